@@ -3,11 +3,15 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
+#include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope::command {
 
@@ -25,8 +29,12 @@ void run(const AttendOptions& options) {
   if (!options.spec.empty()) spec = read_file(options.spec);
   check_writable(options.output);
   const BackendProvider provider = backends();
-  const Attended attended =
-      attend(tensors, spec, options.terms, chosen_backend(provider, choice), Stop());
+  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);
+  const Attended attended = [&] {
+    const ProgressLine line("carrying it out");
+    return attend(tensors, spec, options.terms, chosen_backend(provider, choice), stop);
+  }();
   if (!attended.note.empty()) {
     if (choice == BackendChoice::Gpu) throw InputError("--backend gpu: " + attended.note);
     std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", attended.note.c_str());

@@ -10,13 +10,13 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 
 namespace attnscope::command {
 
 namespace {
-
-constexpr std::size_t kMostStoredText = std::size_t{1} << 28;
 
 struct DatastoreOptions {
   std::string model = "default";
@@ -39,7 +39,8 @@ std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
                        " has no tokenizer: " + checkpoint.tokenizer_problem);
     }
     texts.emplace_back();
-    for (const Token& token : checkpoint.tokenizer->encode(read_file(file, kMostStoredText))) {
+    for (const Token& token :
+         checkpoint.tokenizer->encode(read_file(file, limits::kMostStoredText))) {
       texts.back().push_back(token.id);
     }
   }
@@ -53,8 +54,15 @@ void make(const DatastoreOptions& options) {
   check_writable(options.output);
   const BackendProvider provider = backends();
   Backend& backend = chosen_backend(provider, backend_choice(options.backend));
-  const Store store =
-      make_store(checkpoint.model, texts_of(options, checkpoint), backend, {}, stop_on_interrupt());
+  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);
+  const auto print = print_progress("storing");
+  const Store store = make_store(
+      checkpoint.model, texts_of(options, checkpoint), backend,
+      [&](Index done, Index all) {
+        print(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
+      },
+      stop);
   write_safetensors(options.output, store_file(store, options.half));
 }
 

@@ -7,8 +7,10 @@
 #include "app/command/commands.h"
 #include "app/command/interrupt.h"
 #include "app/command/output.h"
+#include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/training/ngram.h"
@@ -66,7 +68,10 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
     std::printf("%s: %s\n", name.c_str(), described(e, checkpoint, beside).c_str());
   };
   for (const std::string& file : options.files) {
-    const Evaluation e = evaluate_file(checkpoint, file, reading, stop);
+    const Evaluation e = [&] {
+      const ProgressLine line("reading " + file);
+      return evaluate_file(checkpoint, file, reading, stop);
+    }();
     const double counted = options.ngram_text.empty() ? 0 : ngram.bits_per_byte(read_file(file));
     print(file, e, counted);
     all.add(e);
@@ -87,7 +92,10 @@ void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options,
   plan.model = checkpoint.model.config;
   check_model(chosen, plan.model);
   chosen.check(plan);
-  const Score score = chosen.make(plan, stop)->score(checkpoint, true, stop);
+  const Score score = [&] {
+    const ProgressLine line("scoring " + chosen.id);
+    return chosen.make(plan, stop)->score(checkpoint, true, stop);
+  }();
   std::printf("%s: loss %.4f, accuracy %.4f\n", chosen.id.c_str(), score.loss, score.accuracy);
 }
 
@@ -96,7 +104,10 @@ void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& option
   const ModelConfig& config = checkpoint.model.config;
   const Index length = options.length > 0 ? options.length : config.context;
   const DrawnSequences sequences = repeated_sequences(config.vocabulary, length, kRepeatSeed);
-  const Score score = score_of(checkpoint.model, sequences, kRepeatSequences, stop);
+  const Score score = [&] {
+    const ProgressLine line("scoring repeated tokens");
+    return score_of(checkpoint.model, sequences, kRepeatSequences, stop);
+  }();
   std::printf("repeated tokens: accuracy %.4f, loss %.4f (%td sequences of %td tokens)\n",
               score.accuracy, score.loss, kRepeatSequences, length);
 }
@@ -109,6 +120,7 @@ void evaluate_command(const EvaluateOptions& options) {
     throw InputError("--ngram-text: expected text files to compare on (FILE after the option)");
   }
   const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);
   const auto held = model_store()->checkpoint(options.model);
   const Checkpoint& checkpoint = *held;
   if (options.exits && !checkpoint.model.config.exits) {

@@ -11,7 +11,9 @@
 #include "app/command/gallery_methods.h"
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/company.h"
 #include "core/experiment/runner.h"
@@ -137,6 +139,8 @@ class Gallery {
     picture.scale = options_.scale;
     const std::vector<std::string> names = findings_read(shown);
     const Stop stop = stop_on_interrupt();
+    const StopScope scope(stop);
+    const ProgressLine line("drawing " + id);
     Traces traces = runner_.observe(shown, names, stop);
     traces.findings.add(find_beside(shown, names, runner_, {}, stop));
     make_folder(options_.folder);  // not before it is known that there is something to put there

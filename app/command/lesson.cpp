@@ -3,13 +3,16 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
@@ -53,11 +56,13 @@ void run(const LessonOptions& options) {
   std::printf("%s\n%s\n", lesson.title.c_str(), lesson.summary.c_str());
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);
   std::string sections;
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
     const std::vector<std::string> names = findings_read(step.experiment);
+    std::optional<ProgressLine> line(runner);
     Traces traces = runner.observe(step.experiment, names, stop);
     traces.findings.add(find_beside(
         step.experiment, names, runner, [](std::size_t, std::size_t) {}, stop));
@@ -66,6 +71,7 @@ void run(const LessonOptions& options) {
       checks.push_back(check(claim, traces));
       if (!checks.back().holds) ++failed;
     }
+    line.reset();
     print_step(n + 1, step, checks);
     if (options.folder.empty()) continue;
     const std::string picture = "step-" + std::to_string(n + 1) + ".png";

@@ -1,13 +1,16 @@
 // attnscope pairs: the pairs of words in a run that are worth pointing at, as CSV.
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
 #include "app/command/output.h"
+#include "app/command/text_progress.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/striking.h"
 #include "core/figure/plain_text.h"
@@ -48,10 +51,14 @@ void run(const PairsOptions& options) {
   const bool to_screen = options.output.empty() || options.output == "-";
   if (!to_screen) check_writable(options.output);
   ExperimentRun runner(backends());
-  const auto trace = runner.run(experiment, stop_on_interrupt());
+  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);
+  std::optional<ProgressLine> line(runner);
+  const auto trace = runner.run(experiment, stop);
   options.experiment.check_trace(*trace);
   const std::vector<StrikingPair> pairs =
-      striking_pairs(*trace, static_cast<std::size_t>(options.most));
+      striking_pairs(*trace, static_cast<std::size_t>(options.most), stop, &line->progress());
+  line.reset();
   const std::string csv = to_csv(pairs, trace->parts);
   if (to_screen) {
     std::fputs(csv.c_str(), stdout);

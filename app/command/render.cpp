@@ -18,6 +18,7 @@
 #include "app/command/view_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/striking.h"
 #include "core/view/export/frames.h"
@@ -61,6 +62,7 @@ Target target(const RenderOptions& options) {
 void write(const Target& target, const Experiment& experiment, const Traces& traces,
            ExperimentRun& runner, const Stop& stop) {
   if (!target.frames) {
+    const ProgressLine line("drawing");
     write_view(target.output, *traces.trace, experiment, target.picture, traces.findings, stop);
     return;
   }
@@ -79,8 +81,11 @@ void write(const Target& target, const Experiment& experiment, const Traces& tra
 // Says which pair it is on stderr, as the window says it in its status line.
 void look_at_striking(Index which, ExperimentRun& runner, const Stop& stop,
                       Experiment& experiment) {
+  std::optional<ProgressLine> line(runner);
   const auto trace = runner.run(experiment, stop);
-  const std::vector<StrikingPair> pairs = striking_pairs(*trace, static_cast<std::size_t>(which));
+  const std::vector<StrikingPair> pairs =
+      striking_pairs(*trace, static_cast<std::size_t>(which), stop, &line->progress());
+  line.reset();
   if (pairs.size() < static_cast<std::size_t>(which)) {
     throw InputError("--striking: expected one of the run's " + std::to_string(pairs.size()) +
                      " pairs, found " + std::to_string(which));
@@ -99,10 +104,11 @@ void run(const RenderOptions& options) {
   check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);  // of drawing and writing, too
   if (options.striking > 0) look_at_striking(options.striking, runner, stop, experiment);
   const std::vector<std::string> names = findings_read(experiment);
   Traces traces = [&] {
-    const RunLine line(runner);
+    const ProgressLine line(runner);
     return runner.observe(experiment, names, stop);
   }();
   options.experiment.check_trace(*traces.trace);

@@ -9,6 +9,7 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/trace_file.h"
 #include "core/model/config.h"
@@ -42,9 +43,11 @@ void run(const RunOptions& options) {
   if (options.losses && experiment.exit) {
     throw InputError("--exit: expected without --losses, which are those of all layers");
   }
+  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);  // of writing, too
   const auto trace = [&] {
-    const RunLine line(runner);
-    return runner.run(experiment, {options.losses, options.gradients}, stop_on_interrupt());
+    const ProgressLine line(runner);
+    return runner.run(experiment, {options.losses, options.gradients}, stop);
   }();
   options.experiment.check_trace(*trace);
   check_target(experiment, *trace);

@@ -13,6 +13,7 @@
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/company.h"
 #include "core/experiment/head_table.h"
@@ -42,8 +43,10 @@ HeadTable measure(const StatisticsOptions& options) {
   options.tensors.apply(options.file, experiment);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);
   if (is_tensor_file(options.file)) {
     complete_choices(experiment);
+    const ProgressLine line(runner);
     const auto trace = runner.run(experiment, stop);
     options.choices.check_trace(*trace);
     if (!options.words) return head_table(*trace);

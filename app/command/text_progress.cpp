@@ -10,7 +10,7 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr auto kQuiet = std::chrono::seconds(1);  // nothing is said of what is done by then
+constexpr auto kQuiet = std::chrono::milliseconds(500);  // nothing is said of what is done by then
 
 }  // namespace
 
@@ -32,13 +32,17 @@ std::function<void(std::size_t, std::size_t)> print_progress(const std::string& 
   };
 }
 
-RunLine::RunLine(ExperimentRun& run) {
+ProgressLine::ProgressLine(const std::string& what) {
+  progress_->enter(what, 0, 0);
   if (isatty(STDERR_FILENO) == 0) return;
-  run.tell(progress_);
   thread_ = std::thread([this] { print(); });
 }
 
-RunLine::~RunLine() {
+ProgressLine::ProgressLine(ExperimentRun& run) : ProgressLine() {
+  run.tell(progress_);
+}
+
+ProgressLine::~ProgressLine() {
   if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
@@ -48,12 +52,12 @@ RunLine::~RunLine() {
   thread_.join();
 }
 
-void RunLine::print() {
+void ProgressLine::print() {
   constexpr auto kTick = std::chrono::milliseconds(250);
   constexpr const char* kClear = "\r\033[K";  // of the terminal's line
   std::unique_lock lock(mutex_);
   bool shown = false;
-  auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(kQuiet);
+  auto wait = kQuiet;
   while (!ending_.wait_for(lock, wait, [this] { return over_; })) {
     wait = kTick;
     const Progress::Now now = progress_->now();

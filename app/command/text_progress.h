@@ -13,17 +13,20 @@
 namespace attnscope::command {
 
 // Writes "measuring: 40 %" over itself, at most a few times a second, and only on a terminal or for
-// each tenth; nothing of work that takes less than a second.
+// each tenth; nothing of work that takes less than half a second.
 std::function<void(std::size_t done, std::size_t all)> print_progress(const std::string& what);
 
-// While it lives, a line on a terminal says how far runs have come: "layer 2 of 4, 40 %, about 12 s
-// left"; nothing of those that take less than a second, and nothing into files.
-class RunLine {
+// While it lives, a line on a terminal says how far work has come: "layer 2 of 4, 40 %, about 12 s
+// left"; nothing of what takes less than half a second, and nothing into files.
+class ProgressLine {
  public:
-  explicit RunLine(ExperimentRun& run);
-  ~RunLine();
-  RunLine(const RunLine&) = delete;
-  RunLine& operator=(const RunLine&) = delete;
+  explicit ProgressLine(const std::string& what = "");  // with nothing known of its share
+  explicit ProgressLine(ExperimentRun& run);            // how far its runs have come
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  Progress& progress() { return *progress_; }
 
  private:
   void print();

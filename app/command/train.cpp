@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/home.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/company.h"
 #include "core/figure/plain_text.h"
@@ -102,7 +103,7 @@ Json read_plan(const TrainOptions& options) {
       throw InputError("--preset: expected one of " + names + ", found \"" + options.preset + "\"");
     }
   }
-  const Json plan = parse_json(read_file(file, std::size_t{1} << 20), file.string());
+  const Json plan = parse_json(read_file(file, limits::kMostSmallFile), file.string());
   if (!plan.is_object() || !plan.contains("model") || !plan["model"].is_object()) {
     throw InputError(file.string() + ": expected an object with a member \"model\"");
   }

@@ -111,7 +111,7 @@ void TileLayout::Maker::make() {
   std::iota(to_.columns_.begin(), to_.columns_.end(), 0);
   for (Index a = 0; a < heads; ++a) {
     columns_.push_back(narrow(to_.columns_.size()));
-    const std::vector<std::int32_t>& more = head(a).columns;
+    const auto& more = head(a).columns;
     to_.columns_.insert(to_.columns_.end(), more.begin(), more.end());
   }
   for (Index a = 0; a < heads; ++a) {

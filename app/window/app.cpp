@@ -12,9 +12,12 @@
 #include "app/gpu/provider.h"
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
+#include "app/window/jobs/calibration_job.h"
+#include "app/window/jobs/cost_job.h"
 #include "app/window/jobs/export_job.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
+#include "app/window/jobs/surprise_job.h"
 #include "app/window/last_resort.h"
 #include "app/window/opening.h"
 #include "app/window/picking.h"
@@ -75,6 +78,7 @@ App::App(const WindowOptions& options)
       imgui_(platform_.window(), baked()),
       painter_(platform_.can_compute()),
       screen_(Painter::drawing) {
+  set_told_in_window(true);
   ui_.fonts.watch();
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
@@ -90,9 +94,25 @@ App::App(const WindowOptions& options)
   request_run();
 }
 
+// All at once, before any is waited for.
+void App::stop_jobs() {
+  runner_->cancel();
+  finding_jobs_.stop();
+  if (state_.exporting.job != nullptr) state_.exporting.job->cancel();
+  if (state_.surprises.job != nullptr) state_.surprises.job->cancel();
+  if (state_.cost.job != nullptr) state_.cost.job->cancel();
+  if (state_.calibration.job != nullptr) state_.calibration.job->cancel();
+}
+
+std::string App::unwritten() const {
+  const auto& job = state_.exporting.job;
+  return job != nullptr && !job->over() ? job->path().string() : "";
+}
+
 // What may hold textures goes while there is a context to free them in.
 App::~App() {
   ending_.request();
+  stop_jobs();
   speaker_.reset();
   runner_.reset();
   finding_jobs_.cancel();
@@ -618,7 +638,7 @@ void run_window(const WindowOptions& options) {
   App app(options);
   if (options.measure) return app.measure();
   app.run();
-  last_resort.begin();
+  last_resort.begin(app.unwritten());
 }
 
 }  // namespace attnscope::window

@@ -31,9 +31,12 @@ class App {
   ~App();
   void run();
   void measure();  // instead of run(): prints how long frames take
+  // A file that is being written and will not be when the window closes now; empty: none.
+  std::string unwritten() const;
 
  private:
   friend class Rehearsal;  // of tests: works the window from within
+  void stop_jobs();
   void begin_baking();
   ImFontAtlas& baked();
   void start_experiment(const WindowOptions& options);

@@ -3,16 +3,24 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
+
+#include "core/base/file.h"
 
 namespace attnscope::window {
 
-void LastResort::begin() {
-  thread_ = std::thread([this] {
+void LastResort::begin(std::string unwritten) {
+  thread_ = std::thread([this, unwritten = std::move(unwritten)] {
     std::unique_lock lock(mutex_);
     const std::chrono::duration<double> most(kMostEndSeconds);
     if (changed_.wait_for(lock, most, [this] { return over_; })) return;
+    remove_unfinished_files();
+    if (!unwritten.empty()) {
+      std::fprintf(stderr, "attnscope: %s: not written: the window was closed\n",
+                   unwritten.c_str());
+    }
     std::fflush(nullptr);
-    std::_Exit(0);
+    std::_Exit(unwritten.empty() ? 0 : 1);
   });
 }
 

@@ -8,7 +8,9 @@
 
 #include "core/analysis/cost.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/figure/plain_text.h"
 #include "core/tensor/storage.h"
 
@@ -51,7 +53,10 @@ Dimensions dimensions_at(const CostRequest& request, Index length) {
 Tensor random_numbers(const Shape& shape, std::uint64_t seed) {
   Random random(seed);
   Tensor t(shape);
-  for (float& x : t) x = static_cast<float>(random.normal());
+  for (Index n = 0; n < t.size(); ++n) {
+    if (n % kGrain == 0) check_stop();
+    t[n] = static_cast<float>(random.normal());
+  }
   return t;
 }
 
@@ -351,6 +356,7 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress,
                      static_cast<double>(request.variants.size());
   double done = 0;
   try {
+    const StopScope scope(stop);  // of what is made to be measured, too
     if (request.measured) curves.seconds_of_operation = measured_speed(request, stop);
     for (const Index length : request.lengths) {
       for (std::size_t n = 0; n < curves.series.size(); ++n) {

@@ -97,6 +97,16 @@ struct CostInput {
   double pairs = 0;                    // that the head's pattern allows
 };
 
+// What the memory of an operation is counted from, before it begins.
+struct MemoryInput {
+  const Values& values;
+  Index batch = 1, heads = 1;
+  Index queries = 0, keys = 0;  // L_q, L_k
+  Index key_size = 0;           // d_k
+  bool causal = false;
+  bool maps = false;  // weights of all pairs are wanted
+};
+
 // How what a head takes grows with the length L, by the variant's paper: L^power, or with the
 // logarithm.
 struct Growth {
@@ -152,6 +162,12 @@ struct Variant : Info {
   // divided by those that a pair of full attention takes, d_k + d_v. Empty: a product for each pair
   // that the pattern allows.
   std::function<double(const CostInput&)> head_cost;
+  // How many bytes an operation has in memory at most beside its input, its output, the weights of
+  // pairs where these are wanted, and a pattern of a few runs a row: features, logits, drawn
+  // matrices, runs of many keys. Without gradients. Empty: none, whatever its parameters are.
+  std::function<double(const MemoryInput&)> memory;
+  // How many columns its map has, where these are not the keys; at most. Empty: the keys.
+  std::function<Index(const Values&, Index keys)> columns;
   // Sets parameters that follow from which tensors are there, where these decide. Empty: none do.
   std::function<void(Values&, const std::function<bool(const std::string&)>& holds)> settle;
   // Sets parameters that follow from the text that is read: its sentences, its brackets. Empty:

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {
@@ -204,6 +205,7 @@ Var sum_axis(const Var& x, Index axis) {
   const float* from = x.value().data();
   float* to = result.data();
   for (Index o = 0; o < outer; ++o) {
+    check_stop();
     for (Index j = 0; j < n; ++j) {
       for (Index i = 0; i < inner; ++i) to[o * inner + i] += from[(o * n + j) * inner + i];
     }

@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <list>
+#include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -57,8 +61,10 @@ std::string reason(const std::filesystem::path& path, int error) {
 
 // 0, or the error number.
 int write_all(int fd, std::string_view bytes) {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 23;
   while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    check_stop();
+    const ssize_t n = ::write(fd, bytes.data(), std::min(kAtOnce, bytes.size()));
     if (n < 0) {
       if (errno == EINTR) continue;
       return errno;
@@ -107,6 +113,43 @@ void remove_leftovers(const std::filesystem::path& path) {
   }
 }
 
+// Temporary files that are being written. Goes when nobody needs it any more: also at a fault.
+class Unfinished {
+ public:
+  explicit Unfinished(std::string path) {
+    const std::scoped_lock lock(mutex());
+    at_ = all().insert(all().end(), std::move(path));
+  }
+  ~Unfinished() {
+    const std::scoped_lock lock(mutex());
+    if (!finished_) ::unlink(at_->c_str());
+    all().erase(at_);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+  void finish() { finished_ = true; }
+
+  static void remove_all() {
+    const std::scoped_lock lock(mutex());
+    for (const std::string& path : all()) ::unlink(path.c_str());
+  }
+
+ private:
+  // Never destroyed: a thread may write while the process ends.
+  static std::mutex& mutex() {
+    static std::mutex& only = *new std::mutex;
+    return only;
+  }
+  static std::list<std::string>& all() {
+    static std::list<std::string>& only = *new std::list<std::string>;
+    return only;
+  }
+
+  std::list<std::string>::iterator at_;
+  bool finished_ = false;
+};
+
 void replace_file(const std::filesystem::path& path, mode_t mode,
                   const std::vector<std::string_view>& pieces) {
   remove_leftovers(path);
@@ -115,18 +158,21 @@ void replace_file(const std::filesystem::path& path, mode_t mode,
           .string();
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) fail_writing(path, errno);
+  Unfinished unfinished(temporary);
   int error = write_pieces(file.get(), pieces);
   if (!error && ::fchmod(file.get(), mode) != 0) error = errno;
   if (!error && ::fsync(file.get()) != 0) error = errno;
   if (file.close() != 0 && !error) error = errno;
   if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error) {
-    ::unlink(temporary.c_str());
-    fail_writing(path, error);
-  }
+  if (error) fail_writing(path, error);
+  unfinished.finish();
 }
 
 }  // namespace
+
+void remove_unfinished_files() noexcept {
+  Unfinished::remove_all();
+}
 
 bool file_exists(const std::filesystem::path& path) {
   std::error_code unknown;

@@ -24,6 +24,10 @@ std::string read_file(const std::filesystem::path& path,
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 // The same for bytes that lie in several places.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
+// Both look at check_stop() (stop_scope.h): a file is written whole or stays as it was.
+//
+// Removes what other threads are writing now, for a process that ends at once.
+void remove_unfinished_files() noexcept;
 // Throws as write_file() would where that is plain beforehand: before long work begins.
 void check_writable(const std::filesystem::path& path);
 

@@ -48,6 +48,11 @@ std::atomic<std::size_t>& budget() {
   return bytes;
 }
 
+std::atomic<bool>& in_window() {
+  static std::atomic<bool> told(false);
+  return told;
+}
+
 }  // namespace
 
 std::size_t default_memory_budget() {
@@ -60,6 +65,18 @@ std::size_t memory_budget() {
 
 void set_memory_budget(std::size_t bytes) {
   budget().store(bytes, std::memory_order_relaxed);
+}
+
+void set_told_in_window(bool window) {
+  in_window().store(window, std::memory_order_relaxed);
+}
+
+bool told_in_window() {
+  return in_window().load(std::memory_order_relaxed);
+}
+
+const char* where_memory_is_set() {
+  return told_in_window() ? "menu Window, Memory" : "--memory";
 }
 
 std::size_t memory_from_text(std::string_view text, std::string_view path) {

@@ -16,6 +16,13 @@ void set_memory_budget(std::size_t bytes);
 // Three quarters of what the machine has, its control group allows or a limit of addresses leaves.
 std::size_t default_memory_budget();
 
+// Who reads what is refused for want of memory: in the window it names the menu and what stands
+// beside a parameter, otherwise options and keys. At first false.
+void set_told_in_window(bool window);
+bool told_in_window();
+// "--memory", "menu Window, Memory": where a person sets the budget.
+const char* where_memory_is_set();
+
 // "4G", "512M", "1.5GB": units of 1024. InputError beginning with `path` for what is none, or for
 // less than kLeastMemoryBudget.
 std::size_t memory_from_text(std::string_view text, std::string_view path);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -17,6 +18,8 @@ namespace {
 
 // More ranges than threads, so that a thread that is held up does not hold up the rest.
 constexpr Index kRangesPerThread = 4;
+// Of which a range has at most so many, about 10 ms: between ranges a loop looks at its stop.
+constexpr Index kMostGrains = 256;
 // Waking a thread that sleeps takes as long as a small loop, so one that waits first looks some ten
 // microseconds, and then goes on looking, but lets whoever else wants the processor go first: that
 // may be the very thread that it waits for.
@@ -70,6 +73,8 @@ class Loop {
 
   void take_part(int thread) {
     in_loop = true;
+    std::optional<StopScope> scope;  // for is_stopping() in the body
+    if (stop_ != nullptr && thread > 0) scope.emplace(*stop_);
     const std::size_t own = static_cast<std::size_t>(thread);
     for (std::size_t t = 0; t < shares_.size(); ++t) {
       Share& share = shares_[(own + t) % shares_.size()];
@@ -198,7 +203,8 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   if (count <= 0) return;
   const int most_threads = thread_count();
   const Index most = kRangesPerThread * most_threads;
-  const Index step = std::max({Index{1}, grain, (count + most - 1) / most});
+  const Index least = std::max(Index{1}, grain);
+  const Index step = std::clamp((count + most - 1) / most, least, kMostGrains * least);
   const Index ranges = (count + step - 1) / step;
   if (ranges > 1 && most_threads > 1 && !in_loop) {
     static Helpers helpers;
@@ -215,6 +221,7 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
     check_stop();
     body(first, std::min(count, first + step));
   }
+  check_stop();  // the last body may have left early
 }
 
 bool in_parallel_for() {

@@ -22,8 +22,12 @@ const Stop* stop_of_thread() {
   return innermost;
 }
 
+bool is_stopping() {
+  return innermost != nullptr && innermost->requested();
+}
+
 void check_stop() {
-  if (innermost != nullptr && innermost->requested() && !in_parallel_for()) throw Stopped();
+  if (is_stopping() && !in_parallel_for()) throw Stopped();
 }
 
 }  // namespace attnscope

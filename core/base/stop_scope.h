@@ -24,6 +24,10 @@ class StopScope {
 // parallel_for, which end with their loop. A few nanoseconds.
 void check_stop();
 
+// Whether this thread's work is to end: for bodies of parallel_for, whose loop then throws Stopped,
+// on all of its threads.
+bool is_stopping();
+
 // Null: none.
 const Stop* stop_of_thread();
 

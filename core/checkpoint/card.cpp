@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/format.h"
@@ -22,13 +23,12 @@ namespace {
 
 constexpr const char* kCard = "card.json";
 constexpr const char* kText = "text";  // the task of most models
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 // In the order in which lists have them; others come after.
 const std::vector<std::string> kGroups = {"Text", "Memory and depth", "Tasks", kTwins};
 
 Json read(const fs::path& file) {
-  return parse_json(read_file(file, kMostBytes), file.string());
+  return parse_json(read_file(file, limits::kMostSmallFile), file.string());
 }
 
 std::string task_of(const Json& card, const ModelConfig& config) {

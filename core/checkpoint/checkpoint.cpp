@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/home.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
@@ -20,14 +21,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostJsonBytes = std::size_t{64} << 20;
-
 fs::path models_folder() {
   return home_folder() / "assets" / "models";
 }
 
 Json read_json(const fs::path& path) {
-  return parse_json(read_file(path, kMostJsonBytes), path.string());
+  return parse_json(read_file(path, limits::kMostConfig), path.string());
 }
 
 // The files of a sharded checkpoint, as model.safetensors.index.json lists them.

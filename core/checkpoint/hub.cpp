@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace attnscope {
 
@@ -16,7 +17,6 @@ namespace {
 constexpr const char* kPrefix = "models--";
 constexpr const char* kSlash = "--";  // in the names of folders
 constexpr const char* kMain = "main";
-constexpr std::size_t kMostReference = 256;  // bytes
 
 std::optional<fs::path> from_environment(const char* name) {
   const char* value = std::getenv(name);
@@ -89,7 +89,7 @@ std::optional<fs::path> hub_folder(const std::string& name) {
   std::string commit = revision;
   const fs::path reference = folder / "refs" / revision;
   if (fs::is_regular_file(reference, none)) {
-    commit = without_space(read_file(reference, kMostReference));
+    commit = without_space(read_file(reference, limits::kMostReference));
     if (!is_word(commit)) {
       throw InputError("model " + name + ": expected a commit in " + reference.string() +
                        ", found \"" + commit + "\"");

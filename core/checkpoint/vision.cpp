@@ -5,6 +5,7 @@
 // that for images.
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
@@ -40,13 +41,12 @@ std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index 
 // What preprocessor_config.json says of colours.
 void read_colours(const fs::path& folder, const std::vector<double>& mean,
                   const std::vector<double>& deviation, Values& image) {
-  constexpr std::size_t kMostPreprocessorBytes = std::size_t{1} << 20;
   image.set("mean", mean);
   image.set("deviation", deviation);
   const fs::path file = folder / "preprocessor_config.json";
   if (!fs::exists(file)) return;
   const Json known =
-      without_nulls(parse_json(read_file(file, kMostPreprocessorBytes), file.string()));
+      without_nulls(parse_json(read_file(file, limits::kMostSmallFile), file.string()));
   JsonObject object(known, file.string());
   if (!object.flag_or("do_normalize", true)) {
     image.set("mean", std::vector<double>(3, 0.0));

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/model/join.h"
 
@@ -15,7 +16,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kMaskedShare = 0.15;  // Devlin et al., 2018
-constexpr std::size_t kMostTokenizerBytes = std::size_t{64} << 20;
 
 // The rows of a table from `first` on.
 Tensor rows_from(const Tensor& table, Index first) {
@@ -27,7 +27,7 @@ std::set<std::string> mask_names(const fs::path& folder) {
   std::set<std::string> names{"[MASK]", "<mask>"};
   for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
     if (!fs::exists(folder / file)) continue;
-    const Json object = parse_json(read_file(folder / file, kMostTokenizerBytes), file);
+    const Json object = parse_json(read_file(folder / file, limits::kMostConfig), file);
     if (!object.is_object() || !object.contains("mask_token")) continue;
     const Json& name = object["mask_token"];
     if (name.is_string()) names.insert(name.get<std::string>());
@@ -41,7 +41,7 @@ std::set<std::string> mask_names(const fs::path& folder) {
 // From tokenizer.json: {"added_tokens": [{"id": 4, "content": "[MASK]"}]}.
 Index among_added(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
-  const Json object = parse_json(read_file(file, kMostTokenizerBytes), file.string());
+  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
   if (!object.is_object() || !object.contains("added_tokens")) return -1;
   const Json& added = object["added_tokens"];
   if (!added.is_array()) return -1;
@@ -58,7 +58,7 @@ Index among_added(const fs::path& file, const std::set<std::string>& names) {
 // From vocab.txt: a token a line.
 Index among_lines(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
-  const std::string text = read_file(file, kMostTokenizerBytes);
+  const std::string text = read_file(file, limits::kMostConfig);
   Index line = 0;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -73,7 +73,7 @@ Index among_lines(const fs::path& file, const std::set<std::string>& names) {
 // From vocab.json: {"<mask>": 50264}.
 Index among_members(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
-  const Json object = parse_json(read_file(file, kMostTokenizerBytes), file.string());
+  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
   for (const std::string& name : names) {
     if (object.is_object() && object.contains(name) && object[name].is_number_integer()) {
       return object[name].get<Index>();

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/experiment/memory_need.h"
 #include "core/position/positions.h"
 
 namespace attnscope {
@@ -384,6 +385,7 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
   }
   const OperationInput input = OperationBuilder(given, spec).build(terms);
   const bool scores = !v.has_scores || v.has_scores(spec.variant.values);
+  check_memory(input, true);
   const OperationResult result =
       evaluate(input, backend, {.output = true, .attention = true, .scores = scores}, stop);
 

@@ -46,7 +46,7 @@ std::vector<Index> numbers(const std::vector<Index>& given, Index count, const s
 
 // Neighbouring equal heads as one group. Heads that share keys are in one group with all others of
 // theirs, or in one with none of other keys.
-std::vector<HeadGroup> grouped(const std::vector<HeadChoice>& heads, Index shared) {
+std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index shared) {
   std::vector<HeadGroup> within;  // of one key-value head each
   std::vector<HeadGroup> groups;
   const auto append = [](std::vector<HeadGroup>& list, const HeadGroup& next) {
@@ -99,7 +99,7 @@ std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
   }
   std::vector<std::vector<HeadGroup>> groups;
   for (const auto& layer : heads) {
-    groups.push_back(grouped(layer, stored.heads / stored.kv_heads));
+    groups.push_back(in_groups(layer, stored.heads / stored.kv_heads));
   }
   return groups;
 }

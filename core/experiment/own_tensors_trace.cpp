@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/chosen.h"
+#include "core/experiment/memory_need.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/picture_tensors.h"
@@ -202,6 +203,7 @@ void add_computed(const OwnTensors& own, const Experiment& experiment, Backend& 
     wanted.output = !own.v.empty();
     wanted.attention = cells <= kMostKeptAttention;
     wanted.log_sum_exp = true;
+    check_memory(input, wanted.attention);
     AttentionTap tap = tap_of(static_cast<Index>(layer), input.heads);
     tap.variant = input.variant;
     tap.encoding = input.encoding;

@@ -151,10 +151,10 @@ void record_losses(const Model& model, const Output& output, bool gradients, Tra
 }
 
 // Fills in the taps.
-void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* retrieval,
-                 Backend& backend, const Experiment& experiment, ExperimentRun::Training training,
-                 const Stop& stop, Progress* progress, Trace& trace) {
-  const Index length = static_cast<Index>(trace.tokens.size());
+void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
+                 const Retrieval* retrieval, Backend& backend, const Experiment& experiment,
+                 ExperimentRun::Training training, const Stop& stop, Progress* progress,
+                 Trace& trace) {
   const Model model = training.gradients ? with_parameters(chosen) : chosen;
   ForwardOptions options;
   options.backend = &backend;
@@ -217,11 +217,13 @@ namespace {
 struct Prepared {
   Model model;
   ModelInput input;
+  RunLength length;
   std::optional<Retrieval> retrieval;
 };
 
 Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Checkpoint>& checkpoint,
-                  const std::shared_ptr<const Store>& contexts, bool losses, Trace& trace) {
+                  const std::shared_ptr<const Store>& contexts, ExperimentRun::Training training,
+                  Trace& trace) {
   trace.model = checkpoint->name;
   trace.trained = {checkpoint, &checkpoint->model.config};
   trace.config = std::make_shared<const ModelConfig>(
@@ -235,15 +237,21 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
   chosen.groups = chosen_groups(chosen, read);
   chosen.causal = experiment.causal.value_or(chosen.causal);
   check(chosen, "model");
-  check_memory(checkpoint->model, chosen, length);
-  Prepared result{
-      .model = chosen_model(checkpoint->model, read, length), .input = {}, .retrieval = {}};
+  RunLength lengths{length};
+  if (architecture(chosen.architecture.id).reads == Reads::SourceAndTarget) {
+    lengths.target = static_cast<Index>(target_so_far(chosen, *checkpoint, experiment).size());
+  }
+  check_memory(checkpoint->model, chosen, lengths, training.gradients);
+  Prepared result{.model = chosen_model(checkpoint->model, read, length),
+                  .input = {},
+                  .length = lengths,
+                  .retrieval = {}};
   const bool beyond = length > result.model.config.context && result.model.config.segment == 0;
   if (beyond) result.model = with_context(result.model, length);
   const ModelConfig& config = result.model.config;
   check(experiment.interventions, model_extent(*checkpoint, config, experiment, length));
   replace_tokens(experiment.interventions, *checkpoint, tokens);
-  result.input = model_input(config, *checkpoint, experiment, std::move(tokens), losses);
+  result.input = model_input(config, *checkpoint, experiment, std::move(tokens), training.losses);
   if (experiment.retrieval) result.retrieval.emplace(*experiment.retrieval, contexts, config);
   return result;
 }
@@ -264,7 +272,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.checkpoint;
   stop.check();
   state_->enter("cutting the text into tokens", 0);
-  Prepared what = prepared(experiment, checkpoint, sources.contexts, training.losses, *trace);
+  Prepared what = prepared(experiment, checkpoint, sources.contexts, training, *trace);
   const Model& model = what.model;
   trace->tokens = std::move(what.input.tokens);
   trace->streams = std::move(what.input.streams);
@@ -274,8 +282,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
     state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));
   }
   Backend& backend = state_->backend(experiment.backend, *trace);
-  run_forward(model, what.input, what.retrieval ? &*what.retrieval : nullptr, backend, experiment,
-              training, stop, state_->progress.get(), *trace);
+  run_forward(model, what.input, what.length, what.retrieval ? &*what.retrieval : nullptr, backend,
+              experiment, training, stop, state_->progress.get(), *trace);
   state_->enter("taking stock", 1);
   note_fallbacks(experiment.backend, *trace);
   trace->untrained = model.untrained;
@@ -295,7 +303,7 @@ ExperimentRun::Bare ExperimentRun::run_bare(const Experiment& experiment, const 
   const StopScope scope(stop);
   const State::Sources sources = state_->sources_of(experiment);
   Trace names;  // nothing of the pass is recorded
-  const Prepared what = prepared(experiment, sources.checkpoint, sources.contexts, false, names);
+  const Prepared what = prepared(experiment, sources.checkpoint, sources.contexts, {}, names);
   Bare result;
   ForwardOptions options;
   options.stop = stop;

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/input/picture.h"
 #include "core/tensor/npy.h"
@@ -19,8 +20,6 @@
 namespace attnscope {
 
 namespace {
-
-constexpr std::size_t kMostDrawnBytes = std::size_t{32} << 20;
 
 std::string ending_of(const std::filesystem::path& path) {
   std::string text = path.extension().string();
@@ -140,7 +139,7 @@ MaskRows read_mask(const std::filesystem::path& path) {
   const std::string format = ending_of(path);
   if (format == ".npy") return mask_rows(matrix_of(path));
   if (is_picture_file(path)) return mask_rows(mask_of_picture(path));
-  const std::string text = read_file(path, kMostDrawnBytes);
+  const std::string text = read_file(path, limits::kMostDrawnFile);
   if (format != ".json") return mask_rows(mask_of_text(text, path.string()));
   MaskRows rows = lists_of(text, path.string());
   if (rows.empty() || rows.size() > static_cast<std::size_t>(kMostDrawn)) {
@@ -242,7 +241,7 @@ EdgeList read_edges(const std::filesystem::path& path) {
     }
     return checked(std::move(list), name);
   }
-  const std::string text = read_file(path, kMostDrawnBytes);
+  const std::string text = read_file(path, limits::kMostDrawnFile);
   if (format != ".json") return parse_edges(text, name);
   list.edges = lists_of(text, name);
   for (const std::vector<Index>& edge : list.edges) {

@@ -9,12 +9,11 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/base/limits.h"
 
 namespace attnscope {
 
 namespace {
-
-constexpr std::size_t kMostUnpacked = std::size_t{1} << 30;  // unpacked
 
 // The whole file, unpacked where it is packed (zlib reads both).
 std::string unpacked(const std::filesystem::path& path) {
@@ -27,7 +26,7 @@ std::string unpacked(const std::filesystem::path& path) {
     if (count == 0) break;
     if (count < 0) throw InputError(path.string() + ": damaged, or cut short");
     text.append(piece.data(), static_cast<std::size_t>(count));
-    if (text.size() > kMostUnpacked) {
+    if (text.size() > limits::kMostPictureTable) {
       throw InputError(path.string() + ": expected at most 1 GiB of pictures");
     }
   }

@@ -6,6 +6,7 @@
 #include "core/base/file.h"
 #include "core/base/home.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/view/session.h"
 
@@ -16,7 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr Index kFormat = 1;
-constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 LessonStep step_from_json(const Json& value, const Json& session, const std::string& path) {
   JsonObject object(value, path);
@@ -62,7 +62,7 @@ fs::path lessons_folder() {
 
 Lesson load_lesson(const fs::path& path) {
   const std::string name = path.string();
-  const Json value = parse_json(read_file(path, kMostBytes), name);
+  const Json value = parse_json(read_file(path, limits::kMostLesson), name);
   JsonObject object(value, name);
   object.integer("lesson", kFormat, kFormat);
   Lesson lesson;

@@ -22,6 +22,19 @@ enum class Reads {
   Trajectories,     // returns, states and actions
 };
 
+// How long what a run reads is, in tokens; a target of architectures that write one, else 0.
+struct RunLength {
+  Index tokens = 0, target = 0;
+};
+
+// Layers that are run and recorded alike: what they take is counted before a run begins.
+struct LayerRuns {
+  double times = 0;           // how often all layers of the stack are run
+  Index rows = 0, keys = 0;   // L_q, L_k
+  bool of_encoder = false;    // else of the decoder's head groups
+  bool has_attention = true;  // else of something recurrent
+};
+
 struct Architecture : Info {
   Reads reads = Reads::Tokens;
   bool has_encoder = false;  // of layers: "encoder_variant", "encoder_position" in its JSON
@@ -36,6 +49,8 @@ struct Architecture : Info {
   std::function<void(ModelConfig&)> adapt;
   std::function<void(WeightList&)> add_weights;
   std::function<Output(Pass&, const Batch&)> run;
+  // What is run for so many tokens. Empty: all layers, once, on all tokens.
+  std::function<std::vector<LayerRuns>(const ModelConfig&, RunLength)> layer_runs;
   // Which parts of addresses tell its taps apart.
   std::function<AddressParts(const ModelConfig&)> parts;
 };

@@ -398,7 +398,7 @@ void HeadArranger::mark(const std::vector<Piece>& pieces, const Span& span,
 void HeadArranger::leave_alone() {
   std::stable_sort(alone_.begin(), alone_.end(),
                    [](const Piece& a, const Piece& b) { return a.query < b.query; });
-  std::vector<std::int32_t>& columns = result_.columns;
+  StorageVector<std::int32_t>& columns = result_.columns;
   for (std::size_t n = 0; n < alone_.size();) {
     Arrangement::Alone row{alone_[n].query, 0, columns.size(), false};
     for (; n < alone_.size() && alone_[n].query == row.query; ++n) {

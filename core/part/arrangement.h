@@ -51,10 +51,10 @@ struct Arrangement {
     std::vector<std::vector<Block>> layers;
     std::vector<Alone> alone;  // each query once
 
-    std::vector<std::int32_t> queries, columns;
+    StorageVector<std::int32_t> queries, columns;
     std::vector<std::uint8_t> turns;  // of each of `queries`
     std::vector<Extent> extents;
-    std::vector<std::uint64_t> words;
+    StorageVector<std::uint64_t> words;
 
     bool stays(Index block) const { return in_order[static_cast<std::size_t>(block)] != 0; }
     std::span<const Block> layer(std::size_t n) const {  // empty where others have more layers

@@ -173,7 +173,7 @@ void PatternBuilder::next_row() {
 // stepped runs fall apart into single columns, a sweep from left to right takes, wherever runs
 // overlap, the one that was added first, and neighbours are joined again.
 void PatternBuilder::merge_row() {
-  std::vector<Run>& runs = pattern_.runs_;
+  StorageVector<Run>& runs = pattern_.runs_;
   const std::size_t row_begin = runs.size();
   const auto append = [&](const Run& run) {
     if (runs.size() == row_begin || !join(runs.back(), run)) runs.push_back(run);

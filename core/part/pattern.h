@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/tensor/storage.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -52,8 +53,8 @@ class Pattern {
   ByteTensor mask(Index heads) const;                  // [heads, L_q, L_k], 1 where allowed
 
   // Flat arrays for a compute shader: runs of row r are runs()[starts()[r] .. starts()[r + 1]).
-  const std::vector<Run>& runs() const { return runs_; }
-  const std::vector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
+  const StorageVector<Run>& runs() const { return runs_; }
+  const StorageVector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
   // The rows in an order that suits kernels (arrangement.h), made when first asked for and shared
   // by copies of the pattern. Throws Stopped.
@@ -64,8 +65,8 @@ class Pattern {
   struct Arranged;
   Index heads_ = 1, queries_ = 0, keys_ = 0;
   std::vector<std::string> rules_;
-  std::vector<Run> runs_;
-  std::vector<std::int64_t> starts_;
+  StorageVector<Run> runs_;
+  StorageVector<std::int64_t> starts_;
   std::shared_ptr<Arranged> arranged_;
 };
 

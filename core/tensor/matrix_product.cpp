@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "core/tensor/narrow_matrix.h"
 #include "core/tensor/row_kernels.h"
 
@@ -93,6 +94,7 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
                  panels.data() + (x - first) * depth);
     }
     for (Index r = row; r < row_end; r += kRows) {
+      if (is_stopping()) return;
       const Index rows = std::min(kRows, row_end - r);
       for (Index x = first; x < last; x += panel_width) {
         kernels.multiply(rows, std::min(panel_width, last - x), depth, element(a, r, t), a_row,
@@ -145,12 +147,12 @@ void multiply_few(const Matrix& a, const Right& b, float* c, Index c_stride, boo
       scratch.resize(static_cast<std::size_t>(std::max(a.columns, last - first)));
       if (!add) std::fill(to + first, to + last, 0.0f);
       if (b.transposed) {
-        for (Index x = first; x < last; ++x) {
+        for (Index x = first; x < last && !is_stopping(); ++x) {
           to[x] += kernels.dot(row.data(), line(b, x, 0, a.columns, scratch.data()), a.columns);
         }
         return;
       }
-      for (Index t = 0; t < a.columns; ++t) {
+      for (Index t = 0; t < a.columns && !is_stopping(); ++t) {
         kernels.add_scaled(to + first, line(b, t, first, last - first, scratch.data()),
                            last - first, row[static_cast<std::size_t>(t)]);
       }

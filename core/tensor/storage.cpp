@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <iterator>
 #include <list>
 #include <mutex>
 #include <new>
@@ -15,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
+#include "core/base/stop_scope.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ATTNSCOPE_ASAN 1
@@ -140,11 +140,11 @@ class Cache {
 
   void check_budget(std::size_t size) const {
     const std::size_t most = memory_budget(), live = statistics_.live_bytes;
-    if (size < kLeastRefused || (live <= most && size <= most - live)) return;
+    if (size < kLeastRefused || in_parallel_for() || (live <= most && size <= most - live)) return;
     throw WorkError("memory: the budget is " + memory_text(static_cast<double>(most)) +
                     ", of which " + memory_text(static_cast<double>(live)) + " are in use; " +
-                    memory_text(static_cast<double>(size)) +
-                    " more would be needed (--memory, in the menu Window, Memory)");
+                    memory_text(static_cast<double>(size)) + " more would be needed (" +
+                    where_memory_is_set() + ")");
   }
 
   void keep(void* block, std::size_t size) {
@@ -185,6 +185,14 @@ Cache& cache() {
 std::shared_ptr<void> allocate_block(std::size_t bytes) {
   const std::size_t size = class_size(bytes);
   return {cache().take(size), [size](void* block) { cache().give(block, size); }};
+}
+
+void* take_block(std::size_t bytes) {
+  return cache().take(class_size(bytes));
+}
+
+void give_block(void* block, std::size_t bytes) noexcept {
+  cache().give(block, class_size(bytes));
 }
 
 StorageStatistics storage_statistics() {

@@ -7,14 +7,35 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace attnscope {
 
 constexpr std::size_t kStorageAlignment = 64;
 
 // At least `bytes` bytes, aligned to kStorageAlignment, uninitialised. From any thread; the block
-// returns to the cache when the last handle goes. Throws WorkError when there is no memory.
+// returns to the cache when the last handle goes. Throws WorkError when there is no memory, or none
+// left of the budget (core/base/memory_budget.h), but that not in bodies of parallel_for.
 std::shared_ptr<void> allocate_block(std::size_t bytes);
+
+// The same without a handle, of at least `bytes` bytes, to be given back with the same number.
+void* take_block(std::size_t bytes);
+void give_block(void* block, std::size_t bytes) noexcept;
+
+// For std::vectors that grow with the text, so that they count.
+template <class T>
+struct StorageAllocator {
+  using value_type = T;
+  StorageAllocator() = default;
+  template <class U>
+  StorageAllocator(const StorageAllocator<U>&) {}  // NOLINT: allocators convert
+
+  T* allocate(std::size_t count) { return static_cast<T*>(take_block(count * sizeof(T))); }
+  void deallocate(T* block, std::size_t count) noexcept { give_block(block, count * sizeof(T)); }
+  bool operator==(const StorageAllocator&) const = default;
+};
+template <class T>
+using StorageVector = std::vector<T, StorageAllocator<T>>;
 
 struct StorageStatistics {
   std::size_t live_bytes = 0;     // handed out now

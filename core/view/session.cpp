@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/picture_tensors.h"
 #include "core/figure/png.h"
@@ -15,8 +16,7 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kFormat = 1;  // of session files
-constexpr std::size_t kMostSessionBytes = std::size_t{64} << 20;
+constexpr Index kFormat = 1;                                          // of session files
 const std::vector<std::string> kOverlong = {"first", "last", "all"};  // as Overlong counts
 
 std::string to_hex(const std::string& bytes) {
@@ -247,7 +247,7 @@ bool carries_session(const std::filesystem::path& picture) {
 
 Experiment load_session(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const std::string bytes = read_file(path, kMostSessionBytes);
+  const std::string bytes = read_file(path, limits::kMostSession);
   if (!is_png(bytes)) return experiment_in_file(bytes, name);
   const PictureMetadata metadata = read_png_metadata(path);
   const auto made_by = metadata.find(kExperimentKeyword);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 
 namespace attnscope::window {
@@ -12,6 +13,7 @@ namespace attnscope::window {
 CalibrationJob::CalibrationJob(CalibrationTask task) {
   thread_ = std::thread([this, task = std::move(task)] {
     try {
+      const StopScope scope(stop_);
       run(task);
     } catch (const Stopped&) {
       problem_.clear();

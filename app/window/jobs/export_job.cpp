@@ -2,11 +2,14 @@
 
 #include <GLFW/glfw3.h>
 
+#include "core/base/stop_scope.h"
+
 namespace attnscope::window {
 
 ExportJob::ExportJob(std::filesystem::path path, Write write) : path_(std::move(path)) {
   thread_ = std::thread([this, write = std::move(write)] {
     try {
+      const StopScope scope(stop_);  // a file is written whole or not at all
       write([this](double share) { share_ = share; }, stop_);
     } catch (const Stopped&) {
       cancelled_ = true;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
@@ -25,6 +26,7 @@ void FindingJob::start(const Experiment& experiment) {
   asked_ = experiment;
   worker_ = std::thread([&finding = finding_, shared = shared_, stop = stop_, experiment] {
     try {
+      const StopScope scope(stop);
       ExperimentRun run(cpu_only());  // the graphics context belongs to the runs
       Experiment one = experiment;
       one.backend = BackendChoice::Auto;
@@ -84,6 +86,10 @@ bool FindingJobs::update(State& state) {
   bool changed = false;
   for (const auto& job : jobs_) changed |= job->update(state);
   return changed;
+}
+
+void FindingJobs::stop() const {
+  for (const auto& job : jobs_) job->stop();
 }
 
 void FindingJobs::cancel() {

@@ -25,6 +25,7 @@ class FindingJob {
   // Starts what the state's view asks for, puts progress and results into the state. Whether there
   // is something new to draw. On the window's thread.
   bool update(State& state);
+  void stop() const { stop_.request(); }  // without waiting
   void cancel();
   const std::string& id() const { return finding_.id; }
 
@@ -50,6 +51,7 @@ class FindingJobs {
  public:
   FindingJobs();
   bool update(State& state);  // as each
+  void stop() const;          // all, without waiting
   void cancel();              // all
   void cancel(std::string_view id);
 

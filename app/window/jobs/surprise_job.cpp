@@ -4,12 +4,15 @@
 
 #include <chrono>
 
+#include "core/base/stop_scope.h"
+
 namespace attnscope::window {
 
 SurpriseJob::SurpriseJob(std::shared_ptr<const Trace> trace, std::size_t most)
     : trace_(std::move(trace)) {
   thread_ = std::thread([this, most] {
     try {
+      const StopScope scope(stop_);
       pairs_ = striking_pairs(*trace_, most, stop_, &progress_);
     } catch (const Stopped&) {
       cancelled_ = true;

@@ -8,7 +8,7 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr Index keys_per_step = 4096;  // between looks at Stop
+constexpr Index products_per_step = Index{1} << 24;  // between looks at Stop
 
 bool sees_growing_prefixes(const Pattern& pattern) {
   for (Index head = 0; head < pattern.heads(); ++head) {
@@ -90,8 +90,9 @@ void LinearRows::extend_values(Index pair) {
 
 // state += sum of k_c v~_c^T.
 void LinearRows::add_keys(Index pair, Index first, Index last, const Stop& stop) {
+  const Index step = std::max<Index>(block_rows, products_per_step / (f_ * m_));
   while (first < last && !stop.requested()) {
-    const Index count = std::min(keys_per_step, last - first);
+    const Index count = std::min(step, last - first);
     p_.kernels.multiply(f_, m_, count, p_.k(pair) + first * f_, 1, f_, values_.data() + first * m_,
                         m_, state_.data(), m_, true);
     first += count;

@@ -175,6 +175,14 @@ Variant bigbird_variant() {
     return random_objection(values.get<Lists>("random"),
                             block_count(at.keys, values.integer("block")));
   };
+  v.memory = [](const MemoryInput& in) {
+    const auto rows =
+        static_cast<double>(in.values.flag("by_head") ? in.heads * in.queries : in.queries);
+    const Index blocks = block_count(in.keys, std::max<Index>(1, in.values.integer("block")));
+    // Neighbouring blocks are one run.
+    const Index apart = std::min(in.values.integer("random_blocks"), (blocks + 1) / 2);
+    return rows * static_cast<double>(apart) * kBytesOfRun;
+  };
   v.pattern = bigbird_pattern;
   return v;
 }

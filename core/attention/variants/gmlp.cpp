@@ -1,6 +1,5 @@
 // gmlp: one learned matrix over positions, gated by the input. Liu et al., 2021.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
@@ -45,13 +44,13 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, con
   return result;
 }
 
-}  // namespace
-
 double gmlp_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto copies = static_cast<double>(in.heads == 1 ? 1 : in.heads + 2);
   return copies * static_cast<double>(in.queries) * keys;  // the matrix, cut, for each head
 }
+
+}  // namespace
 
 Variant gmlp_variant() {
   Variant v;
@@ -87,6 +86,7 @@ Variant gmlp_variant() {
                 },
                 .initial = initial_normal(0.1)}};
   v.weights_from = [](const Values&) { return WeightsFrom::Positions; };
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * gmlp_numbers(in); };
   v.evaluate = evaluate_gmlp;
   return v;
 }

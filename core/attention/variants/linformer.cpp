@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/windows.h"
 #include "core/autodiff/operations_linear.h"
@@ -161,14 +160,14 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
           }};
 }
 
-}  // namespace
-
 double linformer_numbers(const MemoryInput& in) {
   const double implied =
       in.maps ? static_cast<double>(in.queries) * static_cast<double>(in.keys) : 0;
   const auto projected = static_cast<double>(in.values.integer("k") * in.keys);
   return static_cast<double>(in.heads) * (implied + projected);
 }
+
+}  // namespace
 
 Variant linformer_variant() {
   Variant v;
@@ -220,6 +219,8 @@ Variant linformer_variant() {
                    .choice_labels = {"the layer's heads", "nobody", "keys and values"}}};
   v.weights = {projection("lin.e", "Mixes the keys.", false),
                projection("lin.f", "Mixes the values.", true)};
+  v.columns = [](const Values& values, Index) { return rows_of(values); };
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * linformer_numbers(in); };
   v.evaluate = evaluate_linformer;
   return v;
 }

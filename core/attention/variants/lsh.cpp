@@ -82,7 +82,7 @@ Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>&
     for (Index n = first; n < last && !stop.requested(); ++n) {
       const Index head = n % heads;
       std::int32_t* bucket = hashes.bucket.data() + n * length;
-      for (Index i = 0; i < length; ++i) {
+      for (Index i = 0; i < length && !stop.requested(); ++i) {
         bucket[i] = hash(q.data() + (head * length + i) * size, rotation.data() + n * size * half,
                          size, half, factors);
       }
@@ -286,6 +286,26 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   return result;
 }
 
+double lsh_memory(const MemoryInput& in) {
+  const Values& values = in.values;
+  const auto heads = static_cast<double>(in.heads), keys = static_cast<double>(in.keys);
+  const auto rounds = static_cast<double>(values.integer("rounds"));
+  const auto chunk = static_cast<double>(values.integer("chunk"));
+  const double rotation =
+      rounds * heads * static_cast<double>(in.key_size * rotation_columns(values));
+  const double hashes = 3 * rounds * heads * keys;                      // bucket, rank, order
+  double seen = keys / static_cast<double>(values.integer("buckets"));  // of a row in a round
+  if (chunk > 0) {
+    const auto around = static_cast<double>(1 + values.integer("before") + values.integer("after"));
+    seen = as_released(values) ? chunk * around : std::min(seen, chunk * around);
+  }
+  const double met = std::min(keys, rounds * seen) * (in.causal ? 0.5 : 1);
+  const double runs = heads * static_cast<double>(in.queries) * met;
+  constexpr double kNodeOfMap = 64;  // of keys that are counted how often they are met
+  return sizeof(float) * (rotation + hashes) +
+         runs * (kBytesOfRun + (as_released(values) ? kNodeOfMap : 0));
+}
+
 }  // namespace
 
 Variant lsh_variant() {
@@ -404,6 +424,7 @@ Variant lsh_variant() {
     if (values.integer("chunk") == 0) return {};
     return "where a chunk of the sorted positions begins depends on the hashes of the whole text";
   };
+  v.memory = lsh_memory;
   v.evaluate = item_by_item(evaluate_item);
   return v;
 }

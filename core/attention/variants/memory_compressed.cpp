@@ -72,6 +72,9 @@ Variant memory_compressed_variant() {
                    .slider_most = 16}};
   v.weights = {kernel("mc.key", "Weights of a window's keys."),
                kernel("mc.value", "Weights of a window's values.")};
+  v.columns = [](const Values& values, Index keys) {
+    return window_count(keys, std::min(values.integer("stride"), std::max<Index>(keys, 1)));
+  };
   v.evaluate = evaluate_compressed;
   return v;
 }

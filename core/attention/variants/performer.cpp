@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/drawn.h"
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/features.h"
@@ -70,9 +69,15 @@ constexpr float kLift = 30;
 Tensor lowered_largest(const Tensor& x, bool by_row) {
   Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
   const Index size = x.size() / result.size();
+  constexpr Index kAtOnce = Index{1} << 20;
   for (Index n = 0; n < result.size(); ++n) {
-    check_stop();
-    result[n] = *std::max_element(x.data() + n * size, x.data() + (n + 1) * size) - kLift;
+    float largest = x[n * size];
+    for (Index first = 0; first < size; first += kAtOnce) {
+      check_stop();
+      const float* const from = x.data() + n * size + first;
+      largest = std::max(largest, *std::max_element(from, from + std::min(kAtOnce, size - first)));
+    }
+    result[n] = largest - kLift;
   }
   return result;
 }
@@ -81,12 +86,12 @@ Tensor lowered_largest(const Tensor& x, bool by_row) {
 constexpr float kExactFrom = 16;
 
 // w·x s - |x|^2 s^2 / 2 of every row of x and w, without w: |x|^2 s^2 / 2.
-std::vector<double> exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s) {
+Doubles exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s) {
   const Index rows = x.dim(1), size = x.dim(2);
   const Index features = w.defined() ? w.dim(1) : 1;
-  std::vector<double> exponents(static_cast<std::size_t>(x.dim(0) * rows * features));
+  Doubles exponents = zero_doubles(x.dim(0) * rows * features);
   parallel_for(x.dim(0) * rows, 1, [&](Index first, Index last) {
-    for (Index row = first; row < last; ++row) {
+    for (Index row = first; row < last && !is_stopping(); ++row) {
       const float* from = x.data() + row * size;
       const double half_square = exact_dot(from, from, size) * s * s / 2;
       for (Index t = 0; t < features; ++t) {
@@ -188,8 +193,6 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
   return result;
 }
 
-}  // namespace
-
 double performer_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
@@ -200,6 +203,8 @@ double performer_numbers(const MemoryInput& in) {
   return features * of_row * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }
+
+}  // namespace
 
 Variant performer_variant() {
   Variant v;
@@ -240,6 +245,7 @@ Variant performer_variant() {
                    .initial = true},
                   seed_parameter()};
   v.weights = {random_directions("performer.w")};
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * performer_numbers(in); };
   v.evaluate = evaluate_performer;
   return v;
 }

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/drawn.h"
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/features.h"
@@ -118,15 +117,16 @@ std::string gate_objection(const Values& values, const Situation& at) {
          found_text(at.keys);
 }
 
-}  // namespace
-
 double rfa_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
   const double directions = 2 * static_cast<double>(in.heads * in.key_size) * features;
-  return features * 7 * rows + directions +  // angles, sines and cosines, both once more
+  // Angles, sines and cosines, both once more; of the keys in double precision as well.
+  return features * 7 * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }
+
+}  // namespace
 
 Variant rfa_variant() {
   Variant v;
@@ -180,6 +180,7 @@ Variant rfa_variant() {
                            initial_normal(0.02)),
                gate_weight("rfa.gate.b", "How much is kept by default, before the sigmoid.", false,
                            slow_gates)};
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * rfa_numbers(in); };
   v.evaluate = evaluate_rfa;
   return v;
 }

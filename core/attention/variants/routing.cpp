@@ -37,13 +37,13 @@ std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centro
 }
 
 // k-means on unit vectors (Dhillon and Modha, 2001), from rows drawn by chance.  [c, d_k]
-std::vector<double> clustered(const std::vector<double>& rows, Index clusters, Index size,
-                              std::uint64_t seed) {
+Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, std::uint64_t seed) {
   const Index count = static_cast<Index>(rows.size()) / size;
   Random random(seed);
   std::vector<Index> order(static_cast<std::size_t>(count));
   for (Index n = 0; n < count; ++n) order[static_cast<std::size_t>(n)] = n;
-  std::vector<double> centroids;
+  Doubles centroids;
+  centroids.reserve(static_cast<std::size_t>(clusters * size));
   for (Index c = 0; c < clusters; ++c) {
     check_stop();
     const Index from = c % count;  // drawn without repetition while there are rows
@@ -56,7 +56,7 @@ std::vector<double> clustered(const std::vector<double>& rows, Index clusters, I
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     check_stop();
     const std::vector<std::int32_t> cluster = assigned(rows, centroids.data(), clusters, size);
-    std::vector<double> sums(centroids.size(), 0.0);
+    Doubles sums = zero_doubles(static_cast<Index>(centroids.size()));
     for (Index n = 0; n < count; ++n) {
       double* sum = sums.data() + cluster[static_cast<std::size_t>(n)] * size;
       for (Index i = 0; i < size; ++i) sum[i] += rows[static_cast<std::size_t>(n * size + i)];
@@ -93,7 +93,7 @@ Clusters routed(const OperationInput& input, const Tensor& q, const Tensor& k) {
       return exact_unit_rows(x.data() + head * x.dim(1) * size, x.dim(1), size);
     };
     const std::vector<double> queries = unit(q), keys = unit(k);
-    std::vector<double> centroids;
+    Doubles centroids;
     if (given) {
       const float* first = given->value().data() + head * clusters * size;
       centroids.assign(first, first + clusters * size);
@@ -223,11 +223,26 @@ NamedVars adapted_centroids(const OperationInput& input) {
                      centroids.data() + at);
       continue;
     }
-    const std::vector<double> first = clustered(rows, clusters, size, head_seed(input, head));
+    const Doubles first = clustered(rows, clusters, size, head_seed(input, head));
     std::ranges::transform(first, centroids.data() + at,
                            [](double x) { return static_cast<float>(x); });
   }
   return {{"routing.centroid", Var(centroids)}};
+}
+
+}  // namespace
+
+namespace {
+
+double routing_memory(const MemoryInput& in) {
+  const auto queries = static_cast<double>(in.queries), keys = static_cast<double>(in.keys);
+  const auto clusters = static_cast<double>(in.values.integer("clusters"));
+  const double of_pairs = (in.causal ? 0.5 : 1) * static_cast<double>(in.heads) * queries * keys;
+  // Of clusters of much the same size, whose members are mostly no neighbours.
+  const double runs = of_pairs / clusters * (1 - 1 / clusters);
+  const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // at unit length
+  const double centroids = 2 * static_cast<double>(in.key_size) * clusters;     // and their sums
+  return runs * kBytesOfRun + (rows + centroids) * sizeof(double);
 }
 
 }  // namespace
@@ -294,6 +309,7 @@ Variant routing_variant() {
     return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
   };
   v.adapted = adapted_centroids;
+  v.memory = routing_memory;
   v.evaluate = item_by_item(routed_item);
   return v;
 }

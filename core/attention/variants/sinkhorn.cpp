@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
@@ -120,14 +119,14 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   return result;
 }
 
-}  // namespace
-
 double sinkhorn_numbers(const MemoryInput& in) {
   const auto heads = static_cast<double>(in.heads), keys = static_cast<double>(in.keys);
   const double blocks = keys / static_cast<double>(std::max<Index>(1, in.values.integer("block")));
   const double implied = in.maps ? static_cast<double>(in.queries) * keys : 0;
   return heads * (6 * blocks * blocks + implied);  // the matching, step by step
 }
+
+}  // namespace
 
 Variant sinkhorn_variant() {
   Variant v;
@@ -202,6 +201,7 @@ Variant sinkhorn_variant() {
   v.head_cost = [](const CostInput& in) {  // the own block and the one sorted to its place
     return static_cast<double>(2 * in.values.integer("block") * in.queries);
   };
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_numbers(in); };
   v.evaluate = evaluate_sinkhorn;
   return v;
 }

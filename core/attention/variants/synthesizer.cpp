@@ -1,6 +1,5 @@
 // synthesizer: weights that never compare two tokens. Tay et al., 2020.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
@@ -93,14 +92,14 @@ WeightInfo dense_weight(const char* name, const char* help,
           .used = is_dense};
 }
 
-}  // namespace
-
 double synthesizer_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto pairs = static_cast<double>(in.batch * in.heads * in.queries) * keys;
   if (is_dense(in.values)) return 3 * pairs;  // a product, with offsets, by head
   return static_cast<double>(in.heads) * keys * keys + pairs;
 }
+
+}  // namespace
 
 Variant synthesizer_variant() {
   Variant v;
@@ -162,6 +161,7 @@ Variant synthesizer_variant() {
   v.weights_from = [](const Values& values) {
     return is_dense(values) ? WeightsFrom::Token : WeightsFrom::Positions;
   };
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * synthesizer_numbers(in); };
   v.evaluate = evaluate_synthesizer;
   return v;
 }

@@ -111,6 +111,10 @@ Architecture encoder_decoder_architecture() {
     list.output();
   };
   a.run = run_encoder_decoder;
+  a.layer_runs = [](const ModelConfig&, RunLength of) {
+    return std::vector<LayerRuns>{
+        {1, of.tokens, of.tokens, true}, {1, of.target, of.target}, {1, of.target, of.tokens}};
+  };
   a.parts = [](const ModelConfig&) { return AddressParts{.stack = true, .kind = true}; };
   return a;
 }

@@ -175,6 +175,11 @@ Architecture rnn_attention_architecture() {
     list.output();
   };
   a.run = run_rnn;
+  a.layer_runs = [](const ModelConfig&, RunLength of) {
+    return std::vector<LayerRuns>{{1, of.tokens, of.tokens, false, false},
+                                  {1, of.target, of.target, false, false},
+                                  {1, of.target, of.tokens}};
+  };
   a.parts = [](const ModelConfig&) { return AddressParts{.kind = true}; };
   return a;
 }

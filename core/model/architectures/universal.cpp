@@ -215,6 +215,10 @@ Architecture universal_architecture() {
     list.of_model(architecture("universal"), list.config().architecture.values);
   };
   a.run = run_universal;
+  a.layer_runs = [](const ModelConfig& config, RunLength of) {
+    const auto steps = static_cast<double>(config.architecture.values.integer("steps"));
+    return std::vector<LayerRuns>{{steps, of.tokens, of.tokens}};
+  };
   a.parts = [](const ModelConfig&) { return AddressParts{.step = true}; };
   return a;
 }

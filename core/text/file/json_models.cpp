@@ -2,13 +2,12 @@
 #include <limits>
 #include <set>
 
+#include "core/base/limits.h"
 #include "core/text/byte_alphabet.h"
 #include "core/text/file/json_steps.h"
 
 namespace attnscope {
 namespace {
-
-constexpr std::size_t kMostVocabularyBytes = std::size_t{1} << 26;
 
 // "unk_token"; -1: none.
 std::int32_t unknown_of(const Entry& model, const Vocabulary& vocabulary) {
@@ -88,7 +87,7 @@ std::vector<double> read_scored(const Entry& list, Vocabulary& vocabulary) {
     bytes += entry[0].text().size();
   }
   if (scores.empty()) throw InputError(list.where + ": no token");
-  if (bytes > kMostVocabularyBytes) throw InputError(list.where + ": the tokens are too long");
+  if (bytes > limits::kMostVocabulary) throw InputError(list.where + ": the tokens are too long");
   return scores;
 }
 
@@ -151,7 +150,7 @@ void read_vocabulary(const Entry& object, Vocabulary& vocabulary) {
     bytes += token.size();
   }
   if (vocabulary.size() == 0) throw InputError(object.where + ": no token");
-  if (bytes > kMostVocabularyBytes) throw InputError(object.where + ": the tokens are too long");
+  if (bytes > limits::kMostVocabulary) throw InputError(object.where + ": the tokens are too long");
 }
 
 void read_added_tokens(const Entry& list, PipelineSteps& steps) {

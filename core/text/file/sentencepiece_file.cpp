@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/text/file/json_steps.h"
 #include "core/text/file/protobuf.h"
@@ -12,7 +13,6 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostPieceBytes = std::size_t{1} << 26;  // of all together
 constexpr int kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6;
 
 struct SentencePieceModel {
@@ -95,7 +95,7 @@ SentencePieceModel parsed_model(const std::string& bytes, const std::string& whe
     if (field.number == 1) total += field.bytes.size();
   }
   if (model.pieces.empty()) throw InputError(where + ": no token");
-  if (total > kMostPieceBytes || model.pieces.size() > kMostTokens) {
+  if (total > limits::kMostVocabulary || model.pieces.size() > kMostTokens) {
     throw InputError(where + ": too many tokens");
   }
   return model;

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/text/file/json_steps.h"
 #include "core/text/file/vocabulary_files.h"
@@ -14,7 +15,6 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of one file
 constexpr const char* kSentencePieceFiles[] = {"spiece.model", "tokenizer.model"};
 
 void read_tokenizer_json(const Entry& root, PipelineSteps& steps) {
@@ -106,7 +106,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fol
   const auto take = [&](const char* name) {
     std::error_code none;
     if (std::filesystem::exists(folder / name, none)) {
-      files[name] = read_file(folder / name, kMostBytes);
+      files[name] = read_file(folder / name, limits::kMostTokenizer);
     }
   };
   take("tokenizer.json");
@@ -139,7 +139,9 @@ std::shared_ptr<const Tokenizer> load_target_tokenizer(const std::filesystem::pa
     std::error_code none;
     return std::filesystem::exists(folder / name, none);
   };
-  const auto read = [&](const char* name) { return read_file(folder / name, kMostBytes); };
+  const auto read = [&](const char* name) {
+    return read_file(folder / name, limits::kMostTokenizer);
+  };
   std::map<std::string, std::string> files, saved;
   if (has("target_tokenizer.json")) {
     files["tokenizer.json"] = saved["target_tokenizer.json"] = read("target_tokenizer.json");

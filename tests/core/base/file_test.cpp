@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -123,6 +124,31 @@ TEST(File, WhatAKilledProgramLeftGoesWithTheNextWriting) {
   EXPECT_FALSE(file_exists(dead));
   EXPECT_TRUE(file_exists(alive)) << "it is being written";
   EXPECT_TRUE(file_exists(other)) << "another file's";
+  EXPECT_EQ(read_file(folder.path() / "a"), "whole");
+}
+
+TEST(File, AWriterThatIsStoppedLeavesTheFileAsItWas) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "a";
+  write_file(path, "before");
+  const Stop stop;
+  stop.request();
+  {
+    const StopScope scope(stop);
+    EXPECT_THROW(write_file(path, "after"), Stopped);
+  }
+  EXPECT_EQ(read_file(path), "before");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+  write_file(path, "after");
+  EXPECT_EQ(read_file(path), "after");
+}
+
+// What is written already stays.
+TEST(File, UnfinishedFilesCanBeRemoved) {
+  const TemporaryFolder folder;
+  EXPECT_NO_THROW(remove_unfinished_files());
+  write_file(folder.path() / "a", "whole");
+  remove_unfinished_files();
   EXPECT_EQ(read_file(folder.path() / "a"), "whole");
 }
 

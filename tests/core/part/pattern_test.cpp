@@ -109,7 +109,7 @@ TEST(Pattern, DenseOnesTakeARunPerRow) {
 
 TEST(Pattern, StartsFollowTheRuns) {
   const Pattern pattern = Pattern::causal(4, 4);
-  EXPECT_EQ(pattern.starts(), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(pattern.starts(), (StorageVector<std::int64_t>{0, 1, 2, 3, 4}));
 }
 
 TEST(Pattern, RefusesMoreColumnsThanRunsCount) {

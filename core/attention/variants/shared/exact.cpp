@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/stop_scope.h"
+
 namespace attnscope {
 
 namespace {
@@ -15,6 +17,18 @@ double sum_of_products(const A* a, const B* b, Index size) {
 }
 
 }  // namespace
+
+Doubles zero_doubles(Index count) {
+  constexpr Index kAtOnce = Index{1} << 20;
+  Doubles numbers;
+  numbers.reserve(static_cast<std::size_t>(count));
+  for (Index made = 0; made < count;) {
+    check_stop();
+    made = std::min(count, made + kAtOnce);
+    numbers.resize(static_cast<std::size_t>(made), 0.0);
+  }
+  return numbers;
+}
 
 double exact_dot(const float* a, const float* b, Index size) {
   return sum_of_products(a, b, size);

@@ -3,9 +3,15 @@
 
 #include <vector>
 
+#include "core/tensor/storage.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
+
+// Many numbers in double precision, counted as arrays are.
+using Doubles = StorageVector<double>;
+// Throws Stopped: memory that is touched first takes its time.
+Doubles zero_doubles(Index count);
 
 double exact_dot(const float* a, const float* b, Index size);
 

@@ -5,6 +5,7 @@
 
 #include "core/attention/variants/shared/scaled_rows.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -29,6 +30,7 @@ Tensor levelled(const Features& features, Index heads, bool by_row) {
     };
     const double of_head = by_row ? 0 : largest(first, of.rows);
     for (Index row = first; row < first + of.rows; ++row) {
+      check_stop();
       const double base = by_row ? largest(row, 1) : of_head;
       for (Index t = 0; t < of.size; ++t) {
         result[row * of.size + t] = static_cast<float>(features.factor * of.mantissa(row, t) *
@@ -65,7 +67,7 @@ void add_state(OperationResult& result, const OperationInput& input, const Featu
       Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(rows.size, size);
       Eigen::VectorXd feature(rows.size), value(size);
       for (const Run& run : result.pattern->row(head, last)) {
-        for (Index j = run.begin; j < run.end; j += run.step) {
+        for (Index j = run.begin; j < run.end && !is_stopping(); j += run.step) {
           const Index key = head * rows.rows + j;
           for (Index t = 0; t < rows.size; ++t) {
             feature[t] = k.factor * rows.mantissa(key, t) * std::exp(rows.exponent(key, t));

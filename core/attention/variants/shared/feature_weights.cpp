@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/scaled_rows.h"
 #include "core/base/parallel.h"
 
@@ -119,8 +118,8 @@ class FeatureWeights {
       const Index key = key_row(row, j);
       double& of_pair = w[static_cast<std::size_t>(j)];
       if (one_power) {
-        of_pair = std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - most) *
-                  exact_dot(q_.mantissas(row), k_.mantissas(key), q_.size);
+        of_pair =
+            std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - most) * q_.product(row, k_, key);
         sum += of_pair;
         return;
       }

@@ -131,12 +131,11 @@ Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, 
   return run_part(std::move(part), backend, {.attention = true}, stop).attention;
 }
 
-std::vector<double> exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w,
-                                double s) {
+Doubles exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w, double s) {
   const Index rows = shape[1], size = shape[2], heads = w.dim(0), count = w.dim(1);
-  std::vector<double> waves(static_cast<std::size_t>(shape[0] * rows * 2 * count));
+  Doubles waves = zero_doubles(shape[0] * rows * 2 * count);
   parallel_for(shape[0] * rows, 1, [&](Index first, Index last) {
-    for (Index row = first; row < last; ++row) {
+    for (Index row = first; row < last && !is_stopping(); ++row) {
       double* to = waves.data() + row * 2 * count;
       for (Index t = 0; t < count; ++t) {
         const float* direction = w.data() + (row / rows % heads * count + t) * size;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/exact.h"
 
 namespace attnscope {
 
@@ -12,11 +13,11 @@ struct Features {
   Var plain;  // [B h, L, D], up to factors that cancel in the ratio
   // What they are made of, mantissa * exp(exponents), for products that float32 cannot hold. No
   // mantissa: 1, no exponents: 0; neither: plain features suffice.
-  Var mantissa;                         // [B h, L, D]
-  Var exponents;                        // [B h, L, D], or [B h, L, 1]: one for all D
-  std::vector<double> exact_exponents;  // as they would be without rounding; empty: as they are
+  Var mantissa;             // [B h, L, D]
+  Var exponents;            // [B h, L, D], or [B h, L, 1]: one for all D
+  Doubles exact_exponents;  // as they would be without rounding; empty: as they are
   // Of features that can be negative, whose sums may cancel: the mantissa without rounding.
-  std::function<std::vector<double>()> exact_mantissa;
+  std::function<Doubles()> exact_mantissa;
   double factor = 1;  // φ = factor * mantissa * exp(exponents)
 };
 
@@ -50,8 +51,7 @@ Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, 
 
 // sin(w_t·x s) and cos(w_t·x s) of every row of x and w, as exact_mantissa has them.
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, 2 D]
-std::vector<double> exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w,
-                                double s);
+Doubles exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w, double s);
 
 // Products of every row of x with every row of the random matrix of its head.
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, D]

@@ -46,8 +46,8 @@ struct Block {
 };
 
 // For each pair and row the largest exponent of the keys so far.  [B h * L]
-std::vector<double> running_maxima(const std::vector<double>& exponents, Index length) {
-  std::vector<double> most = exponents;
+Doubles running_maxima(const Doubles& exponents, Index length) {
+  Doubles most = exponents;
   for (std::size_t at = 1; at < most.size(); ++at) {
     if (at % static_cast<std::size_t>(length) != 0) most[at] = std::max(most[at], most[at - 1]);
   }
@@ -55,8 +55,7 @@ std::vector<double> running_maxima(const std::vector<double>& exponents, Index l
 }
 
 // Blocks that do for pairs [first, first + count).
-std::vector<Block> blocks_of(const std::vector<double>& most, Index length, Index first,
-                             Index count) {
+std::vector<Block> blocks_of(const Doubles& most, Index length, Index first, Index count) {
   std::vector<Block> blocks;
   for (Index row = 0; row < length; row = blocks.back().end) {
     Block block{row, length, row};
@@ -163,7 +162,7 @@ class GatedRows {
   const Features &q_, &k_;
   const Var v_;
   const Index pairs_, length_;
-  const std::vector<double> most_;
+  const Doubles most_;
   Backend& backend_;
   const Stop& stop_;
   std::string note_;

@@ -10,8 +10,8 @@ namespace attnscope {
 
 // e_j as Features::exponents and exact_exponents hold it.
 struct GateExponents {
-  Var exponents;              // [B h, L, 1]
-  std::vector<double> exact;  // before they are rounded
+  Var exponents;  // [B h, L, 1]
+  Doubles exact;  // before they are rounded
 };
 
 // logits [B h, L]: g = sigmoid of these.

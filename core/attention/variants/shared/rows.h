@@ -10,6 +10,9 @@
 
 namespace attnscope {
 
+// Of a run of keys that a pattern lists one by one; its list grows by doubling.
+inline constexpr double kBytesOfRun = 1.5 * sizeof(Run);
+
 // body(builder, head, i) adds the runs of the query at position i; the causal limit is set. Rows
 // are built for `heads` heads: 1 where all share them, otherwise input.heads.
 Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::string> rules,

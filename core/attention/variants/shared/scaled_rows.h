@@ -17,19 +17,30 @@ class ScaledRows {
     return row * exponents_per_row + (exponents_per_row == 1 ? 0 : t);
   }
   double exponent(Index row, Index t) const {
-    return exponents_.empty() ? 0 : exponents_[static_cast<std::size_t>(exponent_at(row, t))];
+    if (!has_exponents()) return 0;
+    const Index at = exponent_at(row, t);
+    if (exact_exponents_.empty()) return static_cast<double>(exponents_[at]);
+    return exact_exponents_[static_cast<std::size_t>(at)];
   }
   double mantissa(Index row, Index t) const {
-    return mantissa_.empty() ? 1 : mantissa_[static_cast<std::size_t>(row * size + t)];
+    if (!has_mantissas()) return 1;
+    const Index at = row * size + t;
+    if (exact_mantissa_.empty()) return static_cast<double>(mantissa_[at]);
+    return exact_mantissa_[static_cast<std::size_t>(at)];
   }
-  const double* mantissas(Index row) const { return mantissa_.data() + row * size; }
-  bool has_mantissas() const { return !mantissa_.empty(); }
+  bool has_mantissas() const { return !exact_mantissa_.empty() || mantissa_.defined(); }
+  // Σ_t of products of both rows' mantissas.
+  double product(Index row, const ScaledRows& other, Index other_row) const;
   bool same_exponents() const { return exponents_per_row <= 1; }
 
   Index pairs = 0, rows = 0, size = 0, exponents_per_row = 0;
 
  private:
-  std::vector<double> mantissa_, exponents_;
+  bool has_exponents() const { return !exact_exponents_.empty() || exponents_.defined(); }
+
+  // As far as they are exact; otherwise the numbers of the features serve, which are not copied.
+  Doubles exact_mantissa_, exact_exponents_;
+  Tensor mantissa_, exponents_;
 };
 
 }  // namespace attnscope
