@@ -15,7 +15,8 @@ struct Large {
 
 constexpr Large kLarge[] = {{"performer", performer_numbers},     {"rfa", rfa_numbers},
                             {"synthesizer", synthesizer_numbers}, {"linformer", linformer_numbers},
-                            {"sinkhorn", sinkhorn_numbers},       {"gmlp", gmlp_numbers}};
+                            {"sinkhorn", sinkhorn_numbers},       {"gmlp", gmlp_numbers},
+                            {"longformer", longformer_numbers}};
 
 const Large* large(const Variant& variant) {
   const Large* found = std::ranges::find(kLarge, variant.id, &Large::id);

@@ -11,5 +11,6 @@ double synthesizer_numbers(const MemoryInput& in);
 double linformer_numbers(const MemoryInput& in);
 double sinkhorn_numbers(const MemoryInput& in);
 double gmlp_numbers(const MemoryInput& in);
+double longformer_numbers(const MemoryInput& in);
 
 }  // namespace attnscope
