@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/experiment/runner.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -14,6 +15,23 @@ namespace {
 
 using testing::Look;
 using testing::look_at;
+
+// What is shown of a large model while its other layers are computed.
+Trace first_layer() {
+  const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
+  watch->from = 0;
+  watch->after = watch->between = 0;
+  std::shared_ptr<const Trace> first;
+  watch->take = [&](std::shared_ptr<const Trace> trace, Index) {
+    if (first == nullptr) first = std::move(trace);
+  };
+  ExperimentRun run(cpu_only());
+  run.watch(watch);
+  Experiment experiment;
+  experiment.text = "The cat sat on the mat.";
+  run.run(experiment, Stop());
+  return *first;
+}
 
 std::vector<std::pair<std::string, Trace>> traces() {
   std::vector<std::pair<std::string, Trace>> list;
@@ -40,6 +58,12 @@ std::vector<std::pair<std::string, Trace>> traces() {
   list.emplace_back(
       "spans", testing::run_model({.variant = R"({"type": "adaptive_span", "span": 9, "ramp": 2})",
                                    .encoding = "alibi"}));
+  list.emplace_back(
+      "own projections",
+      testing::run_model({.variant = R"({"type": "longformer", "window": 2, "global": [0, 5],
+                                         "projections": "own"})",
+                          .causal = false}));
+  list.emplace_back("first layer", first_layer());
   Trace wordy = testing::synthetic_trace(1, 1, 9);
   wordy.model = std::string(300, 'M');
   for (TraceToken& token : wordy.tokens) token.label = std::string(80, 'W');
