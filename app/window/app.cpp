@@ -448,6 +448,7 @@ void App::lay_out_frame() {
   // An open dialog has the keys to itself.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
   ImGui::Render();
+  if (is_dimming()) settle_ = std::max(settle_, 1);
 }
 
 // A frame that could not be drawn, for want of memory, is drawn again whole. A context that is lost

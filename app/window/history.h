@@ -23,6 +23,7 @@ class History {
   void record(const Experiment& now, double seconds);
   // The newest step ends here: what the program itself adds to what a person did.
   void amend(const Experiment& now) { now_ = now; }
+  const Experiment& now() const { return now_; }  // as last taken note of
   bool can_undo() const { return !past_.empty(); }
   bool can_redo() const { return !future_.empty(); }
   const Experiment& undo();  // the experiment before the last step

@@ -2,6 +2,7 @@
 
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 
 namespace attnscope::window {
 
@@ -27,6 +28,11 @@ ImGuiSession::~ImGuiSession() {
   ImGui_ImplGlfw_Shutdown();
   ImGui::DestroyContext(context_);
   ImGui::SetCurrentContext(before_);
+}
+
+bool is_dimming() {
+  const float share = ImGui::GetCurrentContext()->DimBgRatio;
+  return share > 0 && share < 1;
 }
 
 }  // namespace attnscope::window

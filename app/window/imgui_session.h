@@ -23,4 +23,8 @@ class ImGuiSession {
   ImGuiContext* context_;
 };
 
+// Whether the current context goes on changing by itself: behind a dialog that has opened, what is
+// not it darkens over a sixth of a second.
+bool is_dimming();
+
 }  // namespace attnscope::window

@@ -253,8 +253,10 @@ void State::look_at(Index layer, Index head) {
 void State::keep_view_inside() {
   // The trace of another run says nothing about what the next one will have.
   if (!same_run(shown, experiment)) return;
+  const bool noted = experiment == history.now();  // else it goes along with a person's step
   keep_inside(experiment.view, trace.get());
   if (!experiment.others.empty()) keep_inside(experiment.others.front().view, reference().get());
+  if (noted) history.amend(experiment);
 }
 
 }  // namespace attnscope::window

@@ -2,8 +2,13 @@
 
 #include <pango/pangocairo.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <numbers>
+#include <string>
+#include <string_view>
+#include <tuple>
 
 #include "core/figure/plain_text.h"
 #include "core/figure/render.h"
@@ -51,11 +56,26 @@ double layout_width(PangoLayout* layout) {
   return static_cast<double>(logical.width) / PANGO_SCALE;
 }
 
+// A picture asks for the same widths many times, and its moving neighbours again; Pango takes tens
+// of microseconds for each.
 class PangoMeasure : public TextMeasure {
  public:
   double width(const std::string& text, double size, bool bold) const override {
-    return layout_width(make_layout(text, size, bold).get());
+    if (text.size() > kLongestKept) return layout_width(make_layout(text, size, bold).get());
+    thread_local std::map<Key, double, std::less<>> kept;
+    if (kept.size() >= kMostKept) kept.clear();
+    const std::tuple<std::string_view, double, bool> key(text, size, bold);
+    const auto found = kept.lower_bound(key);
+    if (found != kept.end() && found->first == key) return found->second;
+    const double width = layout_width(make_layout(text, size, bold).get());
+    kept.emplace_hint(found, Key(text, size, bold), width);
+    return width;
   }
+
+ private:
+  using Key = std::tuple<std::string, double, bool>;  // text, size in pixels, bold
+  static constexpr std::size_t kLongestKept = 200;    // bytes
+  static constexpr std::size_t kMostKept = 20000;     // some megabytes
 };
 
 }  // namespace

@@ -215,7 +215,7 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
   const bool found = dialog.calibration && dialog.calibration->threshold;
   const float below = 2 * ImGui::GetFrameHeight() + ui.px(20);
   const ImVec2 size(ImGui::GetContentRegionAvail().x, ImGui::GetContentRegionAvail().y - below);
-  ImGui::InvisibleButton("calibrate.picture", size);
+  invisible_button("calibrate.picture", size);
   mark(ui, "calibrate.picture");
   if (dialog.calibration && !dialog.calibration->points.empty()) {
     const ScreenMeasure measure(ui.fonts, ui.scale);

@@ -134,7 +134,7 @@ bool draw_look(Ui& ui, CostDialog& dialog) {
 void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size(ImGui::GetContentRegionAvail().x, height);
-  ImGui::InvisibleButton("cost.picture", size);
+  invisible_button("cost.picture", size);
   mark(ui, "cost.picture");
   const bool any = std::ranges::any_of(
       dialog.curves.series, [](const CostSeries& series) { return !series.points.empty(); });

@@ -159,7 +159,7 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
                packed(look.text), shown.c_str(), nullptr, wrap);
   ImGui::PushID(index);
   ImGui::SetCursorScreenPos({end.x - close, at.y});
-  const bool closed = ImGui::InvisibleButton("close", {close, height});
+  const bool closed = invisible_button("close", {close, height});
   mark(ui, "notice." + std::to_string(index) + ".close");
   draw.AddText({end.x - close + ui.px(6), at.y + padding.y},
                packed(ImGui::IsItemHovered() ? look.text : look.faint), "✕");
@@ -348,7 +348,7 @@ void draw_notices(Ui& ui, State& state) {
 void draw_splitter(Ui& ui, const char* id, double& width, double sign, float height) {
   const float wide = ui.px(5);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::InvisibleButton(id, {wide, height});
+  invisible_button(id, {wide, height});
   mark(ui, id);
   const bool active = ImGui::IsItemActive();
   if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);

@@ -44,7 +44,7 @@ void draw_step_strip(Ui& ui, State& state, const StepPictures& pictures, const I
     if (step > 0) ImGui::SameLine(0, ui.px(kBetween));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(step));
-    const bool clicked = ImGui::InvisibleButton("step", size);
+    const bool clicked = invisible_button("step", size);
     ImGui::PopID();
     mark(ui, "lesson.step." + std::to_string(step + 1));
     draw_step_picture(ui, pictures, step, at, size);

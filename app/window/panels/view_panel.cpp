@@ -97,7 +97,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                  static_cast<int>(size.y)};
   state.view.pending.clear();
   if (state.trace == nullptr) return draw_no_run(ui, state, at, size);
-  ImGui::InvisibleButton("picture", size);
+  invisible_button("picture", size);
   mark(ui, "picture");
   const double margin = kPlotMargin * ui.scale;
   const ImVec2 origin(std::round(at.x + static_cast<float>(margin)),

@@ -34,7 +34,7 @@ bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool ch
   const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
   if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as it takes
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const bool clicked = ImGui::InvisibleButton(id.c_str(), size);
+  const bool clicked = invisible_button(id.c_str(), size);
   mark(ui, id);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const bool hovered = ImGui::IsItemHovered();

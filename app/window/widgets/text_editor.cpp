@@ -187,7 +187,7 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
   panel.drawn = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  ImGui::InvisibleButton("editor", {width, height});
+  invisible_button("editor", {width, height});
   mark(ui, "text");
   const bool hovered = ImGui::IsItemHovered();
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);

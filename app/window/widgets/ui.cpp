@@ -22,6 +22,10 @@ void mark(Ui& ui, std::string_view id) {
   ui.report.box(id, {least.x, least.y, size.x, size.y});
 }
 
+bool invisible_button(const char* id, ImVec2 size) {
+  return ImGui::InvisibleButton(id, {std::max(size.x, 1.0F), std::max(size.y, 1.0F)});
+}
+
 void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {
 #if IMGUI_VERSION_NUM >= 19000
   ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding, flags);
@@ -189,7 +193,7 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int ch
     left += each;
     ImGui::SetCursorScreenPos(at);
     ImGui::BeginDisabled(!choice.enabled);
-    if (ImGui::InvisibleButton(choice.id, {each, height})) clicked = i;
+    if (invisible_button(choice.id, {each, height})) clicked = i;
     const bool hovered = ImGui::IsItemHovered();
     ImGui::EndDisabled();
     mark(ui, std::string(id) + "." + choice.id);
@@ -398,7 +402,7 @@ void draw_title(Ui& ui, const char* title, bool& open) {
   const float side = ui.px(26);
   ImGui::SameLine(ImGui::GetContentRegionMax().x - side);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  if (ImGui::InvisibleButton("close", {side, side})) open = false;
+  if (invisible_button("close", {side, side})) open = false;
   mark(ui, "dialog.close");
   const ImVec2 extent = ImGui::CalcTextSize("✕");
   ImGui::GetWindowDrawList()->AddText(

@@ -49,6 +49,10 @@ struct Ui {
 // Names the last item for tests.
 void mark(Ui& ui, std::string_view id);
 
+// ImGui::InvisibleButton() of at least one pixel, for it must not be empty: a small window may leave
+// no room.
+bool invisible_button(const char* id, ImVec2 size);
+
 // ImGui::BeginChild() with the window padding that is pushed, without a border.
 void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags = 0);
 

@@ -105,35 +105,6 @@ TEST_F(Lecture, AWindowThatFillsTheScreenGoesOnDoingSo) {
   EXPECT_EQ(program.wait_for("rest")["window"][0], kWidth);
 }
 
-// The words of every step are all there to be read: at once, or after as many keys as it takes.
-TEST_F(Lecture, WordsAreReadInLargeType) {
-  for (const Lesson& lesson : bundled_lessons()) {
-    Program program(display_, folder_.path(), arguments({"--lesson", lesson.id}));
-    wait_for_step(program, lesson.id, 0);
-    program.press("F5");
-    program.wait_for("the stage", [](const Report& r) {
-      return is_current(r) && r["presenting"].get<bool>() && r["window"][0] == kWidth;
-    });
-    for (int step = 0; step < static_cast<int>(lesson.steps.size()); ++step) {
-      Report report = wait_for_step(program, lesson.id, step);
-      program.keep_screenshot("stage-" + lesson.id + "-" + std::to_string(step + 1));
-      EXPECT_GE(report["lecture_text"].get<double>(), kHeight / 28);
-      int pages = 1;
-      for (; report["lesson_more_below"].get<bool>(); ++pages) {
-        ASSERT_LT(pages, 4);
-        const double top = side(report, "lesson.text", 1);
-        program.press("Next");
-        report = program.wait_for("the next words",
-                                  [&](const Report& r) { return side(r, "lesson.text", 1) < top; });
-        EXPECT_EQ(report["lesson_step"], step);
-      }
-      program.press("Next");
-    }
-    program.press("ctrl+q");
-    EXPECT_EQ(program.wait_for_end(), 0) << lesson.id;
-  }
-}
-
 TEST_F(Lecture, TheLastStepLeadsToTheNextLesson) {
   const std::vector<Lesson> lessons = bundled_lessons();
   const int last = static_cast<int>(lessons[0].steps.size()) - 1;

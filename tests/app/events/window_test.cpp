@@ -317,21 +317,6 @@ TEST_F(Window, GoesThroughALesson) {
   });
 }
 
-// Each step as it comes, however far the run of the one before is: no claim is judged by that.
-TEST_F(Window, GoesThroughAllStepsOfAllLessons) {
-  for (const Lesson& lesson : bundled_lessons()) {
-    Program program(display_, folder_.path(), arguments({"--lesson", lesson.id}));
-    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
-      program.wait_for(lesson.id + ", step " + std::to_string(step), [&](const Report& r) {
-        return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
-      });
-      program.press("Next");
-    }
-    program.press("ctrl+q");
-    EXPECT_EQ(program.wait_for_end(), 0) << lesson.id;
-  }
-}
-
 // The picture keeps the room, however much a step has to say.
 TEST_F(Window, LeavesThePictureRoomInALesson) {
   Program program(display_, folder_.path(), arguments({"--lesson", "heads"}));

@@ -95,7 +95,8 @@ TEST_F(Monkey, BreaksNothing) {
   options.tour = false;
   std::mt19937_64 random(seed);
   std::vector<std::string> done;
-  const std::filesystem::path list = testing::build_folder() / "monkey-actions.txt";
+  const std::filesystem::path list =
+      testing::build_folder() / ("monkey-actions-" + std::to_string(seed) + ".txt");
   std::ofstream written(list);  // line by line: a crash leaves it
   const auto start = std::chrono::steady_clock::now();
   double longest = 0, longest_end = 0, in_turns = 0;

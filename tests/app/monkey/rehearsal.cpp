@@ -13,6 +13,7 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/hash.h"
+#include "app/window/opening.h"
 #include "core/base/file.h"
 #include "core/figure/png.h"
 #include "core/view/session.h"
@@ -28,12 +29,26 @@ constexpr double kLongestTurn = 20;  // seconds; sanitizers take a tenth of the 
 constexpr double kLongestTurn = 2;
 #endif
 
-// Seconds that this thread stood ready and got no processor: a busy machine's doing.
-double kept_waiting() {
-  std::ifstream file("/proc/thread-self/schedstat");
+// Seconds that a thread of this process stood ready and got no processor.
+double waited(const std::filesystem::path& task) {
+  std::ifstream file(task / "schedstat");
   double ran = 0, waited = 0;
   file >> ran >> waited;
   return waited * 1e-9;
+}
+
+// Those of this thread and of the slowest that draws for it (OpenGL without a GPU): a busy
+// machine's doing.
+double kept_waiting() {
+  double drawing = 0;
+  std::error_code ended;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ended)) {
+    std::ifstream file(task.path() / "comm");
+    std::string name;
+    std::getline(file, name);
+    if (name.starts_with("llvmpipe")) drawing = std::max(drawing, waited(task.path()));
+  }
+  return waited("/proc/thread-self") + drawing;
 }
 
 double now() {
@@ -85,6 +100,14 @@ std::string difference(const Experiment& a, const Experiment& b) {
   return text;
 }
 
+std::string differing(const Rehearsal::Fingerprint& a, const Rehearsal::Fingerprint& b) {
+  std::string text;
+  for (const auto& [name, hash] : b) {
+    if (std::ranges::find(a, std::pair(name, hash)) == a.end()) text += " " + name;
+  }
+  return text.empty() ? " what is not drawn any more" : text;
+}
+
 }  // namespace
 
 Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
@@ -98,9 +121,9 @@ Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
 
 void Rehearsal::turn() {
   glfwPollEvents();
-  const double began = now(), waited = kept_waiting();
+  const double began = now(), before = kept_waiting();
   app_.turn();
-  const double took = now() - began - (kept_waiting() - waited);
+  const double took = now() - began - (kept_waiting() - before);
   longest_ = std::max(longest_, took);
   in_turns_ += took;
   guard();
@@ -261,13 +284,25 @@ bool Rehearsal::rest(double seconds) {
   const double until = now() + seconds;
   for (;;) {
     turn();
+    const State& state = app_.state_;
+    const bool works = state.surprises.job != nullptr || is_opening(state) ||
+                       state.cost.job != nullptr || state.calibration.job != nullptr ||
+                       state.exporting.job != nullptr;
     const bool still = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
-                       !app_.fade_.on() && !app_.panels_.picture.stale() &&
-                       app_.state_.surprises.job == nullptr && app_.state_.opening.empty();
+                       !app_.fade_.on() && !app_.panels_.picture.stale() && !works;
     if (still) return true;
     if (now() > until) return false;
     if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+}
+
+bool Rehearsal::turn_until(const std::function<bool()>& holds) {
+  for (const double until = now() + 10; now() < until;) {
+    turn();
+    if (holds()) return true;
+    if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
 }
 
 void Rehearsal::linger(double seconds) {
@@ -277,31 +312,48 @@ void Rehearsal::linger(double seconds) {
   }
 }
 
-void Rehearsal::click(const std::string& widget) {
+Report::Box Rehearsal::box(const std::string& widget) const {
   const auto& boxes = app_.ui_.report.boxes();
   const auto found = boxes.find(widget);
   if (found == boxes.end()) throw std::runtime_error("no widget " + widget);
-  const Report::Box box = found->second;
-  button(0, box.x + box.width / 2, box.y + box.height / 2);
+  return found->second;
+}
+
+double Rehearsal::lecture_text() const {
+  return app_.ui_.fonts.has_lecture() ? kLeastLectureSize * app_.ui_.scale : 0;
+}
+
+void Rehearsal::click(const std::string& widget) {
+  const Report::Box at = box(widget);
+  button(0, at.x + at.width / 2, at.y + at.height / 2);
   do {
     turn();
   } while (app_.input_.pending());
 }
 
-std::uint64_t Rehearsal::fingerprint() {
+Rehearsal::Fingerprint Rehearsal::fingerprint() {
   app_.lay_out_frame();
   const ImDrawData& data = *ImGui::GetDrawData();
-  Hash hash;
-  for (int n = 0; n < data.CmdListsCount; ++n) add(hash, *data.CmdLists[n]);
-  add(hash, app_.panels_.picture.layout.list);
-  if (app_.state_.exporting.open) add(hash, app_.state_.exporting.preview.list);
-  return hash.value();
+  Fingerprint parts;
+  for (int n = 0; n < data.CmdListsCount; ++n) {
+    Hash hash;
+    add(hash, *data.CmdLists[n]);
+    parts.emplace_back(data.CmdLists[n]->_OwnerName, hash.value());
+  }
+  const auto of = [&](const char* name, const DisplayList& list) {
+    Hash hash;
+    add(hash, list);
+    parts.emplace_back(name, hash.value());
+  };
+  of("maps of the picture", app_.panels_.picture.layout.list);
+  if (app_.state_.exporting.open) of("maps of the preview", app_.state_.exporting.preview.list);
+  return parts;
 }
 
 void Rehearsal::compare_with_drawn_anew() {
-  // Twice as it is: what goes on by itself is not at rest.
-  if (fingerprint() != fingerprint()) return;
-  const std::uint64_t kept = fingerprint();
+  // Twice as it is: what goes on by itself is not at rest, nor is a hint about to come.
+  if (fingerprint() != fingerprint() || app_.ui_.hinting.wait > 0) return;
+  const Fingerprint kept = fingerprint();
   ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& ground = app_.ui_.look->panel;
   const Image anew = app_.screen_.drawn_anew(data, ground);
@@ -317,14 +369,14 @@ void Rehearsal::compare_with_drawn_anew() {
   panels.lesson = {};
   app_.state_.exporting.preview.of.reset();
   app_.state_.exporting.one_array = {};
-  const std::uint64_t fresh = fingerprint(), again = fingerprint();
+  const Fingerprint fresh = fingerprint(), again = fingerprint();
   if (fresh != kept && fresh == again) {
     const Image other = app_.screen_.drawn_anew(*ImGui::GetDrawData(), ground);
     write_file(testing::build_folder() / "kept.png", encode_png(anew, {}));
     write_file(testing::build_folder() / "anew.png", encode_png(other, {}));
     throw std::runtime_error(
         "a frame is not as drawn from nothing: " + std::to_string(differing_pixels(anew, other)) +
-        " pixels differ in kept.png and anew.png");
+        " pixels differ in kept.png and anew.png, in" + differing(kept, fresh));
   }
 }
 
@@ -337,8 +389,13 @@ void Rehearsal::begin_chain() {
 void Rehearsal::go_back_and_forth() {
   State& state = app_.state_;
   state.generating = false;
-  turn();
+  do {  // what is being opened would be a step of its own on the way
+    turn();
+  } while (is_opening(state) || state.surprises.job != nullptr);
   const Experiment end = state.experiment;
+  if (!looks_same(state.history.now(), end)) {
+    throw std::runtime_error("no step was taken note of:" + difference(state.history.now(), end));
+  }
   // As Ctrl+Z does, without a frame between: those add what the program sets along.
   int steps = 0;
   while (state.history.can_undo()) {
@@ -350,8 +407,14 @@ void Rehearsal::go_back_and_forth() {
                              difference(state.experiment, chain_start_));
   }
   state.text.edit.assign(state.edited().text);
+  const Experiment undone = state.experiment;
   turn();
-  while (state.history.can_redo()) state.experiment = state.history.redo();
+  if (steps > 0 && !state.history.can_redo()) {
+    throw std::runtime_error("a frame took the steps to redo: it set" +
+                             difference(state.experiment, undone));
+  }
+  // No further: what was undone before lies ahead.
+  for (; steps > 0; --steps) state.experiment = state.history.redo();
   if (!looks_same(state.experiment, end)) {
     throw std::runtime_error("redo leads elsewhere:" + difference(state.experiment, end));
   }

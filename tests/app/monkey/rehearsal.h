@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace attnscope::window {
 
 class Rehearsal {
  public:
+  // What ImGui's windows and heat maps of a frame are made of: name and hash of each.
+  using Fingerprint = std::vector<std::pair<std::string, std::uint64_t>>;
+
   // `folder`: with files to open, and where all is written.
   Rehearsal(const WindowOptions& options, std::filesystem::path folder);
 
@@ -25,6 +29,8 @@ class Rehearsal {
 
   // Frames until the window has come to rest, for so long at most; whether it has.
   bool rest(double seconds);
+  // Frames until it holds, for ten seconds at most; whether it does.
+  bool turn_until(const std::function<bool()>& holds);
   void linger(double seconds);            // frames for so long, whatever is done
   void click(const std::string& widget);  // that must be there
   // What is drawn, with all that is kept from frame to frame and without: throws where they differ.
@@ -38,6 +44,9 @@ class Rehearsal {
   double in_turns() const { return in_turns_; }     // all of them
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
+  ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
+  Report::Box box(const std::string& widget) const;  // throws where it is not in the last frame
+  double lecture_text() const;                       // height of the smallest letters on stage
   bool runs() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
   void run() { app_.run(); }  // as the program does, until it is closed
@@ -47,7 +56,7 @@ class Rehearsal {
   void key(int key, int modifiers);
   void button(int button, double x, double y);
   void guard();  // stays in its folder and open
-  std::uint64_t fingerprint();
+  Fingerprint fingerprint();
   std::string random_place(std::mt19937_64& random) const;
 
   App app_;

@@ -147,6 +147,30 @@ TEST(State, LooksAtAPartOfTheRun) {
   EXPECT_EQ(state.experiment.view.part.segment, 1);
 }
 
+// A run that ends after an undo moves the view into what there is, and leaves what can be redone.
+TEST(State, WhatMovesTheViewInsideIsNoStep) {
+  State state;
+  state.trace = run_of_parts(true);
+  state.experiment.view.part.segment = 7;
+  state.history = History(state.experiment);
+  state.experiment.text = "another";
+  state.history.record(state.experiment, 0);
+  state.experiment = state.history.undo();
+  state.shown = state.experiment;
+  state.keep_view_inside();
+  EXPECT_EQ(state.experiment.view.part.segment, 1);
+  state.history.record(state.experiment, 1);
+  ASSERT_TRUE(state.history.can_redo());
+  EXPECT_EQ(state.history.redo().text, "another");
+  // With a person's step that was not yet taken note of, it is one with that.
+  state.experiment.view.part.segment = 7;
+  state.experiment.text = "a third";
+  state.shown = state.experiment;
+  state.keep_view_inside();
+  state.history.record(state.experiment, 9);
+  EXPECT_EQ(state.history.undo().text, "another");
+}
+
 // Two of three tokens that were given are the source; what was written says nothing about that.
 TEST(State, TheTextIsWhatTheEncoderReads) {
   State state;

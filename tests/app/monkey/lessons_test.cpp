@@ -1,0 +1,92 @@
+// Every step of every bundled lesson, in the window and on stage.
+#include <GLFW/glfw3.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "app/window/lesson.h"
+#include "core/lesson/lesson.h"
+#include "tests/app/events/desktop.h"
+#include "tests/app/monkey/rehearsal.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+class AllLessons : public ::testing::Test {
+ protected:
+  static constexpr int kWidth = 1400, kHeight = 900;
+
+  AllLessons() : display_(kWidth, kHeight) {
+    setenv("DISPLAY", display_.name().c_str(), 1);
+    setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    WindowOptions options;
+    options.width = 1280;
+    options.height = 800;
+    options.scale = 1;
+    options.tour = false;
+    window_ = std::make_unique<Rehearsal>(options, folder_.path());
+    state().settings.reduced_motion = true;  // no time for fades
+  }
+
+  State& state() { return window_->state(); }
+  void press(int key) { window_->do_it("key " + std::to_string(key) + " 0"); }
+
+  // Until the step is there with its own run.
+  void wait_for_step(const Lesson& lesson, std::size_t step) {
+    const std::string what = lesson.id + ", step " + std::to_string(step + 1);
+    ASSERT_TRUE(window_->turn_until([&] {
+      return state().lesson.lesson != nullptr && state().lesson.lesson->id == lesson.id &&
+             state().lesson.step == step && state().trace != nullptr &&
+             same_run(state().shown, state().experiment);
+    })) << what
+        << " did not come: " << state().error;
+    EXPECT_EQ(state().error, "") << what;
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+  std::unique_ptr<Rehearsal> window_;
+};
+
+// Each step as it comes, however far the run of the one before is: no claim is judged by that.
+TEST_F(AllLessons, GoThroughTheirSteps) {
+  for (const Lesson& lesson : bundled_lessons()) {
+    start_lesson(state(), lesson);
+    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
+      wait_for_step(lesson, step);
+      if (HasFatalFailure()) return;
+      press(GLFW_KEY_PAGE_DOWN);
+    }
+  }
+}
+
+// On stage the words of every step are all there to be read: at once, or after as many keys as it
+// takes.
+TEST_F(AllLessons, HaveWordsThatAreReadInLargeType) {
+  press(GLFW_KEY_F5);
+  ASSERT_TRUE(window_->turn_until([&] { return window_->size().y == kHeight; }));
+  for (const Lesson& lesson : bundled_lessons()) {
+    start_lesson(state(), lesson);
+    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
+      wait_for_step(lesson, step);
+      if (HasFatalFailure()) return;
+      window_->rest(1);
+      const std::string what = lesson.id + ", step " + std::to_string(step + 1);
+      EXPECT_GE(window_->lecture_text(), kHeight / 28.0) << what;
+      for (int pages = 1; state().lesson.words.more_below; ++pages) {
+        ASSERT_LT(pages, 4) << what;
+        const double top = window_->box("lesson.text").y;
+        press(GLFW_KEY_PAGE_DOWN);
+        ASSERT_TRUE(window_->turn_until([&] { return window_->box("lesson.text").y < top; }))
+            << what;
+        EXPECT_EQ(state().lesson.step, step);
+      }
+      press(GLFW_KEY_PAGE_DOWN);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::window
