@@ -230,14 +230,18 @@ void App::wait() {
 bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
-  if (outcome.preview_of > 0) {
+  if (outcome.preview_of > 0 || outcome.layers_of > 0) {
     // Pins and settings wait for the whole.
     if (state_.generating) return false;
-    if (state_.preview_of == 0) before_preview_ = state_.trace;
+    const ViewSettings& view = outcome.experiment.view;
+    const bool seen = view.id == "grid" || view.layer < outcome.trace->config->layers;
+    if (outcome.layers_of > 0 && !seen) return false;
+    if (!state_.is_part()) before_preview_ = state_.trace;
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
     state_.preview_of = outcome.preview_of;
+    state_.layers_of = outcome.layers_of;
     state_.error.clear();
     report_due_ = true;
     return true;
@@ -247,7 +251,7 @@ bool App::take_outcome() {
   state_.fresh.reset();
   if (outcome.trace != nullptr) {
     const std::shared_ptr<const Trace> before =
-        state_.preview_of == 0 ? state_.trace : std::exchange(before_preview_, nullptr);
+        !state_.is_part() ? state_.trace : std::exchange(before_preview_, nullptr);
     if (state_.text.changed && before != nullptr) {
       state_.keep_pins(*before, *outcome.trace);
       state_.text.changed = !same_run(outcome.experiment, state_.experiment);
@@ -255,7 +259,7 @@ bool App::take_outcome() {
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
-    state_.preview_of = 0;
+    state_.preview_of = state_.layers_of = 0;
     state_.error.clear();
     state_.keep_view_inside();
     settle_view(state_);
@@ -561,6 +565,7 @@ void App::write_report() {
                 {"pending", state_.view.pending},
                 {"progress", state_.progress.what},
                 {"preview_of", state_.preview_of},
+                {"layers_of", state_.layers_of},
                 {"has_trace", state_.trace != nullptr}};
   if (state_.trace != nullptr) {
     facts["tokens"] = state_.trace->tokens.size();
@@ -636,7 +641,7 @@ bool begins_tour(const WindowOptions& options, bool tour_done) {
 void run_window(const WindowOptions& options) {
   LastResort last_resort;  // outlives the window
   App app(options);
-  if (options.measure) return app.measure();
+  if (options.measure) return app.measure(options.asks_for_something());
   app.run();
   last_resort.begin(app.unwritten());
 }

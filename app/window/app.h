@@ -30,7 +30,8 @@ class App {
   explicit App(const WindowOptions& options);
   ~App();
   void run();
-  void measure();  // instead of run(): prints how long frames take
+  // Instead of run(): prints how long frames take, in each view or (`shown`) of what is opened.
+  void measure(bool shown);
   // A file that is being written and will not be when the window closes now; empty: none.
   std::string unwritten() const;
 
@@ -58,7 +59,8 @@ class App {
   void request_run();
   // For measure(): draws until what is asked for is shown; times frames after a change each.
   void finish_run();
-  std::string frame_times(const std::function<void(int)>& change);
+  std::string frame_times(const std::function<void(int)>& change, bool largest = false);
+  void measure_shown();
   double next_timer() const;  // seconds until something is due; negative: nothing is
   void write_report();
   void close();

@@ -202,6 +202,8 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   ViewSettings& looks = state.experiment.view;
   const bool pinned = looks.pinned_query >= 0 || looks.pinned_key >= 0;
   const bool typing = ImGui::GetIO().WantTextInput || state.text.focused;
+  const bool can_cancel = state.busy_seconds > kBusyShown && !state.dialog_open();
+  if (can_cancel && !typing && take_key(ui, "Escape")) state.wishes.cancel_run = true;
   if (pinned && !typing && !state.dialog_open() && take_key(ui, "Escape")) {
     looks.pinned_query = looks.pinned_key = -1;
   }

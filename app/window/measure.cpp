@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 
 #include "app/window/app.h"
@@ -23,8 +24,8 @@ constexpr Index kLargeMap = 4096;     // rows and columns
 constexpr double kMostWait = 60;      // seconds for a run
 constexpr std::size_t kBytes = 4096;  // of text: more than kLength tokens
 
-// Median and 99th percentile.
-std::string summary(std::vector<double> milliseconds) {
+// Median and 99th percentile; the largest, too.
+std::string summary(std::vector<double> milliseconds, bool largest = false) {
   std::sort(milliseconds.begin(), milliseconds.end());
   const auto at = [&](double share) {
     const auto last = static_cast<double>(milliseconds.size() - 1);
@@ -32,6 +33,8 @@ std::string summary(std::vector<double> milliseconds) {
   };
   char line[64];
   std::snprintf(line, sizeof line, "%7.1f %7.1f", at(0.5), at(0.99));
+  if (!largest) return line;
+  std::snprintf(line, sizeof line, "%7.1f %7.1f %7.1f", at(0.5), at(0.99), milliseconds.back());
   return line;
 }
 
@@ -99,7 +102,7 @@ void App::finish_run() {
   }
 }
 
-std::string App::frame_times(const std::function<void(int)>& change) {
+std::string App::frame_times(const std::function<void(int)>& change, bool largest) {
   std::vector<double> milliseconds;
   for (int n = 0; n < kFrames; ++n) {
     change(n);
@@ -112,13 +115,32 @@ std::string App::frame_times(const std::function<void(int)>& change) {
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     milliseconds.push_back(time.count());
   }
-  return summary(std::move(milliseconds));
+  return summary(std::move(milliseconds), largest);
 }
 
-void App::measure() {
+void App::measure_shown() {
+  finish_run();
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const Trace& trace = *state_.trace;
+  std::printf("%.0fx%.0f, %s, %s, %zu tokens, %zu heads\n", static_cast<double>(size.x),
+              static_cast<double>(size.y), state_.gpu.c_str(), state_.experiment.view.id.c_str(),
+              trace.tokens.size(), trace.heads(trace.part({})).size());
+  const std::clock_t before = std::clock();  // of all threads
+  const std::string times = frame_times([&](int n) { move_pointer(platform_.window(), n); }, true);
+  const double processor = 1000.0 * static_cast<double>(std::clock() - before) /
+                           static_cast<double>(CLOCKS_PER_SEC) / kFrames;
+  std::printf(
+      "pointer moves, milliseconds a frame, median, 99th percentile and largest: %s; processor "
+      "time "
+      "%.1f\n",
+      times.c_str(), processor);
+}
+
+void App::measure(bool shown) {
   glfwSwapInterval(0);
   state_.tour_stop = -1;
   state_.settings.reduced_motion = true;
+  if (shown) return measure_shown();
   std::string text;
   const auto story = std::ranges::find(samples(), true, &Sample::is_long);
   while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";

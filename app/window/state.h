@@ -218,6 +218,8 @@ struct State {
   double busy_seconds = 0;                      // of the run that goes on; 0: none
   Progress::Now progress;                       // of that run
   Index preview_of = 0;  // the trace has the first of so many tokens, and the run goes on; 0: all
+  Index layers_of = 0;   // likewise the first of so many layers
+  bool is_part() const { return preview_of > 0 || layers_of > 0; }
   bool generating = false;  // another token is drawn whenever a run is done
 
   Settings settings;

@@ -116,7 +116,7 @@ Prepared prepare(const CostRequest& request, const Variant& v, const Values& val
 // The pattern alone where that says all; nothing where the operation must be carried out.
 std::optional<OperationResult> counted_alone(const CostRequest& request, const Variant& v,
                                              const Prepared& p, Index length) {
-  if (!v.pattern || v.evaluate || v.head_cost) return std::nullopt;
+  if (!is_pattern_alone(v, p.input.variant.values) || v.head_cost) return std::nullopt;
   OperationResult result;
   result.pattern = std::make_shared<const Pattern>(
       v.pattern({.values = p.input.variant.values,
@@ -223,7 +223,7 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
   point.tokens = v.fitting && asked.by_name ? v.fitting(length) : length;
   point.values = values_at(asked, point.tokens);
   const double seconds = expected.seconds(v.growth, point.tokens);
-  const bool counts_alone = !request.measured && v.pattern && !v.evaluate && !v.head_cost;
+  const bool counts_alone = !request.measured && is_pattern_alone(v, point.values) && !v.head_cost;
   if (!counts_alone && seconds > request.most_seconds) {
     point.missing = "would take about " + brief(seconds, 2) + " s";
     return point;

@@ -7,10 +7,13 @@
 namespace attnscope {
 namespace {
 
-// The sentence of a row, or of a column that holds a token; -1: of none.
-int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row) {
-  const Index token = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
-  return token < 0 ? -1 : trace.tokens_of(rows)[static_cast<std::size_t>(token)].sentence;
+// The sentence of a row, or of a column that holds a token; -1: of none that counts.
+int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row,
+                bool without_special) {
+  const Index at = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
+  if (at < 0) return -1;
+  const TraceToken& token = trace.tokens_of(rows)[static_cast<std::size_t>(at)];
+  return without_special && token.special ? -1 : token.sentence;
 }
 
 // After the last layer.  [L, d]; undefined: there is none, or not of all tokens
@@ -32,7 +35,8 @@ bool has_two_sentences(const Trace& trace) {
   return std::ranges::any_of(trace.tokens, [](const TraceToken& t) { return t.sentence > 0; });
 }
 
-std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at) {
+std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
+                                        bool without_special) {
   Index head = 0;
   const AttentionTap* tap = trace.find(at, &head);
   if (!has_two_sentences(trace) || tap == nullptr || !tap->result.attention.defined()) return {};
@@ -46,11 +50,12 @@ std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at) {
   BlockShares shares{};
   double rows[2] = {0, 0};
   for (Index i = 0; i < tap->queries(); ++i) {
-    const int from = sentence_of(trace, tap->query_rows, tap->queries(), i);
+    const int from = sentence_of(trace, tap->query_rows, tap->queries(), i, without_special);
     if (from < 0 || from > 1) continue;
     ++rows[from];
     for (Index c = before; c < tap->keys(); ++c) {
-      const int to = sentence_of(trace, tap->key_rows, tap->keys() - before, c - before);
+      const int to =
+          sentence_of(trace, tap->key_rows, tap->keys() - before, c - before, without_special);
       if (to >= 0 && to <= 1) shares.of[from][to] += static_cast<double>(weights(i, c));
     }
   }

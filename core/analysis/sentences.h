@@ -13,11 +13,13 @@ namespace attnscope {
 bool has_two_sentences(const Trace& trace);
 
 // How much of its weight each of two sentences gives to each.  [2][2], rows that add up to 1 where
-// those of the map do; nothing where there are not two, or the map was not kept.
+// those of the map do; nothing where there are not two, or the map was not kept. without_special:
+// what looks or is looked at counts only where the tokenizer has not put it in ("[SEP]").
 struct BlockShares {
   double of[2][2];
 };
-std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at);
+std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
+                                        bool without_special = false);
 
 // What stands for a sentence: Mean of its tokens, with those that the tokenizer put in (Reimers and
 // Gurevych, 2019), or its First token, where encoders have their "[CLS]".

@@ -1,9 +1,10 @@
 #include "core/analysis/statistics.h"
 
-#include <cmath>
+#include <Eigen/Core>
+#include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
+#include <numbers>
 
 namespace attnscope {
 double HeadStatisticsSum::Mean::value() const {
@@ -28,12 +29,15 @@ void HeadStatisticsSum::add_token_scores(const float* row, Index keys, Index que
 }
 
 double row_entropy(const float* weights, Index count) {
-  double bits = 0;
-  for (Index j = 0; j < count; ++j) {
-    const double a = static_cast<double>(weights[j]);
-    if (a > 0) bits -= a * std::log2(a);
+  constexpr Index kTogether = 256;
+  using Some = Eigen::Array<double, Eigen::Dynamic, 1, 0, kTogether, 1>;
+  double nats = 0;
+  for (Index first = 0; first < count; first += kTogether) {
+    const Index some = std::min(kTogether, count - first);
+    const Some a = Eigen::Map<const Eigen::ArrayXf>(weights + first, some).cast<double>();
+    nats -= (a > 0).select(a * (a > 0).select(a, 1).log(), 0).sum();
   }
-  return bits;
+  return nats / std::numbers::ln2;
 }
 
 void HeadStatisticsSum::add(const Tensor& attention, const std::vector<std::int32_t>& tokens,
@@ -41,16 +45,20 @@ void HeadStatisticsSum::add(const Tensor& attention, const std::vector<std::int3
   const Index queries = attention.dim(0), columns = attention.dim(1);
   const Index keys = columns - first_token_column;
   const bool has_tokens = static_cast<Index>(tokens.size()) == queries;
+  const Eigen::ArrayXd places = Eigen::ArrayXd::LinSpaced(
+      std::max<Index>(keys, 1), 0, static_cast<double>(std::max<Index>(keys, 1) - 1));
+  const auto sum_of = [](const float* first, Index count) {
+    return count > 0 ? Eigen::Map<const Eigen::ArrayXf>(first, count).cast<double>().sum() : 0.0;
+  };
   for (Index i = 0; i < queries; ++i) {
     const float* all = attention.data() + i * columns;
-    if (!(std::accumulate(all, all + columns, 0.0) > 0)) continue;
+    if (!(sum_of(all, columns) > 0)) continue;
     const float* row = all + first_token_column;
     entropy_.add(row_entropy(all, columns));
-    double reach = 0;
-    for (Index j = 0; j < keys; ++j) {
-      reach += static_cast<double>(row[j]) * static_cast<double>(std::abs(i - j));
-    }
-    distance_.add(reach);
+    distance_.add(keys > 0 ? (Eigen::Map<const Eigen::ArrayXf>(row, keys).cast<double>() *
+                              (places - static_cast<double>(i)).abs())
+                                 .sum()
+                           : 0.0);
     if (i >= 1 && keys > 0) first_.add(static_cast<double>(row[0]));
     if (i >= 1 && i - 1 < keys) previous_.add(static_cast<double>(row[i - 1]));
     if (has_tokens) add_token_scores(row, keys, i, tokens);

@@ -73,6 +73,11 @@ bool is_incremental(const Variant& variant, const Values& values) {
   return variant.incremental && (!variant.incremental_with || variant.incremental_with(values));
 }
 
+bool is_pattern_alone(const Variant& variant, const Values& values) {
+  if (!variant.pattern) return false;
+  return !variant.evaluate || (variant.evaluates_with && !variant.evaluates_with(values));
+}
+
 bool takes_score_changes(const Variant& variant) {
   return variant.caps_and_sinks || (variant.pattern && !variant.evaluate);
 }
@@ -179,7 +184,7 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
   if (!is_of_input(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
   const bool causal = input.causal || v.causal_by_definition;
   OperationResult result;
-  if (v.evaluate) {
+  if (!is_pattern_alone(v, input.variant.values)) {
     result = v.evaluate(input, backend, wanted, stop);
   } else {
     Part part = plain_part(input, ruled_pattern(input, v));

@@ -184,12 +184,16 @@ struct Variant : Info {
   // ... otherwise the whole operation.
   std::function<OperationResult(const OperationInput&, Backend&, const Wanted&, const Stop&)>
       evaluate;
+  // Where both are there: with which values it is more than a choice of keys. Empty: with all.
+  std::function<bool(const Values&)> evaluates_with;
 };
 
 const std::vector<Variant>& variants();       // ordered as lists show them; "full" first
 const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
 Needs needs(const Variant& variant, const Values& values);
 bool is_incremental(const Variant& variant, const Values& values);
+// Whether it is a choice of keys and nothing else.
+bool is_pattern_alone(const Variant& variant, const Values& values);
 // Whether its weights are one softmax over the scores of single keys, so that caps and sinks
 // (Part) have a meaning: full attention and patterns.
 bool takes_score_changes(const Variant& variant);

@@ -147,9 +147,7 @@ void move_encoder_layer(WeightMover& mover, const LayerNames& names, const std::
   mover.linear(from + names.v, to + "attn.", "v", c.width, c.width, true);
   mover.linear(from + names.o, to + "attn.", "o", c.width, c.width, true);
   mover.norm(from + names.attention_norm, to + "attn_norm", c.width);
-  mover.linear(from + names.in, to + "ffn.", "_in", c.width, c.hidden, true);
-  mover.linear(from + names.out, to + "ffn.", "_out", c.hidden, c.width, true);
-  mover.norm(from + names.ffn_norm, to + "ffn_norm", c.width);
+  mover.feed_forward({from + names.in, from + names.out, from + names.ffn_norm}, to);
 }
 
 void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index skipped) {
@@ -338,6 +336,8 @@ void longformer_config(JsonObject& object, ModelConfig& c) {
     if (window % 2 != 0) object.fail("attention_window", "even numbers of at least 2");
     Choice chosen{"longformer", default_values(variant("longformer").parameters)};
     chosen.values.set("window", window / 2);
+    chosen.values.set("global", std::vector<Index>{0});  // as classifiers of the libraries have it
+    chosen.values.set("projections", std::string("own"));
     c.groups.push_back({{c.heads, chosen, placed}});
   }
 }
@@ -347,14 +347,14 @@ void longformer_weights(WeightMover& mover, const EncoderLayout& layout,
   const ModelConfig& c = mover.model().config;
   for (Index n = 0; n < c.layers; ++n) {
     const std::string from = prefix + layout.layers + std::to_string(n) + ".attention.self.";
-    for (const char* name : {"query_global.", "key_global.", "value_global."}) {
-      mover.reader().ignore(from + name + "weight");
-      mover.reader().ignore(from + name + "bias");
-    }
+    const std::string to = group_prefix(n, 0) + "global.";
+    mover.variant_linear(from + "query_global", to, "q", c.width, c.width);
+    mover.variant_linear(from + "key_global", to, "k", c.width, c.width);
+    mover.variant_linear(from + "value_global", to, "v", c.width, c.width);
   }
   mover.model().notes.push_back(
-      "projections of global tokens (query_global, key_global, value_global) are left out: as read "
-      "no token is global, and one that a person makes so has the projections of the others");
+      "the first token is global, as for classification: other tasks have others (parameter global "
+      "of longformer)");
 }
 
 void bigbird_config(JsonObject& object, ModelConfig& c) {

@@ -2,11 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
+
+namespace {
+
+// Numbers or bytes between two looks at whether the thread's work is to end.
+constexpr Index kPiece = Index{1} << 20;
+
+// Of numbers of 16 bits, of which `exponent` are all set in NaN and infinity.
+bool all_finite(const std::uint8_t* numbers, Index count, std::uint16_t exponent) {
+  for (Index first = 0; first < count; first += kPiece) {
+    check_stop();
+    bool finite = true;
+    for (Index n = first; n < std::min(first + kPiece, count); ++n) {
+      std::uint16_t bits = 0;
+      std::memcpy(&bits, numbers + 2 * n, sizeof bits);
+      finite &= (bits & exponent) != exponent;
+    }
+    if (!finite) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
@@ -90,7 +114,14 @@ bool same_numbers(const StoredTensors& tensors, const std::string& a, const std:
   const StoredTensor &one = x->second, &other = y->second;
   if (one.dtype != other.dtype || one.shape != other.shape) return false;
   const Index bytes = element_count(one.shape) * byte_size(one.dtype);
-  return std::equal(one.bytes, one.bytes + bytes, other.bytes);
+  for (Index first = 0; first < bytes; first += kPiece) {
+    check_stop();
+    const Index count = std::min(kPiece, bytes - first);
+    if (!std::equal(one.bytes + first, one.bytes + first + count, other.bytes + first)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::vector<std::string> TensorReader::names_below(const std::string& prefix) const {
@@ -109,8 +140,17 @@ Tensor TensorReader::checked(const StoredTensor& stored, const std::string& name
 }
 
 void TensorReader::check_finite(const float* values, Index count, const std::string& name) const {
-  const bool finite = std::all_of(values, values + count, [](float x) { return std::isfinite(x); });
-  if (!finite) fail("tensor " + name + " holds NaN or infinity");
+  for (Index first = 0; first < count; first += kPiece) {
+    check_stop();
+    const float* piece = values + first;
+    const bool finite = std::all_of(piece, piece + std::min(kPiece, count - first),
+                                    [](float x) { return std::isfinite(x); });
+    if (!finite) fail_not_finite(name);
+  }
+}
+
+void TensorReader::fail_not_finite(const std::string& name) const {
+  fail("tensor " + name + " holds NaN or infinity");
 }
 
 Tensor TensorReader::take(const std::string& name, const Shape& shape) {
@@ -149,13 +189,11 @@ std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, I
   const StoredTensor numbers = find(name, {rows, columns}).copied();
   const auto kind =
       numbers.dtype == DType::F16 ? NarrowMatrix::Kind::F16 : NarrowMatrix::Kind::BF16;
-  const NarrowMatrix matrix{kind, rows, columns, columns, false, numbers.bytes, numbers.owner};
-  std::vector<float> line(static_cast<std::size_t>(columns));
-  for (Index r = 0; r < rows; ++r) {
-    matrix.row(r, line.data());
-    check_finite(line.data(), columns, name);
-  }
-  return matrix;
+  constexpr std::uint16_t kHalfExponent = 0x7c00, kBfloatExponent = 0x7f80;
+  const bool finite = all_finite(numbers.bytes, rows * columns,
+                                 kind == NarrowMatrix::Kind::F16 ? kHalfExponent : kBfloatExponent);
+  if (!finite) fail_not_finite(name);
+  return NarrowMatrix{kind, rows, columns, columns, false, numbers.bytes, numbers.owner};
 }
 
 void TensorReader::move(const std::string& name, Index in, Index out, bool transposed, Model& model,

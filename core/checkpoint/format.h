@@ -89,6 +89,7 @@ class TensorReader {
   const StoredTensor& stored(const std::string& name) const;
   Tensor checked(const StoredTensor& stored, const std::string& name) const;
   void check_finite(const float* values, Index count, const std::string& name) const;
+  [[noreturn]] void fail_not_finite(const std::string& name) const;
 
   const StoredTensors& tensors_;
   std::filesystem::path folder_;

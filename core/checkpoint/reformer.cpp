@@ -223,9 +223,8 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
   for (const std::string& name : mover.reader().names_below(self)) {  // of older versions
     if (name.find("mask_value") != std::string::npos) mover.reader().ignore(name);
   }
-  mover.norm(from + "feed_forward.layer_norm", to + "ffn_norm", c.width);
-  mover.linear(from + "feed_forward.dense.dense", to + "ffn.", "_in", c.width, c.hidden, true);
-  mover.linear(from + "feed_forward.output.dense", to + "ffn.", "_out", c.hidden, c.width, true);
+  const std::string ffn = from + "feed_forward.";
+  mover.feed_forward({ffn + "dense.dense", ffn + "output.dense", ffn + "layer_norm"}, to);
 }
 
 void note_hashes(Model& model, const ReformerAttention& attention) {
@@ -268,13 +267,9 @@ Model load_reformer(const Json& json, const StoredTensors& tensors,
     }
   }
   mover.norm(prefix + "encoder.layer_norm", "final_norm", state_width(c));
-  if (has_head) {
-    mover.output("lm_head.decoder.weight", "");
-    mover.output_bias({"lm_head.bias", "lm_head.decoder.bias"}, {c.vocabulary});
-  }
+  mover.head("lm_head.decoder.weight", "", {"lm_head.bias", "lm_head.decoder.bias"});
   note_hashes(model, attention);
-  for (const char* name : {"classifier.", "qa_outputs."}) mover.leave_out(name, "a classifier");
-  reader.finish();
+  mover.finish({"classifier.", "qa_outputs."});
   return model;
 }
 

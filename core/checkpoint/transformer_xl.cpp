@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/autodiff/operations_linear.h"
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
@@ -21,8 +22,10 @@ constexpr Index kUsualSegment = 128;  // of the models that were released
 void read_vocabulary(JsonObject& object, ModelConfig& c) {
   c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
   c.width = object.integer_or("d_model", 1024, 1, kMostModelWidth);
-  if (object.integer_or("d_embed", c.width, 1, kMostModelWidth) != c.width) {
-    object.fail("d_embed", "d_model (nothing else is supported)");
+  // Without clusters the table and its projection are put together.
+  const Index narrow = object.integer_or("d_embed", c.width, 1, kMostModelWidth);
+  if (narrow != c.width && object.has("cutoffs") && object.array("cutoffs").size() > 0) {
+    c.embedding.width = narrow;
   }
   AdaptiveVocabulary& adaptive = c.embedding.adaptive;
   if (object.has("cutoffs")) {
@@ -111,9 +114,8 @@ void move_transformer_xl_layer(WeightMover& mover, const std::string& prefix, In
     if (mover.has(shared)) mover.reader().ignore(shared);
   }
   mover.norm(from + "dec_attn.layer_norm", to + "attn_norm", c.width);
-  mover.linear(from + "pos_ff.CoreNet.0", to + "ffn.", "_in", c.width, c.hidden, true);
-  mover.linear(from + "pos_ff.CoreNet.3", to + "ffn.", "_out", c.hidden, c.width, true);
-  mover.norm(from + "pos_ff.layer_norm", to + "ffn_norm", c.width);
+  const std::string ffn = from + "pos_ff.";
+  mover.feed_forward({ffn + "CoreNet.0", ffn + "CoreNet.3", ffn + "layer_norm"}, to);
 }
 
 Tensor identity(Index size) {
@@ -132,7 +134,9 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
   const bool together = c.embedding.adaptive.narrowing == 1;
   const bool out = ours == "output.";
   Tensor all;
-  if (together && tables) all = mover.reader().take(layers + "0.weight", {c.vocabulary, c.width});
+  if (together && tables) {
+    all = mover.reader().take(layers + "0.weight", {c.vocabulary, clusters[0].width});
+  }
   for (std::size_t n = 0; n < clusters.size(); ++n) {
     const std::string number = std::to_string(n), to = ours + "cluster." + number + ".";
     const VocabularyCluster& cluster = clusters[n];
@@ -142,18 +146,52 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
       mover.reader().move(layers + number + ".weight", cluster.count, cluster.width, false, model,
                           to + "table");
     }
-    if (together) {
+    if (together && cluster.width == c.width) {
       model.weights.emplace(to + "project", Var(identity(c.width)));
       continue;
     }
-    // A projection that is tied is stored once.
-    const std::string theirs = projections + number;
-    const std::string of_words = "transformer.word_emb.emb_projs." + number;
+    // A projection that is tied is stored once, and words of all clusters share one where their
+    // tables are one.
+    const std::string theirs = projections + (together && !out ? "0" : number);
+    const std::string of_words =
+        "transformer.word_emb.emb_projs." + (together ? std::string("0") : number);
     const std::string from = mover.has(theirs) ? theirs : of_words;
     model.weights.emplace(to + "project",
                           Var(out ? mover.reader().take(from, {c.width, cluster.width})
                                   : mover.reader().take_transposed(from, cluster.width, c.width)));
   }
+}
+
+// What the output may have again of words.
+void ignore_tied(TensorReader& reader, const std::string& words, const std::string& output) {
+  if (!reader.has(output)) return;
+  if (!reader.holds_the_same(words, output)) {
+    reader.fail("tensor " + output + ": expected the same numbers as " + words +
+                ", since config.json ties them, found others");
+  }
+  reader.ignore(output);
+}
+
+// A table of another width than the model and the projections between them, put together.
+void move_projected_table(WeightMover& mover, const std::string& prefix, bool has_head) {
+  TensorReader& reader = mover.reader();
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const std::string table = prefix + "word_emb.emb_layers.0.weight";
+  const std::string in = prefix + "word_emb.emb_projs.0", out = "crit.out_projs.0";
+  const Index narrow = reader.columns_of(table);
+  const Var words(reader.take(table, {c.vocabulary, narrow}));
+  const Var to_stream(reader.take_transposed(in, narrow, c.width));
+  model.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
+  if (!has_head) return;
+  const bool tied = c.tied_output;  // the table; projections are where they are stored once
+  const std::string head = "crit.out_layers.0.weight";
+  if (tied) ignore_tied(reader, table, head);
+  if (tied && !reader.has(out)) return;
+  const Var from_stream(reader.take(reader.has(out) ? out : in, {c.width, narrow}));
+  const Var others = tied ? words : Var(reader.take(head, {c.vocabulary, narrow}));
+  model.config.tied_output = false;
+  model.weights.emplace("output.weight", Var(matmul_transposed(from_stream, others).value()));
 }
 
 void move_adaptive_output(WeightMover& mover, const std::string& words) {
@@ -166,13 +204,7 @@ void move_adaptive_output(WeightMover& mover, const std::string& words) {
   std::vector<float> bias;
   for (std::size_t n = 0; n < (together ? 1 : clusters.size()); ++n) {
     const std::string number = std::to_string(n), at = "crit.out_layers." + number;
-    if (c.tied_output && reader.has(at + ".weight")) {
-      if (!reader.holds_the_same(words + number + ".weight", at + ".weight")) {
-        reader.fail("tensor " + at + ".weight: expected the same numbers as " + words + number +
-                    ".weight, since config.json ties them, found others");
-      }
-      reader.ignore(at + ".weight");
-    }
+    if (c.tied_output) ignore_tied(reader, words + number + ".weight", at + ".weight");
     const Tensor part = reader.take(at + ".bias", {together ? c.vocabulary : clusters[n].count});
     bias.insert(bias.end(), part.begin(), part.end());
   }
@@ -180,8 +212,8 @@ void move_adaptive_output(WeightMover& mover, const std::string& words) {
   std::ranges::copy(bias, all.begin());
   model.weights.emplace("output.bias", Var(all));
   const auto others = static_cast<Index>(clusters.size()) - 1;
-  model.weights.emplace("output.choice.w",
-                        Var(reader.take_transposed("crit.cluster_weight", c.width, others)));
+  model.weights.emplace("output.choice.w", Var(reader.take_transposed("crit.cluster_weight",
+                                                                      clusters[0].width, others)));
   model.weights.emplace("output.choice.b", Var(reader.take("crit.cluster_bias", {others})));
 }
 
@@ -196,23 +228,26 @@ Model load_transformer_xl(const Json& json, const StoredTensors& tensors,
   const std::string prefix = reader.has("word_emb.emb_layers.0.weight") ? "" : "transformer.";
   const std::string words = prefix + "word_emb.emb_layers.";
   const bool adaptive = !c.embedding.adaptive.cutoffs.empty();
+  const bool projected = !adaptive && reader.has(prefix + "word_emb.emb_projs.0");
   if (adaptive) {
     move_clusters(mover, words, prefix + "word_emb.emb_projs.", "embed.", true);
+  } else if (projected) {
+    move_projected_table(mover, prefix, has_head);
   } else {
     reader.move(words + "0.weight", c.vocabulary, c.width, false, model, "embed.weight");
   }
   for (Index n = 0; n < c.layers; ++n) move_transformer_xl_layer(mover, prefix, n);
   if (has_head && adaptive) move_adaptive_output(mover, words);
-  if (has_head && !adaptive) {
-    mover.output("crit.out_layers.0.weight", words + "0.weight");
+  if (!adaptive && !projected) {
+    mover.head("crit.out_layers.0.weight", words + "0.weight", {"crit.out_layers.0.bias"});
+  } else if (has_head && projected) {
     mover.output_bias({"crit.out_layers.0.bias"}, {c.vocabulary});
   }
   reader.ignore(prefix + "pos_emb.inv_freq");
   model.notes.push_back(
       "the memory is empty at first, as in the paper; the libraries begin with mem_len rows of "
       "zeros");
-  mover.leave_out("score.", "a classifier");
-  reader.finish();
+  mover.finish({"score."});
   return model;
 }
 

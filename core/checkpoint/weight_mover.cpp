@@ -94,6 +94,13 @@ void WeightMover::linear(const std::string& theirs, const std::string& folder,
   if (bias) plain(theirs + ".bias", folder + "b" + letter, {out});
 }
 
+void WeightMover::variant_linear(const std::string& theirs, const std::string& folder,
+                                 const std::string& letter, Index in, Index out) {
+  model_.weights.emplace(folder + "w" + letter,
+                         Var(reader_.take_transposed(theirs + ".weight", in, out)));
+  plain(theirs + ".bias", folder + "b" + letter, {out});
+}
+
 void WeightMover::dense(const std::string& theirs, const std::string& ours, Index in, Index out) {
   model_.weights.emplace(ours + ".w", Var(reader_.take_transposed(theirs + ".weight", in, out)));
   const bool bias = has(theirs + ".bias");
@@ -107,6 +114,13 @@ void WeightMover::norm(const std::string& theirs, const std::string& ours, Index
   const bool biases =
       model_.config.norm == Norm::LayerNorm && model_.config.ingredients.norm_biases;
   if (biases) plain(theirs + (older ? ".beta" : ".bias"), ours + ".bias", {size});
+}
+
+void WeightMover::feed_forward(const FeedForwardNames& theirs, const std::string& layer) {
+  const ModelConfig& c = model_.config;
+  linear(theirs.in, layer + "ffn.", "_in", c.width, c.hidden, true);
+  linear(theirs.out, layer + "ffn.", "_out", c.hidden, c.width, true);
+  norm(theirs.norm, layer + "ffn_norm", c.width);
 }
 
 void WeightMover::positions(const std::string& theirs, const std::string& ours, Index rows,
@@ -148,6 +162,18 @@ void WeightMover::leave_out(const std::string& prefix, const std::string& what) 
   const std::vector<std::string> names = reader_.names_below(prefix);
   for (const std::string& name : names) reader_.ignore(name);
   if (!names.empty()) model_.notes.push_back(what + " (" + prefix + "*) is left out");
+}
+
+void WeightMover::head(const std::string& theirs, const std::string& embedding,
+                       const std::vector<std::string>& biases) {
+  if (!model_.config.ingredients.output_head) return;
+  output(theirs, embedding);
+  output_bias(biases, {model_.config.vocabulary});
+}
+
+void WeightMover::finish(std::initializer_list<const char*> classifiers) {
+  for (const char* name : classifiers) leave_out(name, "a classifier");
+  reader_.finish();
 }
 
 Index mask_token(const fs::path& folder, Index vocabulary) {

@@ -73,9 +73,7 @@ void move_xlnet_layer(WeightMover& mover, const std::string& from, Index layer) 
   mover.reader().ignore(from + "rel_attn.r_s_bias");
   mover.reader().ignore(from + "rel_attn.seg_embed");
   mover.norm(from + "rel_attn.layer_norm", to + "attn_norm", c.width);
-  mover.linear(from + "ff.layer_1", to + "ffn.", "_in", c.width, c.hidden, true);
-  mover.linear(from + "ff.layer_2", to + "ffn.", "_out", c.hidden, c.width, true);
-  mover.norm(from + "ff.layer_norm", to + "ffn_norm", c.width);
+  mover.feed_forward({from + "ff.layer_1", from + "ff.layer_2", from + "ff.layer_norm"}, to);
 }
 
 Model load_xlnet(const Json& json, const StoredTensors& tensors,
@@ -92,16 +90,10 @@ Model load_xlnet(const Json& json, const StoredTensors& tensors,
   for (Index n = 0; n < c.layers; ++n) {
     move_xlnet_layer(mover, prefix + "layer." + std::to_string(n) + ".", n);
   }
-  if (has_head) {
-    mover.output("lm_loss.weight", table);
-    mover.output_bias({"lm_loss.bias"}, {c.vocabulary});
-  }
+  mover.head("lm_loss.weight", table, {"lm_loss.bias"});
   model.notes.push_back("kinds of sentences (seg_embed, r_s_bias) are left out");
   mover.leave_out(prefix + "mask_emb", "the stream that guesses hidden words");
-  for (const char* name : {"sequence_summary.", "logits_proj.", "classifier.", "qa_outputs."}) {
-    mover.leave_out(name, "a classifier");
-  }
-  reader.finish();
+  mover.finish({"sequence_summary.", "logits_proj.", "classifier.", "qa_outputs."});
   return model;
 }
 

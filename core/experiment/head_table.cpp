@@ -6,6 +6,7 @@
 
 #include "core/analysis/words.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -47,10 +48,19 @@ void add(const Trace& trace, Segments segments, Sums& sums,
     const std::vector<std::int32_t> ids = known_ids(trace, tap);
     TracePart part = part_of(tap.address);
     if (segments == Segments::Together) part.segment = 0;
-    for (std::size_t n = 0; n < tap.heads.size(); ++n) {
-      sums[{tap.address.layer, tap.heads[n], part}].add(tap.attention(static_cast<Index>(n)), ids,
-                                                        measured_from(tap));
-    }
+    std::vector<HeadStatisticsSum*> of_heads;
+    for (const Index head : tap.heads) of_heads.push_back(&sums[{tap.address.layer, head, part}]);
+    const auto add_heads = [&](Index first, Index last) {
+      for (Index n = first; n < last; ++n) {
+        of_heads[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, measured_from(tap));
+      }
+    };
+    // What must be computed or fetched first is so by all cores as it is.
+    const auto count = static_cast<Index>(tap.heads.size());
+    const Index least = tap.result.attention.defined()
+                            ? 1 + kGrain / std::max<Index>(1, tap.queries() * tap.keys())
+                            : count;
+    parallel_for(count, least, add_heads);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
+#include "core/model/architecture.h"
 #include "core/model/memory.h"
 #include "core/model/weights.h"
 
@@ -82,6 +83,7 @@ struct ExperimentRun::State {
   std::shared_ptr<ModelStore> models;
   std::vector<Kept> kept{};  // of the last request
   std::shared_ptr<Progress> progress{};
+  std::shared_ptr<LayerWatch> watch{};
 
   // What is done from now on, that has no share of the whole or comes after all of it.
   void enter(const std::string& what, double share) const {
@@ -119,7 +121,56 @@ void ExperimentRun::tell(std::shared_ptr<Progress> progress) {
   state_->progress = std::move(progress);
 }
 
+void ExperimentRun::watch(std::shared_ptr<LayerWatch> watch) {
+  state_->watch = std::move(watch);
+}
+
+bool comes_by_layer(const ModelConfig& config, Index from) {
+  const bool once = architecture(config.architecture.id).one_stack && config.segment == 0 &&
+                    !config.exits && config.own_layers == 0 && config.join.id == "residual";
+  return once && parameter_count(config) >= from;
+}
+
+namespace {}  // namespace
+
+std::string first_layers_words(Index layers, Index all) {
+  return (layers == 1 ? "layer 1" : "layers 1 to " + std::to_string(layers)) + " of " +
+         std::to_string(all);
+}
+
 namespace {
+
+// What is there of a run after its first layers.
+std::shared_ptr<const Trace> first_layers(const Trace& trace, const Model& model, Index layers) {
+  auto part = std::make_shared<Trace>(trace);
+  auto config = std::make_shared<ModelConfig>(*trace.config);
+  config->layers = layers;
+  config->groups.resize(static_cast<std::size_t>(layers));
+  config->ingredients.output_head = config->tied_output = false;
+  config->head = {};
+  part->config = std::move(config);
+  part->untrained = model.untrained;
+  part->notes.push_back(first_layers_words(layers, trace.config->layers) +
+                        ": the others are not computed yet");
+  return part;
+}
+
+// Shows what is there of a run from time to time.
+std::function<void(Index)> layer_teller(const ExperimentRun::LayerWatch& watch, Trace& trace,
+                                        const Model& model) {
+  using Clock = std::chrono::steady_clock;
+  const auto in = [](double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  const Clock::time_point began = Clock::now();
+  return [&, in, began, due = began + in(watch.after)](Index layers) mutable {
+    const Clock::time_point now = Clock::now();
+    if (layers == trace.config->layers || now < due) return;
+    due = now + in(watch.between);
+    trace.milliseconds = std::chrono::duration<double, std::milli>(now - began).count();
+    watch.take(first_layers(trace, model, layers), trace.config->layers);
+  };
+}
 
 // The weights as parameters, for gradients; matrices of 16 bits as floats.
 Model with_parameters(const Model& model) {
@@ -154,7 +205,7 @@ void record_losses(const Model& model, const Output& output, bool gradients, Tra
 void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
                  const Retrieval* retrieval, Backend& backend, const Experiment& experiment,
                  ExperimentRun::Training training, const Stop& stop, Progress* progress,
-                 Trace& trace) {
+                 const ExperimentRun::LayerWatch* watch, Trace& trace) {
   const Model model = training.gradients ? with_parameters(chosen) : chosen;
   ForwardOptions options;
   options.backend = &backend;
@@ -165,10 +216,11 @@ void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
   options.exit = experiment.exit;
   options.retrieval = retrieval;
   options.progress = progress;
+  if (watch != nullptr && watch->on) options.layer_recorded = layer_teller(*watch, trace, model);
+  trace.backend = backend.name();
   const auto start = std::chrono::steady_clock::now();
   const Output output = attnscope::run(model, input.batch, options);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  trace.backend = backend.name();
   trace.milliseconds = time.count();
   if (training.losses) record_losses(model, output, training.gradients, trace);
   if (input.batch.ids.defined() && trace.logits.defined() &&
@@ -278,12 +330,15 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   trace->streams = std::move(what.input.streams);
   trace->pixels = what.input.pixels ? what.input.pixels : pixels_of(model.config, trace->tokens);
   stop.check();
+  if (state_->watch != nullptr) {
+    state_->watch->on = comes_by_layer(model.config, state_->watch->from);
+  }
   if (state_->progress != nullptr) {
     state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));
   }
   Backend& backend = state_->backend(experiment.backend, *trace);
   run_forward(model, what.input, what.length, what.retrieval ? &*what.retrieval : nullptr, backend,
-              experiment, training, stop, state_->progress.get(), *trace);
+              experiment, training, stop, state_->progress.get(), state_->watch.get(), *trace);
   state_->enter("taking stock", 1);
   note_fallbacks(experiment.backend, *trace);
   trace->untrained = model.untrained;

@@ -50,6 +50,8 @@ struct Runner::State {
     Stop stop;
     std::shared_ptr<Progress> progress = std::make_shared<Progress>();
     Clock::time_point started = Clock::now();
+    std::shared_ptr<ExperimentRun::LayerWatch> layers =
+        std::make_shared<ExperimentRun::LayerWatch>();
     bool previewed = false;
   };
 
@@ -75,10 +77,15 @@ struct Runner::State {
         now.request = std::move(*waiting);
         waiting.reset();
         now.started = Clock::now();
+        now.layers->take = [this, experiment = now.request.experiment, stop = now.stop](
+                               std::shared_ptr<const Trace> trace, Index layers) {
+          show_layers(experiment, stop, std::move(trace), layers);
+        };
         running = now;
       }
       changed.notify_all();
       run.tell(now.progress);
+      run.watch(now.layers);
       std::optional<Outcome> outcome = carry_out(run, now.request, now.stop);
       {
         const std::scoped_lock lock(mutex);
@@ -91,6 +98,20 @@ struct Runner::State {
       changed.notify_all();
       wake();
     }
+  }
+
+  void show_layers(const Experiment& experiment, const Stop& stop,
+                   std::shared_ptr<const Trace> trace, Index layers) {
+    {
+      const std::scoped_lock lock(mutex);
+      if (stop.requested()) return;
+      Outcome outcome;
+      outcome.experiment = experiment;
+      outcome.trace = std::move(trace);
+      outcome.layers_of = layers;
+      finished = std::move(outcome);
+    }
+    wake();
   }
 
   // Runs that take long are looked into from here.
@@ -112,6 +133,7 @@ struct Runner::State {
         continue;
       }
       running->previewed = true;
+      if (running->layers->on) continue;
       const Running of = *running;
       lock.unlock();
       std::optional<Outcome> outcome = previewed(run, of);

@@ -1,6 +1,7 @@
 // Carries experiments out, off the caller's thread. A newer request cancels an older one.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,12 @@ struct BackendOffer {
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
+// Of a model with at least so many parameters a run of fewer tokens takes nearly as long, since all
+// of its weights are read: its layers are shown as they come, in the place of a preview.
+inline constexpr Index kByLayerFrom = 250'000'000;
+// Seconds before anything is shown of a run that goes on, and between two looks at its layers.
+inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;
+
 // One experiment, on the calling thread. The last traces are kept between calls, so that a change
 // of one of two runs that are compared does not repeat the other; models come from the store.
 class ExperimentRun {
@@ -32,6 +39,17 @@ class ExperimentRun {
   ~ExperimentRun();
   // Tells it from now on how far each run has come; null: nobody.
   void tell(std::shared_ptr<Progress> progress);
+  // Who sees the layers of large models as they come, while a run goes on.
+  struct LayerWatch {
+    // The record of the first layers, as one of a model that has no more and predicts nothing, and
+    // how many there will be.
+    std::function<void(std::shared_ptr<const Trace>, Index layers)> take;
+    Index from = kByLayerFrom;                               // parameters
+    double after = kPreviewAfter, between = kBetweenLayers;  // seconds
+    // Set for a model whose layers come so, before its tokens are told.
+    std::atomic<bool> on{false};
+  };
+  void watch(std::shared_ptr<LayerWatch> watch);  // null: nobody
   std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
   // With the losses of the model ("loss.total" among the taps), and their gradients
   // ("gradient.WEIGHT") for every weight that is trained.
@@ -60,10 +78,13 @@ class ExperimentRun {
   std::unique_ptr<State> state_;
 };
 
-// Runs that take longer than so many seconds are preceded by a preview ...
-inline constexpr double kPreviewAfter = 0.4;
-// ... of so many of their tokens, the first ones; 0: of none, since too few would be left out. Each
-// of a causal model's first rows is as it will be.
+// Whether this model's are: it has one stack, which it passes once.
+bool comes_by_layer(const ModelConfig& config, Index from = kByLayerFrom);
+// "layers 1 to 3 of 22"
+std::string first_layers_words(Index layers, Index all);
+// Runs that take longer than kPreviewAfter are preceded by a preview of so many of their tokens,
+// the first ones; 0: of none, since too few would be left out. Each of a causal model's first rows
+// is as it will be.
 Index preview_tokens(Index tokens);
 // The run of them alone. Nothing where that would not show what is looked at, or other tokens.
 std::optional<Experiment> preview_of(const Experiment& experiment, Index tokens);
@@ -73,8 +94,9 @@ class Runner {
  public:
   struct Outcome {
     Experiment experiment;
-    Index preview_of =
-        0;  // of so many tokens it has the first ones, and the run goes on; 0: is whole
+    // Of so many tokens it has the first ones, and the run goes on; 0: is whole.
+    Index preview_of = 0;
+    Index layers_of = 0;                 // likewise of so many layers
     std::shared_ptr<const Trace> trace;  // null: `error` says why
     Findings findings;                   // see Traces
     std::string error;

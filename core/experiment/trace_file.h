@@ -12,6 +12,7 @@ namespace attnscope {
 //   log_sum_exp.N.G       [h, L_q] of the scores, where there is one softmax
 //   logits                [L, vocabulary]
 //   q.N.G, k.N.G, v.N.G   [h, L, d_k] as the scores see them (rotated), where one part computes
+//                         (2 d_k where some rows have projections of their own: Part::own_rows)
 //   q_plain.N.G, k_plain.N.G   before rotation
 //   output.N.G            [h, L, d_v] per head, before the output projection
 //   extra.N.G.NAME        what a variant adds

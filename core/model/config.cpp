@@ -1,5 +1,7 @@
 #include "core/model/config.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
@@ -156,7 +158,7 @@ void read_choices(JsonObject& object, ModelConfig& config) {
 std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config) {
   const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
   std::vector<VocabularyCluster> clusters;
-  Index first = 0, width = config.width;
+  Index first = 0, width = config.embedding.width > 0 ? config.embedding.width : config.width;
   for (std::size_t n = 0; n <= adaptive.cutoffs.size(); ++n) {
     const Index end = n < adaptive.cutoffs.size() ? adaptive.cutoffs[n] : config.vocabulary;
     clusters.push_back({first, end - first, width});
@@ -167,7 +169,9 @@ std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config) {
 }
 
 Index table_width(const ModelConfig& config) {
-  return config.embedding.width > 0 ? config.embedding.width : config.width;
+  const EmbeddingConfig& embedding = config.embedding;
+  const bool narrow = embedding.width > 0 && embedding.adaptive.cutoffs.empty();
+  return narrow ? embedding.width : config.width;
 }
 
 bool has_attention_norm(const ModelConfig& config, Index layer) {
@@ -388,13 +392,13 @@ void check_adaptive(const ModelConfig& config, const std::string& at) {
     }
   }
   const bool plain = config.architecture.id == default_architecture().id &&
-                     input_kind(config.input.id).is_text && config.embedding.width == 0 &&
-                     !config.exits && config.auxiliary == Auxiliary{} && !config.head.transform &&
+                     input_kind(config.input.id).is_text && !config.exits &&
+                     config.auxiliary == Auxiliary{} && !config.head.transform &&
                      !join(config.join.id).run_layers;
   if (plain) return;
   throw InputError(at +
                    "embedding.cutoffs: expected a decoder of text without exits, auxiliary "
-                   "losses, embedding.width, head.transform and reversible layers");
+                   "losses, head.transform and reversible layers");
 }
 
 // What tokens have before the first layer and behind the last, in models that have such.
@@ -442,8 +446,8 @@ void check_ends(const ModelConfig& config, const std::string& at) {
              "are added once, or none");
     }
   }
-  if (embedding.width > 0 && config.tied_output && !config.head.transform &&
-      config.ingredients.output_head) {
+  if (embedding.width > 0 && embedding.adaptive.cutoffs.empty() && config.tied_output &&
+      !config.head.transform && config.ingredients.output_head) {
     refuse("embedding.width",
            "the output is tied to a table that is not as wide as the model; expected tied_output "
            "false, or head.transform, which goes from one width to the other");

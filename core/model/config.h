@@ -53,7 +53,7 @@ struct AdaptiveVocabulary {
 struct EmbeddingConfig {
   // Of the table of tokens where it is not as wide as the model: positions and kinds of tokens are
   // added and the norm is taken in that width, then all is projected. 0: the model's.
-  // Lan et al., 2019, arXiv:1909.11942.
+  // Lan et al., 2019, arXiv:1909.11942. Of an adaptive vocabulary the first cluster's.
   Index width = 0;
   // Kinds of tokens with a vector each: a first sentence, a second. 0: none.
   // Devlin et al., 2018, arXiv:1810.04805.
@@ -124,7 +124,7 @@ struct VocabularyCluster {
 };
 std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config);
 
-// The width of the table of tokens.
+// The width of tokens' vectors where positions are added to them.
 Index table_width(const ModelConfig& config);
 // Whether the self-attention of a layer has a norm of its own before it.
 bool has_attention_norm(const ModelConfig& config, Index layer);

@@ -14,7 +14,7 @@ namespace {
 
 // Multiplications between two looks at `stop`: some milliseconds on one core. Fewer rows than
 // kLeastRows at a time would spend more on reading w than on arithmetic.
-constexpr Index kMultiplicationsPerBlock = 200'000'000;
+constexpr Index kMultiplicationsPerBlock = 600'000'000;
 constexpr Index kLeastRows = 16;
 
 // `together`: for gradients.

@@ -93,7 +93,9 @@ Var Pass::embedded_further(const Var& x, const std::string& stack, Index first) 
     rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
   }
   if (embedding.norm) rows = norm(rows, stack + "embed.norm");
-  if (embedding.width > 0) rows = linear(rows, "embed.project.w", "embed.project.b");
+  if (embedding.width > 0 && embedding.adaptive.cutoffs.empty()) {
+    rows = linear(rows, "embed.project.w", "embed.project.b");
+  }
   return rows;  // [n, d]
 }
 

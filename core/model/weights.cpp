@@ -214,7 +214,7 @@ void WeightList::behind_positions(const std::string& stack) {
   const Index width = table_width(config_);
   if (embedding.types > 0) random("embed.type", {embedding.types, width}, kDeviation);
   if (embedding.norm) norm(stack + "embed.norm", width);
-  if (embedding.width > 0) {
+  if (embedding.width > 0 && embedding.adaptive.cutoffs.empty()) {
     matrix("embed.project.w", {width, config_.width});
     constant("embed.project.b", {config_.width}, 0);
   }
@@ -237,7 +237,7 @@ void WeightList::output() {
   if (!config_.embedding.adaptive.cutoffs.empty()) {
     const auto count = static_cast<Index>(config_.embedding.adaptive.cutoffs.size());
     clusters("output.", !config_.tied_output);
-    matrix("output.choice.w", {config_.width, count});
+    matrix("output.choice.w", {vocabulary_clusters(config_)[0].width, count});
     constant("output.choice.b", {count}, 0);
     if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
     return;

@@ -1,5 +1,6 @@
 #include "core/part/part.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace attnscope {
@@ -103,6 +104,16 @@ std::string_view to_string(Term term) {
 Index Part::kv_heads() const {
   const Var& var = k.defined() ? k : v;
   return var.defined() ? var.dim(0) / batch : heads;
+}
+
+bool Part::is_own(Index query) const {
+  return std::ranges::binary_search(own_rows, static_cast<std::int32_t>(query));
+}
+
+Part::Span Part::numbers_of(const Var& vectors, Index query) const {
+  const Index size = vectors.dim(-1);
+  if (own_rows.empty()) return {0, size};
+  return {is_own(query) ? size / 2 : 0, size / 2};
 }
 
 void check(const Part& part) {

@@ -99,6 +99,10 @@ struct Part {
   // For reports only: products whose sum is q . k, by terms, Content among them (absolute
   // encodings).
   std::vector<ExtraProduct> split;
+  // For reports only: rows that have projections of their own, in order. q, k and v are then twice
+  // as wide: of all other rows the first half says what is compared and summed, of these the
+  // second, and q is 0 in the other.
+  std::vector<std::int32_t> own_rows;
 
   // Which keys; shared by the batch.
   std::shared_ptr<const Pattern> pattern;
@@ -117,7 +121,13 @@ struct Part {
 
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
-  Index kv_heads() const;  // h_kv, from the shapes of k or v; h where there is neither
+  Index kv_heads() const;          // h_kv, from the shapes of k or v; h where there is neither
+  bool is_own(Index query) const;  // among own_rows
+  // Which numbers of the vectors of q, k or v row `query` compares or sums.
+  struct Span {
+    Index first = 0, count = 0;
+  };
+  Span numbers_of(const Var& vectors, Index query) const;
 };
 
 // Throws std::logic_error where shapes or ingredients do not go together: whoever builds a Part

@@ -18,6 +18,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/stop_scope.h"
 #include "core/base/strict_json.h"
 #include "core/tensor/half.h"
 
@@ -232,6 +233,19 @@ void forget_pages(const StoredTensor& tensor, Index count) {
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
+// Numbers between two looks at whether the thread's work is to end: some milliseconds of pages that
+// are new to the program.
+constexpr Index kPiece = Index{1} << 19;
+
+// Calls take(first, count) piece by piece.
+template <class Take>
+void by_pieces(Index count, const Take& take) {
+  for (Index first = 0; first < count; first += kPiece) {
+    check_stop();
+    take(first, std::min(kPiece, count - first));
+  }
+}
+
 [[noreturn]] void fail_dtype(const char* expected, DType found) {
   throw InputError(std::string("expected ") + expected + ", found " +
                    std::string(to_string(found)));
@@ -250,30 +264,37 @@ Index byte_size(DType dtype) {
 Tensor StoredTensor::floats() const {
   Tensor result(shape);
   const Index n = result.size();
-  switch (dtype) {
-    case DType::F32:
-      if (n > 0) std::memcpy(result.data(), bytes, static_cast<std::size_t>(n) * sizeof(float));
-      break;
-    case DType::F16:
-      from_half(bytes, result.data(), n);
-      break;
-    case DType::BF16:
-      from_bfloat(bytes, result.data(), n);
-      break;
-    case DType::F64:
-      for (Index i = 0; i < n; ++i) result[i] = static_cast<float>(load<double>(bytes, i));
-      break;
-    default:
-      fail_dtype("F32, F16, BF16 or F64", dtype);
-  }
+  by_pieces(n, [&](Index first, Index count) {
+    const std::uint8_t* from = bytes + first * byte_size(dtype);
+    float* to = result.data() + first;
+    switch (dtype) {
+      case DType::F32:
+        std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+        break;
+      case DType::F16:
+        from_half(from, to, count);
+        break;
+      case DType::BF16:
+        from_bfloat(from, to, count);
+        break;
+      case DType::F64:
+        for (Index i = 0; i < count; ++i) to[i] = static_cast<float>(load<double>(from, i));
+        break;
+      default:
+        fail_dtype("F32, F16, BF16 or F64", dtype);
+    }
+  });
   forget_pages(*this, n);
   return result;
 }
 
 StoredTensor StoredTensor::copied() const {
-  const Index count = element_count(shape);
-  const auto numbers = std::make_shared<ByteTensor>(Shape{count * byte_size(dtype)});
-  if (count > 0) std::memcpy(numbers->data(), bytes, static_cast<std::size_t>(numbers->size()));
+  const Index count = element_count(shape), size = byte_size(dtype);
+  const auto numbers = std::make_shared<ByteTensor>(Shape{count * size});
+  by_pieces(count, [&](Index first, Index some) {
+    std::memcpy(numbers->data() + first * size, bytes + first * size,
+                static_cast<std::size_t>(some * size));
+  });
   forget_pages(*this, count);
   return {dtype, shape, numbers->data(), numbers};
 }

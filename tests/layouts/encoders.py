@@ -323,19 +323,24 @@ def clip():
 
 
 def window_arrays(model, seed):
-    """Longformer reports weights by distance: these are put where their keys stand."""
+    """The first token is global. Longformer reports weights by distance, behind those on the global
+    token, and the row of that apart: these are put where their keys stand."""
     reach = model.config.attention_window[0] // 2
     plain = model.forward
 
-    def forward(*a, **k):
-        out = plain(*a, **k)
+    def forward(input_ids, **k):
+        mask = torch.zeros_like(input_ids)
+        mask[:, 0] = 1
+        out = plain(input_ids=input_ids, global_attention_mask=mask, **k)
         length = out.attentions[0].shape[2]
         full = []
-        for local in out.attentions:
+        for local, of_global in zip(out.attentions, out.global_attentions):
             rows = torch.zeros(*local.shape[:2], length, length, dtype=local.dtype)
-            for i in range(length):
-                for j in range(max(0, i - reach), min(length, i + reach + 1)):
-                    rows[:, :, i, j] = local[:, :, i, j - i + reach]
+            for i in range(1, length):
+                rows[:, :, i, 0] = local[:, :, i, 0]
+                for j in range(max(1, i - reach), min(length, i + reach + 1)):
+                    rows[:, :, i, j] = local[:, :, i, 1 + j - i + reach]
+            rows[:, :, 0] = of_global[:, :, :length, 0]
             full.append(rows)
         out.attentions = tuple(full)
         return out
@@ -482,8 +487,14 @@ def segment_arrays(model, seed):
             memory = out.mems
             for n, state in enumerate(hidden):
                 states[n].append(state[:, 0])
-            logits.append(getattr(out, "logits", None) if hasattr(out, "prediction_scores") or
-                          hasattr(out, "losses") else None)
+            given = (getattr(out, "logits", None) if hasattr(out, "prediction_scores") or
+                     hasattr(out, "losses") else None)
+            if given is not None and not c.cutoffs:  # of which the library makes log-probabilities
+                head = model.crit
+                with torch.no_grad():
+                    given = head._compute_logit(hidden[-1].transpose(0, 1), head.out_layers[0].weight,
+                                                head.out_layers[0].bias, head.out_projs[0])
+            logits.append(given)
             attentions.append(out.attentions)
         rows = some_rows(length)
         arrays[f"{length}/ids"] = ids[0].numpy().astype(np.int32)
@@ -520,6 +531,22 @@ if hasattr(t, "TransfoXLLMHeadModel"):
     def transfo_xl_plain():
         return t.TransfoXLLMHeadModel(transfo_xl_config(
             div_val=1, untie_r=False, same_length=False, clamp_len=-1))
+
+    @layout("transfo-xl-projected", "Transformer-XL, tables narrower than the model",
+            torch.float32, way=OLDER, arrays_of=segment_arrays)
+    def transfo_xl_projected():
+        return t.TransfoXLLMHeadModel(transfo_xl_config(n_layer=1, d_embed=24))
+
+    @layout("transfo-xl-projected-plain", "Transformer-XL, one table wider than the model",
+            torch.float32, way=OLDER, arrays_of=segment_arrays)
+    def transfo_xl_projected_plain():
+        return t.TransfoXLLMHeadModel(transfo_xl_config(n_layer=1, d_embed=40, div_val=1))
+
+    @layout("transfo-xl-single", "Transformer-XL, one narrower table without clusters",
+            torch.float32, way=OLDER, arrays_of=segment_arrays)
+    def transfo_xl_single():
+        return t.TransfoXLLMHeadModel(transfo_xl_config(
+            n_layer=1, d_embed=24, div_val=1, cutoffs=[]))
 
     @layout("transfo-xl-headless", "Transformer-XL without a head", torch.float32,
             way=OLDER, arrays_of=segment_arrays)

@@ -153,7 +153,7 @@ void add_edit_actions(std::vector<Action>& list) {
   list.back().starts_group = true;
   list.push_back({"cancel",
                   "Cancel run",
-                  "Stop the computation that goes on.",
+                  "Stop the computation that goes on; so does Escape.",
                   Menu::Edit,
                   {},
                   [](State& s) { s.wishes.cancel_run = true; },

@@ -6,6 +6,7 @@
 #include "app/window/scope.h"
 #include "app/window/surprise.h"
 #include "core/experiment/company.h"
+#include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 
 namespace attnscope::window {
@@ -119,6 +120,23 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   }
 }
 
+namespace {
+
+// How much of the run is there.
+std::string words_of_part(const State& state) {
+  if (state.preview_of > 0) {
+    return "Preview: the first " +
+           grouped(static_cast<long long>(state.trace->text_tokens().size())) + " of " +
+           grouped(state.preview_of) + " tokens";
+  }
+  std::string words = first_layers_words(state.trace->config->layers, state.layers_of);
+  words.front() = 'L';
+  const std::string left = time_left_words(state.progress.seconds_left);
+  return state.busy_seconds > 0 && !left.empty() ? words + ", " + left : words;
+}
+
+}  // namespace
+
 void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   if (state.busy_seconds > kBusyShown) {
@@ -127,10 +145,8 @@ void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
     draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
   }
   // Also after a run that was given up.
-  if (state.preview_of == 0 || state.trace == nullptr) return;
-  const std::string words = on_screen(
-      "Preview: the first " + grouped(static_cast<long long>(state.trace->text_tokens().size())) +
-      " of " + grouped(state.preview_of) + " tokens");
+  if (!state.is_part() || state.trace == nullptr) return;
+  const std::string words = on_screen(words_of_part(state));
   const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
   const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
   draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},

@@ -123,16 +123,7 @@ Variant bigbird_variant() {
               }};
   v.shown_both_ways = true;
   v.parameters = {
-      {.key = "block",
-       .symbol = "b",
-       .label = "Block",
-       .help = "How many tokens one block has.",
-       .required = true,
-       .initial = Index{4},
-       .telling = [](Index length) -> Value { return share_of(length, 12); },
-       .least = 1,
-       .slider_least = 1,
-       .slider_most = 32},
+      block_parameter(4, 12, 32),
       {.key = "window_blocks",
        .symbol = "w",
        .label = "Window blocks",

@@ -59,16 +59,7 @@ Variant block_local_variant() {
               }};
   v.incremental = true;
   v.parameters = {
-      {.key = "block",
-       .symbol = "b",
-       .label = "Block",
-       .help = "How many tokens one block has.",
-       .required = true,
-       .initial = Index{8},
-       .telling = [](Index length) -> Value { return share_of(length, 4); },
-       .least = 1,
-       .slider_least = 1,
-       .slider_most = 64},
+      block_parameter(8, 4, 64),
       neighbours_parameter("before", "Blocks before",
                            "How many blocks before its own a token sees as well."),
       neighbours_parameter("after", "Blocks after",

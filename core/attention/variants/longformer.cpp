@@ -2,9 +2,101 @@
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
+
+namespace {
+
+bool has_own_projections(const Values& values) {
+  return values.choice("projections") == "own";
+}
+
+std::vector<Index> sorted_global(const Values& values) {
+  std::vector<Index> global = values.get<std::vector<Index>>("global");
+  std::ranges::sort(global);
+  return global;
+}
+
+Pattern longformer_pattern(const PatternInput& in) {
+  const Index window = in.values.integer("window"), dilation = in.values.integer("dilation");
+  const std::vector<Index> global = sorted_global(in.values);
+  const Index keys = in.keys;
+  return build_rows(in, 1, {window_rule(window, dilation, in.causal), "global key", "global query"},
+                    [=](PatternBuilder& rows, Index, Index i) {
+                      add_window(rows, 0, i, window, dilation);
+                      for (const Index j : global) rows.add_column(1, j);
+                      if (std::binary_search(global.begin(), global.end(), i)) {
+                        rows.add(2, 0, keys);
+                      }
+                    });
+}
+
+// x w + b of each head.  [B heads, L, d_k]
+Var own_heads(const OperationInput& input, const char* letter, Index heads) {
+  const std::string name = letter;
+  Var all = matmul(input.x, weight(input.weights, "global.w" + name));  // [B, L, heads d_k]
+  const Var* bias = find_weight(input.weights, "global.b" + name);
+  if (bias != nullptr) all = add(all, *bias);
+  return split_heads(all, heads);
+}
+
+// One part for all rows: [q | 0] · [k | k_g] is a row's own score, [0 | q_g] · [k | k_g] that of a
+// global one, and of sums of [v | v_g] each takes its half.
+OperationResult evaluate_with_own(const OperationInput& input, Backend& backend,
+                                  const Wanted& wanted, const Stop& stop) {
+  const std::vector<Index> global = sorted_global(input.variant.values);
+  OperationInput of_global = input;
+  of_global.q = own_heads(input, "q", input.heads);
+  of_global.k = own_heads(input, "k", input.kv_heads);
+  of_global = with_turned(std::move(of_global));
+  const OperationInput turned = with_turned(input);
+  const Index length = query_count(input), size = input.v.dim(2);
+  Tensor is_global = Tensor::zeros({length, 1}), is_other = Tensor::full({length, 1}, 1);
+  Part part = plain_part(input, ruled_pattern(input, variant("longformer")));
+  for (const Index i : global) {
+    is_global[i] = 1;
+    is_other[i] = 0;
+    part.own_rows.push_back(static_cast<std::int32_t>(i));
+  }
+  part.q = concat({multiply(turned.q, is_other), multiply(of_global.q, is_global)}, -1);
+  part.k = concat({turned.k, of_global.k}, -1);                           // [B h_kv, L, 2 d_k]
+  part.v = concat({input.v, own_heads(input, "v", input.kv_heads)}, -1);  // [B h_kv, L, 2 d_v]
+  part.split.clear();
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  result.output = add(multiply(slice(result.output, -1, 0, size), is_other),
+                      multiply(slice(result.output, -1, size, size), is_global));
+  return result;
+}
+
+WeightInfo own_projection(const std::string& letter, const char* of, bool bias) {
+  return {.name = std::string("global.") + (bias ? "b" : "w") + letter,
+          .help = std::string(bias ? "Added to the " : "Makes the ") + of +
+                  " that global positions look with.",
+          .shape = [letter, bias](const Dimensions& n, const Values&) -> Shape {
+            const Index heads = letter == "q" ? n.heads : n.kv_heads;
+            const Index each = letter == "v" ? n.value : n.key;
+            const Index columns = each < 0 ? each : heads * each;
+            return bias ? Shape{columns} : Shape{n.model, columns};
+          },
+          .initial = bias ? initial_zeros() : initial_projection(),
+          .optional = bias,
+          .used = has_own_projections};
+}
+
+double longformer_numbers(const MemoryInput& in) {
+  if (!has_own_projections(in.values)) return 0;
+  // Three more projections, these beside the others, and sums of both.
+  constexpr double kVectors = 14;
+  return kVectors * static_cast<double>(in.batch * in.heads) *
+         static_cast<double>(in.keys * in.key_size);
+}
+
+}  // namespace
 
 Variant longformer_variant() {
   Variant v;
@@ -12,10 +104,21 @@ Variant longformer_variant() {
   v.label = "Longformer";
   v.group = "Fixed patterns";
   v.equation = "Sᵢ = local(w, r)  ∪  { j global },   all of it where i is global";
+  v.memory = [](const MemoryInput& in) { return sizeof(float) * longformer_numbers(in); };
+  v.evaluate = evaluate_with_own;
+  v.evaluates_with = has_own_projections;
+  v.caps_and_sinks = true;
+  v.needs = [](const Values& values) { return Needs{.input = has_own_projections(values)}; };
+  v.incremental_with = [](const Values& values) { return !has_own_projections(values); };
+  v.takes_turning = true;
+  v.takes_pairs = [](const Values& values) { return !has_own_projections(values); };
+  v.without_pairs = "compares global positions by projections of their own";
   v.summary =
       "A sliding window keeps the cost linear, and a few global positions, such as a question or a "
       "classification token, attend to everything and are attended to by everything, so that "
-      "distant tokens meet in two steps where there is no causal mask.";
+      "distant tokens meet in two steps where there is no causal mask. Global positions may look "
+      "with projections of their own: their queries, all keys and all values are then made anew "
+      "for them.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·(w + g)·d), g global positions";
   v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
@@ -31,7 +134,16 @@ Variant longformer_variant() {
                    .help = "Positions that see all and are seen by all.",
                    .kind = Parameter::Kind::Integers,
                    .initial = std::vector<Index>{},
-                   .telling = [](Index) -> Value { return std::vector<Index>{0}; }}};
+                   .telling = [](Index) -> Value { return std::vector<Index>{0}; }},
+                  {.key = "projections",
+                   .symbol = "",
+                   .label = "Global projections",
+                   .help = "What global positions look with: the same queries, keys and values as "
+                           "all, or projections of their own.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("shared"),
+                   .choices = {"shared", "own"},
+                   .choice_labels = {"Shared", "Their own"}}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     for (const Index position : values.get<std::vector<Index>>("global")) {
       if (at.keys == 0 || position < at.keys) continue;
@@ -40,21 +152,12 @@ Variant longformer_variant() {
     }
     return {};
   };
-  v.pattern = [](const PatternInput& in) {
-    const Index window = in.values.integer("window"), dilation = in.values.integer("dilation");
-    std::vector<Index> global = in.values.get<std::vector<Index>>("global");
-    std::sort(global.begin(), global.end());
-    const Index keys = in.keys;
-    return build_rows(in, 1,
-                      {window_rule(window, dilation, in.causal), "global key", "global query"},
-                      [=](PatternBuilder& rows, Index, Index i) {
-                        add_window(rows, 0, i, window, dilation);
-                        for (const Index j : global) rows.add_column(1, j);
-                        if (std::binary_search(global.begin(), global.end(), i)) {
-                          rows.add(2, 0, keys);
-                        }
-                      });
-  };
+  for (const bool bias : {false, true}) {
+    v.weights.push_back(own_projection("q", "queries", bias));
+    v.weights.push_back(own_projection("k", "keys", bias));
+    v.weights.push_back(own_projection("v", "values", bias));
+  }
+  v.pattern = longformer_pattern;
   return v;
 }
 

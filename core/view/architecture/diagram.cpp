@@ -36,6 +36,9 @@ class DiagramMaker {
     if (const auto placed = position_part(source_, runs, "encoder.embed.")) {
       column.rows.push_back(row_of(*placed));
     }
+    if (source_.config.embedding.norm) {
+      column.rows.push_back(row_of(norm_part(source_, "encoder.embed.norm")));
+    }
     add_layers(source_, runs, Stack::Encoder, column);
     if (source_.config.pre_norm) {
       column.rows.push_back(row_of(norm_part(source_, "encoder.final_norm")));

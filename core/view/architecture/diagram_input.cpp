@@ -126,7 +126,7 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
     column.rows.push_back(row_of(p));
   }
   if (embedding.norm) column.rows.push_back(row_of(norm_part(source, "embed.norm")));
-  if (embedding.width > 0) {
+  if (embedding.width > 0 && embedding.adaptive.cutoffs.empty()) {
     DiagramPart p{DiagramPart::Kind::Embedding, "Linear"};
     p.notes = {std::to_string(embedding.width) + " → " + std::to_string(source.config.width)};
     p.help = "The table of tokens is narrower than the model.";

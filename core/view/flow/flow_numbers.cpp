@@ -56,10 +56,14 @@ void add_to(Tensor& sum, const Tensor& more, double share = 1) {
 }
 
 // Row `row` of the last two axes, of the head's own or the group of heads that shares it.
-Tensor head_row(const Tensor& x, Index head, Index heads, Index row) {
+Tensor head_row(const Tensor& x, Index head, Index heads, Index row, Part::Span numbers) {
   const Index own = head / std::max<Index>(1, heads / x.dim(0));
-  const float* from = x.data() + (own * x.dim(1) + row) * x.dim(2);
-  return Tensor::from({x.dim(2)}, std::vector<float>(from, from + x.dim(2)));
+  const float* from = x.data() + (own * x.dim(1) + row) * x.dim(2) + numbers.first;
+  return Tensor::from({numbers.count}, std::vector<float>(from, from + numbers.count));
+}
+
+Tensor head_row(const Tensor& x, Index head, Index heads, Index row) {
+  return head_row(x, head, heads, row, {0, x.dim(2)});
 }
 
 Tensor stacked_rows(const std::vector<Tensor>& rows) {
@@ -125,7 +129,11 @@ Tensor place_values(const AttentionTap& tap, Index head, Index query, const Tens
 void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
                 const Tensor& weights) {
   const Tensor& values = column_values(tap);
-  if (!values.defined() || values.dim(2) != sum.output.size()) return;
+  if (!values.defined()) return;
+  const Part* part = tap.result.part.get();
+  const Part::Span numbers =
+      part != nullptr ? part->numbers_of(Var(values), query) : Part::Span{0, values.dim(2)};
+  if (numbers.count != sum.output.size()) return;
   const auto heads = static_cast<Index>(tap.heads.size());
   sum.adds_values = true;
   std::vector<Tensor> plain, weighted;
@@ -133,7 +141,7 @@ void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
   std::vector<bool> shown(static_cast<std::size_t>(weights.size()));
   for (const FlowKey& key : sum.keys) {
     shown[static_cast<std::size_t>(key.column)] = true;
-    plain.push_back(head_row(values, head, heads, key.column));
+    plain.push_back(head_row(values, head, heads, key.column, numbers));
     weighted.push_back(zeros_like_row(sum.output.size()));
     add_to(weighted.back(), plain.back(), key.weight);
     add_to(sum.sum, weighted.back());
@@ -142,7 +150,7 @@ void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
   for (Index c = 0; c < weights.size(); ++c) {
     if (shown[static_cast<std::size_t>(c)] || weights[c] == 0) continue;
     const Index own = head / std::max<Index>(1, heads / values.dim(0));
-    const float* row = values.data() + (own * values.dim(1) + c) * values.dim(2);
+    const float* row = values.data() + (own * values.dim(1) + c) * values.dim(2) + numbers.first;
     for (std::size_t n = 0; n < rest.size(); ++n) {
       rest[n] += static_cast<double>(weights[c]) * static_cast<double>(row[n]);
     }
@@ -180,7 +188,10 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
   for (const Index column : columns) {
     FlowKey key{column, key_label(trace, tap, column), static_cast<double>(weights[column])};
     key.score = score_of(tap, head, query, column, key.weight);
-    if (compares) vectors.push_back(head_row(part->k.value(), head, heads, column));
+    if (compares) {
+      vectors.push_back(
+          head_row(part->k.value(), head, heads, column, part->numbers_of(part->k, query)));
+    }
     all -= key.weight;
     --sum.others;
     sum.keys.push_back(std::move(key));
@@ -188,7 +199,9 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
   sum.others_weight = sum.others > 0 ? all : 0;
   sum.sink = sink_share(tap, head, query);
   sum.key_vectors = stacked_rows(vectors);
-  if (compares) sum.query = head_row(part->q.value(), head, heads, query);
+  if (compares) {
+    sum.query = head_row(part->q.value(), head, heads, query, part->numbers_of(part->q, query));
+  }
   sum.output = head_row(tap.result.output.value(), head, heads, query);
   add_values(sum, tap, head, query, weights);
   return sum;

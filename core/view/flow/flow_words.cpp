@@ -343,7 +343,7 @@ std::string score_formula(const AttentionTap& tap) {
     return learned ? "learned" : "said by the token";
   }
   if (part->source != Source::Product || !part->q.defined()) return "";
-  const Index size = part->q.dim(2);
+  const Index size = part->numbers_of(part->q, 0).count;
   const double scale = static_cast<double>(part->scale);
   const bool usual = std::abs(scale * std::sqrt(static_cast<double>(size)) - 1) < 1e-4;
   const std::string product = usual        ? "q·k / √" + std::to_string(size)

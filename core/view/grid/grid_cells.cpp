@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "core/base/parallel.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/heat_map.h"
@@ -57,32 +58,82 @@ Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, const Seen& 
   return numbers;
 }
 
-// Replaces the numbers by those that the pixels show, without the first token where it is hidden.
-// Pooling comes before a scale: the order of numbers, which it goes by, is the same after it.
-void pool(const ViewInput& input, const Thumbnail& thumbnail, const Seen& as, Shown& shown) {
-  HeatMap& cells = shown.cells;
-  const bool pooled = is_pooled(cells, input.scale);
+// What to keep of a run by.
+std::string kept_name(const ViewInput& input, const Seen& as) {
+  return part_words(input.trace.parts, shown_part(input)) + as.name();
+}
+
+bool all_whole(const std::vector<Thumbnail>& list) {
+  return std::ranges::all_of(list, [](const Thumbnail& t) { return is_whole(*t.tap); });
+}
+
+bool on_device(const Thumbnail& thumbnail) {
+  return thumbnail.tap->result.device != nullptr;
+}
+
+// The numbers that so many pixels show, without the first token where it is hidden. Pooling comes
+// before a scale: the order of numbers, which it goes by, is the same after it.
+Tensor pixel_numbers(const ViewInput& input, const Thumbnail& thumbnail, const Seen& as,
+                     const Shown& shown, int width, int height) {
+  HeatMap whole = shown.cells;
+  whole.values = seen_numbers(thumbnail, shown, as);
+  whole.device = nullptr;
+  whole.plane = 0;
+  return is_pooled(shown.cells, input.scale) ? heat_map_pixels(whole, width, height) : whole.values;
+}
+
+// Replaces the numbers of all maps by these.
+using Numbers = std::map<std::pair<Index, Index>, Tensor>;  // by layer and head
+void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen& as,
+          std::vector<Shown>& maps) {
+  if (list.empty()) return;
+  const Box& box = maps.front().cells.box;  // all are of one size
   const auto pixels = [&](double size) { return static_cast<int>(std::ceil(size * input.scale)); };
-  const int width = pixels(cells.box.width), height = pixels(cells.box.height);
-  const auto make = [&] {
-    HeatMap whole = cells;
-    whole.values = seen_numbers(thumbnail, shown, as);
-    whole.device = nullptr;
-    whole.plane = 0;
-    return pooled ? heat_map_pixels(whole, width, height) : whole.values;
+  const int width = pixels(box.width), height = pixels(box.height);
+  const auto make_of = [&](const std::vector<Thumbnail>& some, const std::vector<Shown>& of_some) {
+    Numbers made;
+    for (const Thumbnail& t : some) made[{t.layer, t.head}] = {};
+    const auto make = [&](Index first, Index last) {
+      for (Index n = first; n < last; ++n) {
+        const auto at = static_cast<std::size_t>(n);
+        made.at({some[at].layer, some[at].head}) =
+            pixel_numbers(input, some[at], as, of_some[at], width, height);
+      }
+    };
+    // What must be computed or fetched first is so by all cores as it is.
+    const bool there =
+        all_whole(some) && std::ranges::none_of(some, [](const auto& t) { return on_device(t); });
+    const auto count = static_cast<Index>(some.size());
+    parallel_for(count, there ? 1 : count, make);
+    return made;
   };
-  const bool keep = input.cache != nullptr && is_whole(*thumbnail.tap);
-  const std::string name = "grid " + part_words(input.trace.parts, shown_part(input)) + " " +
-                           std::to_string(thumbnail.layer) + " " + std::to_string(thumbnail.head) +
-                           as.name() + " " + std::to_string(width) + " " + std::to_string(height) +
-                           " " + cells.colour_map;
-  cells.values = keep ? input.cache->matrix(source_of(input.trace), name, make) : make();
-  cells.device = nullptr;
-  cells.plane = 0;
-  if (!pooled) return;
-  cells.row = cells.column = 0;
-  cells.height = height;
-  cells.width = width;
+  std::shared_ptr<const Numbers> numbers;
+  if (input.cache != nullptr && all_whole(list)) {
+    const std::string name = "grid pixels " + kept_name(input, as) + " " + std::to_string(width) +
+                             " " + std::to_string(height) + " " + maps.front().cells.colour_map;
+    numbers = input.cache->numbers(source_of(input.trace), name, [&] {
+      const std::vector<Thumbnail> all = thumbnails(input.trace, shown_part(input));
+      std::vector<Shown> of_all;
+      for (const Thumbnail& t : all) {
+        of_all.push_back(shown(input, t, box));
+        of_all.back().cells.colour_map = maps.front().cells.colour_map;
+      }
+      return make_of(all, of_all);
+    });
+  } else {
+    numbers = std::make_shared<const Numbers>(make_of(list, maps));
+  }
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    HeatMap& cells = maps[n].cells;
+    const bool pooled = is_pooled(cells, input.scale);
+    cells.values = numbers->at({list[n].layer, list[n].head});
+    cells.device = nullptr;
+    cells.plane = 0;
+    if (!pooled) continue;
+    cells.row = cells.column = 0;
+    cells.height = height;
+    cells.width = width;
+  }
 }
 
 // The magnitudes that tell where the colours of a map end: of about so many.
@@ -95,33 +146,6 @@ std::vector<float> sizes_of(const Thumbnail& thumbnail, const Shown& shown, cons
     cells.plane = 0;
   }
   return sizes_in_sight(cells, *thumbnail.tap, thumbnail.head_in_group, shown.seen, most);
-}
-
-// The same of all maps, kept for the run where they are there as a whole; in the list's order.
-using Sizes = std::map<std::pair<Index, Index>, std::vector<float>>;  // by layer and head
-std::vector<std::vector<float>> all_sizes(const ViewInput& input,
-                                          const std::vector<Thumbnail>& list,
-                                          const std::vector<Shown>& maps, const Seen& as,
-                                          Index most) {
-  std::vector<std::vector<float>> sizes;
-  const bool whole = std::ranges::all_of(list, [](const Thumbnail& t) { return is_whole(*t.tap); });
-  if (input.cache == nullptr || !whole) {
-    for (std::size_t n = 0; n < list.size(); ++n) {
-      sizes.push_back(sizes_of(list[n], maps[n], as, most));
-    }
-    return sizes;
-  }
-  const TracePart part = shown_part(input);
-  const std::string name = "grid sizes " + part_words(input.trace.parts, part) + as.name();
-  const auto kept = input.cache->numbers(source_of(input.trace), name, [&] {
-    Sizes made;
-    for (const Thumbnail& t : thumbnails(input.trace, part)) {
-      made[{t.layer, t.head}] = sizes_of(t, shown(input, t, {}), as, most);
-    }
-    return made;
-  });
-  for (const Thumbnail& t : list) sizes.push_back(kept->at({t.layer, t.head}));
-  return sizes;
 }
 
 // Ranks among the numbers of all maps, of each of which every n-th is enough.
@@ -137,32 +161,63 @@ std::vector<float> joint_ranks(const std::vector<Shown>& maps) {
   return ranks_of(Tensor::from({static_cast<Index>(numbers.size())}, numbers));
 }
 
-// The ranges of all maps, as the settings want them, apart from ranks: one for all, or each its
-// own.
-std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thumbnail>& list,
-                                   const std::vector<Shown>& maps, const Seen& as, bool own,
-                                   const ColourRange& common, bool with_signs) {
+// Where the colours of maps end: one for all, or each its own.
+struct Ends {
+  ColourRange all;
+  std::map<std::pair<Index, Index>, ColourRange> own;  // by layer and head
+};
+
+Ends ends_of(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen& as, bool own,
+             const ColourRange& common, bool with_signs) {
   constexpr Index kMost = Index{1} << 19;  // of all maps
-  std::vector<ColourRange> ranges(list.size(), common);
-  if (as.row_scale == RowScale::Largest) return ranges;
   const ColourEnd end = input.experiment.view.colour_end;
   const auto heads = static_cast<Index>(thumbnails(input.trace, shown_part(input)).size());
   const Index of_each = std::max<Index>(1024, kMost / std::max<Index>(1, heads));
+  Ends ends{common, {}};
   std::vector<float> all;
-  std::vector<std::vector<float>> sizes = all_sizes(input, list, maps, as, of_each);
-  for (std::size_t n = 0; n < list.size(); ++n) {
+  for (const Thumbnail& t : list) {
+    std::vector<float> sizes = sizes_of(t, shown(input, t, {}), as, of_each);
     if (own) {
-      set_end(ranges[n], std::move(sizes[n]), end, with_signs);
+      set_end(ends.own[{t.layer, t.head}] = common, std::move(sizes), end, with_signs);
     } else {
-      all.insert(all.end(), sizes[n].begin(), sizes[n].end());
+      all.insert(all.end(), sizes.begin(), sizes.end());
     }
   }
-  if (!own) {
-    ColourRange joint = common;
-    set_end(joint, std::move(all), end, with_signs);
-    std::fill(ranges.begin(), ranges.end(), joint);
+  if (!own) set_end(ends.all, std::move(all), end, with_signs);
+  return ends;
+}
+
+// The ranges of all maps, as the settings want them, apart from ranks.
+std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thumbnail>& list,
+                                   const Seen& as, bool own, const ColourRange& common,
+                                   bool with_signs) {
+  std::vector<ColourRange> ranges(list.size(), common);
+  if (as.row_scale == RowScale::Largest) return ranges;
+  std::string name = "grid ends " + kept_name(input, as);
+  for (const int part : {static_cast<int>(input.experiment.view.colour_end), int{own},
+                         int{with_signs}, static_cast<int>(common.scale)}) {
+    name += " " + std::to_string(part);
   }
-  for (ColourRange& range : ranges) range.smallest = kLogSpan * range.most;
+  if (!own) {  // of those that are in sight together
+    for (const Thumbnail& t : list) {
+      name += " " + std::to_string(t.layer) + "," + std::to_string(t.head);
+    }
+  }
+  const auto make = [&] {
+    const std::vector<Thumbnail> each =
+        own ? thumbnails(input.trace, shown_part(input)) : std::vector<Thumbnail>();
+    return ends_of(input, own ? each : list, as, own, common, with_signs);
+  };
+  const bool keeps = input.cache != nullptr && all_whole(list);
+  const Ends ends = keeps ? *input.cache->numbers(source_of(input.trace), name, make) : make();
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const auto known = ends.own.find({list[n].layer, list[n].head});
+    const ColourRange& found = known != ends.own.end() ? known->second : ends.all;
+    ranges[n].least = found.least;
+    ranges[n].most = found.most;
+    ranges[n].passed = found.passed;
+    ranges[n].smallest = kLogSpan * found.most;
+  }
   return ranges;
 }
 
@@ -196,12 +251,14 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   if (!list.empty()) grid.exact /= static_cast<double>(list.size());
   grid.range = weight_colours(input, with_signs);
   grid.range.scale = scale_of(options);
-  std::vector<ColourRange> ranges = ranges_of(input, list, maps, as, own, grid.range, with_signs);
+  std::vector<ColourRange> ranges = ranges_of(input, list, as, own, grid.range, with_signs);
+  bool pools = grid.range.scale != ColourRange::Scale::Linear || !as.as_they_are();
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
-    const bool linear = grid.range.scale == ColourRange::Scale::Linear;
-    if (!linear || !as.as_they_are()) pool(input, list[n], as, maps[n]);
+    // Once, rather than by the shader in every frame.
+    pools |= is_pooled(maps[n].cells, input.scale) && !on_device(list[n]) && is_whole(*list[n].tap);
   }
+  if (pools) pool(input, list, as, maps);
   const bool by_rank = grid.range.scale == ColourRange::Scale::Rank;
   const std::vector<float> joint = by_rank && !own ? joint_ranks(maps) : std::vector<float>();
   for (std::size_t n = 0; n < list.size(); ++n) {

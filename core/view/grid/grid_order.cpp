@@ -72,7 +72,7 @@ std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
 }
 
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
-  constexpr Index kMostWeights = Index{1} << 24;  // are looked through at once
+  constexpr Index kMostWeights = Index{1} << 26;  // are looked through at once
   Index weights = 0;
   for (const Thumbnail& t : list) {
     if (!is_whole(*t.tap) || t.tap->result.device != nullptr) return;

@@ -278,7 +278,8 @@ std::string about(const ViewInput& input, const AttentionTap& tap) {
   if (input.trace.pixels->before > 0) {
     return "What one piece of an image may attend to, and its weights, in " +
            place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
-           "; tokens that belong to no piece are not on it.";
+           "; each square has the mean colour of its piece, and tokens that belong to no piece are "
+           "not on it.";
   }
   return "What one pixel of an image may attend to, and its weights, in " +
          place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) + ".";
@@ -422,20 +423,29 @@ void show_picture(Experiment& experiment) {
 }  // namespace
 
 View image_view() {
-  View view{"image", "Image",
-            "What a pixel may attend to and where its weight goes, on the image itself; the next "
-            "pixel, and the image as a model completes it.",
-            false, lay_out_image};
+  View view{
+      "image", "Image",
+      "What a pixel, or a piece, may attend to and where its weight goes, on the image itself; "
+      "the next pixel, and the image as a model completes it.",
+      false, lay_out_image};
   view.parameters = image_parameters();
   view.findings = {Findings::completion.id};
   view.data = image_data;
   view.example = show_picture;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
-  view.reading = reads_as(
-      "Each pixel is a token. Left is what the chosen pixel may attend to, right where its weight "
-      "goes.",
-      {});
+  view.reading = [](const ViewSettings&, const Trace* trace) -> ViewReading {
+    const bool pieces = trace != nullptr && trace->pixels && trace->pixels->before > 0;
+    if (pieces) {
+      return {
+          "Each square is a piece of the image in the mean of its colours, and a token: the "
+          "model has seen all of its pixels. Left is what the chosen piece may attend to, right "
+          "where its weight goes."};
+    }
+    return {
+        "Each pixel is a token. Left is what the chosen pixel may attend to, right where its "
+        "weight goes."};
+  };
   view.objection = [](const Trace& trace) -> std::string {
     return trace.pixels ? "" : "The tokens of this run are no pixels.";
   };

@@ -295,13 +295,13 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
 }
 
 // What each of two sentences gives to itself and to the other; empty: there are none.
-std::string block_words(const Trace& trace, const HeadRef& at) {
-  const std::optional<BlockShares> shares = block_shares(trace, at);
+std::string block_words(const Trace& trace, const HeadRef& at, bool without_special) {
+  const std::optional<BlockShares> shares = block_shares(trace, at, without_special);
   if (!shares) return "";
   const auto share = [&](int from, int to) { return fixed(100 * shares->of[from][to], 0) + " %"; };
   return "This head's weight: the first gives " + share(0, 0) + " to itself and " + share(0, 1) +
          " to the second, which gives " + share(1, 1) + " to itself and " + share(1, 0) +
-         " to the first.";
+         " to the first" + (without_special ? "; the rest goes to special tokens." : ".");
 }
 
 // How alike two sentences read together are to the model; empty: there are none.
@@ -341,7 +341,8 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   };
   if (trace != nullptr) {
     const bool one_head = values.choice("source") == "head";
-    add("Two sentences", one_head ? block_words(*trace, head_ref(*trace, settings)) : "");
+    const bool hides = settings.hides_special && special_refusal(*trace).empty();
+    add("Two sentences", one_head ? block_words(*trace, head_ref(*trace, settings), hides) : "");
     add("Similarity", similarity_words(*trace));
   }
   if (values.choice("source") == "rollout") {

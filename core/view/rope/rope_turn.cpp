@@ -73,8 +73,11 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   RopeTurn turn;
   const Found found = find_tap(input);
   const AttentionTap* tap = found.tap;
-  const bool has_vectors = tap != nullptr && tap->q_plain.defined() && tap->k_plain.defined() &&
-                           tap->q_plain.dim(1) == tap->queries() &&
+  // What a global row compares with projections of its own is not among the plain ones.
+  const bool own = tap != nullptr && tap->result.part != nullptr &&
+                   tap->result.part->is_own(focus_of(input, *tap, found.head).query);
+  const bool has_vectors = !own && tap != nullptr && tap->q_plain.defined() &&
+                           tap->k_plain.defined() && tap->q_plain.dim(1) == tap->queries() &&
                            tap->k_plain.dim(1) == tap->keys() &&
                            tap->q_plain.dim(2) == tap->k_plain.dim(2) && tap->q_plain.dim(2) >= 2;
   turn.head_size = has_vectors ? tap->q_plain.dim(2) : kPlainSize;

@@ -179,11 +179,13 @@ RowStages row_stages(const AttentionTap& tap, Index head, Index query,
   const Tensor weights = attention_row(tap, head, query);
   const Tensor& v = tap.result.part->v.value();  // [h_kv, L_k, d_v]
   const Index own = v.defined() ? head / (tap.result.part->heads / v.dim(0)) : 0;
+  const Part::Span numbers =
+      v.defined() ? tap.result.part->numbers_of(tap.result.part->v, query) : Part::Span{};
   for (Index c = 0; c < keys; ++c) {
     const bool allowed = std::isfinite(stages.score[static_cast<std::size_t>(c)]);
     const auto weight = static_cast<double>(weights[c]);
     double square = 0;
-    for (Index n = 0; v.defined() && n < v.dim(2); ++n) {
+    for (Index n = numbers.first; n < numbers.first + numbers.count; ++n) {
       const auto x = static_cast<double>(v(own, c, n));
       square += x * x;
     }

@@ -42,11 +42,14 @@ const float* row_of(const Tensor& x, Index head, Index heads, Index row) {
   return x.data() + (own * x.dim(1) + row) * x.dim(2);
 }
 
-PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index head, Pair pair) {
+PairVectors pair_vectors(const Part& part, const Tensor& q, const Tensor& k, Index head,
+                         Pair pair) {
   PairVectors v;
-  const float *a = row_of(q, head, heads, pair.query), *b = row_of(k, head, heads, pair.key);
+  const float* a = row_of(q, head, part.heads, pair.query);
+  const float* b = row_of(k, head, part.heads, pair.key);
+  const Part::Span numbers = part.numbers_of(Var(q), pair.query);
   double sum = 0;
-  for (Index n = 0; n < q.dim(2); ++n) {
+  for (Index n = numbers.first; n < numbers.first + numbers.count; ++n) {
     v.query.push_back(static_cast<double>(a[n]));
     v.key.push_back(static_cast<double>(b[n]));
     v.product.push_back(v.query.back() * v.key.back());
@@ -278,7 +281,7 @@ Shown shown_pair(const ViewInput& input, const Found& found, const std::optional
   Shown s;
   s.pair = focus_of(input, tap, found.head, hovered);
   const auto vectors = [&](const Tensor& q, const Tensor& k) {
-    return pair_vectors(q, k, part.heads, found.head, s.pair);
+    return pair_vectors(part, q, k, found.head, s.pair);
   };
   const bool changed = changes_vectors(tap);
   s.before = changed && view_values(input.experiment.view, "vectors").flag("before");

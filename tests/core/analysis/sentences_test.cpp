@@ -15,7 +15,8 @@ Trace two_sentences() {
   Trace trace = testing::synthetic_trace(Pattern::all(8, 8));
   for (std::size_t n = 5; n < 8; ++n) trace.tokens[n].sentence = 1;
   Tensor states({8, 3});
-  for (Index n = 0; n < states.size(); ++n) states[n] = static_cast<float>(std::sin(static_cast<double>(n) + 1));
+  for (Index n = 0; n < states.size(); ++n)
+    states[n] = static_cast<float>(std::sin(static_cast<double>(n) + 1));
   trace.taps["layers.0.residual"] = Tensor::zeros({8, 3});
   trace.taps["layers.1.residual"] = states;
   return trace;
@@ -40,6 +41,20 @@ TEST(Sentences, SharesOfBlocks) {
     EXPECT_TRUE(std::abs(shares->of[from][0] + shares->of[from][1] - 1) <= 1e-5);
   }
   EXPECT_FALSE(block_shares(testing::synthetic_trace(Pattern::all(8, 8)), at));
+}
+
+TEST(Sentences, SharesOfBlocksWithoutSpecialTokens) {
+  Trace trace = two_sentences();
+  trace.tokens[0].special = trace.tokens[7].special = true;
+  const AttentionTap& tap = trace.attention[0];
+  const HeadRef at{tap.address.layer, tap.heads[0], part_of(tap.address)};
+  const auto shares = block_shares(trace, at, true);
+  ASSERT_TRUE(shares);
+  double sum = 0;
+  for (Index i = 1; i < 5; ++i)
+    sum += static_cast<double>(tap.attention(0)(i, 5) + tap.attention(0)(i, 6));
+  EXPECT_TRUE(std::abs(shares->of[0][1] - sum / 4) <= 1e-7);
+  EXPECT_LT(shares->of[0][0] + shares->of[0][1], 0.999);
 }
 
 TEST(Sentences, VectorsAreOfTheLastLayer) {

@@ -87,6 +87,7 @@ Choice small_choice(const Variant& variant, Values values) {
     values.set("width", Index{4});
     values.set("height", Index{4});
   }
+  if (values.has("projections")) values.set("global", std::vector<Index>{0, 2});
   return {variant.id, std::move(values)};
 }
 

@@ -2,22 +2,14 @@
 // what they compute), and the ingredients that they brought.
 #include <gtest/gtest.h>
 
-#include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/strict_json.h"
-#include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/torch_random.h"
 #include "core/model/join.h"
-#include "tests/core/checkpoint/files.h"
+#include "tests/core/checkpoint/small_models.h"
 #include "tests/support/compare.h"
-#include "tests/support/gradient.h"
-#include "tests/support/places.h"
 
 namespace attnscope {
 namespace {
-
-namespace fs = std::filesystem;
 
 // torch.manual_seed(7); torch.randn(20)
 TEST(TorchNormal, DrawsWhatTorchDoes) {
@@ -28,28 +20,13 @@ TEST(TorchNormal, DrawsWhatTorchDoes) {
   EXPECT_TRUE(testing::close(torch_normal(20, 7), expected, 1e-5));
 }
 
-// Loads the layout with these members in its config; null takes one away.
-Checkpoint changed(const std::string& members) {
-  const testing::TemporaryFolder folder;
-  const fs::path from = testing::source_folder() / "tests" / "layouts" / "reformer";
-  for (const auto& entry : fs::directory_iterator(from)) {
-    fs::copy(entry.path(), folder.path() / entry.path().filename());
-  }
-  const fs::path file = folder.path() / "config.json";
-  Json config = parse_json(read_file(file, 1 << 20), "config.json");
-  const Json other = parse_json(members, "members");
-  for (const auto& [key, value] : other.items()) config[key] = value;
-  write_file(file, config.dump(2));
-  return load_checkpoint(folder.path().string());
+Checkpoint changed(const char* members) {
+  return testing::changed_layout("reformer", members);
 }
 
 TEST(Reformer, RefusesWhatItLacksByName) {
-  const auto refusal = [](const std::string& members) {
-    return testing::message_of<InputError>([&] { changed(members); });
-  };
-  const auto names = [&](const std::string& members, const std::string& named) {
-    const std::string error = refusal(members);
-    EXPECT_NE(error.find(named), std::string::npos) << error;
+  const auto names = [](const char* members, const char* named) {
+    testing::expect_refusal("reformer", members, named);
   };
   names(R"({"attn_layers": ["lsh", "global"]})", "attn_layers");
   names(R"({"num_buckets": 5})", "buckets");
@@ -128,26 +105,12 @@ TEST(Reformer, IngredientsComeBackFromJsonAndAreRefusedByName) {
 }
 
 TEST(Reformer, IngredientsHaveTheGradientsOfFiniteDifferences) {
-  Model model = make_model(reversible_config(), 3);
-  std::uint64_t seed = 40;
-  for (auto& [name, weight] : model.weights) {
-    Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.5);
-    if (name.ends_with("norm.weight")) {
-      for (float& x : values) x += 1;
-    }
-    weight = Var::parameter(values);
-  }
-  const IntTensor ids = IntTensor::from({1, 9}, {1, 2, 3, 4, 9, 5, 6, 7, 0});
-  const IntTensor targets = IntTensor::from({1, 9}, {2, 3, 4, 9, 5, 6, 7, 0, 8});
-  const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
-  backward(loss());
-  const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
-  for (auto& [name, weight] : model.weights) {
-    if (name == "layers.0.attn.wk" || name.ends_with("lsh.rotation")) continue;  // not used
-    EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now,
-                                     {{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4}))
-        << name;
-  }
+  Model model = testing::lively(reversible_config());
+  testing::expect_gradients(model, IntTensor::from({1, 9}, {1, 2, 3, 4, 9, 5, 6, 7, 0}),
+                            IntTensor::from({1, 9}, {2, 3, 4, 9, 5, 6, 7, 0, 8}),
+                            [](const std::string& name) {
+                              return name == "layers.0.attn.wk" || name.ends_with("lsh.rotation");
+                            });
 }
 
 }  // namespace

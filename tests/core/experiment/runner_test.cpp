@@ -227,6 +227,51 @@ TEST_F(RunnerTest, ALongRunBeginsWithAPreview) {
   }
 }
 
+// What is there of a large model's run, as that of a model with fewer layers and no head.
+TEST(LayerWatch, SeesTheLayersAsTheyCome) {
+  const testing::TemporaryFolder folder;
+  testing::save_byte_model(folder.path() / "model", 4, 16, 12);
+  Experiment experiment;
+  experiment.model = (folder.path() / "model").string();
+  experiment.text = "a text";
+  const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
+  watch->after = watch->between = 0;
+  std::vector<std::shared_ptr<const Trace>> seen;
+  watch->take = [&](std::shared_ptr<const Trace> trace, Index layers) {
+    EXPECT_EQ(layers, 4);
+    seen.push_back(std::move(trace));
+  };
+  ExperimentRun run(cpu_only());
+  run.watch(watch);
+  run.run(experiment, Stop());
+  EXPECT_TRUE(seen.empty());  // it is small
+  EXPECT_FALSE(watch->on);
+  watch->from = 0;
+  const auto whole = run.run(experiment, Stop());
+  EXPECT_TRUE(watch->on);
+  ASSERT_EQ(seen.size(), 3u);
+  for (std::size_t n = 0; n < 3; ++n) {
+    const auto layers = static_cast<Index>(n) + 1;
+    const Trace& part = *seen[n];
+    EXPECT_EQ(part.config->layers, layers);
+    EXPECT_FALSE(part.logits.defined());
+    EXPECT_EQ(part.layer_count({}), layers);
+    EXPECT_EQ(part.backend, whole->backend);
+    const HeadRef last{layers - 1, 0};
+    EXPECT_TRUE(testing::close(part.find(last)->attention(0), whole->find(last)->attention(0), 0));
+    EXPECT_NE(part.notes.back().find(n == 0 ? "layer 1 of 4" : "layers 1 to "), std::string::npos);
+  }
+  EXPECT_EQ(whole->config->layers, 4);
+}
+
+TEST(LayerWatch, IsForStacksThatArePassedOnce) {
+  ModelConfig config = load_checkpoint("default").model.config;
+  EXPECT_TRUE(comes_by_layer(config, 0));
+  EXPECT_FALSE(comes_by_layer(config));
+  config.segment = 16;
+  EXPECT_FALSE(comes_by_layer(config, 0));
+}
+
 TEST(Preview, IsOfSoFewTokensThatItComesSoon) {
   EXPECT_EQ(preview_tokens(100), 0);
   EXPECT_EQ(preview_tokens(128), 16);

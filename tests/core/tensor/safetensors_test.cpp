@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -205,6 +206,17 @@ TEST_F(Safetensors, DoesNotLoseAnOldFile) {
   file.tensors["\xff"] = stored(Tensor({1}));
   EXPECT_THROW(write_safetensors(path_, file), InputError);
   EXPECT_EQ(read_file(path_), "old");
+}
+
+// A model of gigabytes is read piece by piece: whoever waits no longer need not wait for it.
+TEST_F(Safetensors, ReadingStops) {
+  const StoredTensor numbers = stored(Tensor::full({1000}, 1), DType::BF16);
+  const Stop stop;
+  const StopScope scope(stop);
+  EXPECT_EQ(numbers.floats()[999], 1);
+  stop.request();
+  EXPECT_THROW(numbers.floats(), Stopped);
+  EXPECT_THROW(numbers.copied(), Stopped);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/experiment/runner.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -14,6 +15,23 @@ namespace {
 
 using testing::Look;
 using testing::look_at;
+
+// What is shown of a large model while its other layers are computed.
+Trace first_layer() {
+  const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
+  watch->from = 0;
+  watch->after = watch->between = 0;
+  std::shared_ptr<const Trace> first;
+  watch->take = [&](std::shared_ptr<const Trace> trace, Index) {
+    if (first == nullptr) first = std::move(trace);
+  };
+  ExperimentRun run(cpu_only());
+  run.watch(watch);
+  Experiment experiment;
+  experiment.text = "The cat sat on the mat.";
+  run.run(experiment, Stop());
+  return *first;
+}
 
 std::vector<std::pair<std::string, Trace>> traces() {
   std::vector<std::pair<std::string, Trace>> list;
@@ -46,6 +64,19 @@ std::vector<std::pair<std::string, Trace>> traces() {
   wordy.notes.assign(30, "A note that is repeated until the caption is far too long");
   list.emplace_back("wordy", wordy);
   return list;
+}
+
+// Rows with projections of their own, and the first layers of a run that goes on.
+TEST(Views, ShowWhatIsThere) {
+  const Trace own = testing::run_model(
+      {.variant = R"({"type": "longformer", "window": 2, "global": [0, 5], "projections": "own"})",
+       .causal = false});
+  const Trace first = first_layer();
+  for (const View& v : views()) {
+    for (const Trace* trace : {&own, &first}) {
+      EXPECT_EQ(testing::fault(look_at(*trace, v.id).list), "") << v.id;
+    }
+  }
 }
 
 // In the panel beside the picture: short enough to be read, and about this view alone.

@@ -45,6 +45,19 @@ Parameter window_parameter() {
           .slider_most = 64};
 }
 
+Parameter block_parameter(Index initial, Index share, double slider_most) {
+  return {.key = "block",
+          .symbol = "b",
+          .label = "Block",
+          .help = "How many tokens one block has.",
+          .required = true,
+          .initial = initial,
+          .telling = [share](Index length) -> Value { return share_of(length, share); },
+          .least = 1,
+          .slider_least = 1,
+          .slider_most = slider_most};
+}
+
 Parameter dilation_parameter() {
   return {.key = "dilation",
           .symbol = "r",

@@ -30,6 +30,9 @@ std::string ordinal(Index n);  // "8th", "21st"
 Parameter window_parameter();
 Parameter dilation_parameter();
 Parameter seed_parameter();
+// Tokens of a block: to begin with, as a share of a text that shows the idea (1 / share), and as
+// far as a slider goes.
+Parameter block_parameter(Index initial, Index share, double slider_most);
 
 // "expected shape" messages need numbers as text.
 std::string found_text(Index found);  // ", found 3"

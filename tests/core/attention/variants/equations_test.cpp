@@ -531,6 +531,60 @@ TEST(Equations, Synthesizer) {
                    true);
 }
 
+// x w + b of head a, for a position.
+Row own_row(const Carried& r, const char* letter, Index a, Index size, Index i) {
+  const std::string name = letter;
+  Row row;
+  for (Index n = a * size; n < (a + 1) * size; ++n) {
+    double sum = r.w(("global.b" + name).c_str())[n];
+    for (Index m = 0; m < r.sizes.model; ++m) {
+      sum += r.x(i, m) * r.w(("global.w" + name).c_str())(m, n);
+    }
+    row.push_back(sum);
+  }
+  return row;
+}
+
+// Global positions have queries of their own, and keys and values of all for these.
+TEST(Equations, LongformerWithOwnProjections) {
+  Carried run;
+  run.sizes.length = 11;
+  run.sizes.heads = run.sizes.kv_heads = 3;
+  const Json json =
+      Json::parse(R"({"type": "longformer", "window": 2, "global": [7, 0], "projections": "own"})");
+  const Choice choice = variant_from_json(json, "variant");
+  run.in = testing::random_operation(run.sizes, choice, default_encoding(), false, 3);
+  run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  const Index length = run.sizes.length;
+  Tensor attention({3, length, length}), output({3, length, run.sizes.value});
+  for (Index a = 0; a < 3; ++a) {
+    for (Index i = 0; i < length; ++i) {
+      const bool global = i == 0 || i == 7;
+      Row s;
+      for (Index j = 0; j < length; ++j) {
+        s.push_back(run.scale() * (global ? dot(own_row(run, "q", a, run.sizes.key, i),
+                                                own_row(run, "k", a, run.sizes.key, j))
+                                          : dot(run.query(a, i), run.key(a, j))));
+      }
+      const Row weights =
+          softmax(s, [=](Index j) { return global || std::abs(i - j) <= 2 || j == 0 || j == 7; });
+      for (Index n = 0; n < run.sizes.value; ++n) {
+        double sum = 0;
+        for (Index j = 0; j < length; ++j) {
+          const Row value = global ? own_row(run, "v", a, run.sizes.value, j) : run.value(a, j);
+          sum += weights[static_cast<std::size_t>(j)] * value[static_cast<std::size_t>(n)];
+        }
+        output(a, i, n) = static_cast<float>(sum);
+      }
+      for (Index j = 0; j < length; ++j) {
+        attention(a, i, j) = static_cast<float>(weights[static_cast<std::size_t>(j)]);
+      }
+    }
+  }
+  EXPECT_TRUE(close(run.out.attention, attention, 2e-5));
+  EXPECT_TRUE(close(run.out.output.value(), output, 2e-5));
+}
+
 TEST(Equations, DynamicConvolution) {
   for (const bool causal : {false, true}) {
     for (const Index width : {1, 4, 5, 40}) {

@@ -230,8 +230,11 @@ TEST(Patterns, Longformer) {
     const auto is_global = [=](Index j) {
       return std::find(global.begin(), global.end(), j) != global.end();
     };
-    return Rule{with({{"window", w}, {"dilation", r}, {"global", global}}), 0,
-                [=](Index, Index i, Index j) {
+    return Rule{with({{"window", w},
+                      {"dilation", r},
+                      {"global", global},
+                      {"projections", std::string("shared")}}),
+                0, [=](Index, Index i, Index j) {
                   return in_window(i, j, w, r) || is_global(j) || is_global(i);
                 }};
   });
