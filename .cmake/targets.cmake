@@ -13,7 +13,7 @@ target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(ATTNSCOPE_SANITIZE)
   # GCC's manual warns of false alarms of -Wmaybe-uninitialized (std::regex) with sanitizers.
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
-                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
                          -Wno-error=maybe-uninitialized)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
   if(ATTNSCOPE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

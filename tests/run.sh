@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs all tests. With --sanitize: under AddressSanitizer and
-# UndefinedBehaviorSanitizer. Further arguments go to ctest (-R NAME runs some of the tests).
+# Installs what is missing, builds, and runs all tests.
+#   tests/run.sh [--sanitize [address|thread]] [CTEST'S ARGUMENTS]     -R NAME runs some of the tests
+# --sanitize address (or --sanitize alone): under AddressSanitizer and UndefinedBehaviorSanitizer, in
+# build-sanitize. --sanitize thread: what has threads (tests/threads) under ThreadSanitizer, in
+# build-sanitize-thread.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,12 +11,35 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 build=${ATTNSCOPE_BUILD:-$top/build}
 options=()
-if [ "${1:-}" = --sanitize ]; then
-  shift
-  build=${ATTNSCOPE_BUILD:-$top/build-sanitize}
-  options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTNSCOPE_SANITIZE=address,undefined)
-  export LSAN_OPTIONS=suppressions=$top/tests/support/leaks.supp:print_suppressions=0
-fi
+case ${1:-} in
+  -h | --help)
+    sed -n '2,/^set/{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  --sanitize)
+    shift
+    which=address
+    case ${1:-} in
+      address | thread)
+        which=$1
+        shift
+        ;;
+    esac
+    if [ "$which" = address ]; then
+      build=${ATTNSCOPE_BUILD:-$top/build-sanitize}
+      options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTNSCOPE_SANITIZE=address,undefined)
+      export LSAN_OPTIONS=suppressions=$top/tests/support/leaks.supp:print_suppressions=0
+    else
+      build=${ATTNSCOPE_BUILD:-$top/build-sanitize-thread}
+      # -O1: what is compared are accesses, and the build takes half as long.
+      options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
+        -DATTNSCOPE_SANITIZE=thread)
+      export TSAN_OPTIONS=suppressions=$top/tests/threads/races.supp:halt_on_error=1
+      # Each action takes some ten times as long.
+      export ATTNSCOPE_MONKEY_ACTIONS=${ATTNSCOPE_MONKEY_ACTIONS:-300}
+    fi
+    ;;
+esac
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
 cmake -S "$top" -B "$build" -G Ninja -DATTNSCOPE_TESTS=ON "${options[@]}"

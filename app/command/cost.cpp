@@ -11,6 +11,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
 #include "core/analysis/cost_picture.h"
@@ -115,6 +116,7 @@ void write(const CostOptions& options, const CostCurves& curves, const CostLook&
     const std::string csv = to_csv(curves);
     if (options.output.empty() || options.output == "-") {
       std::fputs(csv.c_str(), stdout);
+      flush_output();
     } else {
       write_file(options.output, csv);
     }

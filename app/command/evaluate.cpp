@@ -6,6 +6,7 @@
 
 #include "app/command/commands.h"
 #include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
@@ -116,6 +117,7 @@ void evaluate_command(const EvaluateOptions& options) {
   if (!options.files.empty()) evaluate_files(checkpoint, options, stop);
   if (!options.task.empty()) evaluate_task(checkpoint, options, stop);
   if (options.repeat) evaluate_repeat(checkpoint, options, stop);
+  flush_output();
   for (const std::string& note : checkpoint.model.notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }

@@ -11,6 +11,7 @@
 #include "app/command/gallery_methods.h"
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
+#include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/company.h"
 #include "core/experiment/runner.h"

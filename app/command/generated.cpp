@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "core/base/error.h"
+#include "app/command/output.h"
 
 namespace attnscope::command {
 
@@ -34,7 +34,7 @@ void TokenPrinter::finish() {
 
 void TokenPrinter::print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) != 0) throw WorkError("standard output cannot be written");
+  flush_output();
 }
 
 std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids) {

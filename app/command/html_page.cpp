@@ -1,6 +1,5 @@
 #include "app/command/html_page.h"
 
-#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/figure/plain_text.h"
 
@@ -33,12 +32,6 @@ a { color: inherit; }
 )";
 
 }  // namespace
-
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw WorkError(folder.string() + ": cannot be made: " + error.message());
-}
 
 void write_html_page(const std::filesystem::path& path, const std::string& title,
                      const std::string& body) {

@@ -6,9 +6,6 @@
 
 namespace attnscope::command {
 
-// Also its parents. WorkError when it cannot be made.
-void make_folder(const std::filesystem::path& folder);
-
 // `body` is HTML.
 void write_html_page(const std::filesystem::path& path, const std::string& title,
                      const std::string& body);

@@ -9,6 +9,7 @@
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"

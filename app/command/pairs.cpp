@@ -6,6 +6,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/striking.h"
@@ -54,6 +55,7 @@ void run(const PairsOptions& options) {
   const std::string csv = to_csv(pairs, trace->parts);
   if (to_screen) {
     std::fputs(csv.c_str(), stdout);
+    flush_output();
   } else {
     write_file(options.output, csv);
   }

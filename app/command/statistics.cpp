@@ -8,6 +8,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/analysis/words.h"
 #include "core/base/error.h"
@@ -62,6 +63,7 @@ void run(const StatisticsOptions& options) {
   const HeadTable table = measure(options);
   if (to_screen) {
     std::fputs(to_csv(table).c_str(), stdout);
+    flush_output();
   } else {
     write_file(options.output, to_csv(table));
   }

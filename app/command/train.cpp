@@ -8,6 +8,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "app/command/output.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
@@ -210,6 +211,7 @@ void train_command(const TrainOptions& options) {
   const std::string score = describe(result.held_out, 4);
   if (!score.empty()) std::printf(", held out %s", score.c_str());
   std::printf("\n");
+  flush_output();
   for (const std::string& note : result.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 

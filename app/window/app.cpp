@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/gpu/provider.h"
 #include "app/window/actions/actions.h"
@@ -300,6 +301,7 @@ void App::turn() {
   }
   update_speaker();
   draw_speaker(draws);
+  if (!state_.restored.empty()) autosave_.replace(std::exchange(state_.restored, {}));
   const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
   if (!problem.empty()) {
     state_.complain(problem);

@@ -245,6 +245,7 @@ struct State {
   bool help_open = false, about_open = false;
   std::filesystem::path session;    // the file that Ctrl+S writes; empty: asks
   std::filesystem::path abandoned;  // an autosave that a crashed program left
+  std::filesystem::path restored;   // the same, taken in: to go when it is kept anew
   Wishes wishes;
 
   bool dialog_open() const {

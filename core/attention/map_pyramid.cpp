@@ -327,9 +327,14 @@ void MapPyramid::State::work() {
     const Job job = std::move(jobs.back());
     jobs.pop_back();
     if (lacks(job)) {
-      Tensor cells = pooled_children(job);
-      if (!cells.defined()) cells = computed(job, lock);
-      if (cells.defined()) keep(job, std::move(cells));
+      try {
+        Tensor cells = pooled_children(job);
+        if (!cells.defined()) cells = computed(job, lock);
+        if (cells.defined()) keep(job, std::move(cells));
+      } catch (const std::exception& e) {  // no memory for what is kept
+        error = e.what();
+        jobs.clear();
+      }
       unseen = true;
     }
     if (!unseen || (!jobs.empty() && Clock::now() - woken < kLeastBetweenWakes)) continue;

@@ -34,8 +34,25 @@ class Descriptor {
   int fd_;
 };
 
+// Why there can be nothing at this path, where that is for the folders that it lies in: what the
+// system says then ("Permission denied", "Not a directory") leaves one looking elsewhere. Else what
+// the system says.
+std::string reason(const std::filesystem::path& path, int error) {
+  std::filesystem::path above;
+  for (const std::filesystem::path& part : path.parent_path()) {
+    above /= part;
+    struct stat status {};
+    if (::stat(above.c_str(), &status) != 0) {
+      if (errno == ENOENT && error == ENOENT) return "there is no folder " + above.string();
+      break;
+    }
+    if (!S_ISDIR(status.st_mode)) return above.string() + " is not a folder";
+  }
+  return std::strerror(error);
+}
+
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
-  throw WorkError(path.string() + ": cannot be written: " + std::strerror(error));
+  throw WorkError(path.string() + ": cannot be written: " + reason(path, error));
 }
 
 // 0, or the error number.
@@ -124,7 +141,11 @@ bool is_folder(const std::filesystem::path& path) {
 void make_folder(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
-  if (failed) throw WorkError(path.string() + ": cannot be made: " + failed.message());
+  if (!failed) return;
+  struct stat status {};
+  const bool in_the_way = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+  throw WorkError(path.string() + ": cannot be made: " +
+                  (in_the_way ? "it is a file" : reason(path, failed.value())));
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t most_bytes) {
@@ -132,7 +153,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t most_bytes)
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) {
     if (errno == ENOENT) throw InputError(name + ": no such file");
-    throw InputError(name + ": cannot be read: " + std::strerror(errno));
+    throw InputError(name + ": cannot be read: " + reason(path, errno));
   }
   struct stat status {};
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -74,11 +76,21 @@ class Loop {
       for (;;) {
         const Index range = share.next.fetch_add(1, std::memory_order_relaxed);
         if (range >= share.end) break;
+        if (failed_.load(std::memory_order_relaxed)) break;
         if (stop_ != nullptr && stop_->requested()) break;
-        body_(range * step_, std::min(count_, (range + 1) * step_));
+        try {
+          body_(range * step_, std::min(count_, (range + 1) * step_));
+        } catch (...) {  // no memory, for one
+          if (!failed_.exchange(true)) failure_ = std::current_exception();
+        }
       }
     }
     in_loop = false;
+  }
+
+  // When no thread takes part any more.
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
@@ -90,6 +102,8 @@ class Loop {
   Index count_, step_;  // a range has `step_` items
   const Stop* stop_;    // null: nobody stops it
   std::vector<Share> shares_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;  // the first
 };
 
 // Helper threads for one loop at a time.
@@ -105,9 +119,7 @@ class Helpers {
   bool run(Loop& loop, int helpers) {
     const std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
-    while (static_cast<int>(helpers_.size()) < helpers) {
-      helpers_.emplace_back([this, number = static_cast<int>(helpers_.size())] { help(number); });
-    }
+    add_helpers(helpers);
     {
       const std::scoped_lock lock(mutex_);
       loop_ = &loop;
@@ -126,6 +138,18 @@ class Helpers {
   }
 
  private:
+  // Fewer where the system gives no more: then those that there are do it.
+  void add_helpers(int wanted) {
+    try {
+      helpers_.reserve(static_cast<std::size_t>(wanted));
+      while (static_cast<int>(helpers_.size()) < wanted) {
+        helpers_.emplace_back([this, number = static_cast<int>(helpers_.size())] { help(number); });
+      }
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
   void announce() {
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
@@ -182,6 +206,7 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
     const Stop* const stop = stop_of_thread();
     Loop loop(body, count, step, ranges, wanted, stop);
     if (helpers.run(loop, static_cast<int>(wanted) - 1)) {
+      loop.rethrow();
       if (stop != nullptr) stop->check();
       return;
     }

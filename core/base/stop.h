@@ -9,8 +9,8 @@
 namespace attnscope {
 
 // A handle to one shared flag. Copies refer to the same flag; a default-made one is never set
-// by anybody else. Long work calls check() at least every few milliseconds, never inside a
-// parallel_for (exceptions must not leave its body): there it polls requested() and checks after.
+// by anybody else. Long work calls check() at least every few milliseconds, not inside a
+// parallel_for: there it polls requested(), or leaves that to the loop, and checks after.
 class Stop {
  public:
   Stop() : flag_(std::make_shared<std::atomic<bool>>(false)) {}

@@ -21,7 +21,7 @@ class StopScope {
 };
 
 // Throws Stopped where this thread's work is to end. Does nothing without a scope, and in bodies of
-// parallel_for, which must not throw: they end with their loop. A few nanoseconds.
+// parallel_for, which end with their loop. A few nanoseconds.
 void check_stop();
 
 // Null: none.

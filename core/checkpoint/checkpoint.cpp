@@ -256,9 +256,7 @@ void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool 
     }
     file.tensors.emplace(name, stored(weight.value(), half ? DType::F16 : DType::F32));
   }
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) throw WorkError(folder.string() + ": cannot be made: " + failed.message());
+  make_folder(folder);
   write_file(folder / "config.json", to_json(checkpoint.model.config).dump(2) + "\n");
   write_safetensors(folder / "model.safetensors", file);
   if (checkpoint.tokenizer) checkpoint.tokenizer->save(folder);

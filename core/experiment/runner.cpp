@@ -179,7 +179,10 @@ struct Runner::State {
 Runner::Runner(BackendProvider backends, std::function<void()> wake)
     : state_(std::make_unique<State>(std::move(backends), std::move(wake))) {
   state_->worker = std::thread([state = state_.get()] { state->work(); });
-  state_->previewer = std::thread([state = state_.get()] { state->preview(); });
+  try {
+    state_->previewer = std::thread([state = state_.get()] { state->preview(); });
+  } catch (const std::system_error&) {  // no more threads: then nothing is looked into
+  }
 }
 
 Runner::~Runner() {
@@ -190,7 +193,7 @@ Runner::~Runner() {
   }
   state_->changed.notify_all();
   state_->worker.join();
-  state_->previewer.join();
+  if (state_->previewer.joinable()) state_->previewer.join();
 }
 
 void Runner::request(const Experiment& experiment, std::vector<std::string> names) {

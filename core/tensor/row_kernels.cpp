@@ -7,6 +7,32 @@ extern const RowKernels row_kernels_baseline;
 extern const RowKernels row_kernels_avx2, row_kernels_avx512;
 #endif
 
+#ifdef ATTNSCOPE_X86
+namespace {
+
+// Clang knows the levels' names from 18 on; before that what tells the level is asked for.
+#if defined(__clang__) && __clang_major__ < 18
+bool has_level_3() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool has_level_4() {
+  return has_level_3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#else
+bool has_level_3() {
+  return __builtin_cpu_supports("x86-64-v3");
+}
+bool has_level_4() {
+  return __builtin_cpu_supports("x86-64-v4");
+}
+#endif
+
+}  // namespace
+#endif
+
 RowKernelList all_row_kernels() {
   static const RowKernels* tables[3];
   static const RowKernels** const last = [] {
@@ -14,8 +40,8 @@ RowKernelList all_row_kernels() {
     *next++ = &row_kernels_baseline;
 #ifdef ATTNSCOPE_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("x86-64-v3")) *next++ = &row_kernels_avx2;
-    if (__builtin_cpu_supports("x86-64-v4")) *next++ = &row_kernels_avx512;
+    if (has_level_3()) *next++ = &row_kernels_avx2;
+    if (has_level_4()) *next++ = &row_kernels_avx512;
 #endif
     return next;
   }();

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,7 +32,7 @@ constexpr std::size_t kMostCached = 0;
 #else
 constexpr std::size_t kMostCached = std::size_t{1} << 30;
 #endif
-// Smaller blocks are never refused: loops make them, which must not throw.
+// Smaller blocks are never refused for the budget's sake: they are not what fills it.
 constexpr std::size_t kLeastRefused = std::size_t{1} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
@@ -43,13 +44,12 @@ std::size_t class_size(std::size_t bytes) {
   return std::max(size, kStorageAlignment);
 }
 
+// Null: there is no memory.
 void* system_block(std::size_t size) {
   const bool huge = size >= kHugePage;
   const std::size_t alignment = huge ? kHugePage : kStorageAlignment;
   void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-  if (block == nullptr) {
-    throw WorkError("out of memory: " + std::to_string(size) + " bytes asked for");
-  }
+  if (block == nullptr) return nullptr;
   if (huge) ::madvise(block, size, MADV_HUGEPAGE);  // a wish; nothing is lost without
   return block;
 }
@@ -57,76 +57,40 @@ void* system_block(std::size_t size) {
 class Cache {
  public:
   void* take(std::size_t size) {
-    std::vector<void*> surplus;
-    void* const block = taken(size, surplus);
-    for (void* old : surplus) std::free(old);
-    if (block != nullptr) return block;
-    try {
-      return system_block(size);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      statistics_.live_bytes -= size;
-      throw;
-    }
+    if (void* block = taken(size)) return block;
+    if (void* fresh = system_block(size)) return fresh;
+    release();  // blocks of other sizes may be what is lacking
+    if (void* fresh = system_block(size)) return fresh;
+    const std::lock_guard lock(mutex_);
+    statistics_.live_bytes -= size;
+    throw WorkError("out of memory: " + std::to_string(size) + " bytes asked for");
   }
 
- private:
-  // Null: a fresh one is to be made, when `surplus` is freed.
-  void* taken(std::size_t size, std::vector<void*>& surplus) {
-    {
-      const std::lock_guard lock(mutex_);
-      check_budget(size);
-      statistics_.live_bytes += size;
-      statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
-      auto& blocks = by_size_[size];
-      if (!blocks.empty()) {
-        const auto entry = blocks.back();
-        blocks.pop_back();
-        void* block = entry->block;
-        by_age_.erase(entry);
-        statistics_.cached_bytes -= size;
-        ++statistics_.reused_blocks;
-        return block;
-      }
-      ++statistics_.fresh_blocks;
-      while (!by_age_.empty() &&
-             statistics_.live_bytes + statistics_.cached_bytes > memory_budget()) {
-        surplus.push_back(drop_oldest());
-      }
-    }
-    return nullptr;
-  }
-
-  void check_budget(std::size_t size) const {
-    const std::size_t most = memory_budget(), live = statistics_.live_bytes;
-    if (size < kLeastRefused || (live <= most && size <= most - live)) return;
-    throw WorkError("memory: the budget is " + memory_text(static_cast<double>(most)) +
-                    ", of which " + memory_text(static_cast<double>(live)) + " are in use; " +
-                    memory_text(static_cast<double>(size)) +
-                    " more would be needed (--memory, in the menu Window, Memory)");
-  }
-
- public:
+  // Where there is no memory for the list's own entry, the block is not kept.
   void give(void* block, std::size_t size) noexcept {
-    std::vector<void*> surplus;
+    ByAge surplus;
+    bool kept = false;
     {
       const std::lock_guard lock(mutex_);
       statistics_.live_bytes -= size;
-      by_age_.push_back({block, size});
-      by_size_[size].push_back(std::prev(by_age_.end()));
-      statistics_.cached_bytes += size;
-      while (statistics_.cached_bytes > kMostCached) surplus.push_back(drop_oldest());
+      try {
+        keep(block, size);
+        kept = true;
+      } catch (const std::bad_alloc&) {
+      }
+      while (statistics_.cached_bytes > kMostCached) drop_oldest(surplus);
     }
-    for (void* old : surplus) std::free(old);
+    if (!kept) std::free(block);
+    free_all(surplus);
   }
 
   void release() {
-    std::vector<void*> all;
+    ByAge all;
     {
       const std::lock_guard lock(mutex_);
-      while (!by_age_.empty()) all.push_back(drop_oldest());
+      while (!by_age_.empty()) drop_oldest(all);
     }
-    for (void* block : all) std::free(block);
+    free_all(all);
   }
 
   void reset_peak() {
@@ -146,14 +110,62 @@ class Cache {
   };
   using ByAge = std::list<Entry>;  // the oldest first
 
-  void* drop_oldest() {
+  // Null: a fresh one is to be made.
+  void* taken(std::size_t size) {
+    ByAge surplus;
+    {
+      const std::lock_guard lock(mutex_);
+      check_budget(size);
+      auto& blocks = by_size_[size];
+      statistics_.live_bytes += size;
+      statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
+      if (!blocks.empty()) {
+        const auto entry = blocks.back();
+        blocks.pop_back();
+        void* block = entry->block;
+        by_age_.erase(entry);
+        statistics_.cached_bytes -= size;
+        ++statistics_.reused_blocks;
+        return block;
+      }
+      ++statistics_.fresh_blocks;
+      while (!by_age_.empty() &&
+             statistics_.live_bytes + statistics_.cached_bytes > memory_budget()) {
+        drop_oldest(surplus);
+      }
+    }
+    free_all(surplus);
+    return nullptr;
+  }
+
+  void check_budget(std::size_t size) const {
+    const std::size_t most = memory_budget(), live = statistics_.live_bytes;
+    if (size < kLeastRefused || (live <= most && size <= most - live)) return;
+    throw WorkError("memory: the budget is " + memory_text(static_cast<double>(most)) +
+                    ", of which " + memory_text(static_cast<double>(live)) + " are in use; " +
+                    memory_text(static_cast<double>(size)) +
+                    " more would be needed (--memory, in the menu Window, Memory)");
+  }
+
+  void keep(void* block, std::size_t size) {
+    ByAge entry{{block, size}};
+    by_size_[size].push_back(entry.begin());
+    by_age_.splice(by_age_.end(), entry);
+    statistics_.cached_bytes += size;
+  }
+
+  // Without asking for memory, of which there may be none.
+  void drop_oldest(ByAge& surplus) {
     const auto oldest = by_age_.begin();
-    void* block = oldest->block;
     auto& blocks = by_size_[oldest->size];
     blocks.erase(std::find(blocks.begin(), blocks.end(), oldest));
     statistics_.cached_bytes -= oldest->size;
-    by_age_.erase(oldest);
-    return block;
+    surplus.splice(surplus.end(), by_age_, oldest);
+  }
+
+  // Without the lock: giving pages back takes time.
+  static void free_all(const ByAge& entries) {
+    for (const Entry& entry : entries) std::free(entry.block);
   }
 
   std::mutex mutex_;

@@ -64,6 +64,7 @@ const std::map<std::string, std::string> kSources{
     {"core/base/file.cpp", "read_file"},
     {"core/base/folder_lock.cpp", "a lock, of which nothing is read"},
     {"core/base/processors.cpp", "limits that the kernel writes"},
+    {"app/window/jobs/autosave.cpp", "names of programs, by the kernel"},
     {"core/base/memory_budget.cpp", "limits that the kernel writes; target options"},
     {"core/base/zip.cpp", "target zip"},
     {"core/tensor/safetensors.cpp", "target safetensors"},

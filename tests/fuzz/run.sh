@@ -32,7 +32,7 @@ version=$("${clang:-false}" -dumpversion 2>/dev/null || echo 0)
 [ "${version%%.*}" -ge 16 ] || install_packages "${fuzz_packages[@]}"
 clang=$(command -v clang++-16 || command -v clang++)
 install_packages "${build_packages[@]}"
-cmake -S "$top" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COMPILER="${clang/++/}" \
+cmake -S "$top" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$clang" \
   -DATTNSCOPE_FUZZ=ON -DATTNSCOPE_APP=OFF
 cmake --build "$build" --target fuzz
 

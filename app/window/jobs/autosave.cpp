@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 
 #include "core/base/file.h"
 #include "core/view/session.h"
@@ -26,8 +27,19 @@ pid_t process_of(const std::string& name) {
   return error == std::errc() && end == last && process > 0 ? process : 0;
 }
 
+// A program's name; empty where the system does not say.
+std::string name_of(const std::string& process) {
+  std::ifstream file("/proc/" + process + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
+// Numbers are given again: by then, and surely after the machine has started anew, to others.
 bool runs(pid_t process) {
-  return kill(process, 0) == 0 || errno == EPERM;
+  if (kill(process, 0) != 0 && errno != EPERM) return false;
+  const std::string name = name_of(std::to_string(process));
+  return name.empty() || name == name_of("self");
 }
 
 }  // namespace
@@ -67,8 +79,7 @@ std::string Autosave::keep(const Experiment& experiment, double seconds) {
   if (!due_ || seconds < *due_) return "";
   due_.reset();
   try {
-    make_folder(folder_);
-    save_session(file_, experiment);
+    write(experiment);
     failed_ = false;
   } catch (const std::exception& e) {
     const bool first = !failed_;
@@ -80,12 +91,20 @@ std::string Autosave::keep(const Experiment& experiment, double seconds) {
 
 std::string Autosave::leave(const Experiment& experiment) {
   try {
-    make_folder(folder_);
-    save_session(file_, experiment);
+    write(experiment);
     return "";
   } catch (const std::exception& e) {
     return std::string("The session could not be kept: ") + e.what();
   }
+}
+
+void Autosave::write(const Experiment& experiment) {
+  make_folder(folder_);
+  save_session(file_, experiment);
+  if (replaced_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove(replaced_, ignored);
+  replaced_.clear();
 }
 
 std::optional<double> Autosave::due() const {
@@ -95,6 +114,7 @@ std::optional<double> Autosave::due() const {
 void Autosave::finish() {
   std::error_code ignored;
   std::filesystem::remove(file_, ignored);
+  if (!replaced_.empty()) std::filesystem::remove(replaced_, ignored);
 }
 
 }  // namespace attnscope::window

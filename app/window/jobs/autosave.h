@@ -19,6 +19,8 @@ class Autosave {
 
   // A file that a program which runs no longer has left behind.
   std::optional<std::filesystem::path> abandoned() const;
+  // What was restored from it is to be kept here: it goes when that is written, or at a clean end.
+  void replace(std::filesystem::path abandoned) { replaced_ = std::move(abandoned); }
 
   // Call when the experiment may have changed; writes when the last change is old enough. Returns
   // why it could not, once; else nothing.
@@ -30,7 +32,9 @@ class Autosave {
   void finish();  // a clean end: nothing to restore
 
  private:
-  std::filesystem::path folder_, file_;
+  void write(const Experiment& experiment);
+
+  std::filesystem::path folder_, file_, replaced_;
   Experiment seen_;
   std::optional<double> due_;
   bool started_ = false, failed_ = false;

@@ -311,14 +311,17 @@ void draw_abandoned(Ui& ui, State& state) {
   if (restores || (!typing && take_key(ui, "Enter"))) {
     if (open_path(state, file)) {  // it stays where it could not be read
       state.session.clear();
+      state.restored = file;
       state.abandoned.clear();
     }
   }
   ImGui::SameLine();
-  if (button(ui, "Discard", "autosave.discard")) state.abandoned.clear();
+  if (button(ui, "Discard", "autosave.discard")) {
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+    state.abandoned.clear();
+  }
   hint(ui, "Forget it; Escape puts it off until the next start.");
-  std::error_code ignored;
-  if (state.abandoned.empty()) std::filesystem::remove(file, ignored);
   if (!typing && take_key(ui, "Escape")) state.abandoned.clear();
 }
 

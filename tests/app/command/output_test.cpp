@@ -1,4 +1,5 @@
-// What the program does where its output cannot be written, or its memory is little.
+// What the program does where nobody reads its output, or a file may not be as large. See also
+// scarcity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,17 +27,6 @@ void expect_failure(const ProcessResult& result, const std::string& words) {
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
 }
 
-TEST(Output, ThatCannotBeWrittenIsAFailure) {
-  for (const char* arguments :
-       {"list", "list --json", "--help", "--version", "run --help", "manual", "completion bash",
-        "cost --variant full", "lesson self-attention", "statistics --help",
-        "generate --text 'the old' --tokens 1 --seed 1"}) {
-    SCOPED_TRACE(arguments);
-    const ProcessResult result = run_line(std::string("\"$0\" ") + arguments + " > /dev/full");
-    expect_failure(result, "standard output cannot be written");
-  }
-}
-
 // As with "| head": status 1, and no word of it.
 TEST(Output, ThatNobodyReadsIsAFailureAndNoSignal) {
   const ProcessResult result = run_line("(sleep 0.2; \"$0\" list --json; echo $? >&2) | true");
@@ -50,20 +40,6 @@ TEST(Output, BeyondTheLimitOfAFilesSizeLeavesNothing) {
       run_line("ulimit -f 8; exec \"$0\" run --text 'the old house' -o '" + file + "'");
   expect_failure(result, file + ": cannot be written: File too large");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-}
-
-TEST(Output, TooLittleMemoryIsSaidInALine) {
-  for (const int megabytes : {200, 300}) {
-    SCOPED_TRACE(megabytes);
-    for (const char* arguments :
-         {"list", "list --json", "--help", "render --text 'the old house' -o /dev/null",
-          "generate --text 'the old' --tokens 1", "gallery /dev/null/x", "cost --variant full",
-          "run --text 'the old house' -o /dev/null"}) {
-      expect_failure(
-          run_line("ulimit -v " + std::to_string(megabytes * 1024) + "; exec \"$0\" " + arguments),
-          "memory");
-    }
-  }
 }
 
 }  // namespace

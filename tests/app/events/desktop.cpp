@@ -59,6 +59,8 @@ Display::Display(int width, int height) {
   close(ends[0]);
   if (number.empty()) throw std::runtime_error("Xvfb does not start");
   name_ = ":" + number;
+  // Every program's settings are its own, but what OpenGL without a GPU has compiled is the same.
+  setenv("MESA_SHADER_CACHE_DIR", (testing::build_folder() / "shader-cache").c_str(), 1);
 }
 
 Display::~Display() {
@@ -80,7 +82,8 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
   if (process_ == 0) {
     setenv("DISPLAY", display_.c_str(), 1);
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
-    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    // How fast the backends are here takes seconds to find out: once for all tests.
+    setenv("XDG_CACHE_HOME", (testing::build_folder() / "window-cache").c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers = c_strings(command);
     execv(pointers[0], pointers.data());

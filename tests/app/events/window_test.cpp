@@ -1075,26 +1075,6 @@ TEST_F(Window, OpensOnWhatIsWorthPointingAt) {
                    [&](const Report& r) { return Json(r["experiment"]["view"]) == first; });
 }
 
-TEST_F(Window, OffersWhatAKillLeftBehind) {
-  {
-    Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
-    program.wait_for("a first picture", is_current);
-    program.click("text");
-    program.press("ctrl+a");
-    program.type("precious");
-    program.wait_for("the text", [](const Report& r) {
-      return is_current(r) && r["experiment"]["text"] == "precious";
-    });
-    std::this_thread::sleep_for(std::chrono::seconds(2));  // all that may be lost
-    program.kill_hard();
-  }
-  Program program(display_, folder_.path(), arguments());
-  program.click("autosave.restore");
-  program.wait_for("the restored text", [](const Report& r) {
-    return is_current(r) && r["experiment"]["text"] == "precious";
-  });
-}
-
 TEST_F(Window, SaysWhatIsWrongAndGoesOn) {
   Program program(display_, folder_.path(),
                   {"--model", file("none").string(), "--text", "the cat", "--size", "1280x800"});

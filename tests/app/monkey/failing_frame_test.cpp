@@ -2,6 +2,7 @@
 #include <epoxy/gl.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "core/base/error.h"
@@ -23,6 +24,11 @@ class FailingFrame : public ::testing::Test {
     options_.height = 480;
     options_.tour = false;
     options_.text = "what was typed last";
+    // Before there are threads, which all ask for errors.
+    epoxy_glGetError = [] {
+      if (left_ <= 0) return GLenum{GL_NO_ERROR};
+      return --left_ % 2 == 1 ? error_.load() : GLenum{GL_NO_ERROR};
+    };
   }
   ~FailingFrame() override { epoxy_glGetError = real_; }
 
@@ -30,14 +36,10 @@ class FailingFrame : public ::testing::Test {
   void fail(GLenum error, int times) {
     error_ = error;
     left_ = 2 * times;
-    epoxy_glGetError = [] {
-      if (left_ <= 0) return GLenum{GL_NO_ERROR};
-      return --left_ % 2 == 1 ? error_ : GLenum{GL_NO_ERROR};
-    };
   }
 
-  static inline GLenum error_;
-  static inline int left_;
+  static inline std::atomic<GLenum> error_;
+  static inline std::atomic<int> left_{0};
   testing::TemporaryFolder folder_;
   Display display_;
   WindowOptions options_;
@@ -49,7 +51,7 @@ TEST_F(FailingFrame, IsDrawnAgainAndSaid) {
   window.rest(2);
   fail(GL_OUT_OF_MEMORY, 1);
   window.do_it("move 300 200");
-  EXPECT_EQ(left_, 0);
+  EXPECT_EQ(left_.load(), 0);
   ASSERT_FALSE(window.state().notices.empty());
   EXPECT_NE(window.state().notices.back().text.find("out of memory while drawing"),
             std::string::npos)
@@ -71,7 +73,7 @@ TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
     }
     EXPECT_NE(words.find("context lost while drawing"), std::string::npos) << words;
     EXPECT_NE(words.find("The session is kept"), std::string::npos) << words;
-    epoxy_glGetError = real_;
+    left_ = 0;
   }
   int kept = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path())) {

@@ -57,6 +57,35 @@ TEST(File, SaysWhyItCannotWrite) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full")) << "a device was replaced";
 }
 
+// A parent that is a file: the system's own words send one to look for permissions.
+TEST(File, SaysWhichFolderIsNone) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "file").string(), none = folder.path() / "none";
+  write_file(file, "x");
+  const auto message = [](const auto& work) -> std::string {
+    try {
+      work();
+    } catch (const std::runtime_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string below = file + "/a/b", lost = none + "/a/b";
+  EXPECT_EQ(message([&] { check_writable(below); }),
+            below + ": cannot be written: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { write_file(below, "x"); }),
+            below + ": cannot be written: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { make_folder(below); }),
+            below + ": cannot be made: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { make_folder(file); }), file + ": cannot be made: it is a file");
+  EXPECT_EQ(message([&] { read_file(below); }),
+            below + ": cannot be read: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { check_writable(lost); }),
+            lost + ": cannot be written: there is no folder " + none);
+  EXPECT_EQ(message([&] { write_file(lost, "x"); }),
+            lost + ": cannot be written: there is no folder " + none);
+}
+
 TEST(File, SaysBeforehandWhyItCannotWrite) {
   const TemporaryFolder folder;
   EXPECT_THROW(check_writable(folder.path()), WorkError);

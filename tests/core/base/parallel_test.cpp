@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -69,6 +73,28 @@ TEST_P(Parallel, ServesSeveralThreadsAtATime) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(total, 4 * 500 * 100);
+}
+
+// Also where a helper's thread runs the body, and the next loop is as any other.
+TEST_P(Parallel, ThrowsWhatABodyThrows) {
+  for (const Index thrower : {0, 17, 63}) {
+    for (const bool all : {false, true}) {
+      std::string words;
+      try {
+        parallel_for(64, 1, [&](Index first, Index last) {
+          std::this_thread::yield();
+          if (all || (first <= thrower && thrower < last)) throw std::runtime_error("no memory");
+        });
+      } catch (const std::runtime_error& e) {
+        words = e.what();
+      }
+      EXPECT_EQ(words, "no memory");
+      EXPECT_FALSE(in_parallel_for());
+      std::atomic<Index> total = 0;
+      parallel_for(64, 1, [&](Index first, Index last) { total += last - first; });
+      EXPECT_EQ(total, 64);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 3));

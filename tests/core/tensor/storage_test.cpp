@@ -1,8 +1,12 @@
 #include "core/tensor/storage.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -59,6 +63,42 @@ TEST(Storage, KeepsNoMoreThanItsLimit) {
   release_cached_storage();
   EXPECT_EQ(storage_statistics().cached_bytes, 0u);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these have huge spaces
+void limit_addresses(std::size_t more_bytes) {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const std::size_t all = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + more_bytes;
+  const rlimit limit{all, all};
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+// Blocks of one size, when there is no room beside them for another.
+TEST(Storage, GivesBackWhatItKeepsBeforeItRefuses) {
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  const pid_t child = fork();
+  if (child == 0) {
+    release_cached_storage();
+    limit_addresses(200 * kMega);
+    allocate_block(120 * kMega);
+    const bool kept = storage_statistics().cached_bytes >= 120 * kMega;
+    try {
+      allocate_block(130 * kMega);
+    } catch (const std::exception&) {
+      _exit(1);
+    }
+    try {
+      allocate_block(1000 * kMega);
+    } catch (const std::exception&) {
+      _exit(kept && storage_statistics().live_bytes < kMega ? 0 : 2);
+    }
+    _exit(3);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+}
+#endif
 
 TEST(Storage, ServesSeveralThreads) {
   std::vector<std::thread> threads;

@@ -72,6 +72,32 @@ TEST(Autosave, OffersWhatAnEndedProgramLeft) {
   EXPECT_EQ(load_session(*autosave.abandoned()).text, "lost and found");
 }
 
+// The number of a program that was killed may be another's by now.
+TEST(Autosave, OffersWhatAnotherProgramsNumberHas) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "autosave-1.json";
+  save_session(file, with_text("before the machine started anew"));
+  EXPECT_EQ(Autosave(folder.path()).abandoned(), file);
+}
+
+// A kill right after restoring leaves what was restored.
+TEST(Autosave, KeepsWhatWasRestoredUntilItIsWrittenAnew) {
+  const testing::TemporaryFolder folder;
+  const auto old = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
+  save_session(old, with_text("lost and found"));
+  Autosave autosave(folder.path());
+  autosave.keep(with_text("a"), 0);
+  autosave.replace(old);
+  autosave.keep(with_text("lost and found"), 1);
+  autosave.keep(with_text("lost and found"), 1.9);
+  EXPECT_TRUE(file_exists(old));
+  autosave.keep(with_text("lost and found"), 3);
+  EXPECT_FALSE(file_exists(old));
+  EXPECT_EQ(file_count(folder.path()), 1);
+  autosave.finish();
+  EXPECT_EQ(file_count(folder.path()), 0);
+}
+
 TEST(Autosave, SaysOnceThatItCannotWrite) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "file", "");

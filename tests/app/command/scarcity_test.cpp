@@ -1,0 +1,253 @@
+// Every command where there is too little of something: address space, room where the output goes.
+// Status 1 (2 where the use is wrong), one line of ours, no signal, nothing left behind.
+//   ATTNSCOPE_SCARCITY  set: every command, also long runs, under many limits; takes half an hour
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "core/base/file.h"
+#include "tests/app/command/foreign_words.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ProcessResult;
+using testing::run_process;
+
+// TEXT is a file of texts, OUT a folder that is there, TESTS the folder of the project's tests.
+struct Line {
+  std::string words;
+  bool prints = false;  // on standard output
+};
+
+// Something quick for each command, that needs no display.
+const std::vector<Line> kQuick = {
+    {"--help", true},
+    {"--version", true},
+    {"list", true},
+    {"list --json", true},
+    {"attend TESTS/conformance/full-causal.safetensors -o OUT/x.safetensors"},
+    {"run --model brackets -t '(())()' -o OUT/x.npz"},
+    {"datastore --text TEXT -o OUT/x.safetensors"},
+    {"generate --model induction -t 'the' --tokens 2", true},
+    {"render --model brackets -t '(())()' -o OUT/x.png"},
+    {"gallery OUT/none/none --model none"},
+    {"lesson self-attention", true},
+    {"train --preset shakespeare-char --text TEXT --width 16 --heads 2 --head-size 8 --hidden 16"
+     " --layers 1 --context 16 --batch 1 --steps 1 -q -o OUT/trained",
+     true},
+    {"evaluate TEXT --model brackets", true},
+    {"calibrate TEXT --model exits-calm --length 16", true},
+    {"statistics TEXT --model brackets", true},
+    {"pairs --model brackets -t '(())()'", true},
+    {"cost --variant full --lengths 32", true},
+    {"open OUT/none.npy"},
+    {"window --session OUT/none.json"},
+    {"manual", true},
+    {"completion bash", true},
+};
+
+// What takes longer, and more of everything.
+const std::vector<Line> kLong = {
+    {"gallery OUT/gallery --scale 1"},
+    {"lesson heads -o OUT/lesson"},
+    {"render -t 'the old house' --animate head=0:3 -o OUT/x.gif"},
+    {"render -t 'the old house' --scale 4 --width 4000 --height 3000 -o OUT/x.png"},
+    {"render -t 'the old house' --backend gpu -o OUT/x.png"},
+    {"render --text-file TEXT --view grid -o OUT/x.pdf"},
+    {"run --text-file TEXT -o OUT/x.npz"},
+    {"train --preset recall --steps 2 -q -o OUT/t"},
+    {"cost --variant full --variant linear --lengths 512..4096 -o OUT/x.png"},
+};
+
+void replace_all(std::string& text, const std::string& word, const std::string& by) {
+  for (std::size_t at = text.find(word); at != std::string::npos;
+       at = text.find(word, at + by.size())) {
+    text.replace(at, word.size(), by);
+  }
+}
+
+class Scarcity : public ::testing::Test {
+ protected:
+  Scarcity() {
+    std::string text;
+    for (int i = 0; i < 40; ++i)
+      text += "The old house stood by the river, and the cat saw it.\n\n";
+    write_file(folder_.path() / "text.txt", text);
+    fs::create_directory(out_);
+  }
+
+  // By a shell, with something before the program and behind its words.
+  ProcessResult run(const std::string& before, const Line& line, const std::string& behind) {
+    std::string words = line.words;
+    replace_all(words, "TESTS", (testing::source_folder() / "tests").string());
+    replace_all(words, "TEXT", (folder_.path() / "text.txt").string());
+    replace_all(words, "OUT", out_.string());
+    return run_process("/bin/sh", {"-c",
+                                   "unset DISPLAY WAYLAND_DISPLAY; ulimit -c 0; " + before +
+                                       " exec \"$0\" " + words + " " + behind,
+                                   testing::program_path()});
+  }
+
+  static void expect_one_line(const ProcessResult& result) {
+    std::string err = result.err;
+    while (err.starts_with("measuring: ")) err.erase(0, err.find('\n') + 1);  // where it took long
+    EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << " " << err;
+    EXPECT_TRUE(err.starts_with("attnscope: ")) << err;
+    EXPECT_EQ(err.find('\n'), err.size() - 1) << err;
+    EXPECT_EQ(testing::foreign_words(err), "");
+  }
+
+  void expect_no_temporary_files() {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
+      EXPECT_EQ(entry.path().filename().string().find(".attnscope-"), std::string::npos)
+          << entry.path();
+    }
+    fs::remove_all(out_);
+    fs::create_directory(out_);
+  }
+
+  testing::TemporaryFolder folder_;
+  const fs::path out_ = folder_.path() / "out";
+};
+
+// "  run    Run a model ...": of the help.
+std::set<std::string> subcommands() {
+  const std::string help = run_process(testing::program_path(), {"--help"}).out;
+  std::set<std::string> names;
+  std::size_t at = help.find("Subcommands:");
+  while ((at = help.find("\n  ", at)) != std::string::npos) {
+    at += 3;
+    if (help[at] != ' ') names.insert(help.substr(at, help.find(' ', at) - at));
+  }
+  return names;
+}
+
+TEST_F(Scarcity, HasEveryCommandInItsTable) {
+  const std::set<std::string> names = subcommands();
+  EXPECT_GT(names.size(), 10U);
+  for (const std::string& name : names) {
+    EXPECT_TRUE(std::ranges::any_of(kQuick, [&](const Line& line) {
+      return line.words == name || line.words.starts_with(name + " ");
+    })) << name;
+  }
+}
+
+TEST_F(Scarcity, OfRoomForStandardOutputIsAFailure) {
+  std::vector<Line> lines;
+  for (const Line& line : kQuick) {
+    if (line.prints) lines.push_back(line);
+  }
+  for (const std::string& name : subcommands()) lines.push_back({name + " --help", true});
+  for (const Line& line : lines) {
+    SCOPED_TRACE(line.words);
+    const ProcessResult result = run("", line, "> /dev/full");
+    EXPECT_EQ(result.status, 1);
+    expect_one_line(result);
+    EXPECT_NE(result.err.find("standard output cannot be written"), std::string::npos)
+        << result.err;
+    expect_no_temporary_files();
+  }
+}
+
+// A device that is full, under the names that commands want their files to have.
+TEST_F(Scarcity, OfRoomForAFileIsAFailure) {
+  for (const char* words :
+       {"attend TESTS/conformance/full-causal.safetensors -o FULL",
+        "run --model brackets -t '()' -o FULL", "datastore --text TEXT -o FULL.safetensors",
+        "render --model brackets -t '()' -o FULL.png",
+        "render --model brackets -t '()' -o FULL.csv",
+        "render --model brackets -t '(())' --animate head=0:1 -o FULL.gif",
+        "generate --model induction -t 'the' --tokens 2 -o FULL", "gallery FULL --model brackets",
+        "lesson self-attention -o FULL", "train --preset brackets -q -o FULL",
+        "calibrate TEXT --model exits-calm --length 16 -o FULL.svg",
+        "statistics TEXT --model brackets -o FULL", "pairs --model brackets -t '(())' -o FULL",
+        "cost --variant full --lengths 32 -o FULL.pdf", "manual -o FULL",
+        "completion fish -o FULL"}) {
+    SCOPED_TRACE(words);
+    for (const char* ending : {"", ".png", ".csv", ".gif", ".svg", ".pdf", ".safetensors"}) {
+      fs::create_symlink("/dev/full", out_ / (std::string("full") + ending));
+    }
+    std::string line = words;
+    replace_all(line, "FULL", (out_ / "full").string());
+    const ProcessResult result = run("", {line}, "> /dev/null");
+    expect_one_line(result);
+    EXPECT_NE(result.err.find((out_ / "full").string()), std::string::npos) << result.err;
+    expect_no_temporary_files();
+  }
+}
+
+TEST_F(Scarcity, OfAddressesIsSaidInALine) {
+  for (const int megabytes : {40, 500}) {
+    for (const Line& line : kQuick) {
+      SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.words);
+      const ProcessResult result =
+          run("ulimit -v " + std::to_string(megabytes * 1024) + ";", line, "");
+      EXPECT_EQ(result.status, 1);
+      expect_one_line(result);
+      EXPECT_NE(result.err.find("memory"), std::string::npos) << result.err;
+      EXPECT_TRUE(fs::is_empty(out_));
+    }
+  }
+}
+
+// From the least that is accepted on it goes well, or is refused in words.
+TEST_F(Scarcity, OfAddressesEndsWellOrInALine) {
+  const bool all = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
+  std::vector<Line> lines = kQuick;
+  if (all) lines.insert(lines.end(), kLong.begin(), kLong.end());
+  std::vector<int> limits = {1024};
+  if (all) {
+    for (int megabytes = 1100; megabytes <= 2048; megabytes += 100) limits.push_back(megabytes);
+  }
+  for (const int megabytes : limits) {
+    for (const Line& line : lines) {
+      const bool is_slow = line.words.starts_with("lesson") || line.words.starts_with("calibrate");
+      if (is_slow && !all) continue;
+      SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.words);
+      const ProcessResult result =
+          run("ulimit -v " + std::to_string(megabytes * 1024) + ";", line, "");
+      if (result.status != 0) expect_one_line(result);
+      if (line.prints) {
+        EXPECT_EQ(result.status, 0) << result.err;
+      }
+      EXPECT_EQ(testing::foreign_words(result.err), "");
+      expect_no_temporary_files();
+    }
+  }
+}
+
+// Signals at any moment, those that cannot be caught excepted.
+TEST_F(Scarcity, OfTimeLeavesNoTemporaryFile) {
+  int delay = 0;
+  for (const char* words :
+       {"run --model brackets -t '(())()' -o OUT/x.npz",
+        "render --model induction -t 'the cat' -o OUT/x.png",
+        "render --model brackets -t '(())()' --animate head=0:3 -o OUT/x.gif",
+        "lesson self-attention -o OUT/lesson", "statistics TEXT --model induction -o OUT/x.csv",
+        "train --preset shakespeare-char --text TEXT --width 16 --heads 2 --head-size 8"
+        " --hidden 16 --layers 1 --context 16 --batch 1 --save-every 0.01 -q -o OUT/trained"}) {
+    for (const char* signal : {"HUP", "TERM"}) {
+      delay = (delay + 70) % 300;
+      const std::string line = std::string(words) + " after " + std::to_string(delay) + " ms";
+      SCOPED_TRACE(line + " SIG" + signal);
+      const ProcessResult result = run("(sleep 0." + std::to_string(1000 + delay).substr(1) +
+                                           "; kill -" + signal + " $$) 2>/dev/null & ",
+                                       {words}, "");
+      const bool ended = result.status == 0 || result.status == 130 || result.status > 128;
+      EXPECT_TRUE(ended) << result.status << " " << result.err;
+      EXPECT_EQ(testing::foreign_words(result.err), "");
+      expect_no_temporary_files();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

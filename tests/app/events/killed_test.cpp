@@ -1,0 +1,147 @@
+// The window killed at random moments, again and again, while one types and changes views: the next
+// start offers all that is older than two seconds.
+//   ATTNSCOPE_KILLS  how many (8)
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Report = Program::Report;
+
+constexpr auto kMayBeLost = 2s;
+
+// What the window is asked to be, and when it was seen to be; never: it may have been, or not.
+struct Moment {
+  std::string text, view;
+  Clock::time_point seen = Clock::time_point::max();
+};
+
+std::string words(const Moment& m) {
+  return "\"" + m.text + "\" in " + m.view;
+}
+
+Moment moment(const Report& r) {
+  return {r["experiment"]["text"].text(), r["experiment"]["view"]["type"].text(), Clock::now()};
+}
+
+bool same(const Moment& a, const Moment& b) {
+  return a.text == b.text && a.view == b.view;
+}
+
+// Those of which one must be offered after a kill: the last that was old enough, and all later.
+std::vector<Moment> possible(const std::vector<Moment>& moments, Clock::time_point killed) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    if (moments[i].seen < killed - kMayBeLost) first = i;
+  }
+  return {moments.begin() + static_cast<std::ptrdiff_t>(first), moments.end()};
+}
+
+class Killed : public ::testing::Test {
+ protected:
+  Killed() : display_(700, 500) { save_small_model(folder_.path() / "model"); }
+
+  std::vector<std::string> arguments() const {
+    return {"--model", (folder_.path() / "model").string(), "--size", "640x480", "--scale", "1"};
+  }
+
+  // Until the program is dead: a letter more, or the next view.
+  static void work(Program& program, std::mt19937& random, std::vector<Moment>& moments) {
+    const bool types = random() % 3 != 0;
+    if (types) program.click("text");
+    for (int n = 0;; ++n) {
+      Moment next = moments.back();
+      next.seen = Clock::time_point::max();
+      if (types) {
+        const std::string letter(1, static_cast<char>('a' + random() % 26));
+        if (n == 0) program.press("ctrl+End");
+        next.text += letter;
+        moments.push_back(next);
+        program.press(letter);
+      } else {
+        next.view = next.view == "map" ? "grid" : next.view == "grid" ? "pattern" : "map";
+        moments.push_back(next);
+        program.press(next.view == "map" ? "1" : next.view == "grid" ? "2" : "3");
+      }
+      program.wait_for("what was asked for",
+                       [&](const Report& r) { return same(moment(r), next); });
+      moments.back().seen = Clock::now();
+      std::this_thread::sleep_for(100ms);  // as fast as one types
+    }
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+};
+
+TEST_F(Killed, AtAnyMomentNothingOlderThanTwoSecondsIsLost) {
+  const char* asked = std::getenv("ATTNSCOPE_KILLS");
+  const int kills = asked != nullptr ? std::atoi(asked) : 8;
+  std::mt19937 random(1);
+  std::vector<Moment> kept;  // what the next start must offer one of; empty: nothing yet
+  int compared = 0;
+  for (int kill = 0; kill <= kills; ++kill) {
+    SCOPED_TRACE(kill);
+    const bool is_last = kill == kills;
+    Program program(display_, folder_.path(), arguments());
+    // Some while they start, most while one works.
+    const bool dies_early = kill % 4 == 3;
+    Clock::time_point dies;
+    std::thread killer;
+    const auto kill_within = [&](unsigned least, unsigned more) {
+      dies = Clock::now() + std::chrono::milliseconds(least + random() % more);
+      killer = std::thread([dies, process = program.process()] {
+        std::this_thread::sleep_until(dies);
+        ::kill(process, SIGKILL);
+      });
+    };
+    if (dies_early) kill_within(0, 1500);
+    std::vector<Moment> moments;
+    try {
+      const auto has_run = [](const Report& r) { return r["has_trace"].get<bool>(); };
+      Report report = program.wait_for("a first picture", has_run);
+      if (!dies_early && !is_last) kill_within(kept.empty() ? 3500 : 0, 4000);
+      if (!kept.empty()) {
+        if (!report["widgets"].contains("autosave.restore")) {
+          ADD_FAILURE() << "nothing is offered; expected " << words(kept.front()) << " or later";
+        } else {
+          program.click("autosave.restore");
+          report = program.wait_for("it to be restored", [&](const Report& r) {
+            return has_run(r) && !r["widgets"].contains("autosave.restore");
+          });
+        }
+        const Moment found = moment(report);
+        bool expected = false;
+        for (const Moment& m : kept) expected = expected || same(m, found);
+        EXPECT_TRUE(expected) << "restored " << words(found) << ", expected " << words(kept.front())
+                              << " to " << words(kept.back());
+        ++compared;
+      }
+      moments.push_back(moment(report));
+      if (!is_last) work(program, random, moments);
+    } catch (const std::exception& e) {  // the program has ended
+      if (!killer.joinable() || Clock::now() < dies) ADD_FAILURE() << e.what();
+    }
+    if (killer.joinable()) killer.join();
+    if (HasFailure()) break;
+    // What a start shows by itself, nobody has to keep.
+    const bool begun = !kept.empty() || (moments.size() > 1 && moments[1].seen < dies - kMayBeLost);
+    if (!moments.empty() && begun) kept = possible(moments, dies);
+  }
+  EXPECT_GE(compared, kills / 3);
+}
+
+}  // namespace
+}  // namespace attnscope::window

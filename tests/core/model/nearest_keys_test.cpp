@@ -1,0 +1,52 @@
+// The search of a store against one that looks at every key in double precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/model/retrieval.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::random_tensor;
+
+TEST(NearestKeys, AreThoseOfASearchThroughAll) {
+  constexpr Index kKeys = 40, kSize = 7, kRows = 5;
+  Store store;
+  store.keys = random_tensor({kKeys, kSize}, 1);
+  for (Index i = 0; i < kSize; ++i) store.keys(31, i) = store.keys(12, i);  // equals
+  const Tensor x = random_tensor({kRows, kSize}, 2);
+  for (const Index k : {Index{1}, Index{3}, kKeys}) {
+    const Neighbours found = nearest_keys(store, x, k, Stop());
+    for (Index row = 0; row < kRows; ++row) {
+      std::vector<std::pair<double, Index>> all;
+      for (Index n = 0; n < kKeys; ++n) {
+        double sum = 0;
+        for (Index i = 0; i < kSize; ++i) {
+          sum +=
+              std::pow(static_cast<double>(x(row, i)) - static_cast<double>(store.keys(n, i)), 2);
+        }
+        all.emplace_back(sum, n);
+      }
+      std::ranges::sort(all);
+      for (Index n = 0; n < k; ++n) {
+        const auto& [distance, index] = all[static_cast<std::size_t>(n)];
+        EXPECT_EQ(found.index(row, n), index) << k << " nearest of row " << row;
+        EXPECT_NEAR(found.distance(row, n), distance, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(NearestKeys, EndAtAStop) {
+  Store store;
+  store.keys = random_tensor({3, 2}, 1);
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(nearest_keys(store, random_tensor({2, 2}, 2), 1, stop), Stopped);
+}
+
+}  // namespace
+}  // namespace attnscope
