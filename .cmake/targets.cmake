@@ -10,6 +10,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   endif()
 endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(ATTNSCOPE_TESTS)
+  # An index beyond a container's end ends the program, rather than that it reads what is there.
+  target_compile_definitions(attnscope_options INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
 if(ATTNSCOPE_SANITIZE)
   # GCC's manual warns of false alarms of -Wmaybe-uninitialized (std::regex) with sanitizers.
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
@@ -84,7 +88,7 @@ function(attnscope_tests name library)
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # names are their file's own
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
-                       PROCESSORS ${tests_PROCESSORS})
+                       PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
 endfunction()
 
 # attnscope_rooms(PROGRAM ROOM...): targets test_ROOM, which build PROGRAM and leave

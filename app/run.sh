@@ -8,7 +8,9 @@ build=${ATTNSCOPE_BUILD:-$top/build}
 . "$top/.cmake/packages.sh"
 
 install_packages "${build_packages[@]}"
-cmake -S "$top" -B "$build" -G Ninja -DATTNSCOPE_TESTS=OFF >&2
+# Where tests were built before, the folder stays as it is: all would be compiled anew without.
+[ -f "$build/CMakeCache.txt" ] || without_tests=-DATTNSCOPE_TESTS=OFF
+cmake -S "$top" -B "$build" -G Ninja ${without_tests-} >&2
 cmake --build "$build" --target attnscope >&2
 
 if [ $# -gt 0 ] || [ -n "${DISPLAY:-}" ] || [ -n "${WAYLAND_DISPLAY:-}" ]; then

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <list>
 #include <mutex>
 #include <new>
@@ -44,8 +46,30 @@ std::size_t class_size(std::size_t bytes) {
   return std::max(size, kStorageAlignment);
 }
 
+// What lies behind a block while tests watch over it: as floats no numbers, as integers -1.
+constexpr std::size_t kGuardBytes = 256;
+constexpr unsigned char kGuard = 0xff;
+
+bool guards() {
+  static const bool wanted = std::getenv("ATTNSCOPE_GUARD_STORAGE") != nullptr;
+  return wanted;
+}
+
+void put_guard(void* block, std::size_t bytes) {
+  if (guards()) std::memset(static_cast<char*>(block) + bytes, kGuard, kGuardBytes);
+}
+
+void check_guard(const void* block, std::size_t bytes) {
+  if (!guards()) return;
+  const auto* guard = static_cast<const unsigned char*>(block) + bytes;
+  if (std::all_of(guard, guard + kGuardBytes, [](unsigned char c) { return c == kGuard; })) return;
+  std::fprintf(stderr, "written behind the end of an array of %zu bytes\n", bytes);
+  std::abort();
+}
+
 // Null: there is no memory.
 void* system_block(std::size_t size) {
+  if (guards()) size += kGuardBytes;
   const bool huge = size >= kHugePage;
   const std::size_t alignment = huge ? kHugePage : kStorageAlignment;
   void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -183,15 +207,17 @@ Cache& cache() {
 }  // namespace
 
 std::shared_ptr<void> allocate_block(std::size_t bytes) {
-  const std::size_t size = class_size(bytes);
-  return {cache().take(size), [size](void* block) { cache().give(block, size); }};
+  return {take_block(bytes), [bytes](void* block) { give_block(block, bytes); }};
 }
 
 void* take_block(std::size_t bytes) {
-  return cache().take(class_size(bytes));
+  void* block = cache().take(class_size(bytes));
+  put_guard(block, bytes);
+  return block;
 }
 
 void give_block(void* block, std::size_t bytes) noexcept {
+  check_guard(block, bytes);
   cache().give(block, class_size(bytes));
 }
 

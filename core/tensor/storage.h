@@ -2,7 +2,9 @@
 //
 // Fresh pages cost about as much as the arithmetic that fills them, so freed blocks are kept by
 // size class, up to a limit, and handed out again. Large blocks ask for huge pages. With
-// AddressSanitizer every block is fresh, so that it sees uses of freed memory.
+// AddressSanitizer every block is fresh, so that it sees uses of freed memory. With
+// ATTNSCOPE_GUARD_STORAGE in the environment, as in the tests, what is read behind a block's end is
+// no number, and what is written there ends the program.
 #pragma once
 
 #include <cstddef>

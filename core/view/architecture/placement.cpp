@@ -230,7 +230,7 @@ std::optional<Placement> placed_with(const Page& page, const Box& inside, const 
   double x = inside.x + (inside.width - width * placement.unit) / 2;
   if (sizes.size() == 1) {  // its boxes in the middle, as far as there is space
     const double shift = (sizes[0].right - sizes[0].left) * placement.unit / 2;
-    const double room = x - inside.x;
+    const double room = std::max(x - inside.x, 0.0);  // may round to less than nothing
     x += std::clamp(shift, -room, room);
   }
   const Placer placer(diagram, sizes, placement);

@@ -86,6 +86,7 @@ Placed placed(const Page& page, const Box& inside, const Found& found) {
   // Those that have no row are one row together.
   if (result.numbers->sum.others == 0) ++shape.extra_rows;
   result.places = place_flow(page, inside, shape);
+  if (!result.places) return result;  // for that row there is no space
   result.numbers = kept_numbers(input, found, result.places->shown);
   return result;
 }

@@ -108,18 +108,21 @@ double chart_left(const Page& page, const ChartAxis& y) {
   return numbers + (y.titles.empty() ? 0.2 : kTitleDepth) * page.em();
 }
 
+double lacking_left(const Page& page, const Chart& chart) {
+  if (chart.empty() || !chart.y.numbers) return 0;
+  const auto numbers = [&](const Ticks& ticks) {
+    return std::min(widest(page, ticks), kMostNumber * page.em());
+  };
+  return std::max(0.0, numbers(ticks_down(page, chart)) - numbers(ticks_of(chart.y, 4)));
+}
+
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y) {
   const double left = chart_left(page, y);
   const double right =
       x.numbers ? page.width_of(tick_text(x.most, x.most - x.least), page.small()) / 2 + 2 : 2;
   const double margin = std::max(right, page.em());
   Chart chart = place_chart(page, outer, x, y, left, margin);
-  if (chart.empty() || !chart.y.numbers) return chart;
-  // A plot of this height may have numbers with more digits.
-  const auto numbers = [&](const Ticks& ticks) {
-    return std::min(widest(page, ticks), kMostNumber * page.em());
-  };
-  const double more = numbers(ticks_down(page, chart)) - numbers(ticks_of(y, 4));
+  const double more = lacking_left(page, chart);
   if (!(more > 0)) return chart;
   return place_chart(page, outer, std::move(x), std::move(y), left + more, margin);
 }

@@ -42,6 +42,8 @@ struct Chart {
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y);
 // The same in charts that stand above each other, whose plots are to begin and end alike.
 double chart_left(const Page& page, const ChartAxis& y);  // what numbers and title take
+// What they take beyond that in a plot whose height gives its numbers more digits.
+double lacking_left(const Page& page, const Chart& chart);
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right);
 

@@ -19,6 +19,7 @@ constexpr double kBarNumberGap = 0.5;     // em from the bar to the numbers
 constexpr double kTitleWidth = 1.6;       // em
 constexpr double kBarTitleMiddle = 0.7;   // em from the outer edge
 constexpr double kBarTickDistance = 2.6;  // em
+constexpr double kNumberLine = 1.2;       // of their size: as far as numbers are apart at least
 
 // The range's colours in `box`, the largest at the top or on the right.
 void draw_colours(Page& page, const Box& box, const std::string& colour_map, bool level) {
@@ -247,10 +248,13 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
   for (std::size_t n = 0; n < ticks.size(); ++n) {
     const Tick& tick = ticks[n];
     const double y = bar.bottom() - tick.position * bar.height;
-    // In a low bar the ends go before what is between them.
+    // In a low bar the ends go before what is between them, and the upper before the lower.
     const bool between = n > 0 && n + 1 < ticks.size();
     const double room = std::min(tick.position, 1 - tick.position) * bar.height;
-    if (between && ticks.size() <= 3 && room < 1.2 * size) continue;
+    if (between && ticks.size() <= 3 && room < kNumberLine * size) continue;
+    const bool below = n == 0 && ticks.size() > 1;
+    if (below && (ticks.back().position - tick.position) * bar.height < kNumberLine * size)
+      continue;
     page.add(Line{{{bar.right(), y}, {bar.right() + 0.3 * em, y}}, page.theme().line, 1});
     page.text({x, y}, tick.text, size);
     longest = std::max(longest, page.width_of(tick.text, size));

@@ -180,13 +180,9 @@ std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairV
 
 // Charts below each other over the components, as many as there is space for, each with its number
 // where the pointer is. Returns where they end.
-double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
-  const double em = page.em(), last = kLastStage * em;
-  double left = 0;
-  for (const Stage& stage : stages) left = std::max(left, chart_left(page, axis_over(stage)));
-  const auto space = [&] { return (box.height - last) / static_cast<double>(stages.size()); };
-  while (stages.size() > kFewestStages && space() < kLeastStage * em) stages.pop_back();
-  const double height = std::min(space(), kMostStage * em);
+// One above the other, each so high, and the last with what is written below.
+std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vector<Stage>& stages,
+                                double height, double left) {
   std::vector<Chart> charts;
   double y = box.y;
   for (std::size_t n = 0; n < stages.size(); ++n) {
@@ -197,11 +193,25 @@ double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
                 .whole = true,
                 .numbers = is_last};
     if (is_last) x.titles = {"component of the head's vectors", "component"};
-    const double depth = height + (is_last ? last : 0);
+    const double depth = height + (is_last ? kLastStage * page.em() : 0);
     charts.push_back(place_chart(page, {box.x, y, box.width, depth}, std::move(x),
-                                 axis_over(stages[n]), left, em));
+                                 axis_over(stages[n]), left, page.em()));
     y += depth;
   }
+  return charts;
+}
+
+double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
+  const double em = page.em(), last = kLastStage * em;
+  double left = 0;
+  for (const Stage& stage : stages) left = std::max(left, chart_left(page, axis_over(stage)));
+  const auto space = [&] { return (box.height - last) / static_cast<double>(stages.size()); };
+  while (stages.size() > kFewestStages && space() < kLeastStage * em) stages.pop_back();
+  const double height = std::min(space(), kMostStage * em);
+  std::vector<Chart> charts = place_stages(page, box, stages, height, left);
+  double more = 0;
+  for (const Chart& chart : charts) more = std::max(more, lacking_left(page, chart));
+  if (more > 0) charts = place_stages(page, box, stages, height, left + more);
   Index marked = -1;
   for (const Chart& chart : charts) {
     const std::optional<Point>& pointer = page.input().pointer;
@@ -212,7 +222,7 @@ double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
   for (std::size_t n = 0; n < stages.size(); ++n) {
     if (!charts[n].empty()) draw_stage(page, charts[n], stages[n], marked);
   }
-  return y;
+  return box.y + height * static_cast<double>(stages.size()) + last;
 }
 
 // The head's whole map without labels, below a line that says what it is for.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +45,9 @@ Display::Display(int width, int height) {
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
   server_ = fork();
   if (server_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // also where the test crashes
     const int null = open("/dev/null", O_WRONLY);
+    dup2(null, 1);
     dup2(null, 2);
     close(ends[0]);
     const std::string screen = std::to_string(width) + "x" + std::to_string(height) + "x24";

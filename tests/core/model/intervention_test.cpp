@@ -74,6 +74,23 @@ TEST(Interventions, AnOffHeadIsOneWhoseRowsOfTheOutputProjectionAreZero) {
   EXPECT_TRUE(testing::differs(off.logits, run(model, {}).logits, 1e-3));
 }
 
+// Of two groups in a layer each has its own heads.
+TEST(Interventions, AnOffHeadOfAGroupLeavesTheOtherGroupAlone) {
+  ModelConfig config = config_with(default_variant(), true);
+  HeadGroup first = config.groups.front().front();
+  HeadGroup second = first;
+  first.heads = 3;
+  second.heads = 1;
+  for (std::vector<HeadGroup>& layer : config.groups) layer = {first, second};
+  const Model model = lively(config);
+  Model zeroed = model;
+  Tensor wo = zeroed.weights.at("layers.1.attn.wo").value().copy();  // [h d_k, d]
+  std::fill_n(wo.data() + 3 * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
+  zeroed.weights["layers.1.attn.wo"] = Var(wo);
+  const Trace off = run(model, lines({"off layer=1 head=3"}));
+  EXPECT_TRUE(testing::close(off.logits, run(zeroed, {}).logits, 1e-6));
+}
+
 TEST(Interventions, AnOffLayerLeavesWhatEntersIt) {
   const Model model = lively(config_with(default_variant(), true));
   const Trace off = run(model, lines({"off layer=0"}));

@@ -90,6 +90,20 @@ TEST(Npy, PutsFortranOrderIntoCOrder) {
   }
 }
 
+// NumPy's texts: UCS-4 padded with zeros, or bytes.
+TEST(Npy, ReadsTexts) {
+  const std::string last = bytes_of<std::uint32_t>(
+      {'a', 0x10ffff, 0, 0x110000, 0, 'b', 0xd800, 'c', 0});  // three texts of three characters
+  const auto texts = parse_npy_texts(npy(header("<U3", "(3,)"), last), "a.npy");
+  ASSERT_TRUE(texts.has_value());
+  EXPECT_EQ(*texts,
+            (std::vector<std::string>{"a\U0010ffff", std::string("\ufffd\0b", 5), "\ufffdc"}));
+  const auto bytes = parse_npy_texts(npy(header("|S2", "(2,)"), std::string("xy\0\0", 4)), "a.npy");
+  ASSERT_TRUE(bytes.has_value());
+  EXPECT_EQ(*bytes, (std::vector<std::string>{"xy", ""}));
+  EXPECT_FALSE(parse_npy_texts(npy(header("<f4", "(1,)"), bytes_of<float>({1})), "a.npy"));
+}
+
 TEST(Npy, RefusesByName) {
   const std::string four = bytes_of<float>({1});
   EXPECT_EQ(refusal(npy(header("<f4", "(1,)"), four)), "");

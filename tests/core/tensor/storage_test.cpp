@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -115,6 +117,21 @@ TEST(Storage, ServesSeveralThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// As the tests run: what is behind an array is no number, and is left alone.
+TEST(StorageDeathTest, TheEndsOfBlocksAreWatched) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("ATTNSCOPE_GUARD_STORAGE", "1", 1);
+  const auto past = [](std::size_t offset) {
+    const auto block = allocate_block(12);
+    float* numbers = static_cast<float*>(block.get());
+    if (!std::isnan(numbers[3])) return 1;
+    numbers[offset] = 1;
+    return 0;
+  };
+  EXPECT_EXIT(std::exit(past(2)), ::testing::ExitedWithCode(0), "");
+  EXPECT_DEATH(past(3), "written behind the end of an array of 12 bytes");
 }
 
 }  // namespace
