@@ -67,7 +67,11 @@ Experiment State::pictured_experiment() const {
 }
 
 ViewControls State::controls() const {
-  ViewControls controls = view_controls(experiment.view, trace.get());
+  // Asked for many times a frame; of a long text it looks at every token.
+  if (!controls_of_ || controls_of_->trace != trace || controls_of_->view != experiment.view) {
+    controls_of_ = {trace, experiment.view, view_controls(experiment.view, trace.get())};
+  }
+  ViewControls controls = controls_of_->controls;
   controls.layer |= scope != ChoiceScope::All;
   controls.head |= scope == ChoiceScope::Head;
   return controls;

@@ -320,6 +320,14 @@ struct State {
   bool shows_choices() const;
   // The view's layer and head moved into what the trace has.
   void keep_view_inside();
+
+ private:
+  struct ControlsOf {
+    std::shared_ptr<const Trace> trace;
+    ViewSettings view;
+    ViewControls controls;
+  };
+  mutable std::optional<ControlsOf> controls_of_;  // what controls() found last
 };
 
 }  // namespace attnscope::window
