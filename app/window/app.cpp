@@ -23,18 +23,13 @@
 #include "app/window/picking.h"
 #include "app/window/surprise.h"
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/memory_budget.h"
-#include "core/checkpoint/card.h"
-#include "core/experiment/head_table.h"
 #include "core/view/session.h"
 
 namespace attnscope::window {
 
 namespace {
 
-// ImGui answers an event in the frame after it, and its layout takes one more to come to rest.
-constexpr int kSettleFrames = 3;
 constexpr double kBusyTick = 0.1;       // seconds between the frames of the busy sign
 constexpr int kMostFailedFrames = 3;    // one after the other
 constexpr double kPlayTick = 1.0 / 60;  // seconds between frames while something plays
@@ -329,35 +324,6 @@ void App::turn() {
   }
 }
 
-void App::update_speaker() {
-  LessonState& lesson = state_.lesson;
-  if (speaker_ != nullptr && speaker_->closed()) lesson.notes = false;
-  const bool wanted = lesson.notes && lesson.lesson != nullptr;
-  if (wanted == (speaker_ != nullptr)) return;
-  settle_ = kSettleFrames;  // with a tick for it, or without
-  if (!wanted) {
-    speaker_.reset();
-    return;
-  }
-  try {
-    speaker_ = std::make_unique<SpeakerWindow>(platform_, options_.report);
-  } catch (const WorkError& e) {
-    lesson.notes = false;
-    state_.complain(e.what());
-  }
-}
-
-// Where something changed, or the clock has gone on.
-void App::draw_speaker(bool anew) {
-  if (speaker_ == nullptr) return;
-  const double elapsed = std::floor(state_.seconds - state_.lesson.began);
-  const bool pending = speaker_->pending();
-  if (!anew && !pending && elapsed == speaker_drawn_) return;
-  speaker_drawn_ = elapsed;
-  speaker_->frame(state_, *panels_.steps);
-  if (pending) settle_ = kSettleFrames;  // what was done there is seen here
-}
-
 // From one picture to the next.
 void App::update_fade() {
   Before& before = panels_.picture.before;
@@ -376,35 +342,6 @@ void App::update_fade() {
   screen_size_ = platform_.place();
   const bool current = state_.trace != nullptr && same_run(state_.shown, state_.experiment);
   before.share = static_cast<float>(fade_.share(state_.seconds, current));
-}
-
-// Into the lecture with all of the screen, and back to the window where it was one.
-void App::update_stage() {
-  if (std::exchange(on_stage_, state_.presenting) == state_.presenting) return;
-  if (on_stage_) {
-    const bool lecture = state_.lesson.lesson != nullptr;
-    const std::vector<ScreenBox> monitors = platform_.monitors();
-    state_.monitors = monitors.size();
-    stage_filled_ = !platform_.is_full_screen();
-    if (stage_filled_) platform_.fill(stage_monitor(platform_.place(), monitors, lecture));
-    // As presentation programs do where the speaker has a monitor.
-    stage_opened_notes_ = lecture && monitors.size() > 1 && !state_.lesson.notes;
-    state_.lesson.notes |= stage_opened_notes_;
-  } else {
-    if (stage_filled_ && platform_.is_full_screen()) platform_.toggle_full_screen();
-    if (std::exchange(stage_opened_notes_, false)) state_.lesson.notes = false;
-  }
-  input_.redraw();
-}
-
-// The stage on the other monitor; the speaker's window makes room for it.
-void App::swap_screens() {
-  const std::vector<ScreenBox> monitors = platform_.monitors();
-  const std::optional<std::size_t> here = monitor_of(platform_.place(), monitors);
-  if (!here || !platform_.is_full_screen()) return;
-  platform_.fill((*here + 1) % monitors.size());
-  speaker_.reset();  // comes back at its new place
-  input_.redraw();
 }
 
 void App::update_scale() {
@@ -550,74 +487,6 @@ void App::request_run() {
     return;
   }
   runner_->request(state_.experiment, findings_read(state_.experiment));
-}
-
-void App::write_report() {
-  report_due_ = false;
-  if (!ui_.report.on()) return;
-  Json facts = {{"frames", frames_},
-                {"stale_pixels", stale_pixels_},
-                {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
-                {"pointer", {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y}},
-                {"busy", runner_->busy()},
-                {"error", state_.error},
-                {"experiment", to_json(state_.experiment)},
-                {"pending", state_.view.pending},
-                {"progress", state_.progress.what},
-                {"preview_of", state_.preview_of},
-                {"layers_of", state_.layers_of},
-                {"has_trace", state_.trace != nullptr}};
-  if (state_.trace != nullptr) {
-    facts["tokens"] = state_.trace->tokens.size();
-    facts["backend"] = state_.trace->backend;
-    facts["notes"] = state_.trace->notes;
-    facts["has_lens"] = state_.findings.has(Findings::lens.id);
-    facts["current"] = same_run(state_.shown, state_.experiment);
-  }
-  if (state_.lesson.lesson != nullptr) {
-    facts["lesson"] = state_.lesson.lesson->id;
-    facts["lesson_step"] = state_.lesson.step;
-    if (ui_.fonts.has_lecture()) facts["lecture_text"] = kLeastLectureSize * ui_.scale;
-    std::size_t pictures = 0;
-    for (std::size_t i = 0; i < state_.lesson.lesson->steps.size(); ++i) {
-      if (panels_.steps->texture(i) != 0) ++pictures;
-    }
-    facts["lesson_pictures"] = pictures;
-    facts["lesson_more_below"] = state_.lesson.words.more_below;
-  }
-  facts["tour_stop"] = state_.tour_stop;
-  facts["presenting"] = state_.presenting;
-  facts["black"] = state_.black;
-  facts["speaker"] = speaker_ != nullptr;
-  facts["scale"] = ui_.scale;
-  if (const auto heads = state_.beside.get(Findings::heads)) {
-    facts["measured_texts"] = heads->texts;
-  }
-  if (state_.browser.open) facts["browser_problem"] = state_.browser.problem;
-  if (state_.exporting.open) {
-    facts["export_path"] = state_.exporting.path;
-    facts["export_problem"] = state_.exporting.problem;
-    facts["export_asks"] = !state_.exporting.replaced.empty();
-  }
-  if (state_.cost.open) {
-    Index points = 0;
-    for (const CostSeries& series : state_.cost.curves.series) {
-      points += static_cast<Index>(series.points.size());
-    }
-    facts["cost_points"] = points;
-    facts["cost_runs"] = state_.cost.job != nullptr;
-    facts["cost_problem"] = state_.cost.problem;
-    facts["cost_asks"] = !state_.cost.replaced.empty();
-  }
-  if (state_.calibration.open) {
-    facts["calibration_runs"] = state_.calibration.job != nullptr;
-    facts["calibration_problem"] = state_.calibration.problem;
-    facts["calibration_points"] =
-        state_.calibration.calibration ? state_.calibration.calibration->points.size() : 0;
-  }
-  facts["notices"] = Json::array();
-  for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
-  ui_.report.write(std::move(facts));
 }
 
 void App::close() {

@@ -94,6 +94,8 @@ class App {
   bool has_requested_ = false;
   bool on_stage_ = false, stage_filled_ = false;  // entered; it made the window fill the screen
   bool stage_opened_notes_ = false;
+  // ImGui answers an event in the frame after it, and its layout takes one more to come to rest.
+  static constexpr int kSettleFrames = 3;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
   double drawn_at_ = 0;    // seconds of the window's clock when the last frame began

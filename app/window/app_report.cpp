@@ -1,0 +1,79 @@
+// App::write_report(): what the window shows and knows, as JSON for those who work it from outside.
+#include <imgui.h>
+
+#include "app/window/app.h"
+#include "core/base/json.h"
+#include "core/experiment/head_table.h"
+#include "core/view/session.h"
+
+namespace attnscope::window {
+
+void App::write_report() {
+  report_due_ = false;
+  if (!ui_.report.on()) return;
+  Json facts = {{"frames", frames_},
+                {"stale_pixels", stale_pixels_},
+                {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
+                {"pointer", {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y}},
+                {"busy", runner_->busy()},
+                {"error", state_.error},
+                {"experiment", to_json(state_.experiment)},
+                {"pending", state_.view.pending},
+                {"progress", state_.progress.what},
+                {"preview_of", state_.preview_of},
+                {"layers_of", state_.layers_of},
+                {"has_trace", state_.trace != nullptr}};
+  if (state_.trace != nullptr) {
+    facts["tokens"] = state_.trace->tokens.size();
+    facts["backend"] = state_.trace->backend;
+    facts["notes"] = state_.trace->notes;
+    facts["has_lens"] = state_.findings.has(Findings::lens.id);
+    facts["current"] = same_run(state_.shown, state_.experiment);
+  }
+  if (state_.lesson.lesson != nullptr) {
+    facts["lesson"] = state_.lesson.lesson->id;
+    facts["lesson_step"] = state_.lesson.step;
+    if (ui_.fonts.has_lecture()) facts["lecture_text"] = kLeastLectureSize * ui_.scale;
+    std::size_t pictures = 0;
+    for (std::size_t i = 0; i < state_.lesson.lesson->steps.size(); ++i) {
+      if (panels_.steps->texture(i) != 0) ++pictures;
+    }
+    facts["lesson_pictures"] = pictures;
+    facts["lesson_more_below"] = state_.lesson.words.more_below;
+  }
+  facts["tour_stop"] = state_.tour_stop;
+  facts["presenting"] = state_.presenting;
+  facts["black"] = state_.black;
+  facts["speaker"] = speaker_ != nullptr;
+  facts["scale"] = ui_.scale;
+  if (const auto heads = state_.beside.get(Findings::heads)) {
+    facts["measured_texts"] = heads->texts;
+  }
+  if (state_.browser.open) facts["browser_problem"] = state_.browser.problem;
+  if (state_.exporting.open) {
+    facts["export_path"] = state_.exporting.path;
+    facts["export_problem"] = state_.exporting.problem;
+    facts["export_asks"] = !state_.exporting.replaced.empty();
+  }
+  if (state_.cost.open) {
+    Index points = 0;
+    for (const CostSeries& series : state_.cost.curves.series) {
+      points += static_cast<Index>(series.points.size());
+    }
+    facts["cost_points"] = points;
+    facts["cost_runs"] = state_.cost.job != nullptr;
+    facts["cost_problem"] = state_.cost.problem;
+    facts["cost_asks"] = !state_.cost.replaced.empty();
+  }
+  if (state_.calibration.open) {
+    facts["calibration_runs"] = state_.calibration.job != nullptr;
+    facts["calibration_problem"] = state_.calibration.problem;
+    facts["calibration_points"] =
+        state_.calibration.calibration ? state_.calibration.calibration->points.size() : 0;
+  }
+  facts["notices"] = Json::array();
+  for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
+  ui_.report.write(std::move(facts));
+}
+
+}  // namespace attnscope::window
