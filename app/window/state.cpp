@@ -68,7 +68,10 @@ Experiment State::pictured_experiment() const {
 
 ViewControls State::controls() const {
   // Asked for many times a frame; of a long text it looks at every token.
-  if (!controls_of_ || controls_of_->trace != trace || controls_of_->view != experiment.view) {
+  const auto is_of = [this](const std::weak_ptr<const Trace>& other) {
+    return !other.owner_before(trace) && !trace.owner_before(other);
+  };
+  if (!controls_of_ || !is_of(controls_of_->trace) || controls_of_->view != experiment.view) {
     controls_of_ = {trace, experiment.view, view_controls(experiment.view, trace.get())};
   }
   ViewControls controls = controls_of_->controls;

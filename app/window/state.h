@@ -323,7 +323,7 @@ struct State {
 
  private:
   struct ControlsOf {
-    std::shared_ptr<const Trace> trace;
+    std::weak_ptr<const Trace> trace;  // whose textures go when it is not shown any more
     ViewSettings view;
     ViewControls controls;
   };
