@@ -71,6 +71,12 @@ Display::~Display() {
   waitpid(server_, nullptr, 0);
 }
 
+void Display::use(const std::filesystem::path& folder) const {
+  setenv("DISPLAY", name_.c_str(), 1);
+  setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+}
+
 Program::Program(const Display& display, const std::filesystem::path& folder,
                  const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment)

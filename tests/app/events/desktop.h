@@ -22,6 +22,8 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
   const std::string& name() const { return name_; }  // ":3"
+  // For this process from now on, with settings and caches in the folder.
+  void use(const std::filesystem::path& folder) const;
 
  private:
   pid_t server_ = 0;

@@ -17,9 +17,7 @@ namespace {
 class FailingFrame : public ::testing::Test {
  protected:
   FailingFrame() : display_(900, 700), real_(epoxy_glGetError) {
-    setenv("DISPLAY", display_.name().c_str(), 1);
-    setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
-    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    display_.use(folder_.path());
     options_.width = 640;
     options_.height = 480;
     options_.tour = false;

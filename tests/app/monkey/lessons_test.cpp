@@ -18,9 +18,7 @@ class AllLessons : public ::testing::Test {
   static constexpr int kWidth = 1400, kHeight = 900;
 
   AllLessons() : display_(kWidth, kHeight) {
-    setenv("DISPLAY", display_.name().c_str(), 1);
-    setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
-    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    display_.use(folder_.path());
     WindowOptions options;
     options.width = 1280;
     options.height = 800;

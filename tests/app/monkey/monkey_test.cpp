@@ -33,9 +33,7 @@ std::uint64_t option(const char* name, std::uint64_t usual) {
 class Monkey : public ::testing::Test {
  protected:
   Monkey() : display_(1200, 900), before_(std::filesystem::current_path()) {
-    setenv("DISPLAY", display_.name().c_str(), 1);
-    setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
-    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    display_.use(folder_.path());
     setenv("HOME", folder_.path().c_str(), 1);
     std::filesystem::current_path(folder_.path());
     make_files();
