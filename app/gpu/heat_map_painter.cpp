@@ -1,7 +1,5 @@
 #include "app/gpu/heat_map_painter.h"
 
-#include <epoxy/gl.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -9,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/gpu/box_painting.h"
 #include "app/gpu/context.h"
 #include "app/gpu/gl_attention.h"
 #include "app/gpu/gl_state.h"
@@ -27,32 +26,6 @@ constexpr GLint kPlane = 2, kByMagnitude = 3;                        // heat_map
 constexpr GLint kCorner = 2, kRange = 3, kMissing = 4, kHollow = 5;  // heat_map.frag
 
 constexpr Index kMostUploaded = Index{1} << 20;  // numbers of the host in a texture
-
-class Texture {
- public:
-  explicit Texture(GLenum target) : target_(target) {
-    glGenTextures(1, &name_);
-    glBindTexture(target_, name_);
-    glTexParameteri(target_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    glTexParameteri(target_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    glTexParameteri(target_, GL_TEXTURE_MAX_LEVEL, 0);
-  }
-  ~Texture() { glDeleteTextures(1, &name_); }
-  Texture(const Texture&) = delete;
-  Texture& operator=(const Texture&) = delete;
-  GLuint name() const { return name_; }
-
- private:
-  GLenum target_;
-  GLuint name_ = 0;
-};
-using TexturePtr = std::shared_ptr<Texture>;
-
-void bind(GLuint unit, GLenum target, GLuint texture) {
-  glActiveTexture(GL_TEXTURE0 + unit);
-  glBindTexture(target, texture);
-  glBindSampler(unit, 0);
-}
 
 TexturePtr make_r32f(int width, int height, const float* numbers) {
   glActiveTexture(GL_TEXTURE0);
@@ -187,7 +160,7 @@ TexturePtr HeatMapPainter::State::compute_numbers(const HeatMap& map, Index rows
   glDisable(GL_BLEND);
   glDisable(GL_SCISSOR_TEST);
   glViewport(0, 0, width, height);
-  glUseProgram(shaders.drawing("heat_map.vert", "heat_map_numbers.frag"));
+  glUseProgram(shaders.drawing("box.vert", "heat_map_numbers.frag"));
   bind(0, GL_TEXTURE_2D_ARRAY, cell_texture);
   bind(1, GL_TEXTURE_2D, ranges->name());
   glUniform1i(kFirstSampler, 0);
@@ -252,28 +225,13 @@ void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBo
   }
   GLint target = 0;
   glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
-  for (const GLenum off : {GL_DEPTH_TEST, GL_STENCIL_TEST, GL_CULL_FACE, GL_FRAMEBUFFER_SRGB}) {
-    glDisable(off);
-  }
-  glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-  glBindVertexArray(state_->vertex_array);
-  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  for (const GLenum zero :
-       {GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_SWAP_BYTES}) {
-    glPixelStorei(zero, 0);
-  }
+  begin_painting(state_->vertex_array);
   const TexturePtr numbers = state_->numbers_of(map, box.width, box.height, shares_with_backend_);
   const GLuint colours = state_->colours_of(map.colour_map);
 
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(target));
-  glViewport(box.x, framebuffer_height - box.y - box.height, box.width, box.height);
-  glEnable(GL_SCISSOR_TEST);
-  glScissor(clip.x, framebuffer_height - clip.y - clip.height, clip.width, clip.height);
-  glEnable(GL_BLEND);
-  glBlendEquation(GL_FUNC_ADD);
-  glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
-  glUseProgram(state_->shaders.drawing("heat_map.vert", "heat_map.frag"));
+  aim_at(box, clip, framebuffer_height);
+  glUseProgram(state_->shaders.drawing("box.vert", "heat_map.frag"));
   bind(0, GL_TEXTURE_2D, numbers->name());
   bind(1, GL_TEXTURE_2D, colours);
   glUniform1i(kFirstSampler, 0);

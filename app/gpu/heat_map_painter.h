@@ -8,15 +8,11 @@
 
 #include <memory>
 
+#include "app/gpu/box_painting.h"
 #include "core/figure/display_list.h"
 #include "core/figure/image.h"
 
 namespace attnscope {
-
-// In framebuffer pixels, y down from the top.
-struct PixelBox {
-  int x = 0, y = 0, width = 0, height = 0;
-};
 
 // Used with one context current, the same at every call and at the end (OpenGL objects are made at
 // the first draw).
@@ -31,8 +27,8 @@ class HeatMapPainter {
 
   // Fills `box` of the current framebuffer, of which only `clip` is touched, with the visible part
   // of the map, blended over what is there. Leaves OpenGL's state as it was, so that it can be
-  // called from an ImGui draw callback. With an empty `clip` nothing is drawn, but what was kept for
-  // the map counts as drawn. WorkError when OpenGL fails.
+  // called from an ImGui draw callback. With an empty `clip` nothing is drawn, but what was kept
+  // for the map counts as drawn. WorkError when OpenGL fails.
   void draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip, int framebuffer_height);
 
   // After each frame: forgets the textures of maps that were not drawn since the last call. Until

@@ -158,7 +158,7 @@ std::vector<TraceToken> piece_tokens(const ModelConfig& config, const Experiment
   return tokens;
 }
 
-// The mean colour of each piece, as a grid.
+// The pieces as a grid: their pixels, and the mean colour of each.
 std::shared_ptr<const PixelGrid> piece_grid(const ModelConfig& config, const Tensor& colours) {
   const InputKind& kind = input_kind(config.input.id);
   const Values& image = config.input.values;
@@ -168,11 +168,16 @@ std::shared_ptr<const PixelGrid> piece_grid(const ModelConfig& config, const Ten
   grid->height = kind.most(image) / grid->width;
   grid->before = image.integer("extra");
   grid->colours = Tensor::zeros({grid->height, grid->width, 3});
+  grid->picture = Tensor({grid->height * side, grid->width * side, 3});
+  float* pixel = grid->picture.data();
   const float share = 1 / static_cast<float>(side * side);
   for (Index row = 0; row < grid->height * side; ++row) {
     for (Index column = 0; column < grid->width * side; ++column) {
       float* to = grid->colours.data() + (row / side * grid->width + column / side) * 3;
-      for (Index c = 0; c < 3; ++c) to[c] += share * colours[(row * width + column) * 3 + c];
+      for (Index c = 0; c < 3; ++c) {
+        *pixel = colours[(row * width + column) * 3 + c];
+        to[c] += share * *pixel++;
+      }
     }
   }
   return grid;

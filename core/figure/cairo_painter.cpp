@@ -21,7 +21,7 @@ SurfacePtr surface_of(const Image& image) {
   SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height),
                      cairo_surface_destroy);
   if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
-    throw WorkError("picture: no memory for a heat map");
+    throw WorkError("picture: no memory for a heat map or an image");
   }
   unsigned char* const pixels = cairo_image_surface_get_data(surface.get());
   const int stride = cairo_image_surface_get_stride(surface.get());
@@ -97,14 +97,16 @@ class Painter {
     const int width = static_cast<int>(std::round(item.box.right() * pixels) - left);
     const int height = static_cast<int>(std::round(item.box.bottom() * pixels) - top);
     if (width < 1 || height < 1) return;
-    const SurfacePtr surface = surface_of(rasterise(item, width, height));
-    cairo_save(cairo_);
-    cairo_scale(cairo_, 1 / pixels, 1 / pixels);
-    cairo_set_source_surface(cairo_, surface.get(), left, top);
-    cairo_pattern_set_filter(cairo_get_source(cairo_), CAIRO_FILTER_NEAREST);
-    cairo_rectangle(cairo_, left, top, width, height);
-    cairo_fill(cairo_);
-    cairo_restore(cairo_);
+    stretch(rasterise(item, width, height),
+            {left / pixels, top / pixels, width / pixels, height / pixels}, CAIRO_FILTER_NEAREST);
+  }
+
+  void operator()(const ColourImage& item) {
+    const Box box = snapped(item.box);
+    if (item.colours.empty() || !(box.width > 0) || !(box.height > 0)) return;
+    const double shown = box.width * (scale_ > 0 ? scale_ : kVectorPixels);
+    const bool shrunk = static_cast<double>(item.colours.dim(1)) > shown;
+    stretch(image_of(item.colours), box, shrunk ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST);
   }
 
   void operator()(const Clip& item) {
@@ -131,6 +133,22 @@ class Painter {
   }
 
  private:
+  void stretch(const Image& image, const Box& box, cairo_filter_t filter) {
+    const SurfacePtr surface = surface_of(image);
+    cairo_save(cairo_);
+    cairo_rectangle(cairo_, box.x, box.y, box.width, box.height);
+    cairo_clip(cairo_);
+    cairo_translate(cairo_, box.x, box.y);
+    cairo_scale(cairo_, box.width / image.width, box.height / image.height);
+    cairo_set_source_surface(cairo_, surface.get(), 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cairo_), filter);
+    if (scale_ > 0 && filter != CAIRO_FILTER_NEAREST) {  // edges do not fade
+      cairo_pattern_set_extend(cairo_get_source(cairo_), CAIRO_EXTEND_PAD);
+    }
+    cairo_paint(cairo_);
+    cairo_restore(cairo_);
+  }
+
   void set_colour(const Colour& c) {
     cairo_set_source_rgba(cairo_, c.r / 255.0, c.g / 255.0, c.b / 255.0, c.a / 255.0);
   }

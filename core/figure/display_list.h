@@ -80,12 +80,18 @@ struct HeatMap {
   bool max_pooled = true;              // when there are more cells than pixels
   bool hollow = false;                 // draws what is missing alone: numbers are clear
 };
+// A picture in its own colours, stretched over the box. Enlarged, a pixel of the page shows the one
+// under its centre; shrunk, about the mean of those that it covers.
+struct ColourImage {
+  Box box;
+  Tensor colours;  // [rows, columns, 3 or 4] from 0 to 1; the fourth: how opaque
+};
 // Pushes a clipping rectangle for the items that follow, or (no box) pops it.
 struct Clip {
   std::optional<Box> box;
 };
 
-using Item = std::variant<FilledBox, OutlinedBox, Line, Text, HeatMap, Clip>;
+using Item = std::variant<FilledBox, OutlinedBox, Line, Text, HeatMap, ColourImage, Clip>;
 
 struct DisplayList {
   double width = 0, height = 0;

@@ -111,10 +111,17 @@ class SvgWriter {
     const int width = static_cast<int>(std::ceil(item.box.width * kVectorPixels));
     const int height = static_cast<int>(std::ceil(item.box.height * kVectorPixels));
     if (width < 1 || height < 1) return;
-    out_ += "<image" + box_attributes(item.box) +
-            " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\""
-            " xlink:href=\"data:image/png;base64," +
-            base64(encode_png(rasterise(item, width, height), {})) + "\"/>\n";
+    stretch(rasterise(item, width, height), item.box);
+  }
+
+  void operator()(const ColourImage& item) {
+    if (item.colours.empty()) return;
+    const Image image = image_of(item.colours);
+    // Not all that show SVG know of pixels that are not to be mixed.
+    const int width = static_cast<int>(std::ceil(item.box.width * kVectorPixels));
+    const int height = static_cast<int>(std::ceil(item.box.height * kVectorPixels));
+    const bool enlarged = width > image.width && height > image.height;
+    stretch(enlarged ? stretched(image, width, height) : image, item.box);
   }
 
   void operator()(const Clip& item) {
@@ -129,6 +136,13 @@ class SvgWriter {
   }
 
  private:
+  void stretch(const Image& image, const Box& box) {
+    out_ += "<image" + box_attributes(box) +
+            " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\""
+            " xlink:href=\"data:image/png;base64," +
+            base64(encode_png(image, {})) + "\"/>\n";
+  }
+
   void close_clip() {
     out_ += "</g>\n";
     --open_clips_;

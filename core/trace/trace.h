@@ -28,9 +28,9 @@ struct AttentionTap {
   StreamRows query_rows{}, key_rows{};
   std::vector<Index> heads;  // the group's heads, numbered within the layer
   Choice variant, encoding;
-  OperationResult result;      // batch 1; `part` holds q, k, v
-  Tensor q_plain, k_plain;     // before rotation: [h, L, d_k], [h_kv, L, d_k]
-  Tensor v_plain;              // as they entered the operation: [h_kv, L, d_v]; may be undefined
+  OperationResult result;   // batch 1; `part` holds q, k, v
+  Tensor q_plain, k_plain;  // before rotation: [h, L, d_k], [h_kv, L, d_k]
+  Tensor v_plain;           // as they entered the operation: [h_kv, L, d_v]; may be undefined
   // How the model puts its heads together: all heads of the layer, one after the other, times the
   // output projection, with its bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not so
   std::function<Tensor(const Tensor&)> joined{};
@@ -79,6 +79,8 @@ struct PixelGrid {
   // Tokens before the first pixel that belong to none, of an image that is seen as a whole, in
   // pieces: these are the pixels of the grid.
   Index before = 0;
+  // Of such an image: the pixels of all pieces, as many in each; undefined: a square is one pixel.
+  Tensor picture;  // [height side, width side, 3], from 0 to 1
   bool contains(Index pixel) const { return pixel >= 0 && pixel < width * height; }
 };
 

@@ -252,6 +252,7 @@ struct Bounds {
   Box operator()(const OutlinedBox& item) const { return item.box; }
   Box operator()(const Text& item) const { return extent(item); }
   Box operator()(const HeatMap& item) const { return item.box; }
+  Box operator()(const ColourImage& item) const { return item.box; }
   Box operator()(const Clip& item) const { return item.box ? *item.box : Box{}; }
   Box operator()(const Line& item) const {
     const auto [x0, x1] = std::minmax_element(item.points.begin(), item.points.end(),

@@ -148,6 +148,23 @@ int framebuffer_height() {
   return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
 }
 
+// The painters keep the numbers of what the last frame drew, so that equal addresses tell equal
+// numbers.
+void add(Hash& hash, const Tensor& numbers) {
+  hash.add(static_cast<const void*>(numbers.data()));
+  for (Index d = 0; d < numbers.rank(); ++d) hash.add(numbers.dim(d));
+}
+
+void add(Hash& hash, const HeatMap& m) {
+  if (m.device) {
+    hash.add(static_cast<const void*>(m.device.get()));
+  } else {
+    add(hash, m.values);
+  }
+  hash.add(m.plane).add(m.row).add(m.column).add(m.height).add(m.width).add(m.least).add(m.most);
+  hash.add(std::hash<std::string>()(m.colour_map)).add(m.missing).add(m.max_pooled).add(m.hollow);
+}
+
 }  // namespace
 
 Painter::Painter(bool shares_with_backend) : heat_maps_(shares_with_backend) {}
@@ -159,16 +176,22 @@ void Painter::begin_frame() {
 
 std::string Painter::end_frame() {
   heat_maps_.end_frame();
+  images_.end_frame();
   return std::exchange(problem_, "");
 }
 
 void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
   const Queued& queued = *static_cast<const Queued*>(command->UserCallbackData);
   const ImVec4& clip = command->ClipRect;
+  const PixelBox box = pixels(queued.least, queued.most);
+  const PixelBox shown = pixels({clip.x, clip.y}, {clip.z, clip.w});
   try {
-    queued.painter->heat_maps_.draw(*queued.map, pixels(queued.least, queued.most),
-                                    pixels({clip.x, clip.y}, {clip.z, clip.w}),
-                                    framebuffer_height());
+    if (const auto* map = std::get_if<HeatMap>(queued.item)) {
+      queued.painter->heat_maps_.draw(*map, box, shown, framebuffer_height());
+    } else {
+      queued.painter->images_.draw(std::get<ColourImage>(*queued.item), box, shown,
+                                   framebuffer_height());
+    }
   } catch (const std::exception& e) {  // must not pass through ImGui
     queued.painter->problem_ = e.what();
   }
@@ -194,17 +217,12 @@ Damage::Drawing Painter::drawing(const ImDrawCmd& command) {
     hash.add(filled.least).add(filled.most).add(filled.colour);
     return {pixels(filled.least, filled.most), hash.value()};
   }
-  // The painter keeps the numbers of the last frame's maps, so that equal addresses tell equal
-  // numbers.
   const Queued& queued = *static_cast<const Queued*>(command.UserCallbackData);
-  const HeatMap& m = *queued.map;
-  const void* numbers = m.device ? static_cast<const void*>(m.device.get())
-                                 : static_cast<const void*>(m.values.data());
-  hash.add(queued.least).add(queued.most).add(numbers).add(m.plane);
-  hash.add(m.row).add(m.column).add(m.height).add(m.width).add(m.least).add(m.most);
-  hash.add(std::hash<std::string>()(m.colour_map)).add(m.missing).add(m.max_pooled);
-  if (!m.device) {
-    for (Index d = 0; d < m.values.rank(); ++d) hash.add(m.values.dim(d));
+  hash.add(queued.least).add(queued.most);
+  if (const auto* map = std::get_if<HeatMap>(queued.item)) {
+    add(hash, *map);
+  } else {
+    add(hash, std::get<ColourImage>(*queued.item).colours);
   }
   return {pixels(queued.least, queued.most), hash.value()};
 }
@@ -214,6 +232,12 @@ void Painter::fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour) {
   draw.AddCallback(clear_filled, &filled_.back());
 }
 
+void Painter::queue(const Item& item, ImVec2 least, ImVec2 most, ImDrawList& draw) {
+  queued_.push_back({this, &item, least, most});
+  draw.AddCallback(draw_queued, &queued_.back());
+  draw.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
 void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, double scale,
                     const Fonts& fonts) {
   const Brush brush(draw, origin, scale, fonts);
@@ -221,18 +245,17 @@ void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, do
   draw.PushClipRect(origin, end, true);
   fill(draw, origin, end, packed_colour(list.background));
   for (const Item& item : list.items) {
-    if (const auto* map = std::get_if<HeatMap>(&item)) {
-      queued_.push_back({this, map, brush.at({map->box.x, map->box.y}),
-                         brush.at({map->box.right(), map->box.bottom()})});
-      draw.AddCallback(draw_queued, &queued_.back());
-      draw.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
-    } else {
-      std::visit(
-          [&brush](const auto& i) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(i)>, HeatMap>) brush(i);
-          },
-          item);
-    }
+    std::visit(
+        [&](const auto& i) {
+          using Kind = std::decay_t<decltype(i)>;
+          if constexpr (std::is_same_v<Kind, HeatMap> || std::is_same_v<Kind, ColourImage>) {
+            queue(item, brush.at({i.box.x, i.box.y}), brush.at({i.box.right(), i.box.bottom()}),
+                  draw);
+          } else {
+            brush(i);
+          }
+        },
+        item);
   }
   draw.PopClipRect();
 }

@@ -1,5 +1,5 @@
-// Draws a display list on the screen: ImGui's draw list for shapes and text, textures with a
-// colour-map shader for heat maps.
+// Draws a display list on the screen: ImGui's draw list for shapes and text, shaders for heat maps
+// and for images.
 #pragma once
 
 #include <imgui.h>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/gpu/heat_map_painter.h"
+#include "app/gpu/image_painter.h"
 #include "app/window/widgets/damage.h"
 #include "app/window/widgets/fonts.h"
 #include "core/figure/display_list.h"
@@ -40,9 +41,9 @@ class Painter {
              const Fonts& fonts);
 
  private:
-  struct Queued {  // a heat map that waits for the frame to be drawn
+  struct Queued {  // a heat map or an image that waits for the frame to be drawn
     Painter* painter;
-    const HeatMap* map;
+    const Item* item;
     ImVec2 least, most;  // its box in pixels
   };
   struct Filled {
@@ -52,7 +53,10 @@ class Painter {
   static void draw_queued(const ImDrawList*, const ImDrawCmd* command);
   static void clear_filled(const ImDrawList*, const ImDrawCmd* command);
 
+  void queue(const Item& item, ImVec2 least, ImVec2 most, ImDrawList& draw);
+
   HeatMapPainter heat_maps_;
+  ImagePainter images_;
   std::deque<Queued> queued_;  // ImGui keeps pointers into these
   std::deque<Filled> filled_;
   std::string problem_;

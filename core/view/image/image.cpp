@@ -26,6 +26,7 @@ namespace {
 constexpr double kAside = 0.82;     // how far pixels that are not allowed fade
 constexpr double kTint = 0.55;      // how much of a rule's colour allowed ones take
 constexpr double kFaintTint = 0.3;  // where the image is to be recognised by it
+constexpr double kOver = 0.65;      // how opaque weights are over a picture
 
 struct Drawn {
   const ViewInput& input;
@@ -41,6 +42,12 @@ struct Drawn {
   // The pixel that looks; below 0: a token that is none.
   Index looking() const { return row.query - grid.before; }
   const char* noun() const { return grid.before > 0 ? "piece" : "pixel"; }
+  // So much of another colour in that of a pixel; in pieces over the picture itself.
+  Colour tinted(Index pixel, Colour tint, double share) const {
+    if (!grid.picture.defined()) return blend(pixel_colour(grid.colours, pixel), tint, share);
+    tint.a = static_cast<std::uint8_t>(std::lround(255 * share));
+    return tint;
+  }
 };
 
 // Of a pixel that has not come yet.
@@ -84,20 +91,21 @@ Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointe
 void draw_allowed(Page& page, const Drawn& d) {
   const PixelPanel& panel = d.panels[0];
   const Colour ground = d.input.theme.background;
-  const bool made = d.grid.keys_late > 0;
-  draw_panel(page, panel,
-             {made              ? "The pixels so far, and those it may attend to"
-              : d.looking() < 0 ? "What this token may attend to"
-                                : std::string("What this ") + d.noun() + " may attend to",
-              made ? "The pixels so far" : "It may attend to", ""},
-             [&](Index pixel) {
-               if (d.hidden(pixel)) return unseen(d.input.theme);
-               const Colour own = pixel_colour(d.grid.colours, pixel);
-               const float rule = d.row.rules[pixel];
-               if (std::isnan(rule)) return blend(own, ground, kAside);
-               return blend(own, rule_colour(static_cast<std::size_t>(rule)),
-                            made ? kFaintTint : kTint);
-             });
+  const bool made = d.grid.keys_late > 0, recognised = made || d.grid.picture.defined();
+  draw_panel(
+      page, panel,
+      {made              ? "The pixels so far, and those it may attend to"
+       : d.looking() < 0 ? "What this token may attend to"
+                         : std::string("What this ") + d.noun() + " may attend to",
+       made ? "The pixels so far" : "It may attend to", ""},
+      [&](Index pixel) {
+        if (d.hidden(pixel)) return unseen(d.input.theme);
+        const float rule = d.row.rules[pixel];
+        if (std::isnan(rule)) return d.tinted(pixel, ground, kAside);
+        return d.tinted(pixel, rule_colour(static_cast<std::size_t>(rule)),
+                        recognised ? kFaintTint : kTint);
+      },
+      d.grid.picture);
   if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
   std::vector<LegendEntry> entries;
   const std::vector<std::string>& rules = d.tap.result.pattern->rules();
@@ -122,24 +130,57 @@ ColourRange range_of(const Drawn& d) {
   return range;
 }
 
-void draw_weights(Page& page, const Drawn& d) {
+// Its brightness, on which colours tell weights alone.
+Tensor grey_of(const Tensor& picture) {
+  Tensor grey(picture.shape());
+  for (Index at = 0; at + 2 < picture.size(); at += 3) {
+    const float luma =  // ITU-R BT.601
+        0.299F * picture[at] + 0.587F * picture[at + 1] + 0.114F * picture[at + 2];
+    for (Index c = 0; c < 3; ++c) grey[at + c] = luma;
+  }
+  return grey;
+}
+
+// As colours over the picture itself.
+void draw_weights_over_picture(Page& page, const Drawn& d, const ColourRange& range) {
+  const ColourMap& colours = colour_map(range.colour_map);
+  draw_panel(
+      page, d.panels[1], {"Where its weight goes", "Its weights", ""},
+      [&](Index pixel) {
+        const auto weight = static_cast<double>(d.row.weights[pixel]);
+        if (std::isnan(weight)) return d.tinted(pixel, d.input.theme.background, kAside);
+        const double share = (weight - range.least) / (range.most - range.least);
+        return d.tinted(pixel, colours.at(share), kOver);
+      },
+      grey_of(d.grid.picture));
+}
+
+// As a heat map in the image's place, which stays to be seen where nothing is allowed.
+void draw_weights_alone(Page& page, const Drawn& d, const ColourRange& range) {
   const PixelPanel& panel = d.panels[1];
-  const Colour ground = d.input.theme.background;
   draw_panel(page, panel, {"Where its weight goes", "Its weights", ""}, [&](Index pixel) {
     if (d.hidden(pixel)) return unseen(d.input.theme);
-    return blend(pixel_colour(d.grid.colours, pixel), ground, kAside);
+    return d.tinted(pixel, d.input.theme.background, kAside);
   });
-  const ColourRange range = range_of(d);
-  const auto columns = static_cast<double>(panel.width), rows = static_cast<double>(panel.height);
   HeatMap cells;
   cells.box = panel.box;
   cells.values = d.row.weights;
-  cells.width = columns;
-  cells.height = rows;
+  cells.width = static_cast<double>(panel.width);
+  cells.height = static_cast<double>(panel.height);
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(cells);
+}
+
+void draw_weights(Page& page, const Drawn& d) {
+  const PixelPanel& panel = d.panels[1];
+  const ColourRange range = range_of(d);
+  if (d.grid.picture.defined()) {
+    draw_weights_over_picture(page, d, range);
+  } else {
+    draw_weights_alone(page, d, range);
+  }
   page.add(OutlinedBox{panel.box, page.theme().line, 1});
   if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
   if (d.key >= 0) draw_mark(page, panel, d.key, key_colour(d.input.theme));
@@ -278,7 +319,7 @@ std::string about(const ViewInput& input, const AttentionTap& tap) {
   if (input.trace.pixels->before > 0) {
     return "What one piece of an image may attend to, and its weights, in " +
            place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
-           "; each square has the mean colour of its piece, and tokens that belong to no piece are "
+           ", over the picture that the model sees, in grey; tokens that belong to no piece are "
            "not on it.";
   }
   return "What one pixel of an image may attend to, and its weights, in " +
@@ -438,9 +479,8 @@ View image_view() {
     const bool pieces = trace != nullptr && trace->pixels && trace->pixels->before > 0;
     if (pieces) {
       return {
-          "Each square is a piece of the image in the mean of its colours, and a token: the "
-          "model has seen all of its pixels. Left is what the chosen piece may attend to, right "
-          "where its weight goes."};
+          "Each piece of the image is a token. Left is what the chosen piece may attend to, right "
+          "where its weight goes, in colours over the picture in grey."};
     }
     return {
         "Each pixel is a token. Left is what the chosen pixel may attend to, right where its "

@@ -135,16 +135,17 @@ PanelsAndChart place_with_chart(const Page& page, const Box& inside, const Pixel
 }
 
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
-                const std::function<Colour(Index pixel)>& colour) {
+                const std::function<Colour(Index pixel)>& colour, const Tensor& picture) {
   const double em = page.em();
   page.text({panel.box.x, panel.box.y - 0.75 * em}, page.fitting(titles, em, panel.box.width), em);
+  if (picture.defined()) page.add(ColourImage{panel.box, picture});
+  Tensor colours({panel.height, panel.width, 4});
+  float* to = colours.data();
   for (Index pixel = 0; pixel < panel.width * panel.height; ++pixel) {
-    Box box = panel.pixel(pixel);
-    // A little over its neighbours, which come later: no seams where pixels of the screen are cut.
-    box.width = std::min(box.width + 0.5, panel.box.right() - box.x);
-    box.height = std::min(box.height + 0.5, panel.box.bottom() - box.y);
-    page.add(FilledBox{box, colour(pixel)});
+    const Colour c = colour(pixel);
+    for (const std::uint8_t share : {c.r, c.g, c.b, c.a}) *to++ = static_cast<float>(share) / 255;
   }
+  page.add(ColourImage{panel.box, colours});
   page.add(OutlinedBox{panel.box, page.theme().line, 1});
 }
 

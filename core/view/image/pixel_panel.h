@@ -32,9 +32,11 @@ struct PanelsAndChart {
 PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
                                 double foot);
 
-// Its title above it, and every pixel in the colour that `colour` gives.
+// Its title above it, and every pixel in the colour that `colour` gives: over `picture` where there
+// is one, which those that are not opaque let through.
+// picture: [rows, columns, 3], stretched over the panel
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
-                const std::function<Colour(Index pixel)>& colour);
+                const std::function<Colour(Index pixel)>& colour, const Tensor& picture = {});
 // Around one pixel.
 void draw_mark(Page& page, const PixelPanel& panel, Index pixel, Colour colour);
 

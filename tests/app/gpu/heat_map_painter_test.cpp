@@ -13,59 +13,30 @@
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/heat_map.h"
+#include "tests/app/gpu/framebuffer.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
 
-constexpr int kWidth = 97, kHeight = 83;  // of the framebuffer
-constexpr Colour kBehind{10, 200, 30, 255};
+constexpr int kWidth = OffscreenTarget::width, kHeight = OffscreenTarget::height;
 
 class HeatMapPainting : public ::testing::Test {
  protected:
-  HeatMapPainting() {
-    context_->make_current();
-    glGenFramebuffers(1, &framebuffer_);
-    glGenTextures(1, &texture_);
-    glBindTexture(GL_TEXTURE_2D, texture_);
-    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, kWidth, kHeight);
-    glBindTexture(GL_TEXTURE_2D, 0);
-    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
-    clear();
-  }
-  ~HeatMapPainting() override {
-    painter_.reset();
-    glDeleteFramebuffers(1, &framebuffer_);
-    glDeleteTextures(1, &texture_);
-    context_->release();
-  }
-
-  static void clear() {
-    glDisable(GL_SCISSOR_TEST);
-    glClearColor(kBehind.r / 255.0F, kBehind.g / 255.0F, kBehind.b / 255.0F, 1);
-    glClear(GL_COLOR_BUFFER_BIT);
-  }
+  ~HeatMapPainting() override { painter_.reset(); }
 
   // Draws at the box and compares each pixel of the framebuffer with the CPU's picture.
   void expect_same(const HeatMap& map, const PixelBox& box, const PixelBox& clip) {
-    clear();
+    target_.clear();
     painter_->draw(map, box, clip, kHeight);
     const Image got = read_framebuffer(kWidth, kHeight);
     const Image expected = rasterise(map, box.width, box.height);
     int wrong = 0, off_by_a_colour = 0;
     for (int y = 0; y < kHeight; ++y) {
       for (int x = 0; x < kWidth; ++x) {
-        const auto inside = [&](const PixelBox& b) {
-          return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height;
-        };
-        Colour want = kBehind;
-        if (inside(box) && inside(clip)) {
-          const Colour c = at(expected, x - box.x, y - box.y);
-          if (c.a != 0) want = c;
-        }
-        const Colour have = at(got, x, y);
+        const Colour want = OffscreenTarget::blended(expected, box, clip, x, y);
+        const Colour have = pixel_of(got, x, y);
         if (have == want) continue;
         ++(nearly(map, have, want) ? off_by_a_colour : wrong);
       }
@@ -77,10 +48,6 @@ class HeatMapPainting : public ::testing::Test {
     expect_same(map, box, {0, 0, kWidth, kHeight});
   }
 
-  static Colour at(const Image& image, int x, int y) {
-    const std::uint8_t* p = image.rgba.data() + 4 * (y * image.width + x);
-    return {p[0], p[1], p[2], p[3]};
-  }
   // Whether two colours are neighbours in the map.
   static bool nearly(const HeatMap& map, Colour a, Colour b) {
     const auto& colours = colour_map(map.colour_map).colours;
@@ -102,9 +69,8 @@ class HeatMapPainting : public ::testing::Test {
     return map;
   }
 
-  std::unique_ptr<GlContext> context_ = make_headless_context();
+  OffscreenTarget target_;
   std::unique_ptr<HeatMapPainter> painter_ = std::make_unique<HeatMapPainter>(false);
-  GLuint framebuffer_ = 0, texture_ = 0;
 };
 
 constexpr PixelBox kBox{7, 11, 61, 53};
@@ -136,7 +102,7 @@ TEST_F(HeatMapPainting, ThinDiagonalSurvives) {
   expect_same(map, {0, 0, 50, 50});
   const Image image = read_framebuffer(kWidth, kHeight);
   const Colour brightest = colour_map(map.colour_map).colours.back();
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(at(image, i, i), brightest) << i;
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(pixel_of(image, i, i), brightest) << i;
 }
 
 TEST_F(HeatMapPainting, PartOfTheMapAndBeyond) {
@@ -213,7 +179,7 @@ TEST_F(HeatMapPainting, KeepsTheTexturesOfMapsThatAreInUseButNotSeen) {
   const HeatMap map = whole(testing::random_tensor({6, 6}, 14));
   painter_->draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
   painter_->end_frame();
-  clear();
+  target_.clear();
   const Image before = read_framebuffer(kWidth, kHeight);
   painter_->draw(map, kBox, {0, 0, 0, 0}, kHeight);
   painter_->end_frame();
@@ -229,7 +195,7 @@ TEST_F(HeatMapPainting, LeavesTheStateAsItWas) {
   glEnable(GL_CULL_FACE);
   glBlendFuncSeparate(GL_ONE, GL_ZERO, GL_ZERO, GL_ONE);
   glActiveTexture(GL_TEXTURE1);
-  glBindTexture(GL_TEXTURE_2D, texture_);
+  glBindTexture(GL_TEXTURE_2D, target_.texture());
   glPixelStorei(GL_UNPACK_ALIGNMENT, 2);
   painter_->draw(whole(testing::random_tensor({4, 4}, 14)), kBox, kBox, kHeight);
   std::array<GLint, 4> box{};
@@ -248,15 +214,15 @@ TEST_F(HeatMapPainting, LeavesTheStateAsItWas) {
   expect_integer(GL_BLEND_SRC_RGB, GL_ONE);
   expect_integer(GL_BLEND_DST_ALPHA, GL_ONE);
   expect_integer(GL_ACTIVE_TEXTURE, GL_TEXTURE1);
-  expect_integer(GL_TEXTURE_BINDING_2D, static_cast<GLint>(texture_));
+  expect_integer(GL_TEXTURE_BINDING_2D, static_cast<GLint>(target_.texture()));
   expect_integer(GL_UNPACK_ALIGNMENT, 2);
-  expect_integer(GL_DRAW_FRAMEBUFFER_BINDING, static_cast<GLint>(framebuffer_));
+  expect_integer(GL_DRAW_FRAMEBUFFER_BINDING, static_cast<GLint>(target_.framebuffer()));
   expect_integer(GL_CURRENT_PROGRAM, 0);
   expect_integer(GL_VERTEX_ARRAY_BINDING, 0);
 }
 
 TEST_F(HeatMapPainting, AttentionOnTheGpuIsDrawnFromItsTexture) {
-  ComputeBackend backend(make_headless_context(context_.get()));
+  ComputeBackend backend(make_headless_context(target_.context.get()));
   const Part part = testing::plain_part({.heads = 3, .kv_heads = 3, .queries = 90, .keys = 130});
   const PartResult result = backend.run(part, {.device_attention = true}, Stop());
   HeatMap map;
@@ -266,7 +232,7 @@ TEST_F(HeatMapPainting, AttentionOnTheGpuIsDrawnFromItsTexture) {
   map.most = 0.05;
   HeatMapPainter sharing(true);
   for (map.plane = 0; map.plane < 3; ++map.plane) {
-    clear();
+    target_.clear();
     sharing.draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
     const Image direct = read_framebuffer(kWidth, kHeight);
     EXPECT_EQ(sharing.kept_textures(), 1 + static_cast<int>(map.plane));  // no cells uploaded

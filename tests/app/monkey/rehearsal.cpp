@@ -77,16 +77,23 @@ void add(Hash& hash, const ImDrawList& list) {
   }
 }
 
-// The numbers of heat maps, which draw data only points at.
+void add(Hash& hash, const Tensor& numbers) {
+  for (Index n = 0; n < numbers.size(); ++n) hash.add(numbers.data()[n]);
+}
+
+// The numbers of heat maps and images, which draw data only points at.
 void add(Hash& hash, const DisplayList& list) {
   for (const Item& item : list.items) {
+    if (const auto* image = std::get_if<ColourImage>(&item)) {
+      hash.add(image->box);
+      add(hash, image->colours);
+    }
     const auto* map = std::get_if<HeatMap>(&item);
     if (map == nullptr) continue;
     hash.add(map->row).add(map->column).add(map->height).add(map->width);
     hash.add(map->least).add(map->most).add(map->plane).add(map->max_pooled).add(map->hollow);
     hash.add(map->box).add(map->missing).add(std::hash<std::string>()(map->colour_map));
-    if (!map->values.defined()) continue;
-    for (Index n = 0; n < map->values.size(); ++n) hash.add(map->values.data()[n]);
+    if (map->values.defined()) add(hash, map->values);
   }
 }
 

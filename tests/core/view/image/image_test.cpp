@@ -2,7 +2,10 @@
 
 #include <cmath>
 
+#include "core/experiment/picture_tensors.h"
 #include "core/experiment/runner.h"
+#include "core/figure/colour_map.h"
+#include "core/input/picture.h"
 #include "core/view/image/pixel_panel.h"
 #include "core/view/image/pixel_row.h"
 #include "core/view/view.h"
@@ -98,6 +101,53 @@ TEST(ImageView, ShowsModelsOfImages) {
     EXPECT_EQ(key_of_pixel(*trace, tap, pixel), pixel + 1);
   }
   EXPECT_EQ(testing::look_at(*trace, "image").refusal, "");
+}
+
+// What a model of pieces saw lies under both panels: what is allowed, and where the weight goes.
+TEST(ImageView, ShowsPiecesOverThePictureThatTheModelSees) {
+  Experiment e;
+  e.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();
+  e.input = sample_picture().string();
+  const auto trace = run(e);
+  ASSERT_TRUE(trace->pixels);
+  const Tensor& picture = trace->pixels->picture;
+  ASSERT_EQ(picture.shape(), (Shape{12, 12, 3}));
+  const Tensor seen = picture_colours(e.input, 12, 12);
+  for (Index at = 0; at < seen.size(); ++at) ASSERT_EQ(picture[at], seen[at]) << at;
+  for (Index piece = 0; piece < 9; ++piece) {  // of 4 x 4 pixels
+    for (Index c = 0; c < 3; ++c) {
+      double sum = 0;
+      for (Index n = 0; n < 16; ++n) {
+        sum += static_cast<double>(seen(piece / 3 * 4 + n / 4, piece % 3 * 4 + n % 4, c));
+      }
+      EXPECT_NEAR(trace->pixels->colours[3 * piece + c], sum / 16, 1e-6) << piece;
+    }
+  }
+  const ViewLayout layout = testing::look_at(*trace, "image");
+  std::vector<const ColourImage*> images;
+  for (const Item& item : layout.list.items) {
+    if (const auto* image = std::get_if<ColourImage>(&item)) images.push_back(image);
+  }
+  ASSERT_EQ(images.size(), 4U);  // each picture, and what lies over it
+  EXPECT_EQ(images[0]->colours.data(), picture.data());
+  EXPECT_EQ(images[1]->colours.shape(), (Shape{3, 3, 4}));
+  ASSERT_EQ(images[2]->colours.shape(), picture.shape());
+  for (Index at = 0; at < seen.size(); at += 3) {
+    const float grey = images[2]->colours[at];
+    EXPECT_EQ(images[2]->colours[at + 1], grey);
+    EXPECT_NEAR(grey, 0.299f * seen[at] + 0.587f * seen[at + 1] + 0.114f * seen[at + 2], 1e-6);
+  }
+  // The largest weight has the colour map's last colour.
+  const AttentionTap& tap = trace->attention[0];
+  const Tensor weights = tap.attention(0);
+  const Index query = 1 + 1 * 3 + 1;  // below the middle, where nothing is pointed at
+  Index strongest = 0;
+  for (Index piece = 0; piece < 9; ++piece) {
+    if (weights(query, piece + 1) > weights(query, strongest + 1)) strongest = piece;
+  }
+  const Colour last = colour_map("viridis").colours.back();
+  EXPECT_NEAR(images[3]->colours[4 * strongest], last.r / 255.0f, 1e-6);
+  EXPECT_NEAR(images[3]->colours[4 * strongest + 1], last.g / 255.0f, 1e-6);
 }
 
 TEST(PixelPanel, FindsPixelsByPlace) {

@@ -1,0 +1,38 @@
+// A framebuffer off the screen to draw items into, and what is in it.
+#pragma once
+
+#include <memory>
+
+#include "app/gpu/box_painting.h"
+#include "app/gpu/context.h"
+#include "core/figure/display_list.h"
+#include "core/figure/image.h"
+
+namespace attnscope {
+
+Colour pixel_of(const Image& image, int x, int y);
+
+// Its context is current as long as it lives.
+struct OffscreenTarget {
+  static constexpr int width = 97, height = 83;
+  static constexpr Colour behind{10, 200, 30, 255};
+
+  OffscreenTarget();
+  ~OffscreenTarget();
+  OffscreenTarget(const OffscreenTarget&) = delete;
+  OffscreenTarget& operator=(const OffscreenTarget&) = delete;
+  void clear() const;  // to `behind`
+  unsigned framebuffer() const { return framebuffer_; }
+  unsigned texture() const { return texture_; }
+
+  // Of its pixel when `drawn` was blended over `behind` in `box`, where `clip` lets it through.
+  static Colour blended(const Image& drawn, const PixelBox& box, const PixelBox& clip, int x,
+                        int y);
+
+  std::unique_ptr<GlContext> context;
+
+ private:
+  unsigned framebuffer_ = 0, texture_ = 0;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,90 @@
+// The shader's images against those of files, pixel by pixel.
+#include "app/gpu/image_painter.h"
+
+#include <epoxy/gl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/gpu/heat_map_painter.h"
+#include "core/figure/image.h"
+#include "tests/app/gpu/framebuffer.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+Tensor colours(Shape shape, std::uint64_t seed) {
+  Tensor numbers = testing::random_tensor(std::move(shape), seed);
+  for (Index at = 0; at < numbers.size(); ++at) numbers[at] = 0.5f + 0.2f * numbers[at];
+  return numbers;
+}
+
+class ImagePainting : public ::testing::Test {
+ protected:
+  ~ImagePainting() override { painter_.reset(); }
+
+  // How far the framebuffer is from the image as files stretch it, blended over what was there.
+  int difference(const Tensor& colours, const PixelBox& box, const PixelBox& clip) {
+    target_.clear();
+    painter_->draw({{}, colours}, box, clip, target_.height);
+    const Image got = read_framebuffer(target_.width, target_.height);
+    const Image drawn = stretched(image_of(colours), box.width, box.height);
+    int most = 0;
+    for (int y = 0; y < target_.height; ++y) {
+      for (int x = 0; x < target_.width; ++x) {
+        const Colour want = target_.blended(drawn, box, clip, x, y), have = pixel_of(got, x, y);
+        most = std::max({most, std::abs(have.r - want.r), std::abs(have.g - want.g),
+                         std::abs(have.b - want.b)});
+      }
+    }
+    return most;
+  }
+  int difference(const Tensor& colours, const PixelBox& box) {
+    return difference(colours, box, {0, 0, target_.width, target_.height});
+  }
+
+  OffscreenTarget target_;
+  std::unique_ptr<ImagePainter> painter_ = std::make_unique<ImagePainter>();
+};
+
+TEST_F(ImagePainting, EnlargedIsWhatFilesShow) {
+  const Tensor picture = colours({5, 7, 3}, 3);
+  EXPECT_LE(difference(picture, {3, 4, 70, 50}), 1);
+  EXPECT_LE(difference(picture, {3, 4, 61, 47}), 1);
+  EXPECT_LE(difference(picture, {-20, -10, 90, 80}), 1);
+  EXPECT_LE(difference(picture, {3, 4, 70, 50}, {10, 11, 9, 8}), 1);
+  EXPECT_LE(difference(picture, {3, 4, 7, 5}), 1);  // as large as it is
+}
+
+TEST_F(ImagePainting, WhatIsNotOpaqueIsBlended) {
+  EXPECT_LE(difference(colours({4, 4, 4}, 5), {8, 8, 64, 64}), 1);
+}
+
+TEST_F(ImagePainting, ShrunkIsMeans) {
+  Tensor stripes({512, 512, 3});
+  for (Index at = 0; at < stripes.size(); ++at) stripes[at] = at / 3 % 2 == 0 ? 1.0f : 0.0f;
+  painter_->draw({{}, stripes}, {0, 0, 64, 64}, {0, 0, 64, 64}, target_.height);
+  const Image got = read_framebuffer(target_.width, target_.height);
+  for (int at = 4; at < 60; ++at) EXPECT_NEAR(pixel_of(got, at, at).g, 128, 6) << at;
+}
+
+TEST_F(ImagePainting, ForgetsWhatIsNotDrawn) {
+  const Tensor one = colours({2, 2, 3}, 1), other = colours({3, 2, 3}, 2);
+  difference(one, {0, 0, 9, 9});
+  difference(one, {5, 5, 9, 9});
+  difference(other, {0, 0, 9, 9});
+  EXPECT_EQ(painter_->kept_textures(), 2);
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 2);
+  painter_->draw({{}, one}, {0, 0, 9, 9}, {0, 0, 0, 0}, target_.height);  // hidden is kept
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 1);
+  painter_->draw({{}, Tensor()}, {0, 0, 9, 9}, {0, 0, 9, 9}, target_.height);  // nothing to draw
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 0);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,100 @@
+#include "core/figure/image.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/figure/render.h"
+#include "core/figure/svg.h"
+#include "tests/support/picture.h"
+
+namespace attnscope {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+TEST(Image, TakesTheNearestOf256Colours) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  const Image opaque = image_of(Tensor::from({1, 2, 3}, {0, 0.5f, 1, -3, 7, kNone}));
+  EXPECT_EQ(opaque.width, 2);
+  EXPECT_EQ(opaque.height, 1);
+  EXPECT_EQ(opaque.rgba, (Bytes{0, 128, 255, 255, 0, 255, 0, 255}));
+  const Image clear = image_of(Tensor::from({2, 1, 4}, {1, 0, 0, 0, 0, 1, 0, 0.2f}));
+  EXPECT_EQ(clear.width, 1);
+  EXPECT_EQ(clear.height, 2);
+  EXPECT_EQ(clear.rgba, (Bytes{255, 0, 0, 0, 0, 255, 0, 51}));
+}
+
+TEST(Image, IsStretchedByThePixelUnderEachCentre) {
+  const Image two{2, 1, {1, 2, 3, 4, 5, 6, 7, 8}};
+  const Image five = stretched(two, 5, 2);
+  Bytes expected;
+  for (int row = 0; row < 2; ++row) {
+    for (const int pixel : {0, 0, 1, 1, 1}) {  // the third centre lies where the second begins
+      expected.insert(expected.end(), two.rgba.begin() + 4 * pixel,
+                      two.rgba.begin() + 4 * (pixel + 1));
+    }
+  }
+  EXPECT_EQ(five.rgba, expected);
+  EXPECT_EQ(stretched(five, 2, 1).rgba, two.rgba);
+}
+
+DisplayList list_of(const ColourImage& image) {
+  DisplayList list;
+  list.width = list.height = 40;
+  list.items = {image};
+  return list;
+}
+
+Tensor stripes(Index rows, Index columns) {
+  Tensor colours({rows, columns, 3});
+  for (Index i = 0; i < rows * columns; ++i) {
+    for (Index c = 0; c < 3; ++c) colours[3 * i + c] = (i % columns + c) % 2 == 0 ? 1.0f : 0.0f;
+  }
+  return colours;
+}
+
+TEST(ColourImage, IsEnlargedIntoWholePixels) {
+  const Tensor colours = stripes(3, 4);
+  const Image page = render_image(list_of({{4, 8, 32, 24}, colours}), 1);
+  const Image own = image_of(colours);
+  for (int y = 0; y < 40; ++y) {
+    for (int x = 0; x < 40; ++x) {
+      const auto* got = page.rgba.data() + 4 * (y * 40 + x);
+      const bool inside = x >= 4 && x < 36 && y >= 8 && y < 32;
+      for (int c = 0; c < 3; ++c) {
+        const int want =
+            inside ? own.rgba[static_cast<std::size_t>(4 * ((y - 8) / 8 * 4 + (x - 4) / 8) + c)]
+                   : 255;
+        ASSERT_EQ(static_cast<int>(got[c]), want) << x << ", " << y;
+      }
+    }
+  }
+}
+
+TEST(ColourImage, IsShrunkToMeans) {
+  const Image page = render_image(list_of({{0, 0, 40, 40}, stripes(320, 320)}), 1);
+  for (int at = 5; at < 35; ++at) {
+    for (int c = 0; c < 3; ++c) {
+      EXPECT_NEAR(static_cast<int>(page.rgba[static_cast<std::size_t>(4 * (at * 40 + at) + c)]),
+                  128, 4)
+          << at;
+    }
+  }
+}
+
+TEST(ColourImage, LetsThroughWhatIsNotOpaque) {
+  const ColourImage clear{{0, 0, 40, 40}, Tensor::from({1, 1, 4}, {0, 0, 0, 0.6f})};
+  const Image page = render_image(list_of(clear), 1);
+  EXPECT_NEAR(static_cast<int>(page.rgba[4 * (20 * 40 + 20)]), 102, 1);  // 0.4 of white
+}
+
+TEST(ColourImage, StandsInSvgAsWellFormedPixels) {
+  const std::string svg = encode_svg(list_of({{4, 8, 32, 24}, stripes(3, 4)}), {});
+  EXPECT_EQ(testing::xml_fault(svg), "");
+  EXPECT_NE(svg.find("<image x=\"4\" y=\"8\" width=\"32\" height=\"24\""), std::string::npos);
+  EXPECT_EQ(encode_svg(list_of({{4, 8, 32, 24}, Tensor()}), {}).find("<image"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope
