@@ -406,6 +406,8 @@ void App::lay_out_frame() {
   const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
   // An open dialog has the keys to itself.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
+  // At once: the frame may take long to be drawn where the run has all processors.
+  if (std::exchange(state_.wishes.cancel_run, false)) cancel_run();
   ImGui::Render();
   if (is_dimming()) settle_ = std::max(settle_, 1);
 }
@@ -444,19 +446,20 @@ void App::show_frame() {
   glfwSwapBuffers(platform_.window());
 }
 
+void App::cancel_run() {
+  runner_->cancel();
+  state_.generating = false;
+  panels_.picture.maps()->cancel();
+  state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
+                                     : "The map stays as it is; move it to go on.");
+}
+
 void App::after_frame() {
   const Wishes wishes = std::exchange(state_.wishes, {});
   if (wishes.clipboard) glfwSetClipboardString(platform_.window(), wishes.clipboard->c_str());
   if (wishes.full_screen) platform_.toggle_full_screen();
   if (wishes.swap_screens) swap_screens();
   update_stage();
-  if (wishes.cancel_run) {
-    runner_->cancel();
-    state_.generating = false;
-    panels_.picture.maps()->cancel();
-    state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
-                                       : "The map stays as it is; move it to go on.");
-  }
   if (!wishes.cancel_finding.empty()) finding_jobs_.cancel(wishes.cancel_finding);
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   follow_text(state_);
