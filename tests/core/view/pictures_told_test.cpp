@@ -1,0 +1,221 @@
+// Where everything stands in pictures, and what their data say, of small models of every family, as
+// sums that are kept beside this file.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/attention/variant.h"
+#include "core/base/error.h"
+#include "core/view/mechanism/mechanism.h"
+#include "core/view/view.h"
+#include "core/view/view_values.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+#include "tests/support/told_picture.h"
+
+namespace attnscope {
+namespace {
+
+// Sums of up to some hundred places: less than the tenth of a pixel in one of them is seen.
+constexpr double kRelative = 2e-6, kAbsolute = 0.06;
+
+struct Sight {
+  double width, height;
+  bool framed = true, dark = false;
+  std::optional<Point> pointer{};
+};
+
+const Sight kWide{1400, 900};
+const Sight kNarrow{520, 640, false, true, Point{260, 330}};
+const Sight kWindow{900, 620, false, false, Point{470, 250}};
+
+std::string picture(const Trace& trace, const Experiment& experiment, const Findings& findings,
+                    const Sight& sight) {
+  static const testing::PlainMeasure measure;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .width = sight.width,
+                        .height = sight.height,
+                        .theme = sight.dark ? Theme::dark() : Theme::light(),
+                        .measure = measure,
+                        .framed = sight.framed,
+                        .pointer = sight.pointer,
+                        .findings = findings};
+  return testing::told(view(experiment.view.id).lay_out(input));
+}
+
+std::string data(const Trace& trace, const Experiment& experiment, const Findings& findings) {
+  const View& shown = view(experiment.view.id);
+  if (!shown.data) return "";
+  static const testing::PlainMeasure measure;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = measure,
+                        .findings = findings};
+  try {
+    return testing::told(shown.data(input));
+  } catch (const InputError& e) {
+    return std::string("  no data: ") + e.what() + "\n";
+  }
+}
+
+// What a person could set a parameter to next.
+std::vector<Value> other_values(const Parameter& p) {
+  std::vector<Value> others;
+  switch (p.kind) {
+    case Parameter::Kind::Choice:
+      for (const std::string& choice : p.choices) {
+        if (Value(choice) != p.initial) others.emplace_back(choice);
+      }
+      break;
+    case Parameter::Kind::Flag:
+      others.emplace_back(!std::get<bool>(p.initial));
+      break;
+    case Parameter::Kind::Integer: {
+      const double middle = std::round((p.slider_least + p.slider_most) / 2);
+      if (p.slider_most > p.slider_least) others.emplace_back(static_cast<Index>(middle));
+      break;
+    }
+    case Parameter::Kind::Real:
+      if (p.slider_most > p.slider_least) {
+        others.emplace_back(p.slider_least + 0.3 * (p.slider_most - p.slider_least));
+      }
+      break;
+    case Parameter::Kind::Integers:
+    case Parameter::Kind::Reals:
+    case Parameter::Kind::IntegerLists:
+      break;
+  }
+  return others;
+}
+
+TEST(Views, StandAsTold) {
+  const Trace trace = testing::run_model({.length = 24, .layers = 3, .heads = 4, .kv_heads = 2});
+  const Trace other = testing::run_model({.variant = R"({"type": "local", "window": 5})",
+                                          .encoding = "alibi",
+                                          .length = 24,
+                                          .layers = 3,
+                                          .heads = 4,
+                                          .kv_heads = 2});
+  const Findings findings = testing::found_in(trace, &other);
+  std::string text;
+  for (const View& v : views()) {
+    Experiment e;
+    e.others.emplace_back();
+    e.view.id = v.id;
+    text += v.id + "\n" + picture(trace, e, findings, kWide) + data(trace, e, findings);
+    text += v.id + ", narrow\n" + picture(trace, e, findings, kNarrow);
+    e.view.layer = 1;
+    e.view.head = 2;
+    e.view.pinned_query = 17;
+    e.view.pinned_key = 5;
+    text += v.id + ", pinned\n" + picture(trace, e, findings, kWindow);
+    for (const Parameter& p : v.parameters) {
+      for (const Value& value : other_values(p)) {
+        Experiment set = e;
+        set_view_value(set.view, v.id, p.key, value);
+        text += v.id + ", " + p.key + "\n" + picture(trace, set, findings, kWindow) +
+                data(trace, set, findings);
+      }
+    }
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/pictures.txt", kRelative, kAbsolute));
+}
+
+TEST(Mechanism, StandsAsTold) {
+  std::string text;
+  for (const Variant& v : variants()) {
+    const Choice choice{v.id, telling_values(v.parameters, 16)};
+    const Trace trace = testing::run_model({.variant = to_json(choice).dump(),
+                                            .encoding = "none",
+                                            .length = 16,
+                                            .causal = v.causal_refusal.empty()});
+    const Findings findings = testing::found_in(trace);
+    for (const Mechanism& m : mechanisms()) {
+      if (!m.fits(trace.attention[0])) continue;
+      Experiment e;
+      e.view = testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})");
+      e.view.head = 1;
+      text +=
+          v.id + ", " + m.id + "\n" + picture(trace, e, findings, kWide) + data(trace, e, findings);
+      e.view.pinned_query = 11;
+      text += v.id + ", " + m.id + ", pinned\n" + picture(trace, e, findings, kWindow);
+    }
+  }
+  EXPECT_TRUE(
+      testing::is_nearly_as_told(text, "core/view/mechanism/pictures.txt", kRelative, kAbsolute));
+}
+
+// A small model of a family, and what it reads.
+struct Family {
+  const char* model;
+  std::vector<std::int32_t> ids, target_ids{};
+};
+
+const Family kFamilies[] = {
+    {"memory-segment", {5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14}},
+    {"memory-memorizing", {5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14}},
+    {"memory-compressive-most_used", {5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14}},
+    {"exits-geometric", {1, 7, 4, 9, 2, 6, 13}},
+    {"exits-classifier", {1, 7, 4, 9, 2, 6, 13}},
+    {"universal-act", {16, 4, 0, 13, 2, 3, 12, 6}},
+    {"join-gru", {1, 7, 4, 9, 2, 6, 13}},
+    {"more-dynamic-span", {1, 12, 12, 6, 14, 0, 6, 14, 8}},
+    {"more-gated-rfa", {1, 12, 12, 6, 14, 0, 6, 14, 8}},
+    {"decoder-masked", {1, 7, 4, 9, 2, 6, 13}},
+    {"encoder_decoder-sinusoidal", {7, 0, 9, 7, 0, 16, 8}, {1, 5, 2, 4, 3}},
+    {"rnn_attention-additive", {5, 14, 12, 2, 9}},
+    {"image", {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1}},
+};
+
+TEST(Views, OfEveryFamilyStandAsTold) {
+  std::string text;
+  for (const Family& family : kFamilies) {
+    Experiment e;
+    e.model = testing::model_case(family.model);
+    e.ids = family.ids;
+    e.target_ids = family.target_ids;
+    ExperimentRun run(cpu_only());
+    const auto trace = run.run(e, {});
+    for (const View& v : views()) {
+      if (v.objection && !v.objection(*trace).empty()) continue;
+      Experiment shown = e;
+      shown.view.id = v.id;
+      const std::vector<std::string> names = findings_read(shown);
+      const Traces traces = run.observe(shown, names, {});
+      Findings findings = traces.findings;
+      findings.add(find_beside(shown, names, run, {}, {}));
+      findings.remove(Findings::exit_work.id);  // times
+      text += std::string(family.model) + ", " + v.id + "\n" +
+              picture(*traces.trace, shown, findings, kWindow) +
+              data(*traces.trace, shown, findings);
+      shown.view.layer = trace->config->layers - 1;
+      shown.view.pinned_query = 3;
+      shown.view.pinned_key = 1;
+      text += std::string(family.model) + ", " + v.id + ", pinned\n" +
+              picture(*traces.trace, shown, findings, kNarrow) +
+              data(*traces.trace, shown, findings);
+    }
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/families.txt", kRelative, kAbsolute));
+}
+
+TEST(Views, OfWalksStandAsTold) {
+  testing::TemporaryFolder folder;
+  testing::save_walker(folder.path() / "walker");
+  Experiment e = testing::walking(folder.path() / "walker");
+  const testing::Looked looked(e);
+  std::string text;
+  for (const Sight& sight : {kWide, kNarrow, kWindow}) {
+    text += "trajectory\n" + picture(*looked.trace, e, looked.findings, sight);
+  }
+  text += data(*looked.trace, e, looked.findings);
+  EXPECT_TRUE(
+      testing::is_nearly_as_told(text, "core/view/trajectory/pictures.txt", kRelative, kAbsolute));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,265 @@
+#include "tests/support/told_picture.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "tests/support/places.h"
+
+namespace attnscope::testing {
+
+namespace {
+
+// Names and weighed sums of what has been added, in the order in which names came first.
+class Sums {
+ public:
+  void add(const std::string& name, double value) {
+    for (auto& [known, sum] : sums_) {
+      if (known == name) {
+        sum += weight_ * value;
+        return;
+      }
+    }
+    sums_.emplace_back(name, weight_ * value);
+  }
+  void add(const Box& box) {
+    add("x", box.x);
+    add("y", box.y);
+    add("w", box.width);
+    add("h", box.height);
+  }
+  void add(const Colour& c) { add("colour", c.r + 2 * c.g + 3 * c.b + 5 * c.a); }
+  // What comes now weighs a little more than what came before, as far as nine of them.
+  void next() {
+    weight_ = 1 + 0.1 * (count_ % 9);
+    ++count_;
+  }
+  std::string text(const std::string& name) const {
+    std::string line = "  " + name + " " + std::to_string(count_) + ":";
+    for (const auto& [key, sum] : sums_) {
+      char number[64];
+      std::snprintf(number, sizeof number, " %s %.7g", key.c_str(), sum);
+      line += number;
+    }
+    return line + "\n";
+  }
+
+ private:
+  std::vector<std::pair<std::string, double>> sums_;
+  double weight_ = 1;
+  int count_ = 0;
+};
+
+// The numbers in a text, as one.
+double number_in(const std::string& text) {
+  double sum = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] < '0' || text[at] > '9') {
+      ++at;
+      continue;
+    }
+    char* end = nullptr;
+    sum += std::strtod(text.c_str() + at, &end);
+    at = static_cast<std::size_t>(end - text.c_str());
+  }
+  return sum;
+}
+
+void add_numbers(Sums& sums, const Tensor& values) {
+  double sum = 0, missing = 0;
+  for (Index n = 0; n < values.size(); ++n) {
+    const auto value = static_cast<double>(values[n]);
+    if (std::isfinite(value)) {
+      sum += value * (1 + 0.1 * static_cast<double>(n % 9));
+    } else {
+      ++missing;
+    }
+  }
+  sums.add("numbers", sum);
+  sums.add("none", missing);
+}
+
+struct Adder {
+  std::map<std::string, Sums>& kinds;
+
+  Sums& of(const std::string& kind) const {
+    Sums& sums = kinds[kind];
+    sums.next();
+    return sums;
+  }
+  void operator()(const FilledBox& item) const {
+    Sums& sums = of("boxes");
+    sums.add(item.box);
+    sums.add(item.colour);
+    sums.add("radius", item.radius);
+  }
+  void operator()(const OutlinedBox& item) const {
+    Sums& sums = of("outlines");
+    sums.add(item.box);
+    sums.add(item.colour);
+    sums.add("thickness", item.thickness);
+  }
+  void operator()(const Line& item) const {
+    Sums& sums = of("lines");
+    double weight = 1;
+    for (const Point& p : item.points) {
+      sums.add("x", weight * p.x);
+      sums.add("y", weight * p.y);
+      weight += 0.01;
+    }
+    sums.add(item.colour);
+    sums.add("thickness", item.thickness);
+  }
+  void operator()(const Text& item) const {
+    Sums& sums = of("texts");
+    sums.add("x", item.at.x);
+    sums.add("y", item.at.y);
+    sums.add(item.colour);
+    sums.add("size", item.size);
+    sums.add("align", static_cast<double>(item.align));
+    sums.add("angle", item.angle);
+    sums.add("bold", item.bold ? 1 : 0);
+    sums.add("numbers", number_in(item.text));
+  }
+  void operator()(const HeatMap& item) const {
+    Sums& sums = of("maps");
+    sums.add(item.box);
+    sums.add("row", item.row);
+    sums.add("column", item.column);
+    sums.add("rows", item.height);
+    sums.add("columns", item.width);
+    sums.add("least", item.least);
+    sums.add("most", item.most);
+    sums.add(item.missing);
+    sums.add("flags", (item.max_pooled ? 1 : 0) + (item.hollow ? 2 : 0));
+    if (item.values.defined()) add_numbers(sums, item.values);
+  }
+  void operator()(const ColourImage& item) const {
+    Sums& sums = of("images");
+    sums.add(item.box);
+    add_numbers(sums, item.colours);
+  }
+  void operator()(const Clip& item) const {
+    Sums& sums = of("clips");
+    if (item.box) sums.add(*item.box);
+  }
+};
+
+void add_hit(Sums& sums, const Hit& hit) {
+  sums.next();
+  sums.add("layer", static_cast<double>(hit.layer));
+  sums.add("head", static_cast<double>(hit.head));
+  sums.add("query", static_cast<double>(hit.query));
+  sums.add("key", static_cast<double>(hit.key));
+  sums.add("numbers", number_in(hit.shown));
+}
+
+}  // namespace
+
+double PlainMeasure::width(const std::string& text, double size, bool bold) const {
+  int letters = 0;
+  for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+  return 0.56 * size * letters * (bold ? 1.1 : 1);
+}
+
+std::string told(const DisplayList& list) {
+  std::map<std::string, Sums> kinds;
+  for (const Item& item : list.items) std::visit(Adder{kinds}, item);
+  char size[64];
+  std::snprintf(size, sizeof size, "  page %.7g x %.7g\n", list.width, list.height);
+  std::string text = size;
+  for (const auto& [kind, sums] : kinds) text += sums.text(kind);
+  return text;
+}
+
+std::string told(const ViewLayout& layout) {
+  if (!layout.refusal.empty()) return "  nothing: " + layout.refusal + "\n";
+  std::string text = told(layout.list);
+  Sums plot;
+  plot.next();
+  plot.add(layout.plot);
+  plot.add("row", layout.row);
+  plot.add("column", layout.column);
+  plot.add("rows", layout.height);
+  plot.add("columns", layout.width);
+  plot.add("all", static_cast<double>(layout.rows + 2 * layout.columns));
+  text += plot.text("plot");
+  Sums hits;
+  constexpr int kSteps = 40;
+  for (int n = 0; n < kSteps * kSteps; ++n) {
+    const auto row = static_cast<double>(n / kSteps), column = static_cast<double>(n % kSteps);
+    const Point p{(column + 0.5) / kSteps * layout.list.width,
+                  (row + 0.5) / kSteps * layout.list.height};
+    if (const std::optional<Hit> hit = layout.hit(p)) add_hit(hits, *hit);
+  }
+  text += hits.text("hits");
+  Sums handles;
+  for (const Handle& handle : layout.handles) {
+    handles.next();
+    handles.add(handle.area);
+  }
+  return text + handles.text("handles");
+}
+
+std::string told(const ViewData& data) {
+  std::string text;
+  for (const ViewData::Matrix& matrix : data.matrices) {
+    Sums sums;
+    sums.next();
+    for (Index d = 0; d < matrix.values.rank(); ++d) {
+      sums.add("d" + std::to_string(d), static_cast<double>(matrix.values.dim(d)));
+    }
+    add_numbers(sums, matrix.values);
+    sums.add("rows", static_cast<double>(matrix.rows.size()));
+    sums.add("columns", static_cast<double>(matrix.columns.size()));
+    text += sums.text("data " + matrix.name);
+  }
+  return text;
+}
+
+::testing::AssertionResult is_nearly_as_told(const std::string& text, const std::string& file,
+                                             double relative, double absolute) {
+  const std::filesystem::path path = source_folder() / "tests" / file;
+  if (std::getenv("ATTNSCOPE_WRITE_TOLD") != nullptr) {
+    write_file(path, text);
+    return ::testing::AssertionSuccess() << "written";
+  }
+  std::istringstream now(text), before(read_file(path));
+  std::string line, expected, heading;
+  for (int number = 1;; ++number) {
+    const bool more = static_cast<bool>(std::getline(now, line));
+    const bool expects = static_cast<bool>(std::getline(before, expected));
+    if (!more && !expects) return ::testing::AssertionSuccess();
+    const auto differs = [&] {
+      return ::testing::AssertionFailure()
+             << file << ":" << number << ": of \"" << heading << "\" it says\n"
+             << (expects ? expected : "(nothing)") << "\nand it is\n"
+             << (more ? line : "(nothing)")
+             << "\nIf that is meant: look at the picture, then write the file anew with "
+                "ATTNSCOPE_WRITE_TOLD=1.";
+    };
+    if (more != expects) return differs();
+    if (!line.starts_with(' ')) heading = line;
+    std::istringstream words(line), told_words(expected);
+    std::string word, told_word;
+    for (;;) {
+      const bool a = static_cast<bool>(words >> word),
+                 b = static_cast<bool>(told_words >> told_word);
+      if (a != b) return differs();
+      if (!a) break;
+      if (word == told_word) continue;
+      char *end = nullptr, *told_end = nullptr;
+      const double value = std::strtod(word.c_str(), &end);
+      const double wanted = std::strtod(told_word.c_str(), &told_end);
+      const bool numbers = *end == 0 && *told_end == 0;
+      const double off = absolute + relative * std::abs(wanted);
+      if (!numbers || !(std::abs(value - wanted) <= off)) return differs();
+    }
+  }
+}
+
+}  // namespace attnscope::testing
