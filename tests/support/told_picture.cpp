@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "tests/support/places.h"
 
@@ -219,6 +220,37 @@ std::string told(const ViewData& data) {
     text += sums.text("data " + matrix.name);
   }
   return text;
+}
+
+std::string told_view(const Trace& trace, const Experiment& experiment, const Findings& findings,
+                      const Sight& sight) {
+  const PlainMeasure measure;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .width = sight.width,
+                        .height = sight.height,
+                        .theme = sight.dark ? Theme::dark() : Theme::light(),
+                        .measure = measure,
+                        .framed = sight.framed,
+                        .pointer = sight.pointer,
+                        .findings = findings};
+  return told(view(experiment.view.id).lay_out(input));
+}
+
+std::string told_data(const Trace& trace, const Experiment& experiment, const Findings& findings) {
+  const View& shown = view(experiment.view.id);
+  if (!shown.data) return "";
+  const PlainMeasure measure;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = measure,
+                        .findings = findings};
+  try {
+    return told(shown.data(input));
+  } catch (const InputError& e) {
+    return std::string("  no data: ") + e.what() + "\n";
+  }
 }
 
 ::testing::AssertionResult is_nearly_as_told(const std::string& text, const std::string& file,

@@ -28,6 +28,18 @@ std::string told(const ViewLayout& layout);
 // A line for each matrix: its shape and sums over its numbers.
 std::string told(const ViewData& data);
 
+// On what page, and how, a view is looked at.
+struct Sight {
+  double width, height;
+  bool framed = true, dark = false;
+  std::optional<Point> pointer{};
+};
+// Of the experiment's view of a trace.
+std::string told_view(const Trace& trace, const Experiment& experiment, const Findings& findings,
+                      const Sight& sight);
+// Of its numbers; why there are none.
+std::string told_data(const Trace& trace, const Experiment& experiment, const Findings& findings);
+
 // That `text` is what `file`, below the tests' folder, holds, but for numbers, which may differ by
 // `absolute` and a share `relative` (processors do not round alike). With ATTNSCOPE_WRITE_TOLD in
 // the environment the file is written instead.

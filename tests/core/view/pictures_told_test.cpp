@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/attention/variant.h"
-#include "core/base/error.h"
 #include "core/view/mechanism/mechanism.h"
 #include "core/view/view.h"
 #include "core/view/view_values.h"
@@ -18,49 +17,14 @@
 namespace attnscope {
 namespace {
 
+using testing::Sight;
+
 // Sums of up to some hundred places: less than the tenth of a pixel in one of them is seen.
 constexpr double kRelative = 2e-6, kAbsolute = 0.06;
-
-struct Sight {
-  double width, height;
-  bool framed = true, dark = false;
-  std::optional<Point> pointer{};
-};
 
 const Sight kWide{1400, 900};
 const Sight kNarrow{520, 640, false, true, Point{260, 330}};
 const Sight kWindow{900, 620, false, false, Point{470, 250}};
-
-std::string picture(const Trace& trace, const Experiment& experiment, const Findings& findings,
-                    const Sight& sight) {
-  static const testing::PlainMeasure measure;
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .width = sight.width,
-                        .height = sight.height,
-                        .theme = sight.dark ? Theme::dark() : Theme::light(),
-                        .measure = measure,
-                        .framed = sight.framed,
-                        .pointer = sight.pointer,
-                        .findings = findings};
-  return testing::told(view(experiment.view.id).lay_out(input));
-}
-
-std::string data(const Trace& trace, const Experiment& experiment, const Findings& findings) {
-  const View& shown = view(experiment.view.id);
-  if (!shown.data) return "";
-  static const testing::PlainMeasure measure;
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = measure,
-                        .findings = findings};
-  try {
-    return testing::told(shown.data(input));
-  } catch (const InputError& e) {
-    return std::string("  no data: ") + e.what() + "\n";
-  }
-}
 
 // What a person could set a parameter to next.
 std::vector<Value> other_values(const Parameter& p) {
@@ -106,19 +70,20 @@ TEST(Views, StandAsTold) {
     Experiment e;
     e.others.emplace_back();
     e.view.id = v.id;
-    text += v.id + "\n" + picture(trace, e, findings, kWide) + data(trace, e, findings);
-    text += v.id + ", narrow\n" + picture(trace, e, findings, kNarrow);
+    text += v.id + "\n" + testing::told_view(trace, e, findings, kWide) +
+            testing::told_data(trace, e, findings);
+    text += v.id + ", narrow\n" + testing::told_view(trace, e, findings, kNarrow);
     e.view.layer = 1;
     e.view.head = 2;
     e.view.pinned_query = 17;
     e.view.pinned_key = 5;
-    text += v.id + ", pinned\n" + picture(trace, e, findings, kWindow);
+    text += v.id + ", pinned\n" + testing::told_view(trace, e, findings, kWindow);
     for (const Parameter& p : v.parameters) {
       for (const Value& value : other_values(p)) {
         Experiment set = e;
         set_view_value(set.view, v.id, p.key, value);
-        text += v.id + ", " + p.key + "\n" + picture(trace, set, findings, kWindow) +
-                data(trace, set, findings);
+        text += v.id + ", " + p.key + "\n" + testing::told_view(trace, set, findings, kWindow) +
+                testing::told_data(trace, set, findings);
       }
     }
   }
@@ -139,10 +104,10 @@ TEST(Mechanism, StandsAsTold) {
       Experiment e;
       e.view = testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})");
       e.view.head = 1;
-      text +=
-          v.id + ", " + m.id + "\n" + picture(trace, e, findings, kWide) + data(trace, e, findings);
+      text += v.id + ", " + m.id + "\n" + testing::told_view(trace, e, findings, kWide) +
+              testing::told_data(trace, e, findings);
       e.view.pinned_query = 11;
-      text += v.id + ", " + m.id + ", pinned\n" + picture(trace, e, findings, kWindow);
+      text += v.id + ", " + m.id + ", pinned\n" + testing::told_view(trace, e, findings, kWindow);
     }
   }
   EXPECT_TRUE(
@@ -190,17 +155,82 @@ TEST(Views, OfEveryFamilyStandAsTold) {
       findings.add(find_beside(shown, names, run, {}, {}));
       findings.remove(Findings::exit_work.id);  // times
       text += std::string(family.model) + ", " + v.id + "\n" +
-              picture(*traces.trace, shown, findings, kWindow) +
-              data(*traces.trace, shown, findings);
+              testing::told_view(*traces.trace, shown, findings, kWindow) +
+              testing::told_data(*traces.trace, shown, findings);
       shown.view.layer = trace->config->layers - 1;
       shown.view.pinned_query = 3;
       shown.view.pinned_key = 1;
       text += std::string(family.model) + ", " + v.id + ", pinned\n" +
-              picture(*traces.trace, shown, findings, kNarrow) +
-              data(*traces.trace, shown, findings);
+              testing::told_view(*traces.trace, shown, findings, kNarrow) +
+              testing::told_data(*traces.trace, shown, findings);
     }
   }
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/families.txt", kRelative, kAbsolute));
+}
+
+TEST(Views, OfEveryVariantStandAsTold) {
+  std::string text;
+  for (const Variant& v : variants()) {
+    const Choice choice{v.id, telling_values(v.parameters, 16)};
+    const Trace trace = testing::run_model({.variant = to_json(choice).dump(),
+                                            .encoding = "none",
+                                            .length = 16,
+                                            .causal = v.causal_refusal.empty()});
+    const Findings findings = testing::found_in(trace);
+    for (const char* id : {"map", "pattern", "lines", "scores", "graph", "flow", "architecture"}) {
+      Experiment e;
+      e.view.id = id;
+      e.view.layer = 1;
+      e.view.pinned_query = 9;
+      text += v.id + ", " + id + "\n" + testing::told_view(trace, e, findings, kWindow);
+    }
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/variants.txt", kRelative, kAbsolute));
+}
+
+TEST(Views, OfEveryEncodingStandAsTold) {
+  std::string text;
+  for (const Encoding& n : encodings()) {
+    const Choice choice{n.id, telling_values(n.parameters, 12)};
+    const Trace trace = testing::run_model({.encoding = to_json(choice).dump(), .kv_heads = 1});
+    const Findings findings = testing::found_in(trace);
+    for (const char* id : {"position", "rope", "scores", "vectors"}) {
+      for (const Sight& sight : {kWide, kNarrow}) {
+        Experiment e;
+        e.view.id = id;
+        e.view.head = 1;
+        text += n.id + ", " + id + "\n" + testing::told_view(trace, e, findings, sight) +
+                testing::told_data(trace, e, findings);
+      }
+    }
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/encodings.txt", kRelative, kAbsolute));
+}
+
+// With tokens and heads that are switched off, replaced words, and the run as it was beside it.
+TEST(Views, OfWhatIsIntervenedStandAsTold) {
+  const Trace trace = testing::run_model({.length = 14, .layers = 3, .heads = 3, .kv_heads = 3});
+  const Trace before = testing::run_model({.variant = R"({"type": "local", "window": 3})",
+                                           .length = 14,
+                                           .layers = 3,
+                                           .heads = 3,
+                                           .kv_heads = 3});
+  const Findings findings = testing::found_in(trace, &before);
+  Experiment e;
+  for (const char* line : {"off layer=0 head=1", "off layer=1", "forbid query=9 key=2",
+                           "force layer=2 query=4 key=7", "replace position=3 token=5"}) {
+    e.interventions.push_back(intervention_from_text(line));
+  }
+  e.view.layer = 2;
+  std::string text;
+  for (const char* id : {"intervene", "compare", "map", "grid", "flow", "depth", "next"}) {
+    e.view.id = id;
+    for (const Sight& sight : {kWide, kNarrow, kWindow}) {
+      text += std::string(id) + "\n" + testing::told_view(trace, e, findings, sight) +
+              testing::told_data(trace, e, findings);
+    }
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/intervened.txt", kRelative, kAbsolute));
 }
 
 TEST(Views, OfWalksStandAsTold) {
@@ -210,9 +240,9 @@ TEST(Views, OfWalksStandAsTold) {
   const testing::Looked looked(e);
   std::string text;
   for (const Sight& sight : {kWide, kNarrow, kWindow}) {
-    text += "trajectory\n" + picture(*looked.trace, e, looked.findings, sight);
+    text += "trajectory\n" + testing::told_view(*looked.trace, e, looked.findings, sight);
   }
-  text += data(*looked.trace, e, looked.findings);
+  text += testing::told_data(*looked.trace, e, looked.findings);
   EXPECT_TRUE(
       testing::is_nearly_as_told(text, "core/view/trajectory/pictures.txt", kRelative, kAbsolute));
 }

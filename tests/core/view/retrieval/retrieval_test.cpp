@@ -11,6 +11,7 @@
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 #include "tests/support/synthetic.h"
+#include "tests/support/told_picture.h"
 
 namespace attnscope {
 namespace {
@@ -272,6 +273,30 @@ TEST_F(RetrievalView, SaysWhyThereIsNothing) {
   EXPECT_NE(words().find("attnscope datastore"), std::string::npos);
   EXPECT_THROW(retrieval_data(input()), InputError);
   EXPECT_THROW(measured("retrieval_gain"), InputError);
+}
+
+TEST_F(RetrievalView, StandsAsTold) {
+  std::string text;
+  const auto add = [&](const std::string& name) {
+    for (const testing::Sight& sight :
+         {testing::Sight{1400, 900}, testing::Sight{560, 700, false, true, Point{200, 300}}}) {
+      text +=
+          name + "\n" + testing::told_view(*traces_.trace, experiment_, traces_.findings, sight);
+    }
+    text += testing::told_data(*traces_.trace, experiment_, traces_.findings);
+  };
+  retrieve("knn", 3);
+  add("knn");
+  experiment_.view.pinned_query = 5;
+  add("knn, pinned");
+  retrieve("spalm", 4);
+  add("spalm");
+  remember(6);
+  experiment_.view.layer = 1;
+  add("memorizing");
+  experiment_.view.pinned_query = 17;
+  add("memorizing, pinned");
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/retrieval/pictures.txt", 2e-6, 0.06));
 }
 
 }  // namespace
