@@ -37,12 +37,11 @@ ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool ha
     object.fail("attn_type", "\"bi\" (nothing else is supported)");
   }
   require_flag(object, "bi_data", false);
-  if (object.integer_or("clamp_len", -1, -1, kMostModelTokens) > 0) {
-    object.fail("clamp_len", "-1 (nothing else is supported)");
-  }
   refuse_quantisation(object);
   Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
   relative.values.set("style", std::string("half"));
+  const Index clamp = object.integer_or("clamp_len", -1, -1, kMostModelTokens);
+  if (clamp > 0) relative.values.set("clamp", clamp);
   c.groups = uniform_groups(c, default_variant(), relative);
   check(c, path);
   return c;

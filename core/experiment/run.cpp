@@ -126,12 +126,12 @@ void ExperimentRun::watch(std::shared_ptr<LayerWatch> watch) {
 }
 
 bool comes_by_layer(const ModelConfig& config, Index from) {
-  const bool once = architecture(config.architecture.id).one_stack && config.segment == 0 &&
-                    !config.exits && config.own_layers == 0 && config.join.id == "residual";
+  const Architecture& a = architecture(config.architecture.id);
+  const bool stacks = a.one_stack || (a.has_encoder && a.has_self_attention);
+  const bool once = stacks && config.segment == 0 && !config.exits && config.own_layers == 0 &&
+                    config.join.id == "residual";
   return once && parameter_count(config) >= from;
 }
-
-namespace {}  // namespace
 
 std::string first_layers_words(Index layers, Index all) {
   return (layers == 1 ? "layer 1" : "layers 1 to " + std::to_string(layers)) + " of " +
@@ -155,17 +155,17 @@ std::shared_ptr<const Trace> first_layers(const Trace& trace, const Model& model
   return part;
 }
 
-// Shows what is there of a run from time to time.
-std::function<void(Index)> layer_teller(const ExperimentRun::LayerWatch& watch, Trace& trace,
-                                        const Model& model) {
+// Shows what is there of a run from time to time; an encoder's layers with the decoder's first.
+std::function<void(Stack, Index)> layer_teller(const ExperimentRun::LayerWatch& watch, Trace& trace,
+                                               const Model& model) {
   using Clock = std::chrono::steady_clock;
   const auto in = [](double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   };
   const Clock::time_point began = Clock::now();
-  return [&, in, began, due = began + in(watch.after)](Index layers) mutable {
+  return [&, in, began, due = began + in(watch.after)](Stack stack, Index layers) mutable {
     const Clock::time_point now = Clock::now();
-    if (layers == trace.config->layers || now < due) return;
+    if (stack == Stack::Encoder || layers == trace.config->layers || now < due) return;
     due = now + in(watch.between);
     trace.milliseconds = std::chrono::duration<double, std::milli>(now - began).count();
     watch.take(first_layers(trace, model, layers), trace.config->layers);

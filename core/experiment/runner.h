@@ -78,7 +78,7 @@ class ExperimentRun {
   std::unique_ptr<State> state_;
 };
 
-// Whether this model's are: it has one stack, which it passes once.
+// Whether this model's are: it passes its layers once.
 bool comes_by_layer(const ModelConfig& config, Index from = kByLayerFrom);
 // "layers 1 to 3 of 22"
 std::string first_layers_words(Index layers, Index all);

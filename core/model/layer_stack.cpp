@@ -33,7 +33,7 @@ Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
     const Var after = pass.block(site, state, stack.source, rows);  // [n, d]
     state = stack.after_layer ? stack.after_layer(n, state, after) : after;
     pass.tap(tap_prefix(site) + "residual", state, site.at.segment);
-    if (pass.options().layer_recorded) pass.options().layer_recorded(n);
+    if (pass.options().layer_recorded) pass.options().layer_recorded(site.at.stack, n);
   }
   return state;
 }

@@ -90,7 +90,7 @@ struct ForwardOptions {
   Work* work = nullptr;          // counted into
   Progress* progress = nullptr;  // is told which layer is computed
   // Called when a layer of a stack is in the trace, with how many there are; empty: nobody is.
-  std::function<void(Index layers)> layer_recorded{};
+  std::function<void(Stack stack, Index layers)> layer_recorded{};
   // Gets new values of weights that training moves without gradients (centroids), by name.
   std::map<std::string, Tensor>* adapted = nullptr;
 };

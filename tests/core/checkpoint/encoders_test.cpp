@@ -83,11 +83,21 @@ TEST(Encoders, RefuseWhatTheyLackByName) {
   expect("marian", R"({"share_encoder_decoder_embeddings": false})",
          "share_encoder_decoder_embeddings");
   expect("t5", R"({"feed_forward_proj": "gated-relu"})", "feed_forward_proj");
-  expect("xlnet", R"({"clamp_len": 9})", "clamp_len");
+  expect("xlnet", R"({"attn_type": "uni"})", "attn_type");
   expect("vit", R"({"num_channels": 1})", "num_channels");
   expect("modernbert", R"({"layer_types": ["full_attention"]})", "layer_types");
   expect("longformer", R"({"attention_window": [7]})", "attention_window");
   expect("decision_transformer", R"({"scale_attn_weights": false})", "scale_attn_weights");
+}
+
+// Distances beyond it count as it; at 9 the reference's 7 tokens have none.
+TEST(Encoders, XlnetClampsDistances) {
+  const auto clamp = [](const Checkpoint& checkpoint) {
+    const Values& values = checkpoint.model.config.groups[0][0].encoding.values;
+    return values.has("clamp") ? values.integer("clamp") : 0;
+  };
+  EXPECT_EQ(clamp(load_checkpoint(layout("xlnet").string())), 0);
+  EXPECT_EQ(clamp(load_checkpoint(Changed("xlnet", R"({"clamp_len": 9})").path().string())), 9);
 }
 
 TEST(Encoders, BigBirdsBlocksAreThoseOfTheConfig) {

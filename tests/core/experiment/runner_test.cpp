@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/model/logit_lens.h"
 #include "tests/core/experiment/models.h"
+#include "tests/core/experiment/tasks.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -264,7 +265,35 @@ TEST(LayerWatch, SeesTheLayersAsTheyCome) {
   EXPECT_EQ(whole->config->layers, 4);
 }
 
+// The whole encoder comes with the first layer of what reads it.
+TEST(LayerWatch, SeesTheLayersOfADecoderThatReadsAnEncoder) {
+  Experiment experiment;
+  experiment.model = testing::model_case("encoder_decoder-sinusoidal");
+  experiment.ids = {7, 0, 9, 7, 0, 16, 8};
+  experiment.target_ids = {1, 5, 2, 4, 3};
+  const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
+  watch->after = watch->between = 0;
+  watch->from = 0;
+  std::vector<std::shared_ptr<const Trace>> seen;
+  watch->take = [&](std::shared_ptr<const Trace> trace, Index) {
+    seen.push_back(std::move(trace));
+  };
+  ExperimentRun run(cpu_only());
+  run.watch(watch);
+  const auto whole = run.run(experiment, Stop());
+  EXPECT_TRUE(watch->on);
+  ASSERT_EQ(static_cast<Index>(seen.size()), whole->config->layers - 1);
+  const Trace& first = *seen[0];
+  EXPECT_EQ(first.config->layers, 1);
+  const PartChoice encoder{.stack = Stack::Encoder};
+  EXPECT_EQ(first.layer_count(first.part(encoder)), whole->layer_count(whole->part(encoder)));
+  EXPECT_EQ(first.layer_count(first.part({})), 1);
+}
+
 TEST(LayerWatch, IsForStacksThatArePassedOnce) {
+  EXPECT_FALSE(comes_by_layer(load_checkpoint("universal").model.config, 0));
+  EXPECT_FALSE(comes_by_layer(load_checkpoint("numbers-additive").model.config, 0));
+  EXPECT_TRUE(comes_by_layer(load_checkpoint("numbers").model.config, 0));
   ModelConfig config = load_checkpoint("default").model.config;
   EXPECT_TRUE(comes_by_layer(config, 0));
   EXPECT_FALSE(comes_by_layer(config));
