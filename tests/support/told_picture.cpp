@@ -70,6 +70,15 @@ double number_in(const std::string& text) {
   return sum;
 }
 
+// Its letters, as one number.
+double letters_in(const std::string& text) {
+  double sum = 0;
+  for (const char c : text) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) sum += c;
+  }
+  return sum;
+}
+
 void add_numbers(Sums& sums, const Tensor& values) {
   double sum = 0, missing = 0;
   for (Index n = 0; n < values.size(); ++n) {
@@ -125,6 +134,7 @@ struct Adder {
     sums.add("angle", item.angle);
     sums.add("bold", item.bold ? 1 : 0);
     sums.add("numbers", number_in(item.text));
+    sums.add("letters", letters_in(item.text));
   }
   void operator()(const HeatMap& item) const {
     Sums& sums = of("maps");

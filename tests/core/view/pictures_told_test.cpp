@@ -207,6 +207,27 @@ TEST(Views, OfEveryEncodingStandAsTold) {
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/encodings.txt", kRelative, kAbsolute));
 }
 
+// More cells than pixels, and labels that have no room.
+TEST(Views, OfALongTextStandAsTold) {
+  const Trace trace = testing::run_model({.length = 260, .layers = 2, .heads = 2, .kv_heads = 1});
+  const Findings findings = testing::found_in(trace);
+  std::string text;
+  for (const View& v : views()) {
+    Experiment e;
+    e.view.id = v.id;
+    e.view.pinned_query = 201;
+    e.view.pinned_key = 77;
+    for (const Sight& sight : {kNarrow, kWindow}) {
+      text += v.id + "\n" + testing::told_view(trace, e, findings, sight);
+    }
+    e.view.row = e.view.column = 60;  // zoomed in
+    e.view.height = 35;
+    e.view.width = 50;
+    text += v.id + ", in part\n" + testing::told_view(trace, e, findings, kWindow);
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/long.txt", kRelative, kAbsolute));
+}
+
 // With tokens and heads that are switched off, replaced words, and the run as it was beside it.
 TEST(Views, OfWhatIsIntervenedStandAsTold) {
   const Trace trace = testing::run_model({.length = 14, .layers = 3, .heads = 3, .kv_heads = 3});
