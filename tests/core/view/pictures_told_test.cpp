@@ -8,6 +8,7 @@
 #include "core/view/mechanism/mechanism.h"
 #include "core/view/view.h"
 #include "core/view/view_values.h"
+#include "tests/core/experiment/models.h"
 #include "tests/core/experiment/tasks.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
@@ -22,7 +23,7 @@ using testing::Sight;
 // Sums of up to some hundred places: less than the tenth of a pixel in one of them is seen.
 constexpr double kRelative = 2e-6, kAbsolute = 0.06;
 
-const Sight kWide{1400, 900};
+const Sight kWide{1400, 900};  // with a caption, which says on what a model ran
 const Sight kNarrow{520, 640, false, true, Point{260, 330}};
 const Sight kWindow{900, 620, false, false, Point{470, 250}};
 
@@ -254,13 +255,45 @@ TEST(Views, OfWhatIsIntervenedStandAsTold) {
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/intervened.txt", kRelative, kAbsolute));
 }
 
+// Of a text with a tokenizer: its pieces, its words, and without what the tokenizer puts in.
+TEST(Views, OfATextStandAsTold) {
+  const testing::TemporaryFolder folder;
+  testing::save_lively_model(folder.path() / "model",
+                             testing::small_config({.context = 64, .layers = 2, .hidden = 24}));
+  Experiment e;
+  e.model = (folder.path() / "model").string();
+  e.text = "the cat sat on the mat";
+  ExperimentRun run(cpu_only());
+  std::string text;
+  for (const View& v : views()) {
+    for (const char* how : {"pieces", "words", "without special tokens"}) {
+      Experiment shown = e;
+      shown.view.id = v.id;
+      shown.view.words = how == std::string("words");
+      shown.view.hides_special = how == std::string("without special tokens");
+      shown.view.layer = 1;
+      shown.view.pinned_query = 9;
+      if (how != std::string("pieces") && !v.merges_words) continue;
+      const std::vector<std::string> names = findings_read(shown);
+      const Traces traces = run.observe(shown, names, {});
+      if (v.objection && !v.objection(*traces.trace).empty()) continue;
+      Findings findings = traces.findings;
+      findings.add(find_beside(shown, names, run, {}, {}));
+      text += v.id + ", " + how + "\n" +
+              testing::told_view(*traces.trace, shown, findings, kWindow) +
+              testing::told_data(*traces.trace, shown, findings);
+    }
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/text.txt", kRelative, kAbsolute));
+}
+
 TEST(Views, OfWalksStandAsTold) {
   testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
   Experiment e = testing::walking(folder.path() / "walker");
   const testing::Looked looked(e);
   std::string text;
-  for (const Sight& sight : {kWide, kNarrow, kWindow}) {
+  for (const Sight& sight : {kNarrow, kWindow}) {
     text += "trajectory\n" + testing::told_view(*looked.trace, e, looked.findings, sight);
   }
   text += testing::told_data(*looked.trace, e, looked.findings);

@@ -278,8 +278,8 @@ TEST_F(RetrievalView, SaysWhyThereIsNothing) {
 TEST_F(RetrievalView, StandsAsTold) {
   std::string text;
   const auto add = [&](const std::string& name) {
-    for (const testing::Sight& sight :
-         {testing::Sight{1400, 900}, testing::Sight{560, 700, false, true, Point{200, 300}}}) {
+    for (const testing::Sight& sight : {testing::Sight{1400, 900, false},
+                                        testing::Sight{560, 700, false, true, Point{200, 300}}}) {
       text +=
           name + "\n" + testing::told_view(*traces_.trace, experiment_, traces_.findings, sight);
     }
