@@ -9,6 +9,7 @@
 #include "core/base/home.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
+#include "core/base/memory_budget.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
@@ -100,6 +101,19 @@ StoredTensors read_tensors(const fs::path& folder) {
   }
   throw InputError(folder.string() +
                    ": no model.safetensors and no model.safetensors.index.json in this folder");
+}
+
+// Before weights are copied: they take at least what they take where they are stored.
+void refuse_beyond_budget(const StoredTensors& tensors, const fs::path& folder) {
+  double bytes = 0;
+  for (const auto& [name, tensor] : tensors) {
+    const bool half = tensor.dtype == DType::F16 || tensor.dtype == DType::BF16;
+    bytes += (half ? 2.0 : 4.0) * static_cast<double>(element_count(tensor.shape));
+  }
+  const auto budget = static_cast<double>(memory_budget());
+  if (bytes <= budget) return;
+  throw InputError(folder.string() + ": its weights take " + memory_text(bytes) + " of memory; " +
+                   memory_text(budget) + " are allowed (" + where_memory_is_set() + ")");
 }
 
 const CheckpointFormat& format_of(const Json& config, const std::string& name,
@@ -235,8 +249,10 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
                                   (tower.empty() ? "" : "/" + tower)
                             : name_or_folder;
-  checkpoint.model = format_of(config, config_path.string(), model_tower(name_or_folder))
-                         .load(config, read_tensors(folder), folder);
+  const CheckpointFormat& format = format_of(config, config_path.string(), tower);
+  const StoredTensors tensors = read_tensors(folder);
+  if (tower.empty()) refuse_beyond_budget(tensors, folder);  // of two towers one is read
+  checkpoint.model = format.load(config, tensors, folder);
   checkpoint.end_tokens = end_tokens(config, checkpoint.model, config_path.string());
   add_tokenizer(checkpoint, folder);
   return checkpoint;

@@ -32,11 +32,16 @@ float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
 
 namespace {
 
+// Whether something that a person chose can be dropped.
+bool has_chosen(const Experiment& e) {
+  return e.tensors.file.empty() && has_choices(e);
+}
+
 // What takes a refusal back. Choices go together, so that what was trained always runs.
 void draw_ways_out(Ui& ui, State& state, ImVec2 at, float width) {
   const Action& undo = action("undo");
   Experiment& e = state.experiment;
-  const bool chose = e.tensors.file.empty() && has_choices(e);
+  const bool chose = has_chosen(e);
   const char* trained = "As the model was trained";
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const auto wide = [](const char* label) {
@@ -105,9 +110,11 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
   if (!state.error.empty()) {
+    const bool has_ways_out = has_chosen(state.experiment) || action("undo").enabled(state);
     const float below =
         draw_message(ui, at, size, "No picture",
-                     refusal_in_words(state.error) + ".\n\nChange what is set on the left, or:");
+                     refusal_in_words(state.error) + ".\n\nChange what is set on the left" +
+                         (has_ways_out ? ", or:" : "."));
     draw_ways_out(ui, state, {at.x, below + ui.px(12)}, size.x);
   } else if (!state.experiment.has_input()) {
     draw_message(ui, at, size, "Type a text", "Its attention appears here.");

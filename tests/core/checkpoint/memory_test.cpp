@@ -8,8 +8,12 @@
 #include <fstream>
 #include <string>
 
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/memory_budget.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/weights.h"
+#include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -79,6 +83,33 @@ TEST(CheckpointMemory, IsTheFileAndLittleBeside) {
     EXPECT_GT(share, 50) << "nothing was measured";
     EXPECT_LT(share, 150) << (half ? "F16" : "F32");
   }
+}
+
+// From what the file's header says: none of it is read.
+TEST(CheckpointMemory, WhatIsBeyondTheBudgetIsRefusedBeforeItIsRead) {
+  const testing::TemporaryFolder folder;
+  testing::save_byte_model(folder.path(), 1, 16, 12);
+  constexpr std::uint64_t kNumbers = std::uint64_t{70} << 20;
+  const std::string header = R"({"a": {"dtype": "F16", "shape": [)" + std::to_string(2 * kNumbers) +
+                             R"(], "data_offsets": [0, )" + std::to_string(4 * kNumbers) + "]}}";
+  std::string file(8, '\0');
+  for (std::size_t n = 0; n < 8; ++n) file[n] = static_cast<char>(header.size() >> (8 * n));
+  const std::filesystem::path weights = folder.path() / "model.safetensors";
+  write_file(weights, file + header);
+  std::filesystem::resize_file(weights, file.size() + header.size() + 4 * kNumbers);  // a hole
+  const std::size_t usual = memory_budget();
+  set_memory_budget(kLeastMemoryBudget);
+  std::string refusal;
+  try {
+    load_checkpoint(folder.path().string());
+  } catch (const InputError& e) {
+    refusal = e.what();
+  }
+  set_memory_budget(usual);
+  EXPECT_NE(refusal.find("its weights take 280 MB of memory; 256 MB are allowed (--memory)"),
+            std::string::npos)
+      << refusal;
+  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // for what it lacks
 }
 
 }  // namespace
