@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/window/app.h"
+#include "core/base/error.h"
 
 namespace attnscope::window {
 
@@ -32,7 +33,15 @@ void App::draw_speaker(bool anew) {
   const bool pending = speaker_->pending();
   if (!anew && !pending && elapsed == speaker_drawn_) return;
   speaker_drawn_ = elapsed;
-  speaker_->frame(state_, *panels_.steps);
+  try {
+    speaker_->frame(state_, *panels_.steps);
+  } catch (const WorkError& e) {  // the lecture goes on without it
+    state_.lesson.notes = false;
+    speaker_.reset();
+    settle_ = kSettleFrames;
+    state_.complain(std::string(e.what()) + "; the speaker's window is closed");
+    return;
+  }
   if (pending) settle_ = kSettleFrames;  // what was done there is seen here
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/gpu/context.h"
 #include "app/gpu/heat_map_painter.h"
 #include "app/window/actions/actions.h"
 #include "app/window/panels/speaker_panel.h"
@@ -125,6 +126,7 @@ void SpeakerWindow::show(const State& state) {
   glClearColor(ground.x, ground.y, ground.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  check_gl("drawing the speaker's window");
   if (ui_.report.on()) {
     ui_.report.screenshot(read_framebuffer(width, height));
     write_report(state);

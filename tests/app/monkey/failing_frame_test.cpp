@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "app/window/lesson.h"
 #include "core/base/error.h"
+#include "core/lesson/lesson.h"
 #include "core/view/session.h"
 #include "tests/app/events/desktop.h"
 #include "tests/app/monkey/rehearsal.h"
@@ -56,6 +58,30 @@ TEST_F(FailingFrame, IsDrawnAgainAndSaid) {
       << window.state().notices.back().text;
   window.rest(2);
   EXPECT_NO_THROW(window.compare_with_drawn_anew());
+}
+
+// The lecture goes on without the window that only the speaker sees.
+TEST_F(FailingFrame, OfTheSpeakersWindowClosesItAlone) {
+  Rehearsal window(options_, folder_.path());
+  start_lesson(window.state(), bundled_lessons().front());
+  window.state().lesson.notes = true;
+  window.rest(5);
+  ASSERT_TRUE(window.state().lesson.notes);
+  // Its clock ticks once a second, mostly while the main window has nothing to draw.
+  for (int tick = 0; tick < 5 && window.state().lesson.notes; ++tick) {
+    window.rest(2);
+    fail(GL_OUT_OF_MEMORY, 1);
+    window.linger(1.2);
+  }
+  EXPECT_FALSE(window.state().lesson.notes);
+  ASSERT_FALSE(window.state().notices.empty());
+  EXPECT_NE(window.state().notices.back().text.find("the speaker's window is closed"),
+            std::string::npos)
+      << window.state().notices.back().text;
+  window.do_it("move 300 200");
+  window.state().lesson.notes = true;  // and opens again
+  window.rest(5);
+  EXPECT_TRUE(window.state().lesson.notes);
 }
 
 TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
