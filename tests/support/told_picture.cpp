@@ -1,11 +1,12 @@
 #include "tests/support/told_picture.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -14,6 +15,10 @@
 namespace attnscope::testing {
 
 namespace {
+
+// Sums of what texts say. Where a machine rounds otherwise, one of them may be said as the next.
+constexpr const char *kWholes = "wholes", *kDecimals = "decimals";
+constexpr double kNextWhole = 2.5, kNextDecimal = 0.25;
 
 // Names and weighed sums of what has been added, in the order in which names came first.
 class Sums {
@@ -55,20 +60,24 @@ class Sums {
   int count_ = 0;
 };
 
-// The numbers in a text, as one.
-double number_in(const std::string& text) {
-  double sum = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] < '0' || text[at] > '9') {
-      ++at;
-      continue;
+// The whole numbers in a text and those with digits behind a point, each as one.
+struct NumbersIn {
+  explicit NumbersIn(const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+      if (text[at] < '0' || text[at] > '9') {
+        ++at;
+        continue;
+      }
+      char* end = nullptr;
+      const double number = std::strtod(text.c_str() + at, &end);
+      const auto after = static_cast<std::size_t>(end - text.c_str());
+      const bool whole = text.find('.', at) >= after;
+      (whole ? wholes : decimals) += number;
+      at = after;
     }
-    char* end = nullptr;
-    sum += std::strtod(text.c_str() + at, &end);
-    at = static_cast<std::size_t>(end - text.c_str());
   }
-  return sum;
-}
+  double wholes = 0, decimals = 0;
+};
 
 // Its letters, as one number.
 double letters_in(const std::string& text) {
@@ -133,7 +142,9 @@ struct Adder {
     sums.add("align", static_cast<double>(item.align));
     sums.add("angle", item.angle);
     sums.add("bold", item.bold ? 1 : 0);
-    sums.add("numbers", number_in(item.text));
+    const NumbersIn numbers(item.text);
+    sums.add(kWholes, numbers.wholes);
+    sums.add(kDecimals, numbers.decimals);
     sums.add("letters", letters_in(item.text));
   }
   void operator()(const HeatMap& item) const {
@@ -166,7 +177,7 @@ void add_hit(Sums& sums, const Hit& hit) {
   sums.add("head", static_cast<double>(hit.head));
   sums.add("query", static_cast<double>(hit.query));
   sums.add("key", static_cast<double>(hit.key));
-  sums.add("numbers", number_in(hit.shown));
+  sums.add(kDecimals, NumbersIn(hit.shown).decimals);
 }
 
 }  // namespace
@@ -287,18 +298,20 @@ std::string told_data(const Trace& trace, const Experiment& experiment, const Fi
     if (more != expects) return differs();
     if (!line.starts_with(' ')) heading = line;
     std::istringstream words(line), told_words(expected);
-    std::string word, told_word;
+    std::string word, told_word, before_it;
     for (;;) {
       const bool a = static_cast<bool>(words >> word),
                  b = static_cast<bool>(told_words >> told_word);
       if (a != b) return differs();
       if (!a) break;
+      const std::string of = std::exchange(before_it, word);
       if (word == told_word) continue;
       char *end = nullptr, *told_end = nullptr;
       const double value = std::strtod(word.c_str(), &end);
       const double wanted = std::strtod(told_word.c_str(), &told_end);
       const bool numbers = *end == 0 && *told_end == 0;
-      const double off = absolute + relative * std::abs(wanted);
+      const double next = of == kWholes ? kNextWhole : of == kDecimals ? kNextDecimal : 0;
+      const double off = std::max(absolute, next) + relative * std::abs(wanted);
       if (!numbers || !(std::abs(value - wanted) <= off)) return differs();
     }
   }
