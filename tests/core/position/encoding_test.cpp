@@ -204,20 +204,28 @@ TEST(Encoding, RelativeVectors) {
     }
     return kScale * sum;
   });
-  expect_scores(
-      R"({"type": "transformer_xl", "base": 70})", [](const Setting& s, Index a, Index i, Index c) {
-        const auto r = [&](Index n) {
-          return wave(static_cast<double>(s.offset(i, c)), n, kModel, 70);
-        };
-        const Tensor& wr = s.weight("pos.wr");
-        const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
-        const auto v = [&](Index n) { return static_cast<double>(s.weight("pos.v")(a, n)); };
-        double u_k = 0;
-        for (Index n = 0; n < kKey; ++n) {
-          u_k += static_cast<double>(s.weight("pos.u")(a, n)) * s.k(a, c, n);
-        }
-        return kScale * (s.dot(a, i, c) + projected(q, r, wr, a) + u_k + projected(v, r, wr, a));
-      });
+  const auto transformer_xl = [](Index farthest, bool halves) {
+    return [=](const Setting& s, Index a, Index i, Index c) {
+      const auto r = [&](Index n) {
+        const Index of = halves ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
+        return wave(static_cast<double>(clamp(s.offset(i, c), -farthest, farthest)), of, kModel,
+                    70);
+      };
+      const Tensor& wr = s.weight("pos.wr");
+      const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
+      const auto v = [&](Index n) { return static_cast<double>(s.weight("pos.v")(a, n)); };
+      double u_k = 0;
+      for (Index n = 0; n < kKey; ++n) {
+        u_k += static_cast<double>(s.weight("pos.u")(a, n)) * s.k(a, c, n);
+      }
+      return kScale * (s.dot(a, i, c) + projected(q, r, wr, a) + u_k + projected(v, r, wr, a));
+    };
+  };
+  expect_scores(R"({"type": "transformer_xl", "base": 70})", transformer_xl(100, false));
+  expect_scores(R"({"type": "transformer_xl", "base": 70, "style": "half"})",
+                transformer_xl(100, true));
+  expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 3})", transformer_xl(3, false));
+  expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
   // The paper's form; then what was released: looked up from the query to the key, far distances in
   // buckets (of a clip of 4: 0 1 2, then one to 8).
   const auto disentangled = [](Index half, auto of_query, auto of_key) {
