@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -45,6 +46,7 @@ const std::vector<const char*>& other_choices() {
       R"({"type": "linformer", "k": 6, "mode": "convolution"})",
       R"({"type": "linformer", "k": 6, "share": "key_value"})",
       R"({"type": "compressive", "rate": 3})",
+      R"({"type": "compressive", "rate": 2, "function": "convolution", "auto_encoding": 0.5})",
       R"({"type": "compressive", "rate": 2, "memory": 5, "compressed": 3})",
       R"({"type": "adaptive_span", "span": 9, "ramp": 3, "dynamic": true})",
       R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
@@ -85,6 +87,20 @@ std::string changed(const Variant& v, const Values& values, const Values& others
   return text.empty() ? " as it begins" : text;
 }
 
+// Of its numbers the size, and how they lie: the sums of each by what it is counted as, from both
+// ends.
+std::string summary(const Tensor& x) {
+  double squares = 0, forwards = 0, backwards = 0;
+  for (Index n = 0; n < x.size(); ++n) {
+    squares += static_cast<double>(x[n]) * static_cast<double>(x[n]);
+    forwards += static_cast<double>(x[n]) * static_cast<double>(n + 1);
+    backwards += static_cast<double>(x[n]) * static_cast<double>(x.size() - n);
+  }
+  char text[80];
+  std::snprintf(text, sizeof text, "%.3g %.3g %.3g", std::sqrt(squares), forwards, backwards);
+  return text;
+}
+
 TEST(Estimates, AreAsTold) {
   const Dimensions sizes{.model = 24,
                          .heads = 6,
@@ -95,6 +111,14 @@ TEST(Estimates, AreAsTold) {
                          .batch = 2,
                          .memory = 8,
                          .old_memory = 9};
+  const Dimensions small{.model = 6,
+                         .heads = 3,
+                         .kv_heads = 3,
+                         .key = 4,
+                         .value = 4,
+                         .context = 12,
+                         .memory = 2,
+                         .old_memory = 4};
   std::string text;
   for (const Variant& v : variants()) {
     const Values start = default_values(v.parameters);
@@ -131,6 +155,12 @@ TEST(Estimates, AreAsTold) {
         with_inner.inner = 7;
         const Shape other = w.shape(with_inner, choice.values);
         if (other != w.shape(sizes, choice.values)) text += " or " + to_string(other);
+        const Shape shape = w.shape(small, choice.values);
+        if (w.initial) text += " starts " + summary(w.initial(shape, small, choice.values, 3));
+        if (w.shown) {
+          text += " shown " + summary(w.shown(shape, {.dimensions = small}, choice.values));
+        }
+        if (w.most) text += " at most " + number(w.most(choice.values));
         text += "\n";
       }
       const Needs n = needs(v, choice.values);
