@@ -247,19 +247,25 @@ TEST(Encoding, RelativeVectors) {
   };
   const auto as_is = [](Index o) { return o; };
   const auto turned = [](Index o) { return -o; };
-  const auto in_buckets = [](Index o) {
-    const Index far = std::abs(o);
-    const double bucket =
-        far <= 2
-            ? static_cast<double>(far)
-            : 2 + std::ceil(std::log(static_cast<double>(far) / 2) / std::log(7.0 / 2) * (2 - 1));
-    return o < 0 ? -static_cast<Index>(bucket) : static_cast<Index>(bucket);
+  const auto buckets_to = [](Index middle, Index most) {
+    return [=](Index o) {
+      const Index far = std::abs(o);
+      if (far <= middle) return o;
+      const auto half = static_cast<double>(middle);
+      const double share = std::log(static_cast<double>(far) / half) /
+                           std::log(static_cast<double>(most - 1) / half);
+      const auto bucket = static_cast<Index>(half + std::ceil(share * (half - 1)));
+      return o < 0 ? -bucket : bucket;
+    };
   };
+  const auto in_buckets = buckets_to(2, 8), in_wide_buckets = buckets_to(4, 17);
   expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, as_is, turned));
   expect_scores(R"({"type": "deberta", "clip": 3, "key_side": "query_key"})",
                 disentangled(3, as_is, as_is));
   expect_scores(R"({"type": "deberta", "clip": 4, "key_side": "query_key", "max_distance": 8})",
                 disentangled(4, in_buckets, in_buckets));
+  expect_scores(R"({"type": "deberta", "clip": 8, "key_side": "query_key", "max_distance": 17})",
+                disentangled(8, in_wide_buckets, in_wide_buckets));
   expect_scores(R"({"type": "untied"})", [](const Setting& s, Index a, Index i, Index c) {
     const Tensor& embedding = s.weight("pos.embedding");
     const auto at = [&](Index position) {
