@@ -1,4 +1,6 @@
 // The cases of tests/conformance through the built program, one test for each file.
+#include "tests/support/conformance.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,26 +14,12 @@
 namespace attnscope {
 namespace {
 
-using testing::close;
 using testing::ProcessResult;
 using testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
-const fs::path kFolder = testing::source_folder() / "tests" / "conformance";
+const fs::path kFolder = testing::conformance_folder();
 const std::string kProgram = testing::program_path();
-
-std::vector<std::string> case_names() {
-  std::vector<std::string> names;
-  const std::string ending = ".safetensors", expected = ".expected.safetensors";
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    const std::string file = entry.path().filename().string();
-    if (file.ends_with(ending) && !file.ends_with(expected)) {
-      names.push_back(file.substr(0, file.size() - ending.size()));
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 ProcessResult attend(const std::string& name, bool terms, const fs::path& out,
                      const std::string& backend) {
@@ -50,22 +38,6 @@ void expect_refusal(const ProcessResult& result, const fs::path& out) {
   EXPECT_FALSE(fs::exists(out));
 }
 
-void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected) {
-  ASSERT_FALSE(expected.tensors.empty());
-  for (const auto& [name, tensor] : expected.tensors) {
-    const auto found = got.tensors.find(name);
-    ASSERT_TRUE(found != got.tensors.end()) << name << " is missing";
-    ASSERT_EQ(to_string(found->second.dtype), to_string(tensor.dtype)) << name;
-    ASSERT_EQ(found->second.shape, tensor.shape) << name;
-    if (tensor.dtype == DType::F32) {
-      EXPECT_TRUE(close(found->second.floats(), tensor.floats(), 2e-5)) << name;
-    } else {
-      const Index bytes = element_count(tensor.shape) * byte_size(tensor.dtype);
-      EXPECT_TRUE(std::equal(tensor.bytes, tensor.bytes + bytes, found->second.bytes)) << name;
-    }
-  }
-}
-
 class Conformance : public ::testing::TestWithParam<std::string> {
  protected:
   void run(const std::string& backend) const {
@@ -79,7 +51,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     const ProcessResult result = attend(name, expected.metadata.contains("terms"), out, backend);
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.err, "");
-    expect_tensors(read_safetensors(out), expected);
+    testing::expect_tensors(read_safetensors(out), expected);
   }
 };
 
@@ -92,7 +64,7 @@ TEST_P(Conformance, OnTheGpu) {
   run("gpu");
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Conformance, ::testing::ValuesIn(case_names()),
+INSTANTIATE_TEST_SUITE_P(Files, Conformance, ::testing::ValuesIn(testing::conformance_names()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -100,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Conformance, ::testing::ValuesIn(case_names()),
                          });
 
 TEST(ConformanceFiles, EveryFileBelongsToACase) {
-  const std::vector<std::string> names = case_names();
+  const std::vector<std::string> names = testing::conformance_names();
   EXPECT_GE(names.size(), 130u);
   for (const auto& entry : fs::directory_iterator(kFolder)) {
     const std::string file = entry.path().filename().string();

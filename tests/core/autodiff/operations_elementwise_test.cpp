@@ -90,5 +90,39 @@ TEST(Dropout, KeepsTheMean) {
   EXPECT_THROW(dropout(ones, std::nan(""), 3), InputError);
 }
 
+// At a kink no number moves the result both ways; what is outside, and the edge, moves nothing.
+TEST(Activations, HaveNoSlopeAtTheirKinks) {
+  const Var x = Var::parameter(Tensor::from({3}, {-1, 0, 1}));
+  backward(sum(relu(x)));
+  EXPECT_TRUE(close(x.gradient(), Tensor::from({3}, {0, 0, 1}), 0));
+  const Var y = Var::parameter(Tensor::from({5}, {-3, -2, 0.5f, 3, 4}));
+  const Var clamped = clamp(y, -2, 3);
+  EXPECT_TRUE(close(clamped.value(), Tensor::from({5}, {-2, -2, 0.5f, 3, 3}), 0));
+  backward(sum(clamped));
+  EXPECT_TRUE(close(y.gradient(), Tensor::from({5}, {0, 0, 1, 0, 0}), 0));
+}
+
+// More numbers than one thread takes at a time, and rows that do not end where its share does.
+TEST(Broadcasting, SharesOutLargeArrays) {
+  const Tensor a = testing::random_tensor({3, 70'001}, 1), b = testing::random_tensor({3, 1}, 2);
+  const Tensor flat = testing::random_tensor({70'001}, 3);
+  const Tensor rows = multiply(a, b).value(), columns = subtract(a, flat).value();
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 70'001; ++j) {
+      ASSERT_EQ(rows(i, j), a(i, j) * b[i]) << i << " " << j;
+      ASSERT_EQ(columns(i, j), a(i, j) - flat[j]) << i << " " << j;
+    }
+  }
+  const Tensor doubled = add(flat, flat).value();
+  for (Index j = 0; j < 70'001; ++j) ASSERT_EQ(doubled[j], 2 * flat[j]);
+}
+
+TEST(Dropout, TakesRatesFromZeroToBelowOne) {
+  const Tensor x = testing::random_tensor({40}, 1);
+  EXPECT_TRUE(close(dropout(x, 0, 3).value(), x, 0));
+  EXPECT_THROW(dropout(x, -0.1, 3), InputError);
+  EXPECT_NO_THROW(dropout(x, 0.999, 3));
+}
+
 }  // namespace
 }  // namespace attnscope

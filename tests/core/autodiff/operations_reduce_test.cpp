@@ -123,5 +123,54 @@ TEST(Sums, TakeEmptyArrays) {
   EXPECT_THROW(softmax(Tensor::zeros({})), InputError);
 }
 
+TEST(Sums, TakeRowsOfNoNumbers) {
+  EXPECT_EQ(softmax(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
+  EXPECT_EQ(log_softmax(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
+  EXPECT_EQ(unit_rows(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
+  EXPECT_EQ(sum_axis(Tensor::zeros({3, 0}), 1).shape(), (Shape{3}));
+}
+
+TEST(Sums, CountAxesFromBothEnds) {
+  const Tensor x = Tensor::from({2, 3}, {1, 2, 3, 40, 50, 60});
+  EXPECT_TRUE(close(sum_axis(x, -2).value(), Tensor::from({3}, {41, 52, 63}), 0));
+  EXPECT_TRUE(close(sum_axis(x, 1).value(), Tensor::from({2}, {6, 150}), 0));
+  EXPECT_THROW(sum_axis(x, -3), InputError);
+  EXPECT_THROW(sum_axis(x, 2), InputError);
+}
+
+TEST(UnitRows, KeepZerosZero) {
+  const Var x = Var::parameter(Tensor::from({2, 2}, {0, 0, 3, 4}));
+  const Var y = unit_rows(x);
+  EXPECT_TRUE(close(y.value(), Tensor::from({2, 2}, {0, 0, 0.6f, 0.8f}), 1e-6));
+  backward(sum(y));
+  EXPECT_TRUE(close(x.gradient(), Tensor::from({2, 2}, {0, 0, 0.032f, -0.024f}), 1e-6));
+}
+
+// Rows longer than the lanes that are summed side by side, and just as long.
+TEST(Softmax, FindsTheMaximumWhereverItStands) {
+  for (const Index size : {31, 32, 33, 64, 70}) {
+    for (Index most = 0; most < size; ++most) {
+      Tensor x = Tensor::full({size}, -200);
+      x[most] = 300;
+      const Tensor y = softmax(x).value(), z = log_softmax(x).value();
+      for (Index i = 0; i < size; ++i) {
+        ASSERT_EQ(y[i], i == most ? 1 : 0) << size << " " << most;
+        ASSERT_EQ(z[i], i == most ? 0 : -500) << size << " " << most;
+      }
+    }
+  }
+}
+
+TEST(CrossEntropy, TakesTheLastTargetAndRefusesTheNext) {
+  const Tensor x = Tensor::from({1, 3}, {0, 0, std::log(2.0f)});
+  EXPECT_NEAR(cross_entropy(x, IntTensor::from({1}, {2})).value()[0], std::log(2.0), 1e-6);
+  try {
+    cross_entropy(x, IntTensor::from({1}, {3}));
+    ADD_FAILURE() << "three numbers have no target 3";
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "cross_entropy: target 3: expected 0 to 2, or -1");
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -86,5 +86,43 @@ TEST(Rotate, TurnsPairs) {
   EXPECT_THROW(rotate(x, Tensor({2, 2}), Tensor({2, 2}), true), InputError);
 }
 
+TEST(Axes, CountFromBothEnds) {
+  const Tensor x = random_tensor({2, 4, 3}, 1);
+  EXPECT_EQ(slice(x, -3, 0, 1).shape(), (Shape{1, 4, 3}));
+  EXPECT_THROW(slice(x, -4, 0, 1), InputError);
+  EXPECT_THROW(slice(x, 1, -1, 1), InputError);
+  EXPECT_THROW(slice(x, 1, 0, -1), InputError);
+  EXPECT_EQ(slice(x, 1, 0, 4).shape(), (Shape{2, 4, 3}));
+  EXPECT_THROW(concat({x, random_tensor({2, 4}, 2)}, 1), InputError);
+  EXPECT_THROW(transpose(random_tensor({3}, 1)), InputError);
+}
+
+TEST(Axes, MayBeEmpty) {
+  const Tensor none = Tensor::zeros({2, 0});
+  EXPECT_EQ(concat({none, none}, 0).shape(), (Shape{4, 0}));
+  EXPECT_EQ(permute(Tensor::zeros({2, 0, 3}), {2, 0, 1}).shape(), (Shape{3, 2, 0}));
+  EXPECT_EQ(permute(Tensor::zeros({2, 3, 0}), {1, 2, 0}).shape(), (Shape{3, 0, 2}));
+  EXPECT_EQ(gather(none, IntTensor::from({3}, {0, 1, 1})).shape(), (Shape{3, 0}));
+  EXPECT_EQ(gather(Tensor::zeros({2, 3}), IntTensor({0})).shape(), (Shape{0, 3}));
+  EXPECT_EQ(rotate(none, Tensor({2, 0}), Tensor({2, 0}), true).shape(), (Shape{2, 0}));
+}
+
+// Every shape of a copy, with more rows than one thread takes.
+TEST(Permute, MovesManyRows) {
+  const Tensor x = random_tensor({130, 6, 45}, 1);
+  for (const std::vector<Index>& axes :
+       {std::vector<Index>{1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {2, 0, 1}, {1, 2, 0}, {0, 1, 2}}) {
+    const Tensor y = permute(x, axes).value();
+    Index from[3];
+    for (from[0] = 0; from[0] < 130; ++from[0]) {
+      for (from[1] = 0; from[1] < 6; ++from[1]) {
+        for (from[2] = 0; from[2] < 45; ++from[2]) {
+          ASSERT_EQ(y(from[axes[0]], from[axes[1]], from[axes[2]]), x(from[0], from[1], from[2]));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

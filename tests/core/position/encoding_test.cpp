@@ -204,20 +204,28 @@ TEST(Encoding, RelativeVectors) {
     }
     return kScale * sum;
   });
-  expect_scores(
-      R"({"type": "transformer_xl", "base": 70})", [](const Setting& s, Index a, Index i, Index c) {
-        const auto r = [&](Index n) {
-          return wave(static_cast<double>(s.offset(i, c)), n, kModel, 70);
-        };
-        const Tensor& wr = s.weight("pos.wr");
-        const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
-        const auto v = [&](Index n) { return static_cast<double>(s.weight("pos.v")(a, n)); };
-        double u_k = 0;
-        for (Index n = 0; n < kKey; ++n) {
-          u_k += static_cast<double>(s.weight("pos.u")(a, n)) * s.k(a, c, n);
-        }
-        return kScale * (s.dot(a, i, c) + projected(q, r, wr, a) + u_k + projected(v, r, wr, a));
-      });
+  const auto transformer_xl = [](Index farthest, bool halves) {
+    return [=](const Setting& s, Index a, Index i, Index c) {
+      const auto r = [&](Index n) {
+        const Index of = halves ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
+        return wave(static_cast<double>(clamp(s.offset(i, c), -farthest, farthest)), of, kModel,
+                    70);
+      };
+      const Tensor& wr = s.weight("pos.wr");
+      const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
+      const auto v = [&](Index n) { return static_cast<double>(s.weight("pos.v")(a, n)); };
+      double u_k = 0;
+      for (Index n = 0; n < kKey; ++n) {
+        u_k += static_cast<double>(s.weight("pos.u")(a, n)) * s.k(a, c, n);
+      }
+      return kScale * (s.dot(a, i, c) + projected(q, r, wr, a) + u_k + projected(v, r, wr, a));
+    };
+  };
+  expect_scores(R"({"type": "transformer_xl", "base": 70})", transformer_xl(100, false));
+  expect_scores(R"({"type": "transformer_xl", "base": 70, "style": "half"})",
+                transformer_xl(100, true));
+  expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 3})", transformer_xl(3, false));
+  expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
   // The paper's form; then what was released: looked up from the query to the key, far distances in
   // buckets (of a clip of 4: 0 1 2, then one to 8).
   const auto disentangled = [](Index half, auto of_query, auto of_key) {
@@ -239,19 +247,25 @@ TEST(Encoding, RelativeVectors) {
   };
   const auto as_is = [](Index o) { return o; };
   const auto turned = [](Index o) { return -o; };
-  const auto in_buckets = [](Index o) {
-    const Index far = std::abs(o);
-    const double bucket =
-        far <= 2
-            ? static_cast<double>(far)
-            : 2 + std::ceil(std::log(static_cast<double>(far) / 2) / std::log(7.0 / 2) * (2 - 1));
-    return o < 0 ? -static_cast<Index>(bucket) : static_cast<Index>(bucket);
+  const auto buckets_to = [](Index middle, Index most) {
+    return [=](Index o) {
+      const Index far = std::abs(o);
+      if (far <= middle) return o;
+      const auto half = static_cast<double>(middle);
+      const double share = std::log(static_cast<double>(far) / half) /
+                           std::log(static_cast<double>(most - 1) / half);
+      const auto bucket = static_cast<Index>(half + std::ceil(share * (half - 1)));
+      return o < 0 ? -bucket : bucket;
+    };
   };
+  const auto in_buckets = buckets_to(2, 8), in_wide_buckets = buckets_to(4, 17);
   expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, as_is, turned));
   expect_scores(R"({"type": "deberta", "clip": 3, "key_side": "query_key"})",
                 disentangled(3, as_is, as_is));
   expect_scores(R"({"type": "deberta", "clip": 4, "key_side": "query_key", "max_distance": 8})",
                 disentangled(4, in_buckets, in_buckets));
+  expect_scores(R"({"type": "deberta", "clip": 8, "key_side": "query_key", "max_distance": 17})",
+                disentangled(8, in_wide_buckets, in_wide_buckets));
   expect_scores(R"({"type": "untied"})", [](const Setting& s, Index a, Index i, Index c) {
     const Tensor& embedding = s.weight("pos.embedding");
     const auto at = [&](Index position) {

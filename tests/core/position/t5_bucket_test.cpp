@@ -46,6 +46,18 @@ TEST(T5Bucket, KeepsExactLogarithms) {
     EXPECT_EQ(t5_bucket({32, 4096, false}, -distance), 16 + 2 * t);
     EXPECT_EQ(t5_bucket({32, 4096, false}, -distance + 1), 16 + 2 * t - 1);
   }
+  // Where double precision has the logarithms a little below.
+  struct Exact {
+    Index buckets, most, distance, bucket;
+  };
+  for (const Exact& e :
+       {Exact{9, 128, 8, 5}, Exact{9, 128, 16, 6}, Exact{9, 128, 64, 8}, Exact{10, 160, 10, 6},
+        Exact{10, 160, 20, 7}, Exact{10, 160, 80, 9}, Exact{19, 16, 12, 14}, Exact{19, 288, 18, 11},
+        Exact{19, 288, 36, 13}, Exact{19, 288, 144, 17}, Exact{19, 676, 78, 14}}) {
+    EXPECT_EQ(t5_bucket({e.buckets, e.most, false}, -e.distance), e.bucket)
+        << e.buckets << " to " << e.most << ", " << e.distance;
+    EXPECT_EQ(t5_bucket({2 * e.buckets, e.most, true}, e.distance), e.buckets + e.bucket);
+  }
   EXPECT_EQ(t5_bucket({32, 4096, false}, -4096), 31);
   EXPECT_EQ(t5_bucket({32, 4096, false}, -1000000), 31);
   EXPECT_EQ(t5_bucket({32, 4096, false}, 5), 0);

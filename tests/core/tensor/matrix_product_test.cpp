@@ -34,8 +34,9 @@ Matrix inside(const Tensor& memory, Index rows, Index columns, bool transposed) 
 
 TEST(MatrixProduct, AgreesWithItsDefinition) {
   const std::vector<std::array<Index, 3>> sizes{
-      {1, 1, 1},     {3, 5, 7},      {0, 4, 2},     {4, 0, 2},      {4, 3, 0},     {1, 700, 500},
-      {150, 90, 65}, {65, 257, 130}, {3, 300, 900}, {300, 1100, 5}, {520, 20, 600}};
+      {1, 1, 1},      {3, 5, 7},     {0, 4, 2},      {4, 0, 2},     {4, 3, 0},
+      {1, 700, 500},  {150, 90, 65}, {65, 257, 130}, {3, 300, 900}, {300, 1100, 5},
+      {520, 20, 600}, {5, 1100, 40}, {600, 40, 40}};
   const int threads = thread_count();
   for (const int n : {1, 2}) {
     set_thread_count(n);

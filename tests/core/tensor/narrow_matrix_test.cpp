@@ -43,9 +43,9 @@ TEST_P(NarrowMatrices, Widen) {
 
 // To the last bit what the widened matrix gives.
 TEST_P(NarrowMatrices, ProductsAreThoseOfTheWidened) {
-  const std::vector<std::array<Index, 3>> sizes{{1, 1, 1},      {3, 5, 7},     {0, 4, 2},
-                                                {4, 0, 2},      {4, 3, 0},     {1, 700, 500},
-                                                {65, 257, 130}, {3, 300, 900}, {300, 1100, 5}};
+  const std::vector<std::array<Index, 3>> sizes{
+      {1, 1, 1},     {3, 5, 7},      {0, 4, 2},     {4, 0, 2},      {4, 3, 0},
+      {1, 700, 500}, {65, 257, 130}, {3, 300, 900}, {300, 1100, 5}, {5, 1100, 40}};
   for (const auto& [rows, columns, inner] : sizes) {
     for (int flags = 0; flags < 4; ++flags) {
       const bool transposed = flags & 1, add = flags & 2;

@@ -157,5 +157,57 @@ TEST(Npy, SurvivesDamage) {
   }
 }
 
+TEST(Npy, SaysWhereItEnds) {
+  const std::string whole = npy(header("<f4", "(0,)"), "");
+  EXPECT_EQ(refusal(whole), "") << "the header may be all there is";
+  EXPECT_EQ(refusal(whole.substr(0, 7)), "a.npy: not a .npy file");
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{9}, whole.size() - 1}) {
+    EXPECT_EQ(refusal(whole.substr(0, bytes)), "a.npy: the file ends before its header does");
+  }
+  EXPECT_NE(refusal(npy(header("<f4", "(0,)"), "", 0)).find("version 0"), std::string::npos);
+}
+
+TEST(Npy, HasAtMostThirtyTwoAxes) {
+  const auto of_rank = [](int rank) {
+    std::string shape = "(";
+    for (int n = 0; n < rank; ++n) shape += "1, ";
+    return npy(header("<f4", shape + ")"), bytes_of<float>({1}));
+  };
+  EXPECT_EQ(refusal(of_rank(32)), "");
+  EXPECT_NE(refusal(of_rank(33)), "");
+}
+
+TEST(Npy, LimitsTheLengthOfTexts) {
+  const auto texts = [](const std::string& descr) {
+    return parse_npy_texts(npy(header(descr, "(0,)"), ""), "a.npy");
+  };
+  EXPECT_TRUE(texts("<U65536").has_value());
+  EXPECT_THROW(texts("<U65537"), InputError);
+  EXPECT_TRUE(texts("|S65536").has_value());
+  EXPECT_THROW(texts("|S65537"), InputError);
+  EXPECT_THROW(texts("|S4x"), InputError);
+  EXPECT_THROW(parse_npy_texts(npy(header("|S1", "(1, 1)"), "a"), "a.npy"), InputError);
+  const auto none = parse_npy_texts(npy(header("|S0", "(3,)"), ""), "a.npy");
+  ASSERT_TRUE(none.has_value());
+  EXPECT_TRUE(none->empty());
+}
+
+// The numbers begin at a multiple of 64, the next one behind the header.
+TEST(Npy, WritesNoMoreBlanksThanItNeeds) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "a.npy";
+  Shape shape;
+  for (int n = 0; n < 16; ++n) {
+    write_npy(path, stored(Tensor::full(shape, 1)));
+    const std::string bytes = read_file(path);
+    const std::size_t begin = bytes.size() - 4;
+    EXPECT_EQ(begin % 64, 0u);
+    ASSERT_EQ(bytes[begin - 1], '\n');
+    const std::size_t last = bytes.find_last_of('}');
+    EXPECT_LT(begin - 2 - last, 64u) << "axes " << n;
+    shape.push_back(1);
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

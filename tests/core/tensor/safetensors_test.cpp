@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "core/base/error.h"
@@ -217,6 +218,111 @@ TEST_F(Safetensors, ReadingStops) {
   stop.request();
   EXPECT_THROW(numbers.floats(), Stopped);
   EXPECT_THROW(numbers.copied(), Stopped);
+}
+
+// Numbers are read piece by piece; these take several.
+TEST_F(Safetensors, ReadsTensorsOfSeveralPieces) {
+  const Index size = (Index{1} << 20) + 7;
+  Tensor values({size});
+  for (Index i = 0; i < size; ++i) values[i] = static_cast<float>(i % 1021 - 500);
+  SafetensorsFile file;
+  file.tensors["float"] = stored(values);
+  file.tensors["half"] = stored(values, DType::F16);
+  write_safetensors(path_, file);
+  const SafetensorsFile back = read_safetensors(path_);
+  for (const char* name : {"float", "half"}) {
+    const StoredTensor& read = back.tensors.at(name);
+    EXPECT_TRUE(read.mapped) << name;
+    EXPECT_TRUE(testing::close(read.floats(), values, 0)) << name;
+    const StoredTensor copy = read.copied();
+    EXPECT_FALSE(copy.mapped) << name;
+    EXPECT_EQ(copy.dtype, read.dtype) << name;
+    EXPECT_TRUE(testing::close(copy.floats(), values, 0)) << name;
+  }
+}
+
+TEST_F(Safetensors, ReadsEveryInteger32) {
+  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min(),
+                         most = std::numeric_limits<std::int32_t>::max();
+  const auto read = [&](std::int64_t value) {
+    std::string bytes = file_bytes(R"({"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})", 8);
+    std::memcpy(bytes.data() + bytes.size() - 8, &value, 8);
+    write_file(path_, bytes);
+    return read_safetensors(path_).tensors.at("i").integers()[0];
+  };
+  EXPECT_EQ(read(least), least);
+  EXPECT_EQ(read(most), most);
+  EXPECT_THROW(read(least - 1), InputError);
+  EXPECT_THROW(read(most + 1), InputError);
+}
+
+TEST_F(Safetensors, SaysWhereItIsWrong) {
+  EXPECT_EQ(refusal(std::string(7, '\0')),
+            "not a safetensors file: expected at least 8 bytes, found 7");
+  EXPECT_EQ(refusal(std::string(8, '\0')), "not a safetensors file: the header is no JSON object");
+  EXPECT_EQ(refusal(std::string("\x09\0\0\0\0\0\0\0", 8) + "{}"),
+            "not a safetensors file: a header of 9 bytes in a file of 10");
+  const auto entry = [](const char* offsets) {
+    return R"({"dtype":"U8","shape":[4],"data_offsets":)" + std::string(offsets) + "}";
+  };
+  EXPECT_EQ(refusal(R"({"a":)" + entry("[0,4]") + R"(,"b":)" + entry("[5,9]") + "}", 9),
+            "tensor \"b\": begins at byte 5, expected 4 (a gap between tensors)");
+  EXPECT_EQ(refusal(R"({"a":)" + entry("[0,4]") + R"(,"b":)" + entry("[3,7]") + "}", 7),
+            "tensor \"b\": begins at byte 3, expected 4 (tensors overlap)");
+  EXPECT_EQ(refusal(R"({"a":)" + entry("[0,4]") + "}", 3),
+            "tensor \"a\": ends at byte 4, expected at most 3 (the file ends before the tensors "
+            "do)");
+  EXPECT_EQ(refusal(R"({"a":)" + entry("[0,4]") + "}", 6), "expected 4 bytes of tensors, found 6");
+  EXPECT_EQ(refusal(R"({"a":)" + entry("[1,6]") + "}", 6),
+            "tensor \"a\": shape [4] of U8 takes 4 bytes, found 5");
+  EXPECT_EQ(
+      refusal(R"({"a":{"dtype":"U8","shape":[9223372036854775807,0],"data_offsets":[0,0]}})", 0),
+      "");
+  EXPECT_NE(
+      refusal(R"({"a":{"dtype":"U8","shape":[9223372036854775808,0],"data_offsets":[0,0]}})", 0),
+      "");
+}
+
+// As long as the format's own library takes one, and a byte more.
+TEST_F(Safetensors, LimitsItsHeader) {
+  for (const auto& [length, words] :
+       {std::pair(std::uint64_t{100'000'000}, "the header is no JSON object"),
+        std::pair(std::uint64_t{100'000'001}, "a header of 100000001 bytes in a file of 2")}) {
+    std::string prefix(8, '\0');
+    std::memcpy(prefix.data(), &length, 8);
+    write_file(path_, prefix);
+    std::filesystem::resize_file(path_, 200'000'000);
+    try {
+      read_safetensors(path_);
+      ADD_FAILURE() << length;
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  }
+}
+
+// Every tensor lies at a multiple of its numbers' size, and the header is no longer than that
+// needs.
+TEST_F(Safetensors, AlignsWhatItWrites) {
+  for (std::size_t length = 1; length <= 16; ++length) {
+    SafetensorsFile file;
+    file.tensors["a" + std::string(length, 'x')] = stored(ByteTensor::from({3}, {1, 2, 3}));
+    file.tensors["b"] = stored(Tensor::full({3}, 0.5f), DType::F16);
+    file.tensors["c"] = stored(Tensor::full({5}, 0.25f));
+    write_safetensors(path_, file);
+    const SafetensorsFile back = read_safetensors(path_);
+    for (const auto& [name, tensor] : back.tensors) {
+      const auto size = static_cast<std::uintptr_t>(byte_size(tensor.dtype));
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.bytes) % size, 0u) << name;
+    }
+    const std::string bytes = read_file(path_);
+    std::uint64_t header = 0;
+    std::memcpy(&header, bytes.data(), 8);
+    EXPECT_EQ(bytes.size(), 8 + header + 3 + 6 + 20);
+    EXPECT_EQ(header % 8, 0u);
+    const std::size_t last = bytes.substr(8, header).find_last_not_of(' ');
+    EXPECT_LT(header - 1 - last, 8u) << "blanks behind " << last;
+  }
 }
 
 }  // namespace

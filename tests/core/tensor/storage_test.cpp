@@ -12,6 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/base/memory_budget.h"
+#include "core/base/parallel.h"
+
 namespace attnscope {
 namespace {
 
@@ -43,6 +47,105 @@ TEST(Storage, CountsLiveBytes) {
     EXPECT_LE(live, 1'070'000u);
   }
   EXPECT_EQ(storage_statistics().live_bytes, before);
+}
+
+// Sixteen classes for each doubling: what is a little smaller takes the same block.
+TEST(Storage, HasClassesOfSizes) {
+  const auto taken = [](std::size_t bytes) {
+    const std::size_t before = storage_statistics().live_bytes;
+    const auto block = allocate_block(bytes);
+    return storage_statistics().live_bytes - before;
+  };
+  constexpr std::size_t kMega = std::size_t{1} << 20, kStep = kMega / 32;
+  EXPECT_EQ(taken(kMega), kMega);
+  EXPECT_EQ(taken(kMega - 1), kMega);
+  EXPECT_EQ(taken(kMega - kStep + 1), kMega);
+  EXPECT_EQ(taken(kMega - kStep), kMega - kStep);
+  EXPECT_EQ(taken(kMega + 1), kMega + 2 * kStep);
+  EXPECT_EQ(taken(0), kStorageAlignment);
+  EXPECT_EQ(taken(1), kStorageAlignment);
+  EXPECT_EQ(taken(kStorageAlignment + 1), 2 * kStorageAlignment);
+}
+
+// Puts back the budget that was.
+class BudgetOf {
+ public:
+  explicit BudgetOf(std::size_t bytes) : before_(memory_budget()) { set_memory_budget(bytes); }
+  ~BudgetOf() { set_memory_budget(before_); }
+
+ private:
+  std::size_t before_;
+};
+
+TEST(Storage, RefusesLargeBlocksBeyondTheBudget) {
+  constexpr std::size_t kMega = std::size_t{1} << 20, kBudget = 256 * kMega;
+  release_cached_storage();
+  const BudgetOf budget(kBudget);
+  const std::size_t live = storage_statistics().live_bytes;
+  ASSERT_LT(live, 8 * kMega);
+  const auto most = allocate_block(128 * kMega);
+  const std::size_t rest = kBudget - 128 * kMega - live;
+  // Of what is left the largest class that fits, and the one behind it.
+  const std::size_t step = 4 * kMega, fits = rest / step * step;
+  allocate_block(fits);
+  EXPECT_THROW(allocate_block(fits + step), WorkError);
+  EXPECT_EQ(storage_statistics().live_bytes, live + 128 * kMega);
+  const auto all = allocate_block(fits);
+  EXPECT_THROW(allocate_block(kMega * 4), WorkError);
+  EXPECT_NO_THROW(allocate_block(kMega / 2)) << "small blocks are not what fills it";
+}
+
+// A block of a megabyte is the smallest that is refused; threads at work are never.
+TEST(Storage, SaysWhatTheBudgetLacks) {
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  release_cached_storage();
+  std::vector<std::shared_ptr<void>> blocks;
+  while (storage_statistics().live_bytes < 512 * kMega) blocks.push_back(allocate_block(8 * kMega));
+  const BudgetOf budget(256 * kMega);
+  try {
+    allocate_block(kMega);
+    ADD_FAILURE() << "twice as much as the budget is in use";
+  } catch (const WorkError& e) {
+    EXPECT_NE(std::string(e.what()).find("the budget is 256 MB, of which 512 MB"),
+              std::string::npos)
+        << e.what();
+    EXPECT_NE(std::string(e.what()).find("; 1 MB more would be needed"), std::string::npos)
+        << e.what();
+  }
+  EXPECT_NO_THROW(allocate_block(kMega - kMega / 32));
+  const int threads = thread_count();
+  set_thread_count(2);
+  parallel_for(2, 1, [&](Index, Index) { allocate_block(4 * kMega); });
+  set_thread_count(threads);
+}
+
+// What is kept and what is in use together keep to the budget, to the last byte of it.
+TEST(Storage, GivesBackWhatTheBudgetDoesNotAllowToKeep) {
+  if (!kCaches) GTEST_SKIP() << "nothing is kept";
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  release_cached_storage();
+  const std::size_t live = storage_statistics().live_bytes;
+  allocate_block(200 * kMega);
+  const std::size_t kept = storage_statistics().cached_bytes;
+  EXPECT_EQ(kept, 200 * kMega);
+  {
+    const BudgetOf budget(live + kept + 128 * kMega);
+    { const auto fits = allocate_block(128 * kMega); }
+    EXPECT_EQ(storage_statistics().cached_bytes, kept + 128 * kMega);
+  }
+  release_cached_storage();
+  allocate_block(200 * kMega);
+  {
+    const BudgetOf budget(live + kept + 128 * kMega - 1);
+    const auto more = allocate_block(128 * kMega);
+    EXPECT_EQ(storage_statistics().cached_bytes, 0u);
+  }
+  release_cached_storage();
+  allocate_block(std::size_t{1} << 30);
+  EXPECT_EQ(storage_statistics().cached_bytes, std::size_t{1} << 30) << "as much as its limit";
+  allocate_block(kMega);
+  EXPECT_EQ(storage_statistics().cached_bytes, kMega) << "the oldest goes first";
+  release_cached_storage();
 }
 
 TEST(Storage, RemembersTheMostLiveBytes) {

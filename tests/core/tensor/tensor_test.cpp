@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/tensor/device_tensor.h"
 #include "core/tensor/storage.h"
 
 namespace attnscope {
@@ -70,6 +72,54 @@ TEST(Tensor, MayBeEmptyAndDefined) {
 TEST(Tensor, IsAligned) {
   for (const Index n : {1, 17, 1000, 3'000'000}) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Tensor({n}).data()) % kStorageAlignment, 0u);
+  }
+}
+
+TEST(Shape, IsRefusedFromWhereItsBytesHaveNoNumber) {
+  constexpr Index most = std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float));
+  EXPECT_THROW(Tensor({most + 1}), InputError);
+  EXPECT_THROW(Tensor({most}), WorkError) << "a size like any other, but nobody has the memory";
+}
+
+// Memory is filled piece by piece; the last piece is a short one.
+TEST(Tensor, IsFilledToItsEnd) {
+  const Index size = (Index{1} << 23) + 5;
+  const ByteTensor t = ByteTensor::full({size}, 7);
+  EXPECT_EQ(std::count(t.begin(), t.end(), 7), size);
+}
+
+TEST(Tensor, SaysWhichRowsItHasNot) {
+  const Tensor t({3, 2});
+  try {
+    t.slice(2, 3);
+    ADD_FAILURE() << "rows beyond the last one";
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "rows 2 to 5 of an array of shape [3, 2]");
+  }
+  EXPECT_THROW(t.slice(0, -1), InputError);
+  EXPECT_EQ(t.slice(1, 0).shape(), (Shape{0, 2}));
+}
+
+// What views read of numbers on a device: every third row of the second plane.
+TEST(Tensor, GivesRowsOfAPlane) {
+  class OfTheHost : public DeviceTensor {
+   public:
+    explicit OfTheHost(Tensor all) : all_(std::move(all)) {}
+    Shape shape() const override { return all_.shape(); }
+    Tensor download() const override { return all_; }
+
+   private:
+    Tensor all_;
+  };
+  Tensor all({3, 8, 5});
+  for (Index i = 0; i < all.size(); ++i) all[i] = static_cast<float>(i);
+  for (const Index plane : {0, 1, 2}) {
+    for (const Tensor& rows : {rows_of(all, plane, 1, 3, 3), OfTheHost(all).rows(plane, 1, 3, 3)}) {
+      ASSERT_EQ(rows.shape(), (Shape{3, 5}));
+      for (Index n = 0; n < 3; ++n) {
+        for (Index c = 0; c < 5; ++c) EXPECT_EQ(rows(n, c), all(plane, 1 + 3 * n, c));
+      }
+    }
   }
 }
 

@@ -114,5 +114,95 @@ TEST(Pieces, FollowTheBehavior) {
   EXPECT_EQ(cut(SplitBehavior::Removed, true), (Found{"-", "-", "-"}));
 }
 
+// Every escape, alone, negated and within sets; sets within and beside each other.
+TEST(Expression, KnowsItsEscapes) {
+  const std::string text = "aZ_09 \t\n-\u00e9\u0301\u4e2d";
+  const auto all = [&](const char* pattern) {
+    std::string joined;
+    for (const std::string& one : found(pattern, text)) joined += one;
+    return joined;
+  };
+  EXPECT_EQ(all("\\w"), "aZ_09\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("\\W"), " \t\n-");
+  EXPECT_EQ(all("\\s"), " \t\n");
+  EXPECT_EQ(all("\\S"), "aZ_09-\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("\\d"), "09");
+  EXPECT_EQ(all("\\D"), "aZ_ \t\n-\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("\\h"), "a09");
+  EXPECT_EQ(all("\\H"), "Z_ \t\n-\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("\\t|\\n"), "\t\n");
+  EXPECT_EQ(all("\\p{Lu}"), "Z");
+  EXPECT_EQ(all("\\P{L}"), "_09 \t\n-\u0301");
+  EXPECT_EQ(all("\\p{^L}"), "_09 \t\n-\u0301");
+  EXPECT_EQ(all("\\P{^L}"), "aZ\u00e9\u4e2d");
+  EXPECT_EQ(all("\\p{Upper_case Letter}"), "Z") << "names as they are compared";
+  EXPECT_EQ(all("\\p{alnum}"), "aZ09\u00e9\u4e2d");
+  EXPECT_EQ(all("\\P{alnum}"), "_ \t\n-\u0301");
+  EXPECT_EQ(all("\\p{Han}|\\p{Latin}"), "aZ\u00e9\u4e2d");
+  EXPECT_EQ(all("\\x61|\\x{5a}|\\u4e2d"), "aZ\u4e2d");
+  EXPECT_EQ(all("\\x9"), "\t");
+  EXPECT_EQ(all("\\-|\\_"), "_-");
+  EXPECT_EQ(all("[\\W\\d]"), "09 \t\n-");
+  EXPECT_EQ(all("[^\\W\\d]"), "aZ_\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("[\\Ha]"), "aZ_ \t\n-\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("[[:digit:][:space:]]"), "09 \t\n");
+  EXPECT_EQ(all("[[:^digit:]&&[:^space:]]"), "aZ_-\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("[^[:^digit:]]"), "09");
+  EXPECT_EQ(all("[\\w&&[^\\d]&&[^_]]"), "aZ\u00e9\u0301\u4e2d");
+  EXPECT_EQ(all("[^\\w&&[^\\d]]"), "09 \t\n-");
+  EXPECT_EQ(all("[a[0-5]]"), "a0");
+  EXPECT_EQ(all("[]a]"), "a");
+  EXPECT_EQ(all("[a^]"), "a");
+  EXPECT_EQ(all("[\\n-]"), "\n-");
+  EXPECT_EQ(all("\\O"), text);
+  EXPECT_EQ(found("\\Bb", "b ab"), (Found{"b"}));
+  EXPECT_EQ(found("(a)\\1", "aab"), (Found{"aa"}));
+  EXPECT_EQ(found("(?<n>a)b|(?:c)d|(?=e)e|(?!g)f|(?>h)", "abcdefgh"),
+            (Found{"ab", "cd", "e", "f", "h"}));
+  EXPECT_EQ(found("(?<=a)b|(?<!b)c", "abcxc"), (Found{"b", "c"}));
+  EXPECT_EQ(found("(?i)A(?-i:B)", "aB ab"), (Found{"aB"}));
+  EXPECT_EQ(found("a{2}|b{2,}|c{1,2}", "aaabbbccc"), (Found{"aa", "bbb", "cc", "c"}));
+  EXPECT_EQ(found("a{,}|b{x}|c{", "a{,}b{x}c{"), (Found{"a{,}", "b{x}", "c{"}))
+      << "no numbers of times";
+  EXPECT_EQ(found("b{2,3}?", "bbbb"), (Found{"bb", "bb"}));
+  EXPECT_EQ(found("xa{2}?b", "xb xaab"), (Found{"xb", "xaab"})) << "of the whole, perhaps";
+  EXPECT_EQ(found("x(a(b)){2}*y", "xy xababy"), (Found{"xy", "xababy"}));
+  EXPECT_EQ(found("\u00e9{2}+", "\u00e9\u00e9\u00e9\u00e9"), (Found{"\u00e9\u00e9\u00e9\u00e9"}));
+  EXPECT_EQ(found("a*?b|c+?", "aabcc"), (Found{"aab", "c", "c"}));
+  EXPECT_EQ(found("", "ab"), (Found{"", "", ""}));
+}
+
+TEST(Expression, LimitsWhatItReads) {
+  const auto reads = [](const std::string& pattern) {
+    try {
+      const Expression expression(pattern, "test");
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(reads(std::string(8192, 'a')));
+  EXPECT_FALSE(reads(std::string(8193, 'a')));
+  EXPECT_TRUE(reads(std::string(64, '[') + "a" + std::string(64, ']')));
+  EXPECT_FALSE(reads(std::string(65, '[') + "a" + std::string(65, ']')));
+  EXPECT_FALSE(reads("\\x{110000}"));
+  EXPECT_FALSE(reads("\\x{}"));
+  EXPECT_FALSE(reads("\\x{g}"));
+  EXPECT_FALSE(reads("\\x{000000061}"));
+  EXPECT_TRUE(reads("\\x{00000061}"));
+  EXPECT_FALSE(reads("\\u12"));
+  EXPECT_TRUE(reads("\\x7f"));
+  EXPECT_FALSE(reads("\\x80"));
+  EXPECT_FALSE(reads("\\p{}"));
+  EXPECT_FALSE(reads("\\p{a=b}"));
+  EXPECT_FALSE(reads("\\p{L"));
+  try {
+    const Expression expression("ab\\q", "test");
+    ADD_FAILURE() << "\\q is nothing";
+  } catch (const InputError& e) {
+    EXPECT_TRUE(std::string(e.what()).ends_with("\\q at byte 3 is not supported")) << e.what();
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

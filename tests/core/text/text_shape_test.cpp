@@ -102,5 +102,23 @@ TEST(TextShape, BracketsAreThoseOfAStack) {
   }
 }
 
+TEST(TextShape, OnlySingleCapitalsAndTitlesAreAbbreviations) {
+  const auto sentences = [](const std::string& word) {
+    return text_shape({word, ".", " Next", " one"}).sentences();
+  };
+  for (const char* word : {"A", "Z", "Mr", "etc", " J", "(Q", "\u00e9Z"}) {
+    EXPECT_EQ(sentences(word), 1) << word;
+  }
+  for (const char* word :
+       {"a", "z", "I", "azB", "xzA", "ZB", "AB", "mr", "ABMr", "Mrz", "3", "dog"}) {
+    EXPECT_EQ(sentences(word), 2) << word;
+  }
+}
+
+TEST(TextShape, ATokenBelongsToTheSentenceInWhichItBegins) {
+  const TextShape shape = text_shape({"Go. Yes.", " No", ". Do", "!) So", " on"});
+  EXPECT_EQ(shape.sentence, (Numbers{0, 2, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -400,5 +400,102 @@ TEST(TokenizerFile, SavesWhatWasLoaded) {
   EXPECT_THROW(load_tokenizer(to.path() / "missing"), InputError);
 }
 
+// Where an added token may stand, what white space it takes along, what of two comes first.
+TEST(AddedTokens, StandWhereTheyMay) {
+  Json root = sentencepiece();
+  root["normalizer"] = nullptr;
+  const auto add = [&](int id, const char* content, const char* flags) {
+    Json token = Json::parse(flags);
+    token["id"] = id;
+    token["content"] = content;
+    root["added_tokens"].push_back(token);
+  };
+  add(265, "ax", R"({"single_word": true})");
+  add(266, "<l>", R"({"lstrip": true})");
+  add(267, "<r>", R"({"rstrip": true})");
+  add(268, "<lr>", R"({"lstrip": true, "rstrip": true, "single_word": true})");
+  add(269, "axb", R"({})");
+  const auto tokenizer = made(root);
+  // Added tokens alone, each with the bytes that it takes.
+  const auto added = [&](const std::string& text) {
+    std::string all;
+    for (const Token& t : tokenizer->encode(text)) {
+      if (t.id < 265) continue;
+      all += (all.empty() ? "" : " ") + std::to_string(t.id) + "[" + std::to_string(t.begin) + "," +
+             std::to_string(t.end) + ")";
+    }
+    return all;
+  };
+  EXPECT_EQ(added("ax"), "265[0,2)");
+  EXPECT_EQ(added(" ax!"), "265[1,3)");
+  EXPECT_EQ(added("aax"), "");
+  EXPECT_EQ(added("axa"), "");
+  EXPECT_EQ(added("ax_"), "");
+  EXPECT_EQ(added("axb"), "269[0,3)") << "the longest";
+  EXPECT_EQ(added("axaxb"), "269[2,5)");
+  for (const std::string letter : {"z", "\u00e9", "\u4e2d", "\U00020000"}) {
+    EXPECT_EQ(added(letter + "ax"), "") << letter;
+    EXPECT_EQ(added("ax" + letter), "") << letter;
+  }
+  EXPECT_EQ(added("\u3000ax\u3000"), "265[3,5)");
+  EXPECT_EQ(added("\x80\xffx ax"), "265[4,6)");
+  EXPECT_EQ(added("\xff"
+                  "ax"),
+            "265[1,3)");
+  EXPECT_EQ(added("a \t<l> a"), "266[1,6)");
+  EXPECT_EQ(added("a\u3000\u00a0<l>"), "266[1,9)");
+  EXPECT_EQ(added("  <l>"), "266[0,5)");
+  EXPECT_EQ(added("<r> \u3000a"), "267[0,7)");
+  EXPECT_EQ(added("<r>  "), "267[0,5)");
+  EXPECT_EQ(added("<r>  <l>"), "267[0,5) 266[5,8)") << "what one has taken is gone";
+  EXPECT_EQ(added("a <lr> a"), "268[1,7)");
+  EXPECT_EQ(added("a<lr>a"), "");
+}
+
+TEST(TokenizerFile, NamesTheIdsThatThereAre) {
+  const auto tokenizer = made(byte_level());
+  for (const std::int32_t id : {-1, 10}) {
+    EXPECT_EQ(refusal([&] { tokenizer->bytes(id); }),
+              "token id " + std::to_string(id) + ": expected 0 to 9");
+  }
+  EXPECT_EQ(tokenizer->bytes(9), "<|endoftext|>");
+  EXPECT_EQ(tokenizer->bytes(0), "a");
+}
+
+// Sequences within sequences, and steps in a row, to the last that is read.
+TEST(TokenizerFile, LimitsItsSteps) {
+  const auto nested = [](int depth) {
+    Json step = Json::parse(R"({"type": "NFC"})");
+    for (int n = 0; n < depth; ++n) {
+      Json outer = Json::parse(R"({"type": "Sequence", "normalizers": []})");
+      outer["normalizers"].push_back(step);
+      step = outer;
+    }
+    Json root = byte_level();
+    root["normalizer"] = step;
+    return root;
+  };
+  EXPECT_EQ(refusal(nested(16)), "");
+  EXPECT_NE(refusal(nested(17)), "");
+  const auto many = [](int count) {
+    Json root = byte_level();
+    root["normalizer"] = Json::parse(R"({"type": "Sequence", "normalizers": []})");
+    for (int n = 0; n < count; ++n) {
+      root["normalizer"]["normalizers"].push_back(Json::parse(R"({"type": "NFC"})"));
+    }
+    return root;
+  };
+  EXPECT_EQ(refusal(many(64)), "");
+  EXPECT_NE(refusal(many(65)).find("more than 64"), std::string::npos);
+}
+
+TEST(TokenizerFile, TakesIdsBelowItsLimit) {
+  Json root = byte_level();
+  root["model"]["vocab"]["cc"] = (1 << 22) - 1;
+  EXPECT_EQ(made(root)->vocabulary_size(), 1 << 22);
+  root["model"]["vocab"]["cc"] = 1 << 22;
+  EXPECT_NE(refusal(root).find("from 0 to 4194303"), std::string::npos) << refusal(root);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -42,5 +42,22 @@ TEST(Utf8Stream, GivesTheWholeTextHoweverItIsCut) {
   }
 }
 
+// The first and last characters of every length, whole and cut behind each of their bytes.
+TEST(Utf8Stream, KnowsHowLongACharacterIs) {
+  for (const std::string character :
+       {"\x7f", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+        "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    Utf8Stream stream;
+    for (std::size_t n = 0; n + 1 < character.size(); ++n) {
+      EXPECT_EQ(stream.push(character.substr(n, 1)), "") << character << " byte " << n;
+    }
+    EXPECT_EQ(stream.push(character.substr(character.size() - 1)), character);
+  }
+  for (const std::string none : {"\x80", "\xBF", "\xC1", "\xF5", "\xFF"}) {
+    Utf8Stream stream;
+    EXPECT_EQ(stream.push(none), kReplacement);
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -69,5 +69,19 @@ TEST(Words, SpecialTokensStandAlone) {
   EXPECT_EQ(words({}), "");
 }
 
+// The last characters of what is written without spaces, and those just outside.
+TEST(Words, ScriptsWithoutSpacesEndWhereTheyEnd) {
+  for (const char* unspaced : {"\u0e01", "\u0ede", "\u1000", "\u1780", "\u3041", "\u30ff", "\u3400",
+                               "\u9fff", "\uf900", "\uff66", "\uff9d", "\U00020000"}) {
+    const std::string c = unspaced;
+    EXPECT_EQ(words({c, c}), c + "|" + c);
+  }
+  for (const char* spaced :
+       {"\u0f40", "\u10a0", "\u1820", "\u3105", "\ua000", "\uff21", "\uffa1"}) {
+    const std::string c = spaced;
+    EXPECT_EQ(words({c, c}), c + "+" + c);
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -1,0 +1,21 @@
+// Variants against the cases of tests/conformance, whose numbers come from the equations alone.
+#include "tests/support/conformance.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+TEST(Variants, GiveTheNumbersOfTheConformanceCases) {
+  int count = 0;
+  for (const std::string& name : testing::conformance_names()) {
+    if (name.starts_with("position-")) continue;  // core/position's
+    SCOPED_TRACE(name);
+    testing::expect_conformance(name);
+    ++count;
+  }
+  EXPECT_GE(count, 100);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,450 @@
+// What variants say of sizes before anything is computed: memory, columns, weights, cost, which
+// lengths and parameters do, as text that is kept beside the tests. Each with the starting values
+// and with others, at sizes that are all different.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/attention/variant.h"
+#include "core/base/json.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+#include "tests/support/told.h"
+
+namespace attnscope {
+namespace {
+
+// Beside the starting values and what choices and flags there are.
+const std::vector<const char*>& other_choices() {
+  static const std::vector<const char*> list{
+      R"({"type": "local", "window": 3, "dilation": 2})",
+      R"({"type": "longformer", "window": 3, "global": [1, 5], "projections": "own"})",
+      R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 1, "random_blocks": 2,
+          "by_head": true})",
+      R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 1,
+          "random_blocks": 9})",
+      R"({"type": "lsh", "buckets": 12, "rounds": 3, "factor": 6, "chunk": 5, "before": 2,
+          "after": 1})",
+      R"({"type": "lsh", "buckets": 12, "rounds": 3, "chunk": 2, "before": 0})",
+      R"({"type": "lsh", "buckets": 4, "rounds": 7})",
+      R"({"type": "lsh", "buckets": 4, "rounds": 3, "form": "released", "chunk": 2, "before": 2,
+          "after": 1})",
+      R"({"type": "routing", "clusters": 3})",
+      R"({"type": "routing", "clusters": 5, "shared": true})",
+      R"({"type": "sinkhorn", "block": 3, "iterations": 4})",
+      R"({"type": "rfa", "features": 5, "gate": true})",
+      R"({"type": "performer", "features": 5, "kind": "trig"})",
+      R"({"type": "performer", "features": 5, "orthogonal": false})",
+      R"({"type": "memory_compressed", "stride": 4})",
+      R"({"type": "linformer", "k": 6, "mode": "convolution"})",
+      R"({"type": "linformer", "k": 6, "share": "key_value"})",
+      R"({"type": "compressive", "rate": 3})",
+      R"({"type": "compressive", "rate": 2, "function": "convolution", "auto_encoding": 0.5})",
+      R"({"type": "compressive", "rate": 2, "memory": 5, "compressed": 3})",
+      R"({"type": "adaptive_span", "span": 9, "ramp": 3, "dynamic": true})",
+      R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
+      R"({"type": "dynamic_convolution", "width": 4})",
+      R"({"type": "hopfield", "steps": 2})",
+      R"({"type": "memorizing", "top": 3})",
+      R"({"type": "synthesizer", "mode": "random"})",
+      R"({"type": "graph", "from": "chain"})"};
+  return list;
+}
+
+std::vector<Choice> choices_of(const Variant& v) {
+  std::vector<Choice> choices;
+  for (const Values& values : testing::value_cases(v.parameters)) {
+    choices.push_back(testing::small_choice(v, values));
+  }
+  for (const char* json : other_choices()) {
+    const Choice choice = variant_from_json(Json::parse(json), "variant");
+    if (choice.id == v.id) choices.push_back(choice);
+  }
+  return choices;
+}
+
+std::string number(double x) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.10g", x);
+  return text;
+}
+
+// What of `values` differs from `others`.
+std::string changed(const Variant& v, const Values& values, const Values& others) {
+  const Json all = to_json(Choice{v.id, values}), before = to_json(Choice{v.id, others});
+  std::string text;
+  for (const auto& [key, value] : all.items()) {
+    const Json* had = before.find(key);
+    if (had == nullptr || !(had->dump() == value.dump())) text += " " + key + "=" + value.dump();
+  }
+  return text.empty() ? " as it begins" : text;
+}
+
+// Of its numbers the size, and how they lie: the sums of each by what it is counted as, from both
+// ends.
+std::string summary(const Tensor& x) {
+  double squares = 0, forwards = 0, backwards = 0;
+  for (Index n = 0; n < x.size(); ++n) {
+    squares += static_cast<double>(x[n]) * static_cast<double>(x[n]);
+    forwards += static_cast<double>(x[n]) * static_cast<double>(n + 1);
+    backwards += static_cast<double>(x[n]) * static_cast<double>(x.size() - n);
+  }
+  char text[80];
+  std::snprintf(text, sizeof text, "%.3g %.3g %.3g", std::sqrt(squares), forwards, backwards);
+  return text;
+}
+
+TEST(Estimates, AreAsTold) {
+  const Dimensions sizes{.model = 24,
+                         .heads = 6,
+                         .kv_heads = 3,
+                         .key = 4,
+                         .value = 5,
+                         .context = 30,
+                         .batch = 2,
+                         .memory = 8,
+                         .old_memory = 9};
+  const Dimensions small{.model = 6,
+                         .heads = 3,
+                         .kv_heads = 3,
+                         .key = 4,
+                         .value = 4,
+                         .context = 12,
+                         .memory = 2,
+                         .old_memory = 4};
+  std::string text;
+  for (const Variant& v : variants()) {
+    const Values start = default_values(v.parameters);
+    text += v.id + "\n";
+    for (const Choice& choice : choices_of(v)) {
+      text += " with" + changed(v, choice.values, start) + "\n";
+      if (v.memory) {
+        text += "  bytes";
+        for (const auto& [queries, keys] : {std::pair<Index, Index>{7, 7}, {40, 50}}) {
+          for (const int flags : {0, 1, 2}) {
+            text += " " + number(v.memory({.values = choice.values,
+                                           .batch = flags == 1 ? 1 : 2,
+                                           .heads = flags == 2 ? 1 : 3,
+                                           .queries = queries,
+                                           .keys = keys,
+                                           .key_size = 5,
+                                           .causal = flags == 1,
+                                           .maps = flags == 2}));
+          }
+        }
+        text += "\n";
+      }
+      if (v.columns) {
+        text += "  columns of 0, 1, 2, 5, 16, 23 keys";
+        for (const Index keys : {0, 1, 2, 5, 16, 23}) {
+          text += " " + std::to_string(v.columns(choice.values, keys));
+        }
+        text += "\n";
+      }
+      for (const WeightInfo& w : v.weights) {
+        if (!v.uses(w, choice.values)) continue;
+        text += "  " + w.name + " " + to_string(w.shape(sizes, choice.values));
+        Dimensions with_inner = sizes;
+        with_inner.inner = 7;
+        const Shape other = w.shape(with_inner, choice.values);
+        if (other != w.shape(sizes, choice.values)) text += " or " + to_string(other);
+        const Shape shape = w.shape(small, choice.values);
+        if (w.initial) text += " starts " + summary(w.initial(shape, small, choice.values, 3));
+        if (w.shown) {
+          text += " shown " + summary(w.shown(shape, {.dimensions = small}, choice.values));
+        }
+        if (w.most) text += " at most " + number(w.most(choice.values));
+        text += "\n";
+      }
+      const Needs n = needs(v, choice.values);
+      text +=
+          std::string("  needs") + (n.queries ? " queries" : "") + (n.keys ? " keys" : "") +
+          (n.values ? " values" : "") + (n.input ? " input" : "") +
+          (is_incremental(v, choice.values) ? ", incremental" : "") +
+          (is_pattern_alone(v, choice.values) ? ", a pattern alone" : "") +
+          (!v.has_terms || v.has_terms(choice.values) ? ", terms" : "") +
+          (!v.has_scores || v.has_scores(choice.values) ? ", scores" : "") +
+          (!v.takes_pairs || v.takes_pairs(choice.values) ? ", pairs" : "") +
+          (v.remembers_attention && v.remembers_attention(choice.values) ? ", remembers attention"
+                                                                         : "") +
+          (v.weights_from
+               ? ", weights from " + std::to_string(static_cast<int>(v.weights_from(choice.values)))
+               : "") +
+          "\n";
+    }
+    for (const Index length : {1, 6, 20, 100, 4096}) {
+      text +=
+          " at " + std::to_string(length) + ": " + number(v.growth.at(static_cast<double>(length)));
+      if (v.fitting) text += ", a picture of " + std::to_string(v.fitting(length));
+      if (v.growth.sizes) {
+        Values values = start;
+        v.growth.sizes(values, length);
+        text += ", " + changed(v, values, start);
+      }
+      text += "; shown with";
+      for (const Parameter& p : v.parameters) {
+        if (!p.telling) continue;
+        Values values = start;
+        values.set(p.key, p.telling(length));
+        text += " " + changed(v, values, start);
+      }
+      text += "\n";
+    }
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/attention/estimates.txt"));
+}
+
+// What one head takes, of operations that are run: with all but the number of keys different.
+TEST(Costs, AreAsTold) {
+  std::string text;
+  for (const Variant& v : variants()) {
+    if (!v.head_cost) continue;
+    for (const Choice& choice : choices_of(v)) {
+      const bool causal = v.causal_refusal.empty();
+      testing::OperationSizes sizes;
+      const std::string no = refusal(choice, default_encoding(), causal, testing::dimensions(sizes),
+                                     sizes.length, sizes.length);
+      if (!no.empty()) continue;
+      const OperationInput input =
+          testing::random_operation(sizes, choice, default_encoding(), causal, 5);
+      const OperationResult result =
+          evaluate(input, cpu_backend(), {.output = true, .attention = true}, Stop());
+      text += v.id + changed(v, choice.values, default_values(v.parameters)) + ":";
+      for (Index head = 0; head < sizes.heads; ++head) {
+        text += " " + number(v.head_cost({.values = choice.values,
+                                          .result = result,
+                                          .head = head,
+                                          .queries = 16,
+                                          .keys = 16,
+                                          .key_size = 4,
+                                          .value_size = 3,
+                                          .pairs = 101}));
+      }
+      text += "\n";
+    }
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/attention/costs.txt"));
+}
+
+// For each parameter of one number the numbers that are refused, and why, at lengths that do and do
+// not divide, with everything else as it begins.
+TEST(Refusals, AreAsTold) {
+  std::string text;
+  Dimensions sizes;
+  sizes.model = 8;
+  sizes.heads = sizes.kv_heads = 2;
+  sizes.key = sizes.value = 4;
+  // Of everything that is refused alike one line. That a number is out of its parameter's range is
+  // told with the parameters.
+  std::set<std::pair<std::string, std::string>> told_of_start;
+  const auto tell = [&](const Choice& choice, const std::string& label) {
+    std::map<std::string, std::string> where;
+    for (const bool causal : {false, true}) {
+      for (const Index length : {0, 8, 9}) {
+        const std::string why = refusal(choice, default_encoding(), causal, sizes, length, length);
+        if (why.empty() || why.find("expected an integer") != std::string::npos) continue;
+        where[why] += (causal ? " causal " : " ") + std::to_string(length);
+      }
+    }
+    std::erase_if(where, [&](const auto& entry) { return told_of_start.contains(entry); });
+    for (const auto& [why, lengths] : where) {
+      text += " " + label + ":" + lengths + ": " + why + "\n";
+    }
+    return where;
+  };
+  for (const Variant& v : variants()) {
+    text += v.id + "\n";
+    const Choice start{v.id, default_values(v.parameters)};
+    told_of_start.clear();
+    const auto of_start = tell(start, "as it begins");
+    told_of_start.insert(of_start.begin(), of_start.end());
+    for (const Parameter& p : v.parameters) {
+      if (p.kind != Parameter::Kind::Integer || !start.values.has(p.key)) continue;
+      for (const Index n : {0, 1, 2, 3, 4, 5, 8, 9, 10}) {
+        Choice choice = start;
+        choice.values.set(p.key, n);
+        tell(choice, p.key + "=" + std::to_string(n));
+      }
+    }
+    for (const Choice& choice : choices_of(v))
+      tell(choice, changed(v, choice.values, start.values));
+  }
+  for (
+      const char* json :
+      {R"({"type": "etc", "global": 8, "radius": 1})",
+       R"({"type": "etc", "global": 9, "radius": 1})",
+       R"({"type": "etc", "global": 2, "radius": 1, "segments": [0, 1, 0, 1, 0, 1]})",
+       R"({"type": "etc", "global": 2, "radius": 1, "segments": [0, 1, 0, 1, 0, 2]})",
+       R"({"type": "etc", "global": 2, "radius": 1, "segments": [0, 1, 0, 1, 0, 1, 1]})",
+       R"({"type": "longformer", "window": 1, "global": [7]})",
+       R"({"type": "longformer", "window": 1, "global": [8]})",
+       R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 0,
+            "random_blocks": 1, "random": [[0], [1], [2]]})",
+       R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 0,
+            "random_blocks": 1, "random": [[0], [1], [3]]})",
+       R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 0,
+            "random_blocks": 1, "random": [[0], [1]]})",
+       R"({"type": "blockwise", "blocks": 2, "permutations": [[0, 1], [1, 0]]})",
+       R"({"type": "blockwise", "blocks": 2, "permutations": [[0, 1]]})",
+       R"({"type": "blockwise", "blocks": 2, "permutations": [[0, 1], [1, 1]]})",
+       R"({"type": "blockwise", "blocks": 2, "permutations": [[0, 1], [1, 2]]})",
+       R"({"type": "blockwise", "blocks": 2, "permutations": [[0, 1], [1]]})",
+       R"({"type": "image_2d", "width": 3, "height": 3, "block_h": 1, "block_w": 1, "top": 0,
+            "left": 0, "right": 0})",
+       R"({"type": "graph", "from": "edges", "edges": [[0, 1], [1, 2, 3]]})",
+       R"({"type": "graph", "from": "edges", "edges": [[0, 1]]})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "factor": 2})",
+       R"({"type": "lsh", "buckets": 12, "rounds": 1, "factor": 4})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "factor": 3})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "factor": 6})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 0})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 1})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 4, "fill": 8})",
+       R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 4, "fill": 6})"}) {
+    text += std::string(json) + "\n";
+    tell(variant_from_json(Json::parse(json), "variant"), "so");
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/attention/refusals.txt"));
+}
+
+// What stands beside the numbers of operations that are run: kinds of columns, which rule lets how
+// many pairs in, what else is reported.
+TEST(Reports, AreAsTold) {
+  std::string text;
+  for (const Variant& v : variants()) {
+    for (const Choice& choice : choices_of(v)) {
+      for (const bool causal : {false, true}) {
+        testing::OperationSizes sizes;
+        sizes.length = 12;
+        Choice fitted = choice;
+        if (fitted.values.has("height")) fitted.values.set("height", Index{3});
+        if (!refusal(fitted, default_encoding(), causal, testing::dimensions(sizes), 12, 12)
+                 .empty()) {
+          continue;
+        }
+        const OperationInput input =
+            testing::random_operation(sizes, fitted, default_encoding(), causal, 5);
+        const OperationResult result = evaluate(
+            input, cpu_backend(),
+            {.output = true, .attention = true, .scores = true, .log_sum_exp = true}, Stop());
+        text += v.id + changed(v, fitted.values, default_values(v.parameters)) +
+                (causal ? ", causal" : "") + ":";
+        for (const auto& [kind, count] : result.columns) {
+          text +=
+              " " + std::to_string(count) + " of kind " + std::to_string(static_cast<int>(kind));
+        }
+        const Pattern& pattern = *result.pattern;
+        text += " pattern " + std::to_string(pattern.heads()) + "x" +
+                std::to_string(pattern.queries()) + "x" + std::to_string(pattern.keys());
+        for (std::size_t rule = 0; rule < pattern.rules().size(); ++rule) {
+          Index pairs = 0;
+          for (Index head = 0; head < pattern.heads(); ++head) {
+            for (Index i = 0; i < pattern.queries(); ++i) {
+              for (Index j = 0; j < pattern.keys(); ++j) {
+                pairs += pattern.rule(head, i, j) == static_cast<int>(rule);
+              }
+            }
+          }
+          text += ", " + pattern.rules()[rule] + " " + std::to_string(pairs);
+        }
+        for (const auto& [name, tensor] : result.extra)
+          text += " " + name + to_string(tensor.shape());
+        for (const auto& [name, tensor] : result.extra_counts) {
+          Index sum = 0;
+          for (const std::int32_t n : tensor) sum += n;
+          text += " " + name + to_string(tensor.shape()) + " " + std::to_string(sum);
+        }
+        for (const auto& [name, quantity] : result.quantities) {
+          text += " " + name + to_string(quantity.shape());
+        }
+        if (result.scores.defined()) text += " scores" + to_string(result.scores.shape());
+        if (result.log_sum_exp.defined()) text += " lse" + to_string(result.log_sum_exp.shape());
+        if (result.part) text += " one part";
+        if (result.mask.defined()) text += " mask";
+        if (!result.looks_ahead.empty()) text += " looks ahead";
+        for (const std::string& remark : result.remarks) text += " " + remark;
+        text += "\n";
+      }
+    }
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/attention/reports.txt"));
+}
+
+// The heads [first, first + count) of x, along its axis of heads.
+Tensor of_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Index count) {
+  Index before = 1;
+  for (std::size_t n = 0; n < axis; ++n) before *= x.shape()[n];
+  const Index each = x.size() / before / heads;
+  Shape shape = x.shape();
+  shape[axis] = shape[axis] / heads * count;
+  Tensor part(shape);
+  for (Index n = 0; n < before; ++n) {
+    std::copy_n(x.data() + (n * heads + first) * each, count * each,
+                part.data() + n * count * each);
+  }
+  return part;
+}
+
+// A group of a layer's heads does what these heads do in the layer, also where what they need is
+// drawn or follows from a head's number.
+TEST(HeadGroups, AreTheirHeadsOfTheLayer) {
+  int count = 0;
+  for (const Variant& v : variants()) {
+    for (const Choice& choice : choices_of(v)) {
+      for (const bool drawn : {false, true}) {
+        for (const bool causal : {false, true}) {
+          testing::OperationSizes sizes;
+          sizes.heads = sizes.kv_heads = 4;
+          sizes.inner = 0;
+          sizes.length = 12;
+          Choice fitted = choice;
+          if (fitted.values.has("height")) fitted.values.set("height", Index{3});
+          const Dimensions all = testing::dimensions(sizes);
+          if (!refusal(fitted, default_encoding(), causal, all, 12, 12).empty()) continue;
+          OperationInput whole =
+              testing::random_operation(sizes, fitted, default_encoding(), causal, 7);
+          for (const WeightInfo& w : v.weights) {
+            if (drawn && w.optional && !w.state && w.name != "comp.usage")
+              whole.weights.erase(w.name);
+          }
+          OperationInput group = whole;
+          group.heads = group.kv_heads = 2;
+          group.first_head = 1;
+          group.layer_heads = 4;
+          for (Var* x : {&group.q, &group.k, &group.v}) *x = of_heads(x->value(), 0, 4, 1, 2);
+          Dimensions half = all;
+          half.heads = half.kv_heads = 2;
+          for (const WeightInfo& w : v.weights) {
+            const auto found = group.weights.find(w.name);
+            if (found == group.weights.end()) continue;
+            const Shape big = w.shape(all, fitted.values), small = w.shape(half, fitted.values);
+            if (big == small) continue;
+            std::size_t axis = 0;
+            while (big[axis] == small[axis]) ++axis;
+            found->second = of_heads(found->second.value(), axis, 4, 1, 2);
+          }
+          const Wanted wanted{.output = true, .attention = true};
+          const OperationResult of_layer = evaluate(whole, cpu_backend(), wanted, Stop());
+          const OperationResult of_group = evaluate(group, cpu_backend(), wanted, Stop());
+          SCOPED_TRACE(testing::describe(whole) + (drawn ? ", drawn" : ""));
+          EXPECT_TRUE(testing::close(of_group.output.value(),
+                                     of_heads(of_layer.output.value(), 0, 4, 1, 2), 1e-5));
+          EXPECT_TRUE(
+              testing::close(of_group.attention, of_heads(of_layer.attention, 0, 4, 1, 2), 1e-5));
+          ++count;
+        }
+      }
+    }
+  }
+  EXPECT_GT(count, 150);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,214 @@
+// How operations are carried out whatever the variant: rows of a text that goes on, texts that
+// begin elsewhere, devices that cannot or do not do it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/attention/variant.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::OperationSizes;
+using testing::random_tensor;
+
+constexpr Wanted kOutput{.output = true};
+
+// Rows [first, first + count) of x [N, L, e].
+Tensor rows_of(const Tensor& x, Index first, Index count) {
+  Tensor rows({x.dim(0), count, x.dim(2)});
+  for (Index n = 0; n < x.dim(0); ++n) {
+    std::copy_n(x.data() + (n * x.dim(1) + first) * x.dim(2), count * x.dim(2),
+                rows.data() + n * count * x.dim(2));
+  }
+  return rows;
+}
+
+// Whatever is incremental gives the last rows from their own queries and input, and all keys.
+TEST(Evaluate, EveryIncrementalVariantGivesTheRowsOfTheWhole) {
+  int count = 0;
+  std::uint64_t seed = 0;
+  for (const Variant& v : variants()) {
+    for (const Values& values : testing::value_cases(v.parameters)) {
+      const Choice choice = testing::small_choice(v, values);
+      if (!is_incremental(v, choice.values)) continue;
+      for (const char* position : {"none", "rope", "alibi", "transformer_xl"}) {
+        const Choice encoding_choice{position, default_values(encoding(position).parameters)};
+        OperationSizes sizes;
+        sizes.batch = 2;
+        if (!refusal(choice, encoding_choice, true, testing::dimensions(sizes), 16, 16).empty()) {
+          continue;
+        }
+        const OperationInput whole =
+            testing::random_operation(sizes, choice, encoding_choice, true, ++seed);
+        SCOPED_TRACE(testing::describe(whole));
+        OperationInput last = whole;
+        last.q = rows_of(whole.q.value(), 13, 3);
+        last.x = rows_of(whole.x.value(), 13, 3);
+        last.positions = {13, 14, 15};
+        const Tensor all = evaluate(whole, cpu_backend(), kOutput, Stop()).output.value();
+        EXPECT_TRUE(close(evaluate(last, cpu_backend(), kOutput, Stop()).output.value(),
+                          rows_of(all, 13, 3), 1e-5));
+        ++count;
+      }
+    }
+  }
+  EXPECT_GE(count, 50);
+}
+
+// Where a text begins elsewhere, an encoding of places sees it there, and features of turned
+// vectors do; the pattern counts from 0 all the same.
+TEST(Evaluate, PlacesCountFromTheOrigin) {
+  const auto run = [](OperationInput in, Index origin) {
+    in.origin = origin;
+    return evaluate(in, cpu_backend(), kOutput, Stop()).output.value();
+  };
+  OperationSizes sizes;
+  sizes.length = 8;
+  const Choice untied = encoding_from_json(Json::parse(R"({"type": "untied"})"), "position");
+  OperationInput in = testing::random_operation(sizes, default_variant(), untied, true, 5);
+  const Tensor places = random_tensor({13, sizes.model}, 7);
+  in.weights["pos.embedding"] = places;
+  const Tensor moved = run(in, 5);
+  EXPECT_TRUE(testing::differs(moved, run(in, 0), 1e-3));
+  in.weights["pos.embedding"] = places.slice(5, 8);
+  EXPECT_TRUE(close(moved, run(in, 0), 1e-6));
+  for (const char* json : {R"({"type": "linear"})", R"({"type": "rfa", "features": 5})",
+                           R"({"type": "performer", "features": 5})"}) {
+    const Choice choice = variant_from_json(Json::parse(json), "variant");
+    const auto turned = [&](double offset) {
+      const Choice rope = encoding_from_json({{"type", "rope"}, {"offset", offset}}, "position");
+      return testing::random_operation(sizes, choice, rope, true, 5);
+    };
+    EXPECT_TRUE(close(run(turned(0), 3), run(turned(3), 0), 1e-5)) << json;
+    EXPECT_TRUE(testing::differs(run(turned(0), 3), run(turned(0), 0), 1e-4)) << json;
+  }
+}
+
+TEST(Evaluate, SinksAndCapsAreForSoftmaxesOverScores) {
+  for (const Variant& v : variants()) {
+    const Choice choice = testing::small_choice(v, default_values(v.parameters));
+    const bool causal = v.causal_refusal.empty();
+    OperationInput in = testing::random_operation({}, choice, default_encoding(), causal, 5);
+    in.score_cap = 2;
+    OperationInput with_sinks = in;
+    with_sinks.score_cap = 0;
+    with_sinks.sinks = random_tensor({2}, 3);
+    for (const OperationInput& changed : {in, with_sinks}) {
+      if (takes_score_changes(v)) {
+        EXPECT_NO_THROW(evaluate(changed, cpu_backend(), kOutput, Stop())) << v.id;
+      } else {
+        EXPECT_THROW(evaluate(changed, cpu_backend(), kOutput, Stop()), InputError) << v.id;
+      }
+    }
+  }
+}
+
+// A sink takes its share of every row, and of one without keys all.
+TEST(Evaluate, SinksTakeTheirShare) {
+  OperationSizes sizes;
+  sizes.length = 40;
+  const Choice custom = variant_from_json(Json::parse(R"({"type": "custom"})"), "variant");
+  OperationInput in = testing::random_operation(sizes, custom, default_encoding(), false, 5);
+  Tensor mask({40, 40});
+  for (Index n = 0; n < mask.size(); ++n) mask[n] = n / 40 != 3 && (n * 7) % 5 < 3 ? 1.0f : 0.0f;
+  in.weights["pattern.mask"] = mask;
+  in.sinks = Tensor::from({2}, {0.7f, -30});
+  for (const bool maps : {true, false}) {
+    const OperationResult out =
+        evaluate(in, cpu_backend(),
+                 {.output = true, .attention = maps, .scores = maps, .log_sum_exp = true}, Stop());
+    const Tensor &q = in.q.value(), &k = in.k.value(), &v = in.v.value();
+    for (Index a = 0; a < 2; ++a) {
+      const double sink = static_cast<double>(in.sinks.value()[a]);
+      for (Index i = 0; i < 40; ++i) {
+        std::vector<double> weights(40);
+        double sum = std::exp(sink);
+        for (Index j = 0; j < 40; ++j) {
+          if (mask(i, j) == 0) continue;
+          double product = 0;
+          for (Index n = 0; n < 4; ++n) product += static_cast<double>(q(a, i, n)) * k(a, j, n);
+          weights[static_cast<std::size_t>(j)] = std::exp(product / 2);
+          sum += weights[static_cast<std::size_t>(j)];
+        }
+        EXPECT_NEAR(out.log_sum_exp[a * 40 + i], std::log(sum), 1e-4) << a << " " << i;
+        for (Index c = 0; c < 3; ++c) {
+          double expected = 0;
+          for (Index j = 0; j < 40; ++j) {
+            expected +=
+                weights[static_cast<std::size_t>(j)] / sum * static_cast<double>(v(a, j, c));
+          }
+          EXPECT_NEAR(out.output.value()(a, i, c), expected, 1e-5) << a << " " << i;
+        }
+        for (Index j = 0; maps && j < 40; ++j) {
+          EXPECT_NEAR(out.attention(a, i, j), weights[static_cast<std::size_t>(j)] / sum, 1e-6);
+        }
+      }
+    }
+  }
+}
+
+// Does as the CPU does, refuses or fails, and remembers what was asked of it.
+class Device : public Backend {
+ public:
+  std::string name() const override { return "device"; }
+  std::string refusal(const Part&, const Wanted&) const override { return refuses; }
+  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+    ++runs;
+    if (fails) throw WorkError("the device is gone");
+    kept = wanted.device_attention;
+    return cpu_backend().run(part, wanted, stop);
+  }
+  std::string refuses;
+  bool fails = false, kept = false;
+  int runs = 0;
+};
+
+TEST(Evaluate, TheCpuDoesWhatADeviceCannot) {
+  const OperationInput in =
+      testing::random_operation({}, default_variant(), default_encoding(), true, 5);
+  const Wanted wanted{.output = true, .device_attention = true};
+  const OperationResult expected = evaluate(in, cpu_backend(), {.attention = true}, Stop());
+  Device able;
+  const OperationResult done = evaluate(in, able, wanted, Stop());
+  EXPECT_EQ(done.note, "");
+  EXPECT_EQ(able.runs, 1);
+  EXPECT_TRUE(able.kept);
+  EXPECT_FALSE(done.attention.defined());
+  Device unable;
+  unable.refuses = "too many keys";
+  Device broken;
+  broken.fails = true;
+  for (Device* device : {&unable, &broken}) {
+    const OperationResult instead = evaluate(in, *device, wanted, Stop());
+    EXPECT_EQ(instead.note, device == &unable ? "too many keys" : "the device is gone");
+    EXPECT_EQ(device->runs, device == &unable ? 0 : 1);
+    EXPECT_TRUE(close(instead.output.value(), expected.output.value(), 0));
+    EXPECT_TRUE(close(instead.attention, expected.attention, 0)) << "kept on the host";
+  }
+}
+
+TEST(Evaluate, WhatIsKeptOnTheHostIsWhatWasWantedOnTheDevice) {
+  EXPECT_TRUE(kept_in_memory({.device_attention = true}).attention);
+  EXPECT_FALSE(kept_in_memory({.device_attention = true}).device_attention);
+  EXPECT_TRUE(kept_in_memory({.attention = true}).attention);
+  EXPECT_FALSE(kept_in_memory({}).attention);
+}
+
+TEST(Backends, AreKnownByTheirNames) {
+  for (const char* name : {"auto", "cpu", "gpu"}) EXPECT_EQ(to_string(backend_choice(name)), name);
+  EXPECT_THROW(backend_choice("tpu"), InputError);
+  EXPECT_TRUE(cpu_backend().name().starts_with("CPU (")) << cpu_backend().name();
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,389 @@
+// What variants keep of the segments before, against lists of rows that are kept one by one: two
+// texts at once, segments of several lengths, memories that fill and run over.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/attention/remembered.h"
+#include "core/attention/variant.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/json.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::random_tensor;
+
+constexpr Index kBatch = 2, kHeads = 4, kShared = 2, kKey = 3, kWidth = 5, kUsual = 3;
+
+using Row = std::vector<double>;
+
+struct KeptRow {
+  Row numbers;
+  double usage = 0;
+  Index seen = 0, position = 0;
+};
+struct CompressedRow {
+  Row numbers;
+  Index position = 0;
+  RowSource from;
+};
+// Of one text.
+struct Lists {
+  std::vector<KeptRow> rows;
+  std::vector<CompressedRow> compressed;
+};
+
+Row row_of(const Tensor& x, Index b, Index i) {
+  Row row;
+  for (Index c = 0; c < x.dim(2); ++c) row.push_back(static_cast<double>(x(b, i, c)));
+  return row;
+}
+
+// row @ matrix[t] of [rate, d, d], added to `to`.
+void add_product(const Row& row, const Tensor& matrices, Index t, Row& to) {
+  for (Index c = 0; c < kWidth; ++c) {
+    for (Index n = 0; n < kWidth; ++n) {
+      to[static_cast<std::size_t>(c)] +=
+          row[static_cast<std::size_t>(n)] * static_cast<double>(matrices(t, n, c));
+    }
+  }
+}
+
+// What the oldest rows become, whole windows of `rate`.
+std::vector<CompressedRow> compressed_of(const std::vector<KeptRow>& old, Index rate,
+                                         const std::string& function, const NamedVars& weights) {
+  const auto count = static_cast<Index>(old.size());
+  std::vector<CompressedRow> result;
+  if (function == "most_used") {
+    std::vector<Index> order;
+    for (Index n = 0; n < count; ++n) order.push_back(n);
+    const auto usage = [&](Index n) {
+      const KeptRow& row = old[static_cast<std::size_t>(n)];
+      return row.seen == 0 ? 0 : row.usage / static_cast<double>(row.seen);
+    };
+    std::ranges::stable_sort(order, [&](Index a, Index b) { return usage(a) > usage(b); });
+    order.resize(static_cast<std::size_t>(count / rate));
+    std::ranges::sort(order);
+    for (const Index n : order) {
+      const KeptRow& row = old[static_cast<std::size_t>(n)];
+      result.push_back({row.numbers, row.position, {row.position}});
+    }
+    return result;
+  }
+  const Index step = function == "dilated" ? 2 : 1;
+  for (Index first = 0; first < count; first += rate) {
+    CompressedRow made;
+    const bool convolved = function == "convolution" || function == "dilated";
+    made.numbers.assign(kWidth, function == "max" ? -1e300 : 0);
+    made.from = {old[static_cast<std::size_t>(first)].position, 0, step};
+    made.position = old[static_cast<std::size_t>(first + rate - 1)].position;
+    for (Index t = 0; t < rate && first + step * t < count; ++t) {
+      const Row& row = old[static_cast<std::size_t>(first + step * t)].numbers;
+      ++made.from.count;
+      if (convolved) add_product(row, weights.at("comp.kernel").value(), t, made.numbers);
+      for (std::size_t c = 0; c < row.size() && !convolved; ++c) {
+        double& to = made.numbers[c];
+        to = function == "max" ? std::max(to, row[c]) : to + row[c] / static_cast<double>(rate);
+      }
+    }
+    for (Index c = 0; c < kWidth && convolved; ++c) {
+      made.numbers[static_cast<std::size_t>(c)] +=
+          static_cast<double>(weights.at("comp.bias").value()[c]);
+    }
+    result.push_back(std::move(made));
+  }
+  return result;
+}
+
+// Attention of the segment's queries to `rows` alone, by head and query.  [h S][d_k]
+std::vector<Row> content_attention(const Tensor& q, Index b, const std::vector<Row>& rows,
+                                   const Tensor& to_k, const Tensor& to_v) {
+  std::vector<Row> result;
+  for (Index head = 0; head < kHeads; ++head) {
+    const Index kv = head / (kHeads / kShared);
+    const auto projected = [&](const Row& row, const Tensor& by, Index n) {
+      double sum = 0;
+      for (Index c = 0; c < kWidth; ++c) {
+        sum += row[static_cast<std::size_t>(c)] * static_cast<double>(by(c, kv * kKey + n));
+      }
+      return sum;
+    };
+    for (Index i = 0; i < q.dim(1); ++i) {
+      Row weights, out(kKey, 0.0);
+      double total = 0;
+      for (const Row& row : rows) {
+        double score = 0;
+        for (Index n = 0; n < kKey; ++n) {
+          score += static_cast<double>(q(b * kHeads + head, i, n)) * projected(row, to_k, n);
+        }
+        weights.push_back(std::exp(score / std::sqrt(static_cast<double>(kKey))));
+        total += weights.back();
+      }
+      for (std::size_t j = 0; j < rows.size(); ++j) {
+        for (Index n = 0; n < kKey; ++n) {
+          out[static_cast<std::size_t>(n)] += weights[j] / total * projected(rows[j], to_v, n);
+        }
+      }
+      result.push_back(out);
+    }
+  }
+  return result;
+}
+
+double mean_square(const std::vector<Row>& a, const std::vector<Row>& b) {
+  double sum = 0, count = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    for (std::size_t c = 0; c < a[n].size(); ++c, ++count) sum += std::pow(a[n][c] - b[n][c], 2);
+  }
+  return sum / count;
+}
+
+struct Form {
+  const char* json;
+  Index rate, memory, compressed;
+};
+
+class Compressing : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Compressing, KeepsWhatIsKeptRowByRow) {
+  const std::string function = GetParam();
+  for (const Form& form : {Form{R"("rate": 2)", 2, kUsual, kUsual},
+                           Form{R"("rate": 2, "memory": 4, "compressed": 3)", 2, 4, 3},
+                           Form{R"("rate": 3, "memory": 1, "compressed": 5)", 3, 1, 5},
+                           Form{R"("rate": 2, "memory": 0, "compressed": 1)", 2, 0, 1}}) {
+    const std::string json = R"({"type": "compressive", "function": ")" + function +
+                             R"(", "auto_encoding": 0.5, "attention_reconstruction": 2, )" +
+                             form.json + "}";
+    SCOPED_TRACE(json);
+    const Choice choice = variant_from_json(Json::parse(json), "variant");
+    const NamedVars weights{{"comp.kernel", Var(random_tensor({form.rate, kWidth, kWidth}, 1))},
+                            {"comp.bias", Var(random_tensor({kWidth}, 2))},
+                            {"comp.back", Var(random_tensor({form.rate, kWidth, kWidth}, 3))}};
+    const Tensor to_k = random_tensor({kWidth, kShared * kKey}, 4, 0.5),
+                 to_v = random_tensor({kWidth, kShared * kKey}, 5);
+    Remembered remembered;
+    std::vector<Lists> lists(kBatch);
+    Index first = 0;
+    std::uint64_t seed = 10;
+    for (const Index size : {3, 3, 2, 3, 1, 3, 3}) {
+      const Index before = remembered.compressed_count(), rows = remembered.row_count();
+      std::map<std::string, std::vector<double>> losses;
+      SegmentRead read{.values = choice.values, .weights = weights};
+      read.batch = kBatch;
+      read.heads = kHeads;
+      read.kv_heads = kShared;
+      read.first = first;
+      read.usual = kUsual;
+      read.x = random_tensor({kBatch, size, kWidth}, ++seed);
+      read.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
+      read.attention = random_tensor({kBatch * kHeads, size, before + rows + size}, ++seed);
+      for (float& a : read.attention) a = std::abs(a);
+      read.project = [&](const Var& x) {
+        return std::pair(split_heads(matmul(x, to_k), kShared),
+                         split_heads(matmul(x, to_v), kShared));
+      };
+      read.add_loss = [&](const std::string& name, const Var& value) {
+        losses[name].push_back(static_cast<double>(value.value()[0]));
+      };
+      variant("compressive").remember(read, remembered);
+
+      Index old = 0;
+      double restoring = 0, reconstructing = 0;
+      for (Index b = 0; b < kBatch; ++b) {
+        Lists& list = lists[static_cast<std::size_t>(b)];
+        for (Index m = 0; m < rows; ++m) {
+          KeptRow& row = list.rows[static_cast<std::size_t>(m)];
+          ++row.seen;
+          for (Index head = 0; head < kHeads; ++head) {
+            for (Index i = 0; i < size; ++i) {
+              row.usage += static_cast<double>(read.attention(b * kHeads + head, i, before + m));
+            }
+          }
+        }
+        for (Index i = 0; i < size; ++i)
+          list.rows.push_back({row_of(read.x, b, i), 0, 0, first + i});
+        const auto all = static_cast<Index>(list.rows.size());
+        old = std::max<Index>(all - form.memory, 0) / form.rate * form.rate;
+        const std::vector<KeptRow> oldest(list.rows.begin(), list.rows.begin() + old);
+        list.rows.erase(list.rows.begin(), list.rows.begin() + old);
+        const auto made = compressed_of(oldest, form.rate, function, weights);
+        std::vector<Row> rows_of_old, rows_made, restored;
+        for (const KeptRow& row : oldest) rows_of_old.push_back(row.numbers);
+        for (const CompressedRow& row : made) {
+          rows_made.push_back(row.numbers);
+          for (Index t = 0; t < form.rate; ++t) {
+            restored.emplace_back(kWidth, 0.0);
+            add_product(row.numbers, weights.at("comp.back").value(), t, restored.back());
+          }
+        }
+        if (old > 0) {
+          restoring += mean_square(rows_of_old, restored) / kBatch;
+          reconstructing += mean_square(content_attention(read.q, b, rows_of_old, to_k, to_v),
+                                        content_attention(read.q, b, rows_made, to_k, to_v)) /
+                            kBatch;
+        }
+        auto& kept = list.compressed;
+        kept.insert(kept.end(), made.begin(), made.end());
+        if (static_cast<Index>(kept.size()) > form.compressed) {
+          kept.erase(kept.begin(), kept.end() - form.compressed);
+        }
+      }
+      first += size;
+
+      const Lists& one = lists.front();
+      ASSERT_EQ(remembered.row_count(), static_cast<Index>(one.rows.size())) << first;
+      ASSERT_EQ(remembered.compressed_count(), static_cast<Index>(one.compressed.size())) << first;
+      ASSERT_EQ(remembered.usage.size(), kBatch * one.rows.size());
+      for (Index b = 0; b < kBatch; ++b) {
+        const Lists& list = lists[static_cast<std::size_t>(b)];
+        for (std::size_t m = 0; m < list.rows.size(); ++m) {
+          for (Index c = 0; c < kWidth; ++c) {
+            EXPECT_NEAR(remembered.rows(b, static_cast<Index>(m), c),
+                        list.rows[m].numbers[static_cast<std::size_t>(c)], 1e-6);
+          }
+          EXPECT_NEAR(remembered.usage[static_cast<std::size_t>(b) * list.rows.size() + m],
+                      list.rows[m].usage, 1e-5)
+              << "text " << b << " row " << m << " after " << first;
+          EXPECT_EQ(remembered.seen[m], list.rows[m].seen);
+        }
+        for (std::size_t n = 0; n < list.compressed.size(); ++n) {
+          const std::size_t at = static_cast<std::size_t>(b) * list.compressed.size() + n;
+          EXPECT_EQ(remembered.compressed_positions[at], list.compressed[n].position) << first;
+          EXPECT_EQ(remembered.compressed_from[at], list.compressed[n].from)
+              << first << ": " << remembered.compressed_from[at].first << " "
+              << remembered.compressed_from[at].count;
+          for (Index c = 0; c < kWidth; ++c) {
+            EXPECT_NEAR(remembered.compressed(b, static_cast<Index>(n), c),
+                        list.compressed[n].numbers[static_cast<std::size_t>(c)], 1e-4)
+                << "text " << b << " row " << n << " after " << first;
+          }
+        }
+      }
+      for (const auto& [name, expected] :
+           {std::pair("auto_encoding", restoring), {"attention_reconstruction", reconstructing}}) {
+        ASSERT_FALSE(losses[name].empty()) << name;
+        EXPECT_EQ(losses[name].front(), 0) << name << ": there before anything is compressed";
+        ASSERT_EQ(losses[name].size(), old > 0 ? 2u : 1u) << name;
+        EXPECT_NEAR(losses[name].back(), expected, 1e-4 * std::max(1.0, expected)) << name;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Functions, Compressing,
+                         ::testing::Values("mean", "max", "convolution", "dilated", "most_used"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Remembering, AsksForNoLossThatDoesNotCount) {
+  const Choice choice =
+      variant_from_json(Json::parse(R"({"type": "compressive", "rate": 1})"), "variant");
+  const NamedVars none;
+  Remembered remembered;
+  for (int segment = 0; segment < 3; ++segment) {
+    SegmentRead read{.values = choice.values, .weights = none};
+    read.x = random_tensor({1, 2, kWidth}, 1);
+    read.usual = 2;
+    read.first = 2 * segment;
+    read.add_loss = [](const std::string& name, const Var&) { ADD_FAILURE() << name; };
+    variant("compressive").remember(read, remembered);
+  }
+  EXPECT_EQ(remembered.compressed_count(), 2);
+}
+
+// Rows, or keys and values as they were projected: the last of all that was read.
+TEST(Remembering, OfSegmentsAndOfKeys) {
+  for (const std::optional<Index> memory : {std::optional<Index>(), std::optional<Index>(5)}) {
+    const Index most = memory.value_or(kUsual);
+    for (const char* id : {"segment_memory", "memorizing"}) {
+      Choice choice{id, default_values(variant(id).parameters)};
+      if (memory) choice.values.set("memory", *memory);
+      const bool of_keys = choice.id == "memorizing";
+      const NamedVars none;
+      Remembered remembered;
+      std::vector<Row> all;
+      std::uint64_t seed = 3;
+      Index first = 0;
+      for (const Index size : {3, 1, 3, 3}) {
+        SegmentRead read{.values = choice.values, .weights = none};
+        read.batch = kBatch;
+        read.heads = kHeads;
+        read.kv_heads = kShared;
+        read.usual = kUsual;
+        read.first = first;
+        read.x = random_tensor({kBatch, size, kWidth}, ++seed);
+        read.k = random_tensor({kBatch * kShared, size, kKey}, ++seed);
+        read.v = random_tensor({kBatch * kShared, size, kKey}, ++seed);
+        variant(id).remember(read, remembered);
+        first += size;
+        for (Index i = 0; i < size; ++i) all.push_back(row_of(of_keys ? read.v : read.x, 1, i));
+        const Tensor& kept = of_keys ? remembered.values : remembered.rows;
+        const Index count = std::min(most, first);
+        ASSERT_EQ(kept.dim(1), count);
+        ASSERT_EQ(of_keys ? remembered.stored_count() : remembered.row_count(), count);
+        for (Index n = 0; n < count; ++n) {
+          EXPECT_EQ(row_of(kept, 1, n), all[static_cast<std::size_t>(first - count + n)]) << id;
+        }
+        const std::vector<RowSource> sources = sources_of(remembered, first);
+        ASSERT_EQ(static_cast<Index>(sources.size()), count);
+        for (Index n = 0; n < count; ++n) {
+          EXPECT_EQ(sources[static_cast<std::size_t>(n)], (RowSource{first - count + n, 1, 1}));
+        }
+      }
+    }
+  }
+}
+
+TEST(Remembering, CompressedSourcesStandBeforeTheOthers) {
+  Remembered remembered;
+  remembered.rows = Tensor({2, 3, kWidth});
+  remembered.compressed = Tensor({2, 2, kWidth});
+  remembered.compressed_from = {{0, 2, 1}, {2, 3, 2}, {7, 1, 1}, {8, 1, 1}};
+  const std::vector<RowSource> expected{{0, 2, 1}, {2, 3, 2}, {9, 1, 1}, {10, 1, 1}, {11, 1, 1}};
+  EXPECT_EQ(sources_of(remembered, 12), expected);
+  EXPECT_EQ((RowSource{2, 3, 2}.last()), 6);
+  EXPECT_FALSE(remembered.empty());
+  EXPECT_TRUE(Remembered().empty());
+}
+
+TEST(Remembering, IsRecalledByItsKind) {
+  const Projection twice = [](const Var& rows) {
+    Tensor k = rows.value().copy(), v = rows.value().copy();
+    for (float& x : k) x *= 2;
+    for (float& x : v) x *= 3;
+    return std::pair(Var(k), Var(v));
+  };
+  NamedVars weights;
+  recall({}, 4, twice, weights);
+  EXPECT_TRUE(weights.empty());
+  Remembered remembered;
+  remembered.keys = random_tensor({2, 3, kKey}, 1);
+  remembered.values = random_tensor({2, 3, kKey}, 2);
+  recall(remembered, 4, twice, weights);
+  EXPECT_EQ(weights.size(), 2u);
+  EXPECT_TRUE(testing::close(weights.at("mem.k").value(), remembered.keys, 0));
+  EXPECT_TRUE(testing::close(weights.at("mem.v").value(), remembered.values, 0));
+  Remembered rows;
+  rows.rows = random_tensor({1, 2, kWidth}, 3);
+  rows.compressed = random_tensor({2, 2, kWidth}, 4);
+  rows.compressed_positions = {1, 3, 5, 20};
+  weights.clear();
+  recall(rows, 12, twice, weights);
+  EXPECT_EQ(weights.size(), 5u);
+  EXPECT_EQ(weights.at("mem.k").value()[1], 2 * rows.rows[1]);
+  EXPECT_EQ(weights.at("mem.v").value()[1], 3 * rows.rows[1]);
+  EXPECT_EQ(weights.at("compressed.k").value()[3], 2 * rows.compressed[3]);
+  EXPECT_EQ(weights.at("compressed.v").value()[3], 3 * rows.compressed[3]);
+  EXPECT_TRUE(testing::close(weights.at("compressed.position").value(),
+                             Tensor::from({2, 2}, {-11, -9, -7, 8}), 0));
+}
+
+}  // namespace
+}  // namespace attnscope

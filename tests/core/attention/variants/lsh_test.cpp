@@ -1,0 +1,411 @@
+// LSH with all its options, by loops over rounds, chunks and positions; drawn and served tensors.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/attention/variant.h"
+#include "core/attention/variants/shared/drawn.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::OperationSizes;
+
+// The bucket of each position by the definition, in rounds of two factors or of one.
+std::vector<Index> buckets_of(const OperationInput& in, Index round, Index head,
+                              const std::vector<Index>& factors) {
+  const Tensor& rotation = in.weights.at("lsh.rotation").value();  // [n, h, d_k, columns]
+  const Tensor& q = in.q.value();
+  const Index columns = rotation.dim(3), size = rotation.dim(2);
+  std::vector<Index> result;
+  for (Index i = 0; i < q.dim(1); ++i) {
+    Index bucket = 0, worth = 1, first = 0;
+    for (const Index factor : factors) {
+      std::vector<double> turned;
+      for (const double sign : {1.0, -1.0}) {
+        for (Index b = 0; b < factor / 2; ++b) {
+          double sum = 0;
+          for (Index n = 0; n < size; ++n) {
+            const Index row = (round * rotation.dim(1) + head) * size + n;
+            sum += sign * static_cast<double>(q(head, i, n)) *
+                   static_cast<double>(rotation[row * columns + first + b]);
+          }
+          turned.push_back(sum);
+        }
+      }
+      bucket += worth * (std::max_element(turned.begin(), turned.end()) - turned.begin());
+      worth *= factor;
+      first += factor / 2;
+    }
+    result.push_back(bucket);
+  }
+  return result;
+}
+
+struct Form {
+  const char* json;
+  std::vector<Index> factors;
+  Index rounds, chunk, before, after, fill;
+  bool released;
+};
+
+// How often each key counts for each query of a head.  [L, L]
+std::vector<std::vector<int>> met(const OperationInput& in, const Form& form, Index head,
+                                  const OperationResult& out) {
+  const Index length = in.q.dim(1), heads = in.heads;
+  const auto at = [](Index n) { return static_cast<std::size_t>(n); };
+  std::vector<std::vector<int>> times(at(length), std::vector<int>(at(length), 0));
+  std::vector<std::vector<Index>> order, bucket;
+  for (Index round = 0; round < form.rounds; ++round) {
+    bucket.push_back(buckets_of(in, round, head, form.factors));
+    std::vector<Index> sorted;
+    for (Index i = 0; i < length; ++i) sorted.push_back(i);
+    std::ranges::stable_sort(
+        sorted, [&](Index a, Index b) { return bucket.back()[at(a)] < bucket.back()[at(b)]; });
+    order.push_back(sorted);
+    for (Index r = 0; r < length; ++r) {
+      const Index row = (round * heads + head) * length;
+      EXPECT_EQ(out.extra_counts.at("lsh.bucket")[row + r], bucket.back()[at(r)]);
+      EXPECT_EQ(out.extra_counts.at("lsh.rank")[row + sorted[at(r)]], r);
+    }
+  }
+  const Index unit = std::max(form.fill, std::max<Index>(1, form.chunk));
+  const Index chunks =
+      form.chunk == 0 ? 1 : (length + unit - 1) / unit * unit / form.chunk;  // of a round
+  for (Index i = 0; i < length; ++i) {
+    for (Index round = 0; round < form.rounds; ++round) {
+      const auto& sorted = order[at(round)];
+      const Index rank = std::ranges::find(sorted, i) - sorted.begin();
+      if (!form.released) {
+        for (Index r = 0; r < length; ++r) {
+          const Index j = sorted[at(r)];
+          const Index behind = form.chunk == 0 ? 0 : rank / form.chunk - r / form.chunk;
+          if (j != i && bucket[at(round)][at(j)] == bucket[at(round)][at(i)] &&
+              behind <= form.before && -behind <= form.after && !(in.causal && j > i)) {
+            times[at(i)][at(j)] = 1;
+          }
+        }
+        continue;
+      }
+      if (chunks == 1 && round > 0) break;  // a round sees all that there is
+      const Index all = chunks * form.rounds, own = round * chunks + rank / form.chunk;
+      const Index before = chunks == 1 ? 0 : form.before, after = chunks == 1 ? 0 : form.after;
+      for (Index c = own - before; c <= own + after; ++c) {
+        const Index there = (c + 100 * all) % all;
+        for (Index r = there % chunks * form.chunk; r < (there % chunks + 1) * form.chunk; ++r) {
+          if (r >= length) break;
+          const Index j = order[at(there / chunks)][at(r)];
+          if (j != i && !(in.causal && j > i)) ++times[at(i)][at(j)];
+        }
+      }
+    }
+    if (std::ranges::count(times[at(i)], 0) == length) times[at(i)][at(i)] = 1;
+  }
+  return times;
+}
+
+TEST(Lsh, SeesWhatItsRoundsAndChunksHold) {
+  for (const Form& form :
+       {Form{R"({"type": "lsh", "buckets": 6, "rounds": 2})", {6}, 2, 0, 1, 0, 0, false},
+        Form{R"({"type": "lsh", "buckets": 8, "factor": 4, "rounds": 2, "chunk": 2})",
+             {4, 2},
+             2,
+             2,
+             1,
+             0,
+             0,
+             false},
+        Form{R"({"type": "lsh", "buckets": 4, "rounds": 3, "chunk": 2, "before": 2, "after": 1})",
+             {4},
+             3,
+             2,
+             2,
+             1,
+             0,
+             false},
+        Form{R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3, "before": 0, "after": 0})",
+             {4},
+             2,
+             3,
+             0,
+             0,
+             0,
+             false},
+        Form{R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3, "form": "released"})",
+             {4},
+             2,
+             3,
+             1,
+             0,
+             0,
+             true},
+        Form{R"({"type": "lsh", "buckets": 8, "factor": 2, "rounds": 3, "chunk": 2, "before": 1,
+                 "after": 2, "form": "released"})",
+             {2, 4},
+             3,
+             2,
+             1,
+             2,
+             0,
+             true},
+        Form{R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 4, "fill": 8,
+                 "form": "released"})",
+             {4},
+             2,
+             4,
+             1,
+             0,
+             8,
+             true},
+        Form{R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 16, "form": "released"})",
+             {4},
+             2,
+             16,
+             1,
+             0,
+             0,
+             true}}) {
+    for (const bool causal : {false, true}) {
+      for (const Index length : {1, 2, 7, 16, 17}) {
+        OperationSizes sizes;
+        sizes.length = length;
+        sizes.heads = sizes.kv_heads = 3;
+        const Choice choice = variant_from_json(Json::parse(form.json), "variant");
+        const OperationInput in =
+            testing::random_operation(sizes, choice, default_encoding(), causal, 4);
+        SCOPED_TRACE(testing::describe(in) + " of " + std::to_string(length));
+        const OperationResult out = evaluate(
+            in, cpu_backend(), {.output = true, .attention = true, .scores = true}, Stop());
+        const Tensor& q = in.q.value();
+        Tensor expected({3, length, length}), output({3, length, sizes.value});
+        for (Index head = 0; head < 3; ++head) {
+          const auto times = met(in, form, head, out);
+          for (Index i = 0; i < length; ++i) {
+            std::vector<double> weights(static_cast<std::size_t>(length));
+            double total = 0;
+            for (Index j = 0; j < length; ++j) {
+              double product = 0, square = 0;
+              for (Index n = 0; n < sizes.key; ++n) {
+                product += static_cast<double>(q(head, i, n)) * q(head, j, n);
+                square += static_cast<double>(q(head, j, n)) * q(head, j, n);
+              }
+              const auto size = static_cast<double>(sizes.key);
+              const double score = form.released ? product / std::sqrt(square + 1e-6 * size)
+                                                 : product / std::sqrt(square) / std::sqrt(size);
+              const auto at = static_cast<std::size_t>(j);
+              const int count = times[static_cast<std::size_t>(i)][at];
+              EXPECT_EQ(out.pattern->allowed(head, i, j), count > 0) << i << " " << j;
+              if (count > 0) {
+                EXPECT_NEAR(out.scores(head, i, j), score, 2e-5);
+              }
+              weights[at] = count * std::exp(score);
+              total += weights[at];
+            }
+            for (Index j = 0; j < length; ++j) {
+              const double share = weights[static_cast<std::size_t>(j)] / total;
+              expected(head, i, j) = static_cast<float>(share);
+              for (Index c = 0; c < sizes.value; ++c) {
+                output(head, i, c) = (j == 0 ? 0 : output(head, i, c)) +
+                                     static_cast<float>(share * in.v.value()(head, j, c));
+              }
+            }
+          }
+        }
+        EXPECT_TRUE(testing::close(out.attention, expected, 2e-5));
+        EXPECT_TRUE(testing::close(out.output.value(), output, 2e-5));
+      }
+    }
+  }
+}
+
+TEST(Lsh, ReleasedScoresTakeAScaleThatIsGiven) {
+  const Choice choice = variant_from_json(
+      Json::parse(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3, "form": "released"})"),
+      "variant");
+  OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
+  const Wanted wanted{.output = true, .attention = true, .scores = true};
+  const OperationResult plain = evaluate(in, cpu_backend(), wanted, Stop());
+  in.scale = 0.5f;
+  const OperationResult scaled = evaluate(in, cpu_backend(), wanted, Stop());
+  for (Index n = 0; n < plain.scores.size(); ++n) {
+    EXPECT_NEAR(scaled.scores[n], plain.scores[n] / 2, 1e-6);
+  }
+}
+
+// What nobody gives is drawn, as anybody else would draw it.
+TEST(Drawn, NumbersAreThoseOfTheSeed) {
+  const auto check = [](const char* json, const char* name, const Shape& shape, double deviation) {
+    const Choice choice = variant_from_json(Json::parse(json), "variant");
+    OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
+    in.weights.erase(name);
+    const Tensor drawn = evaluate(in, cpu_backend(), {.output = true}, Stop()).output.value();
+    in.weights[name] = drawn_normal(name, shape, deviation, 7);
+    const Tensor given = evaluate(in, cpu_backend(), {.output = true}, Stop()).output.value();
+    EXPECT_TRUE(testing::close(drawn, given, 0)) << json;
+  };
+  check(R"({"type": "rfa", "features": 5, "sigma": 0.5, "seed": 7})", "rfa.w", {2, 5, 4}, 2);
+  check(R"({"type": "lsh", "buckets": 6, "rounds": 3, "seed": 7})", "lsh.rotation", {3, 2, 4, 3},
+        1);
+  check(R"({"type": "lsh", "buckets": 8, "factor": 2, "rounds": 3, "seed": 7})", "lsh.rotation",
+        {3, 2, 4, 3}, 1);
+  double sum = 0, squares = 0;
+  for (const float x : drawn_normal("w", {40'000}, 3, 1)) {
+    sum += static_cast<double>(x);
+    squares += static_cast<double>(x) * static_cast<double>(x);
+  }
+  EXPECT_NEAR(sum / 40'000, 0, 0.05);
+  EXPECT_NEAR(std::sqrt(squares / 40'000), 3, 0.05);
+  EXPECT_THROW(drawn_normal("w", {(Index{1} << 28) + 1}, 1, 1), InputError);
+}
+
+// The drawn numbers of a shorter text are among those of a longer one.
+TEST(Drawn, SynthesizersMatricesGrow) {
+  const Choice choice = variant_from_json(
+      Json::parse(R"({"type": "synthesizer", "mode": "random", "seed": 3})"), "variant");
+  const auto scores = [&](Index length, Index from) {
+    OperationSizes sizes;
+    sizes.length = length;
+    OperationInput in = testing::random_operation(sizes, choice, default_encoding(), true, 4);
+    in.weights.erase("syn.r");
+    if (from > 0) {
+      in.q = Var();
+      in.x = Tensor({1, length - from, sizes.model});
+      for (Index i = from; i < length; ++i) in.positions.push_back(static_cast<std::int32_t>(i));
+    }
+    return evaluate(in, cpu_backend(), {.output = true, .scores = true}, Stop()).scores;
+  };
+  const Tensor short_text = scores(5, 0), long_text = scores(9, 0), last = scores(9, 7);
+  for (Index head = 0; head < 2; ++head) {
+    for (Index i = 0; i < 9; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        if (i < 5) {
+          EXPECT_EQ(short_text(head, i, j), long_text(head, i, j));
+        }
+        if (i >= 7) {
+          EXPECT_EQ(last(head, i - 7, j), long_text(head, i, j));
+        }
+        for (Index other = 0; other < j && i < 5; ++other) {
+          EXPECT_NE(long_text(head, i, j), long_text(head, i, other));
+        }
+      }
+    }
+  }
+  EXPECT_NE(long_text(0, 3, 2), long_text(1, 3, 2));
+}
+
+// Weights made for a length serve it and shorter texts, and no longer ones.
+TEST(Weights, ServeTextsUpToTheirLength) {
+  int served = 0, refused = 0;
+  for (const Variant& v : variants()) {
+    for (const Values& values : testing::value_cases(v.parameters)) {
+      Choice choice{v.id, values};
+      if (choice.values.has("height")) continue;
+      if (choice.id == "sinkhorn") choice.values.set("block", Index{1});
+      if (choice.id == "linformer") choice.values.set("k", Index{3});
+      OperationSizes sizes, larger, smaller;
+      sizes.length = 12;
+      larger.length = 15;
+      smaller.length = 11;
+      if (!refusal(choice, default_encoding(), false, testing::dimensions(sizes), 12, 12).empty()) {
+        continue;
+      }
+      const OperationInput in =
+          testing::random_operation(sizes, choice, default_encoding(), false, 5);
+      const OperationInput wide =
+          testing::random_operation(larger, choice, default_encoding(), false, 6);
+      for (const WeightInfo& w : v.weights) {
+        if (w.state || !in.weights.contains(w.name)) continue;
+        const Shape exact = w.shape(testing::dimensions(sizes), choice.values);
+        if (w.shape(testing::dimensions(larger), choice.values) == exact) continue;
+        SCOPED_TRACE(testing::describe(in) + " " + w.name);
+        OperationInput with = in;
+        for (const auto& [name, weight] : wide.weights) with.weights[name] = weight;
+        EXPECT_NO_THROW(evaluate(with, cpu_backend(), {.output = true}, Stop()));
+        ++served;
+        if (w.shape(testing::dimensions(smaller), choice.values) == exact) continue;
+        with.weights = in.weights;
+        with.weights[w.name] =
+            testing::random_tensor(w.shape(testing::dimensions(smaller), choice.values), 3);
+        EXPECT_THROW(evaluate(with, cpu_backend(), {.output = true}, Stop()), InputError);
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GE(served, 8);
+  EXPECT_GE(refused, 6);
+}
+
+// The weights on shortened rows, told of tokens, give the same output; with two texts at once.
+TEST(Linformer, ImpliesWeightsOfTokens) {
+  for (const char* mode : {"projection", "mean", "convolution"}) {
+    for (const Index length : {7, 12}) {
+      OperationSizes sizes;
+      sizes.length = length;
+      sizes.batch = 2;
+      const Choice choice =
+          variant_from_json({{"type", "linformer"}, {"k", 4}, {"mode", mode}}, "variant");
+      const OperationInput in =
+          testing::random_operation(sizes, choice, default_encoding(), false, 5);
+      const OperationResult out =
+          evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+      const Tensor& implied = out.extra.at("implied");
+      ASSERT_EQ(implied.shape(), (Shape{4, length, length}));
+      for (Index pair = 0; pair < 4; ++pair) {
+        for (Index i = 0; i < length; ++i) {
+          for (Index c = 0; c < sizes.value; ++c) {
+            double sum = 0;
+            for (Index j = 0; j < length; ++j)
+              sum += implied(pair, i, j) * in.v.value()(pair, j, c);
+            EXPECT_NEAR(sum, out.output.value()(pair, i, c), 1e-5) << mode << " " << pair;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Rows that stand before the segment are as far away as they are: behind the memory, a compressed
+// row where the last of its window stood.
+TEST(Memories, StandBeforeTheSegment) {
+  const Choice alibi =
+      encoding_from_json(Json::parse(R"({"type": "alibi", "slopes": [1, 0.25]})"), "position");
+  for (const char* json : {R"({"type": "segment_memory"})", R"({"type": "compressive", "rate": 3})",
+                           R"({"type": "segment_memory", "reach": 4})"}) {
+    OperationSizes sizes;
+    sizes.length = 6;
+    const Choice choice = variant_from_json(Json::parse(json), "variant");
+    OperationInput in = testing::random_operation(sizes, choice, alibi, true, 5);
+    const Wanted wanted{.output = true, .attention = true, .scores = true};
+    const OperationResult out = evaluate(in, cpu_backend(), wanted, Stop());
+    in.encoding = default_encoding();
+    const OperationResult plain = evaluate(in, cpu_backend(), wanted, Stop());
+    std::vector<Index> positions;
+    if (choice.id == "compressive") positions = {2 - 4 - 5, 3 - 4 - 5};  // of 4 old rows by 3
+    for (Index m = 0; m < 5 + 6; ++m) positions.push_back(m - 5);
+    ASSERT_EQ(out.scores.dim(2), static_cast<Index>(positions.size()));
+    const Index reach = choice.id == "segment_memory" ? choice.values.integer("reach") : 0;
+    for (Index head = 0; head < 2; ++head) {
+      for (Index i = 0; i < 6; ++i) {
+        for (Index c = 0; c < out.scores.dim(2); ++c) {
+          const Index distance = i - positions[static_cast<std::size_t>(c)];
+          const bool seen = distance >= 0 && (reach == 0 || distance < reach);
+          EXPECT_EQ(out.pattern->allowed(head, i, c), seen) << json << i << " " << c;
+          if (!seen) continue;
+          const double slope = head == 0 ? 1 : 0.25;
+          EXPECT_NEAR(out.scores(head, i, c),
+                      plain.scores(head, i, c) - slope * static_cast<double>(distance), 1e-5)
+              << json << " " << i << " " << c;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,21 @@
+// Encodings against the cases of tests/conformance, whose numbers come from the equations alone.
+#include "tests/support/conformance.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+TEST(Encodings, GiveTheNumbersOfTheConformanceCases) {
+  int count = 0;
+  for (const std::string& name : testing::conformance_names()) {
+    if (!name.starts_with("position-")) continue;
+    SCOPED_TRACE(name);
+    testing::expect_conformance(name);
+    ++count;
+  }
+  EXPECT_GE(count, 30);
+}
+
+}  // namespace
+}  // namespace attnscope

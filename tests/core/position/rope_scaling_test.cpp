@@ -1,0 +1,193 @@
+// Frequencies of stretched texts against their definitions, and what is refused of them.
+#include "core/position/rope_scaling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/attention/variant.h"
+#include "core/base/json.h"
+#include "core/position/encoding.h"
+#include "core/position/rope.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kDims = 16;
+
+Values rope_values(const std::string& members) {
+  return encoding_from_json(Json::parse(R"({"type": "rope", )" + members + "}"), "position").values;
+}
+
+double plain(Index t, double base = 10000) {
+  return std::pow(base, -2.0 * static_cast<double>(t) / kDims);
+}
+
+void expect_frequencies(const std::string& members, Index length,
+                        const std::function<double(Index t)>& expected) {
+  const std::vector<double> found = rope_frequencies(rope_values(members), kDims, length);
+  ASSERT_EQ(found.size(), static_cast<std::size_t>(kDims / 2)) << members;
+  for (Index t = 0; t < kDims / 2; ++t) {
+    const double w = expected(t);
+    EXPECT_NEAR(found[static_cast<std::size_t>(t)] / w, 1, 1e-12)
+        << members << ", " << length << " tokens, pair " << t;
+  }
+}
+
+TEST(RopeScaling, Linear) {
+  expect_frequencies(R"("factor": 4)", 0, [](Index t) { return plain(t) / 4; });
+  expect_frequencies(R"("factor": 4, "scaling": "linear")", 100,
+                     [](Index t) { return plain(t) / 4; });
+}
+
+TEST(RopeScaling, DynamicTurnsSlowerFromTheOriginalContextOn) {
+  const std::string members = R"("factor": 3, "scaling": "dynamic", "original": 64)";
+  for (const Index length : {0, 63, 64, 65, 200}) {
+    expect_frequencies(members, length, [&](Index t) {
+      if (length <= 64) return plain(t);
+      const double stretched = 3 * static_cast<double>(length) / 64 - 3 + 1;
+      return plain(t, 10000 * std::pow(stretched, 16.0 / 14));
+    });
+  }
+  const Values values = rope_values(members);
+  EXPECT_FALSE(rope_follows_length(values, 64));
+  EXPECT_TRUE(rope_follows_length(values, 65));
+}
+
+TEST(RopeScaling, Llama3GoesByTheTurnsOfAPair) {
+  struct Form {
+    const char* members;
+    double slow, fast;
+  };
+  for (const Form& form :
+       {Form{R"("factor": 8, "scaling": "llama3", "original": 512)", 1, 4},
+        Form{R"("factor": 8, "scaling": "llama3", "original": 512, "slow_turns": 2.5,
+                "fast_turns": 20)",
+             2.5, 20}}) {
+    int between = 0;
+    expect_frequencies(form.members, 0, [&](Index t) {
+      const double turns = 512 * plain(t) / (2 * M_PI);
+      const double share = (turns - form.slow) / (form.fast - form.slow);
+      between += share > 0 && share < 1;
+      if (share >= 1) return plain(t);
+      if (share <= 0) return plain(t) / 8;
+      return share * plain(t) + (1 - share) * plain(t) / 8;
+    });
+    EXPECT_GT(between, 0);
+    EXPECT_FALSE(rope_follows_length(rope_values(form.members), 1000));
+  }
+}
+
+TEST(RopeScaling, YarnGoesByPairs) {
+  struct Form {
+    const char* members;
+    double original, slow, fast;
+    bool whole;
+  };
+  for (const Form& form :
+       {Form{R"("factor": 8, "scaling": "yarn", "original": 2048)", 2048, 1, 32, true},
+        Form{R"("factor": 8, "scaling": "yarn", "original": 2048, "whole_pairs": true)", 2048, 1,
+             32, true},
+        Form{R"("factor": 8, "scaling": "yarn", "original": 2048, "whole_pairs": false)", 2048, 1,
+             32, false},
+        Form{R"("factor": 8, "scaling": "yarn", "original": 300, "slow_turns": 0.5,
+                "fast_turns": 60, "whole_pairs": false)",
+             300, 0.5, 60, false},
+        Form{R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 0.5,
+                "fast_turns": 60)",
+             2147483647.0, 0.5, 60, true}}) {
+    const auto pair = [&](double turns) {
+      return kDims * std::log(form.original / (turns * 2 * M_PI)) / (2 * std::log(10000.0));
+    };
+    double first = pair(form.fast), last = pair(form.slow);
+    if (form.whole) {
+      first = std::floor(first);
+      last = std::ceil(last);
+    }
+    first = std::max(first, 0.0);
+    last = std::min(last, kDims - 1.0);
+    expect_frequencies(form.members, 0, [&](Index t) {
+      const double at = static_cast<double>(t);
+      const double slowed = at <= first ? 0 : at >= last ? 1 : (at - first) / (last - first);
+      return plain(t) * (1 - slowed) + plain(t) / 8 * slowed;
+    });
+  }
+  // Bounds that fall on one pair: what is before it and itself is fast, the others are slow.
+  expect_frequencies(
+      R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 1000,
+         "fast_turns": 1000, "whole_pairs": false, "base": 1e30)",
+      0, [](Index t) {
+        const double at = 16 * std::log(2147483647.0 / (1000 * 2 * M_PI)) / (2 * std::log(1e30));
+        return plain(t, 1e30) / (static_cast<double>(t) <= at ? 1 : 8);
+      });
+}
+
+TEST(RopeScaling, LongropeHasFactorsOfEachPair) {
+  const std::string members = R"("scaling": "longrope", "original": 64, "gain": 1.25,
+      "short_factors": [1, 2, 3, 4, 5, 6, 7, 8], "long_factors": [9, 10, 11, 12, 13, 14, 15, 16])";
+  for (const Index length : {0, 64, 65}) {
+    expect_frequencies(members, length, [&](Index t) {
+      return plain(t) / static_cast<double>(length > 64 ? t + 9 : t + 1);
+    });
+  }
+  const Values values = rope_values(members);
+  EXPECT_EQ(rope_gain(values), 1.25);
+  EXPECT_EQ(rope_gain(rope_values(R"("factor": 2)")), 1);
+  EXPECT_FALSE(rope_follows_length(values, 64));
+  EXPECT_TRUE(rope_follows_length(values, 65));
+}
+
+TEST(RopeScaling, RefusesWhatDoesNotGoTogether) {
+  const auto refusal = [](const std::string& members, Index dims) {
+    return rope_scaling_objection(rope_values(members), dims);
+  };
+  const auto begins = [&](const std::string& members, Index dims, const std::string& words) {
+    const std::string found = refusal(members, dims);
+    EXPECT_TRUE(words.empty() ? found.empty() : found.starts_with(words))
+        << members << ": " << found;
+  };
+  begins(R"("factor": 2)", 2, "");
+  begins(R"("scaling": "dynamic")", 4, "original: expected the tokens");
+  begins(R"("scaling": "dynamic", "original": 8)", 2,
+         "scaling: dynamic needs more than one turned pair, found 1");
+  begins(R"("scaling": "dynamic", "original": 8)", 4, "");
+  begins(R"("scaling": "yarn", "original": 8)", 2, "");
+  begins(R"("scaling": "llama3", "original": 8)", 2, "");
+  begins(R"("scaling": "llama3", "original": 8, "slow_turns": 4)", 2, "fast_turns: expected more");
+  begins(R"("scaling": "llama3", "original": 8, "fast_turns": 1)", 2, "fast_turns: expected more");
+  begins(R"("scaling": "llama3", "original": 8, "fast_turns": 1.5)", 2, "");
+  begins(R"("scaling": "yarn", "original": 8, "slow_turns": 40)", 2, "");
+  begins(R"("scaling": "yarn", "original": 8, "base": 1)", 2, "base: expected more than 1");
+  begins(R"("scaling": "yarn", "original": 8, "base": 1.5)", 2, "");
+  begins(R"("scaling": "llama3", "original": 8, "base": 1)", 2, "");
+  begins(R"("scaling": "longrope", "original": 8, "short_factors": [1, 1], "long_factors": [1, 1])",
+         4, "");
+  begins(R"("scaling": "longrope", "original": 8, "short_factors": [1, 1])", 4,
+         "long_factors: expected one for each of the 2");
+  begins(R"("scaling": "longrope", "original": 8, "short_factors": [1], "long_factors": [1, 1])", 4,
+         "short_factors: expected one for each of the 2");
+}
+
+TEST(RotaryPairs, AreNeighboursOrOneOfEachHalf) {
+  const std::vector<RotaryPair> neighbours = rotary_pairs(rope_values(R"("dims": 6)"), 8);
+  const std::vector<RotaryPair> halves =
+      rotary_pairs(rope_values(R"("dims": 6, "style": "half")"), 8);
+  ASSERT_EQ(neighbours.size(), 3u);
+  ASSERT_EQ(halves.size(), 3u);
+  for (Index t = 0; t < 3; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    EXPECT_EQ(neighbours[at].first, 2 * t);
+    EXPECT_EQ(neighbours[at].second, 2 * t + 1);
+    EXPECT_EQ(halves[at].first, t);
+    EXPECT_EQ(halves[at].second, t + 3);
+    EXPECT_NEAR(halves[at].frequency, std::pow(10000, -static_cast<double>(t) / 3), 1e-12);
+  }
+  EXPECT_EQ(rotary_pairs(rope_values(R"("factor": 1)"), 8).size(), 4u);
+}
+
+}  // namespace
+}  // namespace attnscope
