@@ -179,7 +179,7 @@ TEST(RunCost, CountsEveryKindOfNumbers) {
   tap.result.attention = Tensor::zeros({2, 3, 5});
   tap.result.scores = Tensor::zeros({2, 3, 5});
   tap.result.log_sum_exp = Tensor::zeros({2, 3});
-  tap.result.mask = ByteTensor::zeros({2, 3, 5});
+  tap.result.mask = ByteTensor::full({2, 3, 5}, 1);
   tap.result.output = Var(Tensor::zeros({2, 3, 7}));
   tap.result.extra["exact"] = Tensor::zeros({11});
   tap.result.extra_counts["steps"] = IntTensor({13});

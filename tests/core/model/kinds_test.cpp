@@ -7,13 +7,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/autodiff/var.h"
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/model/architecture.h"
+#include "core/model/beam.h"
 #include "core/model/exits.h"
+#include "core/model/generate.h"
 #include "core/model/input_kind.h"
+#include "core/model/logit_lens.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
 #include "core/trace/address.h"
@@ -45,7 +49,8 @@ const std::vector<Kind>& shapes() {
        R"({"architecture": {"type": "universal", "steps": 4, "halting": "act"}})"},
       {"rnn_attention", R"({"architecture": {"type": "rnn_attention", "start": 10}, "heads": 1,
           "kv_heads": 1, "layers": 1, "hidden": 0})"},
-      {"trajectory", R"({"architecture": {"type": "trajectory", "state_size": 2, "most_steps": 5},
+      {"trajectory",
+       R"({"architecture": {"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 5},
           "vocabulary": 4, "tied_output": false})"},
       {"image", R"({"input": {"type": "image", "width": 4, "height": 3, "levels": 10}})"},
       {"patches", R"({"input": {"type": "patches", "width": 6, "height": 4, "patch": 2, "extra": 2},
@@ -157,7 +162,8 @@ TEST(KindsOfModels, AreRefusedAsTold) {
     std::vector<std::string> alone;
     for (const Kind& choice : choices()) {
       alone.push_back(refusal(config_of({shape.members, choice.members})));
-      text += std::string("  ") + choice.name + ": " + alone.back() + "\n";
+      text += std::string("  ") + choice.name + ": " +
+              (alone.back().empty() ? "goes" : alone.back()) + "\n";
     }
     for (std::size_t a = 0; a < choices().size(); ++a) {
       for (std::size_t b = 0; b < choices().size(); ++b) {
@@ -200,7 +206,7 @@ Batch batch_of(const ModelConfig& c, Index items) {
     batch.returns = testing::random_tensor({items, 4}, 5);
     batch.states = testing::random_tensor({items, 4, 2}, 6);
     batch.actions = some_ids(items, 4, c.vocabulary, 3);
-    batch.targets = batch.actions;
+    if (c.ingredients.output_head) batch.targets = batch.actions;
     return batch;
   }
   const InputKind& kind = input_kind(c.input.id);
@@ -259,31 +265,117 @@ class Numbers {
   testing::NamedNumbers all_;
 };
 
-std::string place(const Address& at) {
-  return std::to_string(static_cast<int>(at.stack)) + std::to_string(static_cast<int>(at.kind)) +
-         " segment " + std::to_string(at.segment) + " step " + std::to_string(at.step) + " layer " +
-         std::to_string(at.layer) + " group " + std::to_string(at.group);
+// Where something belongs, as one number.
+double place(const Address& at) {
+  return static_cast<double>(static_cast<int>(at.stack)) +
+         3.0 * static_cast<double>(static_cast<int>(at.kind)) +
+         0.7 * static_cast<double>(at.segment) + 0.11 * static_cast<double>(at.step) +
+         0.05 * static_cast<double>(at.layer) + 0.013 * static_cast<double>(at.group);
 }
 
+// Of each sort of record how many there are, and a number that follows all of them.
+class Sorts {
+ public:
+  void add(const std::string& sort, double value) {
+    auto& [count, sum] = all_[sort];
+    sum += value * std::cos(0.7 * count);
+    ++count;
+  }
+  void add(const std::string& sort, const Tensor& t) {
+    if (t.defined()) add(sort, summed(t.data(), t.size()));
+  }
+  void add_to(Numbers& numbers) const {
+    for (const auto& [sort, found] : all_) {
+      numbers.add(std::to_string(static_cast<int>(found.first)) + " " + sort, found.second);
+    }
+  }
+
+ private:
+  std::map<std::string, std::pair<double, double>> all_;
+};
+
 void add_trace(const Trace& trace, Numbers& numbers) {
-  for (const auto& [name, tap] : trace.taps) numbers.add("tap " + name, tap);
-  for (const auto& [name, counts] : trace.counts) numbers.add("counts " + name, counts);
+  Sorts sorts;
+  for (const auto& [name, tap] : trace.taps) sorts.add("taps", tap);
+  for (const auto& [name, counts] : trace.counts) {
+    Tensor all(counts.shape());
+    std::ranges::copy(counts, all.begin());
+    sorts.add("counts", all);
+  }
   for (const auto& located : trace.located) {
-    numbers.add(located.name + " " + place(located.address), located.values);
+    sorts.add(located.name, located.values);
+    sorts.add("places of " + located.name, place(located.address));
   }
   for (const AttentionTap& tap : trace.attention) {
-    const std::string at = "attention " + place(tap.address) + " rows " +
-                           std::to_string(tap.query_rows.first) + " of " +
-                           std::to_string(tap.key_rows.first) + (tap.causal ? " causal" : "");
-    numbers.add(at, tap.result.attention);
-    numbers.add(at + " q", tap.q_plain);
-    numbers.add(at + " k", tap.k_plain);
-    numbers.add(at + " v", tap.v_plain);
+    sorts.add("places of attention", place(tap.address));
+    sorts.add("rows", static_cast<double>(tap.query_rows.first));
+    sorts.add("columns", static_cast<double>(tap.key_rows.first));
+    sorts.add("causal", tap.causal ? 1 : 0);
+    sorts.add("attention", tap.result.attention);
+    sorts.add("queries", tap.q_plain);
+    sorts.add("keys", tap.k_plain);
+    sorts.add("values", tap.v_plain);
     for (const RowSource& source : tap.remembered) {
-      numbers.add(
-          at + " remembers " + std::to_string(source.first) + " " + std::to_string(source.count),
-          static_cast<double>(source.step));
+      sorts.add("remembered",
+                static_cast<double>(source.first + 100 * source.count + 1000 * source.step));
     }
+  }
+  sorts.add_to(numbers);
+}
+
+// What every layer would say, and where tokens would leave by it.
+void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
+  const LogitLens lens = logit_lens(model, trace, Stop());
+  Sorts sorts;
+  for (const Tensor& t : {lens.probability, lens.margin, lens.final_guess, lens.saturation}) {
+    sorts.add("lenses", t);
+  }
+  for (const Confidence by :
+       {Confidence::Margin, Confidence::Probability, Confidence::Saturation}) {
+    for (const double threshold : {0.15, 0.3, 0.6}) {
+      const ExitSummary summary = exit_summary(lens, exit_layers(lens, by, threshold));
+      sorts.add("saved", summary.saved);
+      sorts.add("agreement", summary.agreement);
+    }
+  }
+  sorts.add_to(numbers);
+}
+
+// Token by token beyond what the context holds, and the likeliest continuations.
+void add_continuations(const Model& model, Numbers& numbers) {
+  const ModelConfig& c = model.config;
+  if (!input_kind(c.input.id).is_text || !c.ingredients.output_head) return;
+  const Reads reads = architecture(c.architecture.id).reads;
+  if (reads == Reads::Trajectories) return;
+  const std::vector<std::int32_t> source = reads == Reads::SourceAndTarget
+                                               ? std::vector<std::int32_t>{3, 1, 4, 1, 5}
+                                               : std::vector<std::int32_t>{};
+  for (const std::optional<double> exit : {std::optional<double>(), std::optional(0.6)}) {
+    if (exit && !c.exits) continue;
+    Generator generator(model, {.kept = 2, .source = source, .exit = exit});
+    const std::string name = exit ? "leaving " : "";
+    numbers.add(name + "recomputes", generator.recomputes().empty() ? 0 : 1);
+    Sorts sorts;
+    std::vector<std::int32_t> next{1, 7, 2};
+    for (int n = 0; n < 22; ++n) {
+      sorts.add(name + "steps", generator.step(next, Stop()));
+      sorts.add(name + "leaves", static_cast<double>(generator.exit_layer()));
+      next = {static_cast<std::int32_t>((n * 5 + n * n) % 10)};
+    }
+    sorts.add(name + "forgotten", static_cast<double>(generator.forgotten()));
+    sorts.add(name + "remembered", static_cast<double>(generator.tokens().size()));
+    const BeamSearch found =
+        beam_search(model, {1, 7, 2},
+                    {.width = 3, .most = 5, .ends = {4}, .source = source, .exit = exit}, Stop());
+    for (std::size_t n = 0; n < found.steps.size(); ++n) {
+      for (const Beam& beam : found.steps[n]) {
+        sorts.add(name + "beams", beam.log_probability);
+        sorts.add(name + "written", static_cast<double>(beam.ids.size()));
+        sorts.add(name + "last", static_cast<double>(beam.ids.back()));
+      }
+      sorts.add(name + "best", static_cast<double>(found.best_at(n)));
+    }
+    sorts.add_to(numbers);
   }
 }
 
@@ -331,6 +423,11 @@ void add_model(const std::string& name, const ModelConfig& config, testing::Name
   Batch one = batch_of(config, 1);
   run(model, one, recorded);
   add_trace(trace, numbers);
+  if (trace.logits.defined() && architecture(config.architecture.id).has_self_attention &&
+      config.architecture.id != "trajectory") {
+    add_lens(model, trace, numbers);
+  }
+  add_continuations(model, numbers);
   if (config.exits) {
     one.targets = {};
     for (const double threshold : {0.2, 0.5, 0.9, 1.0}) {
@@ -373,6 +470,41 @@ TEST(KindsOfModels, GiveTheNumbersThatAreTold) {
     std::ranges::replace(file, ' ', '_');
     EXPECT_TRUE(testing::are_as_told(all, kTolerance, "core/model/numbers/" + file + ".txt"));
   }
+}
+
+// What cannot be cached, and why: of every variant and encoding, and of what models choose beside.
+TEST(KindsOfModels, KeepKeysAndValuesWhereTold) {
+  std::string text;
+  const auto tell = [&](const std::string& name, const Json& json) {
+    if (!refusal(json).empty()) return;
+    const ModelConfig config = model_config_from_json(json, "config");
+    text += name + ": " + cache_refusal(config) + "\n";
+    const std::string leaving = cache_refusal(config, true);
+    if (leaving != cache_refusal(config)) text += "  leaving: " + leaving + "\n";
+    for (const std::string& note : notes_on_looking_ahead(lively_model(config))) {
+      text += "  " + note + "\n";
+    }
+  };
+  for (const Variant& v : variants()) {
+    for (const char* causal : {"true", "false"}) {
+      Json json = config_of({});
+      json["causal"] = std::string(causal) == "true";
+      json["variant"] = to_json(default_choice(v));
+      tell(v.id + " " + causal, json);
+    }
+  }
+  for (const Encoding& e : encodings()) {
+    Json json = config_of({});
+    json["position"] = to_json(default_choice(e));
+    tell(e.id, json);
+  }
+  for (const Kind& shape : shapes()) {
+    for (const Kind& choice : choices()) {
+      tell(std::string(shape.name) + ", " + choice.name,
+           config_of({shape.members, choice.members}));
+    }
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/model/caches.txt"));
 }
 
 }  // namespace
