@@ -109,15 +109,20 @@ TEST(TaskScores, AreThoseOfTheSameSequencesAsEver) {
     double loss, accuracy, bits;  // NaN: there is none
   };
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const Case cases[] = {
-      {"text", false, 6.99799, none, 9.96615},       {"text", true, 6.99799, none, 9.96615},
-      {"masked", false, 5.95388, 0.146667, none},    {"masked", true, 5.95388, 0.146667, none},
-      {"repeat", false, 6.91628, 0.00605755, none},  {"recall", false, 7.17469, 0, none},
-      {"brackets", false, 6.69118, 0.0817132, none}, {"numbers", false, 7.13882, 0, none},
-      {"numbers", true, 7.13882, 0, none},           {"image", false, 1.93511, 0.55625, none},
-      {"image", true, 1.8776, 0.573864, none},       {"trajectory", false, 1.66337, 0.125, none}};
+  const Case cases[] = {{"text", false, 6.99799, none, 9.96615},
+                        {"text", true, 6.99799, none, 9.96615},
+                        {"masked", false, 5.95388, 0.146667, none},
+                        {"masked", true, 6.1204, 0.103627, none},
+                        {"repeat", false, 6.91628, 0.00605755, none},
+                        {"recall", false, 7.17469, 0, none},
+                        {"brackets", false, 6.69118, 0.0817132, none},
+                        {"numbers", false, 7.02001, 0, none},
+                        {"numbers", true, 7.0183, 0, none},
+                        {"image", false, 1.93511, 0.55625, none},
+                        {"image", true, 1.8776, 0.573864, none},
+                        {"trajectory", false, 1.66337, 0.125, none}};
   const auto near = [](double got, double expected) {
-    return std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 2e-3;
+    return std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 5e-4;
   };
   for (const Case& c : cases) {
     TrainingPlan plan = varied_plan(c.id, folder.path());
