@@ -1,5 +1,6 @@
 #include "tests/support/told.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -124,6 +125,44 @@ std::string told(const Info& info, const Flags& flags) {
          << path << " says\n"
          << line(kept) << "\nand now it is\n"
          << line(text) << "\nIf that is meant, run the test with ATTNSCOPE_WRITE_TOLD=1.";
+}
+
+::testing::AssertionResult are_as_told(const NamedNumbers& numbers, double tolerance,
+                                       const std::string& file) {
+  const std::filesystem::path path = source_folder() / "tests" / file;
+  if (std::getenv("ATTNSCOPE_WRITE_TOLD") != nullptr) {
+    std::string text;
+    for (const auto& [name, value] : numbers) {
+      char number[40];
+      std::snprintf(number, sizeof(number), "%.6g", value);
+      text += name + " " + number + "\n";
+    }
+    write_file(path, text);
+    return ::testing::AssertionSuccess() << "written";
+  }
+  const std::string kept = read_file(path);
+  std::size_t at = 0;
+  for (const auto& [name, value] : numbers) {
+    const std::string line = kept.substr(at, kept.find('\n', at) - at);
+    const std::size_t space = line.rfind(' ');
+    const bool same_name = space != std::string::npos && line.substr(0, space) == name;
+    const double expected = same_name ? std::strtod(line.c_str() + space, nullptr) : 0;
+    const bool same =
+        same_name && (std::isnan(expected)
+                          ? std::isnan(value)
+                          : expected == value || std::abs(value - expected) <=
+                                                     tolerance * std::max(1.0, std::abs(expected)));
+    if (!same) {
+      return ::testing::AssertionFailure()
+             << path << " says\n"
+             << line << "\nand now it is\n"
+             << name << " " << value
+             << "\nIf that is meant, run the test with ATTNSCOPE_WRITE_TOLD=1.";
+    }
+    at += line.size() + 1;
+  }
+  if (at < kept.size()) return ::testing::AssertionFailure() << path << " says more than there is";
+  return ::testing::AssertionSuccess();
 }
 
 }  // namespace attnscope::testing

@@ -26,5 +26,9 @@ std::string told(const Info& info, const Flags& flags);
 // That `text` is what `file`, below the tests' folder, holds. With ATTNSCOPE_WRITE_TOLD in the
 // environment the file is written instead.
 ::testing::AssertionResult is_as_told(const std::string& text, const std::string& file);
+// The same of named numbers, which may differ by `tolerance` times the larger of 1 and themselves.
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
+::testing::AssertionResult are_as_told(const NamedNumbers& numbers, double tolerance,
+                                       const std::string& file);
 
 }  // namespace attnscope::testing

@@ -102,6 +102,7 @@ Output run_trajectory(Pass& pass, const Batch& batch) {
     of_states[n] = static_cast<std::int32_t>(n / steps * length + n % steps * kPerStep + 1);
   }
   const Var logits = pass.logits(gather(x, of_states));  // [B T, actions]
+  if (!logits.defined()) return {};                      // of a model without an output head
   pass.recorder().logits(logits.value(), 0);
   Output output;
   output.logits = reshape(logits, {items, steps, config.vocabulary});

@@ -10,6 +10,7 @@
 #include "core/analysis/cost_picture.h"
 #include "core/base/error.h"
 #include "core/figure/render.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace {
@@ -204,6 +205,91 @@ TEST(CostCurve, LengthsThatFitAlikeLeaveLaterOnesIn) {
   for (const CostPoint& point : curves.series[0].points) {
     EXPECT_TRUE(point.seconds > 0) << point.length << point.missing;
   }
+}
+
+// What each variant would take at a length: parameters, tokens, bytes of what goes in.
+TEST(CostCurve, ParametersAndInputsAreAsTold) {
+  std::string text;
+  for (const Variant& v : variants()) {
+    if (!cost_refusal(v).empty()) continue;
+    for (const bool by_name : {true, false}) {
+      CostVariant one = named(v.id);
+      one.by_name = by_name;
+      for (const Index length : {64, 1000}) {
+        CostRequest request = small({one}, {length});
+        request.most_bytes = 0;
+        std::string why;
+        try {
+          curves_of(request);
+        } catch (const InputError& e) {
+          why = e.what();
+        }
+        request.most_bytes = std::size_t{1} << 30;
+        text += why + (by_name ? "\n" : " as it is\n");
+      }
+    }
+    const CostCurves curves = curves_of(small({named(v.id)}, {64}));
+    const CostPoint& point = curves.series[0].points[0];
+    text += v.id + " " + std::to_string(point.tokens) + (curves.series[0].causal ? " causal" : "") +
+            " " + v.growth.text() + " " + parameters_text(v, point.values) + "\n";
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/analysis/costs.txt"));
+}
+
+// As much as is needed is enough, a byte less is not: three arrays of rows.
+TEST(CostCurve, TakesWhatJustFits) {
+  CostRequest request = small({named("full")}, {32, 64});
+  request.most_bytes = 3 * 2 * 64 * 8 * 4;
+  EXPECT_EQ(curves_of(request).series[0].points[1].missing, "");
+  --request.most_bytes;
+  EXPECT_NE(curves_of(request).series[0].points[1].missing, "");
+  EXPECT_EQ(curves_of(request).series[0].points[0].missing, "");
+  // The shortest and the longest, one head of one number.
+  request = small({named("local")}, {1, 2});
+  request.heads = request.head_size = 1;
+  EXPECT_EQ(curves_of(request).series[0].points[0].tokens, 1);
+  request.lengths = {1, Index{1} << 20};
+  request.most_bytes = std::size_t{1} << 20;
+  EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB"), std::string::npos);
+  request.lengths = {1, (Index{1} << 20) + 1};
+  EXPECT_THROW(curves_of(request), InputError);
+  request.lengths = {4, 4};
+  EXPECT_THROW(curves_of(request), InputError);
+  request.lengths = {4};
+  request.heads = 0;
+  EXPECT_THROW(curves_of(request), InputError);
+  request.heads = 1;
+  request.head_size = 0;
+  EXPECT_THROW(curves_of(request), InputError);
+  EXPECT_EQ(doubling_lengths(1, 2), (std::vector<Index>{1, 2}));
+  EXPECT_TRUE(doubling_lengths(0, 64).empty());
+  EXPECT_EQ(doubling_lengths(Index{1} << 19, Index{1} << 20).size(), 2u);
+  EXPECT_TRUE(doubling_lengths(1, (Index{1} << 20) + 1).empty());
+}
+
+TEST(CostCurve, TellsItsProgressByLength) {
+  std::vector<double> shares;
+  cost_curves(
+      small({named("full"), named("local")}, {10, 30}),
+      [&](const CostCurves&, double share) { shares.push_back(share); }, Stop());
+  ASSERT_EQ(shares.size(), 4u);
+  EXPECT_NEAR(shares[0], 10 / 80.0, 1e-12);
+  EXPECT_NEAR(shares[1], 20 / 80.0, 1e-12);
+  EXPECT_NEAR(shares[2], 50 / 80.0, 1e-12);
+  EXPECT_NEAR(shares[3], 1, 1e-12);
+}
+
+TEST(CostCurve, WritesEachNumberInItsColumn) {
+  CostCurves curves = curves_of(small({named("full")}, {10}));
+  curves.seconds_of_operation = 0.5;
+  CostPoint& point = curves.series[0].points[0];
+  EXPECT_EQ(seconds_by_formula(curves, point), 1600);
+  point.seconds = 7;
+  point.peak_bytes = 9;
+  point.missing = "a \"b\", c";
+  const std::string csv = to_csv(curves);
+  EXPECT_NE(csv.find("full,score = dot,10,10,3200,3360,7,1600,9,L²,\"a \"\"b\"\", c\"\n"), std::string::npos)
+      << csv;
 }
 
 }  // namespace

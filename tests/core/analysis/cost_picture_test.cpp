@@ -78,7 +78,7 @@ TEST(CostPicture, StandsAsTold) {
 }
 
 TEST(CostPicture, TableIsAsTold) {
-  EXPECT_TRUE(testing::is_nearly_as_told(to_csv(curves()), "core/analysis/costs.txt", 1e-6, 0));
+  EXPECT_TRUE(testing::is_nearly_as_told(to_csv(curves()), "core/analysis/cost_table.txt", 1e-6, 0));
 }
 
 TEST(CostPicture, NumbersAreOfWhatIsAskedFor) {

@@ -130,5 +130,77 @@ TEST(RunCost, CountsSharedNumbersOnce) {
   EXPECT_EQ(run_cost(trace).bytes, (15 + 6) * sizeof(float));
 }
 
+// Pairs that the pattern does not say stand in a mask of each head.
+TEST(HeadCost, CountsPairsOfAMask) {
+  AttentionTap tap = tap_of(Pattern::all(3, 5), 2);
+  tap.result.mask = ByteTensor::zeros({2, 3, 5});
+  const auto allow = [&](Index head, Index i, Index c) { tap.result.mask(head, i, c) = 1; };
+  for (const auto& [i, c] : {std::pair<Index, Index>{0, 0}, {0, 2}, {1, 3}, {2, 4}}) {
+    allow(0, i, c);
+    allow(1, i, c);
+  }
+  allow(1, 1, 4);  // later than the query, which two keys precede
+  EXPECT_EQ(head_cost(tap, 0).products, 4);
+  EXPECT_TRUE(head_cost(tap, 0).causal);
+  EXPECT_EQ(head_cost(tap, 0).full, 3 * 5 - 3);
+  EXPECT_EQ(head_cost(tap, 1).products, 5);
+  EXPECT_FALSE(head_cost(tap, 1).causal);
+  EXPECT_EQ(head_cost(tap, 1).full, 15);
+}
+
+// Causal where no key of any query is later; of one query, or of fewer keys than queries, that
+// says nothing.
+TEST(HeadCost, KnowsWhatIsCausal) {
+  EXPECT_TRUE(head_cost(tap_of(Pattern::causal(4, 6, 2), 1), 0).causal);
+  EXPECT_EQ(head_cost(tap_of(Pattern::causal(4, 6, 2), 1), 0).full, 24 - 6);
+  EXPECT_FALSE(head_cost(tap_of(Pattern::causal(1, 1), 1), 0).causal);
+  EXPECT_TRUE(head_cost(tap_of(Pattern::causal(2, 2), 1), 0).causal);
+  EXPECT_FALSE(head_cost(tap_of(Pattern::all(3, 2), 1), 0).causal);
+  for (const Index step : {1, 2}) {
+    PatternBuilder builder(2, 5, 5, {"some"});
+    for (const bool ahead : {false, true}) {
+      for (Index i = 0; i < 5; ++i) {
+        builder.add(0, i % step, i + (ahead && i == 2 ? step + 1 : 1), step);
+        builder.next_row();
+      }
+    }
+    const AttentionTap tap = tap_of(builder.finish(), 2);
+    EXPECT_TRUE(head_cost(tap, 0).causal) << step;
+    EXPECT_FALSE(head_cost(tap, 1).causal) << step;
+    EXPECT_EQ(head_cost(tap, 0).products, step == 1 ? 15 : 9);
+    EXPECT_EQ(head_cost(tap, 1).products, step == 1 ? 16 : 10);
+  }
+}
+
+TEST(RunCost, CountsEveryKindOfNumbers) {
+  Trace trace;
+  AttentionTap tap = tap_of(Pattern::all(3, 5), 2);
+  tap.variant = default_variant();
+  tap.result.attention = Tensor::zeros({2, 3, 5});
+  tap.result.scores = Tensor::zeros({2, 3, 5});
+  tap.result.log_sum_exp = Tensor::zeros({2, 3});
+  tap.result.mask = ByteTensor::full({2, 3, 5}, 1);
+  tap.result.output = Var(Tensor::zeros({2, 3, 7}));
+  tap.result.extra["exact"] = Tensor::zeros({11});
+  tap.result.extra_counts["steps"] = IntTensor({13});
+  tap.q_plain = Tensor::zeros({2, 3, 4});
+  tap.k_plain = Tensor::zeros({1, 5, 4});
+  tap.v_plain = Tensor::zeros({1, 5, 7});
+  trace.attention = {tap, tap};  // the same numbers twice
+  trace.attention[1].q_plain = Tensor::zeros({2, 3, 4});
+  trace.taps["a"] = Tensor::zeros({17});
+  trace.logits = Tensor::zeros({19});
+  const std::size_t floats = 30 + 30 + 6 + 42 + 11 + 24 + 20 + 35 + 24 + 17 + 19;
+  const RunCost cost = run_cost(trace);
+  EXPECT_EQ(cost.bytes, 4 * (floats + 13) + 30);
+  // Queries, keys, values (as many as keys), output, and a number a pair; of both.
+  EXPECT_EQ(cost.attention_bytes, 2 * 4 * (24 + 20 + 5 * 7 + 42 + 2 * 15));
+  AttentionTap unseen = tap;
+  unseen.result.pattern = nullptr;
+  trace.attention = {unseen};
+  EXPECT_EQ(run_cost(trace).pairs, 0);
+  EXPECT_EQ(run_cost(trace).attention_bytes, 0);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -32,5 +32,12 @@ TEST(Crossing, IsNoNumberWhereAllLookAtOnePlace) {
   EXPECT_TRUE(std::isnan(crossing(nothing, 2)));
 }
 
+TEST(Crossing, TakesTheFirstOfEquals) {
+  EXPECT_EQ(strongest_sources(Tensor::from({3, 3}, {0.5F, 0.5F, 0, 0, 0.2F, 0.2F, 0, 0, 0.1F})),
+            (std::vector<Index>{0, 1, 2}));
+  // Rows that look nowhere are in no pair.
+  EXPECT_EQ(crossing(looking_at({1, -1, 0}, 2), 3), 1.0);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -120,5 +120,20 @@ TEST(ErrorStudy, StopsAndSaysWhyThereIsNone) {
   EXPECT_THROW(study_of(full), std::logic_error);
 }
 
+// Singular values take long: up to so many tokens, of queries and of keys.
+TEST(ErrorStudy, IsOfTextsThatAreNotTooLong) {
+  const auto refusal = [](Index queries, Index keys) {
+    AttentionTap tap;
+    tap.variant = {"performer", default_values(variant("performer").parameters)};
+    tap.result.pattern = std::make_shared<const Pattern>(Pattern::all(queries, keys));
+    tap.q_plain = Tensor::zeros({1, queries, 1});
+    tap.k_plain = Tensor::zeros({1, keys, 1});
+    return no_error_study(tap);
+  };
+  EXPECT_EQ(refusal(1024, 1024), "");
+  EXPECT_NE(refusal(1025, 1024).find("at most 1024 tokens"), std::string::npos);
+  EXPECT_NE(refusal(1024, 1025).find("at most 1024 tokens"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "tests/support/compare.h"
 
@@ -52,6 +54,84 @@ TEST(Reachability, RefusesPatternsOfOtherSizes) {
   const Pattern small = Pattern::all(2, 2), large = Pattern::all(3, 3);
   EXPECT_THROW(reachability({{&small}, {&large}}), InputError);
   EXPECT_THROW(reachability({}), InputError);
+}
+
+// Many rows, against the product of the matrices, number by number.
+TEST(Rollout, OfLongTextsIsTheProductOfItsLayers) {
+  const Index size = 70;
+  std::vector<Tensor> layers;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Tensor layer = testing::random_tensor({size, size}, seed);
+    for (float& w : layer) w = std::abs(w);
+    layers.push_back(layer);
+  }
+  std::vector<double> flow(static_cast<std::size_t>(size * size));
+  for (Index i = 0; i < size; ++i) flow[static_cast<std::size_t>(i * size + i)] = 1;
+  for (const Tensor& layer : layers) {
+    std::vector<double> next(flow.size());
+    for (Index i = 0; i < size; ++i) {
+      double sum = 1;
+      for (Index j = 0; j < size; ++j) sum += static_cast<double>(layer(i, j));
+      for (Index k = 0; k < size; ++k) {
+        const double share = (static_cast<double>(layer(i, k)) + (i == k ? 1 : 0)) / sum;
+        for (Index j = 0; j < size; ++j) {
+          next[static_cast<std::size_t>(i * size + j)] +=
+              share * flow[static_cast<std::size_t>(k * size + j)];
+        }
+      }
+    }
+    flow = next;
+  }
+  const Tensor found = attention_rollout(layers);
+  for (Index n = 0; n < found.size(); ++n) {
+    EXPECT_NEAR(found[n], flow[static_cast<std::size_t>(n)], 1e-5);
+  }
+}
+
+// More positions than a word of bits has, several heads and patterns a layer, runs with steps.
+TEST(Reachability, IsWhatPairsLeadTo) {
+  for (const Index size : {5, 64, 65, 130}) {
+    PatternBuilder strided(2, size, size, {"some"}), back(1, size, size, {"some"});
+    for (Index head = 0; head < 2; ++head) {
+      for (Index i = 0; i < size; ++i) {
+        if (head == 0) strided.add(0, i % 3, i, 3);
+        if (head == 1 && i > 0) strided.add_column(0, i * 7 % size);
+        strided.next_row();
+      }
+    }
+    for (Index i = 0; i < size; ++i) {
+      back.add(0, i - 2, i);
+      back.next_row();
+    }
+    const Pattern a = strided.finish(), b = back.finish();
+    const std::vector<std::vector<const Pattern*>> layers{{&b}, {&a, &b}, {&a}, {&b}};
+    const IntTensor found = reachability(layers);
+    std::vector<std::vector<Index>> first(static_cast<std::size_t>(size),
+                                          std::vector<Index>(static_cast<std::size_t>(size), -1));
+    for (std::size_t i = 0; i < first.size(); ++i) first[i][i] = 0;
+    for (std::size_t depth = 0; depth < layers.size(); ++depth) {
+      const auto before = first;
+      for (Index i = 0; i < size; ++i) {
+        for (const Pattern* pattern : layers[depth]) {
+          for (Index head = 0; head < pattern->heads(); ++head) {
+            for (Index k = 0; k < size; ++k) {
+              if (!pattern->allowed(head, i, k)) continue;
+              for (std::size_t j = 0; j < first.size(); ++j) {
+                Index& heard = first[static_cast<std::size_t>(i)][j];
+                const bool now = before[static_cast<std::size_t>(k)][j] >= 0;
+                if (now && heard < 0) heard = static_cast<Index>(depth) + 1;
+              }
+            }
+          }
+        }
+      }
+    }
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j < size; ++j) {
+        ASSERT_EQ(found(i, j), first[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -67,5 +67,45 @@ TEST(Prediction, SeesItsTargetsWhereAttentionLooksAhead) {
   EXPECT_TRUE(prediction(trace)->sees_targets);
 }
 
+// Vocabularies of any size against what numbers are summed by at a time.
+TEST(Prediction, BitsOfAnyVocabulary) {
+  for (const Index vocabulary : {1, 2, 15, 16, 17, 32, 40, 1000}) {
+    const Tensor logits = testing::random_tensor({70, vocabulary}, 3, 4);
+    std::vector<std::int32_t> ids;
+    for (Index i = 0; i < 70; ++i) ids.push_back(static_cast<std::int32_t>(i * 7 % vocabulary));
+    const Tensor bits = token_bits(logits, ids);
+    ASSERT_EQ(bits.shape(), (Shape{70}));
+    EXPECT_TRUE(std::isnan(bits[0]));
+    for (Index i = 1; i < 70; ++i) {
+      double sum = 0;
+      for (Index v = 0; v < vocabulary; ++v) sum += std::exp(static_cast<double>(logits(i - 1, v)));
+      const auto own = static_cast<double>(logits(i - 1, ids[static_cast<std::size_t>(i)]));
+      EXPECT_NEAR(static_cast<double>(bits[i]), (std::log(sum) - own) / std::log(2.0), 1e-4)
+          << vocabulary << " " << i;
+    }
+  }
+  EXPECT_EQ(token_bits(Tensor::zeros({1, 3}), {1}).size(), 1);
+  EXPECT_EQ(token_bits(Tensor::zeros({0, 3}), {}).size(), 0);
+}
+
+// Bytes are those of what is foreseen: not of the first token.
+TEST(Prediction, CountsTheBytesOfWhatIsForeseen) {
+  Trace trace;
+  trace.tokens.resize(4);
+  trace.tokens[0].bytes = "never foreseen";
+  trace.tokens[1].bytes = "a";
+  trace.tokens[2].bytes = "bcde";
+  trace.tokens[3].bytes = "fg";
+  trace.token_bits = Tensor::from({4}, {NAN, 2, 4, 8});
+  EXPECT_DOUBLE_EQ(prediction(trace)->bits_per_byte, 2);
+  EXPECT_EQ(prediction(trace)->tokens, 3);
+  for (TraceToken& token : trace.tokens) token.bytes.clear();
+  EXPECT_TRUE(std::isnan(prediction(trace)->bits_per_byte));
+  trace.logits = Tensor::zeros({4, 2});
+  EXPECT_EQ(predictions(trace).data(), trace.logits.data());
+  trace.taps["log_probabilities"] = Tensor::zeros({4, 2});
+  EXPECT_EQ(predictions(trace).data(), trace.taps.at("log_probabilities").data());
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -68,5 +68,13 @@ TEST(RiskBound, PromisesNothingWithoutASample) {
   EXPECT_EQ(hoeffding_bentkus(0.5, 100, 0.1), 1);
 }
 
+TEST(RiskBound, OfWhatIsCertainAndOfOneToken) {
+  EXPECT_EQ(hoeffding_bentkus(0.3, 10, 1), 0);
+  EXPECT_EQ(hoeffding_bentkus(1, 10, 1), 0);
+  EXPECT_NEAR(hoeffding_bentkus(0, 1, 0.5), 0.5, 1e-12);
+  EXPECT_EQ(hoeffding_bentkus(1, 1, 0.5), 1);
+  EXPECT_EQ(hoeffding_bentkus(-0.1, 10, 0.5), 1);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -84,5 +84,48 @@ TEST(Sentences, Cosine) {
   EXPECT_TRUE(std::isnan(cosine_similarity({0, 0}, {1, 0})));
 }
 
+// What is remembered stands before the tokens and is of no sentence; nor is what comes third.
+TEST(Sentences, SharesOfBlocksBesideAMemory) {
+  Trace trace = testing::synthetic_trace(Pattern::all(8, 11));
+  for (std::size_t n = 3; n < 6; ++n) trace.tokens[n].sentence = 1;
+  for (std::size_t n = 6; n < 8; ++n) trace.tokens[n].sentence = 2;
+  const AttentionTap& tap = trace.attention[0];
+  ASSERT_EQ(tap.keys(), 11);
+  const HeadRef at{tap.address.layer, tap.heads[1], part_of(tap.address)};
+  const auto shares = block_shares(trace, at);
+  ASSERT_TRUE(shares);
+  for (int from = 0; from < 2; ++from) {
+    for (int to = 0; to < 2; ++to) {
+      double sum = 0;
+      for (Index i = 3 * from; i < 3 * from + 3; ++i) {
+        for (Index c = 3 * to; c < 3 * to + 3; ++c) {
+          sum += static_cast<double>(tap.attention(1)(i, 3 + c));
+        }
+      }
+      EXPECT_NEAR(shares->of[from][to], sum / 3, 1e-6);
+    }
+  }
+  // Where no query is of the second sentence there are no shares.
+  for (TraceToken& token : trace.tokens) token.sentence = token.sentence == 1 ? 2 : token.sentence;
+  EXPECT_TRUE(has_two_sentences(trace));
+  EXPECT_FALSE(block_shares(trace, at));
+  for (TraceToken& token : trace.tokens) token.sentence = 1;
+  EXPECT_FALSE(block_shares(trace, at));
+}
+
+TEST(Sentences, VectorsOfAllTokensAndOfNone) {
+  Trace trace = two_sentences();
+  const Tensor& states = trace.taps.at("layers.1.residual");
+  const std::vector<double> all = sentence_vector(trace, SentenceVector::Mean, -1);
+  for (Index c = 0; c < 3; ++c) {
+    double sum = 0;
+    for (Index i = 0; i < 8; ++i) sum += static_cast<double>(states(i, c));
+    EXPECT_NEAR(all[static_cast<std::size_t>(c)], sum / 8, 1e-9);
+  }
+  EXPECT_TRUE(sentence_vector(trace, SentenceVector::Mean, 2).empty());
+  trace.tokens.pop_back();  // states of other tokens
+  EXPECT_TRUE(sentence_vector(trace, SentenceVector::Mean, 0).empty());
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "tests/support/compare.h"
+
 namespace attnscope {
 namespace {
 
@@ -44,6 +46,76 @@ TEST(HeadStatistics, MemoryColumnsCountForEntropyOnly) {
   EXPECT_DOUBLE_EQ(s.distance, 0.25);
   EXPECT_DOUBLE_EQ(s.same_token, 0.5);
   EXPECT_DOUBLE_EQ(s.induction, 0.5);
+}
+
+// By the definitions, over rows longer than what is summed at a time.
+TEST(HeadStatistics, AreWhatTheirDefinitionsSay) {
+  for (const auto& [queries, memory] :
+       {std::pair<Index, Index>{7, 0}, {6, 3}, {300, 0}, {258, 5}}) {
+    const Index columns = queries + memory;
+    Tensor weights = testing::random_tensor({queries, columns}, 3);
+    for (float& w : weights) w = std::abs(w) < 0.3F ? 0 : std::abs(w);
+    for (Index c = 0; c < columns; ++c) weights(Index{2}, c) = 0;  // a row that sees nothing
+    std::vector<std::int32_t> tokens;
+    for (Index i = 0; i < queries; ++i) tokens.push_back(static_cast<std::int32_t>(i * i % 5));
+    double entropy = 0, distance = 0, first = 0, previous = 0, same = 0, induction = 0;
+    double rows = 0, later = 0, known = 0;
+    for (Index i = 0; i < queries; ++i) {
+      double bits = 0, far = 0, on_same = 0, after = 0;
+      bool any = false;
+      for (Index c = 0; c < columns; ++c) {
+        const auto w = static_cast<double>(weights(i, c));
+        if (w > 0) bits -= w * std::log2(w);
+        const Index j = c - memory;
+        if (j < 0) continue;
+        far += w * std::abs(static_cast<double>(i - j));
+        if (j < i && tokens[static_cast<std::size_t>(j)] == tokens[static_cast<std::size_t>(i)]) {
+          any = true;
+          on_same += w;
+          if (c + 1 < columns) after += static_cast<double>(weights(i, c + 1));
+        }
+      }
+      EXPECT_NEAR(row_entropy(weights.data() + i * columns, columns), bits,
+                  1e-6 * static_cast<double>(columns));
+      if (i == 2) continue;
+      ++rows;
+      entropy += bits;
+      distance += far;
+      if (i > 0) {
+        ++later;
+        first += static_cast<double>(weights(i, memory));
+        previous += static_cast<double>(weights(i, memory + i - 1));
+      }
+      if (any) {
+        ++known;
+        same += on_same;
+        induction += after;
+      }
+    }
+    const HeadStatistics s = head_statistics(weights, tokens, memory);
+    EXPECT_NEAR(s.entropy, entropy / rows, 1e-6 * static_cast<double>(columns));
+    EXPECT_NEAR(s.distance, distance / rows, 1e-6 * static_cast<double>(columns * columns));
+    EXPECT_NEAR(s.first_token, first / later, 1e-6);
+    EXPECT_NEAR(s.previous_token, previous / later, 1e-6);
+    EXPECT_NEAR(s.same_token, same / known, 1e-5);
+    EXPECT_NEAR(s.induction, induction / known, 1e-5);
+    EXPECT_TRUE(std::isnan(head_statistics(weights, {}, memory).same_token));
+  }
+}
+
+// More queries than keys, as where another text is read, and none at all.
+TEST(HeadStatistics, OfFewerKeysThanQueries) {
+  const Tensor wide = Tensor::from({4, 2}, {0.5F, 0.5F, 0.25F, 0.75F, 1, 0, 0.5F, 0.5F});
+  const HeadStatistics s = head_statistics(wide, {1, 1, 1, 1});
+  EXPECT_DOUBLE_EQ(s.first_token, (0.25 + 1 + 0.5) / 3);
+  EXPECT_DOUBLE_EQ(s.previous_token, (0.25 + 0) / 2);  // of two rows
+  EXPECT_DOUBLE_EQ(s.distance, (0.5 + 0.25 + 2 + 2.5) / 4);
+  EXPECT_DOUBLE_EQ(s.same_token, (0.25 + 1 + 1) / 3);
+  EXPECT_DOUBLE_EQ(s.induction, (0.75 + 0 + 0.5) / 3);
+  const HeadStatistics none = head_statistics(Tensor::full({3, 2}, 0.5F), {1, 1, 1}, 2);
+  EXPECT_DOUBLE_EQ(none.entropy, 1);
+  EXPECT_DOUBLE_EQ(none.distance, 0);
+  EXPECT_TRUE(std::isnan(none.first_token) && std::isnan(none.previous_token));
 }
 
 }  // namespace

@@ -327,5 +327,217 @@ TEST(Words, MergedWithoutSpecialTokens) {
                     naive(tap.attention(0), words, words, tap.result.pattern->mask(1))));
 }
 
+// Heads that see other columns, some with steps between them, and rows of one head alone that see
+// nothing.
+TEST(Words, EveryHeadHasPairsOfItsOwn) {
+  PatternBuilder builder(2, 8, 8, {"some", "more"});
+  for (Index head = 0; head < 2; ++head) {
+    for (Index i = 0; i < 8; ++i) {
+      if (head == 0) builder.add(0, i % 2, i + 1, 2);
+      if (head == 1 && i != 2 && i != 5) builder.add(1, std::max<Index>(i - 3, 0), i);
+      if (head == 1 && i == 0) builder.add(0, 0, 1);
+      builder.next_row();
+    }
+  }
+  const Trace trace = worded_trace(builder.finish());
+  const AttentionTap& tap = trace.attention[0];
+  ASSERT_EQ(tap.heads.size(), 2u);
+  const auto words = in_words(trace);
+  const AttentionTap& merged = words->trace.attention[0];
+  const ByteTensor mask = tap.result.pattern->mask(2);
+  for (Index head = 0; head < 2; ++head) {
+    ByteTensor own({1, 8, 8});
+    std::copy_n(mask.data() + head * 64, 64, own.data());
+    EXPECT_TRUE(close(merged.attention(head), naive(tap.attention(head), kWords, kWords, own)));
+    for (Index a = 0; a < 5; ++a) {
+      for (Index b = 0; b < 5; ++b) {
+        bool any = false;
+        for (const Index i : kWords[static_cast<std::size_t>(a)]) {
+          for (const Index c : kWords[static_cast<std::size_t>(b)]) {
+            any |= tap.result.pattern->allowed(head, i, c);
+          }
+        }
+        EXPECT_EQ(merged.result.pattern->allowed(head, a, b), any) << head << a << b;
+      }
+    }
+  }
+}
+
+// What a pattern does not say stands in a mask of each head.
+TEST(Words, MasksAreOfWordsToo) {
+  Trace trace = worded_trace(Pattern::all(8, 10));
+  AttentionTap& tap = trace.attention[0];
+  tap.result.mask = ByteTensor::zeros({2, 8, 10});
+  for (Index head = 0; head < 2; ++head) {
+    for (Index i = 0; i < 8; ++i) tap.result.mask(head, i, (i * 3 + head * 5) % 10) = 1;
+  }
+  const std::vector<std::vector<Index>> keys = {{0}, {1}, {2}, {3, 4, 5}, {6}, {7}, {8, 9}};
+  const ByteTensor merged = in_words(trace)->trace.attention[0].result.mask;
+  ASSERT_EQ(merged.shape(), (Shape{2, 5, 7}));
+  for (Index head = 0; head < 2; ++head) {
+    for (std::size_t a = 0; a < 5; ++a) {
+      for (std::size_t b = 0; b < 7; ++b) {
+        int any = 0;
+        for (const Index i : kWords[a]) {
+          for (const Index c : keys[b]) any |= tap.result.mask(head, i, c);
+        }
+        EXPECT_EQ(merged(head, static_cast<Index>(a), static_cast<Index>(b)), any);
+      }
+    }
+  }
+}
+
+// Previews look at the middle word of each step; of weights with signs the one farthest from 0.
+TEST(Words, TilesOfASampleAndOfSigns) {
+  struct Whole : AttentionTiles {
+    explicit Whole(Tensor all) : all_(std::move(all)) {}
+    std::string note() const override { return "whole"; }
+    Tensor tile(const TileRequest& request, const Stop&) const override {
+      Tensor part({request.height, request.width});
+      for (Index r = 0; r < request.height; ++r) {
+        for (Index c = 0; c < request.width; ++c) {
+          part(r, c) = all_(request.head, request.row + r, request.column + c);
+        }
+      }
+      return part;
+    }
+    Tensor all_;
+  };
+  Trace trace = worded_trace(Pattern::all(24, 24));
+  AttentionTap& tap = trace.attention[0];
+  Trace kept = trace;
+  const Tensor weights = testing::random_tensor({2, 24, 24}, 7);
+  kept.attention[0].result.attention = weights;
+  tap.result.attention = {};
+  tap.result.tiles = std::make_shared<Whole>(weights);
+  const AttentionTap merged = in_words(trace)->trace.attention[0];
+  const Tensor whole = in_words(kept)->trace.attention[0].attention(1);
+  const Index words = whole.dim(0);
+  ASSERT_EQ(words, 13);
+  EXPECT_EQ(merged.result.tiles->note(), "whole");
+  for (const bool sampled : {false, true}) {
+    for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
+      const TileRequest request{.head = 1,
+                                .row = 1,
+                                .column = 2,
+                                .height = 11,
+                                .width = 11,
+                                .step = 3,
+                                .pooling = pooling,
+                                .sampled = sampled};
+      const Tensor tile = merged.result.tiles->tile(request, Stop());
+      ASSERT_EQ(tile.shape(), (Shape{4, 4}));
+      for (Index r = 0; r < 4; ++r) {
+        Index first = 1 + 3 * r, end = std::min<Index>(first + 3, 12);
+        if (sampled) {
+          first = (first + end) / 2;
+          end = first + 1;
+        }
+        for (Index c = 0; c < 4; ++c) {
+          double sum = 0, largest = 0, count = 0;
+          for (Index i = first; i < end; ++i) {
+            for (Index j = 2 + 3 * c; j < std::min<Index>(5 + 3 * c, words); ++j) {
+              const auto w = static_cast<double>(whole(i, j));
+              sum += w;
+              ++count;
+              if (std::abs(w) > std::abs(largest)) largest = w;
+            }
+          }
+          EXPECT_NEAR(tile(r, c), pooling == Pooling::Max ? largest : sum / count, 1e-5)
+              << r << " " << c << " " << sampled;
+        }
+      }
+    }
+  }
+  // Of equals with other signs the positive one.
+  Tensor equal = Tensor::zeros({2, 24, 24});
+  for (Index i = 0; i < 24; ++i) {
+    equal(0, i, 0) = -0.5F;
+    equal(0, i, 4) = 0.5F;
+  }
+  tap.result.tiles = std::make_shared<Whole>(equal);
+  const Tensor tile = in_words(trace)->trace.attention[0].result.tiles->tile(
+      {.height = 2, .width = 13, .step = 13}, Stop());
+  EXPECT_EQ(tile(Index{0}, Index{0}), 0.5F);
+}
+
+TEST(Words, NumbersEqualTextsAlikeInAllStreams) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  trace.tokens[5].id = -1;  // not known
+  trace.streams = {{kSourceStream, {}}};
+  for (const char* bytes : {" The", " sail", "or", " other"}) {
+    TraceToken token;
+    token.id = 7;
+    token.bytes = bytes;
+    trace.streams[0].tokens.push_back(token);
+  }
+  const Trace words = in_words(trace)->trace;
+  const std::vector<TraceToken>& source = words.tokens_of({kSourceStream});
+  ASSERT_EQ(source.size(), 3u);
+  EXPECT_EQ(source[0].id, words.tokens[0].id);
+  EXPECT_EQ(source[1].id, words.tokens[1].id);
+  for (std::size_t n = 0; n < 5; ++n) {
+    EXPECT_NE(source[2].id, words.tokens[n].id);
+    EXPECT_EQ(words.tokens[n].id == -1, n == 3);
+  }
+  const IntTensor& starts = words.counts.at(kWordStarts);
+  EXPECT_EQ(std::vector<std::int32_t>(starts.begin(), starts.end()),
+            (std::vector<std::int32_t>{0, 1, 4, 5, 6, 8}));
+}
+
+TEST(Words, SaysWhatCannotBeLeftOut) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  for (TraceToken& token : trace.tokens) token.special = true;
+  EXPECT_EQ(special_refusal(trace), "all tokens of this text are special");
+  TraceToken other;
+  other.bytes = "x";
+  trace.streams = {{kSourceStream, {other}}};
+  EXPECT_EQ(special_refusal(trace), "");
+  trace.streams[0].tokens[0].special = true;
+  const auto left = in_words(trace, {.merged = false, .without_special = true});
+  EXPECT_EQ(left->trace.counts.at(kLeftOut)[0], 9);
+  // The place of a hidden word is no mark: a model is asked about it.
+  ModelConfig config;
+  config.architecture = {"decoder", {}};
+  config.architecture.values.set("masked", 0.2);
+  config.architecture.values.set("mask", Index{2});
+  trace.config = std::make_shared<const ModelConfig>(config);
+  EXPECT_EQ(special_refusal(trace), "");
+  EXPECT_EQ(
+      in_words(trace, {.merged = false, .without_special = true})->trace.counts.at(kLeftOut)[0], 8);
+  trace.attention.clear();
+  EXPECT_EQ(special_refusal(trace), "there is no attention");
+  EXPECT_EQ(words_refusal(trace), "there is no attention");
+}
+
+TEST(Words, PlacesBeyondTheLastWord) {
+  const WordGroups groups{{0, 1, 4}, {1, 4, 8}, 8};
+  EXPECT_DOUBLE_EQ(groups.to_rows(3), 8);
+  EXPECT_DOUBLE_EQ(groups.to_rows(-1), -1);
+  EXPECT_DOUBLE_EQ(groups.to_rows(2.25), 5);
+  EXPECT_EQ(groups.ended_by(4), 2);
+  EXPECT_EQ(groups.ended_by(3), 1);
+  EXPECT_EQ(groups.begun_before(4), 2);
+  EXPECT_EQ(groups.begun_before(5), 3);
+  const WordGroups none{{}, {}, 3};
+  EXPECT_EQ(none.to_words(2), 2);
+  EXPECT_EQ(none.to_rows(2), 2);
+  EXPECT_EQ(none.of(1), -1);
+}
+
+// Tokens that do not follow each other are no word, though they are of one.
+TEST(Words, RowsThatLieApartAreNoWord) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(5, 5));
+  tap.query_rows = {.chosen = {1, 3, 4, 6, 7}};
+  tap.key_rows = {.chosen = {0, 1, 2, 3, 3}};
+  trace.attention = {tap};
+  const WordPairs pairs = in_words(trace)->pairs[0];
+  EXPECT_EQ(pairs.queries.first, (std::vector<Index>{0, 1, 2, 3}));
+  EXPECT_EQ(pairs.queries.last, (std::vector<Index>{1, 2, 3, 5}));
+  EXPECT_EQ(pairs.keys.first, (std::vector<Index>{0, 1, 4}));
+  EXPECT_EQ(pairs.keys.last, (std::vector<Index>{1, 4, 5}));
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -166,5 +166,64 @@ TEST(Marian, RefusesATableThatHoldsNoWaves) {
   EXPECT_NE(marian.error().find("expected sines and cosines"), std::string::npos) << marian.error();
 }
 
+TEST(Encoders, FindTheMaskWhereverItStands) {
+  const auto mask = [](const std::string& layout, const std::string& file,
+                       const std::string& text) {
+    const Changed folder(layout, "{}");
+    write_file(folder.path() / file, text);
+    return mask_id(load_checkpoint(folder.path().string()).model.config);
+  };
+  EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\n\n[MASK]"), 2);  // the last line, one is empty
+  EXPECT_EQ(mask("bert", "vocab.txt", "[MASK]\r\nword\r\n"), 0);
+  EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\r\n[MASK]\r\nword\r\n"), 1);
+  EXPECT_EQ(mask("bert", "vocab.txt", ""), -1);
+  const Index vocabulary =
+      load_checkpoint(Changed("bert", "{}").path().string()).model.config.vocabulary;
+  const auto row = [&](Index id) { return R"({"[MASK]": )" + std::to_string(id) + "}"; };
+  EXPECT_EQ(mask("bert", "vocab.json", row(vocabulary - 1)), vocabulary - 1);
+  EXPECT_EQ(mask("bert", "vocab.json", row(vocabulary)), -1);
+  EXPECT_EQ(mask("bert", "vocab.json", row(0)), 0);
+  EXPECT_EQ(mask("bert", "vocab.json", R"({"[MASK]": "0"})"), -1);
+  EXPECT_EQ(mask("bert", "vocab.json", R"(["[MASK]"])"), -1);
+}
+
+// One number or two; two are the height and the width.
+TEST(Vision, TakesSidesFromOneNumberOrTwo) {
+  const auto words = [](const std::string& members) { return Changed("vit", members).error(); };
+  const Json config =
+      parse_json(read_file(Changed("vit", "{}").path() / "config.json", 1 << 20), "config.json");
+  const Index patch = config["patch_size"].get<Index>();
+  const auto sides = [](Index height, Index width) {
+    return R"({"image_size": [)" + std::to_string(height) + ", " + std::to_string(width) + "]}";
+  };
+  const Index most = 4096 / patch * patch;
+  const auto is_size = [](const std::string& found) {
+    return found.find("image_size: expected a number of pixels, or two") != std::string::npos;
+  };
+  for (const auto& [height, width] : {std::pair<Index, Index>{patch, most}, {most, patch}}) {
+    EXPECT_FALSE(is_size(words(sides(height, width)))) << words(sides(height, width));
+  }
+  for (const auto& [height, width] :
+       {std::pair<Index, Index>{patch, 4097}, {4097, patch}, {0, patch}, {patch, 0}, {-1, patch}}) {
+    EXPECT_TRUE(is_size(words(sides(height, width)))) << words(sides(height, width));
+  }
+  EXPECT_TRUE(is_size(words(R"({"image_size": [8]})")));
+  EXPECT_TRUE(is_size(words(R"({"image_size": [8, 8, 8]})")));
+  EXPECT_TRUE(is_size(words(R"({"image_size": [8.0, 8]})")));
+  // The last that is allowed and the first that is not: pieces of one pixel.
+  for (const Index side : {4096, 4097}) {
+    const std::string found =
+        words(R"({"patch_size": [1, 1], "image_size": [)" + std::to_string(side) + ", 1]}");
+    EXPECT_EQ(is_size(found), side > 4096) << found;
+  }
+  const std::string piece = "[" + std::to_string(patch) + ", " + std::to_string(patch) + "]";
+  const Index size = config["image_size"].is_array() ? config["image_size"][0].get<Index>()
+                                                     : config["image_size"].get<Index>();
+  const std::string image = "[" + std::to_string(size) + ", " + std::to_string(size) + "]";
+  EXPECT_EQ(words(R"({"patch_size": )" + piece + R"(, "image_size": )" + image + "}"), "no error");
+  EXPECT_NE(words(sides(size, size + 1)).find("a multiple of patch_size"), std::string::npos);
+  EXPECT_NE(words(sides(size + 1, size)).find("a multiple of patch_size"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "tests/core/checkpoint/files.h"
+#include "tests/core/checkpoint/small_models.h"
 #include "tests/core/model/reference.h"
 
 namespace attnscope {
@@ -130,6 +131,34 @@ TEST(Gpt2, RefusesNearMissesByName) {
   t.erase("transformer.wpe.weight");
   testing::write_checkpoint(folder.path(), config(), t);
   EXPECT_NE(load_error(folder).find("transformer.wpe.weight is missing"), std::string::npos);
+}
+
+// "attention_types": runs of kinds, as many times as the number beside them says.
+TEST(GptNeo, ReadsItsLayersAsRuns) {
+  const std::string given = R"({"attention_layers": null, "attention_types": )";
+  const auto layers = [&](const std::string& types) {
+    std::string kinds;
+    for (const auto& groups :
+         testing::changed_layout("gpt_neo", given + types + "}").model.config.groups) {
+      kinds += groups[0].variant.id == default_variant().id ? 'g' : 'l';
+    }
+    return kinds;
+  };
+  const std::string own = layers("null");
+  ASSERT_GE(own.size(), 2u);
+  EXPECT_EQ(own.substr(0, 2), "gl");  // every second one where nothing is said
+  const std::string count = std::to_string(own.size());
+  EXPECT_EQ(layers(R"([[["local"], )" + count + "]]"), std::string(own.size(), 'l'));
+  EXPECT_EQ(layers(R"([[["global"], )" + count + R"(], [["local"], 0]])"),
+            std::string(own.size(), 'g'));
+  for (const std::string& wrong :
+       {R"([[["local"], )" + std::to_string(own.size() + 1) + "]]",
+        std::string(R"([[["local"], -1]])"), std::string(R"([[["local"], 1.5]])"),
+        std::string(R"([[["local"]]])"), std::string(R"([["local", 2]])"),
+        std::string(R"([[["local"], 1, 1]])"), std::string(R"([[["near"], 2]])"),
+        std::string(R"([[["local"], 1]])")}) {
+    testing::expect_refusal("gpt_neo", given + wrong + "}", "attention_types: expected");
+  }
 }
 
 }  // namespace

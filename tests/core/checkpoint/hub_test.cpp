@@ -141,5 +141,19 @@ TEST_F(Hub, LiesWhereTheLibrariesPutIt) {
   EXPECT_EQ(hub_cache(), "/d/.cache/huggingface/hub");
 }
 
+TEST_F(Hub, KnowsWhichNamesAreWords) {
+  for (const char* name : {"a..b", "org/a..b", "org/.a", ".a", "org/a@", "org/a@.b", "org/a@b..c",
+                           "a*b", "org/a+b", "\xc3\xa4"}) {
+    EXPECT_FALSE(is_hub_name(name)) << name;
+  }
+  for (const char* name : {"a", "org/a.b.c", "org/a@b", "A-1/_b"}) EXPECT_TRUE(is_hub_name(name));
+  EXPECT_FALSE(is_hub_name("o rg/tiny"));
+  EXPECT_FALSE(is_hub_name("o*rg/tiny@main"));
+  // An empty variable is none.
+  ::setenv("HF_HUB_CACHE", "", 1);
+  ::setenv("HF_HOME", "/home", 1);
+  EXPECT_EQ(hub_cache(), "/home/hub");
+}
+
 }  // namespace
 }  // namespace attnscope

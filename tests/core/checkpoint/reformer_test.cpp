@@ -113,5 +113,64 @@ TEST(Reformer, IngredientsHaveTheGradientsOfFiniteDifferences) {
                             });
 }
 
+// As many as the libraries take: 2^n of at most twice the chunks of the longest text, as two
+// numbers where they are more than twice a chunk.
+TEST(Reformer, TakesAsManyBucketsAsTheLibraries) {
+  struct Case {
+    Index context, chunk, buckets, factor;
+  };
+  for (const Case& c : {Case{80, 8, 16, 0},
+                        {80, 1, 128, 8},
+                        {80, 2, 64, 8},
+                        {80, 5, 32, 4},
+                        {80, 16, 8, 0},
+                        {64, 1, 128, 8},
+                        {63, 1, 64, 8},
+                        {64, 4, 32, 4},
+                        {80, 40, 4, 0},
+                        {80, 80, 2, 0},
+                        {3, 1, 4, 2},
+                        {2, 1, 4, 2},
+                        {1, 1, 2, 0}}) {
+    const std::string members =
+        R"({"hash_seed": null, "num_buckets": null, "max_position_embeddings": )" +
+        std::to_string(c.context) + R"(, "lsh_attn_chunk_length": )" + std::to_string(c.chunk) +
+        "}";
+    const Values lsh = changed(members.c_str()).model.config.groups[1][0].variant.values;
+    EXPECT_EQ(lsh.integer("buckets"), c.buckets) << members;
+    EXPECT_EQ(lsh.integer("factor"), c.factor) << members;
+  }
+}
+
+TEST(Reformer, ReadsNumbersUpToTheirLimits) {
+  const auto words = [](const std::string& members) {
+    return testing::message_of<InputError>([&] { changed(members.c_str()); });
+  };
+  const auto refused = [&](const std::string& members, const char* named) {
+    const std::string found = words(members);
+    EXPECT_NE(found.find(named), std::string::npos) << members << ": " << found;
+  };
+  for (const char* shape : {"[0, 80]", "[80, 0]", "[80]", "[8, 10, 1]", "[8.5, 10]", "[8, 10.5]",
+                            "[-8, 10]", "[99999999999, 8]", "[8, 99999999999]"}) {
+    refused(std::string(R"({"axial_pos_shape": )") + shape + "}",
+            "axial_pos_shape: expected two numbers of at least 1");
+  }
+  // Rows and columns for a text as long as the model reads.
+  refused(R"({"axial_pos_shape": [1, 79]})",
+          "axial_pos_shape: expected two numbers with a product");
+  EXPECT_EQ(words(R"({"axial_pos_shape": [1, 80]})").find("axial_pos_shape"), std::string::npos);
+  refused(R"({"attn_layers": []})", "attn_layers: expected from 1 to 1024");
+  std::string many = R"(["lsh")";
+  for (int n = 1; n < 1025; ++n) many += R"(, "lsh")";
+  refused(R"({"attn_layers": )" + many + "]}", "attn_layers: expected from 1 to 1024");
+  // Buckets as two numbers, whose product has a limit.
+  refused(R"({"num_buckets": [1024, 1025]})", "num_buckets: expected fewer");
+  EXPECT_EQ(words(R"({"num_buckets": [1024, 1024]})").find("num_buckets: expected fewer"),
+            std::string::npos);
+  // Chunks of both kinds together.
+  refused(R"({"lsh_attn_chunk_length": 999983, "local_attn_chunk_length": 1000003})",
+          "lsh_attn_chunk_length: expected chunks with a smaller common multiple");
+}
+
 }  // namespace
 }  // namespace attnscope

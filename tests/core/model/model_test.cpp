@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/model/weights.h"
 #include "tests/support/compare.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope {
 namespace {
@@ -335,6 +336,33 @@ TEST(NotesOnLookingAhead, NameWhatSeesTokensToComeInSpiteOfItsMask) {
       << notes(chunks, true)[0];
   EXPECT_TRUE(notes(whole, true).empty());
   EXPECT_TRUE(notes(default_variant(), true).empty());
+}
+
+// What is learned for each position is there for those positions; what is untrained is made anew.
+TEST(Model, ALongerContextNeedsNoWeightsThatAreTrained) {
+  ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
+  const Model turned = with_context(make_model(config, 1), 40);
+  EXPECT_EQ(turned.config.context, 40);
+  EXPECT_EQ(forward(turned, IntTensor::full({1, 40}, 3), {}).dim(1), 40);
+  config = testing::small_config({.context = 8, .encoding = "learned"});
+  Model placed = make_model(config, 1);
+  const std::string table = "embed.pos.embedding";
+  ASSERT_EQ(placed.weights.at(table).dim(0), 8);
+  EXPECT_EQ(with_context(placed, 8).weights.at(table).value().data(),
+            placed.weights.at(table).value().data());
+  try {
+    with_context(placed, 9);
+    ADD_FAILURE() << "there are no vectors of the places beyond";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("overlong: the learned of this model"), std::string::npos)
+        << e.what();
+  }
+  placed.untrained = {"another"};
+  EXPECT_THROW(with_context(placed, 9), InputError);
+  placed.untrained.push_back(table);
+  const Model longer = with_context(placed, 9);
+  EXPECT_EQ(longer.weights.at(table).dim(0), 9);
+  EXPECT_EQ(longer.weights.size(), placed.weights.size());
 }
 
 }  // namespace

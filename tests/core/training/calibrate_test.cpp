@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
+#include "core/figure/render.h"
 #include "core/model/exits.h"
+#include "core/training/calibration_picture.h"
+#include "core/training/tally.h"
 #include "tests/support/places.h"
 #include "tests/support/small_config.h"
 
@@ -57,19 +61,38 @@ TEST(Calibrate, CountsWhatReallyDiffers) {
   const Calibration found = calibrate(checkpoint, text, "", request, {}, {});
   const Index windows = (static_cast<Index>(text.size()) - 1) / request.length;
   ASSERT_EQ(found.windows, windows);
+  EXPECT_EQ(found.tokens, windows * request.length);
+  EXPECT_EQ(found.layers, 3);
+  EXPECT_FALSE(found.other.has_value());
+  EXPECT_EQ(found.other_windows, 0);
   ASSERT_EQ(found.points.size(), 10u);
   for (const CalibrationPoint& point : found.points) {
-    double differs = 0, layers = 0, tokens = 0;
+    double differs = 0, layers = 0, tokens = 0, nats = 0, full_nats = 0;
     for (Index w = 0; w < windows; ++w) {
       Batch batch;
       batch.ids = IntTensor({1, request.length});
       for (Index i = 0; i < request.length; ++i) {
         batch.ids(Index{0}, i) = text[static_cast<std::size_t>(w * request.length + i)];
       }
+      const auto nats_of = [&](const Tensor& logits) {
+        double sum = 0;
+        for (Index i = 0; i < request.length; ++i) {
+          const auto next = text[static_cast<std::size_t>(w * request.length + i + 1)];
+          double all = 0;
+          for (Index v = 0; v < 256; ++v) {
+            all += std::exp(static_cast<double>(logits(Index{0}, i, v)));
+          }
+          sum += std::log(all) - static_cast<double>(logits(Index{0}, i, Index{next}));
+        }
+        return sum;
+      };
       ForwardOptions options;
-      const auto full = guesses(run(checkpoint.model, batch, options).logits.value());
+      const Tensor whole = run(checkpoint.model, batch, options).logits.value();
+      const auto full = guesses(whole);
       options.exit = point.effect.threshold;
       const Output output = run(checkpoint.model, batch, options);
+      full_nats += nats_of(whole);
+      nats += nats_of(output.logits.value());
       const auto early = guesses(output.logits.value());
       for (std::size_t i = 0; i < full.size(); ++i) {
         differs += full[i] != early[i] ? 1 : 0;
@@ -79,6 +102,8 @@ TEST(Calibrate, CountsWhatReallyDiffers) {
     }
     EXPECT_NEAR(point.effect.differs, differs / tokens, 1e-9);
     EXPECT_NEAR(point.effect.layers, layers / tokens, 1e-9);
+    EXPECT_NEAR(point.effect.loss, nats / tokens, 1e-4);
+    EXPECT_NEAR(found.full_loss, full_nats / tokens, 1e-4);
     EXPECT_NEAR(point.p, hoeffding_bentkus(differs / tokens, windows, request.tolerance), 1e-12);
   }
 }
@@ -186,11 +211,207 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   request.most_windows = 1 << 20;
   const auto tokens = static_cast<Index>(text.size()) + 2;  // with one at each end
   EXPECT_EQ(count_windows(checkpoint, text, request, {}), (tokens - 1) / request.length);
+  request.length = 1;  // every token is a window, but the last
+  EXPECT_EQ(count_windows(checkpoint, text, request, {}), tokens - 1);
   EXPECT_GT(tokenizer->calls, 3);
   tokenizer->calls = 0;
   tokenizer->stops = true;
   EXPECT_THROW(calibrate(checkpoint, text, "", request, {}, tokenizer->stop), Stopped);
   EXPECT_EQ(tokenizer->calls, 1);
+}
+
+// What is cut is cut before a word: at a space that stands alone. Runs of spaces and their first
+// and last ones are no such place.
+TEST(Calibrate, CutsATextBeforeAWord) {
+  struct Watching : Tokenizer {
+    std::string kind() const override { return "watching"; }
+    std::int32_t vocabulary_size() const override { return 256; }
+    std::vector<Token> encode(std::string_view text) const override {
+      pieces.emplace_back(text);
+      return byte_tokenizer()->encode(text);
+    }
+    std::string bytes(std::int32_t id) const override { return byte_tokenizer()->bytes(id); }
+    bool is_special(std::int32_t) const override { return false; }
+    void save(const std::filesystem::path&) const override {}
+    mutable std::vector<std::string> pieces;
+  };
+  const auto tokenizer = std::make_shared<Watching>();
+  Checkpoint checkpoint = small_checkpoint("response");
+  checkpoint.tokenizer = tokenizer;
+  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  const std::size_t stretch = 1 << 16;
+  for (const char* gap : {"  ", " \n ", "\n\n"}) {
+    const std::string first(stretch - 1, 'a'), word(40, 'b');
+    const std::string text = first + gap + word + " " + word + gap + word;
+    tokenizer->pieces.clear();
+    count_windows(checkpoint, text, request, {});
+    ASSERT_EQ(tokenizer->pieces.size(), 2u);
+    EXPECT_EQ(tokenizer->pieces[0], first + gap + word);
+    EXPECT_EQ(tokenizer->pieces[1], " " + word + gap + word);
+    // The stretch begins anew with what follows.
+    tokenizer->pieces.clear();
+    count_windows(checkpoint, text + std::string(stretch, 'c') + "\nend", request, {});
+    ASSERT_EQ(tokenizer->pieces.size(), 3u);
+    EXPECT_EQ(tokenizer->pieces[2], "\nend");
+  }
+}
+
+// Evenly over a text that has more windows than are read.
+TEST(Calibrate, SpreadsItsWindowsOverTheText) {
+  const Checkpoint checkpoint = small_checkpoint("response");
+  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  const std::string text = some_text('A');  // 24 windows
+  request.most_windows = 5;
+  EXPECT_EQ(count_windows(checkpoint, text, request, {}), 5);
+  const Calibration found = calibrate(checkpoint, text, "", request, {}, {});
+  EXPECT_EQ(found.windows, 5);
+  double nats = 0;
+  for (const std::size_t window : {0, 4, 9, 14, 19}) {
+    Batch batch;
+    batch.ids = IntTensor({1, 16});
+    batch.targets = IntTensor({1, 16});
+    const std::size_t at = 16 * window;
+    for (std::size_t i = 0; i < 16; ++i) {
+      batch.ids[static_cast<Index>(i)] = text[at + i];
+      batch.targets[static_cast<Index>(i)] = text[at + i + 1];
+    }
+    const Tensor logits = run(checkpoint.model, batch, {}).logits.value();
+    Tally tally;
+    tally.add(logits, batch.targets);
+    nats += tally.nats();
+  }
+  EXPECT_NEAR(found.full_loss, nats / 80, 1e-5);
+}
+
+TEST(Calibrate, ReportsHowFarItIs) {
+  const Checkpoint checkpoint = small_checkpoint("response");
+  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  request.thresholds = {1, 0.5};
+  const auto shares = [&](std::string_view other) {
+    std::vector<double> all;
+    calibrate(checkpoint, some_text('A'), other, request,
+              [&](const Calibration&, double share) { all.push_back(share); }, {});
+    return all;
+  };
+  // The full model, the thresholds; and of the other text the full model and the one chosen.
+  EXPECT_EQ(shares(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
+  EXPECT_EQ(shares(some_text('a')), (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
+}
+
+// Of thresholds that leave as many layers the first one, the surest, is taken.
+TEST(Calibrate, TakesTheHighestOfEqualThresholds) {
+  CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
+  request.tolerance = 5;  // nats, not a share: more than 1 may be
+  request.thresholds = {1, 0.99999, 0.99998};
+  const Checkpoint checkpoint = small_checkpoint("geometric");
+  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
+  ASSERT_EQ(found.points.size(), 3u);
+  ASSERT_EQ(found.points[0].effect.layers, found.points[2].effect.layers);
+  EXPECT_EQ(found.threshold, 1);
+  EXPECT_EQ(found.chosen(), &found.points[0]);
+  ASSERT_TRUE(found.other.has_value());
+  EXPECT_EQ(found.other_windows, found.windows);
+  // Where none will do, nothing is said of other text.
+  request.tolerance = 1e-9;
+  request.thresholds = {0};
+  const Calibration none = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
+  EXPECT_FALSE(none.threshold.has_value());
+  EXPECT_EQ(none.chosen(), nullptr);
+  EXPECT_FALSE(none.other.has_value());
+}
+
+TEST(Calibrate, ReadsFromTwoWindowsOn) {
+  const Checkpoint checkpoint = small_checkpoint("response");
+  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  request.thresholds = {1};
+  const std::string text = some_text('A');
+  const auto words = [&](const CalibrationRequest& asked, std::string_view read) {
+    try {
+      calibrate(checkpoint, read, "", asked, {}, {});
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(words(request, text.substr(0, 33)), "");  // and a token to predict
+  EXPECT_EQ(words(request, text.substr(0, 32)),
+            "text: expected at least 33 tokens, two windows, found 32");
+  request.length = 0;  // the context, 32
+  EXPECT_EQ(count_windows(checkpoint, text, request, {}), 399 / 32);
+  EXPECT_EQ(words(request, text.substr(0, 65)), "");
+  EXPECT_NE(words(request, text.substr(0, 64)), "");
+  request.length = 1;
+  EXPECT_EQ(count_windows(checkpoint, "", request, {}), 0);
+  EXPECT_EQ(count_windows(checkpoint, "a", request, {}), 0);
+  EXPECT_EQ(count_windows(checkpoint, "ab", request, {}), 1);
+  // What has no meaning.
+  request.length = 16;
+  request.most_windows = 2;
+  EXPECT_EQ(words(request, text), "");
+  request.most_windows = 1;
+  EXPECT_EQ(words(request, text), "windows: expected at least 2");
+  request.most_windows = 5;
+  request.length = -1;
+  EXPECT_NE(words(request, text).find("length: "), std::string::npos);
+  request.length = 16;
+  for (const auto& thresholds : {std::vector<double>{}, {0.5, 0.6}, {0.9, 0.5, 0.7}}) {
+    request.thresholds = thresholds;
+    EXPECT_EQ(words(request, text), "thresholds: expected falling numbers");
+  }
+  request.thresholds = {0.5, 0.5};
+  EXPECT_EQ(words(request, text), "");
+}
+
+TEST(Calibrate, KnowsWhatEachRuleWasPublishedWith) {
+  const auto method = [](const char* rule) {
+    return usual_method(small_checkpoint(rule).model.config);
+  };
+  EXPECT_EQ(method("geometric"), CalibrationMethod::GridSearch);
+  EXPECT_EQ(method("response"), CalibrationMethod::LearnThenTest);
+  EXPECT_EQ(method("saturation"), CalibrationMethod::LearnThenTest);
+  EXPECT_EQ(usual_method(ModelConfig{}), CalibrationMethod::LearnThenTest);
+  EXPECT_EQ(CalibrationRequest::falling_thresholds(4), (std::vector<double>{1, 0.75, 0.5, 0.25}));
+}
+
+// Both axes reach from 0 to 1: heights are told by the line of the threshold, which takes all of
+// it.
+TEST(CalibrationPicture, DrawsWhatIsLostAndWhatIsSaved) {
+  for (const CalibrationMethod method :
+       {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
+    Calibration calibration;
+    calibration.request.method = method;
+    calibration.request.tolerance = 0.3;
+    calibration.layers = 4;
+    calibration.full_loss = 2;
+    calibration.windows = 100;
+    const double layers[] = {4, 3, 1}, differs[] = {0, 0.1, 0.6}, losses[] = {2, 2.25, 2.5};
+    for (std::size_t n = 0; n < 3; ++n) {
+      const ExitEffect effect{1 - 0.25 * static_cast<double>(n), differs[n], losses[n], layers[n]};
+      calibration.points.push_back({effect});
+    }
+    calibration.threshold = 0.75;
+    const DisplayList list =
+        calibration_picture(calibration, 600, 400, Theme::light(), file_text_measure());
+    std::vector<std::vector<Point>> curves;  // of three points
+    for (const Item& item : list.items) {
+      const auto* line = std::get_if<Line>(&item);
+      if (line != nullptr && line->points.size() == 3) curves.push_back(line->points);
+    }
+    ASSERT_EQ(curves.size(), 2u);
+    const std::vector<Point>&cost = curves[0], &saved = curves[1];
+    const double zero = saved[2].y;                        // all four layers
+    const double one = zero + (saved[0].y - zero) / 0.75;  // three of them saved
+    const auto height = [&](double y) { return (y - zero) / (one - zero); };
+    EXPECT_LT(one, zero);
+    EXPECT_NEAR(height(saved[1].y), 0.25, 1e-6);
+    const bool tests = method == CalibrationMethod::LearnThenTest;
+    for (std::size_t n = 0; n < 3; ++n) {  // thresholds rise along x
+      EXPECT_NEAR(height(cost[2 - n].y), tests ? differs[n] : losses[n] - 2, 1e-6);
+      EXPECT_EQ(cost[n].x, saved[n].x);
+    }
+    EXPECT_LT(cost[0].x, cost[1].x);
+    EXPECT_NEAR(cost[2].x - cost[1].x, cost[1].x - cost[0].x, 1e-6);
+  }
 }
 
 TEST(Calibrate, SaysBeforehandWhereThereAreTooFewWindows) {

@@ -6,9 +6,11 @@
 #include <numbers>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/model/exits.h"
 #include "core/tensor/storage.h"
 #include "core/text/bpe.h"
+#include "core/training/masking.h"
 #include "tests/core/checkpoint/files.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/small_config.h"
@@ -210,6 +212,196 @@ TEST(EvaluateFile, ReadsPicturesAndTrajectories) {
   const Evaluation actions = evaluate_file(checkpoint, folder.path() / "walk.safetensors", {}, {});
   EXPECT_EQ(actions.tally.counted(), 2);
   EXPECT_NEAR(actions.loss(), std::log(4), 0.5);
+}
+
+TEST(BitsPerByte, TakesWindowsOfALengthThatIsAskedFor) {
+  const std::string text = "Alice was beginning to get very tired";
+  const Checkpoint wide = byte_model(64);
+  for (const Index length : {1, 2, 8}) {
+    Checkpoint short_context = wide;
+    short_context.model.config.context = length;
+    if (length > 1) {
+      EXPECT_NEAR(bits_per_byte(wide, text, {}, length), by_definition(short_context, text), 1e-4);
+    }
+    EXPECT_EQ(evaluate_text(wide, text, {.length = length}, {}).tally.counted(),
+              static_cast<Index>(text.size()) - 1);
+  }
+  // One token at a time: each from the one before it alone.
+  IntTensor ids({static_cast<Index>(text.size()) - 1, 1}), targets(ids.shape());
+  for (Index n = 0; n < ids.size(); ++n) {
+    ids[n] = text[static_cast<std::size_t>(n)];
+    targets[n] = text[static_cast<std::size_t>(n) + 1];
+  }
+  Tally tally;
+  tally.add(forward(wide.model, ids, {}).value(), targets);
+  EXPECT_NEAR(evaluate_text(wide, text, {.length = 1}, {}).loss(), tally.score().loss, 1e-5);
+  EXPECT_EQ(evaluate_text(wide, "a", {}, {}).tally.counted(), 0);
+  EXPECT_NEAR(evaluate_text(wide, "a", {}, {}).bits_per_byte(), 8, 1e-12);
+}
+
+TEST(Evaluation, AddsUp) {
+  Evaluation all, one;
+  EXPECT_TRUE(std::isnan(all.bits_per_byte()) && std::isnan(all.mean_layers()));
+  one.tally.add(Tensor::zeros({1, 2, 4}), IntTensor::from({1, 2}, {1, 0}));
+  one.bytes = 3;
+  one.beginnings = std::log(4);
+  one.lines = 5;
+  one.whole = 2;
+  one.layers = 7;
+  one.passed = 2;
+  for (int n = 0; n < 3; ++n) all.add(one);
+  EXPECT_EQ(all.tally.counted(), 6);
+  EXPECT_EQ(all.tally.right(), 3);
+  EXPECT_NEAR(all.tally.nats(), 6 * std::log(4), 1e-5);
+  EXPECT_EQ(all.bytes, 9);
+  EXPECT_NEAR(all.beginnings, 3 * std::log(4), 1e-12);
+  EXPECT_EQ(all.lines, 15);
+  EXPECT_EQ(all.whole, 6);
+  EXPECT_EQ(all.layers, 21);
+  EXPECT_EQ(all.passed, 6);
+  EXPECT_NEAR(all.loss(), std::log(4), 1e-6);
+  EXPECT_NEAR(all.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits in nine bytes
+  EXPECT_EQ(all.mean_layers(), 3.5);
+}
+
+// The id 0 is a token like others.
+TEST(EvaluateText, CountsTheLayersOfEveryToken) {
+  Checkpoint checkpoint = byte_model(16);
+  ModelConfig config = testing::small_config({.context = 16, .layers = 4});
+  config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
+  checkpoint.model = make_model(config, 3);
+  const std::string zeros(10, '\0');
+  const Evaluation none = evaluate_text(checkpoint, zeros, {.exit = 1.0}, {});
+  EXPECT_EQ(none.passed, 9);
+  EXPECT_EQ(none.layers, 36);
+}
+
+// Windows side by side, the last one shorter; what they hide is drawn in one sequence.
+TEST(EvaluateText, HidesInWindowsSideBySide) {
+  const testing::TemporaryFolder folder;
+  Checkpoint checkpoint = byte_model(16);
+  checkpoint.model = make_model(testing::plan_of("masked", folder.path()).model, 1);
+  std::string text;
+  for (int n = 0; n < 105; ++n) text += static_cast<char>('a' + n * n % 26);
+  for (const Index asked : {Index{0}, Index{10}, Index{200}}) {
+    const Index length = asked > 0 ? asked : checkpoint.model.config.context;
+    Random random(1);
+    Tally tally;
+    for (Index first = 0; first < 105; first += length) {
+      const Index here = std::min<Index>(length, 105 - first);
+      std::vector<std::int32_t> ids;
+      for (Index n = 0; n < here; ++n) ids.push_back(text[static_cast<std::size_t>(first + n)]);
+      Batch batch;
+      batch.ids = IntTensor({1, here});
+      batch.targets = IntTensor({1, here});
+      hide(ids.data(), masking_of(checkpoint.model.config), random, 0, batch);
+      tally.add(forward(checkpoint.model, batch.ids, {}).value(), batch.targets);
+    }
+    if (asked > 105) checkpoint.model.config.context = 300;
+    const Evaluation found = evaluate_text(checkpoint, text, {.length = asked}, {});
+    EXPECT_EQ(found.tally.counted(), tally.counted());
+    EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
+  }
+}
+
+TEST(EvaluateFile, SaysWhichLinesAreNoPairs) {
+  const testing::TemporaryFolder folder;
+  Checkpoint checkpoint;
+  checkpoint.model = make_model(testing::plan_of("numbers", folder.path()).model, 1);
+  checkpoint.tokenizer = byte_tokenizer();
+  const auto file = folder.path() / "pairs.txt";
+  const auto refusal = [&](const std::string& text, const Reading& reading = {}) {
+    write_file(file, text);
+    return testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, reading, {}); });
+  };
+  EXPECT_NE(refusal("7\tsieben\n24\t\n").find("line 2"), std::string::npos);
+  EXPECT_NE(refusal("\tsieben\n").find("line 1"), std::string::npos);
+  EXPECT_NE(refusal("7\ts\n8\ta\n\n").find("line 3"), std::string::npos);
+  EXPECT_NE(refusal("").find("expected lines"), std::string::npos);
+  EXPECT_EQ(refusal("7\ts\n8\ta"), "no error");
+  EXPECT_NE(refusal("7\ts", {.length = 1}).find("length: expected none"), std::string::npos);
+}
+
+// What the encoder reads has the tokenizer's own tokens, what is to be written has not.
+TEST(EvaluateFile, GivesSourcesWithSpecialTokens) {
+  struct Marking : Tokenizer {
+    std::string kind() const override { return bytes_->kind(); }
+    std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
+    std::vector<Token> encode(std::string_view text) const override {
+      std::vector<Token> tokens = bytes_->encode(text);
+      tokens.insert(tokens.begin(), {5, 0, 0, true});
+      return tokens;
+    }
+    std::string bytes(std::int32_t id) const override { return bytes_->bytes(id); }
+    bool is_special(std::int32_t id) const override { return id == 5; }
+    void save(const std::filesystem::path&) const override {}
+    std::shared_ptr<const Tokenizer> bytes_ = byte_tokenizer();
+  };
+  const testing::TemporaryFolder folder;
+  Checkpoint checkpoint;
+  checkpoint.model = make_model(testing::plan_of("numbers", folder.path()).model, 1);
+  for (auto& [name, weight] : checkpoint.model.weights) {
+    Tensor values = weight.value();
+    if (name.find("norm") == std::string::npos) {
+      for (float& x : values) x *= 5;
+    }
+  }
+  checkpoint.tokenizer = std::make_shared<Marking>();
+  checkpoint.end_tokens = {7};
+  write_file(folder.path() / "pairs.txt", "24\tvi\n");
+  const Evaluation found = evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {});
+  Batch batch;
+  batch.source = IntTensor::from({1, 3}, {5, '2', '4'});
+  batch.ids = IntTensor::from({1, 3}, {256, 'v', 'i'});
+  const Tensor logits = run(checkpoint.model, batch, {}).logits.value();
+  Tally tally;
+  tally.add(logits, IntTensor::from({1, 3}, {'v', 'i', 7}));
+  EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
+  EXPECT_EQ(found.whole, 0);
+  EXPECT_EQ(found.lines, 1);
+  // A line is whole where every token is the likeliest, the end too.
+  const auto likeliest = [&](Index i) {
+    const float* row = logits.data() + i * logits.dim(2);
+    return static_cast<std::int32_t>(std::max_element(row, row + logits.dim(2)) - row);
+  };
+  const std::int32_t first = likeliest(0);
+  batch.ids = IntTensor::from({1, 2}, {256, first});
+  const Tensor again = run(checkpoint.model, batch, {}).logits.value();
+  const float* row = again.data() + again.dim(2);
+  const auto end = static_cast<std::int32_t>(std::max_element(row, row + again.dim(2)) - row);
+  if (first > 0 && first < 128 && first != '\t' && first != '\n') {
+    checkpoint.end_tokens = {end};
+    write_file(folder.path() / "pairs.txt", std::string("24\t") + static_cast<char>(first) + "\n");
+    EXPECT_EQ(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {}).whole, 1);
+  }
+}
+
+TEST(EvaluateFile, CountsLayersOfPicturesAndRefusesWindowsOfThem) {
+  const testing::TemporaryFolder folder;
+  Checkpoint checkpoint;
+  ModelConfig config = testing::plan_of("image", folder.path()).model;
+  config.layers = 4;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
+  checkpoint.model = make_model(config, 3);
+  std::string table;
+  for (int n = 0; n < 3; ++n) table += "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,7\n";
+  write_file(folder.path() / "table.csv", table);
+  const auto file = folder.path() / "table.csv";
+  const Evaluation whole = evaluate_file(checkpoint, file, {.exit = 1.0}, {});
+  EXPECT_EQ(whole.passed, 48);
+  EXPECT_EQ(whole.layers, 192);
+  EXPECT_EQ(whole.tally.counted(), 48);
+  const Evaluation early = evaluate_file(checkpoint, file, {.exit = 0.0}, {});
+  EXPECT_TRUE(early.mean_layers() >= 1 && early.mean_layers() < 4) << early.mean_layers();
+  const auto words =
+      testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}, {}); });
+  EXPECT_NE(words.find("length: expected none"), std::string::npos) << words;
+  // A text is read in windows.
+  Checkpoint text = byte_model(16);
+  write_file(folder.path() / "some.txt", "Alice was beginning to get very tired");
+  EXPECT_EQ(evaluate_file(text, folder.path() / "some.txt", {.length = 4}, {}).loss(),
+            evaluate_text(text, "Alice was beginning to get very tired", {.length = 4}, {}).loss());
 }
 
 }  // namespace

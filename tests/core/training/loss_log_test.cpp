@@ -107,5 +107,47 @@ TEST(LossPicture, HasACurveForTrainingItsMeanAndWhatIsHeldOut) {
   EXPECT_EQ(line_of(loss_picture({log.rows()[0]}, "one", Theme::light()), 0), nullptr);
 }
 
+TEST(LossLog, RefusesNumbersThatAreNone) {
+  const TemporaryFolder folder;
+  sample(folder.path(), 1).save();
+  const std::string good = read_file(folder.path() / "loss.csv");
+  for (const char* loss : {"1e999", "5x", "5 ", " 5", "0x5", "."}) {
+    write_file(folder.path() / "loss.csv", good + "2," + loss + ",0.001,5,,,\n");
+    LossLog log(folder.path());
+    EXPECT_THROW(log.keep(10), InputError) << loss;
+  }
+  write_file(folder.path() / "loss.csv", good + "2,,nan,5,,,0.5");  // the last line's end may lack
+  LossLog log(folder.path());
+  log.keep(2);
+  ASSERT_EQ(log.rows().size(), 2u);
+  EXPECT_TRUE(std::isnan(log.rows()[1].loss));
+  EXPECT_EQ(log.rows()[1].held_out.accuracy, 0.5);
+  LossLog empty(folder.path() / "none");
+  empty.add_score({});  // there is no step that it could belong to
+  EXPECT_TRUE(empty.rows().empty());
+}
+
+// Of 1 step in 50 to either side, and as many on both.
+TEST(LossPicture, MeanIsOverTheStepsAround) {
+  std::vector<LossRow> rows;
+  for (Index step = 1; step <= 230; ++step) {
+    LossRow row;
+    row.step = step;
+    row.loss = 3 + std::sin(static_cast<double>(step * step));
+    rows.push_back(row);
+  }
+  const DisplayList list = loss_picture(rows, "Training of x", Theme::light());
+  const Line *steps = line_of(list, 0), *mean = line_of(list, 1);
+  ASSERT_TRUE(steps && mean);
+  ASSERT_EQ(mean->points.size(), 230u);
+  for (std::size_t i = 0; i < 230; ++i) {
+    const std::size_t reach = std::min({i, 229 - i, std::size_t{4}});
+    double sum = 0;
+    for (std::size_t n = i - reach; n <= i + reach; ++n) sum += steps->points[n].y;
+    EXPECT_NEAR(mean->points[i].y, sum / static_cast<double>(2 * reach + 1), 1e-6) << i;
+    EXPECT_EQ(mean->points[i].x, steps->points[i].x);
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

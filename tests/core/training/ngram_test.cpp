@@ -59,5 +59,37 @@ TEST(Ngram, RefusesImpossibleOrders) {
   EXPECT_THROW(NgramModel(8), InputError);
 }
 
+// Witten and Bell's formula with counts of contexts as they stand in the text.
+TEST(Ngram, IsWhatItsFormulaSaysOfEveryOrder) {
+  const std::string learned = "she sells sea shells by the sea shore, the shells she sells",
+                    text = "the shore sells she-shells";
+  for (int order = 1; order <= NgramModel::kMostOrder; ++order) {
+    NgramModel model(order);
+    model.learn(learned);
+    double bits = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      double p = 1.0 / 256;
+      for (std::size_t length = 0; length < static_cast<std::size_t>(order) && length <= i;
+           ++length) {
+        const std::string context = text.substr(i - length, length);
+        double seen = 0, with = 0;
+        std::string kinds;
+        for (std::size_t at = length; at < learned.size(); ++at) {
+          if (learned.substr(at - length, length) != context) continue;
+          ++seen;
+          if (learned[at] == text[i]) ++with;
+          if (kinds.find(learned[at]) == std::string::npos) kinds += learned[at];
+        }
+        if (seen == 0) break;
+        const auto different = static_cast<double>(kinds.size());
+        p = (with + different * p) / (seen + different);
+      }
+      bits -= std::log2(p);
+    }
+    EXPECT_NEAR(model.bits_per_byte(text), bits / static_cast<double>(text.size()), 1e-9) << order;
+  }
+  EXPECT_THROW(NgramModel(NgramModel::kMostOrder + 1), InputError);
+}
+
 }  // namespace
 }  // namespace attnscope

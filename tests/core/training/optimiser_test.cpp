@@ -92,5 +92,47 @@ TEST(AdamW, DoesNotMoveAlongNoNumber) {
   EXPECT_EQ(parameters.find("x")->second.value()[0], 3);
 }
 
+TEST(LearningRate, HoldsWhereThereIsNothingBehindTheWarmUp) {
+  EXPECT_DOUBLE_EQ(learning_rate(9, 10, 10, 1.0, 0.1), 1.0);
+  EXPECT_DOUBLE_EQ(learning_rate(10, 10, 10, 1.0, 0.1), 1.0);
+  EXPECT_NEAR(learning_rate(11, 10, 10, 1.0, 0.1), 0.1, 1e-12);
+  EXPECT_NEAR(learning_rate(400, 100, 10, 1.0, 0.1), 0.1, 1e-12);  // it stays at the least
+}
+
+// Many numbers, more than one thread works on at a time, and gradients of which some are longer
+// than the clip: against the published update in double precision.
+TEST(AdamW, MovesEveryNumberOfLongParameters) {
+  constexpr Index kCount = 3 * 8192 + 4096 + 77;
+  const AdamSettings settings{0.9, 0.95, 1e-3, 0, 30};
+  AdamW optimiser(settings);
+  const Tensor start = testing::random_tensor({kCount}, 5);
+  NamedVars parameters{{"x", Var::parameter(start.copy())}};
+  std::vector<double> x(start.begin(), start.end()), m(kCount), v(kCount);
+  for (int step = 1; step <= 4; ++step) {
+    // Of lengths around 9, 90, 0.9 and 180.
+    const double scale =
+        std::vector<double>{0.05, 0.5, 0.005, 1}[static_cast<std::size_t>(step) - 1];
+    const Tensor slope =
+        testing::random_tensor({kCount}, 10 + static_cast<std::uint64_t>(step), scale);
+    double length = 0;
+    for (const float g : slope) length += static_cast<double>(g) * static_cast<double>(g);
+    length = std::sqrt(length);
+    backward(sum(multiply(parameters.at("x"), slope)));
+    EXPECT_NEAR(optimiser.step(parameters, 0.01), length, 1e-4 * length);
+    const double shrink = length > 30 ? 30 / length : 1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double g = static_cast<double>(slope[static_cast<Index>(i)]) * shrink;
+      m[i] = 0.9 * m[i] + 0.1 * g;
+      v[i] = 0.95 * v[i] + 0.05 * g * g;
+      x[i] -= 0.01 * (m[i] / (1 - std::pow(0.9, step))) /
+              (std::sqrt(v[i] / (1 - std::pow(0.95, step))) + 1e-3);
+    }
+  }
+  const Tensor& found = parameters.at("x").value();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_NEAR(found[static_cast<Index>(i)], x[i], 1e-5) << i;
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -40,5 +40,19 @@ TEST(Pictures, OfATableAreAllRead) {
             (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
 }
 
+// A file stays where it was named; a folder's files come in the order of their names, without
+// hidden ones and folders within it.
+TEST(Pictures, OfAFolderAreSortedBehindWhatWasNamedBefore) {
+  const testing::TemporaryFolder folder;
+  const auto pictures = folder.path() / "some";
+  testing::write_stripes(pictures, 3);
+  write_file(pictures / ".hidden.png", "x");
+  std::filesystem::create_directory(pictures / "1a.png");
+  const auto last = folder.path() / "z.png";
+  const auto files = picture_files({last, pictures});
+  EXPECT_EQ(files, (std::vector<std::filesystem::path>{last, pictures / "0.png", pictures / "1.png",
+                                                       pictures / "2.png"}));
+}
+
 }  // namespace
 }  // namespace attnscope

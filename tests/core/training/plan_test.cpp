@@ -73,5 +73,60 @@ TEST(TrainingPlan, PresetsAreValid) {
   EXPECT_GT(count, 0);
 }
 
+// Up to the last number that is allowed.
+TEST(TrainingPlan, AllowsWhatJustFits) {
+  const testing::TemporaryFolder folder;
+  const auto valid = [](const TrainingPlan& plan) {
+    try {
+      check(plan);
+    } catch (const InputError&) {
+      return false;
+    }
+    return true;
+  };
+  TrainingPlan plan = testing::tiny_plan(folder.path());
+  plan.sequence = plan.model.context;
+  EXPECT_TRUE(valid(plan));
+  EXPECT_EQ(sequence_length(plan), plan.model.context);
+  plan.sequence = 1;
+  EXPECT_EQ(sequence_length(plan), 1);
+  plan.least_rate = plan.rate;
+  EXPECT_TRUE(valid(plan));
+  plan.least_rate = plan.rate + 1e-9;
+  EXPECT_FALSE(valid(plan));
+  plan.least_rate = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(valid(plan));
+  plan.least_rate = 0;
+  plan.micro_batch = plan.batch;
+  EXPECT_TRUE(valid(plan));
+  plan.micro_batch = 1;
+  EXPECT_TRUE(valid(plan));
+  plan.folder = folder.path();  // there already
+  EXPECT_TRUE(valid(plan));
+  plan.folder = plan.text[0];  // a file
+  EXPECT_FALSE(valid(plan));
+  // The shortest sequences of drawn tasks.
+  for (const auto& [id, least] :
+       {std::pair<const char*, Index>{"recall", 16}, {"brackets", 8}, {"repeat", 8}}) {
+    TrainingPlan drawn = testing::plan_of(id, folder.path());
+    drawn.sequence = least;
+    EXPECT_TRUE(valid(drawn)) << id;
+    EXPECT_EQ(task(id).make(drawn, {})->batch(0, 1).ids.dim(1), least);
+    drawn.sequence = least - 1;
+    EXPECT_FALSE(valid(drawn)) << id;
+  }
+  for (const char* id : {"numbers", "trajectory"}) {
+    TrainingPlan whole = testing::plan_of(id, folder.path());
+    EXPECT_TRUE(valid(whole)) << id;
+    whole.held_out_share = 0.1;
+    EXPECT_FALSE(valid(whole)) << id;
+  }
+  TrainingPlan walks = testing::plan_of("trajectory", folder.path());
+  walks.model.context = 24;  // eight steps of three tokens
+  EXPECT_TRUE(valid(walks));
+  walks.model.context = 23;
+  EXPECT_FALSE(valid(walks));
+}
+
 }  // namespace
 }  // namespace attnscope

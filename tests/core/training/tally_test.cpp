@@ -21,5 +21,36 @@ TEST(Tally, CountsRowsThatHaveATarget) {
   EXPECT_EQ(tally.score().accuracy, 0.5);
 }
 
+// By rows of their own, whatever is added; the id 0 is a target like others.
+TEST(Tally, AddsUp) {
+  const Index vocabulary = 3;
+  const Tensor logits = Tensor::from({2, 2, 3}, {2, 1, 0, 0, 1, 2, 5, 0, 0, 0, 3, 0});
+  const IntTensor targets = IntTensor::from({2, 2}, {0, 1, 0, 0});
+  double nats = 0;
+  for (Index row = 0; row < 4; ++row) {
+    double sum = 0;
+    for (Index v = 0; v < vocabulary; ++v) {
+      sum += std::exp(static_cast<double>(logits[row * vocabulary + v]));
+    }
+    nats += std::log(sum) - static_cast<double>(logits[row * vocabulary + targets[row]]);
+  }
+  Tally tally, both;
+  tally.add(logits, targets);
+  EXPECT_EQ(tally.counted(), 4);
+  EXPECT_EQ(tally.right(), 2);
+  EXPECT_NEAR(tally.nats(), nats, 1e-5);
+  tally.add(logits, targets);
+  EXPECT_EQ(tally.counted(), 8);
+  EXPECT_EQ(tally.right(), 4);
+  EXPECT_NEAR(tally.nats(), 2 * nats, 1e-5);
+  both.add(tally);
+  both.add(tally);
+  EXPECT_EQ(both.counted(), 16);
+  EXPECT_EQ(both.right(), 8);
+  EXPECT_NEAR(both.nats(), 4 * nats, 1e-5);
+  EXPECT_NEAR(both.score().loss, nats / 4, 1e-5);
+  EXPECT_EQ(both.score().accuracy, 0.5);
+}
+
 }  // namespace
 }  // namespace attnscope

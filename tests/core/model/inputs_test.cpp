@@ -1,0 +1,325 @@
+// What models read beside texts, up to the last that is allowed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/model/architecture.h"
+#include "core/model/exit_oracle.h"
+#include "core/model/id_label.h"
+#include "core/model/input_kind.h"
+#include "core/model/model.h"
+#include "tests/support/compare.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope {
+namespace {
+
+template <class Action>
+std::string refusal_of(const Action& action) {
+  try {
+    action();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// Small, but for these members.
+ModelConfig config_of(const std::string& members) {
+  Json config = parse_json(R"({"vocabulary": 5, "context": 12, "width": 8, "layers": 1, "heads": 2,
+      "hidden": 6})",
+                           "sizes");
+  const Json other = parse_json("{" + members + "}", "members");
+  for (const auto& [key, value] : other.items()) config[key] = value;
+  return model_config_from_json(config, "config");
+}
+
+TEST(ImageInput, TakesPixelsUpToItsSizeAndLevels) {
+  const ModelConfig config =
+      config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
+  const InputKind& kind = input_kind("image");
+  const std::vector<std::int32_t> whole{0, 1, 2, 3, 3, 2, 1, 0, 0, 1, 2, 3};
+  const Batch batch = kind.batch(whole, config);
+  ASSERT_EQ(batch.ids.shape(), (Shape{1, 12}));
+  EXPECT_EQ(batch.ids[0], 4);  // the start
+  for (Index n = 0; n < 12; ++n) {
+    EXPECT_EQ(batch.targets[n], whole[static_cast<std::size_t>(n)]);
+    if (n > 0) {
+      EXPECT_EQ(batch.ids[n], whole[static_cast<std::size_t>(n) - 1]);
+    }
+  }
+  std::vector<std::int32_t> ids = whole;
+  ids.push_back(0);
+  EXPECT_EQ(refusal_of([&] { kind.batch(ids, config); }),
+            "ids: expected at most the 12 pixels of the image, found 13");
+  for (const std::int32_t wrong : {-1, 4}) {
+    EXPECT_EQ(refusal_of([&] {
+                kind.batch({0, wrong}, config);
+              }),
+              "pixels: expected levels from 0 to 3, found " + std::to_string(wrong));
+  }
+  const Values& image = config.input.values;
+  EXPECT_EQ(kind.most(image), 12);
+  EXPECT_EQ(kind.levels(image), 4);
+  EXPECT_EQ(kind.columns(image), 4);
+  EXPECT_EQ(kind.size_of(image, "height"), 3);
+  for (const char* wide : {"width", "stride", "block"}) EXPECT_EQ(kind.size_of(image, wide), 4);
+  EXPECT_EQ(kind.size_of(image, "window"), -1);
+  EXPECT_EQ(kind.begun({1, 2}, config), (std::vector<std::int32_t>{4, 1, 2}));
+}
+
+// Row and column are added to the vector of the pixel before, whatever was read before.
+TEST(ImageInput, AddsThePlaceOfThePixelToCome) {
+  const ModelConfig config =
+      config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
+  const Model model = make_model(config, 3);
+  const Tensor& tokens = model.weights.at("embed.weight").value();
+  const Tensor& rows = model.weights.at("embed.row").value();
+  const Tensor& columns = model.weights.at("embed.column").value();
+  Batch batch = input_kind("image").batch({0, 1, 2, 3, 3, 2, 1, 0, 0}, config);
+  batch.targets = {};
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  run(model, batch, options);
+  for (Index n = 0; n < 9; ++n) {
+    for (Index i = 0; i < 8; ++i) {
+      EXPECT_NEAR(trace.taps.at("embed")(n, i),
+                  tokens(batch.ids[n], i) + rows(n / 4, i) + columns(n % 4, i), 1e-6);
+    }
+  }
+}
+
+TEST(PatchesInput, CutsPiecesOfEveryItem) {
+  const ModelConfig config = config_of(
+      R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2, "extra": 2,
+          "mean": [0.5, 0, 1], "deviation": [2, 1, 0.5]}, "vocabulary": 3, "context": 8,
+          "causal": false, "output_head": false)");
+  const InputKind& kind = input_kind("patches");
+  const Values& image = config.input.values;
+  EXPECT_EQ(kind.most(image), 6);
+  EXPECT_EQ(kind.columns(image), 3);
+  EXPECT_EQ(kind.levels(image), 0);
+  EXPECT_EQ(kind.piece_ids(image), (std::vector<std::int32_t>{0, 1, 2, 2, 2, 2, 2, 2}));
+  const Tensor colours = testing::random_tensor({4, 6, 3}, 1);
+  const Tensor pieces = kind.pieces(colours, image);
+  ASSERT_EQ(pieces.shape(), (Shape{1, 6, 12}));
+  const double mean[] = {0.5, 0, 1}, deviation[] = {2, 1, 0.5};
+  for (Index piece = 0; piece < 6; ++piece) {
+    for (Index c = 0; c < 3; ++c) {
+      for (Index pixel = 0; pixel < 4; ++pixel) {
+        const Index row = piece / 3 * 2 + pixel / 2, column = piece % 3 * 2 + pixel % 2;
+        const double shade = static_cast<double>(colours(row, column, c));
+        EXPECT_NEAR(pieces(Index{0}, piece, c * 4 + pixel), (shade - mean[c]) / deviation[c], 1e-5);
+      }
+    }
+  }
+  // Two pictures at once are as each alone.
+  const Model model = make_model(config, 3);
+  const Tensor other = kind.pieces(testing::random_tensor({4, 6, 3}, 2), image);
+  const auto embedded = [&](const Tensor& patches) {
+    Batch batch;
+    batch.ids = IntTensor::from({1, 8}, kind.piece_ids(image));
+    batch.patches = patches;
+    Trace trace;
+    ForwardOptions options;
+    options.trace = &trace;
+    run(model, batch, options);
+    return trace.taps.at("embed").copy();
+  };
+  const Tensor& table = model.weights.at("embed.weight").value();
+  const Tensor& patch = model.weights.at("embed.patch").value();
+  const Tensor found = embedded(other);
+  for (Index n = 0; n < 8; ++n) {
+    for (Index i = 0; i < 8; ++i) {
+      double sum = static_cast<double>(table(std::min<Index>(n, 2), i));
+      for (Index p = 0; n >= 2 && p < 12; ++p) {
+        sum += static_cast<double>(other(Index{0}, n - 2, p)) * static_cast<double>(patch(p, i));
+      }
+      EXPECT_NEAR(found(n, i), sum, 1e-5) << n;
+    }
+  }
+}
+
+TEST(PatchesInput, RefusesWhatDoesNotFit) {
+  const std::string piece = R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2,
+      "extra": 2)";
+  const std::string rest =
+      R"("vocabulary": 3, "context": 8, "causal": false, "output_head": false)";
+  const auto words = [&](const std::string& input, const std::string& others) {
+    return refusal_of([&] { config_of(input + ", " + others); });
+  };
+  EXPECT_EQ(words(piece + "}", rest), "");
+  const auto expect = [&](const std::string& found, const char* named) {
+    EXPECT_NE(found.find(named), std::string::npos) << found;
+  };
+  expect(words(piece + R"(, "deviation": [1, 0, 1]})", rest),
+         "input.deviation: expected a number above 0");
+  expect(words(piece + R"(, "deviation": [1, 1]})", rest), "input.deviation");
+  expect(words(piece + R"(, "mean": [1, 1, 1, 1]})", rest), "input.mean");
+  EXPECT_EQ(words(piece + R"(, "mean": [0, 0, 0]})", rest), "");
+  expect(words(R"("input": {"type": "patches", "width": 7, "height": 4, "patch": 2, "extra": 2})",
+               rest),
+         "input.patch");
+  expect(words(R"("input": {"type": "patches", "width": 6, "height": 5, "patch": 2, "extra": 2})",
+               rest),
+         "input.patch");
+  expect(
+      words(piece + "}", R"("vocabulary": 4, "context": 8, "causal": false, "output_head": false)"),
+      "vocabulary: expected 3");
+  expect(
+      words(piece + "}", R"("vocabulary": 3, "context": 9, "causal": false, "output_head": false)"),
+      "context: expected 8");
+  expect(words(piece + "}", R"("vocabulary": 3, "context": 8, "output_head": false)"),
+         "seen at once");
+  expect(words(piece + "}", R"("vocabulary": 3, "context": 8, "causal": false)"), "not predicted");
+}
+
+TEST(IdLabel, SaysWhatIdsOfAModelStandFor) {
+  EXPECT_EQ(id_label(nullptr, 3), "#3");
+  ModelConfig config = testing::small_config({});
+  EXPECT_EQ(id_label(&config, 3), "#3");
+  EXPECT_EQ(id_label(&config, -1), "#-1");
+  config.architecture = {"decoder", {}};
+  config.architecture.values.set("masked", 0.2);
+  config.architecture.values.set("mask", Index{0});
+  EXPECT_EQ(id_label(&config, 0), kMask);
+  EXPECT_EQ(id_label(&config, 1), "#1");
+  config.architecture = {"encoder_decoder", {}};
+  config.architecture.values.set("start", Index{7});
+  EXPECT_EQ(id_label(&config, 7), kBoundary);
+  EXPECT_EQ(id_label(&config, 6), "#6");
+  const ModelConfig image =
+      config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
+  EXPECT_EQ(id_label(&image, 0), "0");
+  EXPECT_EQ(id_label(&image, 3), "3");
+  EXPECT_EQ(id_label(&image, 4), kBoundary);
+  EXPECT_EQ(id_label(&image, -1), "#-1");
+  const ModelConfig pieces = config_of(
+      R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2, "extra": 3},
+          "vocabulary": 4, "context": 9, "causal": false, "output_head": false)");
+  EXPECT_EQ(id_label(&pieces, 0), "[class]");
+  EXPECT_EQ(id_label(&pieces, 1), "[teacher]");
+  EXPECT_EQ(id_label(&pieces, 2), "[2]");
+  EXPECT_EQ(id_label(&pieces, 3), "piece");
+  EXPECT_EQ(id_label(&pieces, -1), "piece");
+}
+
+Batch walk(Index items, Index steps) {
+  Batch batch;
+  batch.returns = testing::random_tensor({items, steps}, 1);
+  batch.states = testing::random_tensor({items, steps, 2}, 2);
+  batch.actions = IntTensor({items, steps});
+  for (Index n = 0; n < items * steps; ++n) batch.actions[n] = static_cast<std::int32_t>(n % 4);
+  return batch;
+}
+
+TEST(Trajectory, TakesStepsUpToItsMost) {
+  const ModelConfig config = config_of(
+      R"("architecture": {"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 4},
+          "vocabulary": 4, "tied_output": false)");
+  const Model model = make_model(config, 3);
+  const auto words = [&](const Batch& batch) { return refusal_of([&] { run(model, batch, {}); }); };
+  EXPECT_EQ(words(walk(2, 1)), "");
+  EXPECT_EQ(words(walk(2, 4)), "");
+  EXPECT_NE(words(walk(2, 5)).find("expected 1 to 4 steps"), std::string::npos);
+  EXPECT_NE(words(walk(2, 0)), "");
+  Batch batch = walk(2, 3);
+  batch.states = Tensor::zeros({2, 3, 3});
+  EXPECT_NE(words(batch).find("states: expected [2, 3, 2]"), std::string::npos);
+  batch = walk(2, 3);
+  batch.actions = IntTensor({2, 2});
+  EXPECT_NE(words(batch).find("actions: expected [2, 3]"), std::string::npos);
+  for (const std::int32_t wrong : {-2, 4}) {
+    batch = walk(2, 3);
+    batch.actions[1] = wrong;
+    EXPECT_NE(words(batch).find("actions: expected -1 to 3"), std::string::npos) << wrong;
+  }
+  batch = walk(2, 3);
+  batch.actions[1] = -1;
+  EXPECT_NE(words(batch).find("at the last step alone, found it at 1"), std::string::npos);
+  batch = walk(2, 3);
+  batch.actions[2] = -1;
+  EXPECT_NE(words(batch).find("in all sequences or in none"), std::string::npos);
+  batch.actions[5] = -1;
+  EXPECT_EQ(words(batch), "");
+  // What is to come changes nothing of what is there, in any sequence.
+  const Tensor open = run(model, batch, {}).logits.value();
+  const Tensor taken = run(model, walk(2, 3), {}).logits.value();
+  ASSERT_EQ(open.shape(), (Shape{2, 3, 4}));
+  EXPECT_TRUE(testing::close(open, taken, 1e-5));
+  Batch one = walk(2, 3);
+  one.returns = one.returns.slice(1, 1);
+  one.states = one.states.slice(1, 1);
+  one.actions = one.actions.slice(1, 1);
+  EXPECT_TRUE(testing::close(run(model, one, {}).logits.value(), taken.slice(1, 1), 1e-5));
+}
+
+// By the definition: scores of the neighbours weighed by exp(-distance²/sigma), less lambda a
+// layer; of equals the first layer.
+TEST(ExitOracle, ChoosesTheLayerThatIsWorthMost) {
+  const Index rows = 6, vocabulary = 4;
+  for (const bool by_sequence : {false, true}) {
+    for (const bool correctness : {false, true}) {
+      for (const double sigma : {0.0, 1.5}) {
+        for (const double lambda : {0.0, 0.1, 5.0}) {
+          OracleInput input{.targets = IntTensor::from({rows}, {0, -1, 3, 1, 2, -1}), .length = 3};
+          input.by_sequence = by_sequence;
+          input.correctness = correctness;
+          input.sigma = sigma;
+          input.lambda = lambda;
+          std::vector<std::vector<double>> scores(3, std::vector<double>(rows));
+          for (std::size_t n = 0; n < 3; ++n) {
+            const Tensor logits = testing::random_tensor({rows, vocabulary}, n + 1, 2);
+            input.add_layer(logits);
+            for (Index row = 0; row < rows; ++row) {
+              const std::int32_t target = input.targets[row];
+              if (target < 0) continue;
+              double sum = 0;
+              Index best = 0;
+              for (Index y = 0; y < vocabulary; ++y) {
+                sum += std::exp(static_cast<double>(logits(row, y)));
+                if (logits(row, y) > logits(row, best)) best = y;
+              }
+              scores[n][static_cast<std::size_t>(row)] =
+                  correctness ? (best == target ? 1 : 0)
+                              : static_cast<double>(logits(row, target)) - std::log(sum);
+            }
+          }
+          const IntTensor found = oracle_layers(input);
+          for (Index row = 0; row < rows; ++row) {
+            if (input.targets[row] < 0) {
+              EXPECT_EQ(found[row], -1);
+              continue;
+            }
+            double most = -1e300;
+            std::int32_t chosen = -1;
+            for (std::size_t n = 0; n < 3; ++n) {
+              double worth = 0;
+              for (Index other = row / 3 * 3; other < row / 3 * 3 + 3; ++other) {
+                const auto apart = static_cast<double>(row - other);
+                double weight = other == row ? 1 : 0;
+                if (by_sequence)
+                  weight = 1;
+                else if (sigma > 0)
+                  weight = std::exp(-apart * apart / sigma);
+                worth += weight * scores[n][static_cast<std::size_t>(other)];
+              }
+              worth -= lambda * static_cast<double>(n);
+              if (worth > most + 1e-9) {
+                most = worth;
+                chosen = static_cast<std::int32_t>(n);
+              }
+            }
+            EXPECT_EQ(found[row], chosen) << by_sequence << correctness << sigma << lambda << row;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,298 @@
+// What is mixed in from a store, against the equations with one neighbour after the other.
+#include "core/model/retrieval.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/model/model.h"
+#include "tests/support/compare.h"
+#include "tests/support/gradient.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kVocabulary = 9, kLength = 7;
+
+Model small_model() {
+  Model model = make_model(testing::small_config({.vocabulary = kVocabulary, .context = 12}), 4);
+  std::uint64_t seed = 20;
+  for (auto& [name, weight] : model.weights) {
+    weight = Var::parameter(testing::random_tensor(weight.shape(), ++seed, 0.5));
+  }
+  return model;
+}
+
+IntTensor some_ids() {
+  IntTensor ids({2, kLength});
+  for (Index n = 0; n < ids.size(); ++n) ids[n] = static_cast<std::int32_t>(n * n % kVocabulary);
+  return ids;
+}
+
+// Near what the model looks them up by; of the values 2 and 8 there are none.
+std::shared_ptr<Store> some_store(const Model& model) {
+  auto store = std::make_shared<Store>();
+  Batch batch;
+  batch.ids = some_ids();
+  const Tensor queries = context_keys(model, batch, {});
+  const Index rows = queries.dim(0), width = queries.dim(1);
+  store->keys = Tensor({rows, width});
+  const Tensor more = testing::random_tensor({rows, width}, 9, 0.3);
+  store->values = IntTensor({rows});
+  store->places = IntTensor({rows, 2});
+  for (Index n = 0; n < rows * width; ++n) store->keys[n] = queries[n] + more[n];
+  for (Index n = 0; n < rows; ++n) {
+    store->values[n] = static_cast<std::int32_t>(n % 8 == 2 ? 3 : n % 8);
+  }
+  return store;
+}
+
+RetrievalChoice choice_of(const char* id, Index k) {
+  RetrievalChoice choice{{id, default_values(mixer(id).parameters)}, "here"};
+  choice.mixer.values.set("k", k);
+  return choice;
+}
+
+// exp of the logarithms.
+double at(const Tensor& log_probabilities, Index row, Index y) {
+  return std::exp(static_cast<double>(log_probabilities(row, y)));
+}
+
+TEST(Retrieval, MixesWhatNearestNeighboursSaid) {
+  const Model model = small_model();
+  const auto store = some_store(model);
+  Batch batch;
+  batch.ids = some_ids();
+  const Tensor queries = context_keys(model, batch, {});
+  const Tensor plain = forward(model, batch.ids, {}).value();  // [2, L, vocabulary]
+  for (const Index k : {1, 3, 14}) {
+    RetrievalChoice choice = choice_of("knn", k);
+    choice.mixer.values.set("lambda", 0.3);
+    choice.mixer.values.set("temperature", 2.0);
+    const Retrieval retrieval(choice, store, model.config);
+    ForwardOptions options;
+    options.retrieval = &retrieval;
+    batch.targets = IntTensor({2, kLength});
+    for (Index n = 0; n < batch.targets.size(); ++n) {
+      batch.targets[n] = n % 4 == 1 ? -1 : static_cast<std::int32_t>(n % kVocabulary);
+    }
+    const Output output = run(model, batch, options);
+    ASSERT_EQ(output.log_probabilities.shape(), (Shape{2 * kLength, kVocabulary}));
+    double loss = 0, counted = 0;
+    for (Index row = 0; row < 2 * kLength; ++row) {
+      std::vector<std::pair<double, Index>> near;
+      for (Index n = 0; n < store->keys.dim(0); ++n) {
+        double apart = 0;
+        for (Index i = 0; i < queries.dim(1); ++i) {
+          apart += std::pow(
+              static_cast<double>(queries(row, i)) - static_cast<double>(store->keys(n, i)), 2);
+        }
+        near.emplace_back(apart, n);
+      }
+      std::ranges::sort(near);
+      std::vector<double> p(kVocabulary);
+      double all = 0, of_model = 0;
+      for (Index n = 0; n < k; ++n) {
+        all += std::exp(-near[static_cast<std::size_t>(n)].first / 2);
+      }
+      for (Index n = 0; n < k; ++n) {
+        const auto& [apart, index] = near[static_cast<std::size_t>(n)];
+        p[static_cast<std::size_t>(store->values[index])] += 0.3 * std::exp(-apart / 2) / all;
+      }
+      const float* logits = plain.data() + row * kVocabulary;
+      for (Index y = 0; y < kVocabulary; ++y) of_model += std::exp(static_cast<double>(logits[y]));
+      for (Index y = 0; y < kVocabulary; ++y) {
+        p[static_cast<std::size_t>(y)] += 0.7 * std::exp(static_cast<double>(logits[y])) / of_model;
+        EXPECT_NEAR(at(output.log_probabilities, row, y), p[static_cast<std::size_t>(y)], 1e-5);
+      }
+      const std::int32_t target = batch.targets[row];
+      if (target < 0) continue;
+      loss -= std::log(p[static_cast<std::size_t>(target)]);
+      ++counted;
+    }
+    ASSERT_EQ(output.losses.size(), 1u);
+    EXPECT_NEAR(output.losses[0].value.value()[0], loss / counted, 1e-5);
+    // The loss has the gradient of its equation.
+    Model moved = model;
+    const auto loss_now = [&] {
+      return static_cast<double>(run(moved, batch, options).losses[0].value.value()[0]);
+    };
+    backward(run(moved, batch, options).losses[0].value);
+    const Var& wv = moved.weights.at("layers.0.attn.wv");
+    EXPECT_TRUE(testing::is_gradient(wv.gradient(), wv.value(), loss_now,
+                                     {{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4}));
+    for (auto& [name, weight] : moved.weights) weight.clear_gradient();
+    batch.targets = IntTensor::full({2, kLength}, -1);
+    EXPECT_EQ(run(model, batch, options).losses[0].value.value()[0], 0);
+  }
+}
+
+TEST(Retrieval, GatesWhatFollowedTheNearest) {
+  Model model = small_model();
+  const auto store = some_store(model);
+  Batch batch;
+  batch.ids = some_ids();
+  batch.targets = some_ids();
+  const Retrieval retrieval(choice_of("spalm", 3), store, model.config);
+  ForwardOptions options;
+  options.retrieval = &retrieval;
+  const Index width = model.config.width;
+  for (const bool trained : {false, true}) {
+    if (trained)
+      model.weights["spalm.w"] = Var(testing::random_tensor({width}, 77));
+    else
+      model.weights.erase("spalm.w");
+    Batch one;
+    one.ids = batch.ids.slice(0, 1);
+    Trace trace;
+    ForwardOptions recorded = options;
+    recorded.trace = &trace;
+    run(model, one, recorded);
+    const Tensor& r = trace.taps.at("final");
+    const Neighbours near = nearest_keys(*store, context_keys(model, one, {}), 3, Stop());
+    const Tensor& embedding = model.weights.at("embed.weight").value();
+    for (Index row = 0; row < kLength; ++row) {
+      std::vector<double> m(static_cast<std::size_t>(width)), scores(3);
+      double all = 0, gate = 0;
+      for (Index n = 0; n < 3; ++n) {
+        double score = 0;
+        for (Index i = 0; i < width; ++i) {
+          score += static_cast<double>(r(row, i)) *
+                   static_cast<double>(embedding(store->values[near.index(row, n)], i));
+        }
+        scores[static_cast<std::size_t>(n)] = std::exp(score);
+        all += std::exp(score);
+      }
+      for (Index i = 0; i < width; ++i) {
+        for (Index n = 0; n < 3; ++n) {
+          m[static_cast<std::size_t>(i)] +=
+              scores[static_cast<std::size_t>(n)] / all *
+              static_cast<double>(embedding(store->values[near.index(row, n)], i));
+        }
+        if (trained) {
+          gate += static_cast<double>(r(row, i)) *
+                  static_cast<double>(model.weights.at("spalm.w").value()[i]);
+        }
+      }
+      const double g = 1 / (1 + std::exp(-gate));
+      EXPECT_NEAR(trace.taps.at("retrieval.gate")[row], g, 1e-5);
+      std::vector<double> logits(kVocabulary);
+      double sum = 0;
+      for (Index y = 0; y < kVocabulary; ++y) {
+        double logit = 0;
+        for (Index i = 0; i < width; ++i) {
+          const double z =
+              (1 - g) * m[static_cast<std::size_t>(i)] + g * static_cast<double>(r(row, i));
+          logit += z * static_cast<double>(embedding(y, i));
+        }
+        logits[static_cast<std::size_t>(y)] = std::exp(logit);
+        sum += std::exp(logit);
+      }
+      for (Index y = 0; y < kVocabulary; ++y) {
+        EXPECT_NEAR(at(trace.taps.at("log_probabilities"), row, y),
+                    logits[static_cast<std::size_t>(y)] / sum, 1e-4);
+      }
+    }
+  }
+  const Output output = run(model, batch, options);
+  double loss = 0;
+  for (Index row = 0; row < 2 * kLength; ++row) {
+    loss -= static_cast<double>(output.log_probabilities(row, batch.targets[row]));
+  }
+  EXPECT_NEAR(output.losses.at(0).value.value()[0], loss / (2 * kLength), 1e-5);
+}
+
+TEST(Retrieval, RefusesWhatDoesNotGoTogether) {
+  const Model model = small_model();
+  const auto good = some_store(model);
+  const auto refused = [&](const RetrievalChoice& choice, const Store& store,
+                           const ModelConfig& config) {
+    try {
+      Retrieval(choice, std::make_shared<const Store>(store), config);
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused(choice_of("knn", 14), *good, model.config), "");
+  EXPECT_EQ(refused(choice_of("knn", 15), *good, model.config),
+            "retrieval.k: expected at most the 14 keys of the store, found 15");
+  for (const std::int32_t value : {-1, 9}) {
+    Store store = *good;
+    store.values = store.values.copy();
+    store.values[13] = value;
+    EXPECT_EQ(refused(choice_of("knn", 1), store, model.config),
+              "here: values: expected ids below 9, found " + std::to_string(value));
+  }
+  Store narrow = *good;
+  narrow.keys = Tensor::zeros({14, 3});
+  EXPECT_NE(refused(choice_of("knn", 1), narrow, model.config).find("width 16, found 3"),
+            std::string::npos);
+  const auto with = [&](const std::function<void(ModelConfig&)>& change) {
+    ModelConfig config = model.config;
+    change(config);
+    return refused(choice_of("spalm", 1), *good, config);
+  };
+  EXPECT_NE(with([](ModelConfig& c) { c.hidden = 0; }).find("found hidden 0"), std::string::npos);
+  EXPECT_NE(with([](ModelConfig& c) { c.causal = false; }).find("sees later"), std::string::npos);
+  EXPECT_NE(with([](ModelConfig& c) { c.tied_output = false; }).find("tied_output"),
+            std::string::npos);
+  EXPECT_NE(with([](ModelConfig& c) { c.architecture.id = "universal"; }).find("found universal"),
+            std::string::npos);
+  ModelConfig untied = model.config;
+  untied.tied_output = false;
+  EXPECT_EQ(refused(choice_of("knn", 1), *good, untied), "");
+}
+
+TEST(Store, ComesBackFromItsFileAndIsRefusedByName) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "store.safetensors";
+  const Store store = *some_store(small_model());
+  for (const bool half : {false, true}) {
+    write_safetensors(path, store_file(store, half));
+    EXPECT_TRUE(is_store(path));
+    const Store again = load_store(path);
+    EXPECT_TRUE(testing::close(again.keys, store.keys, half ? 1e-3 : 0));
+    EXPECT_TRUE(std::equal(again.values.begin(), again.values.end(), store.values.begin()));
+  }
+  const auto refused = [&](const std::function<void(SafetensorsFile&)>& change) {
+    SafetensorsFile file = store_file(store, false);
+    change(file);
+    write_safetensors(path, file);
+    try {
+      load_store(path);
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const auto put = [](const char* name, const auto& array) {
+    return [=](SafetensorsFile& file) { file.tensors.insert_or_assign(name, stored(array)); };
+  };
+  EXPECT_NE(refused(put("keys", Tensor::zeros({14}))).find("keys: expected [n, d]"),
+            std::string::npos);
+  EXPECT_NE(refused(put("keys", IntTensor({14, 16}))).find("keys: expected [n, d]"),
+            std::string::npos);
+  EXPECT_NE(refused(put("values", IntTensor({13}))).find("values: expected [14] as I32"),
+            std::string::npos);
+  EXPECT_NE(refused(put("values", Tensor::zeros({14}))).find("values: expected [14] as I32"),
+            std::string::npos);
+  EXPECT_NE(refused(put("places", IntTensor({14, 3}))).find("places: expected [14, 2] as I32"),
+            std::string::npos);
+  Tensor broken = store.keys.copy();
+  broken[broken.size() - 1] = std::nanf("");
+  EXPECT_NE(refused(put("keys", broken)).find("finite numbers"), std::string::npos);
+  for (const char* name : {"keys", "values", "places"}) {
+    EXPECT_NE(refused([&](SafetensorsFile& file) { file.tensors.erase(name); }), "") << name;
+    EXPECT_FALSE(is_store(path)) << name;
+  }
+  EXPECT_FALSE(is_store(folder.path() / "store.txt"));
+  EXPECT_FALSE(is_store(folder.path() / "absent.safetensors"));
+}
+
+}  // namespace
+}  // namespace attnscope
