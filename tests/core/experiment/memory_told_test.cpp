@@ -149,17 +149,25 @@ TEST_F(MemoryRefusals, TheLargestThatFitsIsFound) {
 
 // Maps are kept up to an eighth of the budget, of a large one up to 512 MB.
 TEST_F(MemoryRefusals, MapsAreKeptUpToTheirShare) {
-  const ModelConfig config =
-      testing::small_config({.context = 64, .layers = 2, .heads = 2, .head_size = 8});
-  const auto largest = [&] {
-    Index length = 1;
-    while (keeps_attention(config, {.tokens = length + 1})) ++length;
-    return length;
-  };
-  // 2 layers of 2 heads of 4 bytes: 16 for each pair.
-  EXPECT_EQ(largest(), 1448);  // 32 MB
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 1});
+  const auto kept = [&](Index length) { return keeps_attention(config, {.tokens = length}); };
+  // 2 layers of a head of 4 bytes: 8 for each pair.
+  EXPECT_TRUE(kept(2048));  // 32 MB
+  EXPECT_FALSE(kept(2049));
   set_memory_budget(std::size_t{64} << 30);
-  EXPECT_EQ(largest(), 5792);
+  EXPECT_TRUE(kept(8192));
+  EXPECT_FALSE(kept(8193));
+}
+
+TEST_F(MemoryRefusals, TheBudgetItselfMayBeUsed) {
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
+  const Model stored = make_model(config, 1);
+  const RunLength length{.tokens = 100000};
+  const double need = total_bytes(memory_need(stored, config, {.length = length}));
+  set_memory_budget(static_cast<std::size_t>(need));
+  EXPECT_TRUE(fits([&] { check_memory(stored, config, length); }));
+  set_memory_budget(static_cast<std::size_t>(need) - 1);
+  EXPECT_FALSE(fits([&] { check_memory(stored, config, length); }));
 }
 
 TEST_F(MemoryRefusals, OfOneOperation) {
