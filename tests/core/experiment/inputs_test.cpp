@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/experiment/chosen.h"
+#include "core/figure/png.h"
+#include "core/model/input_kind.h"
 #include "core/text/bpe.h"
 #include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
@@ -158,6 +162,111 @@ TEST(Inputs, OfATextOnlySoManyTokensAreRead) {
   checkpoint.model.config.segment = 4;  // whose texts may be longer than the context
   EXPECT_EQ(read("123456789"), "123456789");
   EXPECT_TRUE(notes.empty());
+}
+
+// Pieces by row and column behind what belongs to none; each has the mean of its pixels' colours.
+TEST(Inputs, ImagesAreSeenInPieces) {
+  testing::TemporaryFolder folder;
+  Image image{6, 4, {}};
+  for (int n = 0; n < 24; ++n) {
+    for (const int level : {n * 10, 255 - n * 7, n % 6 * 40, 255}) {
+      image.rgba.push_back(static_cast<std::uint8_t>(level));
+    }
+  }
+  Experiment e;
+  e.input = folder.path() / "a.png";
+  write_file(e.input, encode_png(image, {}));
+  ModelConfig config = both_ways(1);
+  config.input = {"patches", default_values(input_kind("patches").parameters)};
+  config.input.values.set("width", Index{6});
+  config.input.values.set("height", Index{4});
+  config.input.values.set("patch", Index{2});
+  config.input.values.set("extra", Index{1});
+  config.vocabulary = 2;
+  config.context = 7;
+  config.ingredients.output_head = false;
+  Checkpoint checkpoint;
+  checkpoint.model.config = config;
+  std::vector<std::string> notes;
+  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, e, notes);
+  ASSERT_EQ(tokens.size(), 7u);
+  EXPECT_TRUE(tokens[0].special);
+  for (std::size_t piece = 0; piece < 6; ++piece) {
+    EXPECT_FALSE(tokens[piece + 1].special);
+    EXPECT_EQ(tokens[piece + 1].label, std::to_string(piece / 3) + "," + std::to_string(piece % 3));
+  }
+  const ModelInput input = model_input(config, checkpoint, e, tokens, false);
+  ASSERT_NE(input.pixels, nullptr);
+  EXPECT_EQ(input.pixels->width, 3);
+  EXPECT_EQ(input.pixels->height, 2);
+  EXPECT_EQ(input.pixels->before, 1);
+  ASSERT_EQ(input.pixels->picture.shape(), (Shape{4, 6, 3}));
+  for (Index row = 0; row < 4; ++row) {
+    for (Index column = 0; column < 6; ++column) {
+      for (Index c = 0; c < 3; ++c) {
+        const int level = image.rgba[static_cast<std::size_t>(4 * (row * 6 + column) + c)];
+        EXPECT_NEAR(static_cast<double>(input.pixels->picture(row, column, c)), level / 255.0,
+                    0.003);
+      }
+    }
+  }
+  for (Index row = 0; row < 2; ++row) {
+    for (Index column = 0; column < 3; ++column) {
+      for (Index c = 0; c < 3; ++c) {
+        double mean = 0;
+        for (const auto& [down, across] : {std::pair<Index, Index>{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+          mean +=
+              static_cast<double>(input.pixels->picture(2 * row + down, 2 * column + across, c)) /
+              4;
+        }
+        EXPECT_NEAR(static_cast<double>(input.pixels->colours(row, column, c)), mean, 1e-5);
+      }
+    }
+  }
+  e.ids = {1};
+  EXPECT_THROW(tokens_to_read(config, checkpoint, e, notes), InputError);
+  e.ids.clear();
+  e.input.clear();
+  EXPECT_THROW(tokens_to_read(config, checkpoint, e, notes), InputError);
+}
+
+TEST(Inputs, TargetsAreWrittenFromTheirStart) {
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(e.model);
+  const ModelConfig& config = checkpoint->model.config;
+  const auto input = [&](bool losses) {
+    return model_input(config, *checkpoint, e, tokens_of(e.ids), losses);
+  };
+  e.target_ids = {1, 0, 2};  // 0 is an id like others
+  EXPECT_EQ(input(false).tokens.size(), 3u);
+  EXPECT_EQ(input(false).batch.targets.size(), 0);
+  EXPECT_EQ(input(true).batch.targets.size(), 3);
+  EXPECT_EQ(input(false).streams.at(0).tokens.size(), e.ids.size());
+  e.target_ids = {1, -1, 2};
+  EXPECT_THROW(input(false), InputError);
+}
+
+// How large a run is that a person intervenes in.
+TEST(Inputs, ExtentsAreThoseOfTheModel) {
+  ModelConfig config = testing::small_config({.vocabulary = 31, .layers = 3, .heads = 4});
+  const ModelExtent plain = model_extent({}, config, {}, 9);
+  EXPECT_EQ(plain.layers, 3);
+  EXPECT_EQ(plain.heads, 4);
+  EXPECT_EQ(plain.vocabulary, 31);
+  EXPECT_EQ(plain.tokens, 9);
+  EXPECT_EQ(plain.attended, -1);
+  EXPECT_TRUE(plain.self_attention);
+  EXPECT_FALSE(plain.segments);
+  config.segment = 1;
+  EXPECT_TRUE(model_extent({}, config, {}, 9).segments);
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(e.model);
+  e.target_ids = {1, 3, 2};
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e, 5).attended, -1);
+  e.interventions.emplace_back();
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e, 5).attended, 3);
+  const auto recurrent = model_store()->checkpoint(testing::model_case("rnn_attention-dot"));
+  EXPECT_FALSE(model_extent(*recurrent, recurrent->model.config, {}, 5).self_attention);
 }
 
 }  // namespace

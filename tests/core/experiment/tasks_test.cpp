@@ -371,5 +371,21 @@ TEST(Completion, BeginsWithTheRowsThatAreGiven) {
   EXPECT_EQ(of(-1, 5)->ids.size(), 12u);
 }
 
+// Returns, states and actions in turns, the last without its action where that is to come.
+TEST_F(Walks, TokensAreNamedByTheirSteps) {
+  const Looked looked(testing::walking(folder_.path() / "walker"));
+  const std::vector<TraceToken>& tokens = looked.trace->tokens;
+  ASSERT_GT(tokens.size(), 4u);
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    const char* const kinds[] = {"R", "s", "a"};
+    EXPECT_EQ(tokens[n].label, kinds[n % 3] + std::to_string(n / 3));
+    if (n % 3 == 2) {
+      EXPECT_GE(tokens[n].id, 0);
+    } else {
+      EXPECT_EQ(tokens[n].id, -1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attnscope
