@@ -351,5 +351,44 @@ TEST(Render, WidthsOfTextsAreTheirOwn) {
   EXPECT_NEAR(measure.width(longer, 13), 75 * wide, 1);
 }
 
+// A circle so large that each quarter of it must be where it belongs.
+TEST(Render, LargeCornersAreRound) {
+  DisplayList list = page(1010, 1010);
+  list.items = {FilledBox{{5, 5, 1000, 1000}, kRed, 500}};
+  const Image image = render_image(list, 1);
+  int wrong = 0;
+  for (int y = 0; y < 1010; ++y) {
+    for (int x = 0; x < 1010; ++x) {
+      const double beyond = std::hypot(x + 0.5 - 505, y + 0.5 - 505) - 500;
+      if (std::abs(beyond) < 0.75) continue;
+      wrong += testing::pixel(image, x, y) == (beyond < 0 ? kRed : kWhite) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+// Lines that are neither level nor upright lie where they are, between pixels, with round ends: as
+// those that have a point more on their way.
+TEST(Render, OnlyStraightSegmentsAreSnapped) {
+  const auto of = [](std::vector<Point> points) {
+    DisplayList list = page(24, 24);
+    list.items = {Line{std::move(points), kBlack, 3}};
+    return render_image(list, 1);
+  };
+  const auto expect_alike = [](const Image& a, const Image& b) {
+    ASSERT_EQ(a.rgba.size(), b.rgba.size());
+    int apart = 0;
+    for (std::size_t n = 0; n < a.rgba.size(); ++n) {
+      apart = std::max(apart, std::abs(int{a.rgba[n]} - int{b.rgba[n]}));
+    }
+    EXPECT_LE(apart, 24);
+  };
+  expect_alike(of({{3.3, 4.2}, {15.5, 12.4}}), of({{3.3, 4.2}, {9.4, 8.3}, {15.5, 12.4}}));
+  expect_alike(of({{5.3, 4.2}, {5.3, 14.4}, {17.2, 9.3}}),
+               of({{5.3, 4.2}, {5.3, 9.3}, {5.3, 14.4}, {17.2, 9.3}}));
+  expect_alike(of({{4.2, 5.3}, {14.4, 5.3}, {9.3, 17.2}}),
+               of({{9.3, 17.2}, {14.4, 5.3}, {4.2, 5.3}}));
+}
+
 }  // namespace
 }  // namespace attnscope
