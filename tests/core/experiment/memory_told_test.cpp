@@ -192,5 +192,32 @@ TEST_F(MemoryRefusals, OfOneOperation) {
   EXPECT_TRUE(testing::is_as_told(text, "core/experiment/memory_of_operations.txt"));
 }
 
+// Matrices that are kept in 16 bits are there, and have gradients as others do, from floats.
+TEST(MemoryTold, OfMatricesOfSixteenBits) {
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2});
+  const Model plain = make_model(config, 1);
+  const auto bytes = [&](const Model& stored, const std::string& what) {
+    const MemoryOf of{.length = {.tokens = 9}, .gradients = true};
+    for (const MemoryItem& item : memory_need(stored, config, of)) {
+      if (item.what == what) return item.bytes;
+    }
+    return -1.0;
+  };
+  const std::string name = "layers.1.ffn.w_in";
+  ASSERT_TRUE(plain.weights.contains(name));
+  Model without = plain;
+  const Shape shape = without.weights.at(name).shape();
+  without.weights.erase(name);
+  const double numbers = static_cast<double>(shape[0] * shape[1]);
+  EXPECT_EQ(bytes(plain, "weights that are made for it"), 0);
+  EXPECT_EQ(bytes(without, "weights that are made for it"), 4 * numbers);
+  EXPECT_EQ(bytes(without, "gradients"), bytes(plain, "gradients") - 4 * numbers);
+  Model narrow = without;
+  narrow.narrow[name].rows = shape[0];
+  narrow.narrow[name].columns = shape[1];
+  EXPECT_EQ(bytes(narrow, "weights that are made for it"), 0);
+  EXPECT_EQ(bytes(narrow, "gradients"), bytes(without, "gradients") + 2 * 4 * numbers);
+}
+
 }  // namespace
 }  // namespace attnscope
