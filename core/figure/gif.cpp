@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "core/base/error.h"
@@ -105,7 +106,7 @@ using MapPtr = std::unique_ptr<ColorMapObject, decltype(&GifFreeMapObject)>;
 }  // namespace
 
 Palette palette_of(const std::vector<Image>& pictures) {
-  std::map<std::uint32_t, double> exact;
+  std::set<std::uint32_t> exact;
   std::vector<double> counts(1 << 15, 0.0);
   std::vector<std::array<double, 3>> sums(1 << 15);
   for (const Image& picture : pictures) {
@@ -113,7 +114,7 @@ Palette palette_of(const std::vector<Image>& pictures) {
     for (std::size_t at = 0; at + kChannels <= picture.rgba.size(); at += kChannels) {
       const std::uint8_t* pixel = picture.rgba.data() + at;
       const std::uint32_t key = key_of(pixel);
-      if (exact.size() <= kMostColours && key != last) exact[key] += 1;
+      if (exact.size() <= kMostColours && key != last) exact.insert(key);
       last = key;
       const std::size_t bin = (key >> 19 & 31) << 10 | (key >> 11 & 31) << 5 | (key >> 3 & 31);
       counts[bin] += 1;
@@ -122,7 +123,7 @@ Palette palette_of(const std::vector<Image>& pictures) {
   }
   Palette palette;
   if (exact.size() <= kMostColours) {
-    for (const auto& [key, count] : exact) palette.colours.push_back(colour_of(key));
+    for (const std::uint32_t key : exact) palette.colours.push_back(colour_of(key));
     return palette;
   }
   std::vector<Counted> colours;

@@ -373,5 +373,37 @@ TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
   }
 }
 
+// Numbers of heads go with the tensors, or with a variant that has one head for all.
+TEST(Attend, HeadsAreAsManyAsTheTensorsHave) {
+  EXPECT_EQ(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 2})"), "accepted");
+  EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 3})")
+                  .starts_with("heads: expected the 2 heads of v, found 3"));
+  SafetensorsFile no_heads;
+  no_heads.tensors["x"] = stored(random_tensor({6, 8}, 1));
+  for (const auto& [heads, begins] :
+       {std::pair<int, const char*>{2, "heads: expected 1"}, {3, "heads: expected 1"}}) {
+    const std::string reason = refusal_of(
+        no_heads, R"({"variant": {"type": "gmlp"}, "heads": )" + std::to_string(heads) + "}");
+    EXPECT_TRUE(reason.starts_with(begins)) << reason;
+  }
+  const std::string one = refusal_of(no_heads, R"({"variant": {"type": "gmlp"}, "heads": 1})");
+  EXPECT_FALSE(one.starts_with("heads:")) << one;
+}
+
+// Of doubles that float32 rounds to infinity it is said that they are too large.
+TEST(Attend, NumbersAreFinite) {
+  SafetensorsFile file = heads_form();
+  file.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 1e300);
+  EXPECT_EQ(refusal_of(file, kFull),
+            "q: expected finite numbers within the range of float32, found a larger one as number "
+            "0");
+  file.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, std::nan(""));
+  EXPECT_TRUE(refusal_of(file, kFull).starts_with("q: expected finite numbers, found"));
+  Tensor q = Tensor::full({2, 6, 4}, 0.5F);
+  q[47] = INFINITY;
+  file.tensors["q"] = stored(q);
+  EXPECT_EQ(refusal_of(file, kFull), "q: expected finite numbers, found inf as number 47");
+}
+
 }  // namespace
 }  // namespace attnscope

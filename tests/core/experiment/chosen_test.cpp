@@ -94,6 +94,8 @@ TEST(Chosen, NamesHeadsThatTheModelLacks) {
   };
   EXPECT_EQ(error(choice({3}, {})), "groups[1].layers: expected numbers from 0 to 2, found 3");
   EXPECT_EQ(error(choice({}, {6})), "groups[1].heads: expected numbers from 0 to 5, found 6");
+  EXPECT_EQ(error(choice({-1}, {})), "groups[1].layers: expected numbers from 0 to 2, found -1");
+  EXPECT_EQ(error(choice({2}, {0, 5})), "no error");
 }
 
 TEST(Chosen, RefusesWhatCannotWork) {

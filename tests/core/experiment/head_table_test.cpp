@@ -144,5 +144,89 @@ TEST(HeadTable, CsvLeavesUnknownNumbersOut) {
   ASSERT_NE(table.find({1, 2}), nullptr);
 }
 
+// Worked out by hand: the first token of a vocabulary is as known as the others.
+TEST(HeadTable, MeasuresAMapOfKnownTokens) {
+  Trace trace;
+  for (const std::int32_t id : {0, 6, 0}) {
+    trace.tokens.push_back({.id = id, .bytes = "a", .label = "a"});
+  }
+  AttentionTap tap;
+  tap.heads = {0};
+  tap.result.attention = Tensor::from({1, 3, 3}, {1, 0, 0, 0.25F, 0.75F, 0, 0.5F, 0.125F, 0.375F});
+  tap.result.pattern = std::make_shared<const Pattern>(Pattern::causal(3, 3));
+  trace.attention = {tap};
+  const HeadStatistics of = head_statistics(trace, trace.attention[0], 0);
+  EXPECT_NEAR(of.same_token, 0.5, 1e-6);
+  EXPECT_NEAR(of.induction, 0.125, 1e-6);
+  EXPECT_NEAR(of.previous_token, (0.25 + 0.125) / 2, 1e-6);
+  EXPECT_NEAR(of.first_token, (0.25 + 0.5) / 2, 1e-6);
+  EXPECT_NEAR(of.distance, (0.25 + 1 + 0.125) / 3, 1e-6);
+  const double second = -(0.25 * std::log2(0.25) + 0.75 * std::log2(0.75));
+  const double third = -(0.5 * -1 + 0.125 * -3 + 0.375 * std::log2(0.375));
+  EXPECT_NEAR(of.entropy, (second + third) / 3, 1e-6);
+  const HeadTable table = head_table(trace);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_NEAR(table.rows[0].statistics.same_token, 0.5, 1e-6);
+  EXPECT_EQ(table.texts, 1);
+  EXPECT_EQ(table.tokens, 3);
+  EXPECT_FALSE(table.words);
+  trace.tokens[1].id = -1;  // of which one is not known
+  EXPECT_TRUE(std::isnan(head_statistics(trace, trace.attention[0], 0).same_token));
+}
+
+TEST(HeadTable, TokensBeginBehindWhatIsRemembered) {
+  AttentionTap tap;
+  const auto first = [&](std::vector<std::pair<KeyKind, Index>> columns) {
+    tap.result.columns = std::move(columns);
+    return first_token_column(tap);
+  };
+  EXPECT_EQ(first({}), 0);
+  EXPECT_EQ(first({{KeyKind::Memory, 3}, {KeyKind::Token, 2}}), 3);
+  EXPECT_EQ(first({{KeyKind::Compressed, 2}, {KeyKind::Memory, 3}, {KeyKind::Token, 1}}), 5);
+  EXPECT_EQ(first({{KeyKind::Token, 0}, {KeyKind::Memory, 3}, {KeyKind::Token, 2}}), 3);
+  EXPECT_EQ(first({{KeyKind::Memory, 3}}), -1);
+}
+
+TEST(HeadTable, OfSeveralSegmentsThereIsOneRow) {
+  HeadTable table;
+  table.rows.push_back({{1, 2}, {1.5}});
+  HeadRef later{1, 2};
+  later.part.segment = 3;
+  EXPECT_EQ(table.find(later), nullptr);
+  table.segments_together = true;
+  EXPECT_EQ(table.find(later), &table.rows[0].statistics);
+  table.parts.step = table.parts.segment = true;
+  table.rows[0].at.part.step = 4;
+  table.rows[0].at.part.segment = 5;
+  EXPECT_TRUE(to_csv(table).starts_with("step,segment,layer,head,")) << to_csv(table);
+  EXPECT_NE(to_csv(table).find("\n4,5,1,2,1.5,"), std::string::npos) << to_csv(table);
+  table.words = true;
+  EXPECT_NE(to_csv(table).find("word_entropy"), std::string::npos);
+}
+
+// Blank lines may hold spaces, and a text's own spaces stay; where it is cut, words are kept whole.
+TEST_F(HeadTableTest, TextsAreCutAtBlankLinesAlone) {
+  EXPECT_EQ(of_texts("ab \t\n cd\n").texts, 1);
+  EXPECT_EQ(of_texts("ab\n \r\t\n\ncd").texts, 2);
+  EXPECT_EQ(of_texts("ab\n\n").tokens, 2);
+  EXPECT_EQ(of_texts("\n\n ab").tokens, 2);
+  EXPECT_EQ(of_texts("ab\n x\n\ncd").tokens, 7);
+  const std::string seventeen(17, 'x');  // of a context of 16; one token alone says nothing
+  EXPECT_EQ(of_texts(seventeen).tokens, 16);
+  EXPECT_EQ(of_texts(seventeen).texts, 1);
+  EXPECT_EQ(of_texts(seventeen + "x").texts, 2);
+  EXPECT_EQ(of_texts(std::string(9000, 'y')).tokens,
+            9000 - 9000 % 16 + (9000 % 16 > 1 ? 9000 % 16 : 0));
+}
+
+TEST_F(HeadTableTest, CountsWordsWhereTheViewDoes) {
+  experiment_.view.words = true;
+  const HeadTable table = of_texts("the cat sat\n\na dog");
+  EXPECT_TRUE(table.words);
+  EXPECT_EQ(table.texts, 2);
+  EXPECT_EQ(table.tokens, 5);
+  EXPECT_THROW(of_texts("1\n\n2\n\n3"), InputError);
+}
+
 }  // namespace
 }  // namespace attnscope

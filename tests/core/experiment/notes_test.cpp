@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/base/json.h"
@@ -12,6 +13,7 @@
 #include "core/model/weights.h"
 #include "tests/support/compare.h"
 #include "tests/support/small_config.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace {
@@ -147,6 +149,162 @@ TEST(Notes, NameUntrainedWeightsInWordsWithTheirTensorsBehind) {
   used.untrained = {"layers.0.attn_join.b", "layers.0.ffn_join.b"};
   const Notes found = notes_on_model(model, used);
   EXPECT_EQ(found.front(), "untrained: how far the gate is shut (attn_join.b, ffn_join.b)");
+}
+
+TEST(Notes, ATextOfBytesIsToldFromEightOnAndFourInTen) {
+  class Sized : public LargeBytes {
+   public:
+    explicit Sized(std::int32_t size) : size_(size) {}
+    std::int32_t vocabulary_size() const override { return size_; }
+
+   private:
+    std::int32_t size_;
+  };
+  const auto noted = [](std::int32_t size, std::size_t bytes, std::size_t others,
+                        const std::string& byte = "\xD0", const std::string& other = "word") {
+    Trace trace;
+    trace.tokenizer = std::make_shared<const Sized>(size);
+    for (std::size_t n = 0; n < bytes; ++n) trace.tokens.push_back({.bytes = byte, .label = byte});
+    for (std::size_t n = 0; n < others; ++n) {
+      trace.tokens.push_back({.bytes = other, .label = other});
+    }
+    return !note_on_bytes(trace).empty();
+  };
+  EXPECT_TRUE(noted(512, 8, 0));
+  EXPECT_FALSE(noted(511, 8, 0));
+  EXPECT_FALSE(noted(512, 7, 0));
+  EXPECT_TRUE(noted(512, 8, 12));
+  EXPECT_FALSE(noted(512, 8, 13));
+  EXPECT_TRUE(noted(512, 12, 0, "\x80"));
+  EXPECT_FALSE(noted(512, 12, 0, "\x7f"));
+  EXPECT_FALSE(noted(512, 12, 0, "\xC3\xA9"));
+  EXPECT_FALSE(noted(512, 8, 13, "\xD0", "\xC3\xA9"));
+}
+
+// Attention of two heads, by a pattern and rules that a variant chose.
+AttentionTap patterned(Pattern pattern, const std::string& id = "local") {
+  AttentionTap tap;
+  tap.variant = {id, default_values(variant(id).parameters)};
+  tap.heads = {0, 1};
+  tap.result.pattern = std::make_shared<const Pattern>(std::move(pattern));
+  return tap;
+}
+
+Pattern rows_of(Index heads, Index queries, Index keys,
+                const std::function<std::pair<Index, Index>(Index, Index)>& range) {
+  PatternBuilder builder(heads, queries, keys, {"window"});
+  for (Index head = 0; head < heads; ++head) {
+    for (Index i = 0; i < queries; ++i) {
+      const auto [begin, end] = range(head, i);
+      if (begin < end) builder.add(0, begin, end);
+      builder.next_row();
+    }
+  }
+  return builder.finish();
+}
+
+TEST(Notes, SayWhereNoKeyIsAllowed) {
+  const auto of = [](const std::vector<AttentionTap>& taps) {
+    Trace trace;
+    trace.attention = taps;
+    return notes_on_patterns(trace);
+  };
+  const auto without_first = [](Index heads) {
+    return rows_of(heads, 4, 4, [](Index head, Index i) {
+      return std::pair<Index, Index>{0, head == 0 && i == 0 ? 0 : i + 1};
+    });
+  };
+  EXPECT_EQ(of({patterned(without_first(1))}),
+            (Notes{"no key is allowed in 2 of 8 rows (queries × heads × layers): they are all "
+                   "zero"}));
+  EXPECT_EQ(of({patterned(without_first(2))}),
+            (Notes{"no key is allowed in 1 of 8 rows (queries × heads × layers): it is all zero"}));
+  EXPECT_EQ(of({patterned(without_first(2)), patterned(without_first(1)), AttentionTap()}),
+            (Notes{"no key is allowed in 3 of 16 rows (queries × heads × layers): they are all "
+                   "zero"}));
+}
+
+TEST(Notes, SayWhereAChoiceOfKeysLeavesNoneOut) {
+  const auto noted = [](Pattern pattern, bool given = false, const std::string& id = "local") {
+    Trace trace;
+    trace.given = given;
+    trace.attention = {patterned(std::move(pattern), id)};
+    return !notes_on_patterns(trace).empty();
+  };
+  const auto every = [](Index, Index) { return std::pair<Index, Index>{0, 4}; };
+  const auto before = [](Index, Index i) { return std::pair<Index, Index>{0, i + 1}; };
+  EXPECT_TRUE(noted(rows_of(1, 4, 4, every)));
+  EXPECT_TRUE(noted(rows_of(2, 4, 4, every)));
+  EXPECT_TRUE(noted(rows_of(1, 4, 4, before)));
+  EXPECT_TRUE(noted(rows_of(2, 4, 4, before)));
+  EXPECT_FALSE(noted(rows_of(1, 4, 4, before), true));  // given: nobody chose
+  EXPECT_FALSE(noted(Pattern::all(4, 4)));              // full attention's own rules
+  EXPECT_FALSE(noted(Pattern::causal(4, 4)));
+  EXPECT_FALSE(noted(rows_of(1, 3, 4, every)));   // not square
+  EXPECT_FALSE(noted(rows_of(1, 1, 1, before)));  // of one token
+  // As many pairs as of a causal mask, but others.
+  EXPECT_FALSE(noted(rows_of(1, 4, 4, [](Index, Index i) {
+    return std::pair<Index, Index>{i, 4};
+  })));
+  EXPECT_FALSE(noted(rows_of(1, 4, 4, [](Index, Index i) {
+    return std::pair<Index, Index>{0, std::min<Index>(i + 1, 3)};
+  })));
+}
+
+// In words, whatever was never trained; and what was chosen in place of what the model learned.
+TEST(Notes, AreAsTold) {
+  std::string text;
+  const ModelConfig plain = testing::small_config({.layers = 2});
+  const Model stored = make_model(plain, 1);
+  const auto tell = [&](const std::string& name, const ModelConfig& config) {
+    Model used = stored;
+    used.config = config;
+    used.untrained.clear();
+    for (const WeightSpec& spec : weight_specs(config)) {
+      if (!spec.optional && !stored.weights.contains(spec.name))
+        used.untrained.push_back(spec.name);
+    }
+    text += name + "\n";
+    for (const std::string& note : notes_on_model(stored, used)) text += "  " + note + "\n";
+  };
+  for (const Architecture& of : architectures()) {
+    ModelConfig config = plain;
+    config.architecture = {of.id, default_values(of.parameters)};
+    if (of.adapt) of.adapt(config);
+    tell(of.id, config);
+  }
+  for (const Join& of : joins()) {
+    ModelConfig config = plain;
+    config.join = {of.id, default_values(of.parameters)};
+    tell(of.id, config);
+  }
+  for (const auto& of : exit_rules()) {
+    ModelConfig config = plain;
+    config.exits = Choice{of.id, default_values(of.parameters)};
+    tell(of.id, config);
+  }
+  for (const Variant& v : variants()) {
+    ModelConfig config = plain;
+    const Choice choice{v.id, default_values(v.parameters)};
+    config.groups = uniform_groups(config, choice, default_encoding());
+    tell(v.id, config);
+  }
+  for (const Encoding& e : encodings()) {
+    ModelConfig config = plain;  // of one head of the last layer
+    HeadGroup half = config.groups[1][0], other = half;
+    half.heads = other.heads = 1;
+    other.encoding = {e.id, default_values(e.parameters)};
+    config.groups[1] = {half, other};
+    if (e.embed) config.groups = uniform_groups(plain, default_variant(), other.encoding);
+    tell(e.id, config);
+  }
+  ModelConfig config = plain;
+  config.segment = 8;
+  tell("segments", config);
+  config = plain;
+  config.causal = false;
+  tell("both directions", config);
+  EXPECT_TRUE(testing::is_as_told(text, "core/experiment/notes.txt"));
 }
 
 }  // namespace

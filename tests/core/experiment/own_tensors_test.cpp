@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/model/config.h"
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
@@ -256,6 +257,153 @@ TEST_F(OwnTensorsTest, NpyHoldsOneArray) {
   EXPECT_EQ(t.head_count({}, 0), 2);
   write_npy(path("i.npy"), stored(IntTensor::full({3, 3}, 1)));
   expect_refusal({path("i.npy"), "", ""}, "expected floats");
+}
+
+// Whether rows add up to one is told within what half precision rounds; rows of nothing are none.
+TEST_F(OwnTensorsTest, SumsAreNotedBeyondWhatRoundingDoes) {
+  const auto notes = [&](float sum, float other = 1) {
+    Tensor rows = Tensor::zeros({1, 3, 3});
+    rows(0, 1, 0) = sum;
+    rows(0, 2, 0) = other / 2;
+    rows(0, 2, 2) = other / 2;
+    return trace(save("sums.safetensors", {{"attention", rows}})).notes;
+  };
+  const auto off = [&](float sum) {
+    for (const std::string& note : notes(sum)) {
+      if (note.find("do not add up") != std::string::npos) return true;
+      EXPECT_EQ(note.find("negative"), std::string::npos) << note;
+    }
+    return false;
+  };
+  for (const float fine : {0.0F, 0.981F, 1.0F, 1.019F}) EXPECT_FALSE(off(fine)) << fine;
+  for (const float wrong : {0.979F, 1.021F, 2.0F, 0.1F}) EXPECT_TRUE(off(wrong)) << wrong;
+  EXPECT_TRUE(trace(save("causal.safetensors", {{"a", weights({2, 6, 6}, true)}})).notes.empty());
+}
+
+// A causal mask, also behind keys that all queries see; where fewer keys than queries are, or where
+// it has a hole, it is none.
+TEST_F(OwnTensorsTest, ACausalMaskIsKnownByItsWeights) {
+  const Trace late = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
+  const Pattern& pattern = *late.attention[0].result.pattern;
+  EXPECT_EQ(pattern.heads(), 1);
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 5; ++j) EXPECT_EQ(pattern.allowed(0, i, j), j <= i + 2);
+  }
+  const auto heads_of = [&](const Tensor& given) {
+    const Trace t = trace(save("mask.safetensors", {{"a", given}}));
+    const Pattern& found = *t.attention[0].result.pattern;
+    for (Index a = 0; a < given.dim(0); ++a) {
+      for (Index i = 0; i < given.dim(1); ++i) {
+        for (Index j = 0; j < given.dim(2); ++j) {
+          EXPECT_EQ(found.allowed(found.heads() > 1 ? a : 0, i, j), given(a, i, j) != 0);
+        }
+      }
+    }
+    return found.heads();
+  };
+  EXPECT_EQ(heads_of(weights({2, 4, 4})), 1);
+  EXPECT_EQ(heads_of(weights({2, 4, 4}, true)), 1);
+  Tensor hole = weights({2, 4, 4}, true);
+  hole(1, 3, 1) = 0;
+  EXPECT_EQ(heads_of(hole), 2);
+  Tensor ahead = weights({2, 4, 4}, true);
+  ahead(0, 1, 3) = 0.5F;
+  EXPECT_EQ(heads_of(ahead), 2);
+  Tensor fewer = Tensor::zeros({2, 4, 3});  // the first query sees nothing
+  for (Index a = 0; a < 2; ++a) {
+    for (Index i = 0; i < 4; ++i) {
+      for (Index j = 0; j < i; ++j) fewer(a, i, j) = 1 / static_cast<float>(i);
+    }
+  }
+  EXPECT_EQ(heads_of(fewer), 2);
+}
+
+TEST_F(OwnTensorsTest, BytesAreNamedInFull) {
+  const std::string file = save("bytes.safetensors", {{"attention", weights({1, 4, 4})}},
+                                {{"tokens", R"(["▁a▁▁b", "<0x4g>", "<0x41>", "<0x410>"])"}});
+  const Trace t = trace(file);
+  EXPECT_EQ(t.tokens[0].bytes, " a  b");
+  EXPECT_EQ(t.tokens[1].bytes, "<0x4g>");
+  EXPECT_EQ(t.tokens[2].bytes, "A");
+  EXPECT_EQ(t.tokens[3].bytes, "<0x410>");
+}
+
+// What panels ask for: the sizes of what is given.
+TEST_F(OwnTensorsTest, SizesAreThoseOfTheTensors) {
+  Experiment causal;
+  causal.causal = true;
+  const Tensor q = weights({2, 4, 5, 8}), k = weights({2, 2, 7, 8}), v = weights({2, 2, 7, 3});
+  const Trace t = trace(save("qkv.safetensors", {{"q", q}, {"k", k}, {"v", v}}));
+  EXPECT_EQ(t.config->layers, 2);
+  EXPECT_EQ(t.config->heads, 4);
+  EXPECT_EQ(t.config->kv_heads, 2);
+  EXPECT_EQ(t.config->head_size, 8);
+  EXPECT_EQ(t.config->width, 32);
+  EXPECT_EQ(t.config->context, 7);
+  EXPECT_FALSE(t.config->causal);
+  EXPECT_TRUE(t.attention[1].result.log_sum_exp.defined());
+  EXPECT_TRUE(t.attention[1].result.output.defined());
+  EXPECT_EQ(t.attention[1].address.layer, 1);
+  EXPECT_EQ(t.attention[1].heads, (std::vector<Index>{0, 1, 2, 3}));
+  EXPECT_EQ(t.attention[0].key_rows.stream, t.streams.at(0).id);
+  EXPECT_EQ(t.attention[0].v_plain.shape(), (Shape{2, 7, 3}));
+  const Tensor longer = weights({2, 9, 8}), keys = weights({1, 9, 8});
+  const Trace of = trace(save("qk.safetensors", {{"q", longer}, {"k", keys}}), causal);
+  EXPECT_EQ(of.config->context, 9);
+  EXPECT_EQ(of.config->kv_heads, 1);
+  EXPECT_TRUE(of.config->causal);
+  EXPECT_TRUE(of.streams.empty());
+  EXPECT_FALSE(of.attention[0].v_plain.defined());
+  const Trace map = trace(save("map.safetensors", {{"attention", weights({3, 6, 4})}}));
+  EXPECT_EQ(map.config->heads, 3);
+  EXPECT_EQ(map.config->kv_heads, 3);
+  EXPECT_EQ(map.config->head_size, 0);
+  EXPECT_EQ(map.config->context, 6);
+}
+
+TEST_F(OwnTensorsTest, VectorsGoTogetherOrAreRefused) {
+  const auto refused = [&](const std::map<std::string, Tensor>& tensors, const std::string& words) {
+    expect_refusal({save("refused.safetensors", tensors), "", ""}, words);
+  };
+  const Tensor q = weights({2, 4, 5, 8});
+  refused({{"q", q}, {"k", weights({3, 4, 5, 8})}}, "expected as many layers as q, 2, found 3");
+  refused({{"q", q}, {"k", q}, {"v", weights({1, 4, 5, 8})}}, "expected as many layers as q, 2");
+  refused({{"q", q}, {"k", q}, {"v", weights({2, 2, 5, 8})}},
+          "heads and rows as k has them, [4, 5]");
+  refused({{"q", q}, {"k", q}, {"v", weights({2, 4, 6, 8})}},
+          "heads and rows as k has them, [4, 5]");
+  refused({{"q", q}, {"k", weights({2, 4, 5, 7})}}, "layer 0: expected d_k = 8");
+  refused({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 3, 4})}},
+          "layer 1: expected rows and columns as in layer 0, [3, 3], found [3, 4]");
+  refused({{"attention", weights({2, 3, 4, 5, 6})}}, "found [2, 3, 4, 5, 6]");
+  refused({{"attention", Tensor({2, 3, 0})}}, "no empty axis");
+  // Up to six arrays are named.
+  std::map<std::string, Tensor> many;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) many[name] = weights({2, 2});
+  refused(many, "f [2, 2] of F32");
+  many["g"] = weights({2, 2});
+  refused(many, "f [2, 2] of F32, ...");
+}
+
+// By either name, numbered from 0 on, with or without something behind the number.
+TEST_F(OwnTensorsTest, LayersAreNumberedInAnyOfTheseWays) {
+  for (const auto& [before, after] : {std::pair<std::string, std::string>{"attention.", ""},
+                                      {"attentions.", ""},
+                                      {"layers.", ".attention"},
+                                      {"arr_", ""}}) {
+    const Tensor first = weights({2, 4, 4});
+    const Trace t = trace(save("named.safetensors", {{before + "0" + after, first},
+                                                     {before + "1" + after, weights({3, 4, 4})},
+                                                     {before + after, weights({5, 4, 4})},
+                                                     {before + "1x" + after, weights({5, 4, 4})}}));
+    ASSERT_EQ(t.layer_count({}), 2) << before;
+    EXPECT_EQ(t.head_count({}, 0), 2);
+    EXPECT_EQ(t.head_count({}, 1), 3);
+  }
+  EXPECT_TRUE(is_tensor_file("a.NPY"));
+  EXPECT_TRUE(is_tensor_file("a.npz"));
+  EXPECT_TRUE(is_tensor_file("a.safetensors"));
+  EXPECT_FALSE(is_tensor_file("a.json"));
 }
 
 }  // namespace

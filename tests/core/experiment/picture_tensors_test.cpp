@@ -165,5 +165,15 @@ TEST_F(PictureTensors, SessionsKeepTheGrid) {
   EXPECT_THROW(experiment_from_json(json), InputError);
 }
 
+TEST_F(PictureTensors, GridsOfOneSideKeepTheShape) {
+  const std::string high = save("high.png", 10, 30);
+  using Grid = std::pair<Index, Index>;
+  EXPECT_EQ(picture_grid({high, "", "", 10, 0}), Grid(10, 30));
+  EXPECT_EQ(picture_grid({high, "", "", 0, 15}), Grid(5, 15));
+  EXPECT_EQ(picture_grid({high, "", "", 64, 64}), Grid(64, 64));
+  EXPECT_EQ(picture_grid({high, "", "", 40, 0}), Grid(40, 64));  // as far as grids go
+  EXPECT_THROW(picture_grid({high, "", "", 1, 65}), InputError);
+}
+
 }  // namespace
 }  // namespace attnscope

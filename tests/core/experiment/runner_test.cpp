@@ -8,7 +8,11 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
 #include "core/model/logit_lens.h"
+#include "core/model/weights.h"
 #include "tests/core/experiment/models.h"
 #include "tests/core/experiment/tasks.h"
 #include "tests/support/compare.h"
@@ -343,6 +347,48 @@ TEST_F(RunnerTest, TimesThatAreComparedAreMediansOfWarmRuns) {
 TEST_F(RunnerTest, EndsWhileItIsBusy) {
   runner_.request(slow());
   wait_until_running();  // the destructor cancels and joins
+}
+
+// Whatever is looked at alone or lies behind the first tokens would not be in it.
+TEST(Preview, IsOfWholePicturesOfTheFirstTokens) {
+  Experiment experiment;
+  experiment.text = "a text";
+  const auto there = [&](auto change) {
+    Experiment other = experiment;
+    change(other);
+    return preview_of(other, 1000).has_value();
+  };
+  EXPECT_TRUE(there([](Experiment& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.view.pinned_query = 125; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.view.pinned_key = 125; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.view.row = 1; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.view.column = 1; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.view.height = 1; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.view.width = 1; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.target_ids = {1}; }));
+  EXPECT_FALSE(there([](Experiment& e) { e.interventions.emplace_back(); }));
+  EXPECT_EQ(preview_tokens(127), 0);
+  EXPECT_EQ(preview_tokens(4096), 512);
+  EXPECT_EQ(preview_tokens(4088), 511);
+}
+
+TEST(LayerWatch, CountsTheParametersOfAModel) {
+  const ModelConfig config = testing::small_config({.layers = 2});
+  const Index count = parameter_count(config);
+  EXPECT_TRUE(comes_by_layer(config, count));
+  EXPECT_FALSE(comes_by_layer(config, count + 1));
+  ModelConfig other = config;
+  other.own_layers = 1;
+  EXPECT_FALSE(comes_by_layer(other, 0));
+  other = config;
+  other.join = {"gru", default_values(join("gru").parameters)};
+  EXPECT_FALSE(comes_by_layer(other, 0));
+  other = config;
+  other.exits = Choice{"classifier", default_values(exit_rule("classifier").parameters)};
+  EXPECT_FALSE(comes_by_layer(other, 0));
+  other = config;
+  other.architecture = {"universal", default_values(architecture("universal").parameters)};
+  EXPECT_FALSE(comes_by_layer(other, 0));
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/model/config.h"
@@ -146,6 +148,145 @@ TEST_F(Striking, RefusesWhereThereAreNoWords) {
   Trace lengthy = trace_;
   lengthy.tokens.resize(static_cast<std::size_t>(kMostStrikingTokens) + 1);
   EXPECT_THROW(striking_pairs(lengthy, 3), InputError);
+}
+
+// Eight of a head are kept: the best, also those whose habit alone makes them so.
+TEST_F(Striking, TheBestEightOfAHeadAreKept) {
+  std::vector<std::pair<double, std::pair<Index, Index>>> expected;
+  const auto put = [&](Index query, Index key, float weight) { set(0, query, key, weight); };
+  put(2, 1, 0.30F);
+  put(3, 1, 0.32F);
+  put(3, 2, 0.34F);
+  put(5, 2, 0.10F);  // what followed "she" before: twice as much
+  put(5, 3, 0.11F);  // a pronoun: twice as much
+  put(6, 1, 0.36F);
+  put(6, 2, 0.05F);
+  put(6, 3, 0.38F);
+  put(6, 5, 0.02F);
+  put(7, 1, 0.21F);
+  put(7, 2, 0.22F);
+  put(7, 5, 0.23F);
+  put(7, 6, 0.01F);
+  std::map<Index, double> usual;
+  for (Index key = 1; key < 8; ++key) {
+    for (Index row = key; row < 8; ++row) {
+      usual[key] += static_cast<double>(weights_(0, row, key)) / static_cast<double>(8 - key);
+    }
+  }
+  for (Index query = 1; query < 8; ++query) {
+    for (Index key = 1; key < query; ++key) {
+      const auto weight = static_cast<double>(weights_(0, query, key));
+      const bool liked = query == 5 && (key == 2 || key == 3);
+      const double score = (weight - usual[key] / 2) *
+                           std::log1p(static_cast<double>(query - key)) * (liked ? 2 : 1);
+      if (weight > 0 && score > 0) expected.push_back({score, {query, key}});
+    }
+  }
+  std::ranges::sort(expected, std::ranges::greater{});
+  ASSERT_GT(expected.size(), 8u);
+  expected.resize(8);
+  // In turn each makes those of its head, its query and its key count half.
+  std::vector<std::pair<Index, Index>> order;
+  std::vector<double> scores;
+  while (!expected.empty()) {
+    const auto next = std::ranges::max_element(expected);
+    const auto [score, pair] = *next;
+    order.push_back(pair);
+    scores.push_back(score);
+    expected.erase(next);
+    for (auto& [left, other] : expected) {
+      left /= 2;
+      if (other.first == pair.first) left /= 2;
+      if (other.second == pair.second) left /= 2;
+    }
+  }
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 8u);
+  for (std::size_t n = 0; n < 8; ++n) {
+    EXPECT_EQ(found[n].query, order[n].first) << n;
+    EXPECT_EQ(found[n].key, order[n].second) << n;
+    EXPECT_NEAR(found[n].score, scores[n], 1e-6) << n;
+  }
+  EXPECT_TRUE(pairs(0).empty());
+}
+
+// Where queries see what comes later, all of them count, and words ahead are no habit.
+TEST_F(Striking, LooksAheadWhereItMay) {
+  trace_.attention[0].causal = false;
+  trace_.attention[0].result.pattern = std::make_shared<const Pattern>(Pattern::all(8, 8));
+  set(0, 1, 6, 0.5F);  // "she" at "took", which follows the other "she"
+  set(0, 0, 3, 0.9F);  // the first word is none to ask
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].words, -5);
+  EXPECT_EQ(found[0].habit, Habit::LooksFar);
+  EXPECT_NEAR(found[0].score, (0.5 - 0.5 / 8 / 2) * std::log(6.0), 1e-6);
+  EXPECT_EQ(sentence(found[0]), "“she” looks ahead 5 words at “took”, with 50% of its weight");
+}
+
+// Tokens that nobody knows are not the same, whatever they are called.
+TEST_F(Striking, UnknownWordsAreNotTheSame) {
+  for (TraceToken& token : trace_.tokens) token.id = -1;
+  trace_.tokens[5].bytes = "they";
+  set(0, 7, 3, 0.4F);
+  set(0, 6, 2, 0.3F);
+  for (const StrikingPair& pair : pairs()) EXPECT_EQ(pair.habit, Habit::LooksFar);
+  set(1, 5, 1, 0.5F);  // a pronoun at a pronoun
+  EXPECT_EQ(pairs().size(), 3u);
+  for (const StrikingPair& pair : pairs()) EXPECT_EQ(pair.habit, Habit::LooksFar);
+}
+
+// What special tokens and letters beyond ASCII stand for: words that may be answers, or not.
+TEST_F(Striking, WordsAreWhatIsMoreThanPunctuation) {
+  set(0, 6, 3, 0.5F);
+  trace_.tokens[3].bytes = "\xC3\xA9";
+  EXPECT_EQ(pairs().size(), 1u);
+  trace_.tokens[3].bytes = "\xC2\x80";
+  EXPECT_EQ(pairs().size(), 1u);
+  trace_.tokens[3].bytes = "?!";
+  EXPECT_EQ(pairs().size(), 0u);
+  trace_.tokens[3].bytes = "?7";
+  EXPECT_EQ(pairs().size(), 1u);
+  trace_.tokens[3].special = true;
+  EXPECT_EQ(pairs().size(), 0u);
+}
+
+// A word costs what all its pieces do, and the one that has no number nothing.
+TEST_F(Striking, SurpriseIsOfWholeWords) {
+  trace_.tokens[2].bytes = " sa";
+  trace_.tokens[3].bytes = "w";
+  for (const std::size_t n : {1u, 4u, 5u, 6u, 7u}) {
+    trace_.tokens[n].bytes = " " + trace_.tokens[n].bytes;
+  }
+  trace_.token_bits = Tensor::from({8}, {NAN, 1, 2, 3, 1, 1, 4, 1});
+  set(0, 6, 2, 0.2F);
+  set(0, 6, 3, 0.3F);
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].key_word, "saw");
+  EXPECT_EQ(found[0].query, 6);
+  EXPECT_EQ(found[0].key, 2);
+  const double distance = static_cast<double>(found[0].words);
+  const double worth = std::log1p(4.0) * std::log1p(2.0 + 3.0);
+  // Looked at by that query alone, of those that may see it.
+  const double seen = 8 - 3;
+  EXPECT_NEAR(found[0].score, (0.5 - 0.5 / seen / 2) * std::log1p(distance) * worth, 1e-5);
+}
+
+TEST_F(Striking, TextsUpToALimitAreLookedThrough) {
+  Trace lengthy = trace_;
+  lengthy.tokens.resize(static_cast<std::size_t>(kMostStrikingTokens));
+  EXPECT_EQ(striking_refusal(lengthy), "");
+  lengthy.tokens.resize(static_cast<std::size_t>(kMostStrikingTokens) + 1);
+  EXPECT_NE(striking_refusal(lengthy), "");
+  Trace across = trace_;
+  across.attention[0].address.kind = AttentionKind::Cross;
+  EXPECT_NE(striking_refusal(across), "");
+  Progress progress;
+  set(0, 6, 3, 0.5F);
+  pairs();
+  striking_pairs(trace_, 1, {}, &progress);
+  EXPECT_EQ(progress.now().share, 1);
 }
 
 }  // namespace

@@ -208,5 +208,184 @@ TEST(Completion, IsOfModelsOfImagesAlone) {
   EXPECT_FALSE(finding("completion").exists(e));
 }
 
+TEST(Written, CharactersOfAnyLengthAreNumbered) {
+  WrittenTarget written;
+  auto trace = std::make_shared<Trace>();
+  trace->tokenizer = byte_tokenizer();
+  written.trace = trace;
+  for (const char c : std::string("€x😀")) written.ids.push_back(static_cast<unsigned char>(c));
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(written_labels(written), (Labels{"€₁", "€₂", "€₃", "x", "😀₁", "😀₂", "😀₃", "😀₄"}));
+  EXPECT_EQ(written_text(written), "€x😀");
+  written.ids.push_back(256);
+  EXPECT_NE(written_labels(written).back(), "■");  // not ended: what comes last is no end
+  written.ids = {-1, 'a', 70000};
+  EXPECT_EQ(written_text(written), "a");
+  EXPECT_EQ(written_labels(written).size(), 3u);
+}
+
+TEST(Written, BeamsAreReadBehindWhatWasGiven) {
+  WrittenTarget written;
+  auto trace = std::make_shared<Trace>();
+  trace->tokenizer = byte_tokenizer();
+  written.trace = trace;
+  written.ids = {'a', 'b', 'x', 'y'};
+  written.given = 2;
+  Beam beam;
+  beam.ids = {'c', 'd'};
+  EXPECT_EQ(beam_text(written, beam), "abcd");
+  beam.ended = true;
+  EXPECT_EQ(beam_text(written, beam), "abc■");
+}
+
+TEST(Written, IsAskedForByTheViewAlone) {
+  const Finding& of = finding("written");
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  EXPECT_TRUE(of.exists(e));
+  EXPECT_EQ(beams_wished(e), 1);
+  set_view_value(e.view, "alignment", "beams", Index{0});
+  Experiment none = e;
+  none.view.id = "map";
+  EXPECT_EQ(beams_wished(none), 0);
+  EXPECT_FALSE(of.exists(none));
+  none = testing::writing("encoder_decoder-sinusoidal");
+  none.ids.clear();
+  EXPECT_FALSE(of.exists(none));
+  none = testing::writing("encoder_decoder-sinusoidal");
+  none.tensors.file = "a.npy";
+  EXPECT_FALSE(of.exists(none));
+}
+
+// How far it is: ever farther, up to the end.
+void expect_progress(const std::string& id, const Experiment& e) {
+  ExperimentRun run(cpu_only());
+  Findings found;
+  std::vector<std::pair<std::size_t, std::size_t>> told;
+  finding(id).beside_runs(
+      e, run, [&](std::size_t done, std::size_t all) { told.emplace_back(done, all); }, {}, found);
+  ASSERT_GT(told.size(), 1u) << id;
+  for (std::size_t n = 0; n < told.size(); ++n) {
+    EXPECT_LE(told[n].first, told[n].second) << id;
+    const auto share = [&](std::size_t at) {
+      return static_cast<double>(told[at].first) / static_cast<double>(told[at].second);
+    };
+    EXPECT_GE(share(n), share(n > 0 ? n - 1 : 0)) << id;
+  }
+  EXPECT_EQ(told.back().first, told.back().second) << id;
+}
+
+TEST_F(Walks, ProgressRisesToTheEnd) {
+  expect_progress("rollouts", testing::walking(folder_.path() / "walker"));
+  expect_progress("completion", testing::completing());
+  expect_progress("written", testing::writing("encoder_decoder-sinusoidal"));
+}
+
+TEST(Rollouts, AreOfModelsThatActOnTheGrid) {
+  const auto problem = [](const Experiment& e) {
+    ExperimentRun run(cpu_only());
+    Findings found;
+    finding("rollouts").beside_runs(e, run, {}, {}, found);
+    return found.get(Findings::rollouts)->problem;
+  };
+  EXPECT_NE(problem(testing::walking(testing::model_case("trajectory"))).find("another world"),
+            std::string::npos);
+  EXPECT_NE(problem(testing::walking(testing::model_case("decoder-rope"))).find("does not act"),
+            std::string::npos);
+  Experiment e;
+  e.view.id = "trajectory";
+  EXPECT_FALSE(finding("rollouts").exists(e));
+  e.input = "a.safetensors";
+  EXPECT_TRUE(finding("rollouts").exists(e));
+  e.tensors.file = "b.npy";
+  EXPECT_FALSE(finding("rollouts").exists(e));
+}
+
+// Kept: in no more steps than were asked for; shortest: in as few as can be.
+TEST(Rollouts, TellThoseThatKeptTheirWord) {
+  Rollouts rollouts;
+  rollouts.most_steps = 3;
+  const auto add = [&](Index start, Index asked, Index steps, bool reached) {
+    Rollout walk;
+    walk.start = start;
+    walk.asked = asked;
+    walk.actions.resize(static_cast<std::size_t>(steps));
+    walk.reached = reached;
+    rollouts.all.push_back(walk);
+  };
+  add(7, 1, 1, true);    // one step from the goal, and takes it
+  add(17, 1, 3, true);   // takes two too many
+  add(11, 1, 1, false);  // gives up
+  add(2, 1, 1, true);    // two steps away: nobody could
+  add(7, 3, 3, true);
+  add(2, 3, 2, true);  // sooner than asked
+  add(0, 3, 3, true);  // four steps away
+  EXPECT_EQ(rollouts.kept_their_word(1).of, 3);
+  EXPECT_EQ(rollouts.kept_their_word(1).reached, 1);
+  EXPECT_EQ(rollouts.kept_their_word(3).of, 2);
+  EXPECT_EQ(rollouts.kept_their_word(3).reached, 2);
+  EXPECT_EQ(rollouts.shortest().of, 3);
+  EXPECT_EQ(rollouts.shortest().reached, 1);
+  EXPECT_EQ(rollouts.find(7, 2), nullptr);
+  EXPECT_EQ(rollouts.find(2, 3), &rollouts.all[5]);
+}
+
+TEST_F(Walks, ChancesAreThoseOfEachStep) {
+  const Looked looked(testing::walking(folder_.path() / "walker"));
+  const auto rollouts = looked.findings.get(Findings::rollouts);
+  const auto checkpoint = model_store()->checkpoint((folder_.path() / "walker").string());
+  const Rollout& walk = *rollouts->find(20, 7);
+  ASSERT_EQ(walk.chances.dim(0), walk.steps());
+  for (Index t = 0; t < walk.steps(); ++t) {
+    const std::vector<Index> cells(walk.cells.begin(), walk.cells.begin() + t + 1);
+    const std::vector<Index> actions(walk.actions.begin(), walk.actions.begin() + t);
+    const Tensor logits =
+        run(checkpoint->model, open_walks({cells}, {actions}, {7}), {}).logits.value();
+    double sum = 0;
+    for (Index a = 0; a < Grid::kActions; ++a) {
+      sum += std::exp(static_cast<double>(logits[t * Grid::kActions + a]));
+    }
+    for (Index a = 0; a < Grid::kActions; ++a) {
+      const double chance = std::exp(static_cast<double>(logits[t * Grid::kActions + a])) / sum;
+      EXPECT_NEAR(static_cast<double>(walk.chances(t, a)), chance, 1e-5);
+    }
+  }
+}
+
+TEST(Completion, BeginsWithTheRowsThatAreGiven) {
+  const auto of = [](Index rows, std::size_t ids) {
+    Experiment e = testing::completing();
+    e.ids.resize(ids);
+    if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
+    ExperimentRun run(cpu_only());
+    Findings found;
+    finding("completion").beside_runs(e, run, {}, {}, found);
+    return found.get(Findings::completion);
+  };
+  EXPECT_EQ(of(3, 12)->given, 9);
+  EXPECT_EQ(of(1, 12)->given, 3);
+  EXPECT_EQ(of(1, 12)->whole.size(), 12u);
+  EXPECT_EQ(of(-1, 12)->given, 6);
+  EXPECT_EQ(of(-1, 5)->given, 5);  // fewer than the rows
+  EXPECT_TRUE(of(-1, 5)->whole.empty());
+  EXPECT_TRUE(std::isnan(of(-1, 5)->mean_error()));
+  EXPECT_EQ(of(-1, 5)->ids.size(), 12u);
+}
+
+// Returns, states and actions in turns, the last without its action where that is to come.
+TEST_F(Walks, TokensAreNamedByTheirSteps) {
+  const Looked looked(testing::walking(folder_.path() / "walker"));
+  const std::vector<TraceToken>& tokens = looked.trace->tokens;
+  ASSERT_GT(tokens.size(), 4u);
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    const char* const kinds[] = {"R", "s", "a"};
+    EXPECT_EQ(tokens[n].label, kinds[n % 3] + std::to_string(n / 3));
+    if (n % 3 == 2) {
+      EXPECT_GE(tokens[n].id, 0);
+    } else {
+      EXPECT_EQ(tokens[n].id, -1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace {
@@ -132,6 +133,26 @@ TEST(ColourMap, UnknownIdNamesTheKnown) {
     EXPECT_NE(std::string(e.what()).find("viridis"), std::string::npos);
     EXPECT_NE(std::string(e.what()).find("\"jet\""), std::string::npos);
   }
+}
+
+// All their colours, those that are worked out among them.
+TEST(ColourMap, ColoursAreAsTold) {
+  std::string text;
+  const auto tell = [&](const ColourMap& map) {
+    text += map.id;
+    for (std::size_t i = 0; i < map.colours.size(); ++i) {
+      const Colour c = map.colours[i];
+      char word[16];
+      std::snprintf(word, sizeof(word), "%s%02x%02x%02x", i % 12 == 0 ? "\n  " : " ", c.r, c.g,
+                    c.b);
+      text += word;
+      EXPECT_EQ(c.a, 255) << map.id;
+    }
+    text += "\n";
+  };
+  for (const ColourMap& map : colour_maps()) tell(map);
+  tell(colour_map(kCategories));
+  EXPECT_TRUE(testing::is_as_told(text, "core/figure/colours.txt"));
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <set>
 
 #include "core/base/error.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace {
@@ -135,6 +137,95 @@ TEST(Gif, RefusesWhatNoGifCanBe) {
   const Palette palette{{{0, 0, 0}}};
   EXPECT_THROW(GifEncoder(70000, 5, palette, 0.1), InputError);
   EXPECT_THROW(GifEncoder(0, 5, palette, 0.1), InputError);
+}
+
+// Of 256 colours one has no place: all come back nearly, and of 255 each as it is.
+TEST(Gif, KeepsTwoHundredAndFiftyFiveColours) {
+  for (const int count : {255, 256}) {
+    const Image image = picture(count, 3, [count](int x, int) {
+      if (x == count - 1) return Rgb{255, 250, 5};
+      return Rgb{static_cast<std::uint8_t>(x % 16 * 10), static_cast<std::uint8_t>(x / 16 * 10), 0};
+    });
+    const Palette palette = palette_of({image});
+    const Decoded gif = decoded(encoded({image}, 0.1));
+    int farthest = 0;
+    for (std::size_t i = 0; i < gif.frames[0].size(); ++i) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        farthest =
+            std::max(farthest, std::abs(int{gif.frames[0][i][c]} - int{image.rgba[4 * i + c]}));
+      }
+    }
+    EXPECT_LE(farthest, count == 255 ? 0 : 10) << count;
+  }
+}
+
+std::string told_palette(const Image& image) {
+  std::string text;
+  std::size_t n = 0;
+  for (const Rgb& colour : palette_of({image}).colours) {
+    text += n++ % 12 == 0 ? "\n " : "";
+    for (const std::uint8_t channel : colour) text += " " + std::to_string(int{channel});
+    text += ",";
+  }
+  return std::to_string(n) + " colours" + text + "\n";
+}
+
+// The widest boxes are cut, by how many pixels they have, at the middle one.
+TEST(Gif, PalettesAreAsTold) {
+  std::uint32_t state = 5;
+  const auto random = [&](std::uint32_t count) {
+    state = state * 1664525 + 1013904223;
+    return (state >> 8) % count;
+  };
+  const Image uneven = picture(60, 50, [&](int x, int y) {
+    const auto near = static_cast<std::uint8_t>(random(60));
+    if (x < 40) return Rgb{near, static_cast<std::uint8_t>(200 + random(40)), 7};
+    return Rgb{static_cast<std::uint8_t>(random(256)), near,
+               static_cast<std::uint8_t>(3 * y + static_cast<int>(random(90)))};
+  });
+  const Image few = picture(20, 15, [](int x, int y) {  // 300 colours, some bins of two of them
+    return Rgb{static_cast<std::uint8_t>(12 * x), static_cast<std::uint8_t>(16 * y + x % 2), 9};
+  });
+  const Image close = picture(20, 20, [](int x, int y) {  // fewer bins than colours
+    return Rgb{static_cast<std::uint8_t>(100 + x), static_cast<std::uint8_t>(30 + y), 200};
+  });
+  EXPECT_TRUE(testing::is_as_told(told_palette(uneven) + told_palette(few) + told_palette(close),
+                                  "core/figure/palettes.txt"));
+}
+
+TEST(Gif, TakesSizesDelaysAndPalettesUpToTheirLimits) {
+  const Palette black{{{0, 0, 0}}};
+  EXPECT_NO_THROW(GifEncoder(65535, 1, black, 0.1));
+  EXPECT_NO_THROW(GifEncoder(1, 65535, black, 0.1));
+  EXPECT_THROW(GifEncoder(65536, 1, black, 0.1), InputError);
+  EXPECT_THROW(GifEncoder(1, 65536, black, 0.1), InputError);
+  EXPECT_THROW(GifEncoder(1, 0, black, 0.1), InputError);
+  Palette many;
+  EXPECT_THROW(GifEncoder(1, 1, many, 0.1), std::logic_error);
+  many.colours.resize(255);
+  EXPECT_NO_THROW(GifEncoder(1, 1, many, 0.1));
+  many.colours.resize(256);
+  EXPECT_THROW(GifEncoder(1, 1, many, 0.1), std::logic_error);
+  const Image dot = picture(2, 1, [](int, int) { return Rgb{1, 2, 3}; });
+  EXPECT_EQ(decoded(encoded({dot}, 0)).hundredths[0], 1);
+  EXPECT_EQ(decoded(encoded({dot}, 1e9)).hundredths[0], 65535);
+  EXPECT_TRUE(encoded({dot}, 0.1).starts_with("GIF89a"));
+  for (const auto& [width, height] : {std::pair{1, 1}, {2, 2}}) {
+    GifEncoder encoder(2, 1, black, 0.1);
+    const Image other = picture(width, height, [](int, int) { return Rgb{0, 0, 0}; });
+    EXPECT_THROW(encoder.add(other), std::logic_error);
+    encoder.finish();
+  }
+}
+
+// Colours that no palette has become the nearest that it has, the first of those as near.
+TEST(Gif, ShowsTheNearestColours) {
+  GifEncoder encoder(4, 1, {{{10, 10, 10}, {20, 10, 10}, {200, 0, 0}, {0, 200, 0}}}, 0.1);
+  const Rgb wanted[] = {{15, 10, 10}, {16, 11, 9}, {90, 120, 0}, {255, 0, 100}};
+  encoder.add(picture(4, 1, [&](int x, int) { return wanted[x]; }));
+  const Decoded gif = decoded(encoder.finish());
+  EXPECT_EQ(gif.frames[0],
+            (std::vector<Rgb>{{10, 10, 10}, {20, 10, 10}, {0, 200, 0}, {200, 0, 0}}));
 }
 
 }  // namespace

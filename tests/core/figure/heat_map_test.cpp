@@ -137,5 +137,55 @@ TEST(HeatMap, DownloadsFromADevice) {
   }
 }
 
+TEST(HeatMap, PartsMayBeginAnywhere) {
+  HeatMap map = whole(testing::random_tensor({60, 90}, 6));
+  map.row = 7.5;
+  map.height = 40;  // as many cells as pixels, none of them whole
+  map.column = 30.25;
+  map.width = 55.5;
+  expect_exact(map, 17, 40);
+  map.column = 50.5;
+  map.width = 45;  // beyond the last
+  expect_exact(map, 45, 13);
+  map.width = 0;
+  for (const float v : heat_map_pixels(map, 4, 4)) EXPECT_TRUE(std::isnan(v));
+  map.width = 45;
+  map.height = 0;
+  for (const float v : heat_map_pixels(map, 4, 4)) EXPECT_TRUE(std::isnan(v));
+}
+
+// Of the same size above and below zero, what is above is shown, in any order.
+TEST(HeatMap, ShowsThePositiveOfTwo) {
+  HeatMap map = whole(Tensor::from({2, 4}, {-2, 2, 1, -1, 2, -2, 0, -1}));
+  map.colour_map = "vik";
+  const Tensor pixels = heat_map_pixels(map, 2, 1);
+  EXPECT_EQ(pixels(0, 0), 2);
+  EXPECT_EQ(pixels(0, 1), 1);
+  const Tensor rows = heat_map_pixels(map, 4, 1);
+  EXPECT_EQ(rows(0, 0), 2);
+  EXPECT_EQ(rows(0, 1), 2);
+}
+
+TEST(HeatMap, ColoursOfRangesAndHolesOnly) {
+  HeatMap map = whole(Tensor::from({1, 3}, {3, 5, kNan}));
+  map.missing = {9, 8, 7, 6};
+  const ColourMap& colours = colour_map("viridis");
+  const auto at = [&](int x) {
+    const Image image = rasterise(map, 3, 1);
+    const auto n = static_cast<std::size_t>(4 * x);
+    return Colour{image.rgba[n], image.rgba[n + 1], image.rgba[n + 2], image.rgba[n + 3]};
+  };
+  map.least = 1;
+  map.most = 9;
+  EXPECT_EQ(at(0), colours.at(0.25));
+  EXPECT_EQ(at(1), colours.at(0.5));
+  map.least = map.most = 3;  // no range
+  EXPECT_EQ(at(0), colours.colours[0]);
+  EXPECT_EQ(at(1), colours.colours[0]);
+  map.hollow = true;
+  EXPECT_EQ(at(0), (Colour{0, 0, 0, 0}));
+  EXPECT_EQ(at(2), (Colour{9, 8, 7, 6}));
+}
+
 }  // namespace
 }  // namespace attnscope

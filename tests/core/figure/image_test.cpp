@@ -96,5 +96,59 @@ TEST(ColourImage, StandsInSvgAsWellFormedPixels) {
   EXPECT_EQ(encode_svg(list_of({{4, 8, 32, 24}, Tensor()}), {}).find("<image"), std::string::npos);
 }
 
+// From the definition: the pixel that lies under the centre of each.
+TEST(Image, IsStretchedToAnySize) {
+  Image image{3, 5, {}};
+  for (int n = 0; n < 60; ++n) image.rgba.push_back(static_cast<std::uint8_t>(n * 37));
+  for (const auto& [width, height] : {std::pair{1, 1}, {3, 5}, {7, 2}, {2, 11}, {17, 6}}) {
+    const Image got = stretched(image, width, height);
+    ASSERT_EQ(got.width, width);
+    ASSERT_EQ(got.height, height);
+    ASSERT_EQ(got.rgba.size(), static_cast<std::size_t>(4 * width * height));
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        const int row = static_cast<int>((y + 0.5) * 5 / height + 1e-9);
+        const int column = static_cast<int>((x + 0.5) * 3 / width + 1e-9);
+        EXPECT_EQ(testing::pixel(got, x, y), testing::pixel(image, column, row)) << x << ", " << y;
+      }
+    }
+  }
+}
+
+TEST(Image, TakesColoursRowByRow) {
+  Tensor colours({3, 2, 3});
+  for (Index n = 0; n < 18; ++n) colours[n] = static_cast<float>(n * 10) / 255;
+  const Image image = image_of(colours);
+  ASSERT_EQ(image.rgba.size(), 24u);
+  for (int n = 0; n < 6; ++n) {
+    const auto level = [&](int c) { return static_cast<std::uint8_t>(10 * (3 * n + c)); };
+    EXPECT_EQ(testing::pixel(image, n % 2, n / 2), (Colour{level(0), level(1), level(2), 255}));
+  }
+}
+
+// Where nothing lies below, its colours come back as exactly as premultiplied ones can.
+TEST(ColourImage, KeepsItsColoursOnAClearPage) {
+  Tensor colours({4, 4, 4});
+  for (Index n = 0; n < 64; ++n) {
+    colours[n] = static_cast<float>(n % 4 == 3 ? 255 - n * 3 : (n * 97) % 256) / 255;
+  }
+  DisplayList list = list_of({{4, 8, 4, 4}, colours});
+  list.background = {0, 0, 0, 0};
+  const Image page = render_image(list, 1);
+  const Image own = image_of(colours);
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 4; ++x) {
+      const Colour c = testing::pixel(own, x, y);
+      const auto there_and_back = [&](int v) {
+        const int multiplied = (v * c.a + 127) / 255;
+        return static_cast<std::uint8_t>((multiplied * 255 + c.a / 2) / c.a);
+      };
+      const Colour want{there_and_back(c.r), there_and_back(c.g), there_and_back(c.b), c.a};
+      EXPECT_EQ(testing::pixel(page, x + 4, y + 8), want) << x << ", " << y;
+    }
+  }
+  EXPECT_EQ(testing::pixel(page, 3, 8), (Colour{0, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace attnscope

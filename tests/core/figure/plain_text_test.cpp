@@ -39,5 +39,16 @@ TEST(PlainText, Numbers) {
   EXPECT_EQ(grouped(-123456), "-123,456");
 }
 
+TEST(PlainText, ReplacesControlCodesAndNoOthers) {
+  const std::string replaced = "\xEF\xBF\xBD";
+  for (const char* kept : {" ", "~", "\xC2\xA0", "\xE2\x80\xA7", "\xE2\x80\xAA", "\xEF\xBF\xBD"}) {
+    EXPECT_EQ(plain_text(kept), kept);
+  }
+  for (const char* code : {"\x1f", "\x7f", "\xC2\x80", "\xC2\x9F", "\xE2\x80\xA8", "\xE2\x80\xA9",
+                           "\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    EXPECT_EQ(plain_text(code), replaced);
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

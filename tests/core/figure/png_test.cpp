@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 #include "tests/support/compare.h"
 #include "tests/support/picture.h"
 
@@ -136,6 +137,52 @@ TEST_F(Png, RefusesABomb) {
 TEST_F(Png, RefusesAKeywordThatPngCannotHold) {
   EXPECT_THROW(encode_png(noise(1, 1, true), {{"", "x"}}), InputError);
   EXPECT_THROW(encode_png(noise(1, 1, true), {{std::string(80, 'k'), "x"}}), InputError);
+}
+
+// Three channels where every pixel is opaque, four where one is not, wherever it lies.
+TEST_F(Png, IsOfThreeChannelsWhereItCanBe) {
+  constexpr std::size_t kColourType = 25;
+  Image image = noise(3, 2, true);
+  EXPECT_EQ(encode_png(image, {})[kColourType], 2);
+  for (const std::size_t clear : {std::size_t{3}, std::size_t{11}, std::size_t{23}}) {
+    Image other = image;
+    other.rgba[clear] = 254;
+    EXPECT_EQ(encode_png(other, {})[kColourType], 6);
+    EXPECT_EQ(testing::decode_png(encode_png(other, {})).rgba, other.rgba);
+  }
+}
+
+TEST_F(Png, SaysHowLargeItIsMeantToBe) {
+  const std::string plain = encode_png(noise(2, 2, true), {});
+  EXPECT_EQ(plain.find("pHYs"), std::string::npos);
+  const std::string png = encode_png(noise(2, 2, true), {}, 192);
+  std::string metres;  // 192 dots an inch are 7559 a metre, across and down
+  for (int n = 0; n < 2; ++n) metres += std::string("\0\0\x1d\x87", 4);
+  EXPECT_NE(png.find(chunk("pHYs", metres + '\1')), std::string::npos);
+}
+
+TEST_F(Png, TakesKeywordsUpToTheirLimits) {
+  const PictureMetadata longest{{std::string(79, 'k'), "x"}, {"k ~", "y"}};
+  EXPECT_EQ(read(encode_png(noise(1, 1, true), longest)), longest);
+  for (const char* wrong : {"a\x1f", "a\x7f", "\xC3\xBC"}) {
+    EXPECT_THROW(encode_png(noise(1, 1, true), {{wrong, "x"}}), InputError) << wrong;
+  }
+}
+
+TEST_F(Png, ReadsEveryLetterOfLatin1) {
+  EXPECT_EQ(read(with(chunk("tEXt", std::string("A\0\x7f\x80\xA0\xFF", 6)))).at("A"),
+            "\x7f\xC2\x80\xC2\xA0\xC3\xBF");
+}
+
+TEST_F(Png, ReadsPicturesUpToTheLargestSide) {
+  const int most = limits::kMostPictureSide;
+  for (const auto& [width, height] : {std::pair{1, 0}, {0, 1}}) {
+    const auto sized = [&](int side) {
+      return encode_png(noise(width == 1 ? side : 1, height == 1 ? side : 1, true), {});
+    };
+    EXPECT_EQ(fault(sized(most)), "");
+    EXPECT_NE(fault(sized(most + 1)).find("larger than pictures may be"), std::string::npos);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/figure/render.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 
@@ -168,6 +169,225 @@ TEST(Render, RefusesSizesAndNames) {
   testing::TemporaryFolder folder;
   EXPECT_THROW(write_picture(folder.path() / "a.bmp", sample(), 1, {}), InputError);
   EXPECT_THROW(write_picture(folder.path() / "a", sample(), 1, {}), InputError);
+}
+
+// Dark rows of a horizontal line, as many as its thickness says and none of them grey.
+TEST(Render, StrokesCoverWholePixels) {
+  for (const double scale : {1.0, 2.0, 3.0}) {
+    for (const double thickness : {0.2, 1.0, 2.0, 3.0, 4.0}) {
+      DisplayList list = page(20, 20);
+      list.items = {Line{{{0, 10}, {20, 10}}, kBlack, thickness}};
+      const Image level = render_image(list, scale);
+      list.items = {Line{{{10, 0}, {10, 20}}, kBlack, thickness}};
+      const Image upright = render_image(list, scale);
+      const int wanted = std::max(1, static_cast<int>(std::lround(thickness * scale)));
+      int dark = 0;
+      double middle = 0;
+      for (int at = 0; at < level.height; ++at) {
+        const Colour c = testing::pixel(level, level.width / 2, at);
+        EXPECT_TRUE(c == kBlack || c == kWhite);
+        EXPECT_EQ(testing::pixel(upright, at, level.width / 2), c);
+        if (c == kWhite) continue;
+        ++dark;
+        middle += at + 0.5;
+      }
+      EXPECT_EQ(dark, wanted) << thickness << " x " << scale;
+      EXPECT_NEAR(middle / dark, 10 * scale, 0.5 + 1e-9);
+      // It ends where it was to end, and begins so.
+      EXPECT_EQ(testing::pixel(level, 0, static_cast<int>(middle / dark)), kBlack);
+    }
+  }
+}
+
+TEST(Render, EndsOfStraightLinesAreCut) {
+  DisplayList list = page(20, 20);
+  list.items = {Line{{{5, 10}, {15, 10}}, kBlack, 4}};
+  const Image level = render_image(list, 1);
+  EXPECT_EQ(testing::pixel(level, 5, 10), kBlack);
+  EXPECT_EQ(testing::pixel(level, 4, 10), kWhite);
+  EXPECT_EQ(testing::pixel(level, 14, 10), kBlack);
+  EXPECT_EQ(testing::pixel(level, 15, 10), kWhite);
+  // Of three points, although level: round.
+  list.items = {Line{{{5, 10}, {9, 10}, {15, 10}}, kBlack, 4}};
+  EXPECT_EQ(testing::pixel(render_image(list, 1), 3, 10).r < 200, true);
+}
+
+TEST(Render, OutlinesAreCentredOnTheirEdges) {
+  for (const int thickness : {1, 2, 3}) {
+    DisplayList list = page(30, 30);
+    list.items = {OutlinedBox{{8, 6, 10, 14}, kBlack, static_cast<double>(thickness)}};
+    const Image image = render_image(list, 1);
+    const int out = thickness / 2, in = thickness - out;  // pixels before an edge and behind it
+    for (int y = 0; y < 30; ++y) {
+      for (int x = 0; x < 30; ++x) {
+        const auto on = [&](int at, int edge) {
+          // Odd ones lie behind the edge or before it, all of them on the same side.
+          return thickness % 2 == 0 ? at >= edge - out && at < edge + in
+                                    : std::abs(at - edge) <= out || std::abs(at + 1 - edge) <= out;
+        };
+        const bool near = on(x, 8) || on(x, 18) || on(y, 6) || on(y, 20);
+        if (!near || x < 8 - in || x >= 18 + in || y < 6 - in || y >= 20 + in) {
+          EXPECT_EQ(testing::pixel(image, x, y), kWhite) << x << ", " << y;
+        }
+      }
+    }
+    int across = 0, down = 0;
+    for (int n = 0; n < 30; ++n) {
+      across += testing::pixel(image, n, 12) == kBlack ? 1 : 0;
+      down += testing::pixel(image, 12, n) == kBlack ? 1 : 0;
+    }
+    EXPECT_EQ(across, 2 * thickness);
+    EXPECT_EQ(down, 2 * thickness);
+  }
+}
+
+// By the distance of pixels from the corners' centres.
+TEST(Render, CornersAreRound) {
+  for (const double radius : {6.0, 100.0}) {  // 100: as far as the box goes
+    const Box box{4, 6, 30, 20};
+    const double r = std::min(radius, 10.0);
+    DisplayList list = page(40, 32);
+    list.items = {FilledBox{box, kRed, radius}};
+    const Image image = render_image(list, 1);
+    for (int y = 0; y < 32; ++y) {
+      for (int x = 0; x < 40; ++x) {
+        const double px = x + 0.5, py = y + 0.5;
+        const double dx = std::max({box.x + r - px, px - (box.right() - r), 0.0});
+        const double dy = std::max({box.y + r - py, py - (box.bottom() - r), 0.0});
+        const double beyond = std::hypot(dx, dy) - r;
+        if (beyond < -1) {
+          EXPECT_EQ(testing::pixel(image, x, y), kRed) << x << ", " << y;
+        } else if (beyond > 1) {
+          EXPECT_EQ(testing::pixel(image, x, y), kWhite) << x << ", " << y;
+        }
+      }
+    }
+  }
+}
+
+TEST(Render, OneClipTooFewOrTooManyDoesNoHarm) {
+  DisplayList list = page(20, 20);
+  list.items = {Clip{}, Clip{Box{0, 0, 10, 20}},        Clip{},
+                Clip{}, FilledBox{{5, 5, 10, 5}, kRed}, Clip{Box{0, 0, 1, 1}}};
+  const Image image = render_image(list, 1);
+  EXPECT_EQ(testing::pixel(image, 12, 7), kRed);
+  EXPECT_EQ(testing::pixel(image, 12, 12), kWhite);
+}
+
+TEST(Render, HeatMapsOfOnePixelAreDrawn) {
+  DisplayList list = page(8, 8);
+  list.items = {checks({3, 4, 1, 1}, 1), checks({6, 1, 1, 3}, 1), checks({1, 1, 0.2, 1}, 1)};
+  const Image image = render_image(list, 1);
+  const Colour zero = colour_map("viridis").at(0);
+  for (int y = 0; y < 8; ++y) {
+    for (int x = 0; x < 8; ++x) {
+      const bool inside = (x == 3 && y == 4) || (x == 6 && y >= 1 && y < 4);
+      EXPECT_EQ(testing::pixel(image, x, y), inside ? zero : kWhite) << x << ", " << y;
+    }
+  }
+}
+
+TEST(Render, TakesSizesUpToTheirLimits) {
+  EXPECT_EQ(render_image(page(1, 16384), 1).height, 16384);
+  EXPECT_EQ(render_image(page(8192, 0.5), 2).width, 16384);
+  EXPECT_EQ(render_image(page(10.2, 3), 1).width, 11);  // whole pixels that hold it
+  for (const auto& [width, height] :
+       {std::pair{16385.0, 1.0}, {1.0, 16385.0}, {0.99, 5.0}, {5.0, 0.99}, {-4.0, -4.0}}) {
+    EXPECT_THROW(render_image(page(width, height), 1), InputError) << width << " x " << height;
+  }
+}
+
+TEST(Render, PngsSayThatAnInchHas96Units) {
+  testing::TemporaryFolder folder;
+  write_picture(folder.path() / "a.png", sample(), 2, {});
+  EXPECT_NE(read_file(folder.path() / "a.png").find(std::string("pHYs\0\0\x1d\x87", 8)),
+            std::string::npos);
+}
+
+// What the streams of a PDF hold, unpacked.
+std::string unpacked(const std::string& pdf) {
+  std::string all;
+  for (std::size_t at = pdf.find("stream\n"); at != std::string::npos;
+       at = pdf.find("stream\n", at + 1)) {
+    if (at >= 3 && pdf.compare(at - 3, 3, "end") == 0) continue;
+    std::string text(std::size_t{1} << 20, '\0');
+    auto size = static_cast<uLongf>(text.size());
+    const auto* from = reinterpret_cast<const Bytef*>(pdf.data() + at + 7);
+    const int status = uncompress(reinterpret_cast<Bytef*>(text.data()), &size, from,
+                                  static_cast<uLong>(pdf.size() - at - 7));
+    if (status == Z_OK) all += text.substr(0, size) + "\n";
+  }
+  return all;
+}
+
+// In points, of which a unit has three quarters.
+TEST(Render, PdfsHoldShapesWhereTheyAre) {
+  DisplayList list = page(200, 120);
+  list.items = {FilledBox{{12, 20, 32, 40}, kRed}, Line{{{14, 18}, {22, 18}}, kBlack, 0.4},
+                OutlinedBox{{62, 70, 10, 12}, kBlack, 0.8}, checks({110, 10, 80, 80}, 8)};
+  const std::string pdf = encode_pdf(list, {});
+  const std::string shapes = unpacked(pdf);
+  const auto holds = [&](const char* words) { return shapes.find(words) != std::string::npos; };
+  EXPECT_TRUE(holds("9 15 24 30 re"));
+  EXPECT_TRUE(holds("10.5 13.5 m"));
+  EXPECT_TRUE(holds("16.5 13.5 l"));
+  EXPECT_TRUE(holds("0.3 w"));
+  EXPECT_TRUE(holds("46.5 52.5 7.5 9 re"));
+  EXPECT_TRUE(holds("0.6 w"));
+  EXPECT_NE(pdf.find("/Width 320"), std::string::npos);  // four pixels to a unit
+  EXPECT_NE(pdf.find("/MediaBox [ 0 0 150 90 ]"), std::string::npos);
+}
+
+// However often, and in whatever order, they are asked for.
+TEST(Render, WidthsOfTextsAreTheirOwn) {
+  const TextMeasure& measure = file_text_measure();
+  const double wide = measure.width("WWWW", 13), narrow = measure.width("iiii", 13);
+  EXPECT_GT(wide, 2 * narrow);
+  EXPECT_GT(measure.width("WWWW", 13, true), wide);
+  EXPECT_EQ(measure.width("iiii", 13), narrow);
+  EXPECT_EQ(measure.width("WWWW", 13), wide);
+  EXPECT_NEAR(measure.width("WWWW", 26), 2 * wide, 0.1);
+  const std::string longer(300, 'W');
+  EXPECT_NEAR(measure.width(longer, 13), 75 * wide, 1);
+}
+
+// A circle so large that each quarter of it must be where it belongs.
+TEST(Render, LargeCornersAreRound) {
+  DisplayList list = page(1010, 1010);
+  list.items = {FilledBox{{5, 5, 1000, 1000}, kRed, 500}};
+  const Image image = render_image(list, 1);
+  int wrong = 0;
+  for (int y = 0; y < 1010; ++y) {
+    for (int x = 0; x < 1010; ++x) {
+      const double beyond = std::hypot(x + 0.5 - 505, y + 0.5 - 505) - 500;
+      if (std::abs(beyond) < 0.75) continue;
+      wrong += testing::pixel(image, x, y) == (beyond < 0 ? kRed : kWhite) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+// Lines that are neither level nor upright lie where they are, between pixels, with round ends: as
+// those that have a point more on their way.
+TEST(Render, OnlyStraightSegmentsAreSnapped) {
+  const auto of = [](std::vector<Point> points) {
+    DisplayList list = page(24, 24);
+    list.items = {Line{std::move(points), kBlack, 3}};
+    return render_image(list, 1);
+  };
+  const auto expect_alike = [](const Image& a, const Image& b) {
+    ASSERT_EQ(a.rgba.size(), b.rgba.size());
+    int apart = 0;
+    for (std::size_t n = 0; n < a.rgba.size(); ++n) {
+      apart = std::max(apart, std::abs(int{a.rgba[n]} - int{b.rgba[n]}));
+    }
+    EXPECT_LE(apart, 24);
+  };
+  expect_alike(of({{3.3, 4.2}, {15.5, 12.4}}), of({{3.3, 4.2}, {9.4, 8.3}, {15.5, 12.4}}));
+  expect_alike(of({{5.3, 4.2}, {5.3, 14.4}, {17.2, 9.3}}),
+               of({{5.3, 4.2}, {5.3, 9.3}, {5.3, 14.4}, {17.2, 9.3}}));
+  expect_alike(of({{4.2, 5.3}, {14.4, 5.3}, {9.3, 17.2}}),
+               of({{9.3, 17.2}, {14.4, 5.3}, {4.2, 5.3}}));
 }
 
 }  // namespace

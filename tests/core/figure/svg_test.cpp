@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/figure/heat_map.h"
 #include "tests/support/picture.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace {
@@ -41,6 +43,95 @@ TEST(Svg, TheCheckItselfFindsFaults) {
   EXPECT_NE(testing::xml_fault(head + "<a>"), "");
   EXPECT_NE(testing::xml_fault(head + "<a>&</a>"), "");
   EXPECT_NE(testing::xml_fault(head + "<a b=c/>"), "");
+}
+
+std::string from_base64(std::string_view text) {
+  const std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  unsigned group = 0;
+  int bits = 0;
+  for (const char c : text.substr(0, text.find('='))) {
+    group = group << 6 | static_cast<unsigned>(digits.find(c));
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(group >> bits & 255);
+  }
+  return bytes;
+}
+
+// The pixels that an SVG of this one thing holds; none where it holds none.
+Image pixels_in(const Item& item) {
+  DisplayList list;
+  list.width = list.height = 100;
+  list.items = {item};
+  const std::string svg = encode_svg(list, {});
+  EXPECT_EQ(testing::xml_fault(svg), "");
+  const std::string begin = "base64,";
+  const std::size_t at = svg.find(begin);
+  if (at == std::string::npos) return {};
+  const std::size_t end = svg.find('"', at);
+  EXPECT_EQ((end - at - begin.size()) % 4, 0u);  // filled up with '='
+  return testing::decode_png(
+      from_base64(std::string_view(svg).substr(at + begin.size(), end - at - begin.size())));
+}
+
+// Files of all three lengths that base64 tells apart, and their sizes in pixels.
+TEST(Svg, HoldsPicturesOfFourPixelsToAUnit) {
+  for (const int columns : {1, 2, 3, 5, 8}) {
+    HeatMap map;
+    map.box = {10, 10, columns + 0.25, 2.1};
+    map.values = Tensor::full({1, columns}, 0.5f);
+    for (Index c = 0; c < columns; ++c) map.values(0, c) = static_cast<float>(c) / 8;
+    map.width = columns;
+    map.height = 1;
+    const Image image = pixels_in(map);
+    ASSERT_EQ(image.width, 4 * columns + 1);
+    ASSERT_EQ(image.height, 9);
+    EXPECT_EQ(image.rgba, rasterise(map, image.width, image.height).rgba);
+  }
+  HeatMap least;
+  least.values = Tensor::full({1, 1}, 0.5f);
+  least.width = least.height = 1;
+  least.box = {1, 1, 0.25, 0.25};
+  EXPECT_EQ(pixels_in(least).width, 1);
+  least.box = {1, 1, 0.25, 0};
+  EXPECT_EQ(pixels_in(least).width, 0);
+  least.box = {1, 1, 0, 0.25};
+  EXPECT_EQ(pixels_in(least).width, 0);
+}
+
+// One that is larger than its place in either direction keeps its own pixels.
+TEST(Svg, EnlargesImagesThatAreSmallerThanTheirPlaces) {
+  const Tensor colours = Tensor::full({6, 20, 3}, 0.25f);
+  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 10}, colours}).width, 40);
+  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 10}, colours}).height, 40);
+  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 4, 10}, colours}).height, 6);
+  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 1}, colours}).width, 20);
+}
+
+TEST(Svg, IsWrittenAsTold) {
+  DisplayList list;
+  list.width = 120.5;
+  list.height = 80;
+  list.background = {250, 251, 252, 255};
+  list.items = {FilledBox{{0, 0.125, 10.5, 100}, {255, 16, 9, 128}, 2.5},
+                FilledBox{{0, 0, 1, 1}, {}, 0},
+                OutlinedBox{{-3, 4, 5, 6}, {1, 2, 3, 255}, 1.5},
+                Line{{}, {}, 1},
+                Line{{{1, 2}, {3.456, 4}, {5, 6}}, {9, 9, 9, 0}, 0.75},
+                Clip{},
+                Clip{Box{0, 0, 100, 100}},
+                Clip{Box{1, 1, 10, 10}},
+                Text{{5, 6}, "start", {7, 8, 9, 255}, 10},
+                Clip{},
+                Text{{5.5, 6}, "middle", {}, 20, Align::Middle, 0, true},
+                Clip{Box{2, 2, 3, 3}},
+                Text{{5, 6.25}, "end", {}, 12.5, Align::End, 45}};
+  const std::string svg = encode_svg(list, {{"Title", "A title"}, {"Experiment", "{}"}});
+  EXPECT_EQ(testing::xml_fault(svg), "");
+  EXPECT_TRUE(testing::is_as_told(svg, "core/figure/written_svg.txt"));
 }
 
 }  // namespace

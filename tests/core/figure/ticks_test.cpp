@@ -40,5 +40,20 @@ TEST(Ticks, HaveAsManyDecimalsAsTellThemApart) {
   EXPECT_EQ(tick_text(1500, 500), "1500");
 }
 
+// Where a range that is divided by the count is a little more than a round number, by rounding.
+TEST(Ticks, AreNotFewerForRounding) {
+  EXPECT_EQ(round_ticks(0.1, 0.4, 3).size(), 4u);
+  EXPECT_EQ(round_ticks(0.2, 0.8, 6).size(), 7u);
+  EXPECT_EQ(round_ticks(0, 1, 0).size(), 2u);  // as for one
+}
+
+TEST(Ticks, HaveTheDecimalsOfStepsThatAreNearlyPowersOfTen) {
+  EXPECT_EQ(tick_text(0.3, 0.3 - 0.2), "0.3");
+  EXPECT_EQ(tick_text(0.0123, 1e-4), "0.0123");
+  EXPECT_EQ(tick_text(0.0123, 0.9e-4), "0.012");
+  EXPECT_EQ(tick_text(99999, 3), "99999");
+  EXPECT_EQ(tick_text(-100000, 3), "-1e+05");
+}
+
 }  // namespace
 }  // namespace attnscope

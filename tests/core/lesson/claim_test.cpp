@@ -75,5 +75,24 @@ TEST(Claim, MeasuresHaveNamesOfTheirOwn) {
   }
 }
 
+TEST(Claim, SaysLimitsWhereTheyAreOfUse) {
+  const auto said = [](std::optional<double> least, std::optional<double> most, double value,
+                       bool holds = true) {
+    Claim claim;
+    claim.least = least;
+    claim.most = most;
+    return measured_text(claim, {value, holds});
+  };
+  EXPECT_EQ(said(0.9, std::nullopt, 0.9), "0.9");  // the limit itself
+  EXPECT_EQ(said(std::nullopt, 0.5, 0.5), "0.5");
+  EXPECT_EQ(said(std::nullopt, 0.5, 0.2), "0.2 (at most 0.5)");
+  EXPECT_EQ(said(0.9, 1, 0.90001), "0.9 (at least 0.9, at most 1)");
+  EXPECT_EQ(said(std::nullopt, 0, -0.5), "-0.5 (at most 0)");  // nothing that is to vanish
+  EXPECT_EQ(said(std::nullopt, 1e-3, 0.0005), "0.0005 (at most 0.001)");
+  EXPECT_EQ(said(std::nullopt, 9e-4, 0.0005), "below 0.0009");
+  EXPECT_EQ(said(2e6, std::nullopt, 999999, false), "999999 (at least 2e+06)");
+  EXPECT_EQ(said(2e6, std::nullopt, 1e6, false), "1e+06 (at least 2e+06)");
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -114,5 +114,21 @@ TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
   }
 }
 
+// Files beside the lesson are named from its folder on; where there is none, none is.
+TEST_F(Lessons, FilesAreThoseOfTheLessonsFolder) {
+  const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+    "session": {"attnscope": 1},
+    "steps": [{"title": "one", "text": "first", "session": {"text": "a"}},
+              {"title": "two", "text": "second", "session": {"input": "../w.safetensors"}},
+              {"title": "three", "text": "third", "session": {"input": "/tmp/w.safetensors"}}]})");
+  EXPECT_EQ(lesson.steps[0].experiment.input, "");
+  EXPECT_EQ(lesson.steps[0].experiment.tensors.file, "");
+  EXPECT_EQ(lesson.steps[1].experiment.input,
+            (folder_.path().parent_path() / "w.safetensors").string());
+  EXPECT_EQ(lesson.steps[2].experiment.input, "/tmp/w.safetensors");
+  std::filesystem::copy_file(folder_.path() / "02-a-lesson.json", folder_.path() / "07.json");
+  EXPECT_EQ(load_lesson(folder_.path() / "07.json").id, "07");
+}
+
 }  // namespace
 }  // namespace attnscope

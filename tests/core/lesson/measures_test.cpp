@@ -6,9 +6,14 @@
 
 #include "core/analysis/pair.h"
 #include "core/base/error.h"
+#include "core/experiment/completion.h"
+#include "core/experiment/exit_study.h"
+#include "core/experiment/rollouts.h"
+#include "core/experiment/written.h"
 #include "core/lesson/claim.h"
 #include "core/model/config.h"
 #include "core/model/logit_lens.h"
+#include "core/view/alignment/alignment_numbers.h"
 #include "core/view/view_values.h"
 #include "tests/support/case_run.h"
 #include "tests/support/model_trace.h"
@@ -546,6 +551,375 @@ TEST(Measures, OfStepsAndGates) {
   const auto memory = testing::run_case("memory-memorizing", ids);
   EXPECT_NEAR(measured_at("memory_gate", memory, 1, 0, 1),
               measured_at("memory_share", memory, 1, 0, 1), 1e-5);
+}
+
+TEST(Measures, ClaimsHoldUpToTheirLimits) {
+  const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
+  const auto holds = [&](std::optional<double> least, std::optional<double> most) {
+    Claim claim;
+    claim.measure = "weight";
+    claim.query = 2;
+    claim.key = 1;
+    claim.least = least;
+    claim.most = most;
+    return check(claim, one).holds;
+  };
+  EXPECT_TRUE(holds(0.125, std::nullopt));
+  EXPECT_FALSE(holds(0.126, std::nullopt));
+  EXPECT_TRUE(holds(std::nullopt, 0.125));
+  EXPECT_FALSE(holds(std::nullopt, 0.124));
+  EXPECT_TRUE(holds(0.125, 0.125));
+  EXPECT_FALSE(holds(0.1, 0.12));
+  EXPECT_FALSE(holds(0.13, 0.2));
+}
+
+// Rows that do not add up to one, and weights that are not where one would expect them.
+TEST(Measures, OfMapsOfAnyWeights) {
+  const Traces odd{trace_of({5, 6, 7}, {1, 0, 0.25F, 0.5F, 0.4F, 0, 0, 0.5F, 0.7F}), nullptr};
+  EXPECT_NEAR(measured("row_sum_error", odd), 0.25, 1e-6);
+  EXPECT_NEAR(measured("later_weight", odd), 0.25, 1e-6);
+  EXPECT_EQ(measured("farthest", odd), 2);
+  EXPECT_EQ(measured("strongest_key", odd, 1), 0);
+  EXPECT_EQ(measured("strongest_key", odd, 2), 2);
+  const Traces near{trace_of({5, 6, 7}, {1, 0, 0, 0.5F, 0.5F, 0, 0, 0.5F, 0.5F}), nullptr};
+  EXPECT_EQ(measured("farthest", near), 1);
+  EXPECT_NEAR(measured("row_sum_error", near), 0, 1e-7);
+  EXPECT_NEAR(measured("largest_weight", odd), (1 + 0.5 + 0.7) / 3, 1e-6);
+}
+
+// A pair that one of the orders forbids is left out, however far its weights are apart.
+TEST(Measures, OfPairsThatOneOrderForbids) {
+  const auto one = trace_of({5, 6, 7}, {1, 0, 0, 0.9F, 0.1F, 0, 0.9F, 0, 0.1F});
+  const auto turned = trace_of({7, 6, 5}, {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.25F, 0.25F});
+  EXPECT_NEAR(measured("difference_where_allowed", {one, turned}), 0.9, 1e-6);  // 7 on itself
+  EXPECT_NEAR(measured("difference_by_token", {one, turned}), 0.9, 1e-6);
+  const auto alike = trace_of({7, 6, 5}, {0.2F, 0, 0, 0.8F, 0.2F, 0, 0.7F, 0.1F, 0.9F});
+  EXPECT_NEAR(measured("difference_where_allowed", {one, alike}), 0.1, 1e-6);
+  EXPECT_NEAR(measured("difference_by_token", {one, alike}), 0.9, 1e-6);
+}
+
+// Where all heads see the same pairs there is one pattern for them, and the last head's is it.
+TEST(Measures, OfTheLastHeadOfOnePattern) {
+  const std::vector<float> even = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
+  const auto trace = trace_of_heads({kWeights, even});
+  const auto at_head = [&](const std::string& id, const Traces& traces, Index query) {
+    Claim claim;
+    claim.measure = id;
+    claim.head = 1;
+    claim.query = query;
+    claim.least = 0;
+    return check(claim, traces).value;
+  };
+  auto other = std::make_shared<Trace>(*trace);
+  other->attention[0].result.attention = other->attention[0].result.attention.copy();
+  other->attention[0].result.attention(1, 2, 0) = 0.75F;
+  other->tokens[2].id = 9;
+  auto one = std::make_shared<Trace>(*trace);
+  one->tokens[2].id = 9;
+  EXPECT_NEAR(at_head("difference_where_allowed", {one, other}, -1), 0.25, 1e-6);
+  EXPECT_EQ(at_head("keys_of_query", {one, nullptr}, 2), 3);
+  // Four heads: the second largest but one.
+  const std::vector<float> sharp = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const Traces four{trace_of_heads({even, sharp, kWeights, sharp}), nullptr};
+  EXPECT_NEAR(measured("median_entropy", four), 0, 1e-7);
+
+  const Traces run = run_of("full", "none");
+  const Part& part = *run.trace->attention[0].result.part;
+  double most = -INFINITY, sum = 0, scores = 0, squares = 0;
+  for (Index i = 0; i < 12; ++i) {
+    for (Index key = 0; key <= i; ++key) {
+      const double score = pair_score(part, 1, i, key)->score;
+      scores += score;
+      squares += score * score;
+    }
+  }
+  for (Index key = 0; key < 12; ++key) most = std::max(most, pair_score(part, 1, 11, key)->product);
+  for (Index key = 0; key < 12; ++key)
+    sum += std::exp(pair_score(part, 1, 11, key)->product - most);
+  EXPECT_NEAR(at_head("unscaled_weight", run, 11), 1 / sum, 1e-9);
+  EXPECT_NEAR(at_head("score_spread", run, -1), std::sqrt(squares / 78 - scores / 78 * scores / 78),
+              1e-9);
+  const Traces four_terms = run_of("full", "transformer_xl");
+  double all = 0, content = 0;
+  for (Index key = 0; key < 12; ++key) {
+    const auto score = pair_score(*four_terms.trace->attention[0].result.part, 1, 11, key);
+    for (const auto& [term, value] : score->terms) {
+      all += std::abs(value);
+      if (term == Term::Content) content += std::abs(value);
+    }
+  }
+  EXPECT_NEAR(at_head("position_share", four_terms, 11), 1 - content / all, 1e-9);
+}
+
+TEST(Measures, OfTheLastHeadThatHasANext) {
+  const Traces run{std::make_shared<const Trace>(testing::run_model({.heads = 4, .kv_heads = 4})),
+                   nullptr};
+  const Tensor& keys = run.trace->attention.front().result.part->k.value();
+  for (Index head = 0; head < 3; ++head) {
+    double apart = 0;
+    for (Index c = 0; c < keys.dim(1); ++c) {
+      for (Index n = 0; n < keys.dim(2); ++n) {
+        apart = std::max(apart, std::abs(static_cast<double>(keys(head, c, n)) -
+                                         static_cast<double>(keys(head + 1, c, n))));
+      }
+    }
+    Claim claim;
+    claim.measure = "keys_apart";
+    claim.head = head;
+    claim.least = 0;
+    EXPECT_NEAR(check(claim, run).value, apart, 1e-9) << head;
+  }
+}
+
+// Scores are those of the softmax, whichever it is; where nothing makes any, there are none.
+TEST(Measures, OfScoresOfOtherHeads) {
+  const Traces spans = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
+  const Part& part = *spans.trace->attention.front().result.part;
+  EXPECT_NEAR(measured("score", spans, 9, 4), pair_score(part, 0, 9, 4)->score, 1e-9);
+  const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
+  EXPECT_THROW(measured("score", map, 2, 1), InputError);
+  EXPECT_THROW(measured("score_spread", map), InputError);
+  EXPECT_THROW(measured("cached_numbers", map), InputError);
+}
+
+// Zero is said without a sign.
+TEST(Measures, OfABiasThatIsNothing) {
+  const Traces one = run_of("full", "alibi");
+  for (const Index at : {0, 7, 11}) EXPECT_FALSE(std::signbit(measured("bias", one, at, at)));
+  const Traces bent = run_of("full", "t5");
+  const auto at = [&](Index distance) { return measured("bias", bent, 11, 11 - distance); };
+  double bend = 0;
+  for (Index distance = 1; distance < 11; ++distance) {
+    bend = std::max(bend, std::abs(at(distance - 1) - 2 * at(distance) + at(distance + 1)));
+  }
+  EXPECT_NEAR(measured("bias_bend", bent), bend, 1e-9);
+}
+
+// A span's reach is never farther than the model's largest one, however wide its ramp.
+TEST(Measures, OfSpansWithWideRamps) {
+  const Traces one = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 9})", "none");
+  double within = 0, all = 0;
+  for (Index i = 0; i < 12; ++i) {  // z is 2: a ramp down to 11, of which distances to 4 are left
+    within += static_cast<double>(std::min<Index>(i + 1, 5));
+    all += static_cast<double>(i + 1);
+  }
+  EXPECT_NEAR(measured("span_pairs", one), within / all, 1e-12);
+  EXPECT_EQ(measured("mean_span", one), 2);
+  EXPECT_EQ(measured("longest_span", one), 2);
+  EXPECT_EQ(measured("span_range", one), 0);
+  EXPECT_THROW(measured("span_range", run_of("full", "none")), InputError);
+  EXPECT_THROW(measured("mean_span", run_of("full", "none")), InputError);
+  Claim claim;
+  claim.measure = "span_mask";
+  claim.query = 6;
+  claim.least = 0;
+  claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");
+  claim.key = 2;
+  EXPECT_EQ(check(claim, one).value, 1);  // as far as the model's largest span
+  claim.key = 1;
+  EXPECT_EQ(check(claim, one).value, 0);
+}
+
+// A span that is drawn over a map of which nothing else is known.
+TEST(Measures, OfADrawnSpan) {
+  const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
+  Claim claim;
+  claim.measure = "span_mask";
+  claim.query = 2;
+  claim.key = 0;
+  claim.least = 0;
+  EXPECT_THROW(check(claim, map), InputError);
+  claim.view = testing::settings_with("span", R"({"z": 1, "ramp": 4})");
+  EXPECT_NEAR(check(claim, map).value, 0.75, 1e-6);
+  claim.view = testing::settings_with("span", R"({"z": 1})");
+  EXPECT_THROW(check(claim, map), InputError);
+  claim.view = testing::settings_with("span", R"({"ramp": 4})");
+  EXPECT_THROW(check(claim, map), InputError);
+}
+
+TEST(Measures, OfAnOracleOfExits) {
+  Traces traces(trace_of({5, 6, 5, 7}, std::vector<float>(16, 0.25F)));
+  EXPECT_THROW(measured("oracle_agreement", traces), InputError);
+  auto study = std::make_shared<ExitStudy>();
+  study->guess = IntTensor::zeros({3, 4});
+  study->distribution = Tensor::from(
+      {4, 3}, {0.5F, 0.3F, 0.2F, 0.1F, 0.8F, 0.1F, 0.6F, 0.2F, 0.2F, 0.2F, 0.2F, 0.6F});
+  study->oracle = {0, 2, 0, -1};  // of the likeliest 0, 1, 0, 2; the last has no next token
+  traces.findings.set(Findings::exits, std::shared_ptr<const ExitStudy>(study));
+  EXPECT_NEAR(measured("oracle_agreement", traces), 2.0 / 3, 1e-12);
+}
+
+TEST(Measures, OfWhatExitsSave) {
+  Traces traces(trace_of({5, 6, 5}, kWeights));
+  EXPECT_THROW(measured("work_saved", traces), InputError);
+  auto work = std::make_shared<ExitWork>();
+  work->left = {0, 2, 3};
+  work->agrees = {true, false, true};
+  work->all = {.milliseconds = 3, .multiply_adds = 800, .bits = 2.5};
+  work->early = {.milliseconds = 1, .multiply_adds = 200, .bits = 3.25};
+  traces.findings.set(Findings::exit_work, std::shared_ptr<const ExitWork>(work));
+  EXPECT_NEAR(measured("work_saved", traces), 0.75, 1e-12);
+  EXPECT_NEAR(measured("exit_bits", traces), 0.75, 1e-12);
+  EXPECT_NEAR(measured("exit_agreement", traces), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(measured("layers_passed", traces), (1 + 3 + 4) / 3.0, 1e-12);
+}
+
+// Bits of each token but the first, by what was mixed and by the model alone.
+TEST(Measures, OfWhatRetrievalSaves) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  trace->logits = Tensor::from({3, 3}, {0, 1, 2, 1, 0, 0, 3, 0, 1});
+  trace->token_bits = Tensor::full({3}, 1);
+  EXPECT_THROW(measured("retrieval_gain", {trace, nullptr}), InputError);
+  trace->counts.emplace("retrieval.index", IntTensor::zeros({3, 1}));
+  trace->taps.emplace("log_probabilities",
+                      Tensor::from({3, 3}, {-0.5F, -1, -2, -3, -0.25F, -2, -1, -1, -1}));
+  const double first = 0 - std::log(std::exp(0.0) + std::exp(1.0) + std::exp(2.0));
+  const double second = 0 - std::log(std::exp(1.0) + 2 * std::exp(0.0));
+  const double gain = ((-0.5 - first) + (-0.25 - second)) / 2 / std::log(2.0);
+  EXPECT_NEAR(measured("retrieval_gain", {trace, nullptr}), gain, 1e-5);
+  EXPECT_THROW(measured("fetched_share", {trace, nullptr}, 1), InputError);
+}
+
+// What a head says and what its values add up to, where the two are not the same.
+TEST(Measures, OfSumsThatAreOff) {
+  auto run = std::make_shared<Trace>(testing::run_model({.length = 6}));
+  AttentionTap& tap = run->attention[0];
+  ASSERT_EQ(tap.result.output.value().rank(), 3);
+  Tensor output = tap.result.output.value().copy();
+  const Index size = output.dim(2);
+  double largest = 0;
+  for (Index n = 0; n < size; ++n) {
+    if (n == 3) output(0, 5, n) += 0.5F;
+    largest = std::max(largest, std::abs(static_cast<double>(output(0, 5, n))));
+  }
+  tap.result.output = Var(output);
+  EXPECT_NEAR(measured("sum_error", {run, nullptr}, 5), 0.5 / largest, 1e-5);
+  double sum = 0;  // of nothing said, how far the sum is from it
+  const Tensor before = output.copy();
+  for (Index n = 0; n < size; ++n) {
+    sum = std::max(sum, std::abs(static_cast<double>(output(0, 5, n)) - (n == 3 ? 0.5 : 0)));
+    output(0, 5, n) = 0;
+  }
+  EXPECT_NEAR(measured("sum_error", {run, nullptr}, 5), sum, 1e-5);
+}
+
+TEST(Measures, OfGuessesOfManyLayers) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  auto lens = std::make_shared<LogitLens>();
+  lens->guess = IntTensor::from({4, 3}, {7, 1, 2, 4, 5, 6, 7, 5, 6, 7, 5, 8});
+  Traces traces(trace);
+  traces.findings.set(Findings::lens, std::shared_ptr<const LogitLens>(lens));
+  EXPECT_EQ(measured("settles_at", traces, 0), 2);  // the first layer's guess did not stay
+  EXPECT_EQ(measured("settles_at", traces, 1), 1);
+  EXPECT_EQ(measured("settles_at", traces, 2), 3);
+  EXPECT_THROW(measured("settles_at", traces, 3), InputError);
+  Claim claim;
+  claim.measure = "settled";
+  claim.least = 0;
+  const double shares[] = {0, 1.0 / 3, 2.0 / 3, 1};
+  for (claim.layer = 0; claim.layer < 4; ++claim.layer) {
+    EXPECT_NEAR(check(claim, traces).value, shares[claim.layer], 1e-12) << claim.layer;
+  }
+  EXPECT_THROW(check(claim, traces), InputError);  // layer 4
+}
+
+TEST(Measures, OfTheLastToken) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  trace->logits = Tensor::from({3, 3}, {5, 5, 3, 5, 4, 3, 0, 1, 2});
+  const Traces one{trace, nullptr};
+  EXPECT_THROW(measured("foreseen", one, 3), InputError);  // nothing comes behind the last
+  EXPECT_EQ(measured("next_rank", one, 0, 1), 1);          // as likely as another
+  EXPECT_THROW(measured("next_rank", one, 3, 1), InputError);
+  EXPECT_THROW(measured("next_rank", one, 0, 3), InputError);
+}
+
+TEST(Measures, OfGatesThatALayerLacks) {
+  const auto gated = testing::run_case("join-gru", {5, 14, 12, 2, 9, 15, 4, 9});
+  EXPECT_THROW(measured_at("memory_gate", gated, 0, 0, 0), InputError);
+  const auto steps = testing::run_case("universal-act", {5, 14, 12, 2, 9, 15, 4, 9});
+  EXPECT_THROW(measured_at("steps_taken", steps, 0, 0, 0, 8), InputError);
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  EXPECT_THROW(measured("retrieval_gate", {trace, nullptr}, 1), InputError);
+  trace->taps.emplace("retrieval.gate", Tensor::from({3}, {0.1F, 0.5F, 0.25F}));
+  EXPECT_EQ(measured("retrieval_gate", {trace, nullptr}, 1), 0.5);
+  EXPECT_EQ(measured("retrieval_gate", {trace, nullptr}, 2), 0.25);
+  EXPECT_THROW(measured("retrieval_gate", {trace, nullptr}, 3), InputError);
+}
+
+// Walks of one and of two steps, of which the one that was asked for in time comes late.
+TEST(Measures, OfWalks) {
+  auto rollouts = std::make_shared<Rollouts>();
+  rollouts->most_steps = 3;
+  const auto add = [&](Index start, Index asked, Index steps, bool reached) {
+    Rollout walk;
+    walk.start = start;
+    walk.asked = asked;
+    walk.actions.assign(static_cast<std::size_t>(steps), 0);
+    walk.cells.assign(static_cast<std::size_t>(steps) + 1, start);
+    walk.reached = reached;
+    rollouts->all.push_back(walk);
+  };
+  add(7, 1, 1, true);    // returns of -0.1
+  add(7, 2, 1, true);    // -0.1
+  add(7, 3, 3, true);    // -0.3
+  add(17, 1, 3, false);  // -0.4
+  add(17, 2, 3, true);   // -0.3
+  add(17, 3, 3, true);   // -0.3
+  Traces traces(trace_of({5, 6, 5}, kWeights));
+  EXPECT_THROW(measured("starts_solved", traces), InputError);
+  traces.findings.set(Findings::rollouts, std::shared_ptr<const Rollouts>(rollouts));
+  EXPECT_EQ(measured("starts_solved", traces), 0.5);
+  // Of -0.1, -0.2, -0.3 with the means -0.25, -0.2, -0.3.
+  const double x[] = {-0.1, -0.2, -0.3}, y[] = {-0.25, -0.2, -0.3};
+  double xy = 0, xx = 0, yy = 0;
+  for (int n = 0; n < 3; ++n) {
+    xy += (x[n] + 0.2) * (y[n] + 0.25);
+    xx += (x[n] + 0.2) * (x[n] + 0.2);
+    yy += (y[n] + 0.25) * (y[n] + 0.25);
+  }
+  EXPECT_NEAR(measured("achieved_follows_asked", traces), xy / std::sqrt(xx * yy), 1e-5);
+  auto refused = std::make_shared<Rollouts>();
+  refused->problem = "there are none";
+  traces.findings.set(Findings::rollouts, std::shared_ptr<const Rollouts>(refused));
+  EXPECT_THROW(measured("starts_solved", traces), InputError);
+}
+
+TEST(Measures, OfACompletedImage) {
+  Traces traces(trace_of({5, 6, 5}, kWeights));
+  EXPECT_THROW(measured("completion_error", traces), InputError);
+  auto completion = std::make_shared<Completion>();
+  completion->width = completion->height = 2;
+  completion->levels = 9;
+  completion->given = 1;
+  completion->whole = {8, 4, 2, 7};
+  completion->ids = {0, 3, 6, 7};
+  traces.findings.set(Findings::completion, std::shared_ptr<const Completion>(completion));
+  EXPECT_NEAR(measured("completion_error", traces), 5.0 / 3, 1e-12);
+}
+
+// A number that is written in words; the end is none of them.
+TEST(Measures, OfNumbersInWords) {
+  const auto right = [](const std::string& digits, const std::string& words, bool ended = true) {
+    auto trace = std::make_shared<Trace>();
+    trace->tokenizer = byte_tokenizer();
+    std::vector<TraceToken> source;
+    for (const char c : digits) source.push_back({.bytes = std::string(1, c), .label = {}});
+    trace->streams.push_back({kSourceStream, source});
+    auto written = std::make_shared<WrittenTarget>();
+    written->trace = trace;
+    for (const char c : words) written->ids.push_back(static_cast<unsigned char>(c));
+    if (ended) written->ids.push_back(256);
+    written->ended = ended;
+    Traces traces(trace_of({5, 6, 5}, kWeights));
+    traces.findings.set(Findings::written, std::shared_ptr<const WrittenTarget>(written));
+    return measured("number_right", traces);
+  };
+  EXPECT_EQ(right("21", "einundzwanzig"), 1);
+  EXPECT_EQ(right("21", "einundzwanzig", false), 1);
+  EXPECT_EQ(right("21", "zwanzig"), 0);
+  EXPECT_THROW(right("2x", "zwanzig"), InputError);
+  EXPECT_THROW(right("", "zwanzig"), InputError);
+  EXPECT_THROW(right("123456789012345", "zwanzig"), InputError);
 }
 
 }  // namespace

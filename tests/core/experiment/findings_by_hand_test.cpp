@@ -1,0 +1,283 @@
+// What is found beside runs, against the same worked out by hand or by whole runs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/experiment/datastore.h"
+#include "core/experiment/exit_study.h"
+#include "core/experiment/found_contexts.h"
+#include "core/experiment/replaced_token.h"
+#include "core/experiment/samples.h"
+#include "core/model/exits.h"
+#include "core/model/pass.h"
+#include "core/view/view_values.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Looked;
+
+// Bits of each next token, their mean.
+double bits_by_hand(const Tensor& logits, const std::vector<TraceToken>& tokens) {
+  double bits = 0;
+  for (Index i = 0; i + 1 < logits.dim(0); ++i) {
+    double sum = 0;
+    for (Index n = 0; n < logits.dim(1); ++n) sum += std::exp(static_cast<double>(logits(i, n)));
+    const auto next = static_cast<double>(logits(i, tokens[static_cast<std::size_t>(i + 1)].id));
+    bits += (std::log(sum) - next) / std::log(2.0);
+  }
+  return bits / static_cast<double>(logits.dim(0) - 1);
+}
+
+Experiment leaving(const std::string& model) {
+  Experiment e;
+  e.model = testing::model_case(model);
+  e.ids = {5, 14, 12, 2, 9, 15, 4};
+  e.view.id = "depth";
+  return e;
+}
+
+TEST(Exits, AreStudiedLayerByLayer) {
+  for (const char* model : {"exits-geometric", "exits-classifier", "exits-saturation-decay"}) {
+    const Looked looked(leaving(model));
+    const auto study = looked.findings.get(Findings::exits);
+    ASSERT_NE(study, nullptr) << model;
+    const Tensor& logits = looked.trace->logits;
+    ASSERT_EQ(study->length(), 7);
+    const Index last = study->layers() - 1;
+    for (Index i = 0; i < 7; ++i) {
+      const float* row = logits.data() + i * logits.dim(1);
+      const Index likeliest = std::max_element(row, row + logits.dim(1)) - row;
+      EXPECT_EQ(study->guess(last, i), likeliest) << model;
+      double sum = 0;
+      for (Index n = 0; n < logits.dim(1); ++n) {
+        sum += std::exp(static_cast<double>(row[n]) - static_cast<double>(row[likeliest]));
+      }
+      EXPECT_NEAR(static_cast<double>(study->probability(last, i)), 1 / sum, 1e-5) << model;
+    }
+    EXPECT_EQ(study->oracle.size(), study->has_oracle ? 7u : 0u) << model;
+    if (study->has_oracle) {
+      for (std::size_t i = 0; i < 6; ++i) EXPECT_GE(study->oracle[i], 0) << model;
+    }
+  }
+}
+
+// With a threshold that nobody reaches all layers are passed, and nothing is saved.
+TEST(Exits, WorkIsThatOfBothRuns) {
+  Experiment e = leaving("exits-classifier");
+  e.exit = 1.0;
+  const Looked all(e);
+  const auto none = all.findings.get(Findings::exit_work);
+  ASSERT_NE(none, nullptr);
+  const Index layers = all.findings.get(Findings::exits)->layers();
+  const std::shared_ptr<const Trace> whole = Looked(leaving("exits-classifier")).trace;
+  EXPECT_EQ(none->threshold, 1);
+  EXPECT_EQ(none->left.size(), 7u);
+  EXPECT_NEAR(none->all.bits, bits_by_hand(whole->logits, whole->tokens), 1e-4);
+  EXPECT_GT(none->all.milliseconds, 0);
+  EXPECT_LT(none->all.milliseconds, 1e5);
+  e.exit = 0.0;
+  const Looked once(e);
+  const auto early = once.findings.get(Findings::exit_work);
+  for (const Index left : early->left) EXPECT_EQ(left, 0);
+  EXPECT_EQ(early->mean_layers(), 1);
+  EXPECT_LT(early->early.multiply_adds, early->all.multiply_adds);
+  EXPECT_EQ(early->all.multiply_adds, none->all.multiply_adds);
+  EXPECT_NEAR(early->early.bits, bits_by_hand(once.trace->logits, once.trace->tokens), 1e-4);
+  const auto study = once.findings.get(Findings::exits);
+  for (Index i = 0; i < 7; ++i) {
+    EXPECT_EQ(early->agrees[static_cast<std::size_t>(i)],
+              study->guess(0, i) == study->guess(layers - 1, i));
+  }
+}
+
+TEST(Exits, LeaveWhereTheyAreSureEnough) {
+  ExitStudy study;
+  study.rule = {"saturation", default_values(exit_rule("saturation").parameters)};
+  study.guess = IntTensor::zeros({3, 4});
+  study.confidence = Tensor::from({3, 4}, {0.9F, 0.2F, 0.1F, 0.5F,  //
+                                           0.1F, 0.8F, 0.2F, 0.5F,  //
+                                           0.0F, 0.0F, 0.0F, 0.0F});
+  using Layers = std::vector<Index>;
+  EXPECT_EQ(study.leaves_at(0.5, 0), (Layers{0, 1, 2, 0}));
+  EXPECT_EQ(study.leaves_at(0.51, 0), (Layers{0, 1, 2, 2}));
+  EXPECT_EQ(study.leaves_at(0, 0), (Layers{0, 0, 0, 0}));
+  EXPECT_EQ(study.threshold_of(3, 0.5, 0), 0.5);
+  if (exit_rule(study.rule.id).decays) {
+    EXPECT_NEAR(study.threshold_of(3, 0.5, 2), 0.45 + 0.1 * std::exp(-1.5), 1e-12);
+    EXPECT_NEAR(study.threshold_of(0, 1, 2), 1, 1e-12);
+  }
+  study.confidence = {};
+  study.distribution =
+      Tensor::from({4, 3}, {0.2F, 0.6F, 0.2F, 0.4F, 0.4F, 0.2F, 0.1F, 0.1F, 0.8F, 1, 0, 0});
+  EXPECT_EQ(study.leaves_at(0.5, 0), (Layers{1, 0, 2, 0}));
+}
+
+TEST(Exits, AreWishedForByTheViewOrTheRun) {
+  Experiment e;
+  EXPECT_FALSE(exit_wish(e));
+  e.view.id = "depth";
+  EXPECT_EQ(exit_wish(e), (ExitWish{0.3, std::nullopt}));
+  set_view_value(e.view, "depth", "threshold", 0.7);
+  set_view_value(e.view, "depth", "decay", 2.0);
+  EXPECT_EQ(exit_wish(e), (ExitWish{0.7, 2.0}));
+  e.exit = 0.25;
+  EXPECT_EQ(exit_wish(e), (ExitWish{0.25, 2.0}));
+}
+
+// Every token but a text's first follows one; a context is as long as its window allows, and each
+// window but the first has half of it from the one before.
+TEST(Datastore, HoldsWhatFollowedEachContext) {
+  ModelConfig config = testing::small_config({.vocabulary = 20, .context = 6, .layers = 2});
+  const Model model = make_model(config, 3);
+  std::vector<std::vector<std::int32_t>> texts{{}, {3}, {}, {1, 2}};
+  for (std::int32_t n = 0; n < 17; ++n) texts[0].push_back(n * 7 % 20);
+  for (std::int32_t n = 0; n < 7; ++n) texts[2].push_back(n * 3 % 20);
+  std::vector<std::pair<Index, Index>> told;
+  const Store store = make_store(model, texts, cpu_backend(),
+                                 [&](Index done, Index all) { told.emplace_back(done, all); }, {});
+  ASSERT_EQ(store.values.size(), 16 + 0 + 6 + 1);
+  ForwardOptions options;
+  options.backend = &cpu_backend();
+  Index row = 0;
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    const std::vector<std::int32_t>& ids = texts[text];
+    for (Index i = 0; i + 1 < static_cast<Index>(ids.size()); ++i, ++row) {
+      EXPECT_EQ(store.values[row], ids[static_cast<std::size_t>(i + 1)]);
+      EXPECT_EQ(store.places(row, 0), static_cast<std::int32_t>(text));
+      EXPECT_EQ(store.places(row, 1), static_cast<std::int32_t>(i));
+      const Index first = i < 6 ? 0 : (i - 6) / 3 * 3 + 3;
+      Batch batch;
+      batch.ids = IntTensor::from({1, i + 1 - first}, {ids.begin() + first, ids.begin() + i + 1});
+      const Tensor keys = context_keys(model, batch, options);
+      EXPECT_TRUE(testing::close(store.keys.slice(row, 1), keys.slice(i - first, 1), 1e-4)) << row;
+    }
+  }
+  ASSERT_FALSE(told.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_EQ(told.back(), (std::pair<Index, Index>{23, 23}));
+  EXPECT_THROW(make_store(model, {{3}, {}}, cpu_backend(), {}, {}), InputError);
+}
+
+TEST(Contexts, AreReadFromTheirOwnText) {
+  // Texts of 4 and 3 tokens, "10 11 12 13" and "20 21 22".
+  const Store store{Tensor::zeros({5, 2}), IntTensor::from({5}, {11, 12, 13, 21, 22}),
+                    IntTensor::from({5, 2}, {0, 0, 0, 1, 0, 2, 1, 0, 1, 1})};
+  using Ids = std::vector<std::int32_t>;
+  const auto of = [&](Index row, Index before, Index after) {
+    return context_words(store, row, before, after);
+  };
+  EXPECT_EQ(of(2, 9, 9).before, (Ids{11, 12}));
+  EXPECT_EQ(of(2, 1, 9).before, (Ids{12}));
+  EXPECT_EQ(of(2, 0, 9).before, Ids{});
+  EXPECT_EQ(of(2, 9, 9).after, Ids{});
+  EXPECT_EQ(of(2, 9, 9).value, 13);
+  EXPECT_EQ(of(2, 9, 9).position, 2);
+  EXPECT_EQ(of(0, 9, 9).before, Ids{});
+  EXPECT_EQ(of(0, 9, 9).after, (Ids{12, 13}));
+  EXPECT_EQ(of(0, 9, 1).after, (Ids{12}));
+  EXPECT_EQ(of(3, 9, 9).before, Ids{});
+  EXPECT_EQ(of(3, 9, 9).after, (Ids{22}));
+  EXPECT_EQ(of(3, 9, 9).text, 1);
+  EXPECT_EQ(of(4, 9, 9).before, (Ids{21}));
+}
+
+Experiment replacing() {
+  Experiment e;
+  e.model = testing::model_case("decoder-rope");
+  e.ids = {5, 0, 12, 2, 9};
+  e.view.id = "mechanism";
+  set_view_value(e.view, "mechanism", "picture", std::string("replaced"));
+  return e;
+}
+
+TEST(ReplacedFinding, IsTheTokenThatWasAskedFor) {
+  const auto of = [](const Experiment& e) { return Looked(e).findings.get(Findings::replaced); };
+  const auto middle = of(replacing());  // there are no words: the one in the middle
+  ASSERT_NE(middle, nullptr);
+  ASSERT_EQ(middle->problem, "");
+  EXPECT_EQ(middle->position, 2);
+  EXPECT_EQ(middle->before, 12);
+  EXPECT_EQ(middle->after, 11);
+  EXPECT_EQ(middle->with->tokens[2].id, 11);
+  EXPECT_EQ(middle->without->tokens[2].id, 12);
+  Experiment e = replacing();
+  set_view_value(e.view, "mechanism", "token", Index{1});
+  EXPECT_EQ(of(e)->before, 0);
+  EXPECT_EQ(of(e)->after, 1);
+  set_view_value(e.view, "mechanism", "token", Index{99});  // the last
+  EXPECT_EQ(of(e)->position, 4);
+  set_view_value(e.view, "mechanism", "by", Index{7});
+  EXPECT_EQ(of(e)->after, 7);
+  e = replacing();
+  e.view.pinned_query = 0;
+  EXPECT_EQ(replace_wish(e)->position, 0);
+  EXPECT_EQ(of(e)->after, 4);
+  e.view.id = "map";
+  EXPECT_FALSE(replace_wish(e));
+}
+
+// The word nearest to the middle, of two as near the earlier one.
+TEST(ReplacedFinding, IsAWordNearTheMiddle) {
+  for (const char* text :
+       {"The old house stood by the sea", "sea", "The cat sat on a mat, it was its own",
+        "Nobody knows incomprehensibilities of it", "a b c d e f lighthouse"}) {
+    Experiment e;
+    e.text = text;
+    e.view.id = "mechanism";
+    set_view_value(e.view, "mechanism", "picture", std::string("replaced"));
+    const Looked looked(e);
+    const auto found = looked.findings.get(Findings::replaced);
+    ASSERT_NE(found, nullptr);
+    const std::vector<TraceToken>& tokens = looked.trace->tokens;
+    const auto count = static_cast<Index>(tokens.size());
+    Index best = -1;
+    for (Index n = 0; n < count; ++n) {
+      const std::string& bytes = tokens[static_cast<std::size_t>(n)].bytes;
+      if (bytes.size() < 4 || bytes[0] != ' ') continue;
+      if (best < 0 || std::abs(n - count / 2) < std::abs(best - count / 2)) best = n;
+    }
+    EXPECT_EQ(found->position, best < 0 ? count / 2 : best) << text;
+  }
+}
+
+// A card's own sample, or a long text for those that look far.
+TEST(Samples, AnotherIsWantedWhereTheModelHasItsOwn) {
+  ModelCard card;
+  Sample read;
+  read.id = "a";
+  EXPECT_FALSE(wants_another(card, read));
+  card.sample = "a";
+  EXPECT_FALSE(wants_another(card, read));
+  card.sample = "b";
+  EXPECT_TRUE(wants_another(card, read));
+  card.sample.clear();
+  ModelConfig config = testing::small_config({});
+  card.config = config;
+  EXPECT_FALSE(wants_another(card, read));
+  config.segment = 1;
+  card.config = config;
+  EXPECT_TRUE(wants_another(card, read));
+  read.is_long = true;
+  EXPECT_FALSE(wants_another(card, read));
+  EXPECT_TRUE(suits("brackets", "([])"));
+  EXPECT_FALSE(suits("brackets", "([a])"));
+  EXPECT_FALSE(suits("brackets", ""));
+  EXPECT_FALSE(suits("text", "([])"));
+  Experiment e;
+  e.text = samples().front().text;
+  e.input = samples().front().input;
+  EXPECT_EQ(sample_read(e), &samples().front());
+  e.ids = {1};
+  EXPECT_EQ(sample_read(e), nullptr);
+  e.ids.clear();
+  e.text += "x";
+  EXPECT_EQ(sample_read(e), nullptr);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,273 @@
+#include "core/experiment/inputs.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/experiment/chosen.h"
+#include "core/figure/png.h"
+#include "core/model/input_kind.h"
+#include "core/text/bpe.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+// Tokens by their ids, special ones from 100 on.
+std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids) {
+  std::vector<TraceToken> tokens;
+  for (const std::int32_t id : ids) {
+    TraceToken token;
+    token.id = id;
+    token.special = id >= 100;
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+ModelConfig both_ways(Index types) {
+  ModelConfig config = testing::small_config({});
+  config.causal = false;
+  config.embedding.types = types;
+  return config;
+}
+
+std::vector<std::int32_t> types(const ModelConfig& config, std::vector<TraceToken> tokens) {
+  const ModelInput input = model_input(config, {}, {}, std::move(tokens), false);
+  if (input.batch.types.size() == 0) return {};
+  return {input.batch.types.begin(), input.batch.types.end()};
+}
+
+using Ids = std::vector<std::int32_t>;
+
+// What stands behind the first separator is of the second sentence, if anything does.
+TEST(Inputs, SentencesArePartedAtTheirSeparators) {
+  const ModelConfig two = both_ways(2);
+  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 102, 3, 4, 102})), (Ids{0, 0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(types(two, tokens_of({101, 1, 102, 102, 3, 102})), (Ids{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
+  EXPECT_EQ(types(two, tokens_of({101, 102})), (Ids{0, 0}));
+  EXPECT_EQ(types(two, tokens_of({102, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));  // begins with it
+  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));      // ends with none
+  EXPECT_EQ(types(two, tokens_of({102})), (Ids{0}));
+  EXPECT_EQ(types(both_ways(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
+  ModelConfig causal = both_ways(2);
+  causal.causal = true;
+  EXPECT_EQ(types(causal, tokens_of({101, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));
+  std::vector<TraceToken> many = tokens_of({1, 2, 3});
+  many[1].segment = 1;
+  many[2].segment = 4;  // of more than the model knows: the last
+  EXPECT_EQ(types(both_ways(3), many), (Ids{0, 1, 2}));
+  EXPECT_EQ(types(two, many), (Ids{0, 1, 1}));
+  const ModelInput input = model_input(two, {}, {}, tokens_of({101, 1, 102, 2, 102}), false);
+  EXPECT_EQ(input.tokens[2].sentence, 0);
+  EXPECT_EQ(input.tokens[3].sentence, 1);
+  EXPECT_EQ(input.tokens[4].sentence, 1);
+}
+
+// A target for each position, -1 for those that have none, which only masked models take.
+TEST(Inputs, TargetsAreOfMaskedModels) {
+  ModelConfig config = both_ways(1);
+  Experiment e;
+  const auto input = [&](bool losses) {
+    return model_input(config, {}, e, tokens_of({1, 2, 3}), losses);
+  };
+  EXPECT_EQ(input(false).batch.targets.size(), 0);
+  EXPECT_EQ(input(true).batch.targets.size(), 3);
+  e.target_ids = {1, 2, 3};
+  EXPECT_THROW(input(true), InputError);
+  config.architecture.values.set("masked", 0.15);
+  EXPECT_EQ(input(true).batch.targets.size(), 3);
+  e.target_ids = {-1, 255, 0};
+  const IntTensor targets = input(true).batch.targets;
+  EXPECT_EQ(Ids(targets.begin(), targets.end()), e.target_ids);
+  for (const Ids& wrong : {Ids{-2, 0, 0}, Ids{0, 256, 0}, Ids{0, 0}, Ids{0, 0, 0, 0}}) {
+    e.target_ids = wrong;
+    EXPECT_THROW(input(true), InputError);
+  }
+}
+
+// Grey as it was read, the first token being the start; what was not read is middle grey.
+TEST(Inputs, PixelsAreShownAsTheyWereRead) {
+  Experiment e = testing::completing();
+  const auto checkpoint = model_store()->checkpoint(e.model);
+  const ModelConfig& config = checkpoint->model.config;
+  const auto grid = pixels_of(config, tokens_of({0, 2, 5, 0, 1}));
+  ASSERT_NE(grid, nullptr);
+  EXPECT_EQ(grid->width, 3);
+  EXPECT_EQ(grid->height, 4);
+  EXPECT_EQ(grid->keys_late, 1);
+  const float expected[] = {2 / 5.0F, 1, 0, 1 / 5.0F};  // of 6 levels
+  for (Index pixel = 0; pixel < 12; ++pixel) {
+    for (Index c = 0; c < 3; ++c) {
+      EXPECT_FLOAT_EQ(grid->colours[3 * pixel + c], pixel < 4 ? expected[pixel] : 0.5F) << pixel;
+    }
+  }
+  const auto whole = pixels_of(config, tokens_of(Ids(20, 5)));  // more than there are pixels
+  EXPECT_EQ(whole->colours[35], 1);
+  EXPECT_EQ(pixels_of(testing::small_config({}), tokens_of({1})), nullptr);
+}
+
+TEST(Inputs, TokensAreKnownByTheirVocabulary) {
+  Checkpoint checkpoint;
+  checkpoint.model.config = testing::small_config({});
+  checkpoint.tokenizer = train_bpe("bytes", 256);
+  const std::int32_t size = checkpoint.tokenizer->vocabulary_size();
+  EXPECT_EQ(trace_token(0, checkpoint).bytes, checkpoint.tokenizer->bytes(0));
+  EXPECT_EQ(trace_token('a', checkpoint).bytes, "a");
+  EXPECT_EQ(trace_token(size - 1, checkpoint).bytes, checkpoint.tokenizer->bytes(size - 1));
+  EXPECT_EQ(trace_token(size, checkpoint).bytes, "");
+  EXPECT_NE(trace_token(size, checkpoint).label, "");
+  EXPECT_EQ(trace_token(-1, checkpoint).bytes, "");
+}
+
+TEST(Inputs, OfATextOnlySoManyTokensAreRead) {
+  Checkpoint checkpoint;
+  checkpoint.model.config = testing::small_config({.context = 8});
+  checkpoint.tokenizer = train_bpe("bytes", 256);
+  Experiment e;
+  std::vector<std::string> notes;
+  const auto read = [&](const std::string& text) {
+    e.text = text;
+    notes.clear();
+    std::string bytes;
+    for (const TraceToken& token : tokens_to_read(checkpoint.model.config, checkpoint, e, notes)) {
+      bytes += token.bytes;
+    }
+    return bytes;
+  };
+  EXPECT_EQ(read("12345678"), "12345678");
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(read("123456789"), "12345678");
+  EXPECT_EQ(notes.size(), 1u);
+  e.overlong = Overlong::Last;
+  EXPECT_EQ(read("123456789"), "23456789");
+  e.overlong = Overlong::All;
+  EXPECT_EQ(read("123456789"), "123456789");
+  EXPECT_EQ(notes.size(), 1u);
+  EXPECT_EQ(read("12345678"), "12345678");
+  EXPECT_TRUE(notes.empty());
+  e.most_tokens = 5;
+  EXPECT_EQ(read("12345"), "12345");
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(read("123456"), "12345");
+  EXPECT_EQ(notes.size(), 1u);
+  e.most_tokens = 0;
+  EXPECT_EQ(read(std::string(65536, 'x')).size(), 65536u);
+  EXPECT_EQ(notes.size(), 1u);
+  EXPECT_EQ(read(std::string(65537, 'x')).size(), 65536u);
+  EXPECT_EQ(notes.size(), 2u);
+  e.overlong = Overlong::First;
+  checkpoint.model.config.segment = 4;  // whose texts may be longer than the context
+  EXPECT_EQ(read("123456789"), "123456789");
+  EXPECT_TRUE(notes.empty());
+}
+
+// Pieces by row and column behind what belongs to none; each has the mean of its pixels' colours.
+TEST(Inputs, ImagesAreSeenInPieces) {
+  testing::TemporaryFolder folder;
+  Image image{6, 4, {}};
+  for (int n = 0; n < 24; ++n) {
+    for (const int level : {n * 10, 255 - n * 7, n % 6 * 40, 255}) {
+      image.rgba.push_back(static_cast<std::uint8_t>(level));
+    }
+  }
+  Experiment e;
+  e.input = folder.path() / "a.png";
+  write_file(e.input, encode_png(image, {}));
+  ModelConfig config = both_ways(1);
+  config.input = {"patches", default_values(input_kind("patches").parameters)};
+  config.input.values.set("width", Index{6});
+  config.input.values.set("height", Index{4});
+  config.input.values.set("patch", Index{2});
+  config.input.values.set("extra", Index{1});
+  config.vocabulary = 2;
+  config.context = 7;
+  config.ingredients.output_head = false;
+  Checkpoint checkpoint;
+  checkpoint.model.config = config;
+  std::vector<std::string> notes;
+  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, e, notes);
+  ASSERT_EQ(tokens.size(), 7u);
+  EXPECT_TRUE(tokens[0].special);
+  for (std::size_t piece = 0; piece < 6; ++piece) {
+    EXPECT_FALSE(tokens[piece + 1].special);
+    EXPECT_EQ(tokens[piece + 1].label, std::to_string(piece / 3) + "," + std::to_string(piece % 3));
+  }
+  const ModelInput input = model_input(config, checkpoint, e, tokens, false);
+  ASSERT_NE(input.pixels, nullptr);
+  EXPECT_EQ(input.pixels->width, 3);
+  EXPECT_EQ(input.pixels->height, 2);
+  EXPECT_EQ(input.pixels->before, 1);
+  ASSERT_EQ(input.pixels->picture.shape(), (Shape{4, 6, 3}));
+  for (Index row = 0; row < 4; ++row) {
+    for (Index column = 0; column < 6; ++column) {
+      for (Index c = 0; c < 3; ++c) {
+        const int level = image.rgba[static_cast<std::size_t>(4 * (row * 6 + column) + c)];
+        EXPECT_NEAR(static_cast<double>(input.pixels->picture(row, column, c)), level / 255.0,
+                    0.003);
+      }
+    }
+  }
+  for (Index row = 0; row < 2; ++row) {
+    for (Index column = 0; column < 3; ++column) {
+      for (Index c = 0; c < 3; ++c) {
+        double mean = 0;
+        for (const auto& [down, across] : {std::pair<Index, Index>{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+          mean +=
+              static_cast<double>(input.pixels->picture(2 * row + down, 2 * column + across, c)) /
+              4;
+        }
+        EXPECT_NEAR(static_cast<double>(input.pixels->colours(row, column, c)), mean, 1e-5);
+      }
+    }
+  }
+  e.ids = {1};
+  EXPECT_THROW(tokens_to_read(config, checkpoint, e, notes), InputError);
+  e.ids.clear();
+  e.input.clear();
+  EXPECT_THROW(tokens_to_read(config, checkpoint, e, notes), InputError);
+}
+
+TEST(Inputs, TargetsAreWrittenFromTheirStart) {
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(e.model);
+  const ModelConfig& config = checkpoint->model.config;
+  const auto input = [&](bool losses) {
+    return model_input(config, *checkpoint, e, tokens_of(e.ids), losses);
+  };
+  e.target_ids = {1, 0, 2};  // 0 is an id like others
+  EXPECT_EQ(input(false).tokens.size(), 3u);
+  EXPECT_EQ(input(false).batch.targets.size(), 0);
+  EXPECT_EQ(input(true).batch.targets.size(), 3);
+  EXPECT_EQ(input(false).streams.at(0).tokens.size(), e.ids.size());
+  e.target_ids = {1, -1, 2};
+  EXPECT_THROW(input(false), InputError);
+}
+
+// How large a run is that a person intervenes in.
+TEST(Inputs, ExtentsAreThoseOfTheModel) {
+  ModelConfig config = testing::small_config({.vocabulary = 31, .layers = 3, .heads = 4});
+  const ModelExtent plain = model_extent({}, config, {}, 9);
+  EXPECT_EQ(plain.layers, 3);
+  EXPECT_EQ(plain.heads, 4);
+  EXPECT_EQ(plain.vocabulary, 31);
+  EXPECT_EQ(plain.tokens, 9);
+  EXPECT_EQ(plain.attended, -1);
+  EXPECT_TRUE(plain.self_attention);
+  EXPECT_FALSE(plain.segments);
+  config.segment = 1;
+  EXPECT_TRUE(model_extent({}, config, {}, 9).segments);
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(e.model);
+  e.target_ids = {1, 3, 2};
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e, 5).attended, -1);
+  e.interventions.emplace_back();
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e, 5).attended, 3);
+  const auto recurrent = model_store()->checkpoint(testing::model_case("rnn_attention-dot"));
+  EXPECT_FALSE(model_extent(*recurrent, recurrent->model.config, {}, 5).self_attention);
+}
+
+}  // namespace
+}  // namespace attnscope
