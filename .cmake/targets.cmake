@@ -85,7 +85,10 @@ function(attnscope_tests name library)
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # names are their file's own
+  # Batches rather than folders, which would be a long wait for one changed test. A file's own names
+  # stay so, since they are in its namespace ATTNSCOPE_FILE (no name, where files are compiled alone).
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
+                        UNITY_BUILD_BATCH_SIZE 8 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)

@@ -14,7 +14,7 @@
 #include "tests/support/process.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::ProcessResult;
 using testing::TemporaryFolder;

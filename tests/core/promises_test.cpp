@@ -10,7 +10,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 

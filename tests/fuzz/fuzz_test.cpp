@@ -15,7 +15,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope::fuzz {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 

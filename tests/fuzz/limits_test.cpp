@@ -20,7 +20,7 @@
 #include "tests/fuzz/target.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 

@@ -16,7 +16,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 

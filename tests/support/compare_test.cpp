@@ -3,7 +3,7 @@
 #include <limits>
 
 namespace attnscope::testing {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();

@@ -4,7 +4,7 @@
 #include <limits>
 
 namespace attnscope::testing {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // f = sum of scale * x^2 / 2, whose gradient is scale * x.
 class Gradient : public ::testing::Test {

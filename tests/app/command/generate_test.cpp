@@ -13,7 +13,7 @@
 #include "tests/support/process.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::expect_refusal;
 using testing::ProcessResult;

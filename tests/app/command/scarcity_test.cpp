@@ -15,7 +15,7 @@
 #include "tests/support/process.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 using testing::ProcessResult;

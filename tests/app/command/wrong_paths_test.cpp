@@ -11,7 +11,7 @@
 #include "tests/support/process.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::ProcessResult;
 using testing::run_process;

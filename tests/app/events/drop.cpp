@@ -16,7 +16,7 @@ namespace attnscope::window {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kPatience = 20s;
+constexpr auto kDropPatience = 20s;
 constexpr long kVersion = 5;
 
 struct CloseDisplay {
@@ -107,7 +107,7 @@ class Drag {
   }
 
   void wait_for(const char* message) {
-    const auto give_up = std::chrono::steady_clock::now() + kPatience;
+    const auto give_up = std::chrono::steady_clock::now() + kDropPatience;
     while (std::chrono::steady_clock::now() < give_up) {
       while (XPending(display_.get()) > 0) {
         XEvent event{};

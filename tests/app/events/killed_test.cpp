@@ -14,7 +14,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;

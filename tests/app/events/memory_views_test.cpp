@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Report = Program::Report;
 

@@ -13,7 +13,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Report = Program::Report;
 

@@ -19,7 +19,7 @@
 #include "tests/support/process.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Report = Program::Report;
 

@@ -18,7 +18,7 @@
 #include "tests/support/pattern_cases.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::close;
 using testing::PartSizes;

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Context, HeadlessHasComputeShaders) {
   auto context = make_headless_context();

@@ -13,7 +13,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // What OpenGL says is replaced where epoxy keeps its functions, for as long as this lives.
 class Failure {

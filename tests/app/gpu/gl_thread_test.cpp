@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(GlThread, RunsWhereTheContextIs) {
   GlThread thread(make_headless_context());

@@ -18,7 +18,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr int kWidth = OffscreenTarget::width, kHeight = OffscreenTarget::height;
 

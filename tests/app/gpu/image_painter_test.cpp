@@ -13,7 +13,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Tensor colours(Shape shape, std::uint64_t seed) {
   Tensor numbers = testing::random_tensor(std::move(shape), seed);

@@ -12,7 +12,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Calibrations of a test go to a folder of its own.
 class Provider : public ::testing::Test {

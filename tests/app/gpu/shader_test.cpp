@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Shader, IncludesAreJoinedOnce) {
   const testing::TemporaryFolder folder;

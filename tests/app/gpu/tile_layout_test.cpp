@@ -12,7 +12,7 @@
 #include "tests/support/pattern_cases.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Pairs = std::set<std::tuple<Index, Index, Index>>;  // head, query, key
 

@@ -23,7 +23,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr double kMostSeconds = 2;
 

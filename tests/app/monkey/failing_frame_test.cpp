@@ -14,7 +14,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class FailingFrame : public ::testing::Test {
  protected:

@@ -11,7 +11,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class AllLessons : public ::testing::Test {
  protected:

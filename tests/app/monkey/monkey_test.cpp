@@ -23,7 +23,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::uint64_t option(const char* name, std::uint64_t usual) {
   const char* text = std::getenv(name);

@@ -13,7 +13,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Files, OpensASessionAndCanUndoIt) {
   const testing::TemporaryFolder folder;

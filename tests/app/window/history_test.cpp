@@ -5,7 +5,7 @@
 #include "core/view/view_values.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Experiment with_text(const std::string& text) {
   Experiment e;

@@ -6,7 +6,7 @@
 #include "app/window/state.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Lesson of_steps(const std::string& id, std::size_t steps) {
   Lesson lesson;

@@ -6,7 +6,7 @@
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class OpeningTest : public ::testing::Test {
  protected:

@@ -7,7 +7,7 @@
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // A window that shows the default model's run on a text of 13 tokens.
 class PickingTest : public ::testing::Test {

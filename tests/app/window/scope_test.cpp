@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 const Choice kLocal{"local", default_values(variant("local").parameters)};
 const Choice kStrided{"strided", default_values(variant("strided").parameters)};

@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Settings, ComeBackAsTheyWere) {
   const testing::TemporaryFolder folder;

@@ -10,7 +10,7 @@
 #include "core/view/parts/no_space.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // From the last row: the words of a lesson are at least 1/28 of the stage's height.
 TEST(Stage, TypeGrowsWithTheHeight) {

@@ -6,7 +6,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(State, ErrorsStayUntilTheyAreClosed) {
   State state;

@@ -10,7 +10,7 @@
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Has what the first sample gives.
 State with_run() {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Utf8, StepsOverWholeCharacters) {
   const std::string text = "aé中😀";

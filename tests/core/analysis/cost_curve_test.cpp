@@ -13,7 +13,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 CostRequest small(const std::vector<CostVariant>& variants, const std::vector<Index>& lengths) {
   CostRequest request;

@@ -7,7 +7,7 @@
 #include "tests/support/told_picture.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Counted as they are, and as if they had been measured: a variant the faster the later it comes.
 CostCurves curves() {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Rows that look at one source token each.
 Tensor looking_at(const std::vector<Index>& keys, Index sources) {

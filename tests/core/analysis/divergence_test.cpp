@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Divergence, OfKnownRows) {
   const Tensor a = Tensor::from({2, 2}, {0.5f, 0.5f, 1, 0});

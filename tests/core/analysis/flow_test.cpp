@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Rollout, OneLayerIsTheMeanWithTheResidual) {
   const Tensor a = Tensor::from({2, 2}, {1, 0, 0.5f, 0.5f});

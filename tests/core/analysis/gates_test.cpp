@@ -13,7 +13,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(GatesOf, JoinsAreStatisticsOverComponents) {
   Trace trace;

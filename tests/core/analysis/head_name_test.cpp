@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kLength = 16;
 

@@ -9,7 +9,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Segments of four tokens of a text of twelve.
 Trace segmented_trace() {

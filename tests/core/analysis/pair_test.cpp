@@ -7,7 +7,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kHeads = 4, kLength = 7, kSize = 6;
 

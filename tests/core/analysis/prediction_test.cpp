@@ -7,7 +7,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Prediction, BitsAreThoseOfTheSoftmax) {
   const Tensor logits = testing::random_tensor({4, 7}, 3, 4);

@@ -8,7 +8,7 @@
 #include "tests/support/model_trace.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kLength = 13;
 

@@ -10,7 +10,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // P(Bin(n, p) <= most) by adding one trial after the other.
 double binomial(Index most, Index n, double p) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(RowStatistics, OfEqualWeights) {
   const float row[] = {0.25F, 0.25F, 0.25F, 0.25F};

@@ -8,7 +8,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Eight tokens, the last three of a second sentence.
 Trace two_sentences() {

@@ -7,7 +7,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(HeadStatistics, PreviousTokenHead) {
   const Tensor a = Tensor::from({3, 3}, {1, 0, 0, 1, 0, 0, 0, 1, 0});

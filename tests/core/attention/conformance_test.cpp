@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Variants, GiveTheNumbersOfTheConformanceCases) {
   int count = 0;

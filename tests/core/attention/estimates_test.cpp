@@ -19,7 +19,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Beside the starting values and what choices and flags there are.
 const std::vector<const char*>& other_choices() {

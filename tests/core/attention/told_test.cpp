@@ -5,7 +5,7 @@
 #include "core/attention/variant.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Variants, AreAsTold) {
   std::string text;

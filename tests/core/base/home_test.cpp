@@ -7,7 +7,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Home, IsTheSourceFolderUnlessSaidOtherwise) {
   ::unsetenv("ATTNSCOPE_HOME");

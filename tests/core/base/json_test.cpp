@@ -7,7 +7,7 @@
 #include <sstream>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Json, IsMadeOfListsInBraces) {
   const Json object = {{"type", "local"}, {"window", 4}, {"on", true}, {"none", nullptr}};

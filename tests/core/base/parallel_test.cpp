@@ -14,7 +14,7 @@
 #include "core/base/stop_scope.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class Parallel : public ::testing::TestWithParam<int> {
  protected:

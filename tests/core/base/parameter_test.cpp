@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Kind = Parameter::Kind;
 

@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Processors, FollowTheAffinity) {
   EXPECT_GE(usable_processors(), 1);

@@ -5,7 +5,7 @@
 #include <thread>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 void pass(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));

@@ -7,7 +7,7 @@
 #include <thread>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Numbers = Resident<int, int>;
 

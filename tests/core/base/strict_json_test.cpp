@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string message(const std::function<void()>& action) {
   try {

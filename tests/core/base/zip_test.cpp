@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string number(std::uint64_t value, int bytes) {
   std::string text;

@@ -11,7 +11,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Card, EveryBundledModelSaysWhatItIs) {
   std::size_t listed = 0;

@@ -9,7 +9,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::message_of;
 using testing::TemporaryFolder;

@@ -7,7 +7,7 @@
 #include "tests/core/model/reference.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::Rows;
 using testing::TemporaryFolder;

@@ -17,7 +17,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // "VmHWM", "VmRSS" of this process, in bytes.
 double held(const std::string& what) {

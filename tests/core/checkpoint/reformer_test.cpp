@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // torch.manual_seed(7); torch.randn(20)
 TEST(TorchNormal, DrawsWhatTorchDoes) {

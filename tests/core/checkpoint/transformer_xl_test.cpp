@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(TransformerXl, RefusesWhatItLacksByName) {
   const auto names = [](const char* members, const char* named) {

@@ -6,7 +6,7 @@
 #include "tests/core/checkpoint/files.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 ModelConfig config(Index heads, Index kv_heads) {
   ModelConfig c;

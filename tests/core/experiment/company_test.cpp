@@ -10,7 +10,7 @@
 #include "core/experiment/runner.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr const char* kShort =  // 13 tokens: a prime number
     "the old house stood by the sea and nobody knew why it was";

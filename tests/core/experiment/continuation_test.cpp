@@ -6,7 +6,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // What a model begins with may come again, where it has another end.
 TEST(Continuation, EndsWithWhatItsModelEndsWith) {

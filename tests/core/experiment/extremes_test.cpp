@@ -23,7 +23,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Clock = std::chrono::steady_clock;
 

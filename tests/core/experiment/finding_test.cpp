@@ -15,7 +15,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Findings, AreAskedForByName) {
   Findings found;

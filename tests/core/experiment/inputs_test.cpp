@@ -12,7 +12,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Tokens by their ids, special ones from 100 on.
 std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids) {

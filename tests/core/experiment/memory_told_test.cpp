@@ -16,7 +16,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string word(double bytes) {
   char text[40];

@@ -14,7 +14,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class OwnTensorsTest : public ::testing::Test {
  protected:

@@ -13,7 +13,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Weights and outputs of non-local means as its definition has them.
 struct Means {

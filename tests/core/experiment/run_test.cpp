@@ -11,7 +11,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class Run : public ::testing::Test {
  protected:

@@ -11,7 +11,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Samples, ListAllFilesThatThereAre) {
   const std::filesystem::path folder = testing::source_folder() / "assets" / "samples";

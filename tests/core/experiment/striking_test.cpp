@@ -12,7 +12,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // "she saw a lamp , she took it": one layer, two heads, whose weights a test sets.
 class Striking : public ::testing::Test {

@@ -11,7 +11,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 struct Lab {
   double lightness, a, b;

@@ -13,7 +13,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Rgb = std::array<std::uint8_t, 3>;
 

@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 

@@ -9,7 +9,7 @@
 #include "tests/support/picture.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Bytes = std::vector<std::uint8_t>;
 

@@ -8,7 +8,7 @@
 #include "core/figure/render.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 LineChart sample() {
   LineChart chart;

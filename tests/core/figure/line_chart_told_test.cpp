@@ -9,7 +9,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class EvenLetters : public TextMeasure {
  public:

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(PlainText, KeepsUtf8AndReplacesTheRest) {
   EXPECT_EQ(plain_text("a\xC3\xA4\xE4\xB8\xAD"), "a\xC3\xA4\xE4\xB8\xAD");

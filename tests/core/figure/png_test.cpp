@@ -12,7 +12,7 @@
 #include "tests/support/picture.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Image noise(int width, int height, bool opaque) {
   std::mt19937 generator(7);

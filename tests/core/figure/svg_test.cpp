@@ -7,7 +7,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Svg, IsWellFormedAndHoldsRealText) {
   DisplayList list;

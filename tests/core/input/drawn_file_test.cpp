@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class DrawnFile : public ::testing::Test {
  protected:

@@ -10,7 +10,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 void append(void* to, void* bytes, int count) {
   static_cast<std::string*>(to)->append(static_cast<const char*>(bytes),

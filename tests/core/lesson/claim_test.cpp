@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Claim read(const Json& object, const Experiment& step = {}) {
   return claim_from_json(object, step, "claim");

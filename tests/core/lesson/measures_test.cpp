@@ -19,7 +19,7 @@
 #include "tests/support/model_trace.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Ids = std::vector<std::int32_t>;
 

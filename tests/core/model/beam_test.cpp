@@ -12,7 +12,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 const std::vector<std::int32_t> kSource{5, 14, 12, 2};
 constexpr std::int32_t kEnd = 3;

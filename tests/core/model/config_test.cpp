@@ -7,7 +7,7 @@
 #include "core/base/strict_json.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 ModelConfig read(const std::string& text) {
   return model_config_from_json(parse_json(text, "config.json"), "config.json");

@@ -12,7 +12,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 const std::string kSizes =
     R"("vocabulary": 11, "context": 6, "width": 8, "layers": 3, "heads": 2, "hidden": 12,

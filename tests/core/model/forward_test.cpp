@@ -14,7 +14,7 @@
 #include "tests/support/gradient.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::close;
 using testing::Rows;

@@ -12,7 +12,7 @@
 #include "tests/support/gradient.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 ModelConfig base_config() {
   ModelConfig config;

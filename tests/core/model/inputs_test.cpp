@@ -14,7 +14,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 template <class Action>
 std::string refusal_of(const Action& action) {

@@ -11,7 +11,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 ModelConfig config_with(const Choice& variant, bool causal) {
   ModelConfig config;

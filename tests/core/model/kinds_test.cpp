@@ -26,7 +26,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr double kTolerance = 3e-3;  // processors add in another order
 

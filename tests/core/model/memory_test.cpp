@@ -5,7 +5,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Against what a long text has in its widest segment.
 TEST(MostKeys, AreThoseOfASegmentAndWhatIsRemembered) {

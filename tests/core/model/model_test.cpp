@@ -11,7 +11,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 ModelConfig small_config() {
   ModelConfig config;

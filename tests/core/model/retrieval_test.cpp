@@ -14,7 +14,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kVocabulary = 9, kLength = 7;
 

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 

@@ -6,7 +6,7 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(StorePath, FindsBundledStoresByTheirNames) {
   const std::filesystem::path found = store_path("lighthouse");

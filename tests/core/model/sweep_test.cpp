@@ -10,7 +10,7 @@
 #include "tests/support/model_sweep.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::SweptModel;
 using testing::SweptPair;

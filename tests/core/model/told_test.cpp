@@ -9,7 +9,7 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(PartsOfModels, AreAsTold) {
   std::string text = "ARCHITECTURES\n";

@@ -8,7 +8,7 @@
 #include "tests/support/pattern_cases.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::any_pattern;
 using testing::built_pattern;

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string message(const Info& info, const Dimensions& dimensions, const NamedVars& weights,
                     bool state_required = false) {

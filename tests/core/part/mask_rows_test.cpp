@@ -5,7 +5,7 @@
 #include "core/base/random.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 bool same(const ByteTensor& a, const ByteTensor& b) {
   return a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin());

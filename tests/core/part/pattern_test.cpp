@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Rule of each allowed column.
 using Columns = std::map<Index, int>;

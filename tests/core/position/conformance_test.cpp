@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Encodings, GiveTheNumbersOfTheConformanceCases) {
   int count = 0;

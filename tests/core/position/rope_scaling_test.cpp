@@ -15,7 +15,7 @@
 #include "core/position/rope.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kDims = 16;
 

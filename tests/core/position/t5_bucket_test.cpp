@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // The definition in long double; where it is within 1e-12 of an integer, that integer.
 Index defined_bucket(Index buckets, Index most, bool both, Index distance) {

@@ -5,7 +5,7 @@
 #include "core/position/encoding.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Encodings, AreAsTold) {
   std::string text;

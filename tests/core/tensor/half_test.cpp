@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Read off the definition: sign, exponent with bias 15, 10 bits of fraction.
 double half_by_definition(std::uint16_t bits) {

@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 double element(const Matrix& m, Index row, Index column) {
   return static_cast<double>(m.transposed ? m.data[column * m.stride + row]

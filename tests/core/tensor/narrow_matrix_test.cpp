@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // [rows, columns] inside wider memory; `values` gets its numbers, which 16 bits hold.
 NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, NarrowMatrix::Kind kind,

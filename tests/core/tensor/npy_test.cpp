@@ -10,7 +10,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string npy(const std::string& header, const std::string& data, int version = 1) {
   std::string bytes = "\x93NUMPY";

@@ -12,7 +12,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::cpu {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 

@@ -17,7 +17,7 @@
 #include "core/base/parallel.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kCaches = false;

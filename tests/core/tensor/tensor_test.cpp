@@ -10,7 +10,7 @@
 #include "core/tensor/storage.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Shape, CountsElements) {
   EXPECT_EQ(element_count({}), 1);

@@ -7,7 +7,7 @@
 #include <limits>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 

@@ -9,7 +9,7 @@
 #include "core/text/normalize/normalizer.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // "x[0,1) y[1,3)": each character with its bytes of the original.
 std::string shown(const AlignedText& text) {

@@ -13,7 +13,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::vector<std::int32_t> ids_of(const std::vector<Token>& tokens) {
   std::vector<std::int32_t> ids;

@@ -5,7 +5,7 @@
 #include <set>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(ByteAlphabet, IsThatOfGpt2) {
   EXPECT_EQ(to_byte_alphabet(" the\n\t!~"), "ĠtheĊĉ!~");

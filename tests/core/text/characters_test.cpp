@@ -17,7 +17,7 @@
 #include "core/text/unicode.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string of(std::int32_t code) {
   std::string text;

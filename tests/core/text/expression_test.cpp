@@ -10,7 +10,7 @@
 #include "core/text/split/pieces.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Found = std::vector<std::string>;
 

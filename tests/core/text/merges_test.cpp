@@ -6,7 +6,7 @@
 #include <random>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::vector<Piece> pieces_of(const std::vector<std::int32_t>& ids) {
   std::vector<Piece> pieces;

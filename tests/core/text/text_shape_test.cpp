@@ -7,7 +7,7 @@
 #include "core/base/random.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Numbers = std::vector<Index>;
 

@@ -14,7 +14,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Ids = std::vector<std::int32_t>;
 using Files = std::map<std::string, std::string>;

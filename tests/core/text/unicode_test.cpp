@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Unicode, DecodesCharacters) {
   EXPECT_EQ(character_at("a", 0).code, 'a');

@@ -3,7 +3,7 @@
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Visible, ShowsWhatCannotBeSeen) {
   EXPECT_EQ(visible("the"), "the");

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Tokens with "|" between words; within a word they stand apart by "+".
 std::string words(const std::vector<std::string>& tokens) {

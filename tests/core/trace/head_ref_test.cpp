@@ -6,7 +6,7 @@
 #include "core/trace/trace.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TraceToken token(const std::string& label) {
   TraceToken token;

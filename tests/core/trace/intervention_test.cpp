@@ -8,7 +8,7 @@
 #include "core/view/session.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string problem(const std::string& line) {
   try {

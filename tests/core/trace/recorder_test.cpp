@@ -7,7 +7,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Rows of segments stand below one another in the order in which they came.
 TEST(Recorder, JoinsTheRowsOfSegments) {

@@ -15,7 +15,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // A small untrained model with exits by this rule.
 Checkpoint small_checkpoint(const std::string& rule) {

@@ -6,7 +6,7 @@
 #include "tests/support/told_picture.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Calibration calibration(CalibrationMethod method) {
   Calibration result;

@@ -11,7 +11,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // What counts says again what stands one period before, and the second half counts but for the one
 // token that nothing foretells.

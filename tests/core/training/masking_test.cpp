@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Shares of what a hidden token shows, over many tokens.
 TEST(Masking, HidesAsBertDoes) {

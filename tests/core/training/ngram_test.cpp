@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Ngram, UnseenTextCostsEightBits) {
   const NgramModel model(3);

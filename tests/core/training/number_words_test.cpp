@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(GermanNumber, IsWrittenAsOneWord) {
   const std::pair<Index, const char*> known[] = {

@@ -7,7 +7,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Pictures, AreReadFromFilesAndFolders) {
   const testing::TemporaryFolder folder;

@@ -10,7 +10,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(TrainingPlan, ComesBackFromJson) {
   const testing::TemporaryFolder folder;

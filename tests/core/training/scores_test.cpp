@@ -20,7 +20,7 @@
 #include "tests/support/told.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::string row_text(const IntTensor& ids, Index row) {
   std::string line;

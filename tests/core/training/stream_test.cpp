@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 std::vector<std::int32_t> counting(std::size_t count) {
   std::vector<std::int32_t> tokens(count);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Tally, CountsRowsThatHaveATarget) {
   Tally tally;

@@ -16,7 +16,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::TemporaryFolder;
 using testing::tiny_plan;

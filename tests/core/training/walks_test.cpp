@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Index cell_at(const Batch& batch, Index b, Index t) {
   const auto place = [&](Index axis) {

@@ -18,7 +18,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // What a figure is drawn from, without a run: the config and the tokens.
 Trace trace_of(const std::function<void(ModelConfig&)>& change, Index layers = 3) {

@@ -12,7 +12,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Opening, EachBundledModelReadsItsSamplesAndItsViewHasSomethingToSay) {
   for (const std::string& model : bundled_models()) {

@@ -16,7 +16,7 @@
 #include "tests/support/told_picture.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::Sight;
 

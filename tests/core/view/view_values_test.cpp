@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(ViewSettings, APartIsWrittenWhereItIsNamed) {
   ViewSettings settings;

@@ -5,7 +5,7 @@
 #include <set>
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Stroke character(char32_t c) {
   return {"", c};

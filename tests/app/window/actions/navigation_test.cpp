@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Navigation, ZoomKeepsThePointUnderThePointer) {
   const Cells seen{10, 20, 40, 40};

@@ -3,7 +3,7 @@
 #include "app/window/window.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Tour, BeginsAtTheFirstPlainStart) {
   WindowOptions plain;

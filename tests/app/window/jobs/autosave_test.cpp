@@ -9,7 +9,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Experiment with_text(const std::string& text) {
   Experiment e;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 State state_of(const std::string& view) {
   Experiment experiment;

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr int kWidth = 320, kHeight = 200;
 

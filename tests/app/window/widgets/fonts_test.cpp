@@ -10,7 +10,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 class FontsTest : public ::testing::Test {
  protected:

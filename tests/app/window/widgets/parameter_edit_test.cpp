@@ -7,7 +7,7 @@
 #include "core/attention/variant.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Parameter window_parameter() {
   Parameter p;

@@ -8,7 +8,7 @@
 #include "core/model/join.h"
 
 namespace attnscope::window {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Choice initial(const std::string& id, const std::vector<Parameter>& parameters) {
   return {id, default_values(parameters)};

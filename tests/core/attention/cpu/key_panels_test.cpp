@@ -10,7 +10,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kHeads = 2, kKeys = 5000, kSize = 3;
 

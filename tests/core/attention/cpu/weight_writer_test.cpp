@@ -5,7 +5,7 @@
 #include <limits>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kRows = 9;
 

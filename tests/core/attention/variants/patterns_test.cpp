@@ -11,7 +11,7 @@
 #include "core/text/text_shape.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Allowed = std::function<bool(Index head, Index i, Index j)>;
 using Integers = std::vector<Index>;

@@ -10,7 +10,7 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 struct Sizes {
   Index layers = 2, chunks = 1, hidden = 64;

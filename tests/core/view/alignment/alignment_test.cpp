@@ -11,7 +11,7 @@
 #include "tests/core/view/pictured.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::Looked;
 using testing::pictured;

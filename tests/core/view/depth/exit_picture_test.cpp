@@ -15,7 +15,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kLayers = 3, kLength = 12, kWidth = 16, kHidden = 24, kVocabulary = 256;
 

@@ -16,7 +16,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Experiment experiment(const std::string& view) {
   Experiment e;

@@ -10,7 +10,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Traces traces_of(Index tokens) {
   return Traces(std::make_shared<Trace>(testing::synthetic_trace(2, 2, tokens)));

@@ -19,7 +19,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(ViewData, QuotesWhatNeedsIt) {
   EXPECT_EQ(csv_field("plain"), "plain");

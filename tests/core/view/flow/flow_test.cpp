@@ -14,7 +14,7 @@
 #include "tests/support/model_trace.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::all_text;
 using testing::close;

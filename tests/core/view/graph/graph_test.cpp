@@ -8,7 +8,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using Lists = std::vector<std::vector<Index>>;
 

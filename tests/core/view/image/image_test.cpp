@@ -13,7 +13,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Experiment example() {
   Experiment e;

@@ -8,7 +8,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 bool says(const ViewLayout& layout, const std::string& words) {
   const std::vector<Text> all = testing::texts(layout.list);

@@ -7,7 +7,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Whether any head of the layer lets the query see the key.
 bool sees(const Trace& trace, Index layer, Index query, Index key) {

@@ -5,7 +5,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 testing::Look paths() {
   testing::Look look;

@@ -11,7 +11,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 constexpr Index kReplaced = 4;
 const std::string kText = "abcabcabca";  // 10 tokens

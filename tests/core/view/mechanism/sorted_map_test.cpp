@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(SortedMap, KindsStandTogetherInTheOrderOfTheText) {
   const TokenOrder order = sorted_by({2, 0, 2, 1, 0});

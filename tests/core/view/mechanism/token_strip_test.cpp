@@ -7,7 +7,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Tensor row_of(const std::vector<float>& numbers) {
   Tensor row({1, static_cast<Index>(numbers.size())});

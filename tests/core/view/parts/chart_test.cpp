@@ -5,7 +5,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // The numbers beside a chart's upright axis.
 std::vector<std::string> numbers_up(double height, double least, double most) {

@@ -8,7 +8,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(ColourBar, PositionAndNumberAreInverse) {
   ColourRange range;

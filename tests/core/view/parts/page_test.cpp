@@ -5,7 +5,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // A page of 400 x 300 pixels whose characters are all half as wide as high.
 class PageTest : public ::testing::Test {

@@ -7,7 +7,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 PatternWindow whole(const Pattern& pattern) {
   return {0, 0, pattern.queries(), pattern.keys(), 1, 1};

@@ -15,7 +15,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // The same head twice: kept, and to be derived.
 class DerivedMaps : public ::testing::Test {

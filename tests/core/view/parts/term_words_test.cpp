@@ -6,7 +6,7 @@
 #include "tests/support/places.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 // Of each tap of a model of tests/model-cases.
 std::vector<bool> mixed(const char* model, Experiment e) {

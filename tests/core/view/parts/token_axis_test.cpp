@@ -5,7 +5,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(TokenAxis, StepsAreRound) {
   EXPECT_EQ(label_step(20, 15), 1);

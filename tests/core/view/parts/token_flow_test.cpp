@@ -7,7 +7,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::InputOf;
 

@@ -8,7 +8,7 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 Trace windows(Index layers, Index length, Index window) {
   Trace trace = testing::synthetic_trace(0, 0, length);

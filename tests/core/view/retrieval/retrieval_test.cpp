@@ -14,7 +14,7 @@
 #include "tests/support/told_picture.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 const std::string kStored = "the cat sat on the mat and the dog sat on the log";
 const std::string kText = "the cat sat on the rug";

@@ -9,7 +9,7 @@
 #include "tests/core/view/pictured.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 using testing::Looked;
 using testing::pictured;

@@ -7,7 +7,7 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-namespace {
+namespace ATTNSCOPE_FILE {
 
 TEST(Ordinals, EndAsInEnglish) {
   const std::pair<Index, const char*> cases[] = {
