@@ -143,6 +143,8 @@ std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer);
 // The sizes that the Infos of a group see.
 Dimensions group_dimensions(const ModelConfig& config, const HeadRange& range);
 
+// Whether all heads of all layers are one group, the same in each.
+bool is_uniform(const ModelConfig& config);
 // The head groups of the encoder's layers; of an architecture without one, none.
 std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config);
 

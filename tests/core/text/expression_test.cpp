@@ -79,7 +79,7 @@ TEST(Expression, RefusesByName) {
   };
   EXPECT_TRUE(refusal("(a").starts_with("file: Split: expression \"(a\": "));
   for (const char* pattern : {"[a", "a\\", "\\p{Klingon}", "\\p", "(?m:.)", "(?~a)", "(*ACCEPT)",
-                              "a\\K", "\\xe4", "\\G", "[a&&", "\\y", "(?<n"}) {
+                              "a\\K", "\\xe4", "\\G", "[a&&", "\\y", "(?<n", "[\\9]", "[\\g]"}) {
     EXPECT_NE(refusal(pattern), "") << pattern;
   }
   EXPECT_NE(refusal(std::string(9000, 'a')).find("8192"), std::string::npos);
@@ -204,5 +204,5 @@ TEST(Expression, LimitsWhatItReads) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

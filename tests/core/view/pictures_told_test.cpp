@@ -79,14 +79,17 @@ TEST(Views, StandAsTold) {
     e.view.pinned_query = 17;
     e.view.pinned_key = 5;
     text += v.id + ", pinned\n" + testing::told_view(trace, e, findings, kWindow);
+    Experiment all = e;
     for (const Parameter& p : v.parameters) {
       for (const Value& value : other_values(p)) {
+        set_view_value(all.view, v.id, p.key, value);
         Experiment set = e;
         set_view_value(set.view, v.id, p.key, value);
         text += v.id + ", " + p.key + "\n" + testing::told_view(trace, set, findings, kWindow) +
                 testing::told_data(trace, set, findings);
       }
     }
+    text += v.id + ", all\n" + testing::told_view(trace, all, findings, kWindow);
   }
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/pictures.txt", kRelative, kAbsolute));
 }
@@ -301,5 +304,5 @@ TEST(Views, OfWalksStandAsTold) {
       testing::is_nearly_as_told(text, "core/view/trajectory/pictures.txt", kRelative, kAbsolute));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -1,0 +1,227 @@
+// What a configuration must be.
+#include "core/base/error.h"
+#include "core/model/architecture.h"
+#include "core/model/config.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/join.h"
+#include "core/model/losses.h"
+
+namespace attnscope {
+
+namespace {
+
+// What only segments give a meaning, and encodings that have none for what is remembered.
+void check_segments(const ModelConfig& config, const HeadGroup& group, const std::string& at) {
+  const Variant& v = variant(group.variant.id);
+  if (config.segment > 0) return;
+  for (const Parameter& parameter : v.parameters) {
+    if (!parameter.of_segments || !group.variant.values.has(parameter.key)) continue;
+    throw InputError(at + "variant." + parameter.key +
+                     ": expected a model that reads in segments "
+                     "(\"segment\"), found one that reads at once");
+  }
+}
+
+// The groups of one layer of a stack.
+void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups, Index layer,
+                 bool causal, const std::string& at) {
+  const Index shared = config.heads / config.kv_heads;
+  Index heads = 0;
+  for (const HeadGroup& group : groups) heads += group.heads;
+  if (heads != config.heads) {
+    throw InputError(at + "groups: layer " + std::to_string(layer) + " has " +
+                     std::to_string(heads) + " heads, expected " + std::to_string(config.heads));
+  }
+  const std::vector<HeadRange> ranges = head_ranges(config, groups);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const HeadRange& range = ranges[g];
+    if (range.key_heads > 1 && (range.first % shared != 0 || range.count % shared != 0)) {
+      throw InputError(at + "groups: layer " + std::to_string(layer) + " has a group of " +
+                       std::to_string(range.count) + " heads, but " + std::to_string(shared) +
+                       " share one key-value head");
+    }
+    Dimensions dimensions = group_dimensions(config, range);
+    if (variant(groups[g].variant.id).remember && config.segment > 0) {
+      const Values& values = groups[g].variant.values;
+      dimensions.memory = values.has("memory") ? values.integer("memory") : config.segment;
+      dimensions.memory_given = true;
+    }
+    const std::string reason =
+        refusal(groups[g].variant, groups[g].encoding, causal, dimensions, 0, 0);
+    if (!reason.empty()) throw InputError(at + reason);
+    check_segments(config, groups[g], at);
+  }
+}
+
+void check_encoder(const ModelConfig& config, const std::string& at) {
+  Index layer = 0;
+  for (const auto& groups : encoder_groups(config)) {
+    for (const HeadGroup& group : groups) {
+      if (!variant(group.variant.id).causal_by_definition) continue;
+      throw InputError(
+          at + "architecture.encoder_variant: " + group.variant.id +
+          " is causal by definition, and an encoder sees both sides; expected another");
+    }
+    check_layer(config, groups, layer++, false, at + "architecture.encoder: ");
+  }
+}
+
+// Rows that are remembered have no places but their distances.
+void check_memory_positions(const ModelConfig& config, const std::string& at) {
+  if (config.segment == 0) return;
+  for (const auto& layer : config.groups) {
+    for (const HeadGroup& group : layer) {
+      if (!variant(group.variant.id).remember || !encoding(group.encoding.id).absolute) continue;
+      throw InputError(at + "position: " + group.encoding.id + " gives places, and what " +
+                       group.variant.id +
+                       " remembers has distances alone; expected an encoding of distances");
+    }
+  }
+}
+
+void check_choice(const Info& info, const Choice& choice, const char* name,
+                  const std::string& reason, const std::string& at) {
+  check_values(info, choice.values, at + name);
+  if (!reason.empty()) throw InputError(at + reason);
+}
+
+void check_choices(const ModelConfig& config, const std::string& at) {
+  const Architecture& of = architecture(config.architecture.id);
+  check_choice(of, config.architecture, "architecture", of.refusal ? of.refusal(config) : "", at);
+  const Join& join = attnscope::join(config.join.id);
+  check_choice(join, config.join, "join", join.refusal ? join.refusal(config) : "", at);
+  const InputKind& input = input_kind(config.input.id);
+  check_choice(input, config.input, "input", input.refusal ? input.refusal(config) : "", at);
+  if (config.exits) {
+    check_choice(exit_rule(config.exits->id), *config.exits, "exits", exits_refusal(config), at);
+  }
+  if (config.segment > 0 && !of.has_segments) {
+    throw InputError(at + "segment: " + of.id + " reads its input at once; expected no segment");
+  }
+  const std::string auxiliary = auxiliary_refusal(config);
+  if (!auxiliary.empty()) throw InputError(at + auxiliary);
+}
+
+void check_adaptive(const ModelConfig& config, const std::string& at) {
+  const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
+  if (adaptive == AdaptiveVocabulary{}) return;
+  if (adaptive.cutoffs.empty()) {
+    throw InputError(at + "embedding.narrowing: expected cutoffs, whose tables are narrower");
+  }
+  for (const VocabularyCluster& cluster : vocabulary_clusters(config)) {
+    if (cluster.count < 1) {
+      throw InputError(at + "embedding.cutoffs: expected rising ids between 0 and " +
+                       std::to_string(config.vocabulary));
+    }
+    if (cluster.width < 1) {
+      throw InputError(at + "embedding.narrowing: the last cluster would have no numbers; " +
+                       "expected a smaller one, found " + std::to_string(adaptive.narrowing));
+    }
+  }
+  const bool plain = config.architecture.id == default_architecture().id &&
+                     input_kind(config.input.id).is_text && !config.exits &&
+                     config.auxiliary == Auxiliary{} && !config.head.transform &&
+                     !join(config.join.id).run_layers;
+  if (plain) return;
+  throw InputError(at +
+                   "embedding.cutoffs: expected a decoder of text without exits, auxiliary "
+                   "losses, head.transform and reversible layers");
+}
+
+// What tokens have before the first layer and behind the last, in models that have such.
+void check_ends(const ModelConfig& config, const std::string& at) {
+  const std::string& type = config.architecture.id;
+  const Reads reads = architecture(type).reads;
+  const bool one_stack = type == default_architecture().id;
+  const bool both = reads == Reads::SourceAndTarget && architecture(type).has_encoder;
+  const bool acts = reads == Reads::Trajectories;
+  const bool text = input_kind(config.input.id).is_text;
+  const bool whole = text || input_kind(config.input.id).is_whole;
+  const EmbeddingConfig& embedding = config.embedding;
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    throw InputError(at + what + ": " + why);
+  };
+  if (embedding.types > 0 && (!one_stack || !text)) {
+    refuse("embedding.types",
+           "kinds of tokens are those of one text; expected a decoder of text "
+           "(or encoder), found " +
+               type);
+  }
+  if (embedding.types > 0 && config.segment > 0) {
+    refuse("embedding.types", "expected a text that is read at once, found segments");
+  }
+  if (embedding.norm && ((!one_stack && !both && !acts) || !whole)) {
+    refuse("embedding.norm",
+           "expected decoder or encoder_decoder, of text or pieces of an image, or trajectory, "
+           "found " +
+               type);
+  }
+  if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
+                               config.ingredients.shared_norm || config.join != default_join())) {
+    refuse("embedding.first_norm",
+           "expected a decoder (or encoder) with embedding.norm, norms before its blocks and join "
+           "residual");
+  }
+  if (embedding.width > 0) {
+    if (!one_stack || !text) {
+      refuse("embedding.width", "expected a decoder of text (or encoder), found " + type);
+    }
+    const Choice* placed = input_encoding(config);
+    if (placed && !added_to_input(*placed)) {
+      refuse("embedding.width",
+             "positions that are added in layers are as wide as the model; expected encodings that "
+             "are added once, or none");
+    }
+  }
+  if (embedding.width > 0 && embedding.adaptive.cutoffs.empty() && config.tied_output &&
+      !config.head.transform && config.ingredients.output_head) {
+    refuse("embedding.width",
+           "the output is tied to a table that is not as wide as the model; expected tied_output "
+           "false, or head.transform, which goes from one width to the other");
+  }
+  const bool head = config.head != HeadConfig{};
+  if (head && !one_stack && !both && !(acts && !config.head.transform)) {
+    refuse("head", "expected decoder or encoder_decoder, found " + type);
+  }
+  if (head && config.exits && config.exits->values.choice("classifier") == "own") {
+    refuse("head", "expected exits without classifiers of their own (classifier \"shared\")");
+  }
+  if (config.own_layers > config.layers) {
+    refuse("own_layers", "expected at most the " + std::to_string(config.layers) +
+                             " layers, found " + std::to_string(config.own_layers));
+  }
+  if (config.own_layers > 0 && !one_stack) {
+    refuse("own_layers", "expected architecture decoder, found " + type);
+  }
+  if (config.own_layers > 0 && join(config.join.id).run_layers) {
+    refuse("own_layers", "join " + config.join.id + " computes each layer's weights by themselves");
+  }
+}
+
+}  // namespace
+
+void check(const ModelConfig& config, std::string_view path) {
+  const std::string at = std::string(path) + ": ";
+  if (config.heads % config.kv_heads != 0) {
+    throw InputError(at + "heads: expected a multiple of kv_heads " +
+                     std::to_string(config.kv_heads) + ", found " + std::to_string(config.heads));
+  }
+  if (static_cast<Index>(config.groups.size()) != config.layers) {
+    throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
+                     " layers, found " + std::to_string(config.groups.size()));
+  }
+  const std::string refused = ingredients_refusal(config);
+  if (!refused.empty()) throw InputError(at + refused);
+  check_choices(config, at);
+  input_encoding(config);
+  check_ends(config, at);
+  check_adaptive(config, at);
+  for (Index layer = 0; layer < config.layers; ++layer) {
+    check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);
+  }
+  check_encoder(config, at);
+  check_memory_positions(config, at);
+}
+
+}  // namespace attnscope
