@@ -28,7 +28,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-constexpr double kTolerance = 3e-3;  // processors add in another order
+constexpr double kTolerance = 2e-2;  // processors add in another order, and halting carries it on
 
 struct Kind {
   const char* name;
@@ -507,5 +507,5 @@ TEST(KindsOfModels, KeepKeysAndValuesWhereTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/model/caches.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

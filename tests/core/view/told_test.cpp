@@ -22,7 +22,7 @@ std::vector<std::string> words_of(const DisplayList& list) {
   for (const Item& item : list.items) {
     const auto* text = std::get_if<Text>(&item);
     if (text == nullptr) continue;
-    static const std::regex numbers("[0-9][0-9.,]*"), tokens("“[^”]*”");
+    static const std::regex numbers("-?[0-9][0-9.,]*(e[-+]?[0-9]+)?"), tokens("“[^”]*”");
     const std::string words =
         std::regex_replace(std::regex_replace(text->text, tokens, "“…”"), numbers, "#");
     if (std::ranges::find(all, words) == all.end()) all.push_back(words);
@@ -94,5 +94,5 @@ TEST(Mechanism, SpeaksAsTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/view/mechanism/words.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
