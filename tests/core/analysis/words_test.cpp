@@ -314,6 +314,7 @@ TEST(Words, PlacesAreFoundBetweenWhatIsLeft) {
   EXPECT_EQ(groups.to_words(4), 2);
   EXPECT_EQ(groups.to_words(9), 3);
   EXPECT_EQ(groups.to_rows(1.5), 3);
+  EXPECT_EQ((WordGroups{{0}, {3}, 3}.to_rows(0.5)), 1.5);  // a single word
 }
 
 // A word of which a piece is left out: merged from the rest.

