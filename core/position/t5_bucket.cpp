@@ -19,9 +19,10 @@ Index power(Index base, Index exponent) {
   return result;
 }
 
-// Whether x^a = y^b, for coprime exponents: then x = c^b and y = c^a with a whole number c.
+// Whether x^a = y^b, for coprime exponents of which b is not 0: then x = c^b and y = c^a with a
+// whole number c.
 bool powers_agree(Index x, Index a, Index y, Index b) {
-  if (a == 0 || b == 0) return a == 0 ? y == 1 : x == 1;
+  if (a == 0) return y == 1;
   const auto root = static_cast<Index>(
       std::llround(std::pow(static_cast<double>(x), 1.0 / static_cast<double>(b))));
   return power(root, b) == x && power(root, a) == y;

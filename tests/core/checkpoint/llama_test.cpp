@@ -7,6 +7,7 @@
 #include "core/tensor/storage.h"
 #include "core/trace/trace.h"
 #include "tests/core/checkpoint/files.h"
+#include "tests/core/checkpoint/small_models.h"
 #include "tests/core/model/reference.h"
 
 namespace attnscope {
@@ -209,5 +210,21 @@ TEST(Llama, RefusesNearMissesByName) {
   EXPECT_NE(load_error(folder).find("q_norm.weight [6] belongs to nothing"), std::string::npos);
 }
 
-}  // namespace
+// Of two layers: every so-many-th has no positions, counted from the first one as 1.
+TEST(Smollm3, LeavesPositionsOutByAnInterval) {
+  for (const auto& [every, with] : {std::pair<Index, std::vector<bool>>{1, {false, false}},
+                                    {2, {true, false}},
+                                    {3, {true, true}}}) {
+    const Checkpoint checkpoint = testing::changed_layout(
+        "smollm3",
+        R"({"no_rope_layers": null, "no_rope_layer_interval": )" + std::to_string(every) + "}");
+    std::vector<bool> found;
+    for (const auto& layer : checkpoint.model.config.groups) {
+      found.push_back(layer[0].encoding.id == "rope");
+    }
+    EXPECT_EQ(found, with) << every;
+  }
+}
+
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
