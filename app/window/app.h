@@ -56,7 +56,7 @@ class App {
   void try_to_show_frame();  // what OpenGL fails at is said; WorkError where it goes on failing
   void keep_safe(const char* reason);  // the window cannot go on: the session on disk
   void cancel_run();
-  void after_frame();                  // wishes, history, requests
+  void after_frame();  // wishes, history, requests
   void request_run();
   // For measure(): draws until what is asked for is shown; times frames after a change each.
   void finish_run();

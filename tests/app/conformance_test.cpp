@@ -82,5 +82,5 @@ TEST(ConformanceFiles, EveryFileBelongsToACase) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -153,5 +153,5 @@ INSTANTIATE_TEST_SUITE_P(All, ModelCase,
                            return name;
                          });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -60,5 +60,5 @@ TEST(Promises, NameTestsThatAreThere) {
   EXPECT_GT(named, 15u);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

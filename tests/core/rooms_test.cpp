@@ -82,5 +82,5 @@ TEST(Rooms, IncludesRunDownwards) {
   EXPECT_GT(seen, 1000u);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

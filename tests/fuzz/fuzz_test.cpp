@@ -150,5 +150,5 @@ TEST(FuzzTargets, ReadTheirSeeds) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::fuzz

@@ -196,5 +196,5 @@ TEST(Limits, PictureWithAWideRow) {
   EXPECT_LT(cost.bytes, kMegabyte);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

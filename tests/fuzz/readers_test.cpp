@@ -171,5 +171,5 @@ TEST(Readers, EverySourceThatGetsBytesIsKnown) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

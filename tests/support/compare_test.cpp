@@ -50,5 +50,5 @@ TEST(Compare, SaysWhereItDiffersMost) {
   EXPECT_NE(words.find("element 1 of [3] is 7 instead of 2"), std::string::npos) << words;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::testing

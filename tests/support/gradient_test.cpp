@@ -96,5 +96,5 @@ TEST_F(Gradient, TakesTheStepThatAgreesBest) {
   EXPECT_TRUE(is_gradient(one, x, kinked, {.steps = {1e-2f, 5e-4f}}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::testing

@@ -52,6 +52,15 @@ Trace run_model(const ModelTrace& what) {
   return trace;
 }
 
+Trace run_variant(const Variant& v) {
+  constexpr Index kLength = 16;
+  const Choice choice{v.id, telling_values(v.parameters, kLength)};
+  return run_model({.variant = to_json(choice).dump(),
+                    .encoding = "none",
+                    .length = kLength,
+                    .causal = v.causal_refusal.empty()});
+}
+
 ViewSettings settings_with(const std::string& view, const std::string& json) {
   ViewSettings settings;
   settings.id = view;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/attention/variant.h"
 #include "core/trace/trace.h"
 #include "core/view/view.h"
 
@@ -14,6 +15,8 @@ struct ModelTrace {
   bool causal = true;
 };
 Trace run_model(const ModelTrace& what);
+// Of a variant with parameters that show what it does, without positions, on 16 tokens.
+Trace run_variant(const Variant& v);
 
 // The settings of a view's parameters: {"before": true}.
 ViewSettings settings_with(const std::string& view, const std::string& json);

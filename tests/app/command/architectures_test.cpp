@@ -251,5 +251,5 @@ TEST_F(Architectures, RunsWithAnotherStructure) {
   EXPECT_NE(unknown.err.find("join.type: expected one of"), std::string::npos) << unknown.err;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -206,5 +206,5 @@ TEST_F(Generate, GroupsAreRefusedInOneLine) {
   EXPECT_FALSE(std::filesystem::exists(path("t")));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -151,5 +151,5 @@ TEST(Install, RunsFromWhereItWasPut) {
   EXPECT_GT(std::filesystem::file_size(picture), 1000U);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

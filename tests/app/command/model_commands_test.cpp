@@ -279,5 +279,5 @@ TEST_F(ModelCommands, TrainRefusesUnknownTasks) {
   expect_refusal(attnscope(arguments), "task: expected one of text, masked");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

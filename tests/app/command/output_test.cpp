@@ -42,5 +42,5 @@ TEST(Output, BeyondTheLimitOfAFilesSizeLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -646,5 +646,5 @@ TEST_F(PictureCommands, AModelAloneBringsItsSampleAndView) {
   expect_refusal(attnscope({"render", "-o", path("opened.svg")}), "or --model alone");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -249,5 +249,5 @@ TEST_F(Scarcity, OfTimeLeavesNoTemporaryFile) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

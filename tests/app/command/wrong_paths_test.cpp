@@ -110,5 +110,5 @@ TEST_F(WrongPaths, ThatAreWrittenAreRefusedInALine) {
   EXPECT_EQ(read_file(folder_.path() / "file"), "old");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

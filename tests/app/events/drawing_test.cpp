@@ -144,5 +144,5 @@ TEST_F(Drawing, ShowsAPicturesPixels) {
   });
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -56,5 +56,5 @@ TEST(FlowWindow, StepsPlaysAndLeadsOn) {
   program.wait_for("the view before", [](const Report& r) { return shows(r, "flow"); });
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

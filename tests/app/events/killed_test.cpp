@@ -143,5 +143,5 @@ TEST_F(Killed, AtAnyMomentNothingOlderThanTwoSecondsIsLost) {
   EXPECT_GE(compared, kills / 3);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

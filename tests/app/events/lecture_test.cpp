@@ -279,5 +279,5 @@ TEST_F(Lecture, StepsHavePictures) {
   wait_for_step(program, "induction", 5);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

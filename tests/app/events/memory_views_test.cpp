@@ -70,5 +70,5 @@ TEST_F(MemoryViews, AClickOnAGatesLayerLooksAtThatLayer) {
   });
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -174,5 +174,5 @@ TEST_F(Tasks, ImagesAreCompleted) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

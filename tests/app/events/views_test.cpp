@@ -245,5 +245,5 @@ TEST_P(Tour, OfEveryView) {
 INSTANTIATE_TEST_SUITE_P(Sizes, Tour, ::testing::Values(kSizes[0]),
                          [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

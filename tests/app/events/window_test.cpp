@@ -1099,5 +1099,5 @@ TEST(WindowWithoutDisplay, SaysWhichCommandsWorkWithout) {
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -101,5 +101,5 @@ TEST_F(WordsAndCost, AThresholdIsCalibratedAndUsed) {
   program.wait_for("a threshold", [](const Report& r) { return r["experiment"].contains("exit"); });
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -307,5 +307,5 @@ TEST(ComputeBackend, DownloadsFromAnyThread) {
   for (auto& t : threads) t.join();
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -77,5 +77,5 @@ TEST(Context, PendingErrorsAreNamed) {
   context->release();
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

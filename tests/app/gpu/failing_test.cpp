@@ -137,5 +137,5 @@ TEST_F(FailingGpu, AskedForByNameItIsRefused) {
   EXPECT_THROW(ExperimentRun(backends).run(experiment_, Stop()), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -93,5 +93,5 @@ TEST(GlThread, SaysWhyThereIsNone) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -141,5 +141,5 @@ TEST(GlTiles, FallBackToTheCpu) {
   setenv("ATTNSCOPE_HOME", before.c_str(), 1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

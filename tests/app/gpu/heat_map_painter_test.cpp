@@ -241,5 +241,5 @@ TEST_F(HeatMapPainting, AttentionOnTheGpuIsDrawnFromItsTexture) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -86,5 +86,5 @@ TEST_F(ImagePainting, ForgetsWhatIsNotDrawn) {
   EXPECT_EQ(painter_->kept_textures(), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -34,5 +34,5 @@ TEST_P(GpuModelSweep, AgreesWithTheCpu) {
 INSTANTIATE_TEST_SUITE_P(All, GpuModelSweep, ::testing::ValuesIn(testing::swept_pairs()),
                          [](const auto& info) { return info.param.name(); });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

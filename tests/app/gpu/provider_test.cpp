@@ -105,5 +105,5 @@ TEST_F(Provider, BrokenCalibrationFileIsMeasuredAnew) {
   EXPECT_GT(cached_time_ratio(cpu_backend(), cpu_backend(), std::nullopt), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -58,5 +58,5 @@ TEST(Shader, DefinesThatAreNotMentionedMakeNoOtherProgram) {
   EXPECT_NE(library.compute("a.comp", {{"SIZE", 16}}), program);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

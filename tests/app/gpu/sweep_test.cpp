@@ -253,5 +253,5 @@ TEST_P(VariantSweep, WithLongTexts) {
 INSTANTIATE_TEST_SUITE_P(Registered, VariantSweep, ::testing::ValuesIn(variant_ids()),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -211,5 +211,5 @@ TEST(TileLayout, Stops) {
   EXPECT_THROW(TileLayout(pattern, stop), Stopped);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -143,5 +143,5 @@ TEST(LastResortDeathTest, SaysWhatWasNotWritten) {
               "moving.gif: not written: the window was closed");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

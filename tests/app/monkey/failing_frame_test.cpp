@@ -108,5 +108,5 @@ TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
   EXPECT_EQ(kept, 1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -86,5 +86,5 @@ TEST_F(AllLessons, HaveWordsThatAreReadInLargeType) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

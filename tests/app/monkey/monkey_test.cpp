@@ -140,5 +140,5 @@ TEST_F(Monkey, BreaksNothing) {
             << " s, the longest end " << longest_end << " s\n";
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

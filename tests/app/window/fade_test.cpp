@@ -86,5 +86,5 @@ TEST(Fade, IsBetweenStepsLayersAndHeads) {
   EXPECT_NE(turned_to(state), at);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

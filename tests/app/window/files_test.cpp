@@ -308,5 +308,5 @@ TEST(FileBrowser, StaysOpenWhenTheFileCannotBeUsed) {
   EXPECT_TRUE(state.notices.empty());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -177,5 +177,5 @@ TEST(History, ChoicesForSomeHeadsAreStepsOfTheirOwn) {
   EXPECT_EQ(history.undo(), Experiment{});
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

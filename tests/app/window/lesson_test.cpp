@@ -97,5 +97,5 @@ TEST(LessonState, TheClockBeginsOnStage) {
   EXPECT_EQ(state.lesson.began, 90);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -84,5 +84,5 @@ TEST_F(OpeningTest, ASampleTakesThePlaceOfWhatIsRead) {
   EXPECT_EQ(state_.experiment.model, "numbers");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

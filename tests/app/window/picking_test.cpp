@@ -140,5 +140,5 @@ TEST_F(PickingTest, DirectionsAndEncodingsGiveFullAttentionBack) {
   EXPECT_EQ(set_along(state_), "full attention");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

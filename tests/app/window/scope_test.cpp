@@ -60,5 +60,5 @@ TEST(Scope, SaysWhatWasChosen) {
                                       "All layers, heads 0, 2: Local window"}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

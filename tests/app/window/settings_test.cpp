@@ -84,5 +84,5 @@ TEST(Settings, AFolderInPlaceOfTheFileIsSaidAndSurvived) {
   EXPECT_THROW(save_settings(folder.path(), Settings()), WorkError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

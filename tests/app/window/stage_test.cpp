@@ -97,5 +97,5 @@ TEST_F(StageLayoutTest, WhatHasNoSpaceGetsTheFirstLettersThatLeaveSome) {
   EXPECT_EQ(chosen({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

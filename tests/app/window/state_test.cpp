@@ -300,5 +300,5 @@ TEST(State, ALessonGivesBackWhatWasThere) {
   EXPECT_EQ(state.experiment.text, "my own");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -97,5 +97,5 @@ TEST(StartAfresh, IsAsTheFirstStartAndCanBeUndone) {
   EXPECT_EQ(state.history.undo().text, "mine");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

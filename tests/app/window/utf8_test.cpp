@@ -37,5 +37,5 @@ TEST(Utf8, EncodesWhatItDecodes) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

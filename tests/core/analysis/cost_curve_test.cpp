@@ -288,9 +288,10 @@ TEST(CostCurve, WritesEachNumberInItsColumn) {
   point.peak_bytes = 9;
   point.missing = "a \"b\", c";
   const std::string csv = to_csv(curves);
-  EXPECT_NE(csv.find("full,score = dot,10,10,3200,3360,7,1600,9,L²,\"a \"\"b\"\", c\"\n"), std::string::npos)
+  EXPECT_NE(csv.find("full,score = dot,10,10,3200,3360,7,1600,9,L²,\"a \"\"b\"\", c\"\n"),
+            std::string::npos)
       << csv;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

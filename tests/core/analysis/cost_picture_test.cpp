@@ -78,7 +78,8 @@ TEST(CostPicture, StandsAsTold) {
 }
 
 TEST(CostPicture, TableIsAsTold) {
-  EXPECT_TRUE(testing::is_nearly_as_told(to_csv(curves()), "core/analysis/cost_table.txt", 1e-6, 0));
+  EXPECT_TRUE(
+      testing::is_nearly_as_told(to_csv(curves()), "core/analysis/cost_table.txt", 1e-6, 0));
 }
 
 TEST(CostPicture, NumbersAreOfWhatIsAskedFor) {
@@ -92,5 +93,5 @@ TEST(CostPicture, NumbersAreOfWhatIsAskedFor) {
   EXPECT_EQ(cost_number(of, point, CostQuantity::Bytes, false), point.bytes);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -202,5 +202,5 @@ TEST(RunCost, CountsEveryKindOfNumbers) {
   EXPECT_EQ(run_cost(trace).attention_bytes, 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

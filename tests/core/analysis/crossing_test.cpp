@@ -39,5 +39,5 @@ TEST(Crossing, TakesTheFirstOfEquals) {
   EXPECT_EQ(crossing(looking_at({1, -1, 0}, 2), 3), 1.0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

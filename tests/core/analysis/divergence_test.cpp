@@ -50,5 +50,5 @@ TEST(Difference, IsAMinusB) {
   for (Index i = 0; i < d.size(); ++i) EXPECT_EQ(d[i], a[i] - b[i]);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

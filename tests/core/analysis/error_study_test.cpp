@@ -135,5 +135,5 @@ TEST(ErrorStudy, IsOfTextsThatAreNotTooLong) {
   EXPECT_NE(refusal(1024, 1025).find("at most 1024 tokens"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

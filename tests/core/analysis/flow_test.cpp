@@ -134,5 +134,5 @@ TEST(Reachability, IsWhatPairsLeadTo) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

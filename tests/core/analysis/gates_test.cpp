@@ -210,5 +210,5 @@ TEST(Sinks, AreWhatIsMissingOfARow) {
   EXPECT_EQ(sink_share(tap, 0, 0), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -51,5 +51,5 @@ TEST(HeadName, UnknownNumbersDecideNothing) {
   EXPECT_EQ(head_name(none).badge, "mixed");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

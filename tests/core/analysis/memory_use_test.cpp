@@ -210,5 +210,5 @@ TEST(MemoryUse, CountsPairsWhileTheMemoryFills) {
             43 + 4 * 4 + 4 * (5 + 1) + 4 * (3 + 3) + 2 * (4 + 4));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -73,5 +73,5 @@ TEST(PairScore, IsNotMadeUpForOtherScores) {
   EXPECT_FALSE(pair_score(part, 0, 0, 0));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -107,5 +107,5 @@ TEST(Prediction, CountsTheBytesOfWhatIsForeseen) {
   EXPECT_EQ(predictions(trace).data(), trace.taps.at("log_probabilities").data());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

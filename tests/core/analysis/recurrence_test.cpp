@@ -102,5 +102,5 @@ TEST(Recurrence, SaysWhyThereIsNone) {
   EXPECT_THROW(recurrence_of(trace_of("full").attention[0], 0), std::logic_error);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

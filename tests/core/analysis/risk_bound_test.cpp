@@ -76,5 +76,5 @@ TEST(RiskBound, OfWhatIsCertainAndOfOneToken) {
   EXPECT_EQ(hoeffding_bentkus(-0.1, 10, 0.5), 1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -45,5 +45,5 @@ TEST(RowStatistics, OfAnEmptyRow) {
   EXPECT_EQ(row_statistics(row, 0, 2).largest, -1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

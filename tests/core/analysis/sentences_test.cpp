@@ -127,5 +127,5 @@ TEST(Sentences, VectorsOfAllTokensAndOfNone) {
   EXPECT_TRUE(sentence_vector(trace, SentenceVector::Mean, 0).empty());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

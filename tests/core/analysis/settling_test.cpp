@@ -113,5 +113,5 @@ TEST(Plane, TakesWhatHasNoDirections) {
   EXPECT_EQ(places[0].second, 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

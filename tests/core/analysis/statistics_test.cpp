@@ -118,5 +118,5 @@ TEST(HeadStatistics, OfFewerKeysThanQueries) {
   EXPECT_TRUE(std::isnan(none.first_token) && std::isnan(none.previous_token));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

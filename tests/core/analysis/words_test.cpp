@@ -540,5 +540,5 @@ TEST(Words, RowsThatLieApartAreNoWord) {
   EXPECT_EQ(pairs.keys.last, (std::vector<Index>{1, 4, 5}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

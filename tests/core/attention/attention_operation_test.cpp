@@ -104,5 +104,5 @@ TEST(AttentionOperation, StopsInTheBackwardPass) {
   EXPECT_THROW(backward(loss), Stopped);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -17,5 +17,5 @@ TEST(Variants, GiveTheNumbersOfTheConformanceCases) {
   EXPECT_GE(count, 100);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

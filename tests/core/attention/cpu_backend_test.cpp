@@ -151,5 +151,5 @@ TEST(CpuBackendStop, AStopFromBeforeDoesNoWork) {
   EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1), {}, stop), Stopped);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

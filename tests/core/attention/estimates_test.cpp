@@ -446,5 +446,5 @@ TEST(HeadGroups, AreTheirHeadsOfTheLayer) {
   EXPECT_GT(count, 150);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

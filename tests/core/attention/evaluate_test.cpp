@@ -210,5 +210,5 @@ TEST(Backends, AreKnownByTheirNames) {
   EXPECT_TRUE(cpu_backend().name().starts_with("CPU (")) << cpu_backend().name();
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -239,5 +239,5 @@ TEST(MapPyramid, EndsWhileItWorks) {
   ASSERT_TRUE(eventually([&] { return tiles->exact > 0; }));
 }  // must not hang
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

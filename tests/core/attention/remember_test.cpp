@@ -385,5 +385,5 @@ TEST(Remembering, IsRecalledByItsKind) {
                              Tensor::from({2, 2}, {-11, -9, -7, 8}), 0));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -69,5 +69,5 @@ TEST(AllowedPairs, AreThoseWithAWeight) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

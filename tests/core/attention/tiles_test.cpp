@@ -160,5 +160,5 @@ TEST(AttentionTiles, RefuseWhatLiesOutside) {
   EXPECT_EQ(tiles->tile(empty, {}).shape(), (Shape{0, 10}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

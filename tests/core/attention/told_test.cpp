@@ -32,5 +32,5 @@ TEST(Variants, AreAsTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/attention/variants.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

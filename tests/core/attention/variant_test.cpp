@@ -492,5 +492,5 @@ TEST(Variant, SaysWhatItDoesWithoutScoresOfPairs) {
                                "nothing to change; expected none, "));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -34,5 +34,5 @@ TEST(Broadcast, RowsBeginWhereTheirAxesSay) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

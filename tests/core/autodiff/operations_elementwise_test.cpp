@@ -124,5 +124,5 @@ TEST(Dropout, TakesRatesFromZeroToBelowOne) {
   EXPECT_NO_THROW(dropout(x, 0.999, 3));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -39,5 +39,5 @@ TEST(Matmul, RefusesShapesThatDoNotFit) {
   EXPECT_EQ(matmul(zeros({0, 3}), zeros({3, 4})).shape(), (Shape{0, 4}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -172,5 +172,5 @@ TEST(CrossEntropy, TakesTheLastTargetAndRefusesTheNext) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

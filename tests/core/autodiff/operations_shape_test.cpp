@@ -124,5 +124,5 @@ TEST(Permute, MovesManyRows) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

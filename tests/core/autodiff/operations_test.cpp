@@ -342,5 +342,5 @@ TEST(Operations, HaveTheGradientsOfFiniteDifferences) {
   EXPECT_EQ(cases.size(), operation_names().size()) << "a case for what is no operation";
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

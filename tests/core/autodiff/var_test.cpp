@@ -123,5 +123,5 @@ TEST(Var, ReusesTheMemoryOfTheRunBefore) {
 }
 #endif
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

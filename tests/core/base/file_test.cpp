@@ -165,5 +165,5 @@ TEST(File, NamesThatCannotBeDoNotExist) {
   EXPECT_EQ(read_file(longest), "x");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -19,5 +19,5 @@ TEST(Home, IsTheSourceFolderUnlessSaidOtherwise) {
   ::unsetenv("ATTNSCOPE_HOME");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -147,5 +147,5 @@ TEST(Json, IsShortenedForMessages) {
   EXPECT_EQ(printed.str(), "{\"a\":\"\xEF\xBF\xBD\"}");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -136,5 +136,5 @@ TEST(ThreadCount, IsAtLeastOne) {
   set_thread_count(before);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

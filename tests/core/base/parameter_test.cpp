@@ -175,5 +175,5 @@ TEST(Values, TemporariesGiveCopies) {
   EXPECT_EQ(kept, make().get<std::string>("show"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

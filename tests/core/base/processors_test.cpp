@@ -63,5 +63,5 @@ TEST(Processors, ReadTheFirstVersionsFiles) {
   EXPECT_EQ(processors_of_group("5:cpuset:/job\n", folder.path()), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

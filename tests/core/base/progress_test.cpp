@@ -53,5 +53,5 @@ TEST(Progress, TimeIsSaidAsExactlyAsItIsKnown) {
   EXPECT_EQ(time_left_words(2 * 3600), "about 2 h left");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -38,5 +38,5 @@ TEST(Random, HasTheMomentsItClaims) {
   EXPECT_NEAR(uniform / kCount, 0.5, 0.005);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -65,5 +65,5 @@ TEST(Resident, KeepsNothingOfWhatCouldNotBeRead) {
   EXPECT_EQ(*numbers.get("a", 1, number(2)), 2);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

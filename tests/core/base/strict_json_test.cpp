@@ -82,5 +82,5 @@ TEST(StrictJson, RefusesMalformedText) {
   EXPECT_EQ(message([&] { JsonObject(list, "f"); }), "f: expected an object, found [1]");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

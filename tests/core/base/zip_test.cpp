@@ -137,5 +137,5 @@ TEST(Zip, LeavesOutWhatIsNotWantedBeforeItIsUnpacked) {
   EXPECT_EQ(begins.at("b"), 5u);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -65,5 +65,5 @@ TEST(Card, RefusesWhatItDoesNotKnow) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -192,5 +192,5 @@ TEST(Checkpoint, ReadsShards) {
   EXPECT_NE(load_error(folder.path()).find("plain file name"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -125,5 +125,5 @@ INSTANTIATE_TEST_SUITE_P(All, ConfigKeys, ::testing::ValuesIn(layouts()), [](con
   return name;
 });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

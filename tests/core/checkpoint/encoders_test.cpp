@@ -225,5 +225,5 @@ TEST(Vision, TakesSidesFromOneNumberOrTwo) {
   EXPECT_NE(words(sides(size + 1, size)).find("a multiple of patch_size"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

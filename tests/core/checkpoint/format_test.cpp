@@ -179,5 +179,5 @@ TEST_P(Layouts, NotANumberIsRefused) {
 INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, gpt_neox, own),
                          [](const auto& info) { return info.param().name; });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -161,5 +161,5 @@ TEST(GptNeo, ReadsItsLayersAsRuns) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

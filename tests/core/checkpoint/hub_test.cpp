@@ -155,5 +155,5 @@ TEST_F(Hub, KnowsWhichNamesAreWords) {
   EXPECT_EQ(hub_cache(), "/home/hub");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -262,5 +262,5 @@ INSTANTIATE_TEST_SUITE_P(All, CheckpointLayouts, ::testing::ValuesIn(layouts()),
                            return name;
                          });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

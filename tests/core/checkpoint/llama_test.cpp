@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <fstream>
 
@@ -142,10 +143,11 @@ TEST(Llama, TakesLittleMoreMemoryThanItsFile) {
                               t);
   }
   release_cached_storage();
+  malloc_trim(0);  // what tests before this one have freed
   const double before = peak_memory(true);
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   const double taken = peak_memory(false) - before;
-  EXPECT_GE(taken, 0.5 * size);  // or nothing was measured
+  EXPECT_GE(taken, 0.9 * size);  // or nothing was measured
   EXPECT_LE(taken, 1.15 * size);
 }
 

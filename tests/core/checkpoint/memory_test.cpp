@@ -112,5 +112,5 @@ TEST(CheckpointMemory, WhatIsBeyondTheBudgetIsRefusedBeforeItIsRead) {
   EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // for what it lacks
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -96,5 +96,5 @@ TEST(ModelStore, HasContextsOnceAsWell) {
   EXPECT_THROW(store.contexts((folder.path() / "none").string()), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -172,5 +172,5 @@ TEST(Reformer, ReadsNumbersUpToTheirLimits) {
           "lsh_attn_chunk_length: expected chunks with a smaller common multiple");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -144,5 +144,5 @@ TEST(AddPart, TakesRunsOfRows) {
   EXPECT_THROW(add_part(tensors, "none", "part", 1, {0, 1}, {1}, "folder"), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -93,5 +93,5 @@ TEST(AdaptiveVocabulary, HasTheGradientsOfFiniteDifferences) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -405,5 +405,5 @@ TEST(Attend, NumbersAreFinite) {
   EXPECT_EQ(refusal_of(file, kFull), "q: expected finite numbers, found inf as number 47");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -123,5 +123,5 @@ TEST(Chosen, TextsAreReadWhole) {
   EXPECT_EQ(with_text_read(experiment, tokens, 2).variant, experiment.variant);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -159,5 +159,5 @@ TEST(Company, CompletesWhatACommandLineLeavesOpen) {
   EXPECT_EQ(e.groups[0].variant->values.choice("mode"), "first");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -25,5 +25,5 @@ TEST(Continuation, EndsWithWhatItsModelEndsWith) {
   EXPECT_EQ(ends(), std::vector<std::int32_t>{start});
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

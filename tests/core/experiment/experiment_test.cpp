@@ -130,5 +130,5 @@ TEST(Experiment, LookingElsewhereIsTheSameRun) {
   EXPECT_FALSE(same_run(a, b));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -287,5 +287,5 @@ TEST_F(Extremes, ATrainingStepStops) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -98,5 +98,5 @@ TEST_F(BesideRuns, HoldWhateverTextIsRun) {
   EXPECT_FALSE(heads.holds(experiment_, other));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

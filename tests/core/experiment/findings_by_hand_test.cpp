@@ -279,5 +279,5 @@ TEST(Samples, AnotherIsWantedWhereTheModelHasItsOwn) {
   EXPECT_EQ(sample_read(e), nullptr);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -228,5 +228,5 @@ TEST_F(HeadTableTest, CountsWordsWhereTheViewDoes) {
   EXPECT_THROW(of_texts("1\n\n2\n\n3"), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

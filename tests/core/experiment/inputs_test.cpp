@@ -269,5 +269,5 @@ TEST(Inputs, ExtentsAreThoseOfTheModel) {
   EXPECT_FALSE(model_extent(*recurrent, recurrent->model.config, {}, 5).self_attention);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -211,5 +211,5 @@ TEST(MemoryBudget, ReadsAndWritesSizes) {
   EXPECT_GE(default_memory_budget(), kLeastMemoryBudget);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

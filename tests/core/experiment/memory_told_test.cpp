@@ -219,5 +219,5 @@ TEST(MemoryTold, OfMatricesOfSixteenBits) {
   EXPECT_EQ(bytes(narrow, "gradients"), bytes(without, "gradients") + 2 * 4 * numbers);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

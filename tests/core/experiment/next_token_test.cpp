@@ -92,5 +92,5 @@ TEST(Continuation, WhatIsNoTextDoesNotGoOn) {
   EXPECT_EQ(experiment.text, "");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

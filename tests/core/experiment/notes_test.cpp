@@ -307,5 +307,5 @@ TEST(Notes, AreAsTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/experiment/notes.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

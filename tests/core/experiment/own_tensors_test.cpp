@@ -406,5 +406,5 @@ TEST_F(OwnTensorsTest, LayersAreNumberedInAnyOfTheseWays) {
   EXPECT_FALSE(is_tensor_file("a.json"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

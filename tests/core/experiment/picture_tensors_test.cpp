@@ -175,5 +175,5 @@ TEST_F(PictureTensors, GridsOfOneSideKeepTheShape) {
   EXPECT_THROW(picture_grid({high, "", "", 1, 65}), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -331,5 +331,5 @@ TEST_F(Run, SeesThatACheckpointChanged) {
   EXPECT_TRUE(testing::differs(run(experiment("abc"))->logits, after, 1e-6));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -391,5 +391,5 @@ TEST(LayerWatch, CountsTheParametersOfAModel) {
   EXPECT_FALSE(comes_by_layer(other, 0));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -61,5 +61,5 @@ TEST(Samples, ThoseForAModelComeWithItsOwnFirst) {
   EXPECT_TRUE(suits("numbers", "1066"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

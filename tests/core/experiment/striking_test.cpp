@@ -289,5 +289,5 @@ TEST_F(Striking, TextsUpToALimitAreLookedThrough) {
   EXPECT_EQ(progress.now().share, 1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -387,5 +387,5 @@ TEST_F(Walks, TokensAreNamedByTheirSteps) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

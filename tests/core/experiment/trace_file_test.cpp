@@ -49,5 +49,5 @@ TEST(TraceFile, NamesAttentionOfUnequalShapes) {
   EXPECT_EQ(file.tensors.at("attention.layer=1").shape, (Shape{1, 3, 3}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -155,5 +155,5 @@ TEST(ColourMap, ColoursAreAsTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/figure/colours.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

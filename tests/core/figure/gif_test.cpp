@@ -228,5 +228,5 @@ TEST(Gif, ShowsTheNearestColours) {
             (std::vector<Rgb>{{10, 10, 10}, {20, 10, 10}, {0, 200, 0}, {200, 0, 0}}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

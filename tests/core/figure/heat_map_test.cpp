@@ -187,5 +187,5 @@ TEST(HeatMap, ColoursOfRangesAndHolesOnly) {
   EXPECT_EQ(at(2), (Colour{9, 8, 7, 6}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -150,5 +150,5 @@ TEST(ColourImage, KeepsItsColoursOnAClearPage) {
   EXPECT_EQ(testing::pixel(page, 3, 8), (Colour{0, 0, 0, 0}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

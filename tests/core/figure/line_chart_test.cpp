@@ -152,5 +152,5 @@ TEST(LineChart, LabelsAtEndsStayApart) {
   EXPECT_GT(dots.size(), 10u);  // a dotted line is many
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -190,5 +190,5 @@ TEST(LineChart, IsDrawnAsTold) {
       "core/figure/line_charts.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

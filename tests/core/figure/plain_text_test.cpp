@@ -50,5 +50,5 @@ TEST(PlainText, ReplacesControlCodesAndNoOthers) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -185,5 +185,5 @@ TEST_F(Png, ReadsPicturesUpToTheLargestSide) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

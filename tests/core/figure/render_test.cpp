@@ -390,5 +390,5 @@ TEST(Render, OnlyStraightSegmentsAreSnapped) {
                of({{9.3, 17.2}, {14.4, 5.3}, {4.2, 5.3}}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -134,5 +134,5 @@ TEST(Svg, IsWrittenAsTold) {
   EXPECT_TRUE(testing::is_as_told(svg, "core/figure/written_svg.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -55,5 +55,5 @@ TEST(Ticks, HaveTheDecimalsOfStepsThatAreNearlyPowersOfTen) {
   EXPECT_EQ(tick_text(-100000, 3), "-1e+05");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

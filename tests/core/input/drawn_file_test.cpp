@@ -115,5 +115,5 @@ TEST_F(DrawnFile, WhatIsNoEdgesIsRefused) {
   EXPECT_TRUE(edge_refusal("a.txt", many).starts_with("expected at most 65536 edges"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

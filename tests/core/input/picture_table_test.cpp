@@ -72,5 +72,5 @@ TEST(PictureTableNames, AreThoseOfTables) {
   EXPECT_FALSE(is_picture_table("digits.png") || is_picture_table("csv"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

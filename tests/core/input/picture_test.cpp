@@ -128,5 +128,5 @@ TEST(Picture, RefusesAGridWithoutPixels) {
   EXPECT_NE(refusal(kSteps.png(), 2, 2, 1).find("levels: expected 2 to"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -94,5 +94,5 @@ TEST(Claim, SaysLimitsWhereTheyAreOfUse) {
   EXPECT_EQ(said(2e6, std::nullopt, 1e6, false), "1e+06 (at least 2e+06)");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -130,5 +130,5 @@ TEST_F(Lessons, FilesAreThoseOfTheLessonsFolder) {
   EXPECT_EQ(load_lesson(folder_.path() / "07.json").id, "07");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

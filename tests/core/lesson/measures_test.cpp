@@ -922,5 +922,5 @@ TEST(Measures, OfNumbersInWords) {
   EXPECT_THROW(right("123456789012345", "zwanzig"), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -140,5 +140,5 @@ TEST(BeamSearch, RefusesWhatIsNoSearch) {
   EXPECT_THROW(beam_search(checkpoint.model, {1}, options, stop), Stopped);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -82,5 +82,5 @@ TEST(ModelConfig, RefusesHugeSizes) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

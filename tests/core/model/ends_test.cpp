@@ -193,5 +193,5 @@ TEST(Patches, NeedAPicture) {
   EXPECT_EQ(trace.taps.at("final").shape(), (Shape{5, 8}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

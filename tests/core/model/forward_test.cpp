@@ -333,5 +333,5 @@ TEST(Forward, StopsSoonAfterARequest) {
   EXPECT_LT(took.count(), 200);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -442,5 +442,5 @@ TEST(Generate, ThresholdsFallAlongTheContext) {
   EXPECT_EQ(one_by_one.exit_layer(), some.exit_layer());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -232,5 +232,5 @@ TEST(Ingredients, AreRefusedByNameWhereTheyDoNotGoTogether) {
   });
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

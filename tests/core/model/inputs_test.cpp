@@ -321,5 +321,5 @@ TEST(ExitOracle, ChoosesTheLayerThatIsWorthMost) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -195,5 +195,5 @@ TEST(Interventions, WhatIsForbiddenChangesNothingElseInItsLayer) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -28,7 +28,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-constexpr double kTolerance = 2e-2;  // processors add in another order, and halting carries it on
+constexpr double kTolerance = 3e-3;  // processors add in another order ...
+constexpr double kOfHalting = 2e-2;  // ... and halting carries that on into gradients
 
 struct Kind {
   const char* name;
@@ -468,7 +469,8 @@ TEST(KindsOfModels, GiveTheNumbersThatAreTold) {
     }
     std::string file = shape.name;
     std::ranges::replace(file, ' ', '_');
-    EXPECT_TRUE(testing::are_as_told(all, kTolerance, "core/model/numbers/" + file + ".txt"));
+    const double tolerance = file.find("halts") == std::string::npos ? kTolerance : kOfHalting;
+    EXPECT_TRUE(testing::are_as_told(all, tolerance, "core/model/numbers/" + file + ".txt"));
   }
 }
 

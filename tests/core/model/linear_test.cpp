@@ -65,5 +65,5 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
   EXPECT_LT(least, 100);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

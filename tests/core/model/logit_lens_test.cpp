@@ -180,5 +180,5 @@ TEST(ExitLayers, AreTheFirstThatAreSure) {
   EXPECT_DOUBLE_EQ(all.agreement, 1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -35,5 +35,5 @@ TEST(MostKeys, AreThoseOfASegmentAndWhatIsRemembered) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -365,5 +365,5 @@ TEST(Model, ALongerContextNeedsNoWeightsThatAreTrained) {
   EXPECT_EQ(longer.weights.size(), placed.weights.size());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -48,5 +48,5 @@ TEST(NearestKeys, EndAtAStop) {
   EXPECT_THROW(nearest_keys(store, random_tensor({2, 2}, 2), 1, stop), Stopped);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -34,5 +34,5 @@ TEST(PositionShare, IsLinearInThePlaceAlone) {
   EXPECT_TRUE(close(twice, scale(Var(once), 2).value(), 1e-6));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

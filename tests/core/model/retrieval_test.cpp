@@ -294,5 +294,5 @@ TEST(Store, ComesBackFromItsFileAndIsRefusedByName) {
   EXPECT_FALSE(is_store(folder.path() / "absent.safetensors"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -114,5 +114,5 @@ TEST(Sample, RanksTheLikeliest) {
   EXPECT_EQ(likeliest({0.5, 0, 0.5}, 10).size(), 2u);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -27,5 +27,5 @@ TEST(StorePath, TheBundledStoreIsOfItsModel) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

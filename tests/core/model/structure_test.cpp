@@ -115,5 +115,5 @@ TEST(Structure, GoesThroughJson) {
   EXPECT_THROW(structure_from_json(refused), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

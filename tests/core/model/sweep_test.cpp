@@ -235,5 +235,5 @@ TEST(ModelSweepCheck, SeesGradientsThatAreALittleWrong) {
   for (const auto& [name, count] : seen) EXPECT_GT(2 * count, checked) << name;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

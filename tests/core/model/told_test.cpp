@@ -39,5 +39,5 @@ TEST(PartsOfModels, AreAsTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/model/parts.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

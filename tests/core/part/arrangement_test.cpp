@@ -220,5 +220,5 @@ TEST(Arrangement, Stops) {
   EXPECT_NO_THROW(pattern.arrangement({}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

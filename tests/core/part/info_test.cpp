@@ -158,5 +158,5 @@ TEST(Registries, GroupsStandTogether) {
   expect_together(encodings());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -43,5 +43,5 @@ TEST(MaskRows, WhatIsNoRunsIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -116,5 +116,5 @@ TEST(Pattern, RefusesMoreColumnsThanRunsCount) {
   EXPECT_THROW(PatternBuilder(1, 1, Index{1} << 31, {"a"}), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -446,5 +446,5 @@ TEST(Encoding, DebertaKeepsAScaleThatIsGiven) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -17,5 +17,5 @@ TEST(Encodings, GiveTheNumbersOfTheConformanceCases) {
   EXPECT_GE(count, 30);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

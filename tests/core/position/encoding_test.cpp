@@ -355,5 +355,5 @@ TEST(Encoding, AnglesBeyondNumbersAreRefused) {
                InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -189,5 +189,5 @@ TEST(RotaryPairs, AreNeighboursOrOneOfEachHalf) {
   EXPECT_EQ(rotary_pairs(rope_values(R"("factor": 1)"), 8).size(), 4u);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -65,5 +65,5 @@ TEST(T5Bucket, KeepsExactLogarithms) {
   EXPECT_EQ(t5_bucket({32, 128, true}, -1000), 15);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -17,5 +17,5 @@ TEST(Encodings, AreAsTold) {
   EXPECT_TRUE(testing::is_as_told(text, "core/position/encodings.txt"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -86,5 +86,5 @@ TEST(Half, ConvertsArraysAsSingleNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

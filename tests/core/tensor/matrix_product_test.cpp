@@ -58,5 +58,5 @@ TEST(MatrixProduct, AgreesWithItsDefinition) {
   set_thread_count(threads);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -70,5 +70,5 @@ INSTANTIATE_TEST_SUITE_P(Kinds, NarrowMatrices,
                            return info.param == NarrowMatrix::Kind::F16 ? "F16" : "BF16";
                          });
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -209,5 +209,5 @@ TEST(Npy, WritesNoMoreBlanksThanItNeeds) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

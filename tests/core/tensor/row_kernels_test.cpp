@@ -314,5 +314,5 @@ TEST(RowKernels, TheWidestIsTaken) {
   EXPECT_EQ(&row_kernels(), all_row_kernels().end()[-1]);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::cpu

@@ -325,5 +325,5 @@ TEST_F(Safetensors, AlignsWhatItWrites) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -237,5 +237,5 @@ TEST(StorageDeathTest, TheEndsOfBlocksAreWatched) {
   EXPECT_DEATH(past(3), "written behind the end of an array of 12 bytes");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

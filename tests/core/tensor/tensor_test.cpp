@@ -123,5 +123,5 @@ TEST(Tensor, GivesRowsOfAPlane) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -58,5 +58,5 @@ TEST(VectorMath, SigmoidTanhAndErfAreAccurate) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

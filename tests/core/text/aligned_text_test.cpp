@@ -110,5 +110,5 @@ TEST(Normalizers, SurviveAnyBytes) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

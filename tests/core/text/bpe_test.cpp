@@ -147,5 +147,5 @@ TEST(ByteTokenizer, HasATokenForEachByte) {
   EXPECT_THROW(tokenizer->bytes(-1), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

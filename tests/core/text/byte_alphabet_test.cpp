@@ -25,5 +25,5 @@ TEST(ByteAlphabet, GoesBothWays) {
   EXPECT_FALSE(from_byte_alphabet("\xff"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -254,5 +254,5 @@ TEST(Precompiled, ChecksItsTable) {
   EXPECT_TRUE(reads(0, "abc"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -75,5 +75,5 @@ TEST(Merges, AgreesWithItsDefinition) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

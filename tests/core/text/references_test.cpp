@@ -233,5 +233,5 @@ TEST(TokenizerReferences, MakeATable) {
   EXPECT_FALSE(lines.empty());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -120,5 +120,5 @@ TEST(TextShape, ATokenBelongsToTheSentenceInWhichItBegins) {
   EXPECT_EQ(shape.sentence, (Numbers{0, 2, 2, 3, 4}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

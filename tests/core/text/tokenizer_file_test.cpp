@@ -497,5 +497,5 @@ TEST(TokenizerFile, TakesIdsBelowItsLimit) {
   EXPECT_NE(refusal(root).find("from 0 to 4194303"), std::string::npos) << refusal(root);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -241,5 +241,5 @@ TEST(TokenizerKinds, ReadManySmallValuesInLinearTime) {
   EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 2.0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

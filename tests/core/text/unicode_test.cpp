@@ -37,5 +37,5 @@ TEST(Unicode, ClassifiesCharacters) {
   for (const int c : std::initializer_list<int>{' ', 'a', 0xa0, 0x301}) EXPECT_FALSE(is_control(c));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -59,5 +59,5 @@ TEST(Utf8Stream, KnowsHowLongACharacterIs) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -23,5 +23,5 @@ TEST(Visible, ShowsWhatCannotBeSeen) {
   EXPECT_EQ(visible(""), "∅");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

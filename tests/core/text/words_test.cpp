@@ -83,5 +83,5 @@ TEST(Words, ScriptsWithoutSpacesEndWhereTheyEnd) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

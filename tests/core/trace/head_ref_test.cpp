@@ -133,5 +133,5 @@ TEST(Trace, RowsAreTokensOfTheirStream) {
   EXPECT_EQ(trace.token_index({"", 0, {0, 2}}, 2, 1), 2);  // those that have not left
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

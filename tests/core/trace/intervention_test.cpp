@@ -180,5 +180,5 @@ TEST(Intervention, StandsBesideTheSameRunWithout) {
   EXPECT_EQ(experiment_from_json(to_json(experiment)), experiment);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -39,5 +39,5 @@ TEST(Recorder, KeepsNothingWithoutATrace) {
   recorder.finish();
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

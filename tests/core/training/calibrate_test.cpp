@@ -440,5 +440,5 @@ TEST(Calibrate, WritesALineAThreshold) {
   EXPECT_TRUE(csv.starts_with("threshold,differs,p,loss,layers,accepted\n"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -54,5 +54,5 @@ TEST(CalibrationPicture, StandsAsTold) {
       testing::is_nearly_as_told(text, "core/training/calibration_pictures.txt", 2e-6, 0.06));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -98,5 +98,5 @@ TEST(ScoreOfDrawn, IsTheMeanOverTheTokensThatCount) {
   EXPECT_TRUE(std::isnan(score.bits_per_byte));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

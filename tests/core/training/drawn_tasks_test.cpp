@@ -98,5 +98,5 @@ TEST(DrawnTasks, RefuseWhatTheyDoNotRead) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

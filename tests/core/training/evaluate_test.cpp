@@ -404,5 +404,5 @@ TEST(EvaluateFile, CountsLayersOfPicturesAndRefusesWindowsOfThem) {
             evaluate_text(text, "Alice was beginning to get very tired", {.length = 4}, {}).loss());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

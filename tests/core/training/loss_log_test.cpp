@@ -149,5 +149,5 @@ TEST(LossPicture, MeanIsOverTheStepsAround) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -33,5 +33,5 @@ TEST(Masking, HidesAsBertDoes) {
   EXPECT_NEAR(own / targets, 0.1 + 0.1 / 9, 0.015);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -91,5 +91,5 @@ TEST(Ngram, IsWhatItsFormulaSaysOfEveryOrder) {
   EXPECT_THROW(NgramModel(NgramModel::kMostOrder + 1), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -45,5 +45,5 @@ TEST(GermanNumber, NoTwoAreAlike) {
   for (Index n = 0; n < 20000; ++n) EXPECT_TRUE(words.insert(german_number(n)).second) << n;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

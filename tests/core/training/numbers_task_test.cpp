@@ -88,5 +88,5 @@ TEST(NumbersTask, HoldsNumbersOut) {
   EXPECT_TRUE(left > 60 && left < 130) << left;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -134,5 +134,5 @@ TEST(AdamW, MovesEveryNumberOfLongParameters) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -54,5 +54,5 @@ TEST(Pictures, OfAFolderAreSortedBehindWhatWasNamedBefore) {
                                                        pictures / "2.png"}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

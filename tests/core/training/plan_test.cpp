@@ -128,5 +128,5 @@ TEST(TrainingPlan, AllowsWhatJustFits) {
   EXPECT_FALSE(valid(walks));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

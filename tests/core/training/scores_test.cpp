@@ -310,5 +310,5 @@ TEST(Train, SaysWhatIsLeft) {
   EXPECT_EQ(left[3], 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -58,5 +58,5 @@ TEST(TokenStream, RefusesATextThatIsTooShort) {
   EXPECT_EQ(inputs(2, 0), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

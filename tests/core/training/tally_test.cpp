@@ -52,5 +52,5 @@ TEST(Tally, AddsUp) {
   EXPECT_EQ(both.score().accuracy, 0.5);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -324,5 +324,5 @@ TEST(RepeatTask, IsTrainedLikeAnyOther) {
   EXPECT_TRUE(std::isnan(result.held_out.bits_per_byte));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

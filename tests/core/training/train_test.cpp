@@ -258,5 +258,5 @@ TEST(Train, IsAloneInItsFolder) {
   EXPECT_NO_THROW(train(plan, {}, {}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

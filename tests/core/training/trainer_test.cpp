@@ -112,5 +112,5 @@ TEST(Trainer, GoesOnFromWhatWasSaved) {
   EXPECT_THROW(Trainer(plan, {}), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -59,5 +59,5 @@ TEST(Walks, AskForAReturn) {
   EXPECT_EQ(cell_at(batch, 1, 2), 6);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -291,5 +291,5 @@ TEST(ArchitectureView, NeedsAModel) {
   EXPECT_NE(figure(given).refusal, "");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -170,5 +170,5 @@ TEST_F(Controls, LimitsReachAsFarAsTheMeasure) {
   EXPECT_EQ(most("entropy"), 4);  // bits of 12 tokens, rounded up
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

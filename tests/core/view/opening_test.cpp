@@ -128,5 +128,5 @@ TEST(Opening, FilesFindAModelThatReadsThem) {
   EXPECT_EQ(reading_text("((", opened_model("brackets")).model, "brackets");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

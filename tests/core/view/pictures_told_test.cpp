@@ -99,11 +99,7 @@ TEST(Views, StandAsTold) {
 TEST(Mechanism, StandsAsTold) {
   std::string text;
   for (const Variant& v : variants()) {
-    const Choice choice{v.id, telling_values(v.parameters, 16)};
-    const Trace trace = testing::run_model({.variant = to_json(choice).dump(),
-                                            .encoding = "none",
-                                            .length = 16,
-                                            .causal = v.causal_refusal.empty()});
+    const Trace trace = testing::run_variant(v);
     const Findings findings = testing::found_in(trace);
     for (const Mechanism& m : mechanisms()) {
       if (!m.fits(trace.attention[0])) continue;
@@ -177,11 +173,7 @@ TEST(Views, OfEveryFamilyStandAsTold) {
 TEST(Views, OfEveryVariantStandAsTold) {
   std::string text;
   for (const Variant& v : variants()) {
-    const Choice choice{v.id, telling_values(v.parameters, 16)};
-    const Trace trace = testing::run_model({.variant = to_json(choice).dump(),
-                                            .encoding = "none",
-                                            .length = 16,
-                                            .causal = v.causal_refusal.empty()});
+    const Trace trace = testing::run_variant(v);
     const Findings findings = testing::found_in(trace);
     for (const char* id : {"map", "pattern", "lines", "scores", "graph", "flow", "architecture"}) {
       Experiment e;

@@ -224,5 +224,5 @@ TEST(RunParts, RolloutPassesTheStepsBefore) {
   EXPECT_EQ(reach_matrix(*both, {.stack = Stack::Encoder}, 2)(0, 10), 1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -78,11 +78,7 @@ TEST(Views, SpeakAsTold) {
 TEST(Mechanism, SpeaksAsTold) {
   std::string text;
   for (const Variant& v : variants()) {
-    const Choice choice{v.id, telling_values(v.parameters, 16)};
-    const Trace trace = testing::run_model({.variant = to_json(choice).dump(),
-                                            .encoding = "none",
-                                            .length = 16,
-                                            .causal = v.causal_refusal.empty()});
+    const Trace trace = testing::run_variant(v);
     for (const Mechanism& m : mechanisms()) {
       if (!m.fits(trace.attention[0])) continue;
       text += v.id + ", " + m.id + "\n";

@@ -253,5 +253,5 @@ TEST(Views, Registry) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

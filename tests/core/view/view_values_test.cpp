@@ -39,5 +39,5 @@ TEST(ViewSettings, WhereColoursEnd) {
   EXPECT_EQ(of(R"({"normalise": false})"), ColourEnd::One);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -220,5 +220,5 @@ TEST(Actions, ColourMapsThatAViewDoesNotTakeArePassedOver) {
   EXPECT_EQ(state.experiment.view.colour_map, colour_maps()[1].id);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

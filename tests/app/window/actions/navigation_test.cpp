@@ -83,5 +83,5 @@ TEST(Navigation, OtherPicturesHaveNoLabelsOfRowsAndColumns) {
   EXPECT_EQ(label_at(ViewLayout(), {60, 75}, 6, 4), std::nullopt);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

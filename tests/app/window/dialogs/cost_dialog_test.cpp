@@ -77,5 +77,5 @@ TEST(CostDialog, SavesAndAsksBeforeItReplaces) {
   EXPECT_NE(dialog.problem.find("bmp"), std::string::npos) << dialog.problem;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -20,5 +20,5 @@ TEST(Tour, BeginsAtTheFirstPlainStart) {
   EXPECT_FALSE(begins_tour(plain, false));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

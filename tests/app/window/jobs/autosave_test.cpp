@@ -109,5 +109,5 @@ TEST(Autosave, SaysOnceThatItCannotWrite) {
   EXPECT_EQ(autosave.keep(with_text("c"), 9), "");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

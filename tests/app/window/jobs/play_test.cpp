@@ -102,5 +102,5 @@ TEST(Play, EveryAnimationMovesANumberOfItsView) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

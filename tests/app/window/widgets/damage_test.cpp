@@ -194,5 +194,5 @@ TEST_F(DamageTest, KeepsEachCallbackOnceAtLeast) {
   EXPECT_EQ(kept, expected);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -61,5 +61,5 @@ TEST(Fonts, WhatTheProgramSaysIsCommon) {
   EXPECT_EQ(list, "");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

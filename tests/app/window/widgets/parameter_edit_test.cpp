@@ -127,5 +127,5 @@ TEST(ParameterEdit, SlidersOfAllVariantsAndEncodingsMakeSense) {
   for (const Encoding& e : encodings()) check(e);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

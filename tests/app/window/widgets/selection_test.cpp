@@ -79,5 +79,5 @@ TEST(Selection, ListsSayWhatHolds) {
   EXPECT_FALSE(exits_list(state).refusal);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -144,5 +144,5 @@ TEST(TextEdit, CollapsesTheSelectionTowardsTheMove) {
   EXPECT_EQ(edit.anchor(), 2U);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope::window

@@ -209,5 +209,5 @@ TEST(ArrangedRows, StopWithinAHundredMilliseconds) {
   EXPECT_LE(least, 100);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

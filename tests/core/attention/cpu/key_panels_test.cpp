@@ -98,5 +98,5 @@ TEST(KeyPanels, NotANumberIsLongerThanAll) {
   EXPECT_LT(panels.largest_norm(), 10);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

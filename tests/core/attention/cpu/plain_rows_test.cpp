@@ -134,5 +134,5 @@ TEST(PlainRows, OneKeyHasTheWholeWeight) {
   for (Index i = 0; i < got.attention.size(); ++i) ASSERT_EQ(got.attention[i], 1) << i;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -82,5 +82,5 @@ TEST(WeightWriter, NothingWithoutAttention) {
   EXPECT_FALSE(none.defined());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

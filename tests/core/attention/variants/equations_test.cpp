@@ -882,5 +882,5 @@ TEST(Equations, Compressive) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

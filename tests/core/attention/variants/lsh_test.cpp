@@ -407,5 +407,5 @@ TEST(Memories, StandBeforeTheSegment) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -447,5 +447,5 @@ TEST(Patterns, SentencesAreSegmentsOfEtc) {
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 0, 1, 1, 1}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -107,5 +107,5 @@ TEST(Routing, CentroidsAreNotTrained) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -82,5 +82,5 @@ TEST(Reversible, GradientsDoNotHangOnChunks) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

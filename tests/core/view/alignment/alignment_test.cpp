@@ -122,5 +122,5 @@ TEST(Alignment, HasItsNumbersAndFiles) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -377,5 +377,5 @@ TEST(Compare, MapsFillThePage) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -162,5 +162,5 @@ TEST(Depth, AsksForPatienceUntilTheLayersHaveSpoken) {
   EXPECT_NE(look_at(trace, "depth", look).refusal.find("One moment"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -300,5 +300,5 @@ TEST_F(ExitsOfAModel, MeasuresAreThoseOfThePicture) {
   EXPECT_THROW(measured("work_saved"), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -329,5 +329,5 @@ TEST(Frames, StopsWhenAsked) {
   EXPECT_EQ(read_file(folder.path() / "a.gif").substr(0, 6), "GIF89a");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

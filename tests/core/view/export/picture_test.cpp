@@ -273,5 +273,5 @@ TEST(Picture, SaysWhatPoolsAtItsOwnScale) {
   EXPECT_FALSE(pooled(2));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -67,5 +67,5 @@ TEST(Thumbnail, SaysWhyThereIsNone) {
   EXPECT_THROW(thumbnail(traces_of(9), experiment), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -153,7 +153,7 @@ TEST(ViewData, EveryViewHasItsOwn) {
   for (const View& view : views()) {
     EXPECT_TRUE(view.data) << view.id;
     if (view.id == "map" || view.id == "lines" || view.id == "compare") continue;
-    if (view.id == "image") continue;                        // of pixels: ImageView
+    if (view.id == "image") continue;  // of pixels: ImageView
     const bool needs_model = view.id == "scores" || view.id == "vectors" || view.id == "span" ||
                              view.id == "rope" || view.id == "position" ||
                              view.id == "architecture";
@@ -305,5 +305,5 @@ TEST(ViewData, ViewsThatExplainGiveTheirOwnNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

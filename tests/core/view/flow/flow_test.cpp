@@ -557,5 +557,5 @@ TEST(FlowView, IsLegibleForEveryKindOfModel) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

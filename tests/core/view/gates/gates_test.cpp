@@ -119,5 +119,5 @@ TEST(Gates, WithoutAnySayWhatToDo) {
   EXPECT_THROW(view("gates").data(of.input), InputError);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

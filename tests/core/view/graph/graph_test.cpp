@@ -142,5 +142,5 @@ TEST(GraphView, IsFitToBeSeen) {
   EXPECT_TRUE(testing::look_at(testing::run_model(chain), "graph").refusal.starts_with("Too many"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -324,5 +324,5 @@ TEST(Grid, StepsDoNotShareWhatIsKept) {
   EXPECT_NE(first, second);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

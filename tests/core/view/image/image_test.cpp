@@ -160,5 +160,5 @@ TEST(PixelPanel, FindsPixelsByPlace) {
   EXPECT_EQ(panel.at({9, 25}), -1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

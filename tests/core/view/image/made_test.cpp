@@ -96,5 +96,5 @@ TEST(MadeImage, PicturesWithoutAModelHaveNothingToComplete) {
   EXPECT_TRUE(view_controls(settings, &text).parameters.empty());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

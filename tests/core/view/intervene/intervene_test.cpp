@@ -390,5 +390,5 @@ TEST(Replacements, BeginWithWords) {
   EXPECT_EQ(tokenizer->bytes(offered[words]), "p");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -211,5 +211,5 @@ TEST(Lines, ArcsSayWhichWayTheyLook) {
   EXPECT_TRUE(shows(synthetic_trace(Pattern::all(12, 12)), "looks ahead"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

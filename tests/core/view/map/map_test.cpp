@@ -356,5 +356,5 @@ TEST(Map, ColourBarStandsWhereTheMapIsLargest) {
   EXPECT_FALSE(bar(700, 500));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

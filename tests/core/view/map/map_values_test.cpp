@@ -189,5 +189,5 @@ TEST(MapValues, PinnedBarsBelowZeroHang) {
   EXPECT_TRUE(std::abs(up - down) < 1e-9) << up << " " << down;
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

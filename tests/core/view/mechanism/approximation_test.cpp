@@ -172,5 +172,5 @@ TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
   EXPECT_TRUE(said);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

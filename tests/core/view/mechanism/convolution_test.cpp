@@ -83,5 +83,5 @@ TEST_F(Convolution, IsOfWeightsByDistanceAlone) {
   EXPECT_NE(mechanism_of(testing::run_model({.encoding = "alibi"}).attention[0]).id, "convolution");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -57,5 +57,5 @@ TEST(EdgesMechanism, ItsNumbersAreTheEdges) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -100,5 +100,5 @@ TEST(LayerPath, ThereIsNoneThroughMemory) {
   EXPECT_FALSE(LayerChain::of(trace, trace.part({}), 0));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

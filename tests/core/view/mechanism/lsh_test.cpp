@@ -146,5 +146,5 @@ TEST(LshMechanism, HitsArePairsOfTheText) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

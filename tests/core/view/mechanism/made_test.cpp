@@ -73,5 +73,5 @@ TEST(MadeMechanism, ARowOfNumbersBecomesWeights) {
   EXPECT_TRUE(says(trace_of(R"({"type": "gmlp"})"), "the place alone"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -203,5 +203,5 @@ TEST(Mechanism, DrawsErrorsWhenTheyAreMeasured) {
   EXPECT_FALSE(finding("errors").exists(asks));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

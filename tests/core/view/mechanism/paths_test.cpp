@@ -45,5 +45,5 @@ TEST(PathsMechanism, DoesNotLeadThroughMemory) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

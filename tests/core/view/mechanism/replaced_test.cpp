@@ -199,5 +199,5 @@ TEST_F(Replaced, PictureSaysIt) {
   EXPECT_EQ(view("mechanism").data(input).matrices.size(), 3u);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

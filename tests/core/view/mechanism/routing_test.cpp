@@ -111,5 +111,5 @@ TEST(RoutingMechanism, NamesWhatIsPointedAt) {
   EXPECT_TRUE(said);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -173,5 +173,5 @@ TEST(RulesMechanism, NumbersAreThoseOfThePattern) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

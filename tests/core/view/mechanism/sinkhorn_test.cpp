@@ -93,5 +93,5 @@ TEST(SinkhornMechanism, SaysWhatIsSortedWhere) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

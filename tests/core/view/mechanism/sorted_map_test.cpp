@@ -32,5 +32,5 @@ TEST(SortedMap, PointsFindPairsOfTheText) {
   EXPECT_EQ(sorted_pair_at(at, rows, columns, {35, 15}).query, -1);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

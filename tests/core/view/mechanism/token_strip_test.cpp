@@ -66,5 +66,5 @@ TEST(TokenStrip, NoSpaceGivesNoCells) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

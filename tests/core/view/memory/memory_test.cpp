@@ -287,5 +287,5 @@ TEST(Memory, DataHasWhatIsDrawn) {
   EXPECT_NEAR(sum, 1, 1e-5);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

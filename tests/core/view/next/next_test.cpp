@@ -74,5 +74,5 @@ TEST(Next, MarksTheDrawnAndTheTextsOwnToken) {
   EXPECT_TRUE(shows("entropy"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

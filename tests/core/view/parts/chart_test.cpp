@@ -30,5 +30,5 @@ TEST(Chart, NumbersSayHowFarALowAxisRuns) {
   EXPECT_EQ(numbers_up(29, -21, 9.8), (Numbers{"-21", "9.8"}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

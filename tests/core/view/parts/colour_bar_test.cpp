@@ -119,5 +119,5 @@ TEST(ColourBar, NumbersAreNeverCut) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

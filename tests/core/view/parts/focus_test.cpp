@@ -70,5 +70,5 @@ TEST_F(Focus, NamesTokens) {
   EXPECT_EQ(key_position(tap_, 0, 3), 3);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -65,5 +65,5 @@ TEST(Kept, PicturesAreTheSameWithACache) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -19,5 +19,5 @@ TEST(LineBreaks, LikeWords) {
   EXPECT_TRUE(broken_into_lines({}, {10, 1, 3, 2}).empty());
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

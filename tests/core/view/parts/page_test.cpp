@@ -98,5 +98,5 @@ TEST_F(PageTest, TitlesWrapWhereHeightAllows) {
             (std::vector<std::string>{"one two", "three …"}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -123,5 +123,5 @@ TEST(PatternCells, AMaskOverrulesThePattern) {
   EXPECT_TRUE(std::isnan(rules(1, 0)));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -123,5 +123,5 @@ TEST(Extent, HoldsCellsThatAreCutAndNoneBeyond) {
   expect(extent_in_sight(20, 5, 10), 10, 10);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

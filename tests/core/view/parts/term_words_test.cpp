@@ -60,5 +60,5 @@ TEST(TermWords, NameContentByWhatItIs) {
   EXPECT_STREQ(term_words(Term::Bias, true).full, "position bias");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

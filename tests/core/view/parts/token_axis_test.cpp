@@ -122,5 +122,5 @@ TEST(TokenAxis, DepthsFitThePlotBetweenThem) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -88,5 +88,5 @@ TEST_F(Flow, StandsStillWhileATextGrows) {
   EXPECT_LE(moves, 4);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -187,7 +187,8 @@ TEST(Worded, StatisticsAreOfWords) {
       "layer,head,word_entropy,word_distance,first_word,previous_word,same_word,word_induction\n"));
   Look look = in_words_look("grid");
   set_view_value(look.settings, "grid", "sort", std::string("entropy"));
-  EXPECT_TRUE(shows(look_at(trace, "grid", look).list, "By entropy of words (bits) over this text"));
+  EXPECT_TRUE(
+      shows(look_at(trace, "grid", look).list, "By entropy of words (bits) over this text"));
 }
 
 TEST(Worded, SessionsKeepIt) {
@@ -202,5 +203,5 @@ TEST(Worded, NamesTokensOfAWord) {
   EXPECT_EQ(pieces_text({{0, 1}, {1, 4}, 4}, 0), "token 0");
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

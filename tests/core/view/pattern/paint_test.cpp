@@ -117,5 +117,5 @@ TEST(Paint, MasksAreChangedAsTheyWerePainted) {
   EXPECT_EQ(mask_rows(mask_asked_for(default_variant(), in_force)), (MaskRows{{0, 1}, {1, 2}}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

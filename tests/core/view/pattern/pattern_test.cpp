@@ -133,5 +133,5 @@ TEST(PatternView, LongTexts) {
   EXPECT_NE(at(3030.5, 3051.5), window);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

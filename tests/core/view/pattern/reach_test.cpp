@@ -62,5 +62,5 @@ TEST(Reach, OnlySquareLayers) {
   EXPECT_NE(layout.refusal.find("as many keys as queries"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -169,5 +169,5 @@ TEST(Position, TurningKeepsAProductWithItselfAtOffsetZero) {
   EXPECT_TRUE(std::abs(at_offset(curve, 0, 5) - expected) <= 1e-5);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

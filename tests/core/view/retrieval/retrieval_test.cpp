@@ -299,5 +299,5 @@ TEST_F(RetrievalView, StandsAsTold) {
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/retrieval/pictures.txt", 2e-6, 0.06));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -208,5 +208,5 @@ TEST(Rope, DraggingMovesPositions) {
   EXPECT_EQ(value("query"), value("key"));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -255,5 +255,5 @@ TEST(Scores, TensorsWithoutQueriesSaySo) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

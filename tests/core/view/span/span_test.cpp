@@ -283,5 +283,5 @@ TEST(Span, SaysWhatTheTextCutsOff) {
   EXPECT_EQ(heads, (std::vector<std::pair<Index, Index>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

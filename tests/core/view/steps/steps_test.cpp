@@ -93,5 +93,5 @@ TEST(Steps, DataHasProbabilitiesAndCosts) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -119,5 +119,5 @@ TEST_F(Trajectory, HasItsNumbersAndFiles) {
   }
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -132,5 +132,5 @@ TEST(Vectors, SaysWhereThereIsNoProduct) {
             std::string::npos);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

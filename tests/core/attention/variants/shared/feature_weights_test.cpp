@@ -214,5 +214,5 @@ TEST(FeatureWeights, HaveTheGradientsOfPlainFeatures) {
   EXPECT_TRUE(testing::same_gradient(far.second, near.second, 2e-5));
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

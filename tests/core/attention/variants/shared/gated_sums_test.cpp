@@ -362,5 +362,5 @@ TEST(Features, DrawnDirectionsAreOrthogonal) {
   EXPECT_NEAR(along, std::sqrt(product(w, 0, 0) * product(free, 0, 0)), 1e-3);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

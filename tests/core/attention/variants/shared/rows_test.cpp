@@ -66,5 +66,5 @@ TEST(Exact, UnitRowsKeepZeros) {
   EXPECT_EQ(zeros.back(), 0);
 }
 
-}  // namespace
+}  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
