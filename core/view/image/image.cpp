@@ -113,7 +113,7 @@ void draw_allowed(Page& page, const Drawn& d) {
     if (d.row.by_rule[rule] == 0) continue;
     const std::string name = rule < rules.size() ? rules[rule] : "allowed";
     entries.push_back({rule_colour(rule), name + ": " + grouped(d.row.by_rule[rule]) +
-                                              (d.grid.before > 0 ? "" : " px")});
+                                              (d.grid.before > 0 ? " pieces" : " px")});
   }
   const double em = page.em();
   const Box foot{panel.box.x, panel.box.bottom() + 0.7 * em, panel.box.width, 3 * em};
