@@ -11,8 +11,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(ATTNSCOPE_TESTS)
-  # An index beyond a container's end ends the program, rather than that it reads what is there.
-  target_compile_definitions(attnscope_options INTERFACE _GLIBCXX_ASSERTIONS)
+  # An index beyond a container's or an array's end ends the program, rather than that it reads what
+  # is there.
+  target_compile_definitions(attnscope_options INTERFACE _GLIBCXX_ASSERTIONS
+                                                         ATTNSCOPE_CHECKS)
 endif()
 if(ATTNSCOPE_SANITIZE)
   # GCC's manual warns of false alarms of -Wmaybe-uninitialized (std::regex) with sanitizers.

@@ -381,20 +381,24 @@ std::shared_ptr<const Store> ExperimentRun::contexts(const Experiment& experimen
   return state_->sources_of(experiment).contexts;
 }
 
-namespace {
-
-// Times are compared, too: the median of runs after a first one, which finds caches cold. Of what
-// takes long that one must do.
-std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const Experiment& experiment,
-                                          const Stop& stop) {
+Index warm_runs_after(double milliseconds) {
   constexpr double kTogether = 250;  // milliseconds
   constexpr Index kLeast = 3, kMost = 9;
+  if (kLeast * milliseconds > kTogether) return 0;
+  return std::clamp(static_cast<Index>(kTogether / std::max(milliseconds, 1e-3)), kLeast, kMost);
+}
+
+namespace {
+
+// Times are compared, too: the median of runs after a first one, which finds caches cold.
+std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const Experiment& experiment,
+                                          const Stop& stop) {
   const std::shared_ptr<const Trace> first = run.run(experiment, stop);
-  if (kLeast * first->milliseconds > kTogether) return first;
-  const auto wanted = static_cast<Index>(kTogether / std::max(first->milliseconds, 1e-3));
+  const Index wanted = warm_runs_after(first->milliseconds);
+  if (wanted == 0) return first;
   std::vector<double> times;
   std::shared_ptr<const Trace> last;
-  for (Index n = 0; n < std::clamp(wanted, kLeast, kMost); ++n) {
+  for (Index n = 0; n < wanted; ++n) {
     last.reset();
     last = run.run(experiment, stop);
     times.push_back(last->milliseconds);

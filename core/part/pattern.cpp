@@ -5,6 +5,7 @@
 #include <mutex>
 #include <queue>
 
+#include "core/base/ensure.h"
 #include "core/base/error.h"
 #include "core/base/stop_scope.h"
 #include "core/part/arrangement.h"
@@ -55,7 +56,7 @@ Pattern Pattern::causal(Index queries, Index keys, Index first_visible) {
 
 Pattern::Row Pattern::row(Index head, Index query) const {
   const Index r = (heads_ == 1 ? 0 : head * queries_) + query;
-  assert(r >= 0 && r < heads_ * queries_);
+  ensure(r >= 0 && r < heads_ * queries_);
   const std::int64_t* start = starts_.data() + r;
   return {runs_.data() + start[0], runs_.data() + start[1]};
 }
@@ -136,7 +137,7 @@ void PatternBuilder::causal_limit(Index first_hidden) {
 }
 
 void PatternBuilder::add(int rule, Index begin, Index end, Index step) {
-  assert(step >= 1 && rule >= 0 && rule < static_cast<int>(pattern_.rules_.size()));
+  ensure(step >= 1 && rule >= 0 && rule < static_cast<int>(pattern_.rules_.size()));
   if (begin < 0) begin += (-begin + step - 1) / step * step;
   end = std::min(end, pattern_.keys_);
   if (begin >= end) return;
@@ -228,7 +229,7 @@ void PatternBuilder::merge_row() {
 }
 
 Pattern PatternBuilder::finish() {
-  assert(static_cast<Index>(pattern_.starts_.size()) == pattern_.heads_ * pattern_.queries_ + 1);
+  ensure(static_cast<Index>(pattern_.starts_.size()) == pattern_.heads_ * pattern_.queries_ + 1);
   pattern_.arranged_ = std::make_shared<Pattern::Arranged>();
   return std::move(pattern_);
 }

@@ -6,7 +6,6 @@
 // that runs again reuses the memory of the one before.
 #pragma once
 
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/ensure.h"
 #include "core/base/index.h"
 
 namespace attnscope {
@@ -49,11 +49,11 @@ class Array {
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
   T& operator[](Index i) {
-    assert(i >= 0 && i < size_);
+    ensure(i >= 0 && i < size_);
     return data_[i];
   }
   const T& operator[](Index i) const {
-    assert(i >= 0 && i < size_);
+    ensure(i >= 0 && i < size_);
     return data_[i];
   }
   template <class... I>
@@ -72,9 +72,9 @@ class Array {
  private:
   template <class... I>
   Index offset(I... index) const {
-    assert(static_cast<Index>(sizeof...(I)) == rank());
+    ensure(static_cast<Index>(sizeof...(I)) == rank());
     Index at = 0, axis = 0;
-    ((assert(index >= 0 && index < dim(axis)), at = at * dim(axis++) + static_cast<Index>(index)),
+    ((ensure(index >= 0 && index < dim(axis)), at = at * dim(axis++) + static_cast<Index>(index)),
      ...);
     return at;
   }

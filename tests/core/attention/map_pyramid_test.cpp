@@ -24,8 +24,14 @@ class MadeUp : public AttentionTiles {
  public:
   MadeUp(Index rows, Index columns) : rows_(rows), columns_(columns) {}
 
+  // Of either sign, and few enough of them that neighbours are often as large.
   static float weight(Index row, Index column) {
-    return static_cast<float>((row * 7919 + column * 104729) % 1009) / 1009.0F;
+    return static_cast<float>((row * 7919 + column * 104729) % 41 - 20) / 20;
+  }
+  // Of two that are as large, the positive one.
+  static float stronger(float a, float b) {
+    if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b) ? a : b;
+    return std::max(a, b);
   }
 
   Tensor tile(const TileRequest& r, const Stop& stop) const override {
@@ -48,7 +54,7 @@ class MadeUp : public AttentionTiles {
       for (Index c = 0; c < r.width; ++c) {
         float& cell = cells(row, c / r.step);
         const float w = weight(r.row + i, r.column + c);
-        cell = r.pooling == Pooling::Max ? std::max(cell, w) : cell + w;
+        cell = r.pooling == Pooling::Max ? stronger(cell, w) : cell + w;
         pairs(row, c / r.step) += 1;
       }
     }

@@ -344,6 +344,17 @@ TEST_F(RunnerTest, TimesThatAreComparedAreMediansOfWarmRuns) {
   EXPECT_GT(traces.trace->milliseconds, 0);
 }
 
+TEST(WarmRuns, AreAsManyAsTakeAQuarterOfASecond) {
+  EXPECT_EQ(warm_runs_after(0), 9);
+  EXPECT_EQ(warm_runs_after(27), 9);
+  EXPECT_EQ(warm_runs_after(50), 5);
+  EXPECT_EQ(warm_runs_after(62.5), 4);
+  EXPECT_EQ(warm_runs_after(62.6), 3);
+  EXPECT_EQ(warm_runs_after(83.3), 3);
+  EXPECT_EQ(warm_runs_after(83.4), 0);
+  EXPECT_EQ(warm_runs_after(4000), 0);
+}
+
 TEST_F(RunnerTest, EndsWhileItIsBusy) {
   runner_.request(slow());
   wait_until_running();  // the destructor cancels and joins

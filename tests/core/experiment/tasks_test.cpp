@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/experiment/completion.h"
 #include "core/experiment/rollouts.h"
 #include "core/experiment/written.h"
 #include "core/model/input_kind.h"
 #include "core/view/view_values.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -184,6 +188,30 @@ TEST(Completion, GoesOnPixelByPixel) {
   double error = 0;
   for (std::size_t n = 6; n < 12; ++n) error += std::abs(completion->ids[n] - e.ids[n]);
   EXPECT_NEAR(completion->mean_error(), error / 6, 1e-9);
+}
+
+// A model of fewer positions than there are pixels completes them, if its encoding has more.
+TEST(Completion, GoesBeyondTheContext) {
+  Experiment e = testing::completing();
+  const testing::TemporaryFolder folder;
+  std::filesystem::copy(e.model, folder.path(), std::filesystem::copy_options::recursive);
+  const std::string text = read_file(folder.path() / "config.json");
+  const auto completed = [&](Index context) {
+    Json config = Json::parse(text);
+    config["variant"] = {{"type", "full"}};
+    config["context"] = context;
+    e.model = folder.path() / std::to_string(context);
+    std::filesystem::create_directory(e.model);
+    std::filesystem::copy_file(folder.path() / "model.safetensors",
+                               std::filesystem::path(e.model) / "model.safetensors");
+    write_file(std::filesystem::path(e.model) / "config.json", config.dump());
+    const auto found = Looked(e).findings.get(Findings::completion);
+    EXPECT_EQ(found->problem, "");
+    return found->ids;
+  };
+  const std::vector<std::int32_t> whole = completed(24);
+  ASSERT_EQ(whole.size(), 12u);
+  EXPECT_EQ(completed(8), whole);
 }
 
 TEST(Completion, IsDrawnBySeed) {

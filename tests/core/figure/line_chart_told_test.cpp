@@ -137,7 +137,9 @@ std::string of_logarithmic_charts() {
   chart.y.least = 1;
   chart.y.most = 500;
   chart.height = 780;
-  return text + drawn("from a power to a power", chart);
+  text += drawn("from a power to a power", chart);
+  chart.height = 640;  // as many ticks as there is room for
+  return text + drawn("as many powers as fit", chart);
 }
 
 // Which are dashed and dotted around corners, and thinned where many points share a column.

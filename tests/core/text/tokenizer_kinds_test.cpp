@@ -93,6 +93,27 @@ TEST(WordPieceFile, FollowsItsConfig) {
   EXPECT_NE(refusal(files), "");
 }
 
+// That which the config names, or else one of the usual ones, of those that are added.
+TEST(WordPieceFile, FindsItsMask) {
+  Files files = bert();
+  files["tokenizer_config.json"] =
+      R"({"mask_token": "the", "additional_special_tokens": ["[MASK]"]})";
+  EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 8);
+  files["tokenizer_config.json"] =
+      R"({"mask_token": "lacking", "additional_special_tokens": ["[MASK]"]})";
+  EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 4);
+}
+
+TEST(MergesFile, HasNoMaskThatIsAnyWord) {
+  Files files{{"vocab.json", R"({"<mask>": 0, "[MASK]": 1, "a": 2})"},
+              {"merges.txt", ""},
+              {"tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})"}};
+  EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), -1);
+  files["tokenizer_config.json"] =
+      R"({"tokenizer_class": "GPT2Tokenizer", "mask_token": "<mask>"})";
+  EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 0);
+}
+
 TEST(MergesFile, RefusesAClassThatItDoesNotKnow) {
   Files files{{"vocab.json", R"({"a": 0})"},
               {"merges.txt", ""},

@@ -1,0 +1,110 @@
+// Copies of picked rows: those of tiles that follow each other are taken again as far as they are
+// the same.
+#include "core/attention/cpu/tile_products.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+constexpr Index kRows = 600, kSize = 3;
+
+using Columns = std::vector<std::int32_t>;
+
+class PickedRows : public ::testing::Test {
+ protected:
+  // `first`: of the tile's columns among its block's.
+  void expect_picked(const Tensor& rows, const Columns& columns, Index first = 0) {
+    cpu::Tile tile;
+    tile.rows = 2;
+    tile.columns = columns.data();
+    tile.width = static_cast<Index>(columns.size());
+    tile.first = first;
+    const float* picked = products_.picked(tile, rows.data(), kSize);
+    for (Index x = 0; x < tile.width; ++x) {
+      for (Index t = 0; t < kSize; ++t) {
+        ASSERT_EQ(picked[x * kSize + t], rows(columns[static_cast<std::size_t>(x)], t)) << x;
+      }
+    }
+    expect_scores(tile, rows);
+  }
+
+  // From panels, whose last one may lack some of its columns.
+  void expect_scores(cpu::Tile tile, const Tensor& rows) {
+    const Tensor a = testing::random_tensor({tile.rows, kSize}, 7);
+    tile.extents.fill({0, tile.width});
+    Tensor s = Tensor::zeros({tile.rows, tile.width});
+    products_.scores(tile, a.data(), cpu::Packed(), 0, rows.data(), kSize, s.data(), tile.width,
+                     false);
+    for (Index r = 0; r < tile.rows; ++r) {
+      for (Index x = 0; x < tile.width; ++x) {
+        double sum = 0;
+        for (Index t = 0; t < kSize; ++t) sum += double{a(r, t)} * double{rows(tile.columns[x], t)};
+        ASSERT_NEAR(s(r, x), sum, 1e-5) << r << ' ' << x;
+      }
+    }
+  }
+
+  static Columns every(Index step, Index count, Index from = 0) {
+    Columns columns;
+    for (Index n = 0; n < count; ++n) {
+      columns.push_back(static_cast<std::int32_t>(from + n * step));
+    }
+    return columns;
+  }
+
+  const Tensor keys_ = testing::random_tensor({kRows, kSize}, 1);
+  const Tensor values_ = testing::random_tensor({kRows, kSize}, 2);
+  const Tensor others_ = testing::random_tensor({kRows, kSize}, 3);
+  cpu::TileProducts products_{cpu::row_kernels()};
+};
+
+TEST_F(PickedRows, TheFirstOnesStay) {
+  expect_picked(keys_, every(2, 20));
+  expect_picked(keys_, every(2, 20));  // all of them
+  expect_picked(keys_, every(2, 40));  // and more
+  expect_picked(keys_, every(2, 7));   // and fewer
+  Columns other = every(2, 40);
+  for (std::size_t n = 21; n < other.size(); ++n) other[n] += 9;  // other ones from there on
+  expect_picked(keys_, other);
+  expect_picked(keys_, every(2, 40));
+  expect_picked(keys_, every(3, 40, 1));  // none of them
+  other = every(3, 40, 1);
+  other.back() += 5;
+  expect_picked(keys_, other);
+}
+
+TEST_F(PickedRows, AreOfTheirMatrix) {
+  for (int round = 0; round < 3; ++round) {
+    expect_picked(keys_, every(2, 40));
+    expect_picked(values_, every(2, 40));
+    expect_picked(keys_, every(2, 41));
+    expect_picked(others_, every(2, 41));  // a third one, in the place of one of them
+    expect_picked(values_, every(2, 41));
+  }
+}
+
+TEST_F(PickedRows, AreOfTheirPlaceInTheBlock) {
+  for (int round = 0; round < 2; ++round) {
+    for (Index n = 0; n < 6; ++n) {  // more places than are kept
+      expect_picked(keys_, every(2, 40, 3 * n), n * cpu::tile_columns);
+    }
+  }
+}
+
+TEST_F(PickedRows, OfAnIntervalAreTheMatrixItself) {
+  const Columns columns = every(1, 30, 17);
+  cpu::Tile tile;
+  tile.rows = 2;
+  tile.columns = columns.data();
+  tile.width = 30;
+  EXPECT_EQ(products_.picked(tile, keys_.data(), kSize), keys_.data() + 17 * kSize);
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope
