@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
-#include "core/experiment/memory_need.h"
+#include "core/model/memory_need.h"
 #include "core/position/positions.h"
 
 namespace attnscope {

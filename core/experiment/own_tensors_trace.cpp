@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/chosen.h"
-#include "core/experiment/memory_need.h"
+#include "core/model/memory_need.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/picture_tensors.h"

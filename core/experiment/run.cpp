@@ -9,7 +9,7 @@
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/inputs.h"
-#include "core/experiment/memory_need.h"
+#include "core/model/memory_need.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"

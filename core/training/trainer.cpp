@@ -12,9 +12,24 @@
 #include "core/base/random.h"
 #include "core/base/stop_scope.h"
 #include "core/checkpoint/card.h"
+#include "core/model/architecture.h"
+#include "core/model/memory_need.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
+
+namespace {
+
+// Before anything is made of it.
+void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
+  const Index length = sequence_length(plan);
+  const bool two = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
+  check_training_memory(config, {.length = {length, two ? length : 0},
+                                 .at_once = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
+                                 .batch = plan.batch});
+}
+
+}  // namespace
 
 Trainer::Trainer(const TrainingPlan& plan, const Stop& stop)
     : plan_(plan),
@@ -26,6 +41,7 @@ Trainer::Trainer(const TrainingPlan& plan, const Stop& stop)
   task_ = task(plan_.task).make(plan_, stop);
   checkpoint_.tokenizer = task_->tokenizer();
   const ModelConfig config = task_->config(plan_.model);
+  check_memory(config, plan_);
   checkpoint_.model = make_model(config, plan_.seed);
   optimiser_.set_most(most_of_weights(config));
   if (state) resume(*state);

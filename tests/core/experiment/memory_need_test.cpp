@@ -1,4 +1,4 @@
-#include "core/experiment/memory_need.h"
+#include "core/model/memory_need.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/experiment/memory_need.h"
+#include "core/model/memory_need.h"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
 #include "core/figure/plain_text.h"
+#include "core/model/join.h"
 #include "core/model/memory.h"
 #include "core/model/weights.h"
 
@@ -170,20 +171,18 @@ double gradient_bytes(const Model& stored, const ModelConfig& config, RunLength 
 
 }  // namespace
 
-std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& config,
-                                    const MemoryOf& of) {
-  ModelConfig longer = config;
-  longer.context = std::max(config.context, of.length.tokens);
+namespace {
+
+// What the variants work with, of each kind of head group in words.
+std::map<std::string, OperationBytes> variant_bytes(const ModelConfig& config, RunLength length,
+                                                    bool maps) {
   std::map<std::string, OperationBytes> of_variants;
-  double recorded = 0, most_rows = 0;
-  for (const LayerRuns& runs : layer_runs(config, of.length)) {
-    recorded += layer_count(config, runs) * real(runs.rows) * recorded_numbers(config, runs);
-    most_rows = std::max(most_rows, real(std::max(runs.rows, runs.keys)));
+  for (const LayerRuns& runs : layer_runs(config, length)) {
     if (!runs.has_attention) continue;
     for (const auto& layer : groups_of(config, runs)) {
       std::map<std::string, double> of_layer;
       for (const HeadGroup& group : layer) {
-        const OperationBytes bytes = operation_bytes(config, group, runs, of.maps);
+        const OperationBytes bytes = operation_bytes(config, group, runs, maps);
         of_variants[words_of(group)].of_length += runs.times * bytes.of_length;
         of_layer[words_of(group)] += bytes.of_layer;
       }
@@ -192,22 +191,65 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
       }
     }
   }
-  const double written = real(of.length.target > 0 ? of.length.target : of.length.tokens);
+  return of_variants;
+}
+
+double logits_bytes(const ModelConfig& config, RunLength length, bool gradients) {
+  const double written = real(length.target > 0 ? length.target : length.tokens);
   // Exits make logits of each layer.
-  const double logits = (config.exits ? real(config.layers) + 1 : 2) + (of.gradients ? 2 : 0);
+  const double times = (config.exits ? real(config.layers) + 1 : 2) + (gradients ? 2 : 0);
+  return kNumber * times * written * real(config.vocabulary);
+}
+
+std::vector<MemoryItem> largest_first(std::vector<MemoryItem> items) {
+  std::ranges::sort(items, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return items;
+}
+
+}  // namespace
+
+std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& config,
+                                    const MemoryOf& of) {
+  ModelConfig longer = config;
+  longer.context = std::max(config.context, of.length.tokens);
+  double recorded = 0, most_rows = 0;
+  for (const LayerRuns& runs : layer_runs(config, of.length)) {
+    recorded += layer_count(config, runs) * real(runs.rows) * recorded_numbers(config, runs);
+    most_rows = std::max(most_rows, real(std::max(runs.rows, runs.keys)));
+  }
   const double work = 8 * real(config.width) + 3 * real(config.hidden);
   std::vector<MemoryItem> items;
   items.push_back({"weights that are made for it", made_weights(stored, longer)});
   items.push_back({"what is recorded of the layers", kNumber * recorded});
   items.push_back({"one layer's work", kNumber * most_rows * work});
-  items.push_back({"logits", kNumber * logits * written * real(config.vocabulary)});
+  items.push_back({"logits", logits_bytes(config, of.length, of.gradients)});
   if (of.maps) items.push_back({"attention maps", map_bytes(config, of.length)});
   if (of.gradients) items.push_back({"gradients", gradient_bytes(stored, config, of.length)});
-  for (const auto& [words, bytes] : of_variants) {
+  for (const auto& [words, bytes] : variant_bytes(config, of.length, of.maps)) {
     items.push_back({words, bytes.of_length + bytes.of_layer});
   }
-  std::ranges::sort(items, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-  return items;
+  return largest_first(std::move(items));
+}
+
+std::vector<MemoryItem> training_memory_need(const ModelConfig& config, const TrainingOf& of) {
+  double weights = 0, layers = 0;
+  for (const WeightSpec& spec : weight_specs(config)) weights += product(spec.shape);
+  // Joins that run the layers themselves compute each again on the way back.
+  const bool one_at_a_time = static_cast<bool>(join(config.join.id).run_layers);
+  for (const LayerRuns& runs : layer_runs(config, of.length)) {
+    layers += (one_at_a_time ? 1 : layer_count(config, runs)) * real(runs.rows) *
+              (recorded_numbers(config, runs) + numbers_of_way_back(config, runs));
+  }
+  const double sequences = real(of.at_once);
+  std::vector<MemoryItem> items;
+  items.push_back({"weights, gradients and their moments", kNumber * 4 * weights});
+  items.push_back({"layers and the way back through them", kNumber * sequences * layers});
+  items.push_back({"logits", sequences * logits_bytes(config, of.length, true)});
+  for (const auto& [words, bytes] : variant_bytes(config, of.length, false)) {
+    // Half as much again for the way back.
+    items.push_back({words, sequences * 1.5 * bytes.of_length + bytes.of_layer});
+  }
+  return largest_first(std::move(items));
 }
 
 double total_bytes(const std::vector<MemoryItem>& items) {
@@ -324,6 +366,23 @@ void check_memory(const Model& stored, const ModelConfig& config, RunLength leng
   if (asked.fits(config, length)) return;
   refuse(asked.items(config, length), grouped(length.tokens) + " tokens",
          what_would_fit(asked, config));
+}
+
+void check_training_memory(const ModelConfig& config, const TrainingOf& of) {
+  const auto fits = [&](const TrainingOf& wanted) {
+    return total_bytes(training_memory_need(config, wanted)) <=
+           static_cast<double>(memory_budget());
+  };
+  if (fits(of)) return;
+  std::string fitting = "a smaller model, shorter sequences or a larger budget";
+  for (TrainingOf fewer = of; --fewer.at_once > 0;) {  // a part of a batch that divides it
+    if (of.batch % fewer.at_once != 0 || !fits(fewer)) continue;
+    fitting = "at most " + std::to_string(fewer.at_once) + " sequences at a time (--micro-batch)";
+    break;
+  }
+  refuse(training_memory_need(config, of),
+         std::to_string(of.at_once) + " sequences of " + grouped(of.length.tokens) + " tokens",
+         fitting);
 }
 
 void check_memory(const OperationInput& input, bool maps) {

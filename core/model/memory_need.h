@@ -1,4 +1,4 @@
-// How much memory a run will take, before it begins.
+// How much memory a run or a training will take, before it begins.
 #pragma once
 
 #include <string>
@@ -35,6 +35,16 @@ void check_memory(const Model& stored, const ModelConfig& config, RunLength leng
                   bool gradients = false);
 // The same of one operation by itself, beyond its input.
 void check_memory(const OperationInput& input, bool maps);
+
+// The same of training it, `at_once` sequences at a time, with all of its weights.
+struct TrainingOf {
+  RunLength length;   // of a sequence
+  Index at_once = 1;  // of the `batch` of a step
+  Index batch = 1;
+};
+std::vector<MemoryItem> training_memory_need(const ModelConfig& config, const TrainingOf& of);
+// InputError as above; what would fit are fewer sequences at a time, or fewer tokens.
+void check_training_memory(const ModelConfig& config, const TrainingOf& of);
 
 // Whether the maps of all heads are kept whole: while they are at most 512 MB and an eighth of the
 // budget; otherwise they are worked out from queries and keys when somebody looks.

@@ -8,11 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
-#include "core/experiment/chosen.h"
-#include "core/experiment/memory_need.h"
-#include "core/experiment/runner.h"
-#include "tests/core/experiment/models.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/memory_need.h"
 #include "tests/support/places.h"
+#include "tests/support/small_config.h"
 #include "tests/support/told.h"
 
 namespace attnscope {
@@ -38,6 +37,14 @@ std::string told_need(const std::string& name, const Model& stored, const ModelC
   return text;
 }
 
+std::string told_training(const ModelConfig& config, const TrainingOf& of) {
+  std::string text = "trained, " + std::to_string(of.at_once) + " at once\n";
+  for (const MemoryItem& item : training_memory_need(config, of)) {
+    text += "  " + word(item.bytes) + " " + item.what + "\n";
+  }
+  return text;
+}
+
 std::vector<std::filesystem::path> model_cases() {
   std::vector<std::filesystem::path> folders;
   for (const auto& entry :
@@ -51,19 +58,17 @@ std::vector<std::filesystem::path> model_cases() {
 
 TEST(MemoryTold, OfEveryKindOfModel) {
   std::string text;
-  ExperimentRun run(cpu_only());
   for (const std::filesystem::path& folder : model_cases()) {
-    Experiment e;
-    e.model = folder.string();
-    const Model& stored = run.checkpoint(e)->model;
+    const Model stored = load_checkpoint(folder).model;
     const bool two = architecture(stored.config.architecture.id).reads == Reads::SourceAndTarget;
     for (const Index tokens : {7, 50}) {
       const RunLength length{tokens, two ? tokens + 3 : 0};
       text += told_need(folder.filename().string(), stored, stored.config,
                         {.length = length, .maps = true, .gradients = tokens > 7});
     }
+    text += told_training(stored.config, {.length = {11, two ? 11 : 0}, .at_once = 3, .batch = 6});
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/experiment/memory_of_models.txt"));
+  EXPECT_TRUE(testing::is_as_told(text, "core/model/memory_of_models.txt"));
 }
 
 // Each variant in one group of heads of the first layer and in both of the second.
@@ -84,7 +89,7 @@ TEST(MemoryTold, OfEveryVariant) {
           told_need(v.id, stored, config, {.length = {.tokens = causal ? 40 : 90}, .maps = true});
     }
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/experiment/memory_of_variants.txt"));
+  EXPECT_TRUE(testing::is_as_told(text, "core/model/memory_of_variants.txt"));
 }
 
 class MemoryRefusals : public ::testing::Test {
@@ -133,7 +138,7 @@ TEST_F(MemoryRefusals, SayWhatWouldFit) {
   text += refusals([&] { check_memory(stored, performer, {.tokens = 300000}); });
   ModelConfig wide = testing::small_config({.vocabulary = 100000000, .hidden = 8});
   text += refusals([&] { check_memory(stored, wide, {.tokens = 2}); });
-  EXPECT_TRUE(testing::is_as_told(text, "core/experiment/memory_refusals.txt"));
+  EXPECT_TRUE(testing::is_as_told(text, "core/model/memory_refusals.txt"));
 }
 
 TEST_F(MemoryRefusals, TheLargestThatFitsIsFound) {
@@ -189,7 +194,7 @@ TEST_F(MemoryRefusals, OfOneOperation) {
   of("performer", 6000, 5000, 0);
   of("performer", 100, 100, 2000000);
   of("performer", 9000, 9000, 200000);
-  EXPECT_TRUE(testing::is_as_told(text, "core/experiment/memory_of_operations.txt"));
+  EXPECT_TRUE(testing::is_as_told(text, "core/model/memory_of_operations.txt"));
 }
 
 // Matrices that are kept in 16 bits are there, and have gradients as others do, from floats.

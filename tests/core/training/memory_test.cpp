@@ -1,0 +1,129 @@
+// How much memory a training will take, and that it does not begin where there is not as much.
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/base/memory_budget.h"
+#include "core/model/join.h"
+#include "core/model/memory_need.h"
+#include "core/tensor/storage.h"
+#include "core/training/trainer.h"
+#include "tests/core/training/plans.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+class TrainingMemory : public ::testing::Test {
+ protected:
+  ~TrainingMemory() override { set_memory_budget(usual_); }
+
+  // Of the arrays that two steps have at once: the estimate holds, and is not much more.
+  void expect_enough(const std::string& name, const TrainingPlan& plan, double most) {
+    release_cached_storage();
+    const auto before = static_cast<double>(storage_statistics().live_bytes);
+    reset_peak_storage();
+    Trainer trainer(plan, {});
+    trainer.step({});
+    trainer.step({});
+    const double peak = static_cast<double>(storage_statistics().peak_bytes) - before;
+    const ModelConfig config = trainer.snapshot()->model.config;
+    const Index length = sequence_length(plan);
+    const bool two = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
+    const double need = total_bytes(training_memory_need(
+        config, {.length = {length, two ? length : 0},
+                 .at_once = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
+                 .batch = plan.batch}));
+    EXPECT_GE(need, peak) << name;
+    EXPECT_LE(need, most * peak + 1e5) << name;
+  }
+
+  TrainingPlan plan_of(const std::string& task, const std::string& folder) const {
+    std::filesystem::create_directory(folder_.path() / folder);
+    return testing::plan_of(task, folder_.path() / folder);
+  }
+
+  const testing::TemporaryFolder folder_;
+  const std::size_t usual_ = memory_budget();
+};
+
+TEST_F(TrainingMemory, OfEveryTask) {
+  for (const TaskInfo& task : tasks()) {
+    TrainingPlan plan = plan_of(task.id, task.id);
+    plan.batch = 16;
+    const double most = task.id == "numbers" ? 6 : 2.5;  // whose words are shorter than they may be
+    expect_enough(task.id, plan, most);
+    plan.micro_batch = 4;
+    plan.folder = folder_.path() / (task.id + "-parts");
+    expect_enough(task.id + " in parts", plan, most);
+  }
+}
+
+TEST_F(TrainingMemory, OfEveryVariant) {
+  for (const Variant& v : variants()) {
+    if (!v.causal_refusal.empty()) continue;
+    TrainingPlan plan = plan_of("text", v.id);
+    plan.model.context = 64;
+    Choice choice{v.id, telling_values(v.parameters, plan.model.context)};
+    for (const Index features : {0, 256}) {
+      if (features > 0) {
+        if (!choice.values.has("features")) continue;
+        choice.values.set("features", features);
+        plan.folder = folder_.path() / (v.id + "-256");
+      }
+      plan.model.groups = uniform_groups(plan.model, choice, default_encoding());
+      expect_enough(v.id + " " + std::to_string(features), plan, 3);
+    }
+  }
+}
+
+// Whose layers are computed again on the way back: one is enough at a time.
+TEST_F(TrainingMemory, OfReversibleLayers) {
+  TrainingPlan plan = plan_of("text", "model");
+  plan.batch = 16;
+  plan.model.layers = 8;
+  plan.model.groups = uniform_groups(plan.model, default_variant(), default_encoding());
+  plan.model.join = {"reversible", default_values(join("reversible").parameters)};
+  expect_enough("reversible", plan, 3);
+}
+
+std::string refusal(const TrainingPlan& plan) {
+  try {
+    Trainer trainer(plan, {});
+    return "fits";
+  } catch (const InputError& e) {
+    return e.what();
+  }
+}
+
+// Before anything is made: with what would fit.
+TEST_F(TrainingMemory, BeyondTheBudgetIsRefused) {
+  TrainingPlan plan = plan_of("text", "model");
+  plan.batch = 60;
+  const ModelConfig config = Trainer(plan, {}).snapshot()->model.config;
+  const auto need = [&](Index at_once) {
+    return static_cast<std::size_t>(total_bytes(training_memory_need(
+        config, {.length = {sequence_length(plan), 0}, .at_once = at_once, .batch = plan.batch})));
+  };
+  set_memory_budget(need(60) + 1);
+  EXPECT_EQ(refusal(plan), "fits");
+  set_memory_budget(need(60) - 1);
+  std::string said = refusal(plan);
+  EXPECT_TRUE(said.starts_with("memory: layers and the way back through them: ")) << said;
+  EXPECT_NE(said.find(" for 60 sequences of 32 tokens; the budget is "), std::string::npos) << said;
+  EXPECT_TRUE(said.ends_with("expected at most 30 sequences at a time (--micro-batch)")) << said;
+  set_memory_budget(need(12));  // of parts that divide the batch
+  EXPECT_TRUE(refusal(plan).ends_with("at most 12 sequences at a time (--micro-batch)"));
+  plan.micro_batch = 12;
+  EXPECT_EQ(refusal(plan), "fits");
+  plan.micro_batch = 0;
+  set_memory_budget(need(12) - 1);
+  EXPECT_TRUE(refusal(plan).ends_with("at most 10 sequences at a time (--micro-batch)"));
+  set_memory_budget(need(1) - 1);
+  said = refusal(plan);
+  EXPECT_TRUE(said.ends_with("expected a smaller model, shorter sequences or a larger budget"))
+      << said;
+  EXPECT_FALSE(std::filesystem::exists(plan.folder));
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope
