@@ -139,7 +139,9 @@ std::string of_logarithmic_charts() {
   chart.height = 780;
   text += drawn("from a power to a power", chart);
   chart.height = 640;  // as many ticks as there is room for
-  return text + drawn("as many powers as fit", chart);
+  text += drawn("as many powers as fit", chart);
+  chart.height = 520;  // for the powers alone
+  return text + drawn("powers without what is between", chart);
 }
 
 // Which are dashed and dotted around corners, and thinned where many points share a column.

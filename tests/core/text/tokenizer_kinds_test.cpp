@@ -110,7 +110,8 @@ TEST(MergesFile, HasNoMaskThatIsAnyWord) {
               {"tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})"}};
   EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), -1);
   files["tokenizer_config.json"] =
-      R"({"tokenizer_class": "GPT2Tokenizer", "mask_token": "<mask>"})";
+      R"({"tokenizer_class": "GPT2Tokenizer", "mask_token": "<mask>",
+          "additional_special_tokens": ["[MASK]"]})";
   EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 0);
 }
 
