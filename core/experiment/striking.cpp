@@ -150,12 +150,14 @@ class Search {
     return shown == Habit::GoesOn || shown == Habit::Pronoun ? kLiked : 1;
   }
 
-  // Of equal texts the ids are equal, those that are not known are -1.
+  // Of equal texts the ids are equal, those that are not known are -1. The key is not the first
+  // word.
   Habit habit(Index query, Index key) const {
     const std::int32_t id = word(query).id;
     if (id >= 0 && word(key).id == id) return Habit::SameWord;
-    if (id >= 0 && key > 0 && key <= query && word(key - 1).id == id) return Habit::GoesOn;
-    if (key < query && is_pronoun(word(query)) && !is_pronoun(word(key))) return Habit::Pronoun;
+    if (query < key) return Habit::LooksFar;
+    if (id >= 0 && word(key - 1).id == id) return Habit::GoesOn;
+    if (is_pronoun(word(query)) && !is_pronoun(word(key))) return Habit::Pronoun;
     return Habit::LooksFar;
   }
 
@@ -224,11 +226,11 @@ std::vector<StrikingPair> striking_pairs(const Trace& trace, std::size_t most, c
   Search search(trace, *words);
   const std::vector<AttentionTap>& taps = words->trace.attention;
   if (progress != nullptr) progress->enter("looking for pairs of words", 0, 1);
-  for (std::size_t n = 0; n < taps.size(); ++n) {
-    if (is_within_text(taps[n])) search.look_through(taps[n], stop);
-    if (progress != nullptr) {
-      progress->reach(static_cast<double>(n + 1) / static_cast<double>(taps.size()));
-    }
+  double done = 0;
+  for (const AttentionTap& tap : taps) {
+    if (is_within_text(tap)) search.look_through(tap, stop);
+    done += 1 / static_cast<double>(taps.size());
+    if (progress != nullptr) progress->reach(done);
   }
   return in_turn(search.found(), most);
 }
