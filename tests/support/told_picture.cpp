@@ -44,6 +44,11 @@ class Sums {
     weight_ = 1 + 0.1 * (count_ % 9);
     ++count_;
   }
+  int count() const { return count_; }
+  double of(const std::string& name) const {
+    const auto found = std::ranges::find(sums_, name, &std::pair<std::string, double>::first);
+    return found == sums_.end() ? 0 : found->second;
+  }
   std::string text(const std::string& name) const {
     std::string line = "  " + name + " " + std::to_string(count_) + ":";
     for (const auto& [key, sum] : sums_) {
@@ -256,6 +261,38 @@ std::string told_view(const Trace& trace, const Experiment& experiment, const Fi
                         .pointer = sight.pointer,
                         .findings = findings};
   return told(view(experiment.view.id).lay_out(input));
+}
+
+std::string told_sizes(const Trace& trace, const Experiment& experiment, const Findings& findings) {
+  constexpr int kSizes = 48;
+  const PlainMeasure measure;
+  std::string text;
+  for (int n = 0; n < kSizes; ++n) {
+    const double width = 240 + 31 * n, height = 200 + n * 389 % 941;
+    const ViewInput input{.trace = trace,
+                          .experiment = experiment,
+                          .width = width,
+                          .height = height,
+                          .theme = Theme::light(),
+                          .measure = measure,
+                          .framed = n % 3 == 0,
+                          .pointer = {},
+                          .findings = findings};
+    const ViewLayout layout = view(experiment.view.id).lay_out(input);
+    std::map<std::string, Sums> kinds;
+    for (const Item& item : layout.list.items) std::visit(Adder{kinds}, item);
+    std::string line = "  " + std::to_string(std::lround(width)) + " x " +
+                       std::to_string(std::lround(height)) + ":";
+    if (!layout.refusal.empty()) line += " nothing";
+    for (const auto& [kind, sums] : kinds) {
+      char numbers[120];
+      std::snprintf(numbers, sizeof numbers, " %s %d %.7g %.7g %.7g", kind.c_str(), sums.count(),
+                    sums.of("x") + sums.of("w"), sums.of("y") + sums.of("h"), sums.of("size"));
+      line += numbers;
+    }
+    text += line + "\n";
+  }
+  return text;
 }
 
 std::string told_data(const Trace& trace, const Experiment& experiment, const Findings& findings) {

@@ -37,6 +37,9 @@ struct Sight {
 // Of the experiment's view of a trace.
 std::string told_view(const Trace& trace, const Experiment& experiment, const Findings& findings,
                       const Sight& sight);
+// A line for each of many sizes of the page: how many items of each kind there are, and sums of
+// where they stand. What is left out where there is no room, and from where on.
+std::string told_sizes(const Trace& trace, const Experiment& experiment, const Findings& findings);
 // Of its numbers; why there are none.
 std::string told_data(const Trace& trace, const Experiment& experiment, const Findings& findings);
 

@@ -2,7 +2,9 @@
 // sums that are kept beside this file.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/attention/variant.h"
 #include "core/view/mechanism/mechanism.h"
@@ -96,6 +98,39 @@ TEST(Views, StandAsTold) {
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/pictures.txt", kRelative, kAbsolute));
 }
 
+TEST(Views, OfManySizesStandAsTold) {
+  const Trace trace = testing::run_model({.length = 24, .layers = 3, .heads = 4, .kv_heads = 2});
+  const Trace other = testing::run_model({.encoding = "alibi", .length = 24, .layers = 3});
+  const Findings findings = testing::found_in(trace, &other);
+  std::string text;
+  for (const View& v : views()) {
+    Experiment e;
+    e.others.emplace_back();
+    e.view.id = v.id;
+    e.view.pinned_query = 17;
+    text += v.id + "\n" + testing::told_sizes(trace, e, findings);
+  }
+  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/sizes.txt", kRelative, kAbsolute));
+}
+
+TEST(Mechanism, OfManySizesStandsAsTold) {
+  std::string text;
+  std::vector<std::string> seen;
+  for (const Variant& v : variants()) {
+    const Trace trace = testing::run_variant(v);
+    const Findings findings = testing::found_in(trace);
+    for (const Mechanism& m : mechanisms()) {
+      if (!m.fits(trace.attention[0]) || std::ranges::find(seen, m.id) != seen.end()) continue;
+      seen.push_back(m.id);  // of one variant each
+      Experiment e;
+      e.view = testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})");
+      text += v.id + ", " + m.id + "\n" + testing::told_sizes(trace, e, findings);
+    }
+  }
+  EXPECT_TRUE(
+      testing::is_nearly_as_told(text, "core/view/mechanism/sizes.txt", kRelative, kAbsolute));
+}
+
 TEST(Mechanism, StandsAsTold) {
   std::string text;
   for (const Variant& v : variants()) {
@@ -139,7 +174,8 @@ const Family kFamilies[] = {
 };
 
 TEST(Views, OfEveryFamilyStandAsTold) {
-  std::string text;
+  std::string text, sizes;
+  std::map<std::string, int> sized;
   for (const Family& family : kFamilies) {
     Experiment e;
     e.model = testing::model_case(family.model);
@@ -159,6 +195,10 @@ TEST(Views, OfEveryFamilyStandAsTold) {
       text += std::string(family.model) + ", " + v.id + "\n" +
               testing::told_view(*traces.trace, shown, findings, kWindow) +
               testing::told_data(*traces.trace, shown, findings);
+      if (v.objection && ++sized[v.id] <= 2) {  // views of some families alone
+        sizes += std::string(family.model) + ", " + v.id + "\n" +
+                 testing::told_sizes(*traces.trace, shown, findings);
+      }
       shown.view.layer = trace->config->layers - 1;
       shown.view.pinned_query = 3;
       shown.view.pinned_key = 1;
@@ -168,6 +208,8 @@ TEST(Views, OfEveryFamilyStandAsTold) {
     }
   }
   EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/families.txt", kRelative, kAbsolute));
+  EXPECT_TRUE(
+      testing::is_nearly_as_told(sizes, "core/view/families_sizes.txt", kRelative, kAbsolute));
 }
 
 TEST(Views, OfEveryVariantStandAsTold) {
@@ -294,6 +336,7 @@ TEST(Views, OfWalksStandAsTold) {
     text += "trajectory\n" + testing::told_view(*looked.trace, e, looked.findings, sight);
   }
   text += testing::told_data(*looked.trace, e, looked.findings);
+  text += "trajectory\n" + testing::told_sizes(*looked.trace, e, looked.findings);
   EXPECT_TRUE(
       testing::is_nearly_as_told(text, "core/view/trajectory/pictures.txt", kRelative, kAbsolute));
 }
