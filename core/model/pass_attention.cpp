@@ -159,11 +159,14 @@ void Pass::tell_layer(const Site& site, Index group, Index groups) const {
   const bool encodes = site.at.stack == Stack::Encoder;
   const auto layers =
       static_cast<Index>(encodes ? encoder_groups(config()).size() : config().groups.size());
+  // Half of a layer that also looks at a source is self-attention.
+  const bool second = site.at.kind == AttentionKind::Cross;
+  const bool halves = second || (!encodes && architecture(config().architecture.id).reads ==
+                                                 Reads::SourceAndTarget);
   const auto share = [&](Index done) {
     const double of_layer = static_cast<double>(done) / static_cast<double>(groups);
-    const bool second = site.at.kind == AttentionKind::Cross;  // self-attention came before
-    const double layer =
-        static_cast<double>(site.at.layer) + (second ? 0.5 + of_layer / 2 : of_layer);
+    const double layer = static_cast<double>(site.at.layer) +
+                         (halves ? (second ? 0.5 : 0) + of_layer / 2 : of_layer);
     return stage_.from + (stage_.to - stage_.from) * layer / static_cast<double>(layers);
   };
   options_.progress->enter(

@@ -380,6 +380,43 @@ void add_continuations(const Model& model, Numbers& numbers) {
   }
 }
 
+// How far a run says that it is whenever it comes to attention.
+class Watching : public Backend {
+ public:
+  explicit Watching(const Progress& progress) : progress_(progress) {}
+  std::string name() const override { return cpu_backend().name(); }
+  std::string refusal(const Part& part, const Wanted& wanted) const override {
+    return cpu_backend().refusal(part, wanted);
+  }
+  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+    shares.push_back(progress_.now().share);
+    return cpu_backend().run(part, wanted, stop);
+  }
+
+  std::vector<double> shares;
+
+ private:
+  const Progress& progress_;
+};
+
+// It rises, and is never beyond the end.
+void add_progress(const std::string& name, const Model& model, const Batch& batch,
+                  Numbers& numbers) {
+  Progress progress;
+  Watching watching(progress);
+  ForwardOptions options;
+  options.progress = &progress;
+  options.backend = &watching;
+  run(model, batch, options);
+  double sum = 0;
+  for (std::size_t n = 0; n < watching.shares.size(); ++n) {
+    EXPECT_GE(watching.shares[n], n == 0 ? 0 : watching.shares[n - 1]) << name << " " << n;
+    EXPECT_LT(watching.shares[n], 1) << name << " " << n;
+    sum += watching.shares[n] * static_cast<double>(n + 1);
+  }
+  numbers.add("progress", sum);
+}
+
 void add_model(const std::string& name, const ModelConfig& config, testing::NamedNumbers& all) {
   Numbers numbers(name);
   Model model = lively_model(config);
@@ -424,6 +461,7 @@ void add_model(const std::string& name, const ModelConfig& config, testing::Name
   Batch one = batch_of(config, 1);
   run(model, one, recorded);
   add_trace(trace, numbers);
+  add_progress(name, model, one, numbers);
   if (trace.logits.defined() && architecture(config.architecture.id).has_self_attention &&
       config.architecture.id != "trajectory") {
     add_lens(model, trace, numbers);
