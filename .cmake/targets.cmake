@@ -10,7 +10,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   endif()
 endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
-if(ATTNSCOPE_TESTS)
+if(ATTNSCOPE_TESTS AND NOT ATTNSCOPE_BENCHMARKS)
   # An index beyond a container's or an array's end ends the program, rather than that it reads what
   # is there.
   target_compile_definitions(attnscope_options INTERFACE _GLIBCXX_ASSERTIONS
