@@ -1,6 +1,6 @@
 // What readers make of each member of a config: without it, with its flag the other way round, with
-// a number one larger or next to nothing. Kept as text, so that a default or a size that changes is
-// seen.
+// a number one larger or next to nothing, another activation. Kept as text, so that a default or a
+// size that changes is seen.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,6 +99,8 @@ TEST_P(ConfigKeys, AreReadAsEver) {
       others = {!value.get<bool>()};
     } else if (value.is_number_integer()) {
       others = {value.get<Index>() + 1, 0, 1, 2, 3};
+    } else if (value.is_string() && key.find("act") != std::string::npos) {
+      others = {"relu", "gelu_new"};
     }
     for (const Json& other : others) {
       if (other == value) continue;
