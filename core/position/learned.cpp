@@ -12,6 +12,9 @@ namespace attnscope {
 
 namespace {
 
+// A size that hangs on nothing, beside kFreeInner.
+constexpr Index kFreeColumn = -8;
+
 bool is_axial(const Values& values) {
   return values.integer("columns") > 0;
 }
@@ -91,7 +94,7 @@ Encoding learned_encoding() {
                 .help = "The vector of each column of positions.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {values.integer("columns"),
-                          n.model > 0 ? n.model - row_width(values, n.model) : -8};
+                          n.model > 0 ? n.model - row_width(values, n.model) : kFreeColumn};
                 },
                 .initial = initial_normal(0.02),
                 .used = is_axial}};

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -118,6 +119,25 @@ double projected(const std::function<double(Index)>& x, const std::function<doub
     sum += x(n) * y;
   }
   return sum;
+}
+
+// Where no model says how wide they are, rows and columns are as wide as they like, each for
+// itself.
+TEST(Encoding, AxialVectorsAreFreeWithoutAModel) {
+  const Choice choice =
+      encoding_from_json(Json::parse(R"({"type": "learned", "columns": 4, "row_width": 6})"), "e");
+  const auto shape = [&](const std::string& name, const Dimensions& n) {
+    const auto& weights = encoding("learned").weights;
+    return std::ranges::find(weights, name, &WeightInfo::name)->shape(n, choice.values);
+  };
+  const Dimensions none{.context = 10}, sixteen{.model = 16, .context = 10};
+  EXPECT_EQ(shape("pos.row", sixteen), (Shape{3, 6}));
+  EXPECT_EQ(shape("pos.column", sixteen), (Shape{4, 10}));
+  EXPECT_EQ(shape("pos.row", none)[0], 3);
+  EXPECT_EQ(shape("pos.column", none)[0], 4);
+  EXPECT_LT(shape("pos.row", none)[1], 0);
+  EXPECT_LT(shape("pos.column", none)[1], 0);
+  EXPECT_NE(shape("pos.row", none)[1], shape("pos.column", none)[1]);
 }
 
 TEST(Encoding, Alibi) {
