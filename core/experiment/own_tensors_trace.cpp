@@ -7,10 +7,10 @@
 
 #include "core/base/error.h"
 #include "core/experiment/chosen.h"
-#include "core/model/memory_need.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/picture_tensors.h"
+#include "core/model/memory_need.h"
 #include "core/text/byte_alphabet.h"
 
 namespace attnscope {

@@ -9,12 +9,12 @@
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/inputs.h"
-#include "core/model/memory_need.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
 #include "core/model/architecture.h"
 #include "core/model/memory.h"
+#include "core/model/memory_need.h"
 #include "core/model/weights.h"
 
 namespace attnscope {

@@ -89,8 +89,8 @@ Index preview_tokens(Index tokens);
 // The run of them alone. Nothing where that would not show what is looked at, or other tokens.
 std::optional<Experiment> preview_of(const Experiment& experiment, Index tokens);
 
-// Times that are compared are medians of warm runs: of so many behind a first one that took so long;
-// 0: it took so long that it must do.
+// Times that are compared are medians of warm runs: of so many behind a first one that took so
+// long; 0: it took so long that it must do.
 Index warm_runs_after(double milliseconds);
 
 // The same on a worker thread of its own.

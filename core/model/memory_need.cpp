@@ -102,10 +102,6 @@ double made_weights(const Model& stored, const ModelConfig& config) {
   return kNumber * numbers;
 }
 
-}  // namespace
-
-namespace {
-
 // All layers, once, on all tokens, unless the architecture says something else.
 std::vector<LayerRuns> layer_runs(const ModelConfig& config, RunLength length) {
   const Architecture& a = architecture(config.architecture.id);
@@ -168,10 +164,6 @@ double gradient_bytes(const Model& stored, const ModelConfig& config, RunLength 
   }
   return kNumber * numbers;
 }
-
-}  // namespace
-
-namespace {
 
 // What the variants work with, of each kind of head group in words.
 std::map<std::string, OperationBytes> variant_bytes(const ModelConfig& config, RunLength length,

@@ -36,14 +36,15 @@ void check_memory(const Model& stored, const ModelConfig& config, RunLength leng
 // The same of one operation by itself, beyond its input.
 void check_memory(const OperationInput& input, bool maps);
 
-// The same of training it, `at_once` sequences at a time, with all of its weights.
+// What a step of training works on.
 struct TrainingOf {
   RunLength length;   // of a sequence
-  Index at_once = 1;  // of the `batch` of a step
+  Index at_once = 1;  // sequences, of the `batch` of a step
   Index batch = 1;
 };
+// What training a model of `config` has in memory at most, its weights among that.
 std::vector<MemoryItem> training_memory_need(const ModelConfig& config, const TrainingOf& of);
-// InputError as above; what would fit are fewer sequences at a time, or fewer tokens.
+// InputError where that is more than the budget: with how many sequences at a time would fit.
 void check_training_memory(const ModelConfig& config, const TrainingOf& of);
 
 // Whether the maps of all heads are kept whole: while they are at most 512 MB and an eighth of the
