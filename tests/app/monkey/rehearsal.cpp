@@ -304,7 +304,7 @@ bool Rehearsal::rest(double seconds) {
 }
 
 bool Rehearsal::turn_until(const std::function<bool()>& holds) {
-  for (const double until = now() + 10; now() < until;) {
+  for (const double until = now() + 60; now() < until;) {
     turn();
     if (holds()) return true;
     if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -29,7 +29,7 @@ class Rehearsal {
 
   // Frames until the window has come to rest, for so long at most; whether it has.
   bool rest(double seconds);
-  // Frames until it holds, for ten seconds at most; whether it does.
+  // Frames until it holds, for a minute at most; whether it does.
   bool turn_until(const std::function<bool()>& holds);
   void linger(double seconds);            // frames for so long, whatever is done
   void click(const std::string& widget);  // that must be there
