@@ -51,11 +51,13 @@ class MadeUp : public AttentionTiles {
     for (Index i = 0; i < r.height; ++i) {
       const Index row = i / r.step, rows = std::min(r.step, r.height - row * r.step);
       if (r.sampled && i - row * r.step != rows / 2) continue;
+      float* const line = &cells(row, 0);
+      float* const counts = &pairs(row, 0);
       for (Index c = 0; c < r.width; ++c) {
-        float& cell = cells(row, c / r.step);
+        float& cell = line[c / r.step];
         const float w = weight(r.row + i, r.column + c);
         cell = r.pooling == Pooling::Max ? stronger(cell, w) : cell + w;
-        pairs(row, c / r.step) += 1;
+        counts[c / r.step] += 1;
       }
     }
     for (Index i = 0; i < cells.size() && r.pooling == Pooling::Mean; ++i) cells[i] /= pairs[i];
@@ -87,7 +89,7 @@ MapCells look(MapPyramid& maps, const MapPlace& at) {
 
 template <class Condition>
 bool eventually(const Condition& condition) {
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < 60000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(milliseconds(1));
   }
