@@ -1,0 +1,69 @@
+// Each head by itself gives what it gives among the others.
+#include "core/attention/single_head.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/attention/backend.h"
+#include "core/attention/variant.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+using testing::close;
+using testing::OperationSizes;
+
+TEST(SingleHead, IsAsAmongTheOthers) {
+  const Wanted wanted{.output = true, .attention = true};
+  int count = 0, patterns = 0, places = 0;
+  std::uint64_t seed = 0;
+  for (const Variant& v : variants()) {
+    for (const Values& values : testing::value_cases(v.parameters)) {
+      const Choice choice = testing::small_choice(v, values);
+      for (const Encoding& e : encodings()) {
+        const Choice encoding_choice{e.id, default_values(e.parameters)};
+        OperationSizes sizes;
+        sizes.heads = 4;
+        sizes.inner = 8;
+        const bool causal = v.causal_refusal.empty();
+        if (!refusal(choice, encoding_choice, causal, testing::dimensions(sizes), 16, 16).empty()) {
+          continue;
+        }
+        const OperationInput in =
+            testing::random_operation(sizes, choice, encoding_choice, causal, ++seed);
+        const OperationResult whole = evaluate(in, cpu_backend(), wanted, Stop());
+        if (whole.part == nullptr) continue;
+        SCOPED_TRACE(testing::describe(in));
+        const PartResult all = cpu_backend().run(*whole.part, wanted, Stop());
+        for (Index head = 0; head < 4; ++head) {
+          const Part one = single_head(*whole.part, head);
+          const PartResult alone = cpu_backend().run(one, wanted, Stop());
+          EXPECT_TRUE(close(alone.attention, all.attention.slice(head, 1), 1e-6)) << head;
+          EXPECT_TRUE(close(alone.output, all.output.slice(head, 1), 1e-5)) << head;
+          ++count;
+        }
+        patterns += whole.part->pattern->heads() > 1;
+        places += static_cast<Index>(whole.part->pos_k.size()) > whole.part->keys();
+      }
+    }
+  }
+  EXPECT_GE(count, 200);
+  EXPECT_GE(patterns, 3);
+  EXPECT_GE(places, 1);
+}
+
+TEST(SingleHead, IsOfOneText) {
+  OperationSizes sizes;
+  sizes.batch = 2;
+  const OperationInput in =
+      testing::random_operation(sizes, default_variant(), default_encoding(), true, 3);
+  const OperationResult whole = evaluate(in, cpu_backend(), {.output = true, .tiles = true}, {});
+  ASSERT_NE(whole.part, nullptr);
+  EXPECT_THROW(single_head(*whole.part, 0), std::logic_error);
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope
