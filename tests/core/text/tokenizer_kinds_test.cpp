@@ -1,6 +1,8 @@
 // What tokenizers of the further kinds offer beside ids and places (references_test.cpp).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -12,6 +14,7 @@
 #include "core/text/file/tokenizer_files.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -27,6 +30,17 @@ Ids ids_of(const std::vector<Token>& tokens) {
   Ids ids;
   for (const Token& t : tokens) ids.push_back(t.id);
   return ids;
+}
+
+// In quotes, with bytes beyond ASCII as numbers.
+std::string escaped(const std::string& bytes) {
+  std::string text = "\"";
+  for (const char c : bytes) {
+    char number[8];
+    std::snprintf(number, sizeof number, "\\x%02x", static_cast<unsigned char>(c));
+    text += c >= ' ' && c <= '~' ? std::string(1, c) : number;
+  }
+  return text + "\"";
 }
 
 std::string refusal(const Files& files) {
@@ -122,8 +136,8 @@ TEST(MergesFile, RefusesAClassThatItDoesNotKnow) {
   EXPECT_NE(refusal(files).find("WhisperTokenizer"), std::string::npos);
 }
 
-std::string spm_file(const std::string& name) {
-  return read_file(testing::source_folder() / "tests/core/text/references" / name / "spiece.model",
+std::string spm_file(const std::string& name, const char* file = "spiece.model") {
+  return read_file(testing::source_folder() / "tests/core/text/references" / name / file,
                    std::size_t{1} << 24);
 }
 
@@ -149,6 +163,44 @@ TEST(SentencePieceModelFile, FollowsItsClass) {
   EXPECT_EQ(ids_of(tokenizer_from_files(files, "m")->encode("the cat")), with_end);
   files["tokenizer_config.json"] = R"({"tokenizer_class": "XLMRobertaTokenizer"})";
   EXPECT_NE(refusal(files).find("XLMRobertaTokenizer"), std::string::npos);
+}
+
+// An added token that is looked for as a word alone is no merge of letters within another.
+TEST(SentencePieceModelFile, MergesNothingThatWasAdded) {
+  Files files{{"tokenizer.model", spm_file("spm-bpe", "tokenizer.model")}};
+  const auto plain = tokenizer_from_files(files, "m");
+  const Index size = plain->vocabulary_size();
+  ASSERT_LT(plain->id_of("zq"), 0);
+  files["tokenizer_config.json"] = R"({"added_tokens_decoder": {")" + std::to_string(size) +
+                                   R"(": {"content": "zq", "single_word": true}}})";
+  const auto added = tokenizer_from_files(files, "m");
+  EXPECT_EQ(added->id_of("zq"), size);
+  EXPECT_EQ(ids_of(added->encode("azqb")), ids_of(plain->encode("azqb")));
+  const Ids alone = ids_of(added->encode("zq"));
+  EXPECT_NE(std::ranges::find(alone, size), alone.end());
+}
+
+// What tokens are called, and which bytes they stand for, in every kind of file.
+TEST(TokenizerFiles, LabelsAreAsTold) {
+  std::vector<std::string> names;
+  const auto references = testing::source_folder() / "tests/core/text/references";
+  for (const auto& entry : std::filesystem::directory_iterator(references)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  std::string text;
+  for (const std::string& name : names) {
+    const auto tokenizer = reference(name);
+    text += name + ", " + tokenizer->kind() + ", " + std::to_string(tokenizer->vocabulary_size()) +
+            " tokens, mask " + std::to_string(tokenizer->mask_token()) + "\n";
+    const Index size = tokenizer->vocabulary_size(), step = std::max<Index>(1, size / 24);
+    for (Index n = 0; n < size; n += n < 6 ? 1 : step) {
+      const auto id = static_cast<std::int32_t>(n);
+      text += "  " + std::to_string(n) + " " + escaped(tokenizer->label(id)) + " " +
+              escaped(tokenizer->bytes(id)) + (tokenizer->is_special(id) ? " special" : "") + "\n";
+    }
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/text/labels.txt"));
 }
 
 TEST(MarianFile, HasATokenizerForEachLanguage) {
