@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "tests/support/told.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -73,6 +74,17 @@ TEST(Claim, MeasuresHaveNamesOfTheirOwn) {
     for (const Measure& b : measures()) same += a.id == b.id;
     EXPECT_EQ(same, 1) << a.id;
   }
+}
+
+TEST(Measures, TakeWhatIsTold) {
+  std::string text;
+  for (const Measure& m : measures()) {
+    text +=
+        m.id +
+        testing::told({{"query", m.takes_query}, {"key", m.takes_key}, {"compares", m.compares}}) +
+        "\n  " + m.help + "\n";
+  }
+  EXPECT_TRUE(testing::is_as_told(text, "core/lesson/measures.txt"));
 }
 
 TEST(Claim, SaysLimitsWhereTheyAreOfUse) {
