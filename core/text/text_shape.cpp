@@ -23,13 +23,13 @@ std::size_t length_of(char first) {
   return byte < 0xF0 ? 3 : 4;
 }
 
-// `text` outlives the result.
+// `text`, which the tokens are put together to, outlives the result.
 std::vector<PlacedCharacter> characters(const std::vector<std::string>& tokens,
                                         const std::string& text) {
   std::vector<PlacedCharacter> result;
   std::size_t at = 0, end = 0, token = 0;
   while (at < text.size()) {
-    while (token < tokens.size() && end + tokens[token].size() <= at) end += tokens[token++].size();
+    while (end + tokens[token].size() <= at) end += tokens[token++].size();
     const std::size_t length = std::min(length_of(text[at]), text.size() - at);
     result.push_back({std::string_view(text).substr(at, length), static_cast<Index>(token)});
     at += length;
