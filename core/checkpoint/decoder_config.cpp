@@ -60,7 +60,7 @@ double yarn_gain(JsonObject& scaling, double factor) {
 
 double longrope_gain(JsonObject& scaling, double factor, double original) {
   if (scaling.has("attention_factor")) return scaling.number("attention_factor", 1e-6, 1e6);
-  return factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
+  return factor <= 1 || original <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
 }
 
 std::vector<double> numbers(JsonObject& object, const char* key) {
@@ -86,10 +86,10 @@ void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& ty
   const bool may_lack = type == "yarn" || type == "longrope";
   Index original = model.context;
   if (type != "dynamic") {
-    original =
-        scaling.integer_or("original_max_position_embeddings", original, 1, kMostModelTokens);
-    // Phi 3 has it beside.
-    original = config.integer_or("original_max_position_embeddings", original, 1, kMostModelTokens);
+    const char* const key = "original_max_position_embeddings";
+    const Index least = type == "longrope" ? 2 : 1;  // by whose logarithm is divided
+    original = scaling.integer_or(key, original, least, kMostModelTokens);
+    original = config.integer_or(key, original, least, kMostModelTokens);  // Phi 3 has it beside
   }
   const double stretched = static_cast<double>(model.context) / static_cast<double>(original);
   const double factor = may_lack ? scaling.number_or("factor", stretched, 1e-6, 1e6)

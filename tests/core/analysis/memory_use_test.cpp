@@ -186,6 +186,16 @@ TEST(MemoryUse, HearsAsFarAsAnyPairLeads) {
       EXPECT_EQ(oldest_heard(trace, segment), expected) << shift << " " << segment;
     }
   }
+  // Of a text of two tokens.
+  PatternBuilder both(1, 2, 2, {"some"});
+  both.add(0, 0, 1);
+  both.next_row();
+  both.add(0, 0, 2);
+  both.next_row();
+  Trace two = trace;
+  two.tokens.resize(2);
+  two.attention = {tap_of(0, 0, {}, both.finish())};
+  EXPECT_EQ(oldest_heard(two, 0), (std::vector<Index>{0}));
   // What is not known is not heard of.
   trace.attention = {tap_of(2, 0, {}, pattern(9, 2))};
   EXPECT_EQ(oldest_heard(trace, 2), (std::vector<Index>{8}));

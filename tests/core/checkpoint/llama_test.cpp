@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "core/base/error.h"
@@ -213,6 +214,28 @@ TEST(Llama, RefusesNearMissesByName) {
 }
 
 // Of two layers: every so-many-th has no positions, counted from the first one as 1.
+// The gain that a config says, or that follows from both magnitudes, or from the factor alone.
+TEST(Llama, YarnsGainIsThatOfItsFactor) {
+  const auto gain = [](const std::string& members) {
+    const TemporaryFolder folder;
+    testing::write_checkpoint(folder.path(),
+                              config(R"(, "rope_parameters": {"rope_type": "yarn",
+                                  "rope_theta": 500.0, "original_max_position_embeddings": 16, )" +
+                                     members + "}"),
+                              tensors());
+    const ModelConfig read = load_checkpoint(folder.path().string()).model.config;
+    return read.groups.at(0).at(0).encoding.values.real("gain");
+  };
+  const auto magnitude = [](double of) { return 0.1 * of * std::log(8.0) + 1; };
+  EXPECT_NEAR(gain(R"("factor": 8.0)"), magnitude(1), 1e-12);
+  EXPECT_NEAR(gain(R"("factor": 8.0, "mscale": 0.7)"), magnitude(1), 1e-12);
+  EXPECT_NEAR(gain(R"("factor": 8.0, "mscale_all_dim": 0.7)"), magnitude(1), 1e-12);
+  EXPECT_NEAR(gain(R"("factor": 8.0, "mscale": 0.7, "mscale_all_dim": 1.3)"),
+              magnitude(0.7) / magnitude(1.3), 1e-12);
+  EXPECT_EQ(gain(R"("factor": 8.0, "mscale": 0.7, "attention_factor": 1.25)"), 1.25);
+  EXPECT_EQ(gain(R"("factor": 1.0, "mscale": 0.7, "mscale_all_dim": 1.3)"), 1);
+}
+
 TEST(Smollm3, LeavesPositionsOutByAnInterval) {
   for (const auto& [every, with] : {std::pair<Index, std::vector<bool>>{1, {false, false}},
                                     {2, {true, false}},
