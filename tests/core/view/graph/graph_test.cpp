@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 
 #include "core/view/graph/graph_edges.h"
 #include "core/view/view.h"
@@ -41,6 +43,64 @@ TEST(NodeLayout, SpringsPullNeighboursTogether) {
     return std::hypot(places[a].x - places[b].x, places[a].y - places[b].y);
   };
   for (std::size_t n = 0; n + 1 < 12; ++n) EXPECT_LT(apart(n, n + 1), apart(0, 11));
+}
+
+// Fruchterman and Reingold's forces, each of a pair for itself, on complex numbers: k^2 / distance
+// apart, distance^2 / k together, no farther than the heat allows.
+std::vector<std::complex<double>> pulled(std::size_t nodes, const std::vector<Edge>& edges) {
+  const double k = 1 / std::sqrt(static_cast<double>(nodes));
+  std::vector<std::complex<double>> places;
+  for (const Point& p : node_places("circle", static_cast<Index>(nodes), {})) {
+    places.emplace_back(p.x, p.y);
+  }
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::complex<double>> forces(nodes);
+    for (std::size_t a = 0; a < nodes; ++a) {
+      for (std::size_t b = 0; b < nodes; ++b) {
+        if (a == b) continue;
+        const std::complex<double> away = places[a] - places[b];
+        forces[a] += away / std::abs(away) * k * k / std::abs(away);
+      }
+    }
+    for (const auto& [from, to] : edges) {
+      const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+      const std::complex<double> towards = places[b] - places[a];
+      const double size = std::norm(towards) / k;
+      forces[a] += towards / std::abs(towards) * size;
+      forces[b] -= towards / std::abs(towards) * size;
+    }
+    const double heat = 0.1 * (200 - round) / 200;
+    for (std::size_t n = 0; n < nodes; ++n) {
+      const double size = std::abs(forces[n]);
+      places[n] += forces[n] / size * std::min(size, heat);
+    }
+  }
+  return places;
+}
+
+TEST(NodeLayout, SpringsComeToRestWhereTheirForcesDo) {
+  constexpr double kNear = 0.03;  // they swing to the end, and carry last digits on
+  const std::vector<Edge> kGraphs[] = {{{0, 1}, {1, 2}, {2, 3}},          // a chain
+                                       {{0, 1}, {0, 2}, {0, 3}, {0, 4}},  // a star
+                                       {{3, 0}, {1, 2}, {2, 0}, {1, 3}, {0, 1}}};
+  for (const std::vector<Edge>& edges : kGraphs) {
+    Index nodes = 0;
+    for (const Edge& e : edges) nodes = std::max({nodes, e.first + 1, e.second + 1});
+    const std::vector<std::complex<double>> expected =
+        pulled(static_cast<std::size_t>(nodes), edges);
+    double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
+    for (const std::complex<double>& p : expected) {
+      left = std::min(left, p.real());
+      right = std::max(right, p.real());
+      top = std::min(top, p.imag());
+      bottom = std::max(bottom, p.imag());
+    }
+    const std::vector<Point> places = node_places("springs", nodes, edges);
+    for (std::size_t n = 0; n < places.size(); ++n) {
+      EXPECT_NEAR(places[n].x, (expected[n].real() - left) / (right - left), kNear) << n;
+      EXPECT_NEAR(places[n].y, (expected[n].imag() - top) / (bottom - top), kNear) << n;
+    }
+  }
 }
 
 TEST(GraphEdges, AreToggled) {
