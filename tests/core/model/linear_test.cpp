@@ -62,7 +62,11 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
     ASSERT_TRUE(stopped);
     least = std::min(least, wait.count());
   }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  EXPECT_LT(least, 1000);  // what is looked for is something else, and takes its time
+#else
   EXPECT_LT(least, 100);
+#endif
 }
 
 }  // namespace ATTNSCOPE_FILE
