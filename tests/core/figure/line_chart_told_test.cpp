@@ -140,6 +140,9 @@ std::string of_logarithmic_charts() {
   text += drawn("from a power to a power", chart);
   chart.height = 640;  // as many ticks as there is room for
   text += drawn("as many powers as fit", chart);
+  chart.curves[0].points.push_back({24, 0});  // which has no logarithm
+  text += drawn("with nothing", chart);
+  chart.curves[0].points.pop_back();
   chart.height = 520;  // for the powers alone
   return text + drawn("powers without what is between", chart);
 }
