@@ -48,7 +48,7 @@ class FailingFrame : public ::testing::Test {
 
 TEST_F(FailingFrame, IsDrawnAgainAndSaid) {
   Rehearsal window(options_, folder_.path());
-  window.rest(2);
+  ASSERT_TRUE(window.rest(60));
   fail(GL_OUT_OF_MEMORY, 1);
   window.do_it("move 300 200");
   EXPECT_EQ(left_.load(), 0);
@@ -56,7 +56,7 @@ TEST_F(FailingFrame, IsDrawnAgainAndSaid) {
   EXPECT_NE(window.state().notices.back().text.find("out of memory while drawing"),
             std::string::npos)
       << window.state().notices.back().text;
-  window.rest(2);
+  ASSERT_TRUE(window.rest(60));
   EXPECT_NO_THROW(window.compare_with_drawn_anew());
 }
 
@@ -69,7 +69,7 @@ TEST_F(FailingFrame, OfTheSpeakersWindowClosesItAlone) {
   ASSERT_TRUE(window.state().lesson.notes);
   // Its clock ticks once a second, mostly while the main window has nothing to draw.
   for (int tick = 0; tick < 5 && window.state().lesson.notes; ++tick) {
-    window.rest(2);
+    ASSERT_TRUE(window.rest(60));
     fail(GL_OUT_OF_MEMORY, 1);
     window.linger(1.2);
   }
@@ -87,7 +87,7 @@ TEST_F(FailingFrame, OfTheSpeakersWindowClosesItAlone) {
 TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
   {
     Rehearsal window(options_, folder_.path());
-    window.rest(2);
+    ASSERT_TRUE(window.rest(60));
     fail(GL_CONTEXT_LOST, 1000);
     std::string words;
     try {
