@@ -87,6 +87,10 @@ function(attnscope_tests name library)
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
+  # Before the tests' own objects: of a template that both have instantiated the linker takes the
+  # first, and what is tested and timed is to be the core as people get it.
+  target_link_options(${name} PRIVATE LINKER:--whole-archive $<TARGET_FILE:attnscope_core>
+                                      LINKER:--no-whole-archive)
   # Batches rather than folders, which would be a long wait for one changed test. A file's own names
   # stay so, since they are in its namespace ATTNSCOPE_FILE (no name, where files are compiled alone).
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH

@@ -11,10 +11,16 @@ namespace attnscope {
 
 namespace {
 
-// What a head does.
+// What neighbouring heads do; of a config and an experiment, which outlive it: a list of edges is
+// long, and heads are many.
 struct HeadChoice {
-  Choice variant, encoding;
-  bool operator==(const HeadChoice&) const = default;
+  const Choice* variant = nullptr;
+  const Choice* encoding = nullptr;
+  Index heads = 1;
+  bool does_as(const HeadChoice& other) const {
+    const auto same = [](const Choice* a, const Choice* b) { return a == b || *a == *b; };
+    return same(variant, other.variant) && same(encoding, other.encoding);
+  }
 };
 
 // [layers][heads]
@@ -24,7 +30,7 @@ std::vector<std::vector<HeadChoice>> choices_of_heads(const ModelConfig& config)
     heads.emplace_back();
     for (const HeadGroup& group : layer) {
       heads.back().insert(heads.back().end(), static_cast<std::size_t>(group.heads),
-                          {group.variant, group.encoding});
+                          HeadChoice{&group.variant, &group.encoding});
     }
   }
   return heads;
@@ -47,11 +53,10 @@ std::vector<Index> numbers(const std::vector<Index>& given, Index count, const s
 // Neighbouring equal heads as one group. Heads that share keys are in one group with all others of
 // theirs, or in one with none of other keys.
 std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index shared) {
-  std::vector<HeadGroup> within;  // of one key-value head each
-  std::vector<HeadGroup> groups;
-  const auto append = [](std::vector<HeadGroup>& list, const HeadGroup& next) {
-    if (!list.empty() && list.back().variant == next.variant &&
-        list.back().encoding == next.encoding) {
+  std::vector<HeadChoice> within;  // of one key-value head each
+  std::vector<HeadChoice> groups;
+  const auto append = [](std::vector<HeadChoice>& list, const HeadChoice& next) {
+    if (!list.empty() && list.back().does_as(next)) {
       list.back().heads += next.heads;
     } else {
       list.push_back(next);
@@ -61,7 +66,7 @@ std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index sha
   for (std::size_t first = 0; first < heads.size(); first += static_cast<std::size_t>(shared)) {
     within.clear();
     for (std::size_t head = first; head < first + static_cast<std::size_t>(shared); ++head) {
-      append(within, {1, heads[head].variant, heads[head].encoding});
+      append(within, heads[head]);
     }
     if (within.size() == 1 && joins) {
       append(groups, within[0]);
@@ -70,7 +75,11 @@ std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index sha
     }
     joins = within.size() == 1;
   }
-  return groups;
+  std::vector<HeadGroup> result;
+  for (const HeadChoice& group : groups) {
+    result.push_back({group.heads, *group.variant, *group.encoding});
+  }
+  return result;
 }
 
 }  // namespace
@@ -82,8 +91,8 @@ std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
   }
   auto heads = choices_of_heads(stored);
   const auto apply = [&](HeadChoice& head, const auto& choice) {
-    if (choice.variant) head.variant = *choice.variant;
-    if (choice.encoding) head.encoding = *choice.encoding;
+    if (choice.variant) head.variant = &*choice.variant;
+    if (choice.encoding) head.encoding = &*choice.encoding;
   };
   for (auto& layer : heads) {
     for (HeadChoice& head : layer) apply(head, experiment);

@@ -34,6 +34,20 @@ bool join(Run& last, const Run& next) {
   return true;
 }
 
+// Room for twice as many, as a vector makes it by itself, but with looks at the stop: hundreds of
+// megabytes take their time to be moved.
+void make_room(StorageVector<Run>& runs) {
+  constexpr std::size_t kAtOnce = std::size_t{1} << 18;
+  StorageVector<Run> roomier;
+  roomier.reserve(std::max<std::size_t>(64, 2 * runs.size()));
+  for (std::size_t first = 0; first < runs.size(); first += kAtOnce) {
+    check_stop();
+    const std::size_t end = std::min(first + kAtOnce, runs.size());
+    roomier.insert(roomier.end(), runs.data() + first, runs.data() + end);
+  }
+  runs = std::move(roomier);
+}
+
 }  // namespace
 
 Pattern Pattern::all(Index queries, Index keys) {
@@ -177,7 +191,9 @@ void PatternBuilder::merge_row() {
   StorageVector<Run>& runs = pattern_.runs_;
   const std::size_t row_begin = runs.size();
   const auto append = [&](const Run& run) {
-    if (runs.size() == row_begin || !join(runs.back(), run)) runs.push_back(run);
+    if (runs.size() > row_begin && join(runs.back(), run)) return;
+    if (runs.size() == runs.capacity()) make_room(runs);
+    runs.push_back(run);
   };
 
   bool apart = true;

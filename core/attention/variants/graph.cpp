@@ -12,6 +12,7 @@
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/text/text_shape.h"
 
 namespace attnscope {
@@ -159,6 +160,7 @@ Var degree_weights(const OperationInput& input, const Pattern& pattern) {
   Tensor weights = Tensor::zeros({input.heads, pattern.queries(), pattern.keys()});
   for (Index a = 0; a < input.heads; ++a) {
     for (Index i = 0; i < pattern.queries(); ++i) {
+      check_stop();
       const double of_row = degree[static_cast<std::size_t>(first + i)];
       for (const Run& run : pattern.row(0, i)) {
         for (Index j = run.begin; j < run.end; j += run.step) {

@@ -78,6 +78,23 @@ TEST(Pattern, AgreesWithSetsForRandomRuns) {
   }
 }
 
+// More than are moved at once where room is made for them.
+TEST(Pattern, KeepsHundredsOfThousandsOfRuns) {
+  constexpr Index kRows = 700, kRunsOfRow = 1000;
+  PatternBuilder builder(1, kRows, 3 * kRunsOfRow, {"a"});
+  for (Index row = 0; row < kRows; ++row) {
+    for (Index n = 0; n < kRunsOfRow; ++n) builder.add_column(0, 3 * n + row % 3);
+    builder.next_row();
+  }
+  const Pattern pattern = builder.finish();
+  EXPECT_EQ(pattern.pair_count(1), kRows * kRunsOfRow);
+  for (Index row = 0; row < kRows; ++row) {
+    Columns expected;
+    for (Index n = 0; n < kRunsOfRow; ++n) expected.emplace(3 * n + row % 3, 0);
+    ASSERT_EQ(columns_of(pattern, 0, row), expected) << row;
+  }
+}
+
 TEST(Pattern, JoinsNeighbours) {
   PatternBuilder builder(1, 3, 100, {"a", "b"});
   for (Index c = 10; c < 20; ++c) builder.add_column(0, c);
