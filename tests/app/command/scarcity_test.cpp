@@ -1,6 +1,6 @@
 // Every command where there is too little of something: address space, room where the output goes.
 // Status 1 (2 where the use is wrong), one line of ours, no signal, nothing left behind.
-//   ATTNSCOPE_SCARCITY  set: every command, also long runs, under many limits; takes half an hour
+//   ATTNSCOPE_SCARCITY  set: every command, also long runs, under many limits; takes some minutes
 #include <gtest/gtest.h>
 
 #include <algorithm>
