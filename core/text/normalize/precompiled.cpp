@@ -21,7 +21,7 @@ class CharacterTable {
     std::memcpy(&size, table.data(), 4);
     if (size % 4 != 0 || size > table.size() - 4) fail(where);
     units_.resize(size / 4);
-    std::memcpy(units_.data(), table.data() + 4, size);
+    if (size > 0) std::memcpy(units_.data(), table.data() + 4, size);
     replacements_ = table.substr(4 + size);
     if (!units_.empty() && (replacements_.empty() || replacements_.back() != '\0')) fail(where);
   }
