@@ -69,6 +69,14 @@ TEST(Chosen, LaterChoicesWin) {
   }
 }
 
+TEST(Chosen, NeighboursThatAreChosenApartButAlikeAreOneGroup) {
+  Experiment e;
+  e.groups = {choice({}, {0, 1}), choice({}, {2}), choice({}, {5})};
+  const auto groups = chosen_groups(config(6, 6), e);
+  EXPECT_EQ(sizes(groups[0]), (Sizes{3, 2, 1}));
+  EXPECT_EQ(groups[0][0].variant, kLocal);
+}
+
 // Three heads share keys and values.
 TEST(Chosen, KeepsHeadsOfOneKeyHeadTogetherOrApart) {
   const auto sizes_with = [](std::vector<Index> heads) {
