@@ -139,13 +139,12 @@ void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::st
   if (layout.pre_norm) mover.norm(theirs + "layer_norm", ours + "final_norm", c.width);
 }
 
-Model load_bart(const BartLayout& layout, const Json& json, const StoredTensors& tensors,
-                const std::filesystem::path& folder) {
+Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
   Model model;
-  const bool biased = tensors.contains("final_logits_bias");
-  model.config = read_bart_config(json, (folder / "config.json").string(), layout, biased);
+  const bool biased = source.tensors.contains("final_logits_bias");
+  model.config = read_bart_config(source.config, source.config_place, layout, biased);
   const ModelConfig& c = model.config;
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const bool bare = reader.has("encoder.layers.0.fc1.weight");
   const std::string prefix = bare ? "" : "model.";
@@ -180,11 +179,9 @@ Model load_bart(const BartLayout& layout, const Json& json, const StoredTensors&
 std::vector<CheckpointFormat> bart_formats() {
   std::vector<CheckpointFormat> formats;
   for (const BartLayout& layout : kLayouts) {
-    formats.push_back(
-        {layout.model_type, [&layout](const Json& config, const StoredTensors& tensors,
-                                      const std::filesystem::path& folder) {
-           return load_bart(layout, config, tensors, folder);
-         }});
+    formats.push_back({layout.model_type, [&layout](const CheckpointSource& source) {
+                         return load_bart(layout, source);
+                       }});
   }
   return formats;
 }

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
 #include "core/base/json.h"
-#include "core/base/limits.h"
 #include "core/base/memory_budget.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
@@ -26,93 +24,16 @@ fs::path models_folder() {
   return home_folder() / "assets" / "models";
 }
 
-Json read_json(const fs::path& path) {
-  return parse_json(read_file(path, limits::kMostConfig), path.string());
-}
-
-// The files of a sharded checkpoint, as model.safetensors.index.json lists them.
-StoredTensors read_shards(const fs::path& folder) {
-  const fs::path index_path = folder / "model.safetensors.index.json";
-  const Json index = read_json(index_path);
-  JsonObject object(index, index_path.string());
-  const Json& map = object.any("weight_map");
-  if (!map.is_object()) object.fail("weight_map", "an object");
-  std::map<std::string, std::set<std::string>> tensors_of;  // by file
-  for (const auto& [tensor, name_of_file] : map.items()) {
-    if (!name_of_file.is_string()) object.fail("weight_map", "a file name for each tensor");
-    const auto file = name_of_file.text();
-    if (fs::path(file).filename() != fs::path(file) || file.empty() || file[0] == '.') {
-      throw InputError(object.path_of("weight_map") + ": expected a plain file name, found " +
-                       shortened(name_of_file));
-    }
-    tensors_of[file].insert(tensor);
-  }
-  StoredTensors tensors;
-  for (const auto& [file, names] : tensors_of) {
-    SafetensorsFile shard = read_safetensors(folder / file);
-    for (const std::string& name : names) {
-      const auto found = shard.tensors.find(name);
-      if (found == shard.tensors.end()) {
-        throw InputError((folder / file).string() + ": tensor " + name +
-                         " is missing, which model.safetensors.index.json places there");
-      }
-      tensors.insert(*found);
-    }
-    for (const auto& [name, tensor] : shard.tensors) {
-      if (names.contains(name)) continue;
-      const bool elsewhere = map.contains(name);
-      throw InputError((folder / file).string() + ": tensor " + name + " is there, which " +
-                       "model.safetensors.index.json " +
-                       (elsewhere ? "places in " + map[name].get<std::string>() : "does not name"));
-    }
-  }
-  return tensors;
-}
-
-// The rest of the name of transformers' class that reads a model with its head.
-const char* loads_as(const fs::path& folder) {
-  const Json config = read_json(folder / "config.json");
-  const Json classes = config.contains("architectures") ? config["architectures"] : Json();
-  const std::string name = classes.is_array() && classes.size() > 0 && classes[0].is_string()
-                               ? classes[0].get<std::string>()
-                               : "";
-  for (const auto& [part, rest] : {std::pair{"CausalLM", "ForCausalLM"},
-                                   {"LMHead", "ForCausalLM"},
-                                   {"MaskedLM", "ForMaskedLM"},
-                                   {"ForPreTraining", "ForPreTraining"},
-                                   {"ConditionalGeneration", "ForSeq2SeqLM"}}) {
-    if (name.find(part) != std::string::npos) return rest;
-  }
-  return "";
-}
-
-StoredTensors read_tensors(const fs::path& folder) {
-  if (file_exists(folder / "model.safetensors")) {
-    return read_safetensors(folder / "model.safetensors").tensors;
-  }
-  if (file_exists(folder / "model.safetensors.index.json")) return read_shards(folder);
-  for (const char* file : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-    if (!file_exists(folder / file)) continue;
-    throw InputError((folder / file).string() +
-                     ": expected model.safetensors, since pickled weights may run any program; "
-                     "this converts them: python3 -c \"from transformers import AutoModel" +
-                     std::string(loads_as(folder)) + " as M; M.from_pretrained('" +
-                     folder.string() + "').save_pretrained('" + folder.string() + "')\"");
-  }
-  throw InputError(folder.string() +
-                   ": no model.safetensors and no model.safetensors.index.json in this folder");
-}
-
 // Before weights are copied: they take at least what they take where they are stored.
-void refuse_beyond_budget(const StoredTensors& tensors, const fs::path& folder) {
+void refuse_beyond_budget(const CheckpointSource& source) {
   double bytes = 0;
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& [name, tensor] : source.tensors) {
     const bool half = tensor.dtype == DType::F16 || tensor.dtype == DType::BF16;
     bytes += (half ? 2.0 : 4.0) * static_cast<double>(element_count(tensor.shape));
   }
   const auto budget = static_cast<double>(memory_budget());
   if (bytes <= budget) return;
-  throw InputError(folder.string() + ": its weights take " + memory_text(bytes) + " of memory; " +
+  throw InputError(source.place + ": its weights take " + memory_text(bytes) + " of memory; " +
                    memory_text(budget) + " are allowed (" + where_memory_is_set() + ")");
 }
 
@@ -145,21 +66,20 @@ std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
   return ids;
 }
 
-void check_size(const Tokenizer& tokenizer, const Model& model, const fs::path& folder) {
+void check_size(const Tokenizer& tokenizer, const Model& model, const std::string& place) {
   if (tokenizer.vocabulary_size() <= model.config.vocabulary) return;
-  throw InputError(folder.string() + ": the tokenizer has " +
-                   std::to_string(tokenizer.vocabulary_size()) + " tokens, the model only " +
-                   std::to_string(model.config.vocabulary));
+  throw InputError(place + ": the tokenizer has " + std::to_string(tokenizer.vocabulary_size()) +
+                   " tokens, the model only " + std::to_string(model.config.vocabulary));
 }
 
 // A tokenizer that cannot be used must not keep token ids from being run.
-void add_tokenizer(Checkpoint& checkpoint, const fs::path& folder) {
+void add_tokenizer(Checkpoint& checkpoint, const CheckpointSource& source) {
   try {
-    checkpoint.tokenizer = load_tokenizer(folder);
-    check_size(*checkpoint.tokenizer, checkpoint.model, folder);
-    checkpoint.target_tokenizer = load_target_tokenizer(folder);
+    checkpoint.tokenizer = source.read_tokenizer();
+    check_size(*checkpoint.tokenizer, checkpoint.model, source.place);
+    checkpoint.target_tokenizer = source.read_target_tokenizer();
     if (checkpoint.target_tokenizer) {
-      check_size(*checkpoint.target_tokenizer, checkpoint.model, folder);
+      check_size(*checkpoint.target_tokenizer, checkpoint.model, source.place);
     }
   } catch (const InputError& e) {
     checkpoint.tokenizer = checkpoint.target_tokenizer = nullptr;
@@ -183,7 +103,8 @@ std::vector<std::string> bundled_models() {
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   // [variant, encoding]
   const auto choices = [](const std::string& name) {
-    const Json config = read_json(models_folder() / name / "config.json");
+    const fs::path folder = models_folder() / name;
+    const Json config = checkpoint_container(folder).open(folder).config;
     return std::pair(type_of(config["variant"], "variant"),
                      type_of(config["position"], "position"));
   };
@@ -240,8 +161,7 @@ fs::path model_folder(const std::string& name_or_folder) {
 
 Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const fs::path folder = model_folder(name_or_folder);
-  const fs::path config_path = folder / "config.json";
-  const Json config = read_json(config_path);
+  CheckpointSource source = checkpoint_container(folder).open(folder);
   Checkpoint checkpoint;
   const std::string tower = model_tower(name_or_folder);
   const bool is_path = !tower.empty() || is_folder(name_or_folder) || !is_hub_name(name_or_folder);
@@ -249,12 +169,12 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
                                   (tower.empty() ? "" : "/" + tower)
                             : name_or_folder;
-  const CheckpointFormat& format = format_of(config, config_path.string(), tower);
-  const StoredTensors tensors = read_tensors(folder);
-  if (tower.empty()) refuse_beyond_budget(tensors, folder);  // of two towers one is read
-  checkpoint.model = format.load(config, tensors, folder);
-  checkpoint.end_tokens = end_tokens(config, checkpoint.model, config_path.string());
-  add_tokenizer(checkpoint, folder);
+  const CheckpointFormat& format = format_of(source.config, source.config_place, tower);
+  source.tensors = source.read_tensors();
+  if (tower.empty()) refuse_beyond_budget(source);  // only one of two towers is read
+  checkpoint.model = format.load(source);
+  checkpoint.end_tokens = end_tokens(source.config, checkpoint.model, source.config_place);
+  add_tokenizer(checkpoint, source);
   return checkpoint;
 }
 

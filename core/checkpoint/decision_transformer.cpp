@@ -69,15 +69,14 @@ void move_norm(WeightMover& mover, Index places) {
   mover.model().weights.emplace("embed.norm.bias", Var(bias));
 }
 
-Model load_decision_transformer(const Json& json, const StoredTensors& tensors,
-                                const std::filesystem::path& folder) {
+Model load_decision_transformer(const CheckpointSource& source) {
   Model model;
-  const std::string path = (folder / "config.json").string();
-  model.config = read_decision_config(json, path);
+  const std::string& path = source.config_place;
+  model.config = read_decision_config(source.config, path);
   const ModelConfig& c = model.config;
-  const Json known = without_nulls(json);
+  const Json known = without_nulls(source.config);
   JsonObject object(known, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   mover.dense("embed_return", "embed.return", 1, c.width);
   mover.dense("embed_state", "embed.state", c.architecture.values.integer("state_size"), c.width);

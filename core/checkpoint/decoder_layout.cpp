@@ -18,14 +18,13 @@ constexpr const char* kOtherHeads[] = {"score.", "classifier.", "qa_outputs.", "
 
 class DecoderReader {
  public:
-  DecoderReader(Model& model, const DecoderNames& names, StoredTensors tensors,
-                const std::filesystem::path& folder)
+  DecoderReader(Model& model, const DecoderNames& names, const CheckpointSource& source)
       : names_(names),
-        folder_(folder),
-        tensors_(std::move(tensors)),
+        place_(source.place),
+        tensors_(source.tensors),
         model_(model),
         c_(model.config),
-        reader_(tensors_, folder, model.config),
+        reader_(tensors_, place_, model.config),
         mover_(reader_, model) {}
 
   void read() {
@@ -157,9 +156,9 @@ class DecoderReader {
             bool bias) {
     const Index rows = runs.repeats * runs.count;
     add_part(tensors_, from_ + whole + ".weight", from_ + name + ".weight", in, runs, {rows, in},
-             folder_);
+             place_);
     if (!bias) return;
-    add_part(tensors_, from_ + whole + ".bias", from_ + name + ".bias", 1, runs, {rows}, folder_);
+    add_part(tensors_, from_ + whole + ".bias", from_ + name + ".bias", 1, runs, {rows}, place_);
   }
 
   void split_attention() {
@@ -229,23 +228,23 @@ class DecoderReader {
     for (const Index half : {0, 1}) {
       const std::string letter = half == 0 ? "_gate" : "_in";
       add_part(tensors_, from + "gate_up_proj", now + "w", 1,
-               {2 * e * d * hidden + half, 1, 2, d * hidden}, {d, hidden}, folder_);
+               {2 * e * d * hidden + half, 1, 2, d * hidden}, {d, hidden}, place_);
       reader_.move(now + "w", d, hidden, false, model_, ours + "w" + letter);
       add_part(tensors_, from + "gate_up_proj_bias", now + "b", 1,
-               {2 * e * hidden + half, 1, 2, hidden}, {hidden}, folder_);
+               {2 * e * hidden + half, 1, 2, hidden}, {hidden}, place_);
       mover_.plain(now + "b", ours + "b" + letter, {hidden});
     }
     add_part(tensors_, from + "down_proj", now + "w", 1, {e * hidden * d, hidden * d}, {hidden, d},
-             folder_);
+             place_);
     reader_.move(now + "w", hidden, d, false, model_, ours + "w_out");
-    add_part(tensors_, from + "down_proj_bias", now + "b", 1, {e * d, d}, {d}, folder_);
+    add_part(tensors_, from + "down_proj_bias", now + "b", 1, {e * d, d}, {d}, place_);
     mover_.plain(now + "b", ours + "b_out", {d});
     tensors_.erase(now + "w");
     tensors_.erase(now + "b");
   }
 
   const DecoderNames& names_;
-  const std::filesystem::path& folder_;
+  const std::string& place_;
   StoredTensors tensors_;  // views; parts of some are added while a layer is read
   Model& model_;
   const ModelConfig& c_;
@@ -254,30 +253,29 @@ class DecoderReader {
   std::string prefix_, from_, to_;
 };
 
-Model load_decoder(DecoderLayout layout, const Json& json, const StoredTensors& tensors,
-                   const std::filesystem::path& folder) {
+Model load_decoder(DecoderLayout layout, const CheckpointSource& source) {
   Model model;
   model.config = std::move(layout.config);
-  if (!predicts_tokens(json, tensors, model.config.tied_output, layout.names.head + ".weight")) {
+  if (!predicts_tokens(source.config, source.tensors, model.config.tied_output,
+                       layout.names.head + ".weight")) {
     model.config.ingredients.output_head = false;
     model.config.head = {};
     model.notes.push_back(
         "the checkpoint has no head that predicts tokens: there are attention and states, and no "
         "predictions");
   }
-  check(model.config, (folder / "config.json").string());
-  DecoderReader(model, layout.names, tensors, folder).read();
+  check(model.config, source.config_place);
+  DecoderReader(model, layout.names, source).read();
   return model;
 }
 
 }  // namespace
 
 CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(JsonObject&)) {
-  return {std::move(model_type), [read](const Json& json, const StoredTensors& tensors,
-                                        const std::filesystem::path& folder) {
-            const Json known = without_nulls(json);
-            JsonObject object(known, (folder / "config.json").string());
-            return load_decoder(read(object), json, tensors, folder);
+  return {std::move(model_type), [read](const CheckpointSource& source) {
+            const Json known = without_nulls(source.config);
+            JsonObject object(known, source.config_place);
+            return load_decoder(read(object), source);
           }};
 }
 

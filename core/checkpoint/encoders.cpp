@@ -193,24 +193,23 @@ void leave_out_heads(WeightMover& mover, const std::string& prefix) {
   }
 }
 
-Model load_encoder(const EncoderLayout& layout, const Json& json, const StoredTensors& tensors,
-                   const std::filesystem::path& folder) {
+Model load_encoder(const EncoderLayout& layout, const CheckpointSource& source) {
   Model model;
-  const std::string path = (folder / "config.json").string();
+  const std::string& path = source.config_place;
   ModelConfig& c = model.config;
   Index skipped = 0;
-  c = read_encoder_config(json, path, layout, skipped);
-  const HeadNames* head = head_of(layout, tensors);
+  c = read_encoder_config(source.config, path, layout, skipped);
+  const HeadNames* head = head_of(layout, source.tensors);
   c.ingredients.output_head = c.head.bias = c.head.transform = head != nullptr;
   c.head.activation = layout.head_gelu ? Activation::Gelu : c.activation;
   if (head) {
-    learns_to_fill_in(c, folder);
+    learns_to_fill_in(c, source);
   } else {
     c.tied_output = c.embedding.width == 0;
     c.head = {};
   }
   check(c, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const bool bare = reader.has("embeddings.word_embeddings.weight");
   const std::string prefix = bare ? "" : layout.prefix;
@@ -437,11 +436,9 @@ const std::vector<EncoderLayout>& encoder_layouts() {
 std::vector<CheckpointFormat> encoder_formats() {
   std::vector<CheckpointFormat> formats;
   for (const EncoderLayout& layout : encoder_layouts()) {
-    formats.push_back(
-        {layout.model_type, [&layout](const Json& config, const StoredTensors& tensors,
-                                      const std::filesystem::path& folder) {
-           return load_encoder(layout, config, tensors, folder);
-         }});
+    formats.push_back({layout.model_type, [&layout](const CheckpointSource& source) {
+                         return load_encoder(layout, source);
+                       }});
   }
   return formats;
 }

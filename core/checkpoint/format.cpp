@@ -47,14 +47,14 @@ const std::vector<CheckpointFormat>& checkpoint_formats() {
   return formats;
 }
 
-TensorReader::TensorReader(const StoredTensors& tensors, std::filesystem::path folder,
+TensorReader::TensorReader(const StoredTensors& tensors, std::string place,
                            const ModelConfig& config)
     : tensors_(tensors),
-      folder_(std::move(folder)),
+      place_(std::move(place)),
       keeps_narrow_(parameter_count(config) >= kWorthNarrow) {}
 
 void TensorReader::fail(const std::string& message) const {
-  throw InputError(folder_.string() + ": " + message);
+  throw InputError(place_ + ": " + message);
 }
 
 const StoredTensor& TensorReader::stored(const std::string& name) const {

@@ -1,28 +1,22 @@
 // Layouts of checkpoints: one file each; checkpoint_formats() is their ordered list.
 #pragma once
 
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/checkpoint/source.h"
 #include "core/model/model.h"
-#include "core/tensor/safetensors.h"
 
 namespace attnscope {
 
-using StoredTensors = std::map<std::string, StoredTensor>;
-
 struct CheckpointFormat {
   std::string model_type;  // what config.json says
-  // From the parsed config.json and the tensors of all shards. InputError begins with the
-  // file's name and says what is missing, misshapen or not supported.
-  std::function<Model(const Json& config, const StoredTensors& tensors,
-                      const std::filesystem::path& folder)>
-      load;
+  // Translates configuration and tensors. InputError begins with the source's place and names the
+  // key or tensor that is missing, misshapen or not supported.
+  std::function<Model(const CheckpointSource& source)> load;
   std::string task{};  // of those that read no text: "image" (ModelCard::task)
 };
 
@@ -56,8 +50,10 @@ bool same_numbers(const StoredTensors& tensors, const std::string& a, const std:
 // those that nobody took.
 class TensorReader {
  public:
-  TensorReader(const StoredTensors& tensors, std::filesystem::path folder,
-               const ModelConfig& config);
+  // `place` begins the messages of InputErrors.
+  TensorReader(const StoredTensors& tensors, std::string place, const ModelConfig& config);
+  TensorReader(const CheckpointSource& source, const ModelConfig& config)
+      : TensorReader(source.tensors, source.place, config) {}
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
   Tensor take(const std::string& name, const Shape& shape);
@@ -82,7 +78,7 @@ class TensorReader {
   std::vector<std::string> names_below(const std::string& prefix) const;
   void ignore(const std::string& name) { taken_.push_back(name); }
   void finish() const;
-  [[noreturn]] void fail(const std::string& message) const;  // "FOLDER: ..."
+  [[noreturn]] void fail(const std::string& message) const;  // "PLACE: ..."
 
  private:
   const StoredTensor& find(const std::string& name, const Shape& shape);
@@ -92,7 +88,7 @@ class TensorReader {
   [[noreturn]] void fail_not_finite(const std::string& name) const;
 
   const StoredTensors& tensors_;
-  std::filesystem::path folder_;
+  std::string place_;
   bool keeps_narrow_;
   std::vector<std::string> taken_;
 };

@@ -125,13 +125,12 @@ void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from
 
 namespace {
 
-Model load_gpt2(const Json& json, const StoredTensors& tensors,
-                const std::filesystem::path& folder) {
+Model load_gpt2(const CheckpointSource& source) {
   Model model;
-  const std::string path = (folder / "config.json").string();
-  model.config = read_gpt2_config(json, path);
-  const Scaling scaling = read_scaling(json, path);
-  TensorReader reader(tensors, folder, model.config);
+  const std::string& path = source.config_place;
+  model.config = read_gpt2_config(source.config, path);
+  const Scaling scaling = read_scaling(source.config, path);
+  TensorReader reader(source, model.config);
   const ModelConfig& c = model.config;
   const std::string prefix = reader.has("wte.weight") ? "" : "transformer.";
   const auto keep = [&](const std::string& ours, const std::string& theirs, const Shape& shape) {

@@ -1,15 +1,10 @@
 #include "core/checkpoint/model_store.h"
 
+#include "core/checkpoint/source.h"
+
 namespace attnscope {
 
 namespace {
-
-// Of a checkpoint; the index stands for shards.
-std::vector<std::string> checkpoint_files() {
-  std::vector<std::string> files = tokenizer_file_names();
-  files.insert(files.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
-  return files;
-}
 
 // One name for all ways to say where something lies.
 std::string canonical_name(const std::filesystem::path& path) {
@@ -20,13 +15,12 @@ std::string canonical_name(const std::filesystem::path& path) {
 
 }  // namespace
 
-ModelStore::Edition ModelStore::edition_of(const std::filesystem::path& folder,
-                                           const std::vector<std::string>& files) {
+ModelStore::Edition ModelStore::edition_of(const std::vector<std::filesystem::path>& files) {
   Edition edition;
-  for (const std::string& file : files) {
+  for (const std::filesystem::path& file : files) {
     std::error_code missing;
-    const auto time = std::filesystem::last_write_time(folder / file, missing);
-    const std::uintmax_t bytes = std::filesystem::file_size(folder / file, missing);
+    const auto time = std::filesystem::last_write_time(file, missing);
+    const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
     edition.emplace_back(time, bytes);
   }
   return edition;
@@ -40,14 +34,13 @@ std::shared_ptr<const Checkpoint> ModelStore::checkpoint(const std::string& name
   }
   const std::filesystem::path folder = model_folder(name_or_folder);
   return checkpoints_.get(canonical_name(folder) + "/" + model_tower(name_or_folder),
-                          edition_of(folder, checkpoint_files()),
+                          edition_of(checkpoint_container(folder).files(folder)),
                           [&] { return load_checkpoint(name_or_folder); });
 }
 
 std::shared_ptr<const Store> ModelStore::contexts(const std::string& file) {
   const std::string path = store_path(file).string();
-  return contexts_.get(canonical_name(path), edition_of("", {path}),
-                       [&] { return load_store(path); });
+  return contexts_.get(canonical_name(path), edition_of({path}), [&] { return load_store(path); });
 }
 
 void ModelStore::give(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint) {

@@ -40,8 +40,7 @@ class ModelStore {
  private:
   // Of each file when it was written and its bytes; what is missing stands there as such.
   using Edition = std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
-  static Edition edition_of(const std::filesystem::path& folder,
-                            const std::vector<std::string>& files);
+  static Edition edition_of(const std::vector<std::filesystem::path>& files);
 
   static constexpr std::size_t kMostCheckpoints = 2;  // beyond those in use: enough to compare two
   static constexpr std::size_t kMostContexts = 1;

@@ -125,16 +125,16 @@ void split_rows(WeightMover& mover, const std::string& theirs, const std::string
   }
 }
 
-Model load_modernbert(const Json& json, const StoredTensors& tensors,
-                      const std::filesystem::path& folder) {
+Model load_modernbert(const CheckpointSource& source) {
   Model model;
-  const std::string path = (folder / "config.json").string();
-  const bool has_head = tensors.contains("head.dense.weight") && tensors.contains("decoder.bias");
+  const std::string& path = source.config_place;
+  const bool has_head =
+      source.tensors.contains("head.dense.weight") && source.tensors.contains("decoder.bias");
   ModelConfig& c = model.config;
-  c = read_modernbert_config(json, path, has_head);
-  if (has_head) learns_to_fill_in(c, folder);
+  c = read_modernbert_config(source.config, path, has_head);
+  if (has_head) learns_to_fill_in(c, source);
   check(c, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("embeddings.tok_embeddings.weight") ? "" : "model.";
   const std::string table = prefix + "embeddings.tok_embeddings.weight";

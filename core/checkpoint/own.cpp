@@ -8,11 +8,10 @@ namespace attnscope {
 
 namespace {
 
-Model load_own(const Json& json, const StoredTensors& tensors,
-               const std::filesystem::path& folder) {
+Model load_own(const CheckpointSource& source) {
   Model model;
-  model.config = model_config_from_json(json, (folder / "config.json").string());
-  TensorReader reader(tensors, folder, model.config);
+  model.config = model_config_from_json(source.config, source.config_place);
+  TensorReader reader(source, model.config);
   for (const WeightSpec& spec : weight_specs(model.config)) {
     if (spec.optional && !reader.has(spec.name)) continue;
     if (spec.owner.empty() && spec.shape.size() == 2) {

@@ -240,16 +240,15 @@ void note_hashes(Model& model, const ReformerAttention& attention) {
                        "(hash_seed)");
 }
 
-Model load_reformer(const Json& json, const StoredTensors& tensors,
-                    const std::filesystem::path& folder) {
+Model load_reformer(const CheckpointSource& source) {
   Model model;
-  const std::string path = (folder / "config.json").string();
+  const std::string& path = source.config_place;
   ModelConfig& c = model.config;
-  const bool has_head = tensors.contains("lm_head.decoder.weight");
-  const ReformerAttention attention = read_reformer_config(json, path, has_head, c);
-  if (has_head && !c.causal) learns_to_fill_in(c, folder);
+  const bool has_head = source.tensors.contains("lm_head.decoder.weight");
+  const ReformerAttention attention = read_reformer_config(source.config, path, has_head, c);
+  if (has_head && !c.causal) learns_to_fill_in(c, source);
   check(c, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("embeddings.word_embeddings.weight") ? "" : "reformer.";
   reader.move(prefix + "embeddings.word_embeddings.weight", c.vocabulary, c.width, false, model,

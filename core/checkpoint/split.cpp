@@ -7,16 +7,16 @@
 namespace attnscope {
 
 void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part, Index row,
-              const RowRuns& runs, const Shape& shape, const std::filesystem::path& folder) {
+              const RowRuns& runs, const Shape& shape, const std::string& place) {
   const auto found = tensors.find(whole);
   if (found == tensors.end()) {
-    throw InputError(folder.string() + ": tensor " + whole + " is missing");
+    throw InputError(place + ": tensor " + whole + " is missing");
   }
   const StoredTensor& all = found->second;
   const Index last = runs.first + (runs.repeats - 1) * runs.stride + runs.count;
   if (element_count(all.shape) % row != 0 || element_count(all.shape) / row < last ||
       element_count(shape) != runs.repeats * runs.count * row) {
-    throw InputError(folder.string() + ": tensor " + whole + ": expected at least " +
+    throw InputError(place + ": tensor " + whole + ": expected at least " +
                      std::to_string(last * row) + " numbers, found " + to_string(all.shape));
   }
   StoredTensor piece = all;

@@ -14,8 +14,8 @@ struct RowRuns {
 };
 
 // `part` is such rows of tensors[whole], as a tensor of this shape; one run shares the numbers.
-// row: numbers in a row. InputError "FOLDER: tensor NAME: ..." where the rows are not there.
+// row: numbers in a row. InputError "PLACE: tensor NAME: ..." where the rows are not there.
 void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part, Index row,
-              const RowRuns& runs, const Shape& shape, const std::filesystem::path& folder);
+              const RowRuns& runs, const Shape& shape, const std::string& place);
 
 }  // namespace attnscope

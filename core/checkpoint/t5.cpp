@@ -143,20 +143,22 @@ void move_t5_stack(WeightMover& mover, const std::string& theirs, const std::str
   mover.norm(theirs + "final_layer_norm", ours + "final_norm", c.width);
 }
 
-Model load_t5(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
+Model load_t5(const CheckpointSource& source) {
   Model model;
   Found found;
-  found.decodes = tensors.contains("decoder.final_layer_norm.weight");
-  const Json* named = json.contains("architectures") ? &json["architectures"] : nullptr;
+  found.decodes = source.tensors.contains("decoder.final_layer_norm.weight");
+  const Json* named =
+      source.config.contains("architectures") ? &source.config["architectures"] : nullptr;
   const bool no_head = named && named->is_array() && named->size() == 1 &&
                        (*named)[0].is_string() &&
                        (*named)[0].get<std::string>().find("ForConditional") == std::string::npos;
   found.has_head = found.decodes && !no_head;
-  const char* embedding = tensors.contains("shared.weight") ? "shared.weight" : kEncoderTable;
-  found.own_output = found.has_head && !same_numbers(tensors, embedding, "lm_head.weight");
-  model.config = read_t5_config(json, (folder / "config.json").string(), found);
+  const char* embedding =
+      source.tensors.contains("shared.weight") ? "shared.weight" : kEncoderTable;
+  found.own_output = found.has_head && !same_numbers(source.tensors, embedding, "lm_head.weight");
+  model.config = read_t5_config(source.config, source.config_place, found);
   const ModelConfig& c = model.config;
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
   for (const char* copy : {kEncoderTable, "decoder.embed_tokens.weight"}) {

@@ -217,13 +217,12 @@ void move_adaptive_output(WeightMover& mover, const std::string& words) {
   model.weights.emplace("output.choice.b", Var(reader.take("crit.cluster_bias", {others})));
 }
 
-Model load_transformer_xl(const Json& json, const StoredTensors& tensors,
-                          const std::filesystem::path& folder) {
+Model load_transformer_xl(const CheckpointSource& source) {
   Model model;
-  const bool has_head = tensors.contains("crit.out_layers.0.bias");
-  model.config = read_transformer_xl_config(json, (folder / "config.json").string(), has_head);
+  const bool has_head = source.tensors.contains("crit.out_layers.0.bias");
+  model.config = read_transformer_xl_config(source.config, source.config_place, has_head);
   const ModelConfig& c = model.config;
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("word_emb.emb_layers.0.weight") ? "" : "transformer.";
   const std::string words = prefix + "word_emb.emb_layers.";

@@ -4,8 +4,6 @@
 // comparison of CLIP's towers; a folder with both gives the one for texts, and FOLDER/vision_model
 // that for images.
 #include "core/base/error.h"
-#include "core/base/file.h"
-#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
@@ -39,15 +37,15 @@ std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index 
 }
 
 // What preprocessor_config.json says of colours.
-void read_colours(const fs::path& folder, const std::vector<double>& mean,
+void read_colours(const CheckpointSource& source, const std::vector<double>& mean,
                   const std::vector<double>& deviation, Values& image) {
   image.set("mean", mean);
   image.set("deviation", deviation);
-  const fs::path file = folder / "preprocessor_config.json";
-  if (!fs::exists(file)) return;
-  const Json known =
-      without_nulls(parse_json(read_file(file, limits::kMostSmallFile), file.string()));
-  JsonObject object(known, file.string());
+  if (!source.read_image_processor) return;
+  const auto processor = source.read_image_processor();
+  if (!processor) return;
+  const Json known = without_nulls(processor->json);
+  JsonObject object(known, processor->place);
   if (!object.flag_or("do_normalize", true)) {
     image.set("mean", std::vector<double>(3, 0.0));
     image.set("deviation", std::vector<double>(3, 1.0));
@@ -68,7 +66,7 @@ void read_colours(const fs::path& folder, const std::vector<double>& mean,
 }
 
 // What ViT and CLIP's tower for images have in common.
-ModelConfig read_vision_sizes(JsonObject& object, const fs::path& folder, Index extra,
+ModelConfig read_vision_sizes(JsonObject& object, const CheckpointSource& source, Index extra,
                               const std::vector<double>& mean,
                               const std::vector<double>& deviation) {
   ModelConfig c;
@@ -96,7 +94,7 @@ ModelConfig read_vision_sizes(JsonObject& object, const fs::path& folder, Index 
   image.set("height", height);
   image.set("patch", tall);
   image.set("extra", extra);
-  read_colours(folder, mean, deviation, image);
+  read_colours(source, mean, deviation, image);
   c.vocabulary = extra + 1;
   c.context = extra + (height / tall) * (width / tall);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
@@ -137,23 +135,22 @@ void move_pieces(WeightMover& mover, const std::string& name) {
 
 // ---- ViT, DeiT
 
-Model load_vit(bool distilled, const Json& json, const StoredTensors& tensors,
-               const fs::path& folder) {
+Model load_vit(bool distilled, const CheckpointSource& source) {
   Model model;
-  const std::string path = (folder / "config.json").string();
-  const Json known = without_nulls(json);
+  const std::string& path = source.config_place;
+  const Json known = without_nulls(source.config);
   JsonObject object(known, path);
   const std::vector<double> half(3, 0.5);
   ModelConfig& c = model.config;
-  c = distilled ? read_vision_sizes(object, folder, 2, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})
-                : read_vision_sizes(object, folder, 1, half, half);
+  c = distilled ? read_vision_sizes(object, source, 2, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})
+                : read_vision_sizes(object, source, 1, half, half);
   c.activation =
       object.has("hidden_act") ? hugging_face_activation(object, "hidden_act") : Activation::Gelu;
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
   const bool biased = object.flag_or("qkv_bias", true);
   refuse_quantisation(object);
   check(c, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const std::string type = distilled ? "deit." : "vit.";
   const std::string prefix = reader.has("embeddings.cls_token") ? "" : type;
@@ -217,20 +214,20 @@ Activation clip_activation(JsonObject& object) {
                                   : Activation::QuickGelu;
 }
 
-Model load_clip_vision(const Json& own, const std::string& path, const StoredTensors& tensors,
-                       const fs::path& folder, const std::string& prefix) {
+Model load_clip_vision(const Json& own, const std::string& path, const CheckpointSource& source,
+                       const std::string& prefix) {
   Model model;
   const Json known = without_nulls(own);
   JsonObject object(known, path);
   ModelConfig& c = model.config;
-  c = read_vision_sizes(object, folder, 1, {0.48145466, 0.4578275, 0.40821073},
+  c = read_vision_sizes(object, source, 1, {0.48145466, 0.4578275, 0.40821073},
                         {0.26862954, 0.26130258, 0.27577711});
   c.activation = clip_activation(object);
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-5, 0, 1);
   c.embedding.norm = true;
   refuse_quantisation(object);
   check(c, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   set_extra_tokens(mover, {prefix + "embeddings.class_embedding"}, {c.width}, "");
   move_pieces(mover, prefix + "embeddings.patch_embedding.weight");
@@ -247,8 +244,8 @@ Model load_clip_vision(const Json& own, const std::string& path, const StoredTen
   return model;
 }
 
-Model load_clip_text(const Json& own, const std::string& path, const StoredTensors& tensors,
-                     const fs::path& folder, const std::string& prefix) {
+Model load_clip_text(const Json& own, const std::string& path, const CheckpointSource& source,
+                     const std::string& prefix) {
   Model model;
   const Json known = without_nulls(own);
   JsonObject object(known, path);
@@ -271,7 +268,7 @@ Model load_clip_text(const Json& own, const std::string& path, const StoredTenso
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   c.groups = uniform_groups(c, default_variant(), learned);
   check(c, path);
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   reader.move(prefix + "embeddings.token_embedding.weight", c.vocabulary, c.width, false, model,
               "embed.weight");
@@ -287,18 +284,19 @@ Model load_clip_text(const Json& own, const std::string& path, const StoredTenso
   return model;
 }
 
-using ClipLoader = Model (*)(const Json&, const std::string&, const StoredTensors&, const fs::path&,
+using ClipLoader = Model (*)(const Json&, const std::string&, const CheckpointSource&,
                              const std::string&);
 
 // A folder with one tower has its config by itself, one with both within the whole.
-Model load_clip_tower(ClipLoader load, const char* tower, const char* config, const Json& json,
-                      const StoredTensors& tensors, const fs::path& folder) {
-  const std::string path = (folder / "config.json").string();
+Model load_clip_tower(ClipLoader load, const char* tower, const char* config,
+                      const CheckpointSource& source) {
+  const Json& json = source.config;
+  const std::string& path = source.config_place;
   const std::string prefix = std::string(tower) + ".";
   const bool bare = !std::ranges::any_of(
-      tensors, [&](const auto& tensor) { return tensor.first.starts_with(prefix); });
+      source.tensors, [&](const auto& tensor) { return tensor.first.starts_with(prefix); });
   const bool within = json.contains(config) && json[config].is_object();
-  return load(within ? json[config] : json, within ? path + ": " + config : path, tensors, folder,
+  return load(within ? json[config] : json, within ? path + ": " + config : path, source,
               bare ? "" : prefix);
 }
 
@@ -306,13 +304,11 @@ Model load_clip_tower(ClipLoader load, const char* tower, const char* config, co
 
 std::vector<CheckpointFormat> vision_formats() {
   const auto vit = [](bool distilled) {
-    return [distilled](const Json& json, const StoredTensors& tensors, const fs::path& folder) {
-      return load_vit(distilled, json, tensors, folder);
-    };
+    return [distilled](const CheckpointSource& source) { return load_vit(distilled, source); };
   };
   const auto clip = [](ClipLoader load, const char* tower, const char* config) {
-    return [=](const Json& json, const StoredTensors& tensors, const fs::path& folder) {
-      return load_clip_tower(load, tower, config, json, tensors, folder);
+    return [=](const CheckpointSource& source) {
+      return load_clip_tower(load, tower, config, source);
     };
   };
   return {{"vit", vit(false), "image"},

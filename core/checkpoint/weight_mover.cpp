@@ -4,9 +4,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
-#include "core/base/limits.h"
-#include "core/base/strict_json.h"
 #include "core/model/join.h"
 
 namespace attnscope {
@@ -20,66 +17,6 @@ constexpr double kMaskedShare = 0.15;  // Devlin et al., 2018
 // The rows of a table from `first` on.
 Tensor rows_from(const Tensor& table, Index first) {
   return table.slice(first, table.dim(0) - first);
-}
-
-// Names under which a mask may stand.
-std::set<std::string> mask_names(const fs::path& folder) {
-  std::set<std::string> names{"[MASK]", "<mask>"};
-  for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    if (!fs::exists(folder / file)) continue;
-    const Json object = parse_json(read_file(folder / file, limits::kMostConfig), file);
-    if (!object.is_object() || !object.contains("mask_token")) continue;
-    const Json& name = object["mask_token"];
-    if (name.is_string()) names.insert(name.get<std::string>());
-    if (name.is_object() && name.contains("content") && name["content"].is_string()) {
-      names.insert(name["content"].get<std::string>());
-    }
-  }
-  return names;
-}
-
-// From tokenizer.json: {"added_tokens": [{"id": 4, "content": "[MASK]"}]}.
-Index among_added(const fs::path& file, const std::set<std::string>& names) {
-  if (!fs::exists(file)) return -1;
-  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
-  if (!object.is_object() || !object.contains("added_tokens")) return -1;
-  const Json& added = object["added_tokens"];
-  if (!added.is_array()) return -1;
-  for (const Json& token : added) {
-    const bool whole = token.is_object() && token.contains("content") && token.contains("id") &&
-                       token["content"].is_string() && token["id"].is_number_integer();
-    if (whole && names.contains(token["content"].get<std::string>())) {
-      return token["id"].get<Index>();
-    }
-  }
-  return -1;
-}
-
-// From vocab.txt: a token a line.
-Index among_lines(const fs::path& file, const std::set<std::string>& names) {
-  if (!fs::exists(file)) return -1;
-  const std::string text = read_file(file, limits::kMostConfig);
-  Index line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string token = text.substr(begin, end - begin);
-    if (!token.empty() && token.back() == '\r') token.pop_back();
-    if (names.contains(token)) return line;
-    begin = end + 1;
-  }
-  return -1;
-}
-
-// From vocab.json: {"<mask>": 50264}.
-Index among_members(const fs::path& file, const std::set<std::string>& names) {
-  if (!fs::exists(file)) return -1;
-  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
-  for (const std::string& name : names) {
-    if (object.is_object() && object.contains(name) && object[name].is_number_integer()) {
-      return object[name].get<Index>();
-    }
-  }
-  return -1;
 }
 
 }  // namespace
@@ -176,19 +113,9 @@ void WeightMover::finish(std::initializer_list<const char*> classifiers) {
   reader_.finish();
 }
 
-Index mask_token(const fs::path& folder, Index vocabulary) {
-  const std::set<std::string> names = mask_names(folder);
-  for (const Index id :
-       {among_added(folder / "tokenizer.json", names), among_lines(folder / "vocab.txt", names),
-        among_members(folder / "vocab.json", names)}) {
-    if (id >= 0 && id < vocabulary) return id;
-  }
-  return -1;
-}
-
-void learns_to_fill_in(ModelConfig& config, const fs::path& folder) {
+void learns_to_fill_in(ModelConfig& config, const CheckpointSource& source) {
   config.architecture.values.set("masked", kMaskedShare);
-  const Index mask = mask_token(folder, config.vocabulary);
+  const Index mask = source.find_mask_token ? source.find_mask_token(config.vocabulary) : -1;
   if (mask >= 0) config.architecture.values.set("mask", mask);
 }
 

@@ -53,11 +53,8 @@ class WeightMover {
   Model& model_;
 };
 
-// The id that hides a token, by the tokenizer's files in the folder: that of "mask_token", "[MASK]"
-// or "<mask>"; -1: they name none below `vocabulary`.
-Index mask_token(const std::filesystem::path& folder, Index vocabulary);
-
-// Makes a model that fills in masked tokens of one that has a head for them.
-void learns_to_fill_in(ModelConfig& config, const std::filesystem::path& folder);
+// Marks the model as one that predicts masked tokens, with the mask token of `source` if it has
+// one.
+void learns_to_fill_in(ModelConfig& config, const CheckpointSource& source);
 
 }  // namespace attnscope

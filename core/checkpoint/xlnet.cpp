@@ -75,13 +75,12 @@ void move_xlnet_layer(WeightMover& mover, const std::string& from, Index layer) 
   mover.feed_forward({from + "ff.layer_1", from + "ff.layer_2", from + "ff.layer_norm"}, to);
 }
 
-Model load_xlnet(const Json& json, const StoredTensors& tensors,
-                 const std::filesystem::path& folder) {
+Model load_xlnet(const CheckpointSource& source) {
   Model model;
-  const bool has_head = tensors.contains("lm_loss.bias");
-  model.config = read_xlnet_config(json, (folder / "config.json").string(), has_head);
+  const bool has_head = source.tensors.contains("lm_loss.bias");
+  model.config = read_xlnet_config(source.config, source.config_place, has_head);
   const ModelConfig& c = model.config;
-  TensorReader reader(tensors, folder, c);
+  TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("word_embedding.weight") ? "" : "transformer.";
   const std::string table = prefix + "word_embedding.weight";

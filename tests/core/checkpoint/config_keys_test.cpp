@@ -86,7 +86,10 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
     const auto format =
         std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type);
     if (format == checkpoint_formats().end()) throw InputError("no layout " + type);
-    return format->load(config, file_.tensors, folder_);
+    CheckpointSource source = checkpoint_container(folder_).open(folder_);
+    source.config = config;
+    source.tensors = file_.tensors;
+    return format->load(source);
   }
   const ModelConfig& own() {
     if (!own_) own_ = model_of(config_).config;

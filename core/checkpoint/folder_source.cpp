@@ -1,0 +1,203 @@
+// Folders with config.json, model.safetensors (or shards) and tokenizer files, as the Hugging Face
+// libraries write them.
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/limits.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/source.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Json read_json(const fs::path& path) {
+  return parse_json(read_file(path, limits::kMostConfig), path.string());
+}
+
+// Reads the shards that model.safetensors.index.json lists.
+StoredTensors read_shards(const fs::path& folder) {
+  const fs::path index_path = folder / "model.safetensors.index.json";
+  const Json index = read_json(index_path);
+  JsonObject object(index, index_path.string());
+  const Json& map = object.any("weight_map");
+  if (!map.is_object()) object.fail("weight_map", "an object");
+  std::map<std::string, std::set<std::string>> tensors_of;  // by file
+  for (const auto& [tensor, name_of_file] : map.items()) {
+    if (!name_of_file.is_string()) object.fail("weight_map", "a file name for each tensor");
+    const auto file = name_of_file.text();
+    if (fs::path(file).filename() != fs::path(file) || file.empty() || file[0] == '.') {
+      throw InputError(object.path_of("weight_map") + ": expected a plain file name, found " +
+                       shortened(name_of_file));
+    }
+    tensors_of[file].insert(tensor);
+  }
+  StoredTensors tensors;
+  for (const auto& [file, names] : tensors_of) {
+    SafetensorsFile shard = read_safetensors(folder / file);
+    for (const std::string& name : names) {
+      const auto found = shard.tensors.find(name);
+      if (found == shard.tensors.end()) {
+        throw InputError((folder / file).string() + ": tensor " + name +
+                         " is missing, which model.safetensors.index.json places there");
+      }
+      tensors.insert(*found);
+    }
+    for (const auto& [name, tensor] : shard.tensors) {
+      if (names.contains(name)) continue;
+      const bool elsewhere = map.contains(name);
+      throw InputError((folder / file).string() + ": tensor " + name + " is there, which " +
+                       "model.safetensors.index.json " +
+                       (elsewhere ? "places in " + map[name].get<std::string>() : "does not name"));
+    }
+  }
+  return tensors;
+}
+
+// Suffix of transformers' AutoModel class that loads the model with its head.
+const char* loads_as(const fs::path& folder) {
+  const Json config = read_json(folder / "config.json");
+  const Json classes = config.contains("architectures") ? config["architectures"] : Json();
+  const std::string name = classes.is_array() && classes.size() > 0 && classes[0].is_string()
+                               ? classes[0].get<std::string>()
+                               : "";
+  for (const auto& [part, rest] : {std::pair{"CausalLM", "ForCausalLM"},
+                                   {"LMHead", "ForCausalLM"},
+                                   {"MaskedLM", "ForMaskedLM"},
+                                   {"ForPreTraining", "ForPreTraining"},
+                                   {"ConditionalGeneration", "ForSeq2SeqLM"}}) {
+    if (name.find(part) != std::string::npos) return rest;
+  }
+  return "";
+}
+
+StoredTensors read_tensors(const fs::path& folder) {
+  if (file_exists(folder / "model.safetensors")) {
+    return read_safetensors(folder / "model.safetensors").tensors;
+  }
+  if (file_exists(folder / "model.safetensors.index.json")) return read_shards(folder);
+  for (const char* file : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    if (!file_exists(folder / file)) continue;
+    throw InputError((folder / file).string() +
+                     ": expected model.safetensors, since pickled weights may run any program; "
+                     "this converts them: python3 -c \"from transformers import AutoModel" +
+                     std::string(loads_as(folder)) + " as M; M.from_pretrained('" +
+                     folder.string() + "').save_pretrained('" + folder.string() + "')\"");
+  }
+  throw InputError(folder.string() +
+                   ": no model.safetensors and no model.safetensors.index.json in this folder");
+}
+
+// Possible names of the mask token.
+std::set<std::string> mask_names(const fs::path& folder) {
+  std::set<std::string> names{"[MASK]", "<mask>"};
+  for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    if (!fs::exists(folder / file)) continue;
+    const Json object = parse_json(read_file(folder / file, limits::kMostConfig), file);
+    if (!object.is_object() || !object.contains("mask_token")) continue;
+    const Json& name = object["mask_token"];
+    if (name.is_string()) names.insert(name.get<std::string>());
+    if (name.is_object() && name.contains("content") && name["content"].is_string()) {
+      names.insert(name["content"].get<std::string>());
+    }
+  }
+  return names;
+}
+
+// Id in tokenizer.json: {"added_tokens": [{"id": 4, "content": "[MASK]"}]}.
+Index among_added(const fs::path& file, const std::set<std::string>& names) {
+  if (!fs::exists(file)) return -1;
+  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
+  if (!object.is_object() || !object.contains("added_tokens")) return -1;
+  const Json& added = object["added_tokens"];
+  if (!added.is_array()) return -1;
+  for (const Json& token : added) {
+    const bool whole = token.is_object() && token.contains("content") && token.contains("id") &&
+                       token["content"].is_string() && token["id"].is_number_integer();
+    if (whole && names.contains(token["content"].get<std::string>())) {
+      return token["id"].get<Index>();
+    }
+  }
+  return -1;
+}
+
+// Id in vocab.txt, which has one token per line.
+Index among_lines(const fs::path& file, const std::set<std::string>& names) {
+  if (!fs::exists(file)) return -1;
+  const std::string text = read_file(file, limits::kMostConfig);
+  Index line = 0;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string token = text.substr(begin, end - begin);
+    if (!token.empty() && token.back() == '\r') token.pop_back();
+    if (names.contains(token)) return line;
+    begin = end + 1;
+  }
+  return -1;
+}
+
+// Id in vocab.json: {"<mask>": 50264}.
+Index among_members(const fs::path& file, const std::set<std::string>& names) {
+  if (!fs::exists(file)) return -1;
+  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
+  for (const std::string& name : names) {
+    if (object.is_object() && object.contains(name) && object[name].is_number_integer()) {
+      return object[name].get<Index>();
+    }
+  }
+  return -1;
+}
+
+Index find_mask_token(const fs::path& folder, Index vocabulary) {
+  const std::set<std::string> names = mask_names(folder);
+  for (const Index id :
+       {among_added(folder / "tokenizer.json", names), among_lines(folder / "vocab.txt", names),
+        among_members(folder / "vocab.json", names)}) {
+    if (id >= 0 && id < vocabulary) return id;
+  }
+  return -1;
+}
+
+std::optional<PlacedJson> read_image_processor(const fs::path& folder) {
+  const fs::path file = folder / "preprocessor_config.json";
+  if (!fs::exists(file)) return std::nullopt;
+  return PlacedJson{parse_json(read_file(file, limits::kMostSmallFile), file.string()),
+                    file.string()};
+}
+
+CheckpointSource open_folder(const fs::path& folder) {
+  CheckpointSource source;
+  source.place = folder.string();
+  source.config_place = (folder / "config.json").string();
+  source.config = read_json(source.config_place);
+  source.read_tensors = [folder] { return read_tensors(folder); };
+  source.read_tokenizer = [folder] { return load_tokenizer(folder); };
+  source.read_target_tokenizer = [folder] { return load_target_tokenizer(folder); };
+  source.find_mask_token = [folder](Index vocabulary) {
+    return find_mask_token(folder, vocabulary);
+  };
+  source.read_image_processor = [folder] { return read_image_processor(folder); };
+  return source;
+}
+
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<std::string> names = tokenizer_file_names();
+  // The index represents its shards.
+  names.insert(names.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
+  std::vector<fs::path> files;
+  for (const std::string& name : names) files.push_back(folder / name);
+  return files;
+}
+
+}  // namespace
+
+CheckpointContainer folder_container() {
+  return {"folder", [](const fs::path& path) { return is_folder(path); }, open_folder, files_of};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,22 @@
+#include "core/checkpoint/source.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+const std::vector<CheckpointContainer>& checkpoint_containers() {
+  static const std::vector<CheckpointContainer> containers{folder_container()};
+  return containers;
+}
+
+const CheckpointContainer& checkpoint_container(const std::filesystem::path& path) {
+  const auto& all = checkpoint_containers();
+  const auto found = std::ranges::find_if(
+      all, [&](const CheckpointContainer& container) { return container.matches(path); });
+  if (found == all.end()) throw InputError(path.string() + ": expected a folder with a model");
+  return *found;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,66 @@
+// Checkpoint sources: a model as its container stores it, whatever the container is.
+//
+// A container (a folder of the Hugging Face libraries, one day a single file) is opened as a
+// CheckpointSource: configuration, tensors, tokenizer. Layouts (format.h) translate a source into
+// a Model and know neither files nor folders. checkpoint_containers() is the ordered list of
+// containers; another one is one file and a line there.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/tensor/safetensors.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+// A JSON document of a source; `place` begins the messages about it.
+struct PlacedJson {
+  Json json;
+  std::string place;
+};
+
+struct CheckpointSource {
+  std::string place;         // begins error messages: "models/tiny"
+  Json config;               // with the member names of the Hugging Face libraries' config.json
+  std::string config_place;  // begins messages about `config`: "models/tiny/config.json"
+  StoredTensors tensors;     // by name; filled from read_tensors()
+
+  // Reads all tensors; their numbers may stay mapped from the file. InputError names the file.
+  std::function<StoredTensors()> read_tensors{};
+  // InputError if there is no usable tokenizer.
+  std::function<std::shared_ptr<const Tokenizer>()> read_tokenizer{};
+  // Tokenizer of the generated text if it differs from that of the input; else null.
+  std::function<std::shared_ptr<const Tokenizer>()> read_target_tokenizer{};
+  // Id of the mask token, less than `vocabulary`; -1 if there is none. Independent of
+  // read_tokenizer(), so that a tokenizer that cannot be read does not change the model.
+  std::function<Index(Index vocabulary)> find_mask_token{};
+  // Normalisation of image colours (preprocessor_config.json), if stored.
+  std::function<std::optional<PlacedJson>()> read_image_processor{};
+};
+
+struct CheckpointContainer {
+  std::string name;  // "folder"
+  std::function<bool(const std::filesystem::path&)> matches;
+  // Reads the configuration and provides the readers for the rest.
+  std::function<CheckpointSource(const std::filesystem::path&)> open;
+  // The files at `path` that make up the model, present or not: a change of one is another model.
+  std::function<std::vector<std::filesystem::path>(const std::filesystem::path&)> files;
+};
+
+// Ordered by precedence: the first that matches opens a path.
+const std::vector<CheckpointContainer>& checkpoint_containers();
+// The container of `path`. InputError if none matches.
+const CheckpointContainer& checkpoint_container(const std::filesystem::path& path);
+
+CheckpointContainer folder_container();
+
+}  // namespace attnscope
