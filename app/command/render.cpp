@@ -21,6 +21,7 @@
 #include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/striking.h"
+#include "core/view/export/export_format.h"
 #include "core/view/export/frames.h"
 #include "core/view/parts/describe.h"
 
@@ -142,8 +143,7 @@ void add_render(Command program) {
   options->size.add_parts_to(command);
   command
       .add("-o,--output", options->output,
-           "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
-           "FILE.npy or FILE.safetensors")
+           "File of the picture or of its numbers, which ends in " + still_endings())
       .required();
   command
       .add(

@@ -12,4 +12,14 @@ std::string joined(const Words& words, const char* between = ", ") {
   return text;
 }
 
+// "a, b or c".
+inline std::string alternatives(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (n > 0) text += n + 1 == names.size() ? " or " : ", ";
+    text += names[n];
+  }
+  return text;
+}
+
 }  // namespace attnscope

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/joined.h"
 #include "core/figure/cairo_painter.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/svg.h"
@@ -116,25 +117,44 @@ std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata)
   return file;
 }
 
+std::span<const PictureFormat> picture_formats() {
+  static constexpr PictureFormat kFormats[] = {
+      {".png", true,
+       [](const DisplayList& list, double scale, const PictureMetadata& metadata) {
+         return encode_png(render_image(list, scale), metadata, scale * kUnitsPerInch);
+       }},
+      {".svg", false,
+       [](const DisplayList& list, double, const PictureMetadata& metadata) {
+         return encode_svg(list, metadata);
+       }},
+      {".pdf", false,
+       [](const DisplayList& list, double, const PictureMetadata& metadata) {
+         return encode_pdf(list, metadata);
+       }},
+  };
+  return kFormats;
+}
+
+const PictureFormat* picture_format(const std::filesystem::path& path) {
+  const auto all = picture_formats();
+  const auto found = std::ranges::find_if(
+      all, [&](const PictureFormat& format) { return path.extension() == format.ending; });
+  return found == all.end() ? nullptr : &*found;
+}
+
 void check_picture_name(const std::filesystem::path& path) {
-  const std::string extension = path.extension().string();
-  if (extension == ".png" || extension == ".svg" || extension == ".pdf") return;
-  throw InputError(path.string() +
-                   ": expected a file name that ends in .png, .svg or .pdf, found " +
-                   (extension.empty() ? "none of them" : extension));
+  if (picture_format(path) != nullptr) return;
+  std::vector<std::string> endings;
+  for (const PictureFormat& format : picture_formats()) endings.emplace_back(format.ending);
+  const std::string found = path.extension().string();
+  throw InputError(path.string() + ": expected a file name that ends in " + alternatives(endings) +
+                   ", found " + (found.empty() ? "none of them" : found));
 }
 
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
                    const PictureMetadata& metadata) {
   check_picture_name(path);
-  const std::string extension = path.extension().string();
-  if (extension == ".png") {
-    write_file(path, encode_png(render_image(list, scale), metadata, scale * kUnitsPerInch));
-  } else if (extension == ".svg") {
-    write_file(path, encode_svg(list, metadata));
-  } else {
-    write_file(path, encode_pdf(list, metadata));
-  }
+  write_file(path, picture_format(path)->encode(list, scale, metadata));
 }
 
 }  // namespace attnscope

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "core/figure/display_list.h"
 #include "core/figure/image.h"
@@ -20,12 +22,21 @@ inline constexpr int kVectorPixels = 4;
 Image render_image(const DisplayList& list, double scale);
 std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata);
 
-// InputError where write_picture would not know the format: for work that ends in a picture, before
-// it begins.
+struct PictureFormat {
+  const char* ending;  // ".png"
+  bool has_pixels;     // made of pixels at a scale; else of lines and text
+  // `scale`: pixels per unit, if has_pixels.
+  std::string (*encode)(const DisplayList& list, double scale, const PictureMetadata& metadata);
+};
+std::span<const PictureFormat> picture_formats();
+// By the file name's ending; null if there is none.
+const PictureFormat* picture_format(const std::filesystem::path& path);
+
+// Throws InputError if write_picture() does not know the format: call it before long work.
 void check_picture_name(const std::filesystem::path& path);
 
-// By the file name's extension (.png, .svg, .pdf); InputError for another. Written to a temporary
-// name and renamed. `scale`: pixels per unit, PNG only. SVG and PDF hold the metadata, too.
+// Writes in the format of the file name's ending; InputError for an unknown one. The file is
+// written under a temporary name and renamed. All formats hold the metadata.
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
                    const PictureMetadata& metadata);
 

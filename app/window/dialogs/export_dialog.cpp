@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -11,7 +10,8 @@
 #include "app/window/jobs/export_job.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
-#include "core/view/export/picture.h"
+#include "core/view/export/export_format.h"
+#include "core/view/export/frames.h"
 #include "core/view/export/picture_preset.h"
 #include "core/view/export/view_data.h"
 
@@ -19,9 +19,6 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::array<const char*, 8> kEndings = {".png", ".svg",         ".pdf", ".csv",
-                                                 ".npy", ".safetensors", ".gif", ".png"};
-constexpr int kPixels = 0, kGif = 6, kNumbered = 7;   // of kEndings
 constexpr const char* kNumber = "-%03d";              // of a frame, behind the name
 constexpr double kLeastSide = 100, kMostSide = 8000;  // units
 constexpr double kLeastPixels = 0.25, kMostPixels = 8;
@@ -29,19 +26,12 @@ constexpr double kLeastFont = 5, kMostFont = 64;                            // u
 constexpr double kSettings = 540, kLeastPreview = 260, kMostPreview = 760;  // units
 constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;             // points of a unit
 
-bool is_moving(int format) {
-  return format == kGif || format == kNumbered;
-}
-
-int format_of(const std::string& path) {
-  if (is_numbered(path)) return kNumbered;
-  const std::string ending = std::filesystem::path(path).extension().string();
-  const auto found = std::find(kEndings.begin(), kEndings.end(), ending);
-  return found == kEndings.end() ? -1 : static_cast<int>(found - kEndings.begin());
+bool is_movie(const ExportFormat* format) {
+  return format != nullptr && format->kind == ExportFormat::Kind::Movie;
 }
 
 // The same name in another format.
-std::string renamed(const std::string& name, int format) {
+std::string renamed(const std::string& name, const ExportFormat& format) {
   std::filesystem::path path(name);
   if (is_numbered(path)) {
     std::string stem = path.stem().string();
@@ -51,8 +41,8 @@ std::string renamed(const std::string& name, int format) {
   } else {
     path.replace_extension();
   }
-  if (format == kNumbered) path += kNumber;
-  path += kEndings[static_cast<std::size_t>(format)];
+  if (format.is_numbered) path += kNumber;
+  path += format.ending;
   return path.string();
 }
 
@@ -88,19 +78,21 @@ void draw_path(Ui& ui, State& state) {
     browse(state, BrowsePurpose::ExportPath);
   }
   ask_for_one_array(state);
-  const std::string npy = "The picture's numbers for NumPy." + state.exporting.one_array.refusal;
-  const int clicked =
-      segments(ui, "export.format",
-               {{"PNG", "Pixels, with the experiment inside.", "png"},
-                {"SVG", "Lines and text for the web and drawing programs.", "svg"},
-                {"PDF", "Lines and text for papers.", "pdf"},
-                {"CSV", "The picture's numbers with their tokens, for spreadsheets.", "csv"},
-                {"NPY", npy.c_str(), "npy", state.exporting.one_array.refusal.empty()},
-                {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"},
-                {"GIF", "A moving picture, in which a number runs.", "gif"},
-                {"Frames", "A PNG of each frame of a moving picture, numbered.", "frames"}},
-               format_of(dialog.path));
-  if (clicked >= 0) dialog.path = renamed(dialog.path, clicked);
+  const std::vector<ExportFormat>& formats = export_formats();
+  const ExportFormat* chosen = export_format(dialog.path);
+  const std::string& refusal = dialog.one_array.refusal;
+  std::vector<std::string> help;
+  for (const ExportFormat& format : formats) {
+    help.push_back(format.summary + (format.is_one_array ? refusal : ""));
+  }
+  std::vector<Segment> choices;
+  for (std::size_t n = 0; n < formats.size(); ++n) {
+    choices.push_back({formats[n].label.c_str(), help[n].c_str(), formats[n].id.c_str(),
+                       !formats[n].is_one_array || refusal.empty()});
+  }
+  const int clicked = segments(ui, "export.format", choices,
+                               chosen == nullptr ? -1 : static_cast<int>(chosen - formats.data()));
+  if (clicked >= 0) dialog.path = renamed(dialog.path, formats[static_cast<std::size_t>(clicked)]);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::absolute(dialog.path, ignored);
   faint(ui, "In " + folder.parent_path().lexically_normal().string());
@@ -271,7 +263,7 @@ bool draw_job(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   if (dialog.job == nullptr) return false;
   // A moving picture knows how far it is; for one picture it is enough to say that it comes.
-  if (is_moving(format_of(dialog.job->path().string()))) {
+  if (is_movie(export_format(dialog.job->path()))) {
     ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
   } else {
     faint(ui, "Writing " + dialog.job->path().filename().string() + " …");
@@ -306,7 +298,7 @@ Task task(const State& state) {
   const Experiment experiment = state.shown_experiment();
   Traces traces(state.trace);
   traces.findings = state.findings.with(state.beside);
-  if (!is_moving(format_of(dialog.path))) {
+  if (!is_movie(export_format(dialog.path))) {
     check_export_name(dialog.path);
     return {[path = dialog.path, experiment, traces, picture = dialog.picture](const auto&,
                                                                                const Stop& stop) {
@@ -352,14 +344,14 @@ void accept(State& state) {
 void draw_settings(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   draw_path(ui, state);
-  const int format = format_of(dialog.path);
-  if (!is_data_name(dialog.path)) {
+  const ExportFormat* format = export_format(dialog.path);
+  if (format == nullptr || format->kind != ExportFormat::Kind::Numbers) {
     draw_presets(ui, dialog);
     draw_parts(ui, dialog);
     draw_theme(ui, dialog);
-    draw_size(ui, dialog, format == kPixels || is_moving(format));
+    draw_size(ui, dialog, format != nullptr && format->has_pixels);
   }
-  if (is_moving(format)) draw_export_frames(ui, state);
+  if (is_movie(format)) draw_export_frames(ui, state);
   if (!dialog.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, dialog.problem);

@@ -4,10 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/json.h"
 #include "core/figure/gif.h"
 #include "core/figure/render.h"
-#include "core/view/session.h"
 
 namespace attnscope {
 namespace {
@@ -77,10 +75,7 @@ class Writer {
       before(number);
       const Frame frame = frames_.frame(number, stop_);
       write_picture(numbered(path, number), framed(frame), options_.scale,
-                    {{"Title", picture_title(*frame.traces.trace) + " · " +
-                                   view(frame.experiment.view.id).label},
-                     {"Software", "attnscope"},
-                     {kExperimentKeyword, to_json(frame.experiment).dump()}});
+                    picture_metadata(*frame.traces.trace, frame.experiment));
     }
   }
 
@@ -131,7 +126,7 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
   PictureOptions of_file = options;
   const bool gif = !is_numbered(path);
   if (gif) of_file.transparent = false;
-  if (!gif && path.extension() != ".png") of_file.scale = kVectorPixels;
+  if (!gif && !picture_format(path)->has_pixels) of_file.scale = kVectorPixels;
   // Of both passes.
   const auto done = [&](int frame) {
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));

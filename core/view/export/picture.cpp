@@ -5,8 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/figure/plain_text.h"
-#include "core/figure/render.h"
-#include "core/view/export/view_data.h"
+#include "core/view/export/export_format.h"
 #include "core/view/session.h"
 
 namespace attnscope {
@@ -61,31 +60,23 @@ void PictureOptions::set_pixels(double wide, double high) {
   height = high / scale;
 }
 
+PictureMetadata picture_metadata(const Trace& trace, const Experiment& experiment) {
+  return {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
+          {"Software", "attnscope"},
+          {kExperimentKeyword, to_json(experiment).dump()}};
+}
+
 void check_export_name(const std::filesystem::path& path) {
-  if (is_data_name(path)) return;
-  try {
-    check_picture_name(path);
-  } catch (const InputError&) {
-    throw InputError(path.string() +
-                     ": expected a file name that ends in .png, .svg, .pdf, .csv, .npy or "
-                     ".safetensors, found " +
-                     (path.has_extension() ? path.extension().string() : "none of them"));
-  }
+  if (still_format(path) != nullptr) return;
+  throw InputError(path.string() + ": expected a file name that ends in " + still_endings() +
+                   ", found " +
+                   (path.has_extension() ? path.extension().string() : "none of them"));
 }
 
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
                 const PictureOptions& options, const Findings& findings, const Stop& stop) {
   check_export_name(path);
-  if (is_data_name(path)) {
-    write_view_data(path, trace, experiment, findings);
-    return;
-  }
-  PictureOptions of_file = options;
-  if (path.extension() != ".png") of_file.scale = kVectorPixels;
-  write_picture(path, lay_out_picture(trace, experiment, of_file, findings, stop), of_file.scale,
-                {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
-                 {"Software", "attnscope"},
-                 {kExperimentKeyword, to_json(experiment).dump()}});
+  still_format(path)->write(path, {trace, experiment, options, findings, stop});
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/figure/png.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -39,13 +40,15 @@ DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
                             const PictureOptions& options, const Findings& findings = {},
                             const Stop& stop = {});
 
-// Into a file by its ending: a picture (.png, .svg, .pdf; see write_picture) that carries the
-// experiment, so that opening it restores all; or the view's numbers (see view_data.h).
+// Title, software and the experiment that made the picture, so that opening the file restores it.
+PictureMetadata picture_metadata(const Trace& trace, const Experiment& experiment);
+
+// Writes a picture or the view's numbers in the format of the file name's ending (export_format.h).
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
                 const PictureOptions& options, const Findings& findings = {},
                 const Stop& stop = {});
 
-// InputError where write_view would not know the ending: before work begins.
+// Throws InputError if write_view() does not know the ending: call it before long work.
 void check_export_name(const std::filesystem::path& path);
 
 }  // namespace attnscope

@@ -102,6 +102,8 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
   }
 }
 
+}  // namespace
+
 SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experiment) {
   SafetensorsFile file;
   for (const ViewData::Matrix& matrix : data.matrices) {
@@ -120,8 +122,6 @@ SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experimen
   file.metadata["experiment"] = to_json(experiment).dump();
   return file;
 }
-
-}  // namespace
 
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
                               bool part) {
@@ -203,27 +203,6 @@ std::string to_csv(const ViewData& data) {
     append_matrix(csv, matrix);
   }
   return csv;
-}
-
-bool is_data_name(const std::filesystem::path& path) {
-  const std::string ending = path.extension().string();
-  return ending == ".csv" || ending == ".npy" || ending == ".safetensors";
-}
-
-void write_view_data(const std::filesystem::path& path, const Trace& trace,
-                     const Experiment& experiment, const Findings& findings) {
-  const ViewData data = view_data(trace, experiment, findings);
-  const std::string ending = path.extension().string();
-  if (ending == ".csv") {
-    write_file(path, to_csv(data));
-  } else if (ending == ".safetensors") {
-    write_safetensors(path, safetensors_of(data, experiment));
-  } else if (data.matrices.size() == 1) {
-    write_npy(path, stored(data.matrices.front().values));
-  } else {
-    throw InputError(path.string() + ": a .npy file holds one array, this view has " +
-                     std::to_string(data.matrices.size()) + "; expected .csv or .safetensors");
-  }
 }
 
 }  // namespace attnscope

@@ -1,8 +1,9 @@
 // The numbers behind a view, for spreadsheets and other programs.
 #pragma once
 
-#include <filesystem>
+#include <string>
 
+#include "core/tensor/safetensors.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -25,12 +26,8 @@ std::string to_csv(const ViewData& data);
 // One field of such a line, quoted where necessary.
 std::string csv_field(const std::string& text);
 
-// Whether write_view_data() knows the ending: .csv, .npy, .safetensors.
-bool is_data_name(const std::filesystem::path& path);
-// .npy holds one array: InputError for a view of several. .safetensors has each by its name, and in
-// its metadata their labels and the experiment ("NAME.rows", "NAME.columns": JSON lists;
-// "experiment").
-void write_view_data(const std::filesystem::path& path, const Trace& trace,
-                     const Experiment& experiment, const Findings& findings = {});
+// Each matrix by its name; the metadata hold the labels ("NAME.rows", "NAME.columns": JSON lists)
+// and the experiment ("experiment").
+SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experiment);
 
 }  // namespace attnscope

@@ -1,0 +1,130 @@
+#include "core/view/export/export_format.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/joined.h"
+#include "core/figure/render.h"
+#include "core/tensor/npy.h"
+#include "core/view/export/frames.h"
+#include "core/view/export/view_data.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = ExportFormat::Kind;
+using Path = std::filesystem::path;
+
+void write_still(const Path& path, const ExportContent& content) {
+  PictureOptions options = content.options;
+  if (!picture_format(path)->has_pixels) options.scale = kVectorPixels;
+  write_picture(
+      path,
+      lay_out_picture(content.trace, content.experiment, options, content.findings, content.stop),
+      options.scale, picture_metadata(content.trace, content.experiment));
+}
+
+ViewData numbers(const ExportContent& content) {
+  return view_data(content.trace, content.experiment, content.findings);
+}
+
+void write_csv(const Path& path, const ExportContent& content) {
+  write_file(path, to_csv(numbers(content)));
+}
+
+void write_tensors(const Path& path, const ExportContent& content) {
+  write_safetensors(path, safetensors_of(numbers(content), content.experiment));
+}
+
+void write_array(const Path& path, const ExportContent& content) {
+  const ViewData data = numbers(content);
+  if (data.matrices.size() != 1) {
+    throw InputError(path.string() + ": a .npy file holds one array, this view has " +
+                     std::to_string(data.matrices.size()) + "; expected .csv or .safetensors");
+  }
+  write_npy(path, stored(data.matrices.front().values));
+}
+
+}  // namespace
+
+const std::vector<ExportFormat>& export_formats() {
+  static const std::vector<ExportFormat> formats{
+      {.id = "png",
+       .label = "PNG",
+       .summary = "Pixels, with the experiment inside",
+       .ending = ".png",
+       .has_pixels = true,
+       .write = write_still},
+      {.id = "svg",
+       .label = "SVG",
+       .summary = "Lines and text for the web and drawing programs",
+       .ending = ".svg",
+       .write = write_still},
+      {.id = "pdf",
+       .label = "PDF",
+       .summary = "Lines and text for papers",
+       .ending = ".pdf",
+       .write = write_still},
+      {.id = "csv",
+       .label = "CSV",
+       .summary = "Numbers with their tokens, for spreadsheets",
+       .ending = ".csv",
+       .kind = Kind::Numbers,
+       .write = write_csv},
+      {.id = "npy",
+       .label = "NPY",
+       .summary = "Numbers for NumPy",
+       .ending = ".npy",
+       .kind = Kind::Numbers,
+       .is_one_array = true,
+       .write = write_array},
+      {.id = "safetensors",
+       .label = "Tensors",
+       .summary = "Numbers and tokens as safetensors",
+       .ending = ".safetensors",
+       .kind = Kind::Numbers,
+       .write = write_tensors},
+      {.id = "gif",
+       .label = "GIF",
+       .summary = "A moving picture over the values of one parameter",
+       .ending = ".gif",
+       .kind = Kind::Movie,
+       .has_pixels = true},
+      {.id = "frames",
+       .label = "Frames",
+       .summary = "A moving picture as numbered PNG files",
+       .ending = ".png",
+       .kind = Kind::Movie,
+       .has_pixels = true,
+       .is_numbered = true},
+  };
+  return formats;
+}
+
+const ExportFormat* still_format(const Path& path) {
+  const auto& all = export_formats();
+  const auto found = std::ranges::find_if(all, [&](const ExportFormat& format) {
+    return format.kind != Kind::Movie && format.ending == path.extension();
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const ExportFormat* export_format(const Path& path) {
+  const bool numbered = is_numbered(path);
+  const auto& all = export_formats();
+  const auto found = std::ranges::find_if(all, [&](const ExportFormat& format) {
+    return numbered ? format.is_numbered : format.ending == path.extension();
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string still_endings() {
+  std::vector<std::string> endings;
+  for (const ExportFormat& format : export_formats()) {
+    if (format.kind != Kind::Movie) endings.push_back(format.ending);
+  }
+  return alternatives(endings);
+}
+
+}  // namespace attnscope
