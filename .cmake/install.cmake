@@ -1,11 +1,11 @@
-# cmake --install BUILD --prefix PREFIX, and the Debian package that cpack -G DEB makes of the same.
-# The program finds its files in share/attnscope beside the bin/ that it lies in (core/base/home.h).
+# Installation: cmake --install BUILD --prefix PREFIX, and a Debian package by cpack -G DEB. The
+# program finds its files in share/attnscope next to its bin/ (core/base/home.h).
 include(GNUInstallDirs)
 
-# Packages are made of what is built, without the tests.
+# Packages contain the build without the tests.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
-# The manual page and the completions are what the program says of its own commands.
+# The program generates its manual page and completions.
 set(pages ${PROJECT_BINARY_DIR}/pages)
 set(page_files ${pages}/attnscope.1 ${pages}/attnscope.bash ${pages}/_attnscope
                ${pages}/attnscope.fish)
@@ -24,6 +24,9 @@ foreach(folder lessons models presets samples stores)
   install(DIRECTORY assets/${folder} DESTINATION ${home}/assets)
 endforeach()
 install(FILES assets/pictures/hills.png DESTINATION ${home}/assets/pictures)
+# Where Help, Documentation in the window finds it.
+install(DIRECTORY assets/docs DESTINATION ${home}/assets
+        PATTERN "*.py" EXCLUDE PATTERN "*.sh" EXCLUDE)
 install(DIRECTORY shaders DESTINATION ${home})
 
 install(FILES assets/desktop/attnscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
@@ -42,14 +45,14 @@ set(CPACK_PACKAGE_NAME attnscope)
 set(CPACK_PACKAGE_VENDOR "the attnscope developers")
 set(CPACK_PACKAGE_CONTACT "the attnscope developers <attnscope@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "laboratory for transformer attention")
-set(CPACK_PACKAGE_DESCRIPTION "Pick an attention variant and a positional encoding, type a text, and \
-see at once what a trained model attends to, why, and what it costs. Pictures go into files, from \
-the window or from the command line.")
+set(CPACK_PACKAGE_DESCRIPTION "Choose an attention variant and a position encoding, type a text, and \
+see what a trained model attends to, why, and at what cost. Figures are exported from the window or \
+the command line.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-# Libraries that are linked are found by dpkg-shlibdeps; OpenGL's are loaded when a window opens.
+# dpkg-shlibdeps finds linked libraries; OpenGL's are loaded at run time.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core, libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri")

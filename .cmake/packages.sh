@@ -1,13 +1,13 @@
-# Debian packages that the project builds and runs with, and a function that installs what is
-# missing. Sourced by app/run.sh and tests/run.sh.
+# Debian packages for building and running the project, and a function that installs missing ones.
+# Sourced by app/run.sh and tests/run.sh.
 
 build_packages=(cmake ninja-build g++ pkg-config libimgui-dev libglfw3-dev libepoxy-dev
   libeigen3-dev libstb-dev nlohmann-json3-dev libcli11-dev libutf8proc-dev libpcre2-dev
   libcairo2-dev libpango1.0-dev libgif-dev libpng-dev libzip-dev zlib1g-dev fonts-dejavu-core libgl1-mesa-dri libegl1 libgl1)
-test_packages=(libgtest-dev zlib1g-dev libbenchmark-dev libx11-dev xvfb xauth xdotool)
-fuzz_packages=(clang-16 libclang-rt-16-dev)  # tests/fuzz/run.sh alone
+test_packages=(libgtest-dev zlib1g-dev libbenchmark-dev libx11-dev xvfb xauth xdotool python3)
+fuzz_packages=(clang-16 libclang-rt-16-dev)  # tests/fuzz/run.sh only
 
-# install_packages NAME...: as root or with sudo; nothing happens when all are there.
+# install_packages NAME...: installs missing packages, as root or with sudo.
 install_packages() {
   local missing=() name
   for name in "$@"; do
@@ -17,7 +17,7 @@ install_packages() {
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || {
-      echo "These packages are missing and there is no sudo to install them: ${missing[*]}" >&2
+      echo "Missing packages, and no sudo to install them: ${missing[*]}" >&2
       return 1
     }
     as_root=(sudo)

@@ -1,5 +1,5 @@
-# The instruction set to compile for. "x86-64-v4" and "-v3" are named instead of
-# -march=native because compilers older than the processor pick a wrong model for it.
+# Instruction set to compile for. "x86-64-v4" and "-v3" are explicit because -march=native selects a
+# wrong model with compilers older than the processor.
 include(CheckCXXSourceRuns)
 
 set(ATTNSCOPE_MACHINE_FLAGS "")

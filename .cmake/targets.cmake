@@ -1,29 +1,28 @@
-# What all of the project's own targets share.
+# Common settings of all targets of the project.
 add_library(attnscope_options INTERFACE)
 target_compile_options(attnscope_options INTERFACE -Wall -Wextra -Wconversion -Werror
                                                   ${ATTNSCOPE_MACHINE_FLAGS})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Fires on every "literal" + std::string (https://gcc.gnu.org/PR105651).
   target_compile_options(attnscope_options INTERFACE -Wno-restrict)
-  if(ATTNSCOPE_UNITY)  # Fires within std::variant where it has much code before it.
+  if(ATTNSCOPE_UNITY)  # Fires within std::variant in large translation units.
     target_compile_options(attnscope_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(ATTNSCOPE_TESTS AND NOT ATTNSCOPE_BENCHMARKS)
-  # An index beyond a container's or an array's end ends the program, rather than that it reads what
-  # is there.
+  # Out-of-range indices of containers and arrays abort the program.
   target_compile_definitions(attnscope_options INTERFACE _GLIBCXX_ASSERTIONS
                                                          ATTNSCOPE_CHECKS)
 endif()
 if(ATTNSCOPE_SANITIZE)
-  # GCC's manual warns of false alarms of -Wmaybe-uninitialized (std::regex) with sanitizers.
+  # Has false positives with sanitizers, according to GCC's manual (std::regex).
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
                          -Wno-error=maybe-uninitialized)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
   if(ATTNSCOPE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Of fences, which it does not see: streaming writes have one before the threads' own signals.
+    # Concerns fences, which TSan ignores: streaming stores have one before threads are signalled.
     target_compile_options(attnscope_options INTERFACE -Wno-tsan)
   endif()
 endif()
@@ -32,7 +31,7 @@ if(ATTNSCOPE_FUZZ)
     message(FATAL_ERROR "ATTNSCOPE_FUZZ: expected Clang, whose libFuzzer is used; found "
                         "${CMAKE_CXX_COMPILER_ID} (tests/fuzz/run.sh configures it)")
   endif()
-  # float-cast-overflow: numbers of strangers that fit no integer.
+  # float-cast-overflow: untrusted numbers that fit no integer.
   set(ATTNSCOPE_FUZZ_SANITIZERS address,undefined,float-cast-overflow)
   target_compile_options(attnscope_options INTERFACE
                          -fsanitize=fuzzer-no-link,${ATTNSCOPE_FUZZ_SANITIZERS}
@@ -41,9 +40,9 @@ if(ATTNSCOPE_FUZZ)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_FUZZ_SANITIZERS})
 endif()
 
-# attnscope_sources(TARGET [FOLDER...]): all sources below these folders, or below this one. A new
-# file needs no line here. With ATTNSCOPE_UNITY a folder's sources are compiled together: what they
-# include, and the templates they share, are then worked through once.
+# attnscope_sources(TARGET [FOLDER...]): adds all sources below these folders, or below this one; new
+# files are found automatically. With ATTNSCOPE_UNITY the sources of a folder are compiled together,
+# so that common includes and templates are processed once.
 function(attnscope_sources target)
   set(folders ${ARGN})
   if(NOT folders)
@@ -63,18 +62,17 @@ function(attnscope_sources target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# Where quick to compile matters more than quick to run: panels and commands compute little, tests
-# run once.
+# Optimises for compile time: panels and commands compute little, tests run once.
 set(ATTNSCOPE_QUICK_BUILD $<$<NOT:$<CONFIG:Debug>>:-O1>)
 set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 
-# What nearly every source includes, parsed once for a library. Sources still include what they use:
-# they also build with CMAKE_DISABLE_PRECOMPILE_HEADERS.
+# Common headers, precompiled once per library. Sources still include the headers that they use: they
+# also build with CMAKE_DISABLE_PRECOMPILE_HEADERS.
 set(ATTNSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits>
     <map> <memory> <optional> <span> <string> <string_view> <vector>)
 
-# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): one GoogleTest program of
-# the tests below these folders, each of which keeps N processors busy (1).
+# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): a GoogleTest program of the
+# tests below these folders, each of which occupies N processors (default 1).
 function(attnscope_tests name library)
   cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "FILES")
   if(NOT tests_PROCESSORS)
@@ -87,12 +85,12 @@ function(attnscope_tests name library)
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
-  # Before the tests' own objects: of a template that both have instantiated the linker takes the
-  # first, and what is tested and timed is to be the core as people get it.
+  # Before the tests' objects: the linker uses the first instantiation of a template, and tests should
+  # run the code of the shipped core.
   target_link_options(${name} PRIVATE LINKER:--whole-archive $<TARGET_FILE:attnscope_core>
                                       LINKER:--no-whole-archive)
-  # Batches rather than folders, which would be a long wait for one changed test. A file's own names
-  # stay so, since they are in its namespace ATTNSCOPE_FILE (no name, where files are compiled alone).
+  # Batches instead of folders, which would rebuild slowly after one change. Names in a file are local
+  # by its namespace ATTNSCOPE_FILE (unnamed if files are compiled alone).
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
                         UNITY_BUILD_BATCH_SIZE 8 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
@@ -100,8 +98,8 @@ function(attnscope_tests name library)
                        PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
 endfunction()
 
-# attnscope_rooms(PROGRAM ROOM...): targets test_ROOM, which build PROGRAM and leave
-# ROOM/test_ROOM beside it: the tests of that folder alone, with GoogleTest's options.
+# attnscope_rooms(PROGRAM ROOM...): adds targets test_ROOM, which build PROGRAM and create
+# ROOM/test_ROOM: the tests of that folder only, with GoogleTest's options.
 function(attnscope_rooms program)
   foreach(room ${ARGN})
     set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${room})

@@ -1,4 +1,4 @@
-// The program: a window without arguments, a subcommand with them.
+// Entry point: opens the window without arguments, else runs a subcommand.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -15,11 +15,11 @@
 
 namespace {
 
-constexpr int kFailed = 1;     // the work failed
-constexpr int kWrongUse = 2;   // wrong use or input
+constexpr int kFailed = 1;
+constexpr int kWrongUse = 2;   // invalid options or input
 constexpr int kStopped = 130;  // as shells report Ctrl-C
 
-// Messages are one line, whatever a library put into them.
+// Prints the message on one line.
 int fail(int status, std::string message) {
   for (char& c : message) {
     if (c == '\n' || c == '\r') c = ' ';
@@ -28,8 +28,8 @@ int fail(int status, std::string message) {
   return status;
 }
 
-// Writing beyond a limit of size, or to a pipe that nobody reads, then fails like any other, with a
-// message and without leaving anything behind.
+// Turns SIGPIPE and SIGXFSZ into ordinary write errors, which are reported and leave no partial
+// files.
 void write_without_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -43,14 +43,14 @@ int main(int argc, char** argv) {
     attnscope::command::fit_into_address_space();
     attnscope::command::CommandLine line(
         "attnscope", "attnscope: a laboratory for transformer attention",
-        "Exit status: 0 ok, 1 the work failed, 2 wrong use or input, 130 stopped by Ctrl-C.");
+        "Exit status: 0 success, 1 failure, 2 invalid options or input, 130 stopped by Ctrl-C.");
     attnscope::command::add_commands(line.program());
     line.run(argc, argv);
     attnscope::command::flush_output();
     return 0;
   } catch (const attnscope::InputError& e) {
     return fail(kWrongUse, e.what());
-  } catch (const attnscope::command::NobodyReads&) {
+  } catch (const attnscope::command::OutputClosed&) {
     return kFailed;
   } catch (const attnscope::Stopped&) {
     return kStopped;
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& e) {
     return fail(kWrongUse, e.path1().string() + ": " + e.code().message());
   } catch (const std::system_error& e) {
-    return fail(kFailed, "the system refuses: " + e.code().message());
+    return fail(kFailed, "system error: " + e.code().message());
   } catch (const std::exception& e) {
     return fail(kFailed, e.what());
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and starts the laboratory with the given arguments. Without a
-# display it renders the gallery to a folder instead and says where.
+# Installs missing packages, builds, and starts attnscope with the given arguments. Without a display
+# it renders the gallery to a folder instead and prints its path.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,7 +8,7 @@ build=${ATTNSCOPE_BUILD:-$top/build}
 . "$top/.cmake/packages.sh"
 
 install_packages "${build_packages[@]}"
-# Where tests were built before, the folder stays as it is: all would be compiled anew without.
+# Keeps an existing configuration with tests, which would otherwise be recompiled later.
 [ -f "$build/CMakeCache.txt" ] || without_tests=-DATTNSCOPE_TESTS=OFF
 cmake -S "$top" -B "$build" -G Ninja ${without_tests-} >&2
 cmake --build "$build" --target attnscope >&2
@@ -18,4 +18,4 @@ if [ $# -gt 0 ] || [ -n "${DISPLAY:-}" ] || [ -n "${WAYLAND_DISPLAY:-}" ]; then
 fi
 gallery=${ATTNSCOPE_GALLERY:-$build/gallery}
 "$build/attnscope" gallery "$gallery"
-echo "No display here. The gallery is in $gallery; open $gallery/index.html."
+echo "No display. The gallery is in $gallery; open $gallery/index.html."

@@ -1,21 +1,21 @@
-// What all passes of an attention operation share: sizes, buffers, positions and tables.
+// Common parts of all passes of an attention operation: sizes, buffers, positions and tables.
 //
-// The passes, over a chunk of tiles whose scores fit a scratch buffer:
-//   scores_tiles or scores_shared,  scores of the allowed pairs: products, then what else there
-//     terms_tiles                   is                                   -> scores
+// The passes, over a chunk of tiles whose scores fit in a scratch buffer:
+//   scores_tiles or scores_shared,  scores of the allowed pairs: products, then the remaining
+//     terms_tiles                   terms                                -> scores
 //   row_sums                        maximum and sum of each row so far   -> row_sums
-//   weights_tiles                   scores into weights                  -> scores, attention
+//   weights_tiles                   scores to weights                    -> scores, attention
 //   outputs_tiles or                weighted sums of values, added to
 //     outputs_shared                earlier ones                         -> outputs
-// (_tiles keeps 8 x 8 sums in registers and reads what it needs, which a software rasteriser is
-// fast at; _shared goes through shared memory, which graphics processors are. A calibration picks.)
-// pooled_tile needs none of these: it derives any piece of a map from the rows' log-sum-exp.
+// (_tiles keeps 8 x 8 sums in registers and reads memory directly, which is fast on a software
+// rasteriser; _shared uses shared memory, which is fast on GPUs. A calibration selects one.)
+// pooled_tile needs none of these: it computes any region of a map from the rows' log-sum-exp.
 //
 // A tile (app/gpu/tile_layout.h): up to HEIGHT rows, 8 or 1, and a list of keys that they share;
-// neither need be neighbours. Its cells are all pairs of these; those that the pattern forbids have
-// HIDDEN as their score. A query may be in tiles of several lists, and these are computed one after
-// the other: what a row has summed up so far is then made smaller as its maximum grows (online
-// softmax: Milakov and Gimelshein, 2018, arXiv:1805.02867).
+// rows and keys need not be contiguous. Its cells are all pairs of these; masked pairs have HIDDEN
+// as their score. A query can be in tiles of several lists, which are computed one after the other:
+// earlier sums of a row are rescaled as its maximum grows (online softmax: Milakov and Gimelshein,
+// 2018, arXiv:1805.02867).
 //
 // Conventions: `head` counts batch and heads, i queries, c key columns, x cells of a row; a row of
 // floats is padded to whole vec4s ("width" counts vec4s). Mirrored by struct Sizes in
@@ -26,43 +26,43 @@ layout(std140, binding = 0) uniform Sizes {
   int kv_heads;       // h_kv
   int queries;        // L_q
   int keys;           // L_k
-  int key_width;      // of a row of q and k
-  int value_width;    // of a row of v; even
+  int key_width;      // per row of q and k
+  int value_width;    // per row of v; even
   int tile_first;     // the chunk: tiles [tile_first, tile_end),
   int tile_end;
-  int head_first;     // for heads from here on, each head_step further (plus the tile's own head)
+  int head_first;     // for every head_step-th head from here on (plus the tile's own head)
   int head_step;
-  uint origin;        // where the chunk's scores begin among all of its list's
-  uint copy_stride;   // scores of a list
+  uint origin;        // start of the chunk's scores within its list
+  uint copy_stride;   // scores per list
   int tiles;          // in integers[]: columns, width, head, rows, row, base of each tile
-  int columns;        // where lists of keys begin
-  int words;          // and bits of rows
-  int starts;         // for pooled_tile: where in integers[] the rows' runs begin: indices of runs
+  int columns;        // start of the lists of keys
+  int words;          // start of the bits of rows
+  int starts;         // for pooled_tile: start of each row's first run index in integers[]
   int runs;           // begin, end, step of each run
-  int pattern_heads;  // 1: all heads share their rows of the pattern
+  int pattern_heads;  // 1: all heads share the pattern
   int spare;
   int pos_q;          // positions of queries
-  int pos_k;          // of keys,
-  int pos_k_stride;   // and how far the next head's are: 0 where heads share them
-  int additive_v;     // in vectors[], key_width a head
-  int logits;         // in numbers[], logits_width a query
+  int pos_k;          // positions of keys,
+  int pos_k_stride;   // and their stride between heads; 0 if heads share them
+  int additive_v;     // in vectors[], key_width per head
+  int logits;         // in numbers[], logits_width per query
   int logits_heads;   // 1, h or B h
   int logits_width;
   int span;           // in numbers[]
-  int span_rows;      // 1: a span a row, 0: a span a head
+  int span_rows;      // 1: a span per row, 0: a span per head
   float span_ramp;    // R
   float scale;
-  float product_scale;  // scale, or 1 where terms are added before it
+  float product_scale;  // scale, or 1 if terms are added before scaling
   int spare2;
-  ivec4 table[2 * MOST_TABLES];  // see below
-  ivec4 product[MOST_PRODUCTS];  // q', k' in vectors[]; their width; 1, h or B h of them
+  ivec4 table[2 * MAX_TABLES];  // see below
+  ivec4 product[MAX_PRODUCTS];  // q', k' in vectors[]; their width; number of heads: 1, h or B h
 };
 
 layout(std430, binding = 5) readonly buffer Integers { int integers[]; };
 layout(std430, binding = 6) readonly buffer Numbers { float numbers[]; };
 
-// The score of a pair that has no weight. Below any score, but a number: exponentials of infinities
-// are not 0 everywhere.
+// Score of a masked pair. Below any score but finite: the exponential of an infinity is not 0 on
+// all devices.
 #if NORMALISER == SOFTMAX || NORMALISER == SPAN_SOFTMAX
 const float HIDDEN = -3.4028e38;
 #else
@@ -78,9 +78,9 @@ int offset_of(int head, int i, int c) {
   return integers[pos_q + i] - integers[pos_k + (head % heads) * pos_k_stride + c];
 }
 
-// Tables by offset. table[2 t]: where its values begin, how far the next head's are, where the
-// buckets of its offsets begin in integers[], and how many offsets there are; table[2 t + 1]: the
-// least offset, the width of a row of values, heads (1, h or B h).
+// Tables by offset. table[2 t]: start of its values, stride between heads, start of its offsets'
+// buckets in integers[], number of offsets; table[2 t + 1]: smallest offset, width of a row of
+// values, heads (1, h or B h).
 int bucket(int t, int offset) {
   ivec4 at = table[2 * t];
   return integers[at.z + clamp(offset - table[2 * t + 1].x, 0, at.w - 1)];
@@ -91,27 +91,27 @@ int table_head(int t, int head) {
 float table_value(int t, int head, int offset) {  // numbers[]
   return numbers[table_head(t, head) + bucket(t, offset)];
 }
-int table_row(int t, int head, int offset) {  // where the row begins in vectors[]
+int table_row(int t, int head, int offset) {  // start of the row in vectors[]
   return table_head(t, head) + bucket(t, offset) * table[2 * t + 1].y;
 }
 
 #ifdef HEIGHT
-const int TILE = 8;  // cells of a row that are computed together
+const int TILE = 8;  // cells of a row that an invocation computes
 #if SHARED_MEMORY == 1
-const int CELLS = 1;  // of each row for an invocation of a pass that looks at cells one by one, so
-#else                 // that neighbours read neighbours; or all of them
+const int CELLS = 1;  // per row and invocation in passes over single cells, for coalesced reads;
+#else                 // or all of them
 const int CELLS = TILE;
 #endif
 
 struct Tile {
   int head;
-  int columns, width;  // where its list of keys begins, and how many there are
+  int columns, width;  // start of its list of keys, and their number
   int stride;          // of its rows of scores: `width` in whole TILEs
-  int rows, row;       // how many, and where in integers[] they begin
-  uint base;           // where its scores begin
+  int rows, row;       // number, and start in integers[]
+  uint base;           // start of its scores
 };
 
-// Tile n of the chunk, for copy z; false when there is none.
+// Tile n of the chunk, for copy z; false if there is none.
 bool find_tile(int n, int z, out Tile t) {
   if (tile_first + n >= tile_end) return false;
   int at = tiles + 6 * (tile_first + n);
@@ -125,19 +125,18 @@ bool find_tile(int n, int z, out Tile t) {
   return true;
 }
 
-// Past the last one they repeat it.
+// Rows past the last one repeat it.
 int query(Tile t, int r) { return integers[t.row + 5 * r]; }
 int column(Tile t, int x) { return integers[t.columns + min(x, t.width - 1)]; }
 
-// The cells [x, y) that hold all allowed ones of a row.
+// Range of cells [x, y) that contains all allowed ones of a row.
 ivec2 extent(Tile t, int r) {
   return ivec2(integers[t.row + 5 * r + 1], integers[t.row + 5 * r + 2]);
 }
-// Whether the row's query is met for the first time (1), the last time (2).
+// True at the first visit (1), the last visit (2) of the row's query.
 int turns(Tile t, int r) { return integers[t.row + 5 * r + 4]; }
 
-// Which cells of a row are allowed, from x on, at most TILE and up to the next multiple of that: a
-// bit each.
+// Allowed cells of a row from x on, as bits: at most TILE, up to the next multiple of TILE.
 uint allowed(Tile t, int r, int x) {
   ivec2 cells = clamp(extent(t, r) - x, 0, TILE);
   uint bits = (1u << cells.y) - (1u << cells.x);

@@ -1,11 +1,11 @@
-// From each pixel's number to its colour: the nearest of the 256 of a colour map.
+// Maps each pixel's number to the nearest of the 256 colours of a colour map.
 
-layout(location = 0) uniform sampler2D numbers;  // a texel a pixel, row 0 topmost
+layout(location = 0) uniform sampler2D numbers;  // a texel per pixel, row 0 at the top
 layout(location = 1) uniform sampler2D colours;  // 256 x 1
-layout(location = 2) uniform ivec2 corner;       // upper left, in framebuffer pixels from below
-layout(location = 3) uniform vec2 range;         // least, most
+layout(location = 2) uniform ivec2 corner;       // upper left, in pixels from the bottom
+layout(location = 3) uniform vec2 range;         // minimum, maximum
 layout(location = 4) uniform vec4 missing;       // colour of NaN
-layout(location = 5) uniform bool hollow;        // draws NaN alone
+layout(location = 5) uniform bool hollow;        // draws NaN only
 
 layout(location = 0) out vec4 colour;
 

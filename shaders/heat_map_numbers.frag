@@ -1,10 +1,10 @@
-// The number that each pixel shows: the strongest of the cells in its range, NaN where there is
-// none. Row 0 is the topmost. The ranges come from the same function as the CPU's.
+// Number of each pixel: the strongest cell in its range, NaN if there is none. Row 0 is at the top.
+// The ranges come from the same function as on the CPU.
 
 layout(location = 0) uniform sampler2DArray cells;  // (column, row, plane)
 layout(location = 1) uniform isampler2D ranges;     // [first, last): row 0 of columns, 1 of rows
 layout(location = 2) uniform int plane;
-layout(location = 3) uniform bool by_magnitude;     // diverging colours
+layout(location = 3) uniform bool by_magnitude;     // for diverging colour maps
 
 layout(location = 0) out float number;
 

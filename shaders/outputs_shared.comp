@@ -1,6 +1,6 @@
-// What outputs_tiles computes, the way graphics processors like it: a work group takes a tile and
-// eight vec4s of values; where the tile has several rows, the weights and values of eight keys at a
-// time come into shared memory. x counts groups of vec4s, y tiles, z copies.
+// outputs_tiles for GPUs: a work group processes a tile and eight vec4s of values; if the tile has
+// several rows, it loads the weights and values of eight keys at a time into shared memory. x
+// counts groups of vec4s, y tiles, z copies.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -19,13 +19,13 @@ shared float w_slice[TILE][TILE];  // of row, key
 #endif
 
 void main() {
-  Tile t;  // the whole group's
+  Tile t;  // of the whole group
   if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y);
   int e = TILE * int(gl_WorkGroupID.x) + x;
 
   vec4 sum = vec4(0.0);
-#if HEIGHT == 1  // its keys are nobody else's: every eighth is this invocation's
+#if HEIGHT == 1  // unshared keys: every eighth is this invocation's
   for (int n = y; n < t.stride && e < value_width; n += TILE) {
     int v_row = (kv_head(t.head) * keys + column(t, n)) * value_width;
     sum += weights[t.base + uint(n)] * values[v_row + e];
@@ -35,7 +35,7 @@ void main() {
   for (int n = 1; n < TILE && y == 0; ++n) sum += sums[n][x];
 #else
   for (int from = 0; from < t.stride; from += TILE) {
-    int v_row = (kv_head(t.head) * keys + column(t, from + y)) * value_width;  // past the end
+    int v_row = (kv_head(t.head) * keys + column(t, from + y)) * value_width;  // past the end,
     v_slice[y][x] = e < value_width ? values[v_row + e] : vec4(0.0);           // weights are 0
     w_slice[y][x] = weights[t.base + uint(y * t.stride + from + x)];
     barrier();

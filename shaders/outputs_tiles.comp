@@ -1,5 +1,5 @@
-// Weighted sums of values, HEIGHT rows x 8 components an invocation: x counts eights of components,
-// y tiles, z copies.
+// Weighted sums of values, HEIGHT rows x 8 components per invocation. Invocation x: group of 8
+// components; y: tile; z: copy.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -25,7 +25,7 @@ void main() {
   }
   for (int x = 0; x < t.stride; x += 4) {
     vec4 v_low[4], v_high[4];
-    for (int n = 0; n < 4; ++n) {  // past the end weights are 0
+    for (int n = 0; n < 4; ++n) {  // weights past the end are 0
       int v_row = v_first + column(t, x + n) * value_width;
       v_low[n] = values[v_row];
       v_high[n] = values[v_row + 1];
@@ -51,7 +51,7 @@ void main() {
     if (r < t.rows) {
       int row = t.head * queries + query(t, r), to = row * value_width + e;
       float earlier = row_sums[row].z;
-      if (earlier != 0.0) {  // otherwise there is no number yet
+      if (earlier != 0.0) {  // else the output is uninitialised
         low[r] += earlier * outputs[to];
         high[r] += earlier * outputs[to + 1];
       }

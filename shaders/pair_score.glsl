@@ -1,5 +1,5 @@
-// From the sum of a pair's products to its score: the ingredients that are looked up or computed
-// for each pair on its own.
+// From the sum of a pair's products to its score: the terms that are looked up or computed for each
+// pair.
 #include "span.glsl"
 
 #ifdef LOGITS
@@ -14,10 +14,10 @@ float logit(int head, int i, int c) {
 #endif
 
 #ifdef ADDITIVE
-// tanh by the exponential; at 15 it is 1 to the last bit.
+// tanh by the exponential; 1 to the last bit at 15.
 vec4 stable_tanh(vec4 x) { return 1.0 - 2.0 / (exp(2.0 * clamp(x, -15.0, 15.0)) + 1.0); }
 
-// queries_of[] and keys_of[] are projected already, the keys for each head.
+// queries_of[] and keys_of[] are already projected, the keys for each head.
 float additive_score(int head, int i, int c) {
   int q_row = (head * queries + i) * key_width, k_row = (head * keys + c) * key_width;
   int v_row = additive_v + (head % heads) * key_width;
@@ -30,7 +30,7 @@ float additive_score(int head, int i, int c) {
 #endif
 
 #if QUERY_ROWS + KEY_ROWS > 0
-// Tables of vectors: QUERY_ROWS of them meet the query, the KEY_ROWS that follow the key.
+// Tables of vectors: the first QUERY_ROWS multiply the query, the next KEY_ROWS the key.
 float products_with_rows(int head, int i, int c, int offset) {
   int q_row = (head * queries + i) * key_width, k_row = (kv_head(head) * keys + c) * key_width;
   vec4 sum = vec4(0.0);
@@ -66,7 +66,7 @@ float finish_score(float products, int head, int i, int c) {
   score += table_value(BIAS_TABLE, head, offset);
 #endif
 #if NORMALISER == SPAN_SOFTMAX
-  if (span_weight(head, i, c) == 0.0) return HIDDEN;  // as good as not allowed
+  if (span_weight(head, i, c) == 0.0) return HIDDEN;  // equivalent to a masked pair
 #endif
   return score;
 }

@@ -1,6 +1,6 @@
-// A rectangle of one map, pooled: a cell an invocation, x counts columns of cells, y rows. Scores
-// are computed where they are needed, and only of allowed pairs. Weights come from row_sums as in
-// weight.glsl; what is pooled is a weight of the largest magnitude, or the mean of all pairs.
+// A pooled rectangle of one map, a cell per invocation: x counts columns of cells, y rows. Computes
+// scores on demand, for allowed pairs only, and weights from row_sums as in weight.glsl. A cell is
+// the weight of the largest magnitude, or the mean over all pairs.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -14,8 +14,8 @@ layout(std430, binding = 7) writeonly buffer Cells { float cells[]; };
 #include "weight.glsl"
 
 uniform ivec4 tile_box;    // row, column, height, width in pairs
-uniform ivec2 cell_steps;  // pairs a cell along each axis; 1: only the middle row of each cell
-uniform ivec4 cell_area;   // the cells to compute: first row and column, and where they end
+uniform ivec2 cell_steps;  // pairs per cell along each axis; 1: only the middle row of each cell
+uniform ivec4 cell_area;   // cells to compute: first row and column, and the ends
 
 float products(int head, int i, int c) {
 #if defined(CONTENT) || PRODUCTS > 0
@@ -73,7 +73,7 @@ void main() {
     int row = pattern_heads == 1 ? i : (head % heads) * queries + i;
     for (int r = integers[starts + row]; r < integers[starts + row + 1]; ++r) {
       ivec3 run = run_at(r);
-      if (run.x >= c_end) break;  // runs are sorted by where they begin
+      if (run.x >= c_end) break;  // runs are sorted by their start
       int c = run.x >= c0 ? run.x : run.x + (c0 - run.x + run.z - 1) / run.z * run.z;
       for (int end = min(run.y, c_end); c < end; c += run.z) {
         float w = weight_of(head, i, c);

@@ -1,6 +1,6 @@
-// The maximum of each row's scores and the sum that normalises it, over this tile and earlier ones:
-// x counts lanes of rows, z copies. Softmax: sum of exp(score - maximum), weighted where there is a
-// span; feature ratio: the sum of the scores. The sum of an empty row is 0.
+// Maximum and normalising sum of each row's scores, over this tile and earlier ones: x counts lanes
+// of rows, z copies. Softmax: sum of exp(score - maximum), weighted by the span if there is one;
+// feature ratio: sum of the scores. The sum of an empty row is 0.
 #include "attention.glsl"
 #include "span.glsl"
 
@@ -9,11 +9,11 @@ layout(local_size_x = 64) in;
 layout(std430, binding = 3) readonly buffer Scores { float scores[]; };
 layout(std430, binding = 4) buffer RowSums { vec4 row_sums[]; };  // see weight.glsl
 
-const int BLOCK = 64;  // sums of blocks are summed, so that rounding errors stay small
+const int BLOCK = 64;  // block-wise summation keeps rounding errors small
 const int FIRST_TURN = 1, LAST_TURN = 2;
 
 #if SHARED_MEMORY == 1
-const int LANES = 8;  // invocations of a row, so that neighbours read neighbours
+const int LANES = 8;  // invocations per row, for coalesced reads
 shared float of_lanes[64];
 #define OVER_LANES(value, combined)                             \
   {                                                             \

@@ -1,11 +1,10 @@
-// What scores_tiles computes, the way graphics processors like it: a work group takes a tile's rows
-// and 64 cells of each, brings slices of their queries and keys into shared memory together,
-// wherever these lie, and an invocation computes the scores of one key. x counts groups of cells, y
-// tiles, z copies.
+// scores_tiles for GPUs: a work group processes a tile's rows and 64 cells of each, gathers slices
+// of their queries and keys in shared memory, and an invocation computes the scores of one key. x
+// counts groups of cells, y tiles, z copies.
 #include "attention.glsl"
 
-const int COLUMNS = 64;  // cells of a row for a work group
-const int SLICE = 4;     // vec4s of a row that are in shared memory at a time
+const int COLUMNS = 64;  // cells of a row per work group
+const int SLICE = 4;     // vec4s of a row in shared memory at a time
 
 layout(local_size_x = 64) in;
 
@@ -20,7 +19,7 @@ shared vec4 k_slice[SLICE][COLUMNS];
 
 float sums[HEIGHT];
 
-// The rows of Q begin at q_first, those of K at k_first. All invocations of the group come here.
+// Rows of Q start at q_first, those of K at k_first. All invocations of the group must call this.
 #define ADD_PRODUCTS(Q, q_first, K, k_first, width)                         \
   for (int from = 0; from < (width); from += SLICE) {                       \
     int id = int(gl_LocalInvocationID.x);                                   \
@@ -43,7 +42,7 @@ float sums[HEIGHT];
   }
 
 void main() {
-  Tile t;  // the whole group's, as is what follows
+  Tile t;  // of the whole group, like the following variables
   if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = COLUMNS * int(gl_WorkGroupID.x);
   if (x >= t.stride) return;

@@ -1,4 +1,4 @@
-// The weight m_z of a pair, by its distance beyond the span z.
+// Span mask m_z of a pair, by its distance beyond the span z.
 #if NORMALISER == SPAN_SOFTMAX
 float span_weight(int head, int i, int c) {
   float z = numbers[span + (span_rows == 1 ? head * queries + i : head % heads)];

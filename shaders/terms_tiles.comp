@@ -1,6 +1,6 @@
-// Products into scores in place, HEIGHT x CELLS cells an invocation: x counts groups of cells, y
-// tiles, z copies. Loops whose ends are looked up, so that compilers do not write all ingredients
-// out 64 times.
+// Turns products into scores in place, HEIGHT x CELLS cells per invocation: x counts groups of
+// cells, y tiles, z copies. Loop bounds are read from memory, so that compilers do not unroll all
+// terms 64 times.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;

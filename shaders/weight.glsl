@@ -1,8 +1,8 @@
-// From a pair's score to its weight.
+// Weight of a pair from its score.
 #include "span.glsl"
 
-// Of each row: the maximum of its scores so far, their sum, what its earlier outputs are multiplied
-// by, and what exponentials of scores are (see row_sums.comp).
+// For each row: maximum and sum of its scores so far, factor of its earlier outputs, and factor of
+// the exponentials of scores (see row_sums.comp).
 layout(std430, binding = 4) readonly buffer RowSums { vec4 row_sums[]; };
 #ifdef KEEP_ATTENTION
 layout(binding = 0, r32f) writeonly uniform image2DArray attention;  // (c, i, head), zeros
@@ -23,7 +23,7 @@ float weight(float score, vec4 row, int head, int i, int c) {
 #endif
 }
 
-// Not for pairs that are not allowed: another tile may have them.
+// Not for masked pairs: they may be in another tile.
 void keep(int head, int i, int c, float value) {
 #ifdef KEEP_ATTENTION
   if (value != 0.0) imageStore(attention, ivec3(c, i, head), vec4(value));

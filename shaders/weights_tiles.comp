@@ -1,5 +1,5 @@
-// Scores into weights in place, HEIGHT x CELLS cells an invocation; 0 where the pattern forbids a
-// pair. x counts groups of cells, y tiles, z copies.
+// Turns scores into weights in place, HEIGHT x CELLS cells per invocation; 0 for masked pairs. x
+// counts groups of cells, y tiles, z copies.
 #include "attention.glsl"
 #include "weight.glsl"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs all tests.
+# Installs missing packages, builds, and runs all tests.
 #   tests/run.sh [--sanitize [address|thread]] [CTEST'S ARGUMENTS]     -R NAME runs some of the tests
 # --sanitize address (or --sanitize alone): under AddressSanitizer and UndefinedBehaviorSanitizer, in
-# build-sanitize. --sanitize thread: what has threads (tests/threads) under ThreadSanitizer, in
+# build-sanitize. --sanitize thread: multithreaded tests (tests/threads) under ThreadSanitizer, in
 # build-sanitize-thread.
 set -euo pipefail
 
@@ -31,11 +31,11 @@ case ${1:-} in
       export LSAN_OPTIONS=suppressions=$top/tests/support/leaks.supp:print_suppressions=0
     else
       build=${ATTNSCOPE_BUILD:-$top/build-sanitize-thread}
-      # -O1: what is compared are accesses, and the build takes half as long.
+      # -O1: race detection only needs the accesses, and the build takes half as long.
       options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"
         -DATTNSCOPE_SANITIZE=thread)
       export TSAN_OPTIONS=suppressions=$top/tests/threads/races.supp:halt_on_error=1
-      # Each action takes some ten times as long.
+      # Each action is about ten times slower.
       export ATTNSCOPE_MONKEY_ACTIONS=${ATTNSCOPE_MONKEY_ACTIONS:-300}
     fi
     ;;

@@ -1,11 +1,11 @@
-// Limits of a process's address space (ulimit -v), under which libraries end a program without a
-// word: threads' stacks, allocators' reserves and a graphics driver's share of them are kept small.
+// Adapts the program to a limit of its address space (ulimit -v), under which libraries would abort
+// without a message: limits thread stacks, allocator reserves and the share of a graphics driver.
 #pragma once
 
 namespace attnscope::command {
 
-// Before any thread begins. WorkError where the limit is below what even --help may need. Does
-// nothing without a limit.
+// Call before starting threads; no effect without a limit. Throws WorkError if the limit is below
+// the minimum for --help.
 void fit_into_address_space();
 
 }  // namespace attnscope::command

@@ -1,4 +1,4 @@
-// attnscope attend CASE [--spec SPEC.json] [--backend ..] [--terms] -o OUT: SPEC section 2.
+// attnscope attend CASE [--spec SPEC.json] [--device ..] [--terms] -o OUT: spec.md, section 2.
 #include "core/experiment/attend.h"
 
 #include <cstdio>
@@ -32,11 +32,11 @@ void run(const AttendOptions& options) {
   const Stop stop = stop_on_interrupt();
   const StopScope scope(stop);
   const Attended attended = [&] {
-    const ProgressLine line("carrying it out");
-    return attend(tensors, spec, options.terms, chosen_backend(provider, choice), stop);
+    const ProgressLine line("computing");
+    return attend(tensors, spec, options.terms, require_backend(provider, choice), stop);
   }();
   if (!attended.note.empty()) {
-    if (choice == BackendChoice::Gpu) throw InputError("--backend gpu: " + attended.note);
+    if (choice == BackendChoice::Gpu) throw InputError("--device gpu: " + attended.note);
     std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", attended.note.c_str());
   }
   for (const std::string& remark : attended.remarks) {
@@ -50,14 +50,16 @@ void run(const AttendOptions& options) {
 void add_attend(Command program) {
   auto options = std::make_shared<AttendOptions>();
   Command command = program.subcommand(
-      "attend", "Carry out one attention operation on the tensors of a safetensors file");
-  command.add("CASE", options->input, "Tensors q, k, v or x, wq, wk, wv, and others by name")
+      "attend", "Compute one attention operation on the tensors of a safetensors file");
+  command
+      .add("CASE", options->input,
+           "Safetensors file with q, k, v or x, wq, wk, wv, and further tensors by name")
       .required();
   command.add("--spec", options->spec,
-              "JSON file with the operation; by default the file's metadata say it");
-  command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
-  command.flag("--terms", options->terms, "Also write the terms that make up the scores");
-  command.add("-o,--output", options->output, "The file to write").required();
+              "JSON file that specifies the operation; default: metadata of CASE");
+  command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
+  command.flag("--terms", options->terms, "Also write the individual terms of the scores");
+  command.add("-o,--output", options->output, "Output file (safetensors)").required();
   command.action([options] { run(*options); });
 }
 

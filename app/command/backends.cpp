@@ -11,13 +11,13 @@ BackendProvider backends() {
   return headless_backends();
 }
 
-Backend& chosen_backend(const BackendProvider& provider, BackendChoice choice) {
+Backend& require_backend(const BackendProvider& provider, BackendChoice choice) {
   const BackendOffer offer = provider(choice);
   if (!offer.backend) {
-    throw InputError("--backend " + std::string(to_string(choice)) + ": " + offer.note);
+    throw InputError("--device " + std::string(to_string(choice)) + ": " + offer.note);
   }
   if (!offer.note.empty()) {
-    std::fprintf(stderr, "attnscope: runs on the CPU: %s\n", offer.note.c_str());
+    std::fprintf(stderr, "attnscope: running on the CPU: %s\n", offer.note.c_str());
   }
   return *offer.backend;
 }

@@ -1,4 +1,4 @@
-// Where the commands get their backends from.
+// Backends of the commands.
 #pragma once
 
 #include "core/experiment/runner.h"
@@ -7,9 +7,9 @@ namespace attnscope::command {
 
 BackendProvider backends();
 
-// The backend for --backend, which lives as long as its provider, or InputError with the reason why
-// there is none.
-Backend& chosen_backend(const BackendProvider& provider, BackendChoice choice);
-Backend& chosen_backend(BackendProvider&& provider, BackendChoice choice) = delete;
+// Backend for --device; lives as long as its provider. Throws InputError with the reason if it is
+// unavailable.
+Backend& require_backend(const BackendProvider& provider, BackendChoice choice);
+Backend& require_backend(BackendProvider&& provider, BackendChoice choice) = delete;
 
 }  // namespace attnscope::command

@@ -1,4 +1,4 @@
-// attnscope calibrate: the threshold at which tokens may leave a model early.
+// attnscope calibrate: calibrates the early-exit threshold of a model.
 #include "core/training/calibrate.h"
 
 #include <unistd.h>
@@ -56,7 +56,7 @@ void write(const CalibrateOptions& options, const Calibration& calibration) {
   DisplayList list =
       calibration_picture(calibration, size.width, height, theme, file_text_measure());
   if (size.transparent) list.background.a = 0;
-  write_picture(options.output, list, size.scale, {{"Title", "a calibrated threshold"}});
+  write_picture(options.output, list, size.scale, {{"Title", "calibrated exit threshold"}});
 }
 
 void print_table(const Calibration& calibration) {
@@ -72,7 +72,7 @@ void print_table(const Calibration& calibration) {
 
 void run(const CalibrateOptions& options) {
   if (options.files.empty()) {
-    throw InputError("calibrate: expected text files to choose the threshold by");
+    throw InputError("calibrate: expected text files for calibration, found none");
   }
   if (!options.output.empty()) {
     if (!is_table(options.output)) check_picture_name(options.output);
@@ -85,13 +85,13 @@ void run(const CalibrateOptions& options) {
     checkpoint.model = with_structure(checkpoint.model, structure);
   }
   CalibrationRequest request;
-  request.method = options.method.empty() ? usual_method(checkpoint.model.config)
+  request.method = options.method.empty() ? default_method(checkpoint.model.config)
                                           : calibration_method(options.method);
   request.tolerance = options.tolerance;
   request.level = options.level;
   request.length = options.length;
-  request.most_windows = options.windows;
-  request.thresholds = CalibrationRequest::falling_thresholds(options.steps);
+  request.max_windows = options.windows;
+  request.thresholds = CalibrationRequest::descending_thresholds(options.steps);
   const Stop stop = stop_on_interrupt();
   constexpr std::size_t kSteps = 1000;
   const auto print = print_progress("calibrating");
@@ -113,42 +113,39 @@ void run(const CalibrateOptions& options) {
 }  // namespace
 
 void add_calibrate(Command program) {
-  Command command = program.subcommand(
-      "calibrate",
-      "The lowest threshold at which tokens may leave a model early, so that what is lost stays "
-      "within what is tolerated; for models with exits");
+  Command command =
+      program.subcommand("calibrate",
+                         "Calibrate the early-exit threshold: the lowest one whose loss of "
+                         "accuracy stays within the tolerance; for models with exits");
   const auto options = std::make_shared<CalibrateOptions>();
-  command.add("files", options->files, "Text files to choose the threshold by");
-  command.add("-m,--model", options->model, "A bundled model's name or a folder");
-  command.add("--exits", options->exits,
-              "Another rule than the model's: saturation,decay=2 ('attnscope list exits')");
+  command.add("files", options->files, "Text files for calibration");
+  command.add("-m,--model", options->model, "Model: bundled name or folder");
+  command.add(
+      "--exits", options->exits,
+      "Exit rule, such as saturation,decay=2 ('attnscope list exits'); default: the model's");
   command
       .add("--check", options->others,
-           "A text file that nothing is chosen by, to see what the threshold does there; once for "
-           "each file")
+           "Held-out text file on which the threshold is evaluated; repeatable")
       .one_each();
   command.add("--method", options->method,
-              "test: learn then test, with a promise; grid: the fewest layers whose loss is within "
-              "the tolerance, without one; default: what the model's rule was published with");
+              "test: learn then test, with a guarantee; grid: the fewest layers within the "
+              "tolerance, without a guarantee; default: as published for the model's rule");
   command
       .add("--tolerance", options->tolerance,
-           "test: the share of tokens whose guess may differ from the full model's; grid: nats per "
-           "token that the loss may gain")
+           "test: maximum share of tokens whose prediction differs from the full model; grid: "
+           "maximum increase of the loss in nats per token")
       .show_default();
-  command
-      .add("--risk", options->level,
-           "test: the chance that is taken that the promise does not hold")
+  command.add("--risk", options->level, "test: probability that the guarantee does not hold")
       .show_default();
   command.add("--length", options->length,
-              "Tokens of a window; default: the context that the model was trained with");
-  command.add("--windows", options->windows, "Windows of a text at most").show_default();
-  command
-      .add("--steps", options->steps, "How many thresholds are tried, from 1 down, evenly spread")
+              "Window length in tokens; default: the context length of training");
+  command.add("--windows", options->windows, "Maximum number of windows per text").show_default();
+  command.add("--steps", options->steps, "Number of evenly spaced thresholds to try, from 1 down")
       .from_to(Index{1}, Index{1000})
       .show_default();
   options->size.add_to(command);
   command.add("-o,--output", options->output,
-              "A picture, FILE.png, FILE.svg or FILE.pdf, or all numbers, FILE.csv");
+              "Output file: a figure (.png, .svg, .pdf) or all numbers (.csv)");
   command.action([options] { run(*options); });
 }
 

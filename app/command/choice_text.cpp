@@ -10,7 +10,7 @@ namespace attnscope::command {
 
 namespace {
 
-// The parts between commas that are in no brackets.
+// Splits at commas outside brackets.
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -42,11 +42,11 @@ Json choice_json(const std::string& text, std::string_view path,
     }
     const std::string key = parts[i].substr(0, equals);
     if (object.contains(key)) {
-      throw InputError(std::string(path) + "." + key + ": given twice");
+      throw InputError(std::string(path) + "." + key + ": expected once, found twice");
     }
     const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
     if (parameter == parameters.end()) {
-      object[key] = parts[i].substr(equals + 1);  // refused by name when the object is read
+      object[key] = parts[i].substr(equals + 1);  // the reader of the object reports the error
       continue;
     }
     Values one;

@@ -1,4 +1,4 @@
-// Choices with parameters as people type them: "local,window=4", "rope,base=500".
+// Choices with parameters as typed by users: "local,window=4", "rope,base=500".
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace attnscope::command {
 
-// The parameters of what has this id; InputError when there is none.
+// Parameters of the entry with this id. Throws InputError if the id is unknown.
 using ParametersOf = std::function<std::vector<Parameter>(const std::string& id)>;
 
-// {"type": "local", "window": 4} of "local,window=4", or of JSON as it is. InputErrors begin with
-// `path`; unknown keys are left to whoever reads the JSON.
+// Converts "local,window=4" to {"type": "local", "window": 4}; JSON is parsed as it is. Errors
+// begin with `path`; unknown keys are left to the reader of the JSON.
 Json choice_json(const std::string& text, std::string_view path, const ParametersOf& parameters_of);
 
 }  // namespace attnscope::command

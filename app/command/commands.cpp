@@ -6,14 +6,14 @@ namespace attnscope::command {
 
 namespace {
 
-// What holds for all commands.
+// Options of all commands.
 void add_memory(Command program) {
   program
       .add(
           "--memory",
           [](const std::string& text) { set_memory_budget(memory_from_text(text, "--memory")); },
-          "How much memory runs may take: 4G, 512M; what needs more is refused; default: three "
-          "quarters of what there is, " +
+          "Memory limit for runs: 4G, 512M; larger runs are rejected; default: three quarters of "
+          "the available memory, " +
               memory_text(static_cast<double>(default_memory_budget())) + " here")
       .value_name("SIZE");
 }

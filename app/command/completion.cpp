@@ -26,7 +26,7 @@ std::vector<std::string> lesson_ids() {
   return result;
 }
 
-// The words that a value begins with: parameters, or a folder in their place, may come behind.
+// Possible first words of a value; parameters may follow, and some values may also be folders.
 std::vector<std::string> values_of(const CommandWords& command, const OptionWords& option) {
   if (!option.choices.empty()) return option.choices;
   const std::string& name = option.names.back();
@@ -37,15 +37,15 @@ std::vector<std::string> values_of(const CommandWords& command, const OptionWord
   if (is({"--view"})) return id_words(views());
   if (is({"--variant", "--compare-variant"})) return id_words(variants());
   if (is({"--position", "--compare-position"})) return id_words(encodings());
-  if (is({"--colour-map", "--color-map"})) return id_words(colour_maps());
+  if (is({"--colour-map"})) return id_words(colour_maps());
   if (is({"--lesson"}) || (command.name == "lesson" && !option.named())) return lesson_ids();
-  if (is({"--backend"})) return {"auto", "cpu", "gpu"};
+  if (is({"--device"})) return {"auto", "cpu", "gpu"};
   if (is({"--overlong"})) return {"first", "last", "all"};
   if (is({"--theme"})) return {"light", "dark"};
   return {};
 }
 
-// Within single quotes of any of these shells.
+// Quotes a text in single quotes, valid in all three shells.
 std::string in_quotes(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"'", "’"}, {"\n", " "}}) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -55,7 +55,7 @@ std::string in_quotes(std::string text) {
   return text;
 }
 
-// The first sentence, or clause.
+// First sentence or clause of a help text.
 std::string brief_help(const std::string& help) {
   const std::size_t end = std::min({help.find("; "), help.find(". "), help.find(": ")});
   return in_quotes(help.substr(0, end));
@@ -75,7 +75,7 @@ std::vector<std::string> option_names(const CommandWords& command) {
   return names;
 }
 
-// The program itself, and its commands.
+// The program itself and its commands.
 std::vector<const CommandWords*> with_commands(const CommandWords& program) {
   std::vector<const CommandWords*> all{&program};
   for (const CommandWords& command : program.commands) all.push_back(&command);
@@ -88,7 +88,7 @@ std::vector<std::string> command_names(const CommandWords& program) {
   return names;
 }
 
-// A case for each command, in which words and values stand ready.
+// Case of a command in the bash function, with its words and values.
 std::string bash_case(const CommandWords& program, const CommandWords& command) {
   const bool whole = &command == &program;
   std::string text = whole ? "    '')\n" : "    " + command.name + ")\n";
@@ -147,7 +147,7 @@ std::string zsh_text(std::string text) {
   return result;
 }
 
-// "'(-o --output)'{-o,--output}'[The file]:FILE:_files'"
+// "'(-o --output)'{-o,--output}'[Output file]:FILE:_files'"
 std::string zsh_option(const CommandWords& command, const OptionWords& option) {
   const std::vector<std::string> values = values_of(command, option);
   const std::string action = values.empty() ? "_files" : "(" + joined_by(values, " ") + ")";
@@ -209,7 +209,7 @@ std::string fish_option(const CommandWords& command, const OptionWords& option,
     if (!option.value.empty()) text += " -r";
     text += " -d '" + brief_help(option.help) + "'";
   } else if (values.empty()) {
-    return "";  // files, which fish offers by itself
+    return "";  // fish completes files by default
   }
   if (!values.empty()) text += " -a '" + joined_by(values, " ") + "'";
   return text + "\n";

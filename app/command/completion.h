@@ -1,4 +1,4 @@
-// What shells complete: commands, options and the words that these take.
+// Shell completion of commands, options and their values.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace attnscope::command {
 
-// A script for "bash", "zsh" or "fish", to be read by that shell.
+// Completion script for "bash", "zsh" or "fish".
 std::string completion_script(const std::string& shell, const CommandWords& program);
 
 }  // namespace attnscope::command

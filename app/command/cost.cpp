@@ -1,4 +1,4 @@
-// attnscope cost: what variants take against the length, as a curve or a table.
+// attnscope cost: cost of variants against length, as a figure or a table.
 #include <unistd.h>
 
 #include <cstdio>
@@ -14,7 +14,7 @@
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
-#include "core/analysis/cost_picture.h"
+#include "core/analysis/cost_plot.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/figure/render.h"
@@ -26,13 +26,13 @@ struct CostOptions {
   std::vector<std::string> variants;
   std::string lengths = "128..4096", quantity = "time", output;
   Index heads = 4, head_size = 64;
-  double most_seconds = 5;
+  double max_seconds = 5;
   bool causal = false, measured = false, formula = false, no_guides = false;
   PictureSizeOptions size;
   std::optional<Command> command;
 };
 
-// "full,local,window=64,lsh": names, each followed by its parameters.
+// Splits "full,local,window=64,lsh" into names with their parameters.
 std::vector<std::string> split_variants(const std::string& text) {
   if (text.starts_with('{')) return {text};
   std::vector<std::string> list;
@@ -64,14 +64,14 @@ std::vector<CostVariant> variants_of(const std::vector<std::string>& texts) {
   std::vector<CostVariant> list;
   for (const std::string& text : texts) {
     for (const std::string& one : split_variants(text)) {
-      const bool by_name = one.find_first_of(",{") == std::string::npos;
-      list.push_back({variant_from_text(one), by_name});
+      const bool uses_published_sizes = one.find_first_of(",{") == std::string::npos;
+      list.push_back({variant_from_text(one), uses_published_sizes});
     }
   }
-  return list.empty() ? usual_cost_variants() : list;
+  return list.empty() ? default_cost_variants() : list;
 }
 
-// "128..8192", each twice the one before, or "100,300,900".
+// Parses "128..8192" (powers of two times the first) or "100,300,900".
 std::vector<Index> lengths_of(const std::string& text) {
   const std::size_t dots = text.find("..");
   const bool range = dots != std::string::npos;
@@ -84,7 +84,7 @@ std::vector<Index> lengths_of(const std::string& text) {
     if (!lengths.empty()) return lengths;
   }
   throw InputError(
-      "--lengths: expected tokens from 1 on, FIRST..LAST with the smaller first or a list such as "
+      "--lengths: expected lengths of at least 1, FIRST..LAST in ascending order or a list such as "
       "100,300,900, found \"" +
       text + "\"");
 }
@@ -93,10 +93,10 @@ bool is_picture(const std::filesystem::path& path) {
   return path.extension() != ".csv" && path != "-" && !path.empty();
 }
 
-CostLook look_of(const CostOptions& options) {
-  CostLook look;
+CostPlotOptions look_of(const CostOptions& options) {
+  CostPlotOptions look;
   look.quantity = cost_quantity(options.quantity);
-  // What is asked for; where nothing is, what was measured.
+  // Measured values by default.
   look.measured = options.measured || !options.formula;
   look.formula = options.formula;
   look.guides = !options.no_guides;
@@ -111,7 +111,7 @@ CostLook look_of(const CostOptions& options) {
   return look;
 }
 
-void write(const CostOptions& options, const CostCurves& curves, const CostLook& look) {
+void write(const CostOptions& options, const CostCurves& curves, const CostPlotOptions& look) {
   if (!is_picture(options.output)) {
     const std::string csv = to_csv(curves);
     if (options.output.empty() || options.output == "-") {
@@ -124,24 +124,24 @@ void write(const CostOptions& options, const CostCurves& curves, const CostLook&
   }
   const PictureOptions size = options.size.options();
   const Theme& theme = size.dark ? Theme::dark() : Theme::light();
-  DisplayList list = cost_picture(curves, look, theme, file_text_measure());
+  DisplayList list = cost_plot(curves, look, theme, file_text_measure());
   if (size.transparent) list.background.a = 0;
-  write_picture(options.output, list, size.scale, {{"Title", "attention against the length"}});
+  write_picture(options.output, list, size.scale, {{"Title", "attention cost against length"}});
 }
 
 void run(const CostOptions& options) {
   const bool to_screen = options.output.empty() || options.output == "-";
   if (is_picture(options.output)) check_picture_name(options.output);
   if (!to_screen) check_writable(options.output);
-  const CostLook look = look_of(options);
+  const CostPlotOptions look = look_of(options);
   CostRequest request;
   request.variants = variants_of(options.variants);
   request.lengths = lengths_of(options.lengths);
   request.heads = options.heads;
   request.head_size = options.head_size;
   request.causal = options.causal;
-  request.most_seconds = options.most_seconds;
-  // Times by formula go by the measured speed of full attention.
+  request.max_seconds = options.max_seconds;
+  // Times from formulas are scaled by the measured speed of full attention.
   const bool counts_only = look.quantity == CostQuantity::Operations ||
                            (look.quantity == CostQuantity::Bytes && !look.measured);
   request.measured = !counts_only;
@@ -169,48 +169,48 @@ void run(const CostOptions& options) {
 }  // namespace
 
 void add_cost(Command program) {
-  Command command = program.subcommand(
-      "cost",
-      "What variants take against the length: time and memory measured here, operations counted, "
-      "beside the growth that their papers name");
+  Command command =
+      program.subcommand("cost",
+                         "Cost of variants against length: measured time and memory, and operation "
+                         "counts, next to the growth stated in their papers");
   const auto options = std::make_shared<CostOptions>();
   options->command = command;
   std::string usual;
-  for (const CostVariant& one : usual_cost_variants()) {
+  for (const CostVariant& one : default_cost_variants()) {
     usual += (usual.empty() ? "" : ",") + one.choice.id;
   }
   command
       .add("--variant", options->variants,
-           "Variants, with parameters where these are not to be as the paper has them at each "
-           "length: full,local,window=64,lsh; default: " +
+           "Variants with optional parameters, by default as in the papers for each length: "
+           "full,local,window=64,lsh; default: " +
                usual)
       .one_each();
   command
       .add("--lengths", options->lengths,
-           "FIRST..LAST tokens, each twice the one before, or a list of lengths: 100,300,900")
+           "Lengths in tokens: FIRST..LAST in powers of two, or a list: 100,300,900")
       .show_default();
-  command.add("--quantity", options->quantity, "What a picture shows: time, operations or bytes")
+  command.add("--quantity", options->quantity, "Quantity to plot: time, operations or bytes")
       .show_default();
-  command.flag("--measured", options->measured, "Draw what was measured; so it is by default");
+  command.flag("--measured", options->measured, "Plot measured values (default)");
   command.flag("--formula", options->formula,
-               "Draw what a formula gives: time at the speed of full attention, bytes of inputs, "
-               "output and scores. Operations are counted always");
+               "Plot values from formulas: time at the speed of full attention; bytes of inputs, "
+               "output and scores. Operations are always counted");
   command.flag("--no-guides", options->no_guides,
-               "Without the lines of the growth that the papers name");
-  command.add("--heads", options->heads, "Heads of an operation").positive().show_default();
-  command.add("--head-size", options->head_size, "Numbers of a head's query, key and value")
+               "Omit the lines of the growth stated in the papers");
+  command.add("--heads", options->heads, "Number of heads").positive().show_default();
+  command.add("--head-size", options->head_size, "Head size d_k of queries, keys and values")
       .positive()
       .show_default();
-  command.flag("--causal", options->causal, "No query sees later keys, where a variant can that");
+  command.flag("--causal", options->causal, "Causal mask, for variants that support it");
   command
-      .add("--most-seconds", options->most_seconds,
-           "Lengths at which one operation would take longer are left out, and said")
+      .add("--max-seconds,--most-seconds", options->max_seconds,
+           "Maximum seconds per operation; longer ones are skipped with a note")
       .positive()
       .show_default();
   options->size.add_to(command);
   command.add("-o,--output", options->output,
-              "The picture to write, FILE.png, FILE.svg or FILE.pdf, or all numbers, FILE.csv; "
-              "default: these on standard output");
+              "Output file: a figure (.png, .svg, .pdf) or all numbers (.csv); default: numbers on "
+              "standard output");
   command.action([options] { run(*options); });
 }
 

@@ -1,4 +1,4 @@
-// attnscope datastore: the contexts of texts with what followed them, for --retrieval.
+// attnscope datastore: builds a datastore of contexts from texts, for --retrieval.
 #include "core/experiment/datastore.h"
 
 #include <filesystem>
@@ -40,7 +40,7 @@ std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
     }
     texts.emplace_back();
     for (const Token& token :
-         checkpoint.tokenizer->encode(read_file(file, limits::kMostStoredText))) {
+         checkpoint.tokenizer->encode(read_file(file, limits::kMaxStoredText))) {
       texts.back().push_back(token.id);
     }
   }
@@ -53,7 +53,7 @@ void make(const DatastoreOptions& options) {
   const Checkpoint& checkpoint = *held;
   check_writable(options.output);
   const BackendProvider provider = backends();
-  Backend& backend = chosen_backend(provider, backend_choice(options.backend));
+  Backend& backend = require_backend(provider, backend_choice(options.backend));
   const Stop stop = stop_on_interrupt();
   const StopScope scope(stop);
   const auto print = print_progress("storing");
@@ -70,15 +70,14 @@ void make(const DatastoreOptions& options) {
 
 void add_datastore(Command program) {
   Command command = program.subcommand(
-      "datastore", "Keep the contexts of texts with the tokens that followed, for --retrieval");
+      "datastore", "Build a datastore of contexts and next tokens from texts, for --retrieval");
   const auto options = std::make_shared<DatastoreOptions>();
-  command.add("-m,--model", options->model, "A bundled model's name or a folder");
-  command.add("-t,--text", options->texts, "Files with the texts");
-  command.add("--ids", options->ids, "A text as token numbers, 1,2,3; as often as wanted")
-      .one_each();
-  command.flag("--half", options->half, "Keys as 16-bit numbers");
-  command.add("--backend", options->backend, "Where to compute: auto, cpu or gpu");
-  command.add("-o,--output", options->output, "The safetensors file to write").required();
+  command.add("-m,--model", options->model, "Model: bundled name or folder");
+  command.add("-t,--text", options->texts, "Text files");
+  command.add("--ids", options->ids, "Text as token ids: 1,2,3; repeatable").one_each();
+  command.flag("--half", options->half, "Store keys as float16");
+  command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu");
+  command.add("-o,--output", options->output, "Output file (safetensors)").required();
   command.action([options] { make(*options); });
 }
 

@@ -1,4 +1,4 @@
-// attnscope evaluate: how well a model predicts texts, targets, pictures or actions.
+// attnscope evaluate: evaluates a model on texts, targets, images or actions.
 #include "core/training/evaluate.h"
 
 #include <cmath>
@@ -22,20 +22,20 @@ namespace attnscope::command {
 namespace {
 
 constexpr Index kRepeatSequences = 512;
-constexpr Index kMostLength = Index{1} << 20;
+constexpr Index kMaxLength = Index{1} << 20;
 constexpr std::uint64_t kRepeatSeed = 1;
 
 struct EvaluateOptions {
   std::string model = "default", task;
   std::vector<std::string> files, ngram_text;
   int ngram_order = 6;
-  Index length = 0;  // 0: the context
+  Index length = 0;  // 0: context length of training
   double exit = 1;
   bool exits = false;
   bool repeat = false;
 };
 
-// "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101": whatever there is of it.
+// Available results, such as "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101".
 std::string described(const Evaluation& e, const Checkpoint& checkpoint, const std::string& ngram) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -45,7 +45,7 @@ std::string described(const Evaluation& e, const Checkpoint& checkpoint, const s
   if (e.lines > 0) {
     add("whole lines " + fixed(static_cast<double>(e.whole) / static_cast<double>(e.lines), 4));
   }
-  if (e.passed > 0) {
+  if (e.available_layers > 0) {
     add(fixed(e.mean_layers(), 2) + " of " + std::to_string(checkpoint.model.config.layers) +
         " layers");
   }
@@ -56,7 +56,7 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
                     const Stop& stop) {
   NgramModel ngram(options.ngram_order);
   for (const std::string& file : options.ngram_text) ngram.learn(read_file(file));
-  Reading reading{.length = options.length};
+  EvaluationOptions reading{.length = options.length};
   if (options.exits) reading.exit = options.exit;
   Evaluation all;
   double ngram_bits = 0;
@@ -80,12 +80,12 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
   if (options.files.size() > 1) print("all", all, ngram_bits / all.bytes);
 }
 
-// How well the model does on what a task makes and never trains on.
+// Evaluates the model on generated held-out data of a task.
 void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options, const Stop& stop) {
   const TaskInfo& chosen = task(options.task);
   if (!chosen.files.empty()) {
-    throw InputError("--task: expected a task that makes what it is scored on, found " + chosen.id +
-                     "; name the files to evaluate on instead");
+    throw InputError("--task: expected a task with generated evaluation data, found " + chosen.id +
+                     "; pass files to evaluate on instead");
   }
   TrainingPlan plan;
   plan.task = chosen.id;
@@ -105,7 +105,7 @@ void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& option
   const Index length = options.length > 0 ? options.length : config.context;
   const DrawnSequences sequences = repeated_sequences(config.vocabulary, length, kRepeatSeed);
   const Score score = [&] {
-    const ProgressLine line("scoring repeated tokens");
+    const ProgressLine line("evaluating repeated tokens");
     return score_of(checkpoint.model, sequences, kRepeatSequences, stop);
   }();
   std::printf("repeated tokens: accuracy %.4f, loss %.4f (%td sequences of %td tokens)\n",
@@ -114,10 +114,11 @@ void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& option
 
 void evaluate_command(const EvaluateOptions& options) {
   if (options.files.empty() && !options.repeat && options.task.empty()) {
-    throw InputError("evaluate: expected text files, pictures, --task or --repeat");
+    throw InputError("evaluate: expected text files, images, --task or --repeat, found none");
   }
   if (options.files.empty() && !options.ngram_text.empty()) {
-    throw InputError("--ngram-text: expected text files to compare on (FILE after the option)");
+    throw InputError(
+        "--ngram-text: expected text files to evaluate on (FILE after the option), found none");
   }
   const Stop stop = stop_on_interrupt();
   const StopScope scope(stop);
@@ -133,7 +134,7 @@ void evaluate_command(const EvaluateOptions& options) {
   for (const std::string& note : checkpoint.model.notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
-  for (const std::string& note : notes_on_looking_ahead(checkpoint.model)) {
+  for (const std::string& note : future_leak_notes(checkpoint.model)) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
 }
@@ -141,34 +142,33 @@ void evaluate_command(const EvaluateOptions& options) {
 }  // namespace
 
 void add_evaluate(Command program) {
-  Command command = program.subcommand(
-      "evaluate",
-      "How well a model predicts: bits that it needs for each byte of text files (lower is "
-      "better), loss (nats per token, pixel or action) and the share that it guesses right");
+  Command command =
+      program.subcommand("evaluate",
+                         "Evaluate a model: bits per byte of text files (lower is better), loss "
+                         "(nats per token, pixel or action) and accuracy");
   const auto options = std::make_shared<EvaluateOptions>();
   command.add("files", options->files,
-              "What the model reads: text files, lines of a source, a tab and its target, "
-              "pictures or tables of them (CSV), or trajectories (safetensors)");
-  command.add("-m,--model", options->model, "A bundled model's name or a folder");
+              "Evaluation data: text files, lines of source, tab and target, images or tables of "
+              "images (CSV), or trajectories (safetensors)");
+  command.add("-m,--model", options->model, "Model: bundled name or folder");
   command
       .add("--length", options->length,
-           "Tokens of a window; default: the context that the model was trained with")
-      .from_to(Index{1}, kMostLength);
-  command
-      .add("--exit", options->exit,
-           "Tokens leave at the first layer that is as sure as this; for models with exits")
+           "Window length in tokens; default: the context length of training")
+      .from_to(Index{1}, kMaxLength);
+  command.add("--exit", options->exit, "Early-exit confidence threshold; for models with exits")
       .from_to(0.0, 1.0);
   command.add("--task", options->task,
-              "What a task of `train` makes and holds out: recall, brackets, numbers, trajectory");
-  command.flag("--repeat", options->repeat,
-               "Random tokens of which the end repeats what came before: loss (nats per token) "
-               "and accuracy where they are repeated");
+              "Evaluate on the generated held-out data of a training task: recall, brackets, "
+              "numbers, trajectory");
+  command.flag(
+      "--repeat", options->repeat,
+      "Evaluate on repeated random tokens: loss (nats per token) and accuracy of the repetition");
   command
       .add("--ngram-text", options->ngram_text,
-           "A file that a byte n-gram model learns from, to print its score beside; once "
-           "for each file")
+           "Training file of a byte n-gram baseline; repeatable")
       .one_each();
-  command.add("--ngram-order", options->ngram_order, "Bytes of an n-gram; default: 6");
+  command.add("--ngram-order", options->ngram_order,
+              "Order of the n-gram baseline in bytes; default: 6");
   command.action([options, command] {
     options->exits = command.given("--exit");
     evaluate_command(*options);

@@ -1,5 +1,5 @@
-// The options by which commands say what to run: text, model, variant, encoding, backend. The one
-// place where they are parsed.
+// Options that describe a run: text, model, variant, encoding, device. All commands parse them
+// here.
 #pragma once
 
 #include <memory>
@@ -8,43 +8,44 @@
 #include <vector>
 
 #include "app/command/options.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
 namespace attnscope::command {
 
-// "local,window=4,dilation=2", or JSON, {"type": "local", "window": 4}. A value that is a list is
-// JSON too: "longformer,window=4,global=[0,5]". What has no default may be left out: see
-// complete_choices(). InputError begins with "variant" or "position".
+// Parses "local,window=4,dilation=2" or JSON, {"type": "local", "window": 4}. Lists are JSON too:
+// "longformer,window=4,global=[0,5]". Parameters without a default may be omitted: see
+// fill_unset_parameters(). Errors begin with "variant" or "position".
 Choice variant_from_text(const std::string& text);
 Choice encoding_from_text(const std::string& text);
 
-// "1,2,3"; no number is below `least`. Nothing where it is anything else.
+// Parses "1,2,3" with numbers of at least `least`; nullopt for other texts.
 std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
                                                            std::int32_t least);
-// Likewise of tokens. InputError begins with the option's name.
+// Parses token ids. Errors begin with the option's name.
 std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
                                         std::int32_t least);
 
-// "saturation,decay=2". InputError begins with "exits".
+// Parses "saturation,decay=2". Errors begin with "exits".
 Choice exits_from_text(const std::string& text);
 
-// "knn,store=FILE,k=8". InputError begins with "retrieval".
+// Parses "knn,store=FILE,k=8". Errors begin with "retrieval".
 RetrievalChoice retrieval_from_text(const std::string& text);
 
-// --architecture, --join, --exits, --segment-length, --variant, --position, --causal, --no-causal.
+// Options --architecture, --join, --exits, --segment-length, --variant, --position, --causal and
+// --no-causal.
 class ChoiceOptions {
  public:
-  // `otherwise` says in the help what holds where an option is not given.
-  // `prefix` begins the options' names: "compare-".
+  // otherwise: description of the defaults, for the help.
+  // prefix: start of the option names, e.g. "compare-".
   void add_to(Command command, const std::string& otherwise = "as the model was trained",
               const std::string& prefix = "");
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;
-  // `structure` with what the options say in place of what it has.
+  // `structure` with the given options applied.
   Structure structure(Structure structure) const;
-  // InputError where any of them is given for attention that is there already.
+  // Throws InputError if any of them is given for imported attention.
   void check_trace(const Trace& trace) const;
 
  private:
@@ -53,50 +54,50 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// --tokens, --key-tokens, --grid: what goes with a file of tensors or a picture.
-// Whether a file of this name is one of tensors, or a picture that carries no experiment.
+// True if a file holds tensors, or is an image without an embedded experiment.
 bool holds_tensors(const std::filesystem::path& file);
 
+// Options --tokens, --key-tokens and --grid for a file of tensors or an image.
 class TensorOptions {
  public:
   void add_to(Command command);
-  // Makes the experiment one of `file`, where that holds tensors. InputError for tokens without, or
-  // where options of `command` say to run a model on something else.
-  void apply(const std::string& file, Experiment& experiment) const;
+  // Sets the experiment's tensors if `file` holds any. Throws InputError for token lists without
+  // tensors, or if other options of `command` specify a model or another input.
+  void apply(const std::string& file, RunSpec& spec) const;
 
  private:
   std::string tokens_, key_tokens_, grid_;
   std::optional<Command> command_;
 };
 
-// --text, --text-file, --ids, --session, --model, --group, --backend, --overlong, --intervene and
-// the above.
+// Options --text, --text-file, --ids, --session, --model, --group, --device, --overlong,
+// --intervene and those above.
 class ExperimentOptions {
  public:
   void add_to(Command command);
-  // Without --overlong, for commands that have a rule of their own for what is beyond the context.
+  // Without --overlong, for commands with their own rule for texts beyond the context.
   void add_all_but_overlong(Command command);
-  // What the session file says, where one is given, changed by the other options. InputError when
-  // there is nothing to run.
-  Experiment experiment() const;
+  // The experiment of the session file, if given, changed by the other options. Throws InputError
+  // without an input.
+  Session experiment() const;
   bool intervenes() const { return !interventions_.empty(); }
-  // Whether the model is all that is given, to a command that offers it: then the experiment is
-  // what it opens on (core/view/opening.h). say_sample() notes what that is on stderr.
+  // Enables samples: if only a model is given, the experiment is that with which the model opens
+  // (core/view/opening.h). say_sample() reports the sample on stderr.
   void offer_samples() { samples_ = true; }
   bool reads_sample() const { return samples_ && has_nothing_to_read() && !model_.empty(); }
-  void say_sample(const Experiment& experiment) const;
+  void say_sample(const RunSpec& spec) const;
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
  private:
   bool has_nothing_to_read() const;
-  // What a file of a mask or of edges says of the variant.
-  void take_drawn(Experiment& experiment) const;
+  // Applies a mask or edges from a file to the variant.
+  void apply_drawing(RunSpec& spec) const;
 
   std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
   std::string ids_, target_ids_, target_, second_, input_, retrieval_;
   bool samples_ = false;
   double exit_ = 0;
-  Index most_tokens_ = 0;
+  Index max_tokens_ = 0;
   std::vector<std::string> groups_;
   std::vector<std::string> interventions_;
   ChoiceOptions choices_;
@@ -104,15 +105,14 @@ class ExperimentOptions {
   std::optional<Command> command_;
 };
 
-// What to compare with: --compare SESSION and --compare-text, --compare-model, --compare-variant,
-// --compare-position, --compare-causal, --compare-layer, --compare-head. The run itself, but for
-// what these name.
+// Options of run B: --compare SESSION and --compare-text, --compare-model, --compare-variant,
+// --compare-position, --compare-causal, --compare-layer, --compare-head. Defaults to the run itself
+// with these changes.
 class CompareOptions {
  public:
   void add_to(Command command);
-  // Gives the experiment another one to stand beside it where any of these options is there.
-  // InputError.
-  void apply(Experiment& experiment) const;
+  // Adds run B to the experiment if any of these options is given. Throws InputError.
+  void apply(Session& experiment) const;
   bool given() const;
 
  private:

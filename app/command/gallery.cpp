@@ -1,5 +1,4 @@
-// attnscope gallery: pictures of every view, variant and encoding, light and dark, and pages that
-// show them.
+// attnscope gallery: pictures of every view, variant and encoding, light and dark, with HTML pages.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -15,7 +14,7 @@
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/company.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
@@ -36,7 +35,7 @@ std::string image(const std::string& file, const std::string& alt) {
   return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(alt) + "\"></a>\n";
 }
 
-// A picture on light and dark ground, below its heading and words.
+// Section with a heading, text and a picture in both themes.
 std::string section(const std::string& id, const std::string& heading, const std::string& words) {
   return "<section id=\"" + id + "\">\n<h2>" + markup(heading) + "</h2>\n<p>" + words +
          "</p>\n<div class=\"pair\">\n" + image(id + ".png", heading + ", light theme") +
@@ -49,13 +48,13 @@ std::string section(const View& view) {
                      ".svg\">SVG</a> and <a href=\"" + view.id + ".pdf\">PDF</a>.");
 }
 
-// The head whose rows are sharpest in the mean: something to look at.
+// Selects the head with the lowest mean entropy.
 void choose_head(const Trace& trace, ViewSettings& settings) {
   double best = 0;
   for (const HeadRef& at : trace.heads(trace.part(settings.part))) {
     Index in_group = 0;
     const AttentionTap* tap = trace.find(at, &in_group);
-    if (!tap->kept()) continue;  // looking at all of a huge map takes long
+    if (!tap->is_kept()) continue;  // computing all of a huge map is slow
     const Tensor weights = tap->attention(in_group);
     double sum = 0;
     for (Index i = 0; i < weights.dim(0); ++i) {
@@ -72,35 +71,36 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
 class Gallery {
  public:
   explicit Gallery(const GalleryOptions& options) : options_(options), runner_(backends()) {
-    experiment_.text = options.text;
-    experiment_.model = options.model;
-    experiment_.backend = backend_choice(options.backend);
-    experiment_.structure = options.choices.structure({});
-    experiment_.variant = options.choices.variant();
-    experiment_.encoding = options.choices.encoding();
-    experiment_.causal = options.choices.causal();
-    complete_choices(experiment_);
+    experiment_.run.text = options.text;
+    experiment_.run.model = options.model;
+    experiment_.run.backend = backend_choice(options.backend);
+    experiment_.run.structure = options.choices.structure({});
+    experiment_.run.variant = options.choices.variant();
+    experiment_.run.encoding = options.choices.encoding();
+    experiment_.run.causal = options.choices.causal();
+    fill_unset_parameters(experiment_.run);
   }
 
   std::string views_page() {
     std::string sections;
     for (const View& view : views()) {
-      Experiment shown = experiment_;
+      Session shown = experiment_;
       shown.view.id = view.id;
       if (view.example) view.example(shown);
       try {
         draw(view.id, shown, {}, {".svg", ".pdf"});
         sections += section(view);
-      } catch (const InputError& e) {  // of this model it has nothing to show
+      } catch (const InputError& e) {  // the view has no content for this model
         if (!view.objection) throw;
         sections += "<section><h2>" + markup(view.label) +
-                    "</h2>\n<p>Not in this gallery: " + markup(e.what()) + "</p></section>\n";
+                    "</h2>\n<p>Not available for this model: " + markup(e.what()) +
+                    "</p></section>\n";
       }
     }
     return sections;
   }
 
-  // `kind`: "variant" or "position", with which the names of its pictures begin.
+  // kind: "variant" or "position", the prefix of its file names.
   std::string methods_page(const std::vector<MethodPicture>& methods, const std::string& kind) {
     std::string sections, group;
     PictureOptions size;
@@ -114,10 +114,11 @@ class Gallery {
       }
       if (!method.refusal.empty()) {
         sections += "<section><h2>" + markup(method.label) +
-                    "</h2>\n<p>Not in this model: " + markup(method.refusal) + "</p></section>\n";
+                    "</h2>\n<p>Not available for this model: " + markup(method.refusal) +
+                    "</p></section>\n";
         continue;
       }
-      draw(method.id, method.experiment, size, {});
+      draw(method.id, Session{method.viewed}, size, {});
       sections += section(method.id, method.label,
                           markup(method.summary) + " <cite>" + markup(method.source) + "</cite>");
     }
@@ -125,29 +126,29 @@ class Gallery {
   }
 
   std::vector<MethodPicture> methods() const {
-    Experiment plain = experiment_;
-    plain.variant.reset();
-    plain.encoding.reset();
-    plain.causal.reset();
+    Session plain = experiment_;
+    plain.run.variant.reset();
+    plain.run.encoding.reset();
+    plain.run.causal.reset();
     return method_pictures(plain);
   }
 
  private:
-  // PNG, light and dark, and whatever else is asked for.
-  void draw(const std::string& id, Experiment shown, PictureOptions picture,
+  // Draws PNGs in both themes, and further formats if requested.
+  void draw(const std::string& id, Session shown, PictureOptions picture,
             const std::vector<std::string>& endings) {
     picture.scale = options_.scale;
-    const std::vector<std::string> names = findings_read(shown);
+    const std::vector<std::string> names = required_findings(shown);
     const Stop stop = stop_on_interrupt();
     const StopScope scope(stop);
     const ProgressLine line("drawing " + id);
     Traces traces = runner_.observe(shown, names, stop);
-    traces.findings.add(find_beside(shown, names, runner_, {}, stop));
-    make_folder(options_.folder);  // not before it is known that there is something to put there
+    traces.findings.add(compute_background_findings(shown, names, runner_, {}, stop));
+    make_folder(options_.folder);  // created only once there is something to save
     choose_head(*traces.trace, shown.view);
-    for (Experiment& other : shown.others) {
-      other.view.layer = shown.view.layer;
-      other.view.head = shown.view.head;
+    if (shown.b) {
+      shown.b->view.layer = shown.view.layer;
+      shown.b->view.head = shown.view.head;
     }
     const auto write = [&](const std::string& ending) {
       write_view(options_.folder / (id + ending), *traces.trace, shown, picture, traces.findings);
@@ -159,27 +160,27 @@ class Gallery {
   }
   const GalleryOptions& options_;
   ExperimentRun runner_;
-  Experiment experiment_;
+  Session experiment_;
 };
 
 void run(const GalleryOptions& options) {
-  model_store()->checkpoint(options.model);  // or refuses, before anything is drawn
+  model_store()->checkpoint(options.model);  // throws before anything is drawn
   Gallery gallery(options);
   const std::string views = gallery.views_page();
   const std::string text = "<blockquote><p>" + markup(options.text) + "</p></blockquote>\n";
   const std::vector<MethodPicture> methods = gallery.methods();
-  write_html_page(options.folder / "variants.html", "What attention variants do",
-                  "<p>Every variant of attention, told by its mechanism.</p>\n" + text +
+  write_html_page(options.folder / "variants.html", "Attention variants",
+                  "<p>Mechanism of every attention variant.</p>\n" + text +
                       gallery.methods_page(methods, "variant"));
-  write_html_page(
-      options.folder / "encodings.html", "What positional encodings do",
-      "<p>Every positional encoding.</p>\n" + text + gallery.methods_page(methods, "position"));
-  write_html_page(options.folder / "index.html", "What a model attends to",
+  write_html_page(options.folder / "encodings.html", "Positional encodings",
+                  "<p>Mechanism of every positional encoding.</p>\n" + text +
+                      gallery.methods_page(methods, "position"));
+  write_html_page(options.folder / "index.html", "Views of attention",
                   "<p>Every view of attnscope, drawn from one run of the model “" +
                       markup(options.model) +
-                      "”. Each PNG carries the experiment that made it. Then every <a "
-                      "href=\"variants.html\">variant of attention</a> and every <a "
-                      "href=\"encodings.html\">positional encoding</a>, by its mechanism.</p>\n" +
+                      "”. Each PNG embeds its experiment. See also the mechanisms of all <a "
+                      "href=\"variants.html\">attention variants</a> and <a "
+                      "href=\"encodings.html\">positional encodings</a>.</p>\n" +
                       text + views);
 }
 
@@ -187,15 +188,14 @@ void run(const GalleryOptions& options) {
 
 void add_gallery(Command program) {
   Command command = program.subcommand(
-      "gallery",
-      "Draw every view, variant and encoding, light and dark, with pages to look at them");
+      "gallery", "Draw every view, variant and encoding, light and dark, with HTML pages");
   const auto options = std::make_shared<GalleryOptions>();
-  command.add("DIR", options->folder, "The folder for the pictures and index.html").required();
-  command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
-  command.add("-t,--text", options->text, "The text to run on").show_default();
+  command.add("DIR", options->folder, "Output folder for the pictures and index.html").required();
+  command.add("-m,--model", options->model, "Model: bundled name or folder").show_default();
+  command.add("-t,--text", options->text, "Input text").show_default();
   options->choices.add_to(command);
-  command.add("--scale", options->scale, "Pixels per unit of the PNG files").show_default();
-  command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
+  command.add("--scale", options->scale, "Pixels per unit of 1/96 inch, for PNG").show_default();
+  command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
   command.action([options] { run(*options); });
 }
 

@@ -4,14 +4,14 @@
 #include "app/command/interrupt.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/experiment/company.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::command {
 namespace {
 
-// Models that differ from others by one choice alone: those that remember or halt are shown by
-// views of their own, on longer texts than a gallery has.
+// Bundled models that differ from others in one choice only. Models with memory or halting have
+// their own views and need longer texts.
 std::map<std::string, std::string, std::less<>> twins() {
   auto models = bundled_models_by_choice();
   std::erase_if(models, [](const auto& entry) { return model_card(entry.second).group != kTwins; });
@@ -20,41 +20,41 @@ std::map<std::string, std::string, std::less<>> twins() {
 
 class Methods {
  public:
-  explicit Methods(const Experiment& now) : now_(now) {
-    if (now.model == Experiment().model) trained_ = twins();
+  explicit Methods(const RunView& now) : now_(now) {
+    if (now.run.model == RunSpec().model) trained_ = twins();
     const std::shared_ptr<const Trace> trace =
-        ExperimentRun(cpu_only()).run(now_, stop_on_interrupt());
+        ExperimentRun(cpu_only()).run(now_.run, stop_on_interrupt());
     stored_ = trace->trained;
     tokens_ = static_cast<Index>(trace->tokens.size());
   }
 
   MethodPicture of(const Variant& v) const {
     return made(v, "variant-", "mechanism",
-                [&] { return with_variant(now_, for_all_heads(), v, *stored_, tokens_); });
+                [&] { return select_variant(now_, for_all_heads(), v, *stored_, tokens_); });
   }
 
   MethodPicture of(const Encoding& e) const {
     return made(e, "position-", "position",
-                [&] { return with_encoding(now_, for_all_heads(), e, *stored_, tokens_); });
+                [&] { return select_encoding(now_, for_all_heads(), e, *stored_, tokens_); });
   }
 
  private:
   MethodPicture made(const Info& info, const char* prefix, const char* view,
-                     const std::function<Suited()>& suited) const {
+                     const std::function<CompatibleChoice()>& suited) const {
     MethodPicture picture{prefix + info.id, info.label, info.group, info.summary,
                           info.source,      now_,       {}};
     if (const auto model = trained_.find(info.id); model != trained_.end()) {
-      picture.experiment.model = model->second;
+      picture.viewed.run.model = model->second;
     } else {
-      const Suited result = suited();
-      picture.experiment = result.experiment;
+      const CompatibleChoice result = suited();
+      picture.viewed = result.viewed;
       picture.refusal = result.refusal;
     }
-    picture.experiment.view.id = view;
+    picture.viewed.view.id = view;
     return picture;
   }
 
-  const Experiment& now_;
+  const RunView& now_;
   std::map<std::string, std::string, std::less<>> trained_;
   std::shared_ptr<const ModelConfig> stored_;
   Index tokens_ = 0;
@@ -62,7 +62,7 @@ class Methods {
 
 }  // namespace
 
-std::vector<MethodPicture> method_pictures(const Experiment& now) {
+std::vector<MethodPicture> method_pictures(const RunView& now) {
   const Methods methods(now);
   std::vector<MethodPicture> pictures;
   for (const Variant& v : variants()) pictures.push_back(methods.of(v));

@@ -1,26 +1,26 @@
-// Pictures of every method, each by its mechanism.
+// Pictures of the mechanism of every method.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 
 namespace attnscope::command {
 
 struct MethodPicture {
-  std::string id;       // "variant-lsh": of its file
+  std::string id;       // "variant-lsh", the file name
   std::string label;    // "LSH"
   std::string group;    // "Learned sparsity"
-  std::string summary;  // what it does
+  std::string summary;  // one sentence
   std::string source;
-  Experiment experiment;
-  std::string refusal;  // why this model cannot show it; empty: it can
+  RunView viewed;
+  std::string refusal;  // reason why this model cannot show it; empty if it can
 };
 
-// Every variant with what suits it, in Mechanism, and every encoding, in Position. Instead of the
-// default model the bundled one that was trained with it, where there is one. InputError where the
-// experiment's model cannot be read.
-std::vector<MethodPicture> method_pictures(const Experiment& now);
+// Every variant, with compatible settings, in the view Mechanism, and every encoding in the view
+// Position. The default model is replaced by a bundled one trained with the method, if there is
+// one. Throws InputError if the experiment's model cannot be read.
+std::vector<MethodPicture> method_pictures(const RunView& now);
 
 }  // namespace attnscope::command

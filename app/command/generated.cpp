@@ -8,9 +8,9 @@ namespace attnscope::command {
 
 namespace {
 
-// Whether a token stands for some text.
+// True if the token has a text.
 bool has_text(const Checkpoint& checkpoint, std::int32_t id) {
-  const Tokenizer* tokenizer = checkpoint.writing().get();
+  const Tokenizer* tokenizer = checkpoint.output_tokenizer().get();
   return tokenizer != nullptr && id < tokenizer->vocabulary_size() && !tokenizer->is_special(id);
 }
 
@@ -18,18 +18,18 @@ bool has_text(const Checkpoint& checkpoint, std::int32_t id) {
 
 void TokenPrinter::add(std::int32_t id) {
   if (has_text(checkpoint_, id)) {
-    print(stream_.push(checkpoint_.writing()->bytes(id)));
+    print(stream_.push(checkpoint_.output_tokenizer()->bytes(id)));
   } else if (!checkpoint_.tokenizer) {
-    print((begun_ ? " " : "") + std::to_string(id));
-    begun_ = true;
+    print((has_row_ ? " " : "") + std::to_string(id));
+    has_row_ = true;
     if (columns_ == 0 || ++count_ % columns_ != 0) return;
     print("\n");
-    begun_ = false;
+    has_row_ = false;
   }
 }
 
 void TokenPrinter::finish() {
-  if (columns_ == 0 || begun_) print(stream_.finish() + "\n");
+  if (columns_ == 0 || has_row_) print(stream_.finish() + "\n");
 }
 
 void TokenPrinter::print(const std::string& text) {
@@ -41,7 +41,7 @@ std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t
   Utf8Stream stream;
   std::string whole;
   for (const std::int32_t id : ids) {
-    if (has_text(checkpoint, id)) whole += stream.push(checkpoint.writing()->bytes(id));
+    if (has_text(checkpoint, id)) whole += stream.push(checkpoint.output_tokenizer()->bytes(id));
   }
   return whole + stream.finish();
 }

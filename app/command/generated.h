@@ -1,4 +1,4 @@
-// What comes from a model, on its way to a reader.
+// Output of generated tokens.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace attnscope::command {
 
-// Tokens as text on stdout as they come; without a tokenizer as numbers.
+// Prints tokens as text on stdout as they are generated; without a tokenizer as numbers.
 class TokenPrinter {
  public:
-  // Numbers stand in rows of so many, 0: in one; `there`: how many of the first row are there.
+  // columns: numbers per row, 0: a single row; there: numbers already in the first row.
   TokenPrinter(const Checkpoint& checkpoint, Index columns, Index there)
       : checkpoint_(checkpoint), columns_(columns), count_(there) {}
   void add(std::int32_t id);
@@ -24,14 +24,14 @@ class TokenPrinter {
 
   const Checkpoint& checkpoint_;
   Index columns_, count_;
-  bool begun_ = false;  // the row
+  bool has_row_ = false;  // the current row has numbers
   Utf8Stream stream_;
 };
 
-// The text of some tokens; empty without a tokenizer.
+// Text of some tokens; empty without a tokenizer.
 std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids);
 
-// Levels as grey, from black to white, row by row; what is missing of the last row is transparent.
+// Greyscale image of levels, row by row; missing pixels of the last row are transparent.
 Image pixels_image(const std::vector<std::int32_t>& ids, Index columns, Index levels);
 
 }  // namespace attnscope::command

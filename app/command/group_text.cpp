@@ -19,13 +19,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// At most seven digits, so that ranges stay small; -1: something else.
+// Number of at most seven digits, so that ranges stay small; -1 for other texts.
 Index small_number(const std::string& text) {
   const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   return digits && !text.empty() && text.size() <= 7 ? std::stol(text) : -1;
 }
 
-// "0,2,4-6"
+// Parses "0,2,4-6".
 std::vector<Index> numbers_from_text(const std::string& text, const std::string& what) {
   std::vector<Index> numbers;
   for (const std::string& part : split(text, ',')) {
@@ -66,11 +66,12 @@ GroupChoice group_from_text(const std::string& text) {
       throw InputError("--group: expected KEY=VALUE between semicolons, found \"" + part + "\"");
     }
     const std::string key = part.substr(0, equals);
-    if (!given.insert(key).second) throw InputError("--group: " + key + " is given twice");
+    if (!given.insert(key).second)
+      throw InputError("--group: " + key + ": expected once, found twice");
     apply(key, part.substr(equals + 1), group);
   }
   if (!group.variant && !group.encoding) {
-    throw InputError("--group: expected a variant, a position or both, found \"" + text + "\"");
+    throw InputError("--group: expected variant, position or both, found \"" + text + "\"");
   }
   return group;
 }

@@ -1,14 +1,14 @@
-// A choice for some heads as text.
+// Text format of choices for some heads.
 #pragma once
 
 #include <string>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 
 namespace attnscope::command {
 
-// "layers=0,2;heads=0-3;variant=local,window=4;position=alibi". Without `layers` all layers,
-// without `heads` all heads. InputError begins with "--group", or as those of the choices.
+// Parses "layers=0,2;heads=0-3;variant=local,window=4;position=alibi". Default: all layers, all
+// heads. Errors begin with "--group", "variant" or "position".
 GroupChoice group_from_text(const std::string& text);
 
 }  // namespace attnscope::command

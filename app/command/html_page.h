@@ -1,4 +1,4 @@
-// The pages that show pictures which were written into a folder.
+// HTML pages that show exported pictures.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace attnscope::command {
 
-// `body` is HTML.
+// body: HTML.
 void write_html_page(const std::filesystem::path& path, const std::string& title,
                      const std::string& body);
 

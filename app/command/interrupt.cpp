@@ -12,7 +12,7 @@ const Stop& interrupted() {
 }
 
 extern "C" void request_stop(int signal) {
-  interrupted().request();  // made before the handler is installed: only stores to an atomic here
+  interrupted().request();  // exists before the handler is installed: only stores to an atomic
   std::signal(signal, SIG_DFL);
 }
 

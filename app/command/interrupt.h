@@ -1,11 +1,11 @@
-// Ctrl-C and termination as a request to stop.
+// Stop requests by Ctrl-C and termination signals.
 #pragma once
 
 #include "core/base/stop.h"
 
 namespace attnscope::command {
 
-// A Stop that SIGINT, SIGTERM and SIGHUP request from now on. A second signal ends the program at once.
+// Returns a Stop that SIGINT, SIGTERM and SIGHUP request. A second signal exits immediately.
 Stop stop_on_interrupt();
 
 }  // namespace attnscope::command

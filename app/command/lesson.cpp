@@ -1,4 +1,4 @@
-// attnscope lesson: a lesson without the window, as text with what is measured, or as a handout.
+// attnscope lesson: prints a lesson with its measurements, or exports it as a handout.
 #include "core/lesson/lesson.h"
 
 #include <cstdio>
@@ -61,10 +61,10 @@ void run(const LessonOptions& options) {
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
-    const std::vector<std::string> names = findings_read(step.experiment);
+    const std::vector<std::string> names = required_findings(step.experiment);
     std::optional<ProgressLine> line(runner);
     Traces traces = runner.observe(step.experiment, names, stop);
-    traces.findings.add(find_beside(
+    traces.findings.add(compute_background_findings(
         step.experiment, names, runner, [](std::size_t, std::size_t) {}, stop));
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
@@ -83,26 +83,23 @@ void run(const LessonOptions& options) {
     write_html_page(options.folder / "index.html", lesson.title,
                     "<p>" + markup(lesson.summary) + "</p>\n" + sections + "<p>After " +
                         markup(lesson.source) + "</p>\n");
-    std::printf("\nThe handout: %s\n", (options.folder / "index.html").c_str());
+    std::printf("\nHandout: %s\n", (options.folder / "index.html").c_str());
   }
   if (failed > 0) {
     throw WorkError(std::to_string(failed) + (failed == 1 ? " claim does" : " claims do") +
-                    " not hold for what was measured");
+                    " not hold for the measured values");
   }
 }
 
 }  // namespace
 
 void add_lesson(Command program) {
-  Command command = program.subcommand(
-      "lesson", "Go through a lesson: its words, with what its claims say measured");
+  Command command = program.subcommand("lesson", "Print a lesson with measurements of its claims");
   const auto options = std::make_shared<LessonOptions>();
-  command
-      .add("LESSON", options->lesson,
-           "A bundled lesson ('attnscope list lessons' names them) or a file")
+  command.add("LESSON", options->lesson, "Bundled lesson ('attnscope list lessons') or file")
       .required();
   command.add("-o,--output", options->folder,
-              "A folder for a handout: index.html and a picture of each step");
+              "Output folder for a handout: index.html and a picture of each step");
   command.action([options] { run(*options); });
 }
 

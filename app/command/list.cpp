@@ -1,4 +1,4 @@
-// attnscope list [WHAT] [--json]: what there is to choose from.
+// attnscope list [WHAT] [--json]: lists models, variants, views and other choices.
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
@@ -34,19 +34,19 @@ Json parameter_json(const Parameter& parameter) {
                  {"expected", expected_text(parameter)},
                  {"required", parameter.required}};
   if (!parameter.required && !parameter.optional) object["default"] = to_json(parameter.initial);
-  if (!parameter.choices.empty()) object["choices"] = parameter.choices;
+  if (!parameter.choices.empty()) object["choices"] = choice_ids(parameter);
   return object;
 }
 
 Json weight_json(const WeightInfo& weight) {
-  return {{"name", weight.name}, {"help", weight.help}, {"optional", weight.optional}};
+  return {{"name", weight.name}, {"help", weight.help}, {"optional", weight.file.optional}};
 }
 
 Json info_json(const Info& info) {
   Json object = {
       {"type", info.id},           {"label", info.label},         {"group", info.group},
       {"equation", info.equation}, {"summary", info.summary},     {"source", info.source},
-      {"cost", info.cost},         {"parameters", Json::array()}, {"tensors", Json::array()}};
+      {"cost", info.complexity},   {"parameters", Json::array()}, {"tensors", Json::array()}};
   for (const Parameter& parameter : info.parameters) {
     object["parameters"].push_back(parameter_json(parameter));
   }
@@ -54,7 +54,7 @@ Json info_json(const Info& info) {
   return object;
 }
 
-// Words of `text` in lines of at most kLineWidth, each after `indent` spaces.
+// Prints `text` in lines of at most kLineWidth, each indented by `indent` spaces.
 void print_wrapped(std::ostream& out, const std::string& text, std::size_t indent) {
   std::istringstream words(text);
   std::string word, line;
@@ -71,7 +71,7 @@ void print_wrapped(std::ostream& out, const std::string& text, std::size_t inden
 
 std::string default_text(const Parameter& parameter) {
   if (parameter.required) return "required";
-  if (parameter.optional) return "optional, else " + parameter.left_out;
+  if (parameter.optional) return "optional, else " + parameter.unset_label;
   return "default " + to_text(parameter.initial);
 }
 
@@ -88,7 +88,8 @@ void print_info(std::ostream& out, const Info& info) {
   print_parameters(out, info.parameters);
   for (const WeightInfo& weight : info.weights) {
     print_wrapped(
-        out, "tensor " + weight.name + (weight.optional ? " (optional): " : ": ") + weight.help, 6);
+        out,
+        "tensor " + weight.name + (weight.file.optional ? " (optional): " : ": ") + weight.help, 6);
   }
 }
 
@@ -108,13 +109,13 @@ Json list_json(const List& list) {
   Json array = Json::array();
   for (const auto& info : list) {
     Json object = info_json(info);
-    if constexpr (requires { info.growth; }) object["growth"] = info.growth.text();
+    if constexpr (requires { info.cost.growth; }) object["growth"] = info.cost.growth.text();
     array.push_back(std::move(object));
   }
   return array;
 }
 
-// What a person wants to know of a bundled model before choosing it.
+// Description of a bundled model for choosing one.
 Json model_json(const std::string& name) {
   const auto held = model_store()->checkpoint(name);
   const Checkpoint& checkpoint = *held;
@@ -136,7 +137,7 @@ Json models_json() {
 }
 
 void print_models(std::ostream& out) {
-  out << "Models (--model; a folder with a checkpoint will do as well)\n\n";
+  out << "Models (--model; folders with a checkpoint are accepted as well)\n\n";
   for (const ModelGroup& group : bundled_groups()) {
     out << " " << group.title << '\n';
     for (const ModelGroup::Entry& model : group.models) {
@@ -160,7 +161,7 @@ Json views_json() {
     Json object = {{"type", view.id},
                    {"label", view.label},
                    {"summary", view.summary},
-                   {"words", view.merges_words},
+                   {"words", view.can_merge_words},
                    {"parameters", Json::array()}};
     for (const Parameter& parameter : view.parameters) {
       object["parameters"].push_back(parameter_json(parameter));
@@ -174,7 +175,7 @@ void print_views(std::ostream& out) {
   out << "Views (render --view)\n\n";
   for (const View& view : views()) {
     out << "  " << view.id << " - " << view.summary << '\n';
-    if (view.merges_words) print_wrapped(out, "--words: with word pieces merged into words", 6);
+    if (view.can_merge_words) print_wrapped(out, "supports --words", 6);
     print_parameters(out, view.parameters);
   }
 }
@@ -200,12 +201,12 @@ Json tasks_json() {
 }
 
 void print_tasks(std::ostream& out) {
-  out << "Tasks of training (train --task)\n\n";
+  out << "Training tasks (train --task)\n\n";
   for (const TaskInfo& task : tasks()) out << "  " << task.id << " - " << task.summary << '\n';
 }
 
 void print_lessons(std::ostream& out) {
-  out << "Lessons (attnscope lesson; in the window Help, Lessons)\n\n";
+  out << "Lessons (attnscope lesson; in the window: Help, Lessons)\n\n";
   for (const Lesson& lesson : bundled_lessons()) {
     out << "  " << lesson.id << " - " << lesson.title << ", " << lesson.steps.size() << " steps\n";
     print_wrapped(out, lesson.summary, 6);
@@ -217,9 +218,9 @@ struct ListOptions {
   bool as_json = false;
 };
 
-// One kind of thing to choose from.
+// One list of choices.
 struct Listing {
-  std::string id;  // on the command line and in JSON
+  std::string id;  // name on the command line and in JSON
   std::function<Json()> json;
   std::function<void(std::ostream&)> print;
 };
@@ -234,16 +235,15 @@ std::vector<Listing> listings() {
   return {
       {"models", models_json, print_models},
       listing("architectures", "Architectures (\"architecture\" in config.json)", architectures()),
-      listing("joins", "Joins of a block with what enters it (\"join\")", joins()),
-      listing("exits", "Rules of early exits (\"exits\")", exit_rules()),
-      listing("inputs", "Inputs of decoders (\"input\")", input_kinds()),
-      listing("retrieval", "Retrieval (--retrieval)", mixers()),
+      listing("joins", "Residual connections (\"join\")", residual_connections()),
+      listing("exits", "Early-exit rules (\"exits\")", exit_rules()),
+      listing("inputs", "Decoder inputs (\"input\")", input_kinds()),
+      listing("retrieval", "Retrieval (--retrieval)", retrieval_heads()),
       listing("variants",
-              "Attention variants (variant.type); what is required suits the text where --variant "
-              "leaves it out",
+              "Attention variants (variant.type); required parameters omitted from --variant are "
+              "chosen to suit the text",
               variants()),
-      listing("encodings",
-              "Positional encodings (position.type); what is required, likewise with --position",
+      listing("encodings", "Positional encodings (position.type); likewise for --position",
               encodings()),
       {"tasks", tasks_json, print_tasks},
       {"views", views_json, print_views},
@@ -279,9 +279,9 @@ void add_list(Command program) {
     ids.push_back(of.id);
   }
   Command command = program.subcommand(
-      "list", "Show models and what they are made of, attention variants, views and lessons");
-  command.add("WHAT", options->what, words + "; without it all").one_of(ids);
-  command.flag("--json", options->as_json, "Write JSON");
+      "list", "List models, their components, attention variants, views and lessons");
+  command.add("WHAT", options->what, words + "; default: all").one_of(ids);
+  command.flag("--json", options->as_json, "Print JSON");
   command.action([options] { run(*options); });
 }
 

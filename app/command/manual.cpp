@@ -1,5 +1,5 @@
-// attnscope manual, attnscope completion SHELL: the manual page and what shells complete, made from
-// the commands themselves.
+// attnscope manual, attnscope completion SHELL: manual page and shell completions, generated from
+// the declared commands.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,14 +13,12 @@ namespace attnscope::command {
 namespace {
 
 constexpr const char* kAbout =
-    "Without a command it opens its window: choose an attention variant and a positional encoding, "
-    "type a text, and see what a trained model attends to, why, and what it costs. Commands draw "
-    "the "
-    "same pictures into files, run and train models, and measure; all but the window works without "
-    "a "
-    "display.";
+    "Without a command, attnscope opens its window: select an attention variant and a positional "
+    "encoding, type a text, and see the attention of a trained model, its mechanism and its cost. "
+    "Commands export the same pictures, run, train and evaluate models; all except the window work "
+    "without a display.";
 
-// As troff reads it: no command at the beginning of a line, dashes that are dashes.
+// Escapes a text for troff: no leading control characters, real hyphens.
 std::string roff(const std::string& text) {
   std::string result = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
@@ -51,7 +49,7 @@ std::string option_section(const OptionWords& option) {
   return ".TP\n" + names + value + "\n" + roff(help) + "\n";
 }
 
-// "attnscope render [OPTIONS] [session]"
+// "attnscope render [OPTIONS] [session]".
 std::string usage(const CommandWords& command) {
   std::string text = "\\fB" + roff("attnscope " + command.name) + "\\fR [\\fIOPTIONS\\fR]";
   for (const OptionWords& option : command.options) {
@@ -79,19 +77,15 @@ std::string manual_page(const CommandWords& program) {
     }
   }
   text +=
-      ".SH \"EXIT STATUS\"\n0 ok, 1 the work failed, 2 wrong use or input (one line on standard "
-      "error names what is wrong), 130 stopped by Ctrl\\-C; what was made until then is kept.\n"
-      ".SH ENVIRONMENT\n"
-      ".TP\n.B ATTNSCOPE_HOME\nThe folder with assets and shaders, in place of the one that was "
-      "installed.\n"
-      ".TP\n.B HF_HUB_CACHE, HF_HOME\nWhere models lie that the Hugging Face libraries have "
-      "downloaded; by default ~/.cache/huggingface/hub. Nothing is ever downloaded.\n"
-      ".TP\n.B XDG_CONFIG_HOME\nThe window's settings and its last session are in its folder "
-      "attnscope; by default in ~/.config/attnscope.\n"
-      ".SH EXAMPLES\n"
-      ".nf\nattnscope render \\-\\-text \"she gave him the lamp\" \\-o map.png\n"
-      "attnscope render \\-\\-variant local,window=4 \\-\\-view pattern \\-o pattern.svg\n"
-      "attnscope open attention.npz\n.fi\n";
+      ".SH \"EXIT STATUS\"\n0 success, 1 failure, 2 invalid usage or input (reported in one line "
+      "on standard error), 130 interrupted by Ctrl\\-C; results so far are kept.\n.SH "
+      "ENVIRONMENT\n.TP\n.B ATTNSCOPE_HOME\nFolder with assets and shaders; default: the installed "
+      "one.\n.TP\n.B HF_HUB_CACHE, HF_HOME\nCache of the Hugging Face libraries; default: "
+      "~/.cache/huggingface/hub. Nothing is downloaded.\n.TP\n.B XDG_CONFIG_HOME\nParent of the "
+      "folder attnscope with the window's settings and last session; default: ~/.config.\n.SH "
+      "EXAMPLES\n.nf\nattnscope render \\-\\-text \"she gave him the lamp\" \\-o "
+      "map.png\nattnscope render \\-\\-variant local,window=4 \\-\\-view pattern \\-o "
+      "pattern.svg\nattnscope open attention.npz\n.fi\n";
   return text;
 }
 
@@ -113,12 +107,11 @@ void print_page(const std::string& text, const std::filesystem::path& output) {
 void add_manual(Command program) {
   const auto options = std::make_shared<PageOptions>();
   Command manual = program.subcommand("manual", "Print the manual page, for man -l");
-  manual.add("-o,--output", options->output, "A file to write it to");
+  manual.add("-o,--output", options->output, "Output file; default: standard output");
   manual.action([program, options] { print_page(manual_page(program.words()), options->output); });
-  Command completion = program.subcommand(
-      "completion", "Print what a shell needs to complete commands, options and their words");
-  completion.add("SHELL", options->shell, "Which shell").required().one_of({"bash", "zsh", "fish"});
-  completion.add("-o,--output", options->output, "A file to write it to");
+  Command completion = program.subcommand("completion", "Print a shell completion script");
+  completion.add("SHELL", options->shell, "Shell").required().one_of({"bash", "zsh", "fish"});
+  completion.add("-o,--output", options->output, "Output file; default: standard output");
   completion.action([program, options] {
     print_page(completion_script(options->shell, program.words()), options->output);
   });

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "core/base/error.h"
 
@@ -13,7 +14,7 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr const char* kTexts[] = {"text", "compare-text"};  // long names without dashes
+constexpr const char* kTexts[] = {"text", "compare-text"};  // may be empty; names without dashes
 
 bool is_text(const CLI::Option& option) {
   return std::ranges::any_of(option.get_lnames(), [](const std::string& name) {
@@ -25,7 +26,7 @@ std::string refusal(const std::string& expected, const std::string& found) {
   return "expected " + expected + ", found \"" + found + "\"";
 }
 
-// Decimal digits alone: what begins with 0x or with a 0 would be read in another base.
+// Accepts decimal digits only: CLI11 would read 0x and leading 0 in another base.
 template <class Integer>
 std::string integer_refusal(const std::string& text) {
   const std::string wrong = refusal("an integer", text);
@@ -50,6 +51,38 @@ std::string number_refusal(const std::string& text) {
   return whole && std::isfinite(value) ? "" : refusal("a finite number", text);
 }
 
+// Help formatter that hides aliases: every long name of an option except its first.
+class HelpWithoutAliases : public CLI::Formatter {
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    const std::vector<std::string>& names = option->get_lnames();
+    if (is_positional || names.size() < 2) {
+      return CLI::Formatter::make_option_name(option, is_positional);
+    }
+    std::string text;
+    for (const std::string& name : option->get_snames()) text += "-" + name + ",";
+    return text + "--" + names.front();
+  }
+};
+
+// `message` with the alias that the user typed for an option that it names.
+std::string with_typed_aliases(std::string message, const CLI::App& command,
+                               std::span<char* const> arguments) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string>& names = option->get_lnames();
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      const std::string name = "--" + names.front(), alias = "--" + names[i];
+      const bool typed = std::ranges::any_of(arguments, [&](std::string_view argument) {
+        return argument == alias || argument.starts_with(alias + "=");
+      });
+      if (typed && message.starts_with(name)) message.replace(0, name.size(), alias);
+    }
+  }
+  for (const CLI::App* subcommand : command.get_subcommands()) {
+    message = with_typed_aliases(message, *subcommand, arguments);
+  }
+  return message;
+}
+
 void refuse_bad_values(CLI::Option& option) {
   if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return;  // a flag
   const std::string type = option.get_type_name();
@@ -65,7 +98,7 @@ void refuse_bad_values(CLI::Option& option) {
   }
 }
 
-// For the app's options and those of its subcommands, which are all there already.
+// Adds checks to the app's options and those of its subcommands; call after declaring all of them.
 void refuse_bad_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) refuse_bad_values(*option);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -197,7 +230,7 @@ bool Command::has_subcommand_given() const {
 
 namespace {
 
-// "TEXT:{light,dark}": what validators say of a value stands behind its type.
+// Words of an option; CLI11 appends the validator to the type: "TEXT:{light,dark}".
 OptionWords words_of(const CLI::Option& option, std::vector<std::string> names) {
   OptionWords words;
   words.names = std::move(names);
@@ -221,8 +254,8 @@ CommandWords words_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    // Some may be given either way.
+    if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+    // Some options are both positional and named.
     if (option->get_positional())
       words.options.push_back(words_of(*option, {option->get_name(true)}));
     if (!names.empty()) words.options.push_back(words_of(*option, names));
@@ -241,8 +274,8 @@ CommandWords Command::words() const {
 
 namespace {
 
-// What refuses a combination names the keys of a model's file; on the command line the option that
-// helps is said as well, where the command has it.
+// Errors name the keys of a model's file; this adds the corresponding command-line option if the
+// command has it.
 std::string option_that_helps(const CLI::App& program, const std::string& refusal) {
   struct Help {
     const char *key, *expected, *option, *whole;
@@ -268,7 +301,8 @@ CommandLine::CommandLine(const std::string& name, const std::string& help,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(help, name)) {
   app_->footer(footer);
-  app_->fallthrough();  // the program's own options may stand behind a command, too
+  app_->formatter(std::make_shared<HelpWithoutAliases>());  // subcommands inherit it
+  app_->fallthrough();  // program options are accepted after a command, too
   app_->set_version_flag("--version", name + " " ATTNSCOPE_VERSION, "Print the version and exit");
 }
 
@@ -276,14 +310,18 @@ CommandLine::~CommandLine() = default;
 
 void CommandLine::run(int argc, char** argv) {
   refuse_bad_values(*app_);
+  const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
+  const auto input_error = [&](const std::string& message) {
+    return InputError(with_typed_aliases(message, *app_, arguments));
+  };
   try {
     app_->parse(argc, argv);
   } catch (const InputError& e) {
-    throw InputError(e.what() + option_that_helps(*app_, e.what()));
+    throw input_error(e.what() + option_that_helps(*app_, e.what()));
   } catch (const CLI::Success& e) {  // help or the version
     app_->exit(e);
   } catch (const CLI::ParseError& e) {
-    throw InputError(e.what());
+    throw input_error(e.what());
   }
 }
 

@@ -12,7 +12,7 @@ namespace attnscope::command {
 
 namespace {
 
-// Of a pipe.
+// True for a pipe whose reader has closed it.
 bool has_no_reader(int descriptor) {
   pollfd pipe{descriptor, POLLOUT, 0};
   return ::poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
@@ -25,7 +25,7 @@ void flush_output() {
   const int failed = std::fflush(stdout);
   const std::string reason = failed != 0 ? std::string(": ") + std::strerror(errno) : "";
   if (failed == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
-  if (has_no_reader(STDOUT_FILENO)) throw NobodyReads();
+  if (has_no_reader(STDOUT_FILENO)) throw OutputClosed();
   throw WorkError("standard output cannot be written" + reason);
 }
 

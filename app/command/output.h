@@ -5,13 +5,13 @@
 
 namespace attnscope::command {
 
-// Whoever read has stopped, as head does: seen enough, and in need of no message. Exit status 1.
-struct NobodyReads : WorkError {
-  NobodyReads() : WorkError("standard output: nobody reads it") {}
+// The reader has closed the pipe, as `head` does: exit status 1 without a message.
+struct OutputClosed : WorkError {
+  OutputClosed() : WorkError("standard output: closed by its reader") {}
 };
 
-// What was printed has arrived; else WorkError (a full disk) or NobodyReads. To be called before
-// anything is said on standard error of what was printed: a failure is one line.
+// Flushes stdout. Throws WorkError (a full disk) or OutputClosed. Call before printing to stderr,
+// so that a failure is reported in one line.
 void flush_output();
 
 }  // namespace attnscope::command

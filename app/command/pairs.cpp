@@ -1,4 +1,4 @@
-// attnscope pairs: the pairs of words in a run that are worth pointing at, as CSV.
+// attnscope pairs: salient pairs of words in a run, as CSV.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
-#include "core/experiment/striking.h"
+#include "core/experiment/salient_pairs.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/view_data.h"
 
@@ -21,17 +21,17 @@ namespace {
 
 struct PairsOptions {
   ExperimentOptions experiment;
-  Index most = 10;
+  Index limit = 10;
   std::string output;
 };
 
-std::string to_csv(const std::vector<StrikingPair>& pairs, const AddressParts& parts) {
+std::string to_csv(const std::vector<SalientPair>& pairs, const AddressParts& parts) {
   std::string csv;
   if (parts.stack) csv += "stack,";
   if (parts.step) csv += "step,";
   if (parts.segment) csv += "segment,";
   csv += "layer,head,query,key,query_word,key_word,words,weight,score,habit\n";
-  for (const StrikingPair& pair : pairs) {
+  for (const SalientPair& pair : pairs) {
     const TracePart& part = pair.at.part;
     if (parts.stack) csv += name_of(part.stack) + ",";
     if (parts.step) csv += std::to_string(part.step) + ",";
@@ -41,26 +41,26 @@ std::string to_csv(const std::vector<StrikingPair>& pairs, const AddressParts& p
     }
     csv += csv_field(pair.query_word) + "," + csv_field(pair.key_word) + "," +
            std::to_string(pair.words) + "," + brief(pair.weight, 6) + "," + brief(pair.score, 6) +
-           "," + name_of(pair.habit) + "\n";
+           "," + name_of(pair.kind) + "\n";
   }
   return csv;
 }
 
 void run(const PairsOptions& options) {
-  const Experiment experiment = options.experiment.experiment();
-  const bool to_screen = options.output.empty() || options.output == "-";
-  if (!to_screen) check_writable(options.output);
+  const Session experiment = options.experiment.experiment();
+  const bool to_stdout = options.output.empty() || options.output == "-";
+  if (!to_stdout) check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   const StopScope scope(stop);
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(experiment, stop);
+  const auto trace = runner.run(experiment.run, stop);
   options.experiment.check_trace(*trace);
-  const std::vector<StrikingPair> pairs =
-      striking_pairs(*trace, static_cast<std::size_t>(options.most), stop, &line->progress());
+  const std::vector<SalientPair> pairs =
+      find_salient_pairs(*trace, static_cast<std::size_t>(options.limit), stop, &line->progress());
   line.reset();
   const std::string csv = to_csv(pairs, trace->parts);
-  if (to_screen) {
+  if (to_stdout) {
     std::fputs(csv.c_str(), stdout);
     flush_output();
   } else {
@@ -72,16 +72,15 @@ void run(const PairsOptions& options) {
 }  // namespace
 
 void add_pairs(Command program) {
-  Command command = program.subcommand(
-      "pairs",
-      "List the pairs of words that are worth pointing at: weight times the logarithm of the "
-      "distance, over all heads");
+  Command command = program.subcommand("pairs",
+                                       "List the most salient pairs of words over all heads, "
+                                       "scored by attention weight, distance and surprisal");
   const auto options = std::make_shared<PairsOptions>();
   options->experiment.add_to(command);
-  command.add("--most", options->most, "How many to list")
+  command.add("--limit,--most", options->limit, "Maximum number of pairs")
       .show_default()
       .from_to(Index{1}, Index{1000});
-  command.add("-o,--output", options->output, "The CSV file to write; default: standard output");
+  command.add("-o,--output", options->output, "Output file (CSV); default: standard output");
   command.action([options] { run(*options); });
 }
 

@@ -20,7 +20,7 @@
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
-#include "core/experiment/striking.h"
+#include "core/experiment/salient_pairs.h"
 #include "core/view/export/export_format.h"
 #include "core/view/export/frames.h"
 #include "core/view/parts/describe.h"
@@ -34,17 +34,17 @@ struct RenderOptions {
   ViewOptions view;
   PictureSizeOptions size;
   std::filesystem::path output;
-  std::string animate;  // "query=0:64"; empty: one picture
+  std::string animate;  // "query=0:64"; empty: no animation
   std::optional<int> frames;
   std::optional<double> seconds;
-  Index striking = 0;  // which of the striking pairs is looked at, counted from 1; 0: as they say
+  Index salient = 0;  // rank of the salient pair to show, from 1; 0: none
 };
 
-// What can be said about the files before anything runs.
+// Output format, checked before anything runs.
 struct Target {
   std::filesystem::path output;
   PictureOptions picture;
-  std::optional<FrameOptions> frames;  // of a moving picture
+  std::optional<FrameOptions> frames;  // for animations
 };
 
 Target target(const RenderOptions& options) {
@@ -60,7 +60,7 @@ Target target(const RenderOptions& options) {
   return target;
 }
 
-void write(const Target& target, const Experiment& experiment, const Traces& traces,
+void write(const Target& target, const Session& experiment, const Traces& traces,
            ExperimentRun& runner, const Stop& stop) {
   if (!target.frames) {
     const ProgressLine line("drawing");
@@ -70,7 +70,7 @@ void write(const Target& target, const Experiment& experiment, const Traces& tra
   FrameSequence frames(experiment, traces, *target.frames, runner);
   constexpr std::size_t kSteps = 1000;
   std::function<void(double)> progress;
-  // Elsewhere what is refused in the midst of it has the one line to itself.
+  // If stderr is not a terminal, it has one line only: the error, if any.
   if (isatty(STDERR_FILENO) != 0) {
     progress = [print = print_progress("frames")](double share) {
       print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);
@@ -79,16 +79,16 @@ void write(const Target& target, const Experiment& experiment, const Traces& tra
   write_frames(target.output, frames, target.picture, progress, stop);
 }
 
-// Says which pair it is on stderr, as the window says it in its status line.
-void look_at_striking(Index which, ExperimentRun& runner, const Stop& stop,
-                      Experiment& experiment) {
+// Reports the pair on stderr, in the words of the window's status line.
+void point_at_salient_pair(Index which, ExperimentRun& runner, const Stop& stop,
+                           Session& experiment) {
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(experiment, stop);
-  const std::vector<StrikingPair> pairs =
-      striking_pairs(*trace, static_cast<std::size_t>(which), stop, &line->progress());
+  const auto trace = runner.run(experiment.run, stop);
+  const std::vector<SalientPair> pairs =
+      find_salient_pairs(*trace, static_cast<std::size_t>(which), stop, &line->progress());
   line.reset();
   if (pairs.size() < static_cast<std::size_t>(which)) {
-    throw InputError("--striking: expected one of the run's " + std::to_string(pairs.size()) +
+    throw InputError("--salient: expected one of the run's " + std::to_string(pairs.size()) +
                      " pairs, found " + std::to_string(which));
   }
   point_at(pairs.back(), trace->parts, experiment.view);
@@ -97,7 +97,7 @@ void look_at_striking(Index which, ExperimentRun& runner, const Stop& stop,
 
 void run(const RenderOptions& options) {
   const Target to_write = target(options);
-  Experiment experiment = options.experiment.experiment();
+  Session experiment = options.experiment.experiment();
   if (options.experiment.intervenes()) experiment.view.id = "intervene";
   if (options.compare.given()) experiment.view.id = "compare";
   options.view.apply(experiment.view);
@@ -105,26 +105,27 @@ void run(const RenderOptions& options) {
   check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);  // of drawing and writing, too
-  if (options.striking > 0) look_at_striking(options.striking, runner, stop, experiment);
-  const std::vector<std::string> names = findings_read(experiment);
+  const StopScope scope(stop);  // includes drawing and writing
+  if (options.salient > 0) point_at_salient_pair(options.salient, runner, stop, experiment);
+  const std::vector<std::string> names = required_findings(experiment);
   Traces traces = [&] {
     const ProgressLine line(runner);
     return runner.observe(experiment, names, stop);
   }();
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, experiment.view);
-  // A sample of a bundled model may have fewer segments in another.
+  // Another model may split the sample into fewer segments.
   if (options.experiment.reads_sample() && no_part(*traces.trace, experiment.view.part)) {
     experiment.view.part = {};
   }
-  traces.findings.add(find_beside(experiment, names, runner, print_progress("measuring"), stop));
+  traces.findings.add(
+      compute_background_findings(experiment, names, runner, print_progress("measuring"), stop));
   write(to_write, experiment, traces, runner, stop);
-  options.experiment.say_sample(experiment);
+  options.experiment.say_sample(experiment.run);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
-  if (traces.reference() == nullptr || experiment.others.empty()) return;
+  if (traces.reference() == nullptr || !experiment.b) return;
   for (const std::string& note : traces.reference()->notes) {
     std::fprintf(stderr, "note: B: %s\n", note.c_str());
   }
@@ -133,7 +134,7 @@ void run(const RenderOptions& options) {
 }  // namespace
 
 void add_render(Command program) {
-  Command command = program.subcommand("render", "Draw a view of a run into a PNG, SVG or PDF");
+  Command command = program.subcommand("render", "Draw a view of a run as a PNG, SVG or PDF");
   const auto options = std::make_shared<RenderOptions>();
   options->experiment.offer_samples();
   options->experiment.add_to(command);
@@ -143,26 +144,22 @@ void add_render(Command program) {
   options->size.add_parts_to(command);
   command
       .add("-o,--output", options->output,
-           "File of the picture or of its numbers, which ends in " + still_endings())
+           "Output file for the picture or its numbers, with the extension " + still_endings())
       .required();
   command
-      .add(
-          "--striking", options->striking,
-          "Look at the head and pin the pair of words that is the most striking of the run (1), or "
-          "the next (2, ...): those that 'attnscope pairs' lists")
+      .add("--salient,--striking", options->salient,
+           "Select the head and pin the words of the most salient pair (1), the second (2), ... as "
+           "listed by 'attnscope pairs'")
       .from_to(Index{1}, Index{1000});
-  command.add(
-      "--animate", options->animate,
-      "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
-      "each frame) in which a number runs from here to there: one of the view's, "
-      "layer, head, step, segment, one of the variant's or the encoding's (variant.window=1:16, "
-      "position.base=100:10000), or tokens=0:10, the text as the model goes on "
-      "with it by the settings of the view next. The model runs for each frame");
+  command.add("--animate", options->animate,
+              "Animated parameter, KEY=FROM:TO (FILE.gif, or FILE-%03d.png for single frames): a "
+              "parameter of the view, layer, head, step, segment, a parameter of the variant or "
+              "encoding (variant.window=1:16, position.base=100:10000), or tokens=0:10, the text "
+              "as generated with the settings of the view next. The model runs once per frame");
   command.add("--frames", options->frames,
-              "How many frames a moving picture has; default: one for each whole number, "
-              "60 for what is no integer");
+              "Number of frames of an animation; default: one per integer, 60 for real numbers");
   command.add("--seconds", options->seconds,
-              "How long each frame of a GIF stays; default: 0.4 for integers, else 0.05");
+              "Seconds per frame of a GIF; default: 0.4 for integers, otherwise 0.05");
   command.action([options] { run(*options); });
 }
 

@@ -1,4 +1,4 @@
-// attnscope run: a model's forward pass, everything in it into a file.
+// attnscope run: saves all tensors of a forward pass to a file.
 #include <cstdio>
 #include <filesystem>
 
@@ -24,35 +24,34 @@ struct RunOptions {
   std::filesystem::path output;
 };
 
-// Pictures may begin where a target does, with its start alone; numbers for other programs are of
-// a target that somebody has named.
-void check_target(const Experiment& experiment, const Trace& trace) {
-  const bool named = !experiment.target_ids.empty() || !experiment.target.empty();
-  if (named || trace.streams.empty() || !experiment.tensors.file.empty()) return;
-  throw InputError("target ids: expected those that " + trace.config->architecture.id +
-                   " has given so far (--target-ids, --target), found none");
+// Pictures may start from an empty target; exported numbers require an explicit target.
+void check_target(const Session& experiment, const Trace& trace) {
+  const bool named = !experiment.run.target_ids.empty() || !experiment.run.target.empty();
+  if (named || trace.streams.empty() || !experiment.run.tensors.file.empty()) return;
+  throw InputError("target ids: expected a target prefix for " + trace.config->architecture.id +
+                   " (--target-ids, --target), found none");
 }
 
 void run(const RunOptions& options) {
-  const Experiment experiment = options.experiment.experiment();
+  const Session experiment = options.experiment.experiment();
   check_writable(options.output);
   ExperimentRun runner(backends());
   if (options.gradients && !options.losses) {
-    throw InputError("--gradients: expected with --losses, of which they are");
+    throw InputError("--gradients: expected --losses as well");
   }
-  if (options.losses && experiment.exit) {
-    throw InputError("--exit: expected without --losses, which are those of all layers");
+  if (options.losses && experiment.run.exit) {
+    throw InputError("--losses: expected no --exit, since losses use all layers");
   }
   const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);  // of writing, too
+  const StopScope scope(stop);  // includes writing
   const auto trace = [&] {
     const ProgressLine line(runner);
-    return runner.run(experiment, {options.losses, options.gradients}, stop);
+    return runner.run(experiment.run, {options.losses, options.gradients}, stop);
   }();
   options.experiment.check_trace(*trace);
   check_target(experiment, *trace);
   write_safetensors(options.output, trace_file(*trace));
-  if (const std::string note = attention_left_out(*trace); !note.empty()) {
+  if (const std::string note = omitted_attention_note(*trace); !note.empty()) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
   for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
@@ -62,13 +61,13 @@ void run(const RunOptions& options) {
 
 void add_run(Command program) {
   Command command = program.subcommand(
-      "run", "Run a model on a text and write attention, logits and all else to a file");
+      "run", "Run a model on a text and save attention, logits and all other tensors");
   const auto options = std::make_shared<RunOptions>();
   options->experiment.add_to(command);
-  command.flag("--losses", options->losses, "Also the losses that the model is trained on");
+  command.flag("--losses", options->losses, "Also save the training losses");
   command.flag("--gradients", options->gradients,
-               "Also the gradients of their sum, for every weight that is trained");
-  command.add("-o,--output", options->output, "The safetensors file to write").required();
+               "Also save the gradients of the summed losses for all trained weights");
+  command.add("-o,--output", options->output, "Output file (safetensors)").required();
   command.action([options] { run(*options); });
 }
 

@@ -1,4 +1,4 @@
-// attnscope statistics: what every head does, over a file of texts or over tensors, as CSV.
+// attnscope statistics: statistics of every head over a file of texts or over tensors, as CSV.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -15,9 +15,9 @@
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/company.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/experiment/head_table.h"
-#include "core/experiment/own_tensors.h"
+#include "core/experiment/imported_tensors.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::command {
@@ -32,30 +32,31 @@ struct StatisticsOptions {
 };
 
 HeadTable measure(const StatisticsOptions& options) {
-  Experiment experiment;
-  experiment.model = options.model;
-  experiment.backend = backend_choice(options.backend);
-  experiment.structure = options.choices.structure({});
-  experiment.variant = options.choices.variant();
-  experiment.encoding = options.choices.encoding();
-  experiment.causal = options.choices.causal();
+  Session experiment;
+  experiment.run.model = options.model;
+  experiment.run.backend = backend_choice(options.backend);
+  experiment.run.structure = options.choices.structure({});
+  experiment.run.variant = options.choices.variant();
+  experiment.run.encoding = options.choices.encoding();
+  experiment.run.causal = options.choices.causal();
   experiment.view.words = options.words;
-  options.tensors.apply(options.file, experiment);
+  options.tensors.apply(options.file, experiment.run);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   const StopScope scope(stop);
   if (is_tensor_file(options.file)) {
-    complete_choices(experiment);
+    fill_unset_parameters(experiment.run);
     const ProgressLine line(runner);
-    const auto trace = runner.run(experiment, stop);
+    const auto trace = runner.run(experiment.run, stop);
     options.choices.check_trace(*trace);
     if (!options.words) return head_table(*trace);
     const std::string refusal = words_refusal(*trace);
     if (!refusal.empty()) throw InputError("--words: " + refusal);
-    return head_table(in_words(*trace)->trace);
+    return head_table(merge_words(*trace)->trace);
   }
-  if (has_open_choices(experiment)) {  // the same for texts of all lengths
-    complete_choices(experiment, model_store()->checkpoint(options.model)->model.config.context);
+  if (has_unset_parameters(experiment.run)) {  // the same values for texts of all lengths
+    fill_unset_parameters(experiment.run,
+                          model_store()->checkpoint(options.model)->model.config.context);
   }
   return head_table(experiment, read_file(options.file), runner, print_progress("measuring"), stop);
 }
@@ -77,22 +78,21 @@ void run(const StatisticsOptions& options) {
 }  // namespace
 
 void add_statistics(Command program) {
-  Command command = program.subcommand(
-      "statistics",
-      "Measure every head over a file: entropy, distance, share on the first, the previous and the "
-      "same token, induction score");
+  Command command = program.subcommand("statistics",
+                                       "Measure every head over a file: entropy, distance, share "
+                                       "on the first, previous and same token, induction score");
   const auto options = std::make_shared<StatisticsOptions>();
   command
       .add("FILE", options->file,
-           "Texts, parted by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")
+           "Texts separated by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")
       .required();
   command.flag("--words", options->words,
-               "Measure between words: weights summed over the tokens of a key's word, mean over "
-               "those of a query's");
-  command.add("-o,--output", options->output, "The CSV file to write; default: standard output");
-  command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
+               "Measure between words: weights summed over the tokens of a key word, averaged over "
+               "those of a query word");
+  command.add("-o,--output", options->output, "Output file (CSV); default: standard output");
+  command.add("-m,--model", options->model, "Model: bundled name or folder").show_default();
   options->choices.add_to(command);
-  command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
+  command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu").show_default();
   options->tensors.add_to(command);
   command.action([options] { run(*options); });
 }

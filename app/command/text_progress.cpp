@@ -10,7 +10,7 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr auto kQuiet = std::chrono::milliseconds(500);  // nothing is said of what is done by then
+constexpr auto kQuiet = std::chrono::milliseconds(500);  // time before the first output
 
 }  // namespace
 
@@ -33,13 +33,13 @@ std::function<void(std::size_t, std::size_t)> print_progress(const std::string& 
 }
 
 ProgressLine::ProgressLine(const std::string& what) {
-  progress_->enter(what, 0, 0);
+  progress_->begin_stage(what, 0, 0);
   if (isatty(STDERR_FILENO) == 0) return;
   thread_ = std::thread([this] { print(); });
 }
 
 ProgressLine::ProgressLine(ExperimentRun& run) : ProgressLine() {
-  run.tell(progress_);
+  run.report_to(progress_);
 }
 
 ProgressLine::~ProgressLine() {
@@ -54,19 +54,19 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::print() {
   constexpr auto kTick = std::chrono::milliseconds(250);
-  constexpr const char* kClear = "\r\033[K";  // of the terminal's line
+  constexpr const char* kClear = "\r\033[K";  // clears the terminal's line
   std::unique_lock lock(mutex_);
   bool shown = false;
   auto wait = kQuiet;
   while (!ending_.wait_for(lock, wait, [this] { return over_; })) {
     wait = kTick;
-    const Progress::Now now = progress_->now();
-    if (now.what.empty()) continue;
-    std::string line = now.what;
+    const Progress::Snapshot now = progress_->snapshot();
+    if (now.stage.empty()) continue;
+    std::string line = now.stage;
     if (now.share > 0 && now.share < 1) {
       line += ", " + std::to_string(static_cast<int>(100 * now.share)) + " %";
     }
-    if (now.seconds_left >= 0) line += ", " + time_left_words(now.seconds_left);
+    if (now.seconds_left >= 0) line += ", " + time_left_text(now.seconds_left);
     std::fprintf(stderr, "%s%s", kClear, line.c_str());
     std::fflush(stderr);
     shown = true;

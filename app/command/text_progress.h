@@ -1,4 +1,4 @@
-// How far work on a file has come, as a line on stderr.
+// Progress line on stderr.
 #pragma once
 
 #include <condition_variable>
@@ -12,16 +12,16 @@
 
 namespace attnscope::command {
 
-// Writes "measuring: 40 %" over itself, at most a few times a second, and only on a terminal or for
-// each tenth; nothing of work that takes less than half a second.
+// Returns a callback that prints "measuring: 40 %", overwriting the line a few times per second on
+// a terminal, otherwise for each tenth; prints nothing during the first half second.
 std::function<void(std::size_t done, std::size_t all)> print_progress(const std::string& what);
 
-// While it lives, a line on a terminal says how far work has come: "layer 2 of 4, 40 %, about 12 s
-// left"; nothing of what takes less than half a second, and nothing into files.
+// Prints the progress on a terminal during its lifetime: "layer 2 of 4, 40 %, about 12 s left";
+// nothing during the first half second, and nothing into files.
 class ProgressLine {
  public:
-  explicit ProgressLine(const std::string& what = "");  // with nothing known of its share
-  explicit ProgressLine(ExperimentRun& run);            // how far its runs have come
+  explicit ProgressLine(const std::string& what = "");  // without a known share
+  explicit ProgressLine(ExperimentRun& run);            // progress of its runs
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -34,7 +34,7 @@ class ProgressLine {
   std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
   std::mutex mutex_;
   std::condition_variable ending_;
-  bool over_ = false;  // guarded
+  bool over_ = false;  // guarded by the mutex
   std::thread thread_;
 };
 

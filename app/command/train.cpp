@@ -1,4 +1,4 @@
-// attnscope train: trains a model from a plan, a preset, flags, or all of them.
+// attnscope train: trains a model from a preset, a plan or options.
 #include "core/training/train.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/base/strict_json.h"
-#include "core/experiment/company.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/figure/plain_text.h"
 #include "core/training/task.h"
 
@@ -25,47 +25,50 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A flag that sets one number, truth value or word of the plan.
+// An option that sets one number, boolean or word of the plan.
 struct Setting {
-  const char* flag;
-  const char* pointer;  // where in the plan's JSON
+  const char* names;    // the first is the current one, the others are aliases
+  const char* pointer;  // JSON pointer into the plan
   const char* help;
 };
 
 constexpr Setting kSettings[] = {
-    {"--task", "/task", "What is learned"},
-    {"--steps", "/steps", "Steps of the optimiser"},
-    {"--batch", "/batch", "Sequences a step"},
-    {"--micro-batch", "/micro_batch", "Sequences at a time; 0: the whole batch"},
-    {"--sequence", "/sequence", "Tokens of a sequence; 0: the context"},
-    {"--rate", "/rate", "Highest learning rate"},
-    {"--least-rate", "/least_rate", "Learning rate at the end of the cosine"},
-    {"--warm-up", "/warm_up", "Steps until the highest learning rate"},
-    {"--weight-decay", "/weight_decay", "Decay of matrices, times the learning rate a step"},
-    {"--clip", "/clip", "Longest gradient; 0: any"},
+    {"--task", "/task", "Task to learn"},
+    {"--steps", "/steps", "Optimiser steps"},
+    {"--batch-size,--batch", "/batch", "Sequences per step"},
+    {"--micro-batch-size,--micro-batch", "/micro_batch",
+     "Sequences per forward pass; 0: the whole batch"},
+    {"--sequence-length,--sequence", "/sequence", "Tokens per sequence; 0: the context length"},
+    {"--learning-rate,--rate", "/rate", "Peak learning rate"},
+    {"--min-learning-rate,--least-rate", "/least_rate",
+     "Learning rate at the end of the cosine schedule"},
+    {"--warmup-steps,--warm-up", "/warm_up", "Steps of linear warm-up to the peak learning rate"},
+    {"--weight-decay", "/weight_decay",
+     "Decoupled decay of matrices, multiplied by the learning rate"},
+    {"--clip-gradient,--clip", "/clip", "Maximum norm of the gradient; 0: no clipping"},
     {"--beta1", "/beta1", "Decay of the first moment"},
     {"--beta2", "/beta2", "Decay of the second moment"},
-    {"--seed", "/seed", "Of weights, data order and dropout"},
+    {"--seed", "/seed", "Random seed of weights, data order and dropout"},
     {"--held-out-share", "/held_out_share", "Share at the end of each training file to hold out"},
     {"--evaluate-every", "/evaluate_every", "Steps between evaluations; 0: at the end only"},
-    {"--score-batches", "/score_batches",
+    {"--evaluate-batches,--score-batches", "/score_batches",
      "Random batches of held-out text whose mean loss is reported"},
     {"--save-every", "/save_every_seconds", "Seconds between saves"},
-    {"--half", "/half", "Whether the weights are stored as float16: true or false"},
-    {"--vocabulary", "/model/vocabulary", "Tokens that byte-pair encoding learns; 256: bytes"},
-    {"--context", "/model/context", "Longest sequence in tokens"},
+    {"--half", "/half", "Save the weights as float16: true or false"},
+    {"--vocabulary", "/model/vocabulary", "Vocabulary size of byte-pair encoding; 256: bytes"},
+    {"--context", "/model/context", "Context length in tokens"},
     {"--width", "/model/width", "Model size d"},
-    {"--layers", "/model/layers", "Layers"},
-    {"--heads", "/model/heads", "Heads"},
-    {"--kv-heads", "/model/kv_heads", "Key-value heads"},
+    {"--layers", "/model/layers", "Number of layers"},
+    {"--heads", "/model/heads", "Number of heads"},
+    {"--kv-heads", "/model/kv_heads", "Number of key-value heads"},
     {"--head-size", "/model/head_size", "Head size d_k"},
-    {"--hidden", "/model/hidden", "Size of the feed-forward; 0: attention only"},
-    {"--norm", "/model/norm", "layer or rms"},
-    {"--pre-norm", "/model/pre_norm", "true: norm before each block, false: after"},
-    {"--activation", "/model/activation", "relu, gelu, gelu_tanh or silu"},
-    {"--gated", "/model/gated", "Whether the feed-forward is gated: true or false"},
-    {"--tied-output", "/model/tied_output", "Whether the output uses the embedding: true or false"},
-    {"--dropout", "/model/dropout", "Share of activations dropped in training"},
+    {"--hidden", "/model/hidden", "Feed-forward size; 0: attention only"},
+    {"--norm", "/model/norm", "Normalisation: layer or rms"},
+    {"--pre-norm", "/model/pre_norm", "Normalisation before each block (true) or after it (false)"},
+    {"--activation", "/model/activation", "Activation: relu, gelu, gelu_tanh or silu"},
+    {"--gated", "/model/gated", "Gated feed-forward: true or false"},
+    {"--tied-output", "/model/tied_output", "Tie the output layer to the embedding: true or false"},
+    {"--dropout", "/model/dropout", "Dropout probability in training"},
 };
 
 struct TrainOptions {
@@ -77,10 +80,10 @@ struct TrainOptions {
   bool quiet = false;
 };
 
-// "What is learned: text (the next token of text files), masked (...".
+// Help text, such as "Task to learn: text (the next token of text files), masked (...".
 std::string help_of(const Setting& setting) {
   std::string help = setting.help;
-  if (std::string_view(setting.flag) != "--task") return help;
+  if (std::string_view(setting.names) != "--task") return help;
   for (const TaskInfo& task : tasks()) {
     help += (&task == &tasks().front() ? ": " : ", ") + task.id + " (" + task.summary + ")";
   }
@@ -103,19 +106,19 @@ Json read_plan(const TrainOptions& options) {
       throw InputError("--preset: expected one of " + names + ", found \"" + options.preset + "\"");
     }
   }
-  const Json plan = parse_json(read_file(file, limits::kMostSmallFile), file.string());
+  const Json plan = parse_json(read_file(file, limits::kMaxSmallFile), file.string());
   if (!plan.is_object() || !plan.contains("model") || !plan["model"].is_object()) {
     throw InputError(file.string() + ": expected an object with a member \"model\"");
   }
   return plan;
 }
 
-// How many tokens the model of a plan sees; 0: the plan does not say.
+// Number of tokens that the planned model reads at once; 0 if the plan does not specify it.
 Index read_at_once(const Json& model) {
   for (const char* key : {"segment", "context"}) {
     const Json* tokens = model.is_object() ? model.find(key) : nullptr;
     if (tokens != nullptr && tokens->is_number() && tokens->get<double>() > 0) {
-      return static_cast<Index>(std::min(tokens->get<double>(), Parameter::kMostInteger));
+      return static_cast<Index>(std::min(tokens->get<double>(), Parameter::kMaxInteger));
     }
   }
   return 0;
@@ -139,12 +142,12 @@ TrainingPlan make_plan(const TrainOptions& options) {
     structure.exits.reset();
   }
   add_to_json(structure, plan["model"]);
-  Experiment chosen;
-  chosen.variant = options.choices.variant();
-  chosen.encoding = options.choices.encoding();
-  complete_choices(chosen, read_at_once(plan["model"]));
-  if (chosen.variant) plan["model"]["variant"] = to_json(*chosen.variant);
-  if (chosen.encoding) plan["model"]["position"] = to_json(*chosen.encoding);
+  Session chosen;
+  chosen.run.variant = options.choices.variant();
+  chosen.run.encoding = options.choices.encoding();
+  fill_unset_parameters(chosen.run, read_at_once(plan["model"]));
+  if (chosen.run.variant) plan["model"]["variant"] = to_json(*chosen.run.variant);
+  if (chosen.run.encoding) plan["model"]["position"] = to_json(*chosen.run.encoding);
   if (const auto causal = options.choices.causal()) plan["model"]["causal"] = *causal;
   return training_plan_from_json(plan, "training plan");
 }
@@ -160,7 +163,7 @@ std::string duration(double seconds) {
   return text;
 }
 
-// "loss 1.886, 2.412 bits per byte": whatever there is of it.
+// Available results, such as "loss 1.886, 2.412 bits per byte".
 std::string describe(const Score& score, int decimals) {
   std::string text;
   const auto add = [&](const std::string& before, double value, const std::string& after) {
@@ -173,14 +176,14 @@ std::string describe(const Score& score, int decimals) {
   return text;
 }
 
-// One line on stderr that is written over with every step, and ended when all is over.
+// Line on stderr that is overwritten at every step.
 class ProgressLine {
  public:
   ~ProgressLine() {
-    if (begun_) std::fputc('\n', stderr);
+    if (has_row_) std::fputc('\n', stderr);
   }
   void show(const TrainingProgress& p) {
-    begun_ = true;
+    has_row_ = true;
     std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
     const std::string score = describe(p.held_out, 3);
     if (!score.empty()) std::fprintf(stderr, "held out %s  ", score.c_str());
@@ -190,7 +193,7 @@ class ProgressLine {
   }
 
  private:
-  bool begun_ = false;
+  bool has_row_ = false;
 };
 
 TrainingResult train_with_progress(const TrainOptions& options) {
@@ -205,7 +208,7 @@ TrainingResult train_with_progress(const TrainOptions& options) {
 void train_command(const TrainOptions& options) {
   const TrainingResult result = train_with_progress(options);
   if (std::isnan(result.loss)) {
-    std::printf("all steps were done before");
+    std::printf("all steps were already done");
   } else {
     std::printf("loss %.4f", result.loss);
   }
@@ -219,24 +222,22 @@ void train_command(const TrainOptions& options) {
 }  // namespace
 
 void add_train(Command program) {
-  Command command = program.subcommand(
-      "train",
-      "Train a model on text or on a task. Ctrl-C saves; the same command goes on from there. "
-      "What no option says is as in the preset or plan");
+  Command command = program.subcommand("train",
+                                       "Train a model on text or on a task. Ctrl-C saves; the same "
+                                       "command resumes. Options override the preset or plan");
   const auto options = std::make_shared<TrainOptions>();
   Option preset = command.add("--preset", options->preset,
-                              "A plan of assets/presets to start from; default: default");
-  command.add("--plan", options->plan_file, "A plan of your own (JSON) to start from")
-      .excludes(preset);
-  command.add("--text", options->text, "Files to train on: texts, or pictures and folders of them");
-  command.add("--held-out", options->held_out, "Files to evaluate on, never trained on");
+                              "Training preset in assets/presets; default: default");
+  command.add("--plan", options->plan_file, "Custom training plan (JSON)").excludes(preset);
+  command.add("--text", options->text, "Training files: texts, images or folders of them");
+  command.add("--held-out", options->held_out, "Held-out files for evaluation");
   command.add("-o,--folder", options->folder,
-              "Where the model, loss.csv, its picture loss.png and what resuming needs go");
+              "Output folder for the model, loss.csv, loss.png and the state for resuming");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    command.add(kSettings[i].flag, options->values[i], help_of(kSettings[i])).value_name("VALUE");
+    command.add(kSettings[i].names, options->values[i], help_of(kSettings[i])).value_name("VALUE");
   }
-  options->choices.add_to(command, "as the plan says");
-  command.flag("-q,--quiet", options->quiet, "No progress line");
+  options->choices.add_to(command, "as in the plan");
+  command.flag("-q,--quiet", options->quiet, "Hide the progress line");
   command.action([options] { train_command(*options); });
 }
 

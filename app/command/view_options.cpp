@@ -16,7 +16,7 @@
 namespace attnscope::command {
 namespace {
 
-// "map, grid, pattern".
+// Comma-separated ids: "map, grid, pattern".
 template <class List>
 std::string ids(const List& list) {
   std::string text;
@@ -24,11 +24,11 @@ std::string ids(const List& list) {
   return text;
 }
 
-// Those that merge word pieces: "map, grid, lines".
+// Views that can merge word pieces: "map, grid, lines".
 std::string word_views() {
   std::string text;
   for (const View& v : views()) {
-    if (v.merges_words) text += (text.empty() ? "" : ", ") + v.id;
+    if (v.can_merge_words) text += (text.empty() ? "" : ", ") + v.id;
   }
   return text;
 }
@@ -38,48 +38,42 @@ std::string word_views() {
 void ViewOptions::add_to(Command command) {
   command_ = command;
   command.add("--view", view_,
-              "What to show, with its parameters: map, rope,base=500 ('attnscope list views' "
-              "names them): " +
+              "View, with optional parameters: map, rope,base=500 ('attnscope list views'): " +
                   ids(views()) +
-                  "; default: map, and of a model with nothing given to read its own");
+                  "; default: map, or the most suitable one for a model without input");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
-  command.add("--stack", stack_, "Of models that have both: encoder or decoder; default: decoder");
-  command.add("--kind", kind_,
-              "What the decoder's tokens look at: each other (self) or what the encoder read "
-              "(cross); default: self");
+  command.add("--stack", stack_,
+              "Stack of an encoder-decoder: encoder or decoder; default: decoder");
+  command.add("--kind", kind_, "Attention of the decoder: self or cross; default: self");
   command.add("--step", step_,
-              "Of models that apply their layers again and again: which time, counted from 1; "
-              "default: 1");
+              "Step of models that apply their layers repeatedly, counted from 1; default: 1");
   command.add("--segment", segment_,
-              "Of models that read in segments: which of these, counted from 0; default: 0, "
-              "of the view memory the last");
+              "Segment of models that read in segments, counted from 0; default: 0, in the view "
+              "memory the last");
   command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
-  command.add(
-      "--colours,--colors", colour_end_,
-      "Where the colours of weights end: percentile (one in a hundred of the pairs in sight "
-      "goes beyond), largest (in sight), one; default: percentile");
-  command.flag("--normalise,--normalize", normalise_, "The same as --colours largest");
+  command.add("--colours,--colors", colour_end_,
+              "Upper end of the colour scale for weights: percentile (99th of the visible pairs), "
+              "largest (visible weight) or one; default: percentile");
+  command.flag("--normalise,--normalize", normalise_, "Same as --colours largest");
   command.flag("--words", words_,
                "Merge word pieces into words (" + word_views() +
-                   "): weights summed over the keys of a word, mean over its queries");
+                   "): weights summed over the keys of a word, averaged over its queries");
   command.flag("--hide-special", hides_special_,
-               "Leave out what the tokenizer puts in, \"[CLS]\" or \"<s>\" (" + word_views() +
-                   "); the other weights stay as they are");
+               "Hide special tokens such as \"[CLS]\" or \"<s>\" (" + word_views() +
+                   "); the other weights are not renormalised");
   command
       .add("--tile,--part", tile_,
-           "The part of a map to show, in tokens (also of words): ROW,COL,HEIGHT,WIDTH, counted "
+           "Visible part of a map in tokens (also with --words): ROW,COL,HEIGHT,WIDTH, counted "
            "from 0")
       .numbers(4);
   command
       .add("--pin", pin_,
-           "A query and a key, as tokens, whose weights (or those of their words) are shown beside "
-           "a "
-           "map: ROW,COLUMN; -1 for none")
+           "Query and key token whose weights (or those of their words) are shown next to a map: "
+           "ROW,COLUMN; -1: none")
       .numbers(2);
   command.add("--statistics-file", statistics_file_,
-              "A file of texts over which a grid's heads are measured: --view "
-              "grid,sort=induction");
+              "File of texts for the head statistics of a grid: --view grid,sort=induction");
 }
 
 void ViewOptions::apply(ViewSettings& settings) const {
@@ -87,7 +81,7 @@ void ViewOptions::apply(ViewSettings& settings) const {
     const Json chosen =
         choice_json(view_, "view", [](const std::string& id) { return view(id).parameters; });
     if (!chosen.contains("type") || !chosen["type"].is_string()) {
-      throw InputError("view: expected a view's name, found \"" + view_ + "\"");
+      throw InputError("view: expected the name of a view, found \"" + view_ + "\"");
     }
     settings.id = view(chosen["type"].get<std::string>()).id;
     const std::vector<Parameter>& parameters = view(settings.id).parameters;
@@ -103,16 +97,16 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (step_) settings.part.step = *step_;
   if (segment_) settings.part.segment = *segment_;
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
-  colour_map(settings.colour_map);  // refuses what there is not
+  colour_map(settings.colour_map);  // throws if unknown
   if (normalise_) settings.colour_end = ColourEnd::Largest;
   if (!colour_end_.empty()) settings.colour_end = colour_end_from_name(colour_end_, "--colours");
   if (words_) settings.words = true;
-  if (words_ && !view(settings.id).merges_words) {
+  if (words_ && !view(settings.id).can_merge_words) {
     throw InputError("--words: expected a view that merges word pieces (" + word_views() +
                      "), found " + settings.id);
   }
   if (hides_special_) settings.hides_special = true;
-  if (hides_special_ && !view(settings.id).merges_words) {
+  if (hides_special_ && !view(settings.id).can_merge_words) {
     throw InputError("--hide-special: expected a view that can hide tokens (" + word_views() +
                      "), found " + settings.id);
   }
@@ -131,8 +125,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (tile_.empty()) return;
   const bool finite = std::ranges::all_of(tile_, [](double x) { return std::isfinite(x); });
   if (!finite || !(tile_[2] > 0) || !(tile_[3] > 0)) {
-    throw InputError("--tile: expected numbers with more than 0 rows and columns, found " +
-                     brief(tile_[2], 6) + " and " + brief(tile_[3], 6));
+    throw InputError("--tile: expected at least one row and column, found " + brief(tile_[2], 6) +
+                     " and " + brief(tile_[3], 6));
   }
   settings.row = tile_[0];
   settings.column = tile_[1];
@@ -141,26 +135,26 @@ void ViewOptions::apply(ViewSettings& settings) const {
 }
 
 void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) const {
-  const ViewSettings settings = begun(chosen, trace);
+  const ViewSettings settings = with_defaults(chosen, trace);
   if (!stack_.empty() || !kind_.empty() || step_ || segment_) {
     if (const std::optional<NoPart> none = no_part(trace, settings.part)) {
       throw InputError(std::string("--") + none->what + ": expected " + none->expected +
-                       ", found that this run has " + none->found);
+                       ", found a run with " + none->found);
     }
   }
   if (words_) {
     const std::string refusal = words_refusal(trace);
-    if (!refusal.empty()) throw InputError("--words: nothing can be merged: " + refusal);
+    if (!refusal.empty()) throw InputError("--words: cannot merge: " + refusal);
   }
   if (hides_special_) {
     const std::string refusal = special_refusal(trace);
-    if (!refusal.empty()) throw InputError("--hide-special: nothing can be hidden: " + refusal);
+    if (!refusal.empty()) throw InputError("--hide-special: cannot hide tokens: " + refusal);
   }
   const AttentionTap* tap = trace.find(head_ref(trace, settings));
   if (tap == nullptr) return;
   const Values values = view_values(settings, settings.id);
   if (!view_.empty() && values.has("token") && values.integer("token") >= tap->queries()) {
-    throw InputError("--view: token: expected one of the run's, 0 to " +
+    throw InputError("--view: token: expected a token of the run, 0 to " +
                      std::to_string(tap->queries() - 1) + ", found " +
                      std::to_string(values.integer("token")));
   }
@@ -183,19 +177,18 @@ void PictureSizeOptions::add_to(Command command) {
   command_ = command;
   command.add("--width", options_.width, "Width in units of 1/96 inch").show_default();
   command.add("--height", options_.height,
-              "Height in the same units; default: as high as the content");
-  Option scale = command.add("--scale", options_.scale, "Pixels per unit, for PNG");
+              "Height in units of 1/96 inch; default: height of the content");
+  Option scale = command.add("--scale", options_.scale, "Pixels per unit of 1/96 inch, for PNG");
   scale.show_default();
   command.add("--pixels", pixels_,
-              "Size in pixels, WIDTHxHEIGHT or WIDTH, with --scale or --dpi for the size of "
-              "letters");
-  command.add("--inches", inches_, "Size in print, WIDTHxHEIGHT or WIDTH, with --dpi");
-  command.add("--dpi", dots_, "Dots per inch, for PNG: 96 times the scale")
+              "Size in pixels, WIDTHxHEIGHT or WIDTH; --scale or --dpi sets the size of text");
+  command.add("--inches", inches_, "Print size in inches, WIDTHxHEIGHT or WIDTH; with --dpi");
+  command.add("--dpi", dots_, "Resolution in dots per inch, for PNG: 96 times the scale")
       .positive()
       .excludes(scale);
-  command.add("--font-size", options_.font_size, "In units").show_default();
-  command.add("--theme", theme_, "light or dark").show_default();
-  command.flag("--transparent", options_.transparent, "Nothing behind the picture");
+  command.add("--font-size", options_.font_size, "Font size in units of 1/96 inch").show_default();
+  command.add("--theme", theme_, "Colour theme: light or dark").show_default();
+  command.flag("--transparent", options_.transparent, "Transparent background");
 }
 
 void PictureSizeOptions::add_parts_to(Command command) {
@@ -205,30 +198,27 @@ void PictureSizeOptions::add_parts_to(Command command) {
     presets.push_back(preset.id);
     summaries += (summaries.empty() ? "" : " ") + preset.id + ": " + preset.summary;
   }
-  command.add("--for", preset_, "What the picture is for; other options win. " + summaries)
+  command.add("--for", preset_, "Preset for a purpose; other options override it. " + summaries)
       .one_of(presets);
   FigureParts& parts = options_.parts;
-  const Option title =
-      command.add("--title", parts.title_text, "A title in the place of the picture's own");
-  const Option caption =
-      command.add("--caption", parts.caption_text, "A caption in the place of the picture's own");
+  const Option title = command.add("--title", parts.title_text, "Custom title");
+  const Option caption = command.add("--caption", parts.caption_text, "Custom caption");
   command.flag(
-      "--no-title", [&parts] { parts.title = false; }, "Leave the title out");
+      "--no-title", [&parts] { parts.title = false; }, "Omit the title");
   command.flag(
-      "--no-caption", [&parts] { parts.caption = false; }, "Leave the caption out");
+      "--no-caption", [&parts] { parts.caption = false; }, "Omit the caption");
   command.option("--no-title").excludes(title);
   command.option("--no-caption").excludes(caption);
   command.flag(
-      "--no-tokens", [&parts] { parts.tokens = false; },
-      "Leave out the tokens along the sides of maps");
+      "--no-tokens", [&parts] { parts.tokens = false; }, "Omit the tokens along the sides of maps");
   command.flag(
       "--no-colour-bar,--no-color-bar", [&parts] { parts.colour_bar = false; },
-      "Leave out the key from colours to numbers");
+      "Omit the colour bar");
 }
 
 namespace {
 
-// "6.5x4", or "6.5": no height.
+// Parses "6.5x4", or "6.5" without a height.
 std::pair<double, double> size_of(const std::string& text, const std::string& option) {
   double width = 0, height = 0;
   char rest = 0;
@@ -240,7 +230,7 @@ std::pair<double, double> size_of(const std::string& text, const std::string& op
 
 }  // namespace
 
-// Where an option is given, that is what holds.
+// Given options override the preset.
 void PictureSizeOptions::begin_with(const PicturePreset& preset, PictureOptions& options) const {
   apply(preset, options);
   const auto given = [&](const char* name) { return command_ && command_->given(name); };
@@ -258,7 +248,7 @@ PictureOptions PictureSizeOptions::options() const {
     throw InputError("--theme: expected light or dark, found \"" + theme_ + "\"");
   }
   if (!pixels_.empty() && !inches_.empty()) {
-    throw InputError("--inches: expected without --pixels");
+    throw InputError("--inches: expected no --pixels");
   }
   PictureOptions options = options_;
   options.dark = theme_ == "dark";

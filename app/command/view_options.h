@@ -1,26 +1,25 @@
-// The options by which commands say what to look at, and how a picture is made.
+// Options of a view and of exported pictures.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "app/command/options.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/view/export/picture.h"
 #include "core/view/export/picture_preset.h"
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --colours, --words,
-// --tile,
-// --pin, --statistics-file.
+// Options --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --colours,
+// --words, --tile, --pin and --statistics-file.
 class ViewOptions {
  public:
   void add_to(Command command);
-  // Changes what the options name; the rest stays as the session has it. InputError.
+  // Applies the given options; other settings stay as in the session. Throws InputError.
   void apply(ViewSettings& settings) const;
-  // InputError where the stack, kind, step or segment asked for is none of the run's, the tile or
-  // the pair no part of the map, or a token none of the text.
+  // Throws InputError if the run has no such stack, kind, step or segment, or if tile, pair or
+  // token are out of range.
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:
@@ -35,13 +34,14 @@ class ViewOptions {
   std::optional<Command> command_;
 };
 
-// --width, --height, --scale, --pixels, --inches, --dpi, --font-size, --theme, --transparent.
+// Options --width, --height, --scale, --pixels, --inches, --dpi, --font-size, --theme and
+// --transparent.
 class PictureSizeOptions {
  public:
   void add_to(Command command);
-  // --for, --title, --caption, --no-title, --no-caption, --no-tokens, --no-colour-bar: of views.
+  // Adds --for, --title, --caption, --no-title, --no-caption, --no-tokens and --no-colour-bar.
   void add_parts_to(Command command);
-  PictureOptions options() const;  // InputError
+  PictureOptions options() const;  // throws InputError
 
  private:
   void begin_with(const PicturePreset& preset, PictureOptions& options) const;

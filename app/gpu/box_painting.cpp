@@ -30,7 +30,7 @@ void begin_painting(GLuint vertex_array) {
   }
 }
 
-void aim_at(const PixelBox& box, const PixelBox& clip, int framebuffer_height) {
+void set_target_box(const PixelBox& box, const PixelBox& clip, int framebuffer_height) {
   glViewport(box.x, framebuffer_height - box.y - box.height, box.width, box.height);
   glEnable(GL_SCISSOR_TEST);
   glScissor(clip.x, framebuffer_height - clip.y - clip.height, clip.width, clip.height);

@@ -1,5 +1,5 @@
-// What painters of a display list's items share: a box of somebody else's framebuffer, textures,
-// and OpenGL's state for blending one triangle over what is there.
+// Common parts of the painters of display list items: a box of a foreign framebuffer, textures, and
+// OpenGL state for blending one triangle over the existing pixels.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -8,15 +8,15 @@
 
 namespace attnscope {
 
-// In framebuffer pixels, y down from the top.
+// In framebuffer pixels, y downwards from the top.
 struct PixelBox {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-// A texture of one level, whose texels are not mixed. Made and destroyed with its context current.
+// A single-level texture with nearest filtering. Created and destroyed with its context current.
 class Texture {
  public:
-  explicit Texture(GLenum target);  // bound to the unit that is active
+  explicit Texture(GLenum target);  // bound to the active unit
   ~Texture() { glDeleteTextures(1, &name_); }
   Texture(const Texture&) = delete;
   Texture& operator=(const Texture&) = delete;
@@ -30,11 +30,10 @@ using TexturePtr = std::shared_ptr<Texture>;
 
 void bind(GLuint unit, GLenum target, GLuint texture);
 
-// Nothing but colours is tested or written, and textures are uploaded from plain rows. For use
-// under a SavedGlState.
+// Enables colour writes only and resets texture unpacking to plain rows. Use within a SavedGlState.
 void begin_painting(GLuint vertex_array);
 
-// What is drawn next is blended over `box`, where `clip` lets it through.
-void aim_at(const PixelBox& box, const PixelBox& clip, int framebuffer_height);
+// Directs the next draw to `box`, blended and clipped by `clip`.
+void set_target_box(const PixelBox& box, const PixelBox& clip, int framebuffer_height);
 
 }  // namespace attnscope

@@ -19,9 +19,9 @@ namespace attnscope {
 namespace {
 
 constexpr Index kHeads = 4, kLength = 256, kHeadSize = 32;
-constexpr int kMostRuns = 10;
-constexpr double kPlain = 4;                 // times faster
-constexpr std::size_t kMostBytes = 1 << 16;  // of the file
+constexpr int kMaxRuns = 10;
+constexpr double kClearRatio = 4;           // ratio at which the faster one is obvious
+constexpr std::size_t kMaxBytes = 1 << 16;  // file size
 
 Part sample_part() {
   Part part;
@@ -48,7 +48,7 @@ Ratios read_ratios(const std::filesystem::path& file) {
   Ratios ratios;
   std::istringstream lines;
   try {
-    lines.str(read_file(file, kMostBytes));
+    lines.str(read_file(file, kMaxBytes));
   } catch (const InputError&) {
     return ratios;
   }
@@ -69,22 +69,22 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
     make_folder(file.parent_path());
     write_file(file, text.str());
   } catch (const std::exception&) {
-    // Measured again the next time.
+    // Will be measured again.
   }
 }
 
-// How many times longer `a` takes than `b`, which return the seconds of a run.
+// Ratio of the seconds that `a` and `b` return for a run.
 double ratio_of(const std::function<double()>& a, const std::function<double()>& b) {
   double best_a = std::numeric_limits<double>::infinity(), best_b = best_a;
-  a();  // the first run of each makes threads and compiles shaders
+  a();  // warm-up: creates threads and compiles shaders
   b();
-  // In turn, and the best of several, until one is clearly faster: other work on the machine must
-  // not decide, and nobody should wait for what is plain to see.
-  for (int run = 0; run < kMostRuns; ++run) {
+  // Alternating, best of several, until one is clearly faster: robust against other load on the
+  // machine, and short if the result is obvious.
+  for (int run = 0; run < kMaxRuns; ++run) {
     best_a = std::min(best_a, a());
     best_b = std::min(best_b, b());
     const double ratio = best_a / best_b;
-    if (run > 0 && (ratio > kPlain || ratio < 1 / kPlain)) break;
+    if (run > 0 && (ratio > kClearRatio || ratio < 1 / kClearRatio)) break;
   }
   return best_a / best_b;
 }

@@ -1,4 +1,4 @@
-// How fast two backends are, compared, and two kinds of shaders.
+// Backend calibration: compares the speed of two backends, and of two kinds of shaders.
 #pragma once
 
 #include <filesystem>
@@ -9,24 +9,24 @@
 
 namespace attnscope {
 
-// How many times longer `a` takes than `b` for a part like those of a small model's layer: the
-// best of a few runs after one that does not count (shaders compile).
+// Time of `a` divided by that of `b` for a part of a typical small layer: the best of a few runs
+// after a warm-up run (shaders compile).
 double time_ratio(Backend& a, Backend& b, const Stop& stop = {});
 
-// How many times longer its shaders that go through shared memory take than the others. Leaves it
-// with the others.
+// Time of the shared-memory shaders divided by that of the register shaders. Leaves the latter
+// active.
 double shared_memory_ratio(ComputeBackend& gpu, const Stop& stop = {});
 
-// The same two, kept in a text file: a line "RATIO<tab>NAME OF A<tab>NAME OF B" for each pair, so
-// that it is measured once on a machine. A file that cannot be read or written is no error; lines
-// that make no sense are dropped.
+// As above, cached in a text file: a line "RATIO<tab>NAME OF A<tab>NAME OF B" for each pair,
+// measured once per machine. An unreadable or unwritable file is no error; invalid lines are
+// ignored.
 double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file,
                          const Stop& stop = {});
 double cached_shared_memory_ratio(ComputeBackend& gpu,
                                   const std::optional<std::filesystem::path>& file,
                                   const Stop& stop = {});
 
-// $XDG_CACHE_HOME/attnscope/backends.txt or ~/.cache/..; nothing when neither is known.
+// $XDG_CACHE_HOME/attnscope/backends.txt or ~/.cache/..; nullopt if neither variable is set.
 std::optional<std::filesystem::path> calibration_file();
 
 }  // namespace attnscope

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{5};  // how often a caller looks whether to stop
+constexpr std::chrono::milliseconds kPoll{5};  // interval of cancellation checks
 
 }  // namespace
 
@@ -25,7 +25,7 @@ ComputeBackend::ComputeBackend(std::unique_ptr<GlContext> context)
 }
 
 ComputeBackend::~ComputeBackend() {
-  thread_->run([] {});  // what an impatient caller left behind
+  thread_->run([] {});  // waits for work whose caller was cancelled
 }
 
 std::string ComputeBackend::name() const {
@@ -38,16 +38,17 @@ std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) cons
     const Index heads = part.batch * part.heads;
     bool fits = false;
     try {
-      thread_->run_soon(
+      thread_->run_urgent(
           [&] { fits = texture_fits(device_->limits, heads, part.queries(), part.keys()); });
     } catch (const WorkError& e) {
       return e.what();
     }
     if (!fits) {
-      reason = "GPU: attention of shape " + to_string(Shape{heads, part.queries(), part.keys()}) +
+      reason = "GPU: attention weights of shape " +
+               to_string(Shape{heads, part.queries(), part.keys()}) +
                ": expected a texture of at most " + std::to_string(device_->limits.texture_size) +
                " x " + std::to_string(device_->limits.texture_size) + " x " +
-               std::to_string(device_->limits.texture_layers) + " that fits the memory";
+               std::to_string(device_->limits.texture_layers) + " that fits in memory";
     }
   }
   return reason;
@@ -56,8 +57,8 @@ std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) cons
 PartResult ComputeBackend::run(const Part& part, const Wanted& wanted, const Stop& stop) {
   stop.check();
   if (const std::string reason = refusal(part, wanted); !reason.empty()) throw WorkError(reason);
-  // The work has copies of its own: a caller that is asked to stop leaves at once, while a dispatch
-  // (or a shader's compilation) cannot be broken off.
+  // The work owns copies: a cancelled caller returns immediately, while a dispatch (or the
+  // compilation of a shader) cannot be interrupted.
   struct Job {
     Part part;
     Wanted wanted;
@@ -84,8 +85,8 @@ std::int64_t ComputeBackend::dispatch_count() const {
   return device_->dispatches;
 }
 
-void ComputeBackend::set_most_scores(std::int64_t scores) {
-  device_->most_scores = scores;
+void ComputeBackend::set_max_scores(std::int64_t scores) {
+  device_->max_scores = scores;
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Parts of attention computed by the compute shaders under shaders/.
+// GPU backend: computes attention parts with the compute shaders in shaders/.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,13 @@ namespace attnscope {
 
 struct ComputeDevice;
 
-// Safe to use from any thread; runs come one after the other. Deleting it (or what it returned)
-// never needs a current context.
+// Thread-safe; runs are serialised. Destroying it, or its results, needs no current context.
 //
-// A run is a series of chunks of rows, each a few milliseconds long; between them the device
-// serves downloads and looks whether to stop.
+// A run is a series of chunks of rows, each a few milliseconds long; between them the device serves
+// downloads and checks for cancellation.
 class ComputeBackend : public Backend {
  public:
-  // Takes the context to a thread of its own. WorkError when it is not good enough.
+  // Moves the context to its own thread. Throws WorkError if it lacks required features.
   explicit ComputeBackend(std::unique_ptr<GlContext> context);
   ~ComputeBackend() override;
 
@@ -26,17 +25,17 @@ class ComputeBackend : public Backend {
   std::string refusal(const Part& part, const Wanted& wanted) const override;
   PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override;
 
-  // Which of two kinds of shaders runs, see shaders/attention.glsl; registers at first.
+  // Selects the kind of shaders, see shaders/attention.glsl; initially registers.
   void use_shared_memory(bool shared);
 
-  // How many compute dispatches were made so far; tests assert that shaders ran.
+  // Number of compute dispatches so far; tests assert that shaders ran.
   std::int64_t dispatch_count() const;
-  // Scores that a chunk may hold at most; smaller ones make more chunks (tests).
-  void set_most_scores(std::int64_t scores);
+  // Maximum number of scores per chunk; smaller values yield more chunks (tests).
+  void set_max_scores(std::int64_t scores);
 
  private:
   std::shared_ptr<GlThread> thread_;
-  std::shared_ptr<ComputeDevice> device_;  // made and deleted on the thread; tiles share it
+  std::shared_ptr<ComputeDevice> device_;  // created and destroyed on the thread; shared with tiles
 };
 
 }  // namespace attnscope

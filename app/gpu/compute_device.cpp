@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::int64_t kMostScratchBytes = 64 << 20;
+constexpr std::int64_t kMaxScratchBytes = 64 << 20;
 
 }  // namespace
 
@@ -19,10 +19,10 @@ AttentionTexture::AttentionTexture(Index layers, Index rows, Index columns) {
   glTexParameteri(GL_TEXTURE_2D_ARRAY, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
   clear(layers);
-  check_gl("making room for attention");
+  check_gl("allocating attention weights");
 }
 
-// By a framebuffer: OpenGL 4.3 has no glClearTexImage.
+// Uses a framebuffer, since OpenGL 4.3 has no glClearTexImage.
 void AttentionTexture::clear(Index layers) const {
   constexpr GLfloat zero[4] = {0, 0, 0, 0};
   GLuint framebuffer = 0;
@@ -43,7 +43,7 @@ DeviceLimits DeviceLimits::of_current_context() {
   glGetInteger64v(GL_MAX_SHADER_STORAGE_BLOCK_SIZE, &bytes);
   glGetIntegerv(GL_MAX_TEXTURE_SIZE, &size);
   glGetIntegerv(GL_MAX_ARRAY_TEXTURE_LAYERS, &layers);
-  check_gl("asking for limits");
+  check_gl("querying limits");
   return {bytes, size, layers};
 }
 
@@ -52,22 +52,22 @@ bool texture_fits(const DeviceLimits& limits, Index layers, Index rows, Index co
       layers > limits.texture_layers) {
     return false;
   }
-  // Proxies answer without making anything.
+  // A proxy texture checks the size without allocation.
   glTexImage3D(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_R32F, static_cast<GLsizei>(columns),
                static_cast<GLsizei>(rows), static_cast<GLsizei>(layers), 0, GL_RED, GL_FLOAT,
                nullptr);
   GLint width = 0;
   glGetTexLevelParameteriv(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_WIDTH, &width);
   const GLenum error = glGetError();
-  if (error == GL_CONTEXT_LOST) throw WorkError("GPU: OpenGL: context lost while asking for room");
+  if (error == GL_CONTEXT_LOST) throw WorkError("GPU: OpenGL: context lost while checking a size");
   return error == GL_NO_ERROR && width == columns;
 }
 
 ComputeDevice::ComputeDevice(GlThread& gl_thread)
     : thread(gl_thread),
       limits(DeviceLimits::of_current_context()),
-      most_scores(std::min(limits.buffer_bytes, kMostScratchBytes) /
-                  static_cast<std::int64_t>(sizeof(float))),
+      max_scores(std::min(limits.buffer_bytes, kMaxScratchBytes) /
+                 static_cast<std::int64_t>(sizeof(float))),
       shaders(home_folder() / "shaders") {}
 
 }  // namespace attnscope

@@ -1,5 +1,4 @@
-// What the compute passes need of a GL context: buffers, textures, limits, programs. For the GL
-// thread only.
+// GPU resources of the compute passes: buffers, textures, limits, programs. For the GL thread only.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -16,7 +15,7 @@
 
 namespace attnscope {
 
-// A buffer that grows when it must and keeps its memory otherwise.
+// A buffer that grows on demand and never shrinks.
 class Buffer {
  public:
   Buffer() { glGenBuffers(1, &name_); }
@@ -56,10 +55,10 @@ class Buffer {
   std::int64_t capacity_ = 0;
 };
 
-// An R32F texture array that is deleted unless somebody takes it over.
+// An R32F texture array, deleted on destruction unless take() has passed it on.
 class AttentionTexture {
  public:
-  AttentionTexture(Index layers, Index rows, Index columns);  // zeros; WorkError when it cannot be
+  AttentionTexture(Index layers, Index rows, Index columns);  // zeros; throws WorkError on failure
   ~AttentionTexture() {
     if (name_ != 0) glDeleteTextures(1, &name_);
   }
@@ -75,13 +74,13 @@ class AttentionTexture {
   GLuint name_ = 0;
 };
 
-// The largest that OpenGL lets be; asked for once.
+// Limits of the current context.
 struct DeviceLimits {
   std::int64_t buffer_bytes = 0;
   Index texture_size = 0, texture_layers = 0;
   static DeviceLimits of_current_context();
 };
-// Whether OpenGL would make an R32F array texture of this size. WorkError where the context is
+// True if OpenGL can create an R32F array texture of this size. Throws WorkError if the context is
 // lost.
 bool texture_fits(const DeviceLimits& limits, Index layers, Index rows, Index columns);
 
@@ -90,13 +89,13 @@ struct ComputeDevice {
 
   GlThread& thread;
   DeviceLimits limits;
-  std::atomic<std::int64_t> most_scores = 0;  // of a chunk
-  std::atomic<std::int64_t> dispatches = 0;   // made so far
-  std::atomic<bool> shared_memory = false;    // which of two kinds of shaders, see attention.glsl
+  std::atomic<std::int64_t> max_scores = 0;  // per chunk
+  std::atomic<std::int64_t> dispatches = 0;  // so far
+  std::atomic<bool> shared_memory = false;   // kind of shaders, see attention.glsl
 
   ShaderLibrary shaders;
   Buffer sizes, queries, keys, values, numbers, integers, scores, row_sums, outputs;
-  std::map<Defines, double> work_per_second;  // measured, by what was computed
+  std::map<Defines, double> work_per_second;  // measured, by shader variant
 };
 
 }  // namespace attnscope

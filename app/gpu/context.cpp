@@ -12,9 +12,9 @@
 namespace attnscope {
 namespace {
 
-constexpr int kLeastVersion = 43;        // OpenGL 4.3, as epoxy counts
-constexpr GLint kStorageBuffers = 8;     // what the compute shaders bind at once
-constexpr int kMostErrorsToDrain = 100;  // a lost context may report errors without end
+constexpr int kMinVersion = 43;         // OpenGL 4.3 in epoxy's format
+constexpr GLint kStorageBuffers = 8;    // bound by the compute shaders at once
+constexpr int kMaxErrorsToDrain = 100;  // a lost context may report errors endlessly
 
 std::string egl_error() {
   const EGLint code = eglGetError();
@@ -40,11 +40,11 @@ bool has_client_extension(const char* name) {
   return epoxy_has_egl_extension(EGL_NO_DISPLAY, name);
 }
 
-// Devices before Mesa's surfaceless platform, which knows no other vendor's.
+// Devices precede Mesa's surfaceless platform, which excludes other vendors.
 std::vector<EGLDisplay> headless_displays(std::string& reason) {
   std::vector<EGLDisplay> displays;
   if (!has_client_extension("EGL_EXT_platform_base")) {
-    reason = "EGL has no platforms (EGL_EXT_platform_base)";
+    reason = "EGL does not support platforms (EGL_EXT_platform_base)";
     return displays;
   }
   if (has_client_extension("EGL_EXT_platform_device") &&
@@ -62,7 +62,7 @@ std::vector<EGLDisplay> headless_displays(std::string& reason) {
     displays.push_back(
         eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr));
   }
-  if (displays.empty()) reason = "EGL has no platform without a window";
+  if (displays.empty()) reason = "EGL has no headless platform";
   return displays;
 }
 
@@ -95,22 +95,22 @@ class EglContext : public GlContext {
   EGLContext context_;
 };
 
-// Null, with the reason, when the display has no OpenGL 4.3 or its context is not good enough.
-// Displays are the process's: EGL gives the same one again, and terminating it would take it
-// from every other context, so it stays initialised.
+// Returns null and the reason if the display has no suitable OpenGL 4.3 context. EGL shares
+// displays across the process: terminating one would break all other contexts, so it stays
+// initialised.
 std::unique_ptr<GlContext> context_of(EGLDisplay display, EGLContext share, std::string& reason) {
   EGLint major = 0, minor = 0;
   if (display == EGL_NO_DISPLAY || !eglInitialize(display, &major, &minor)) {
-    reason = "EGL gives no display: " + egl_error();
+    reason = "EGL returned no display: " + egl_error();
     return nullptr;
   }
   if (!epoxy_has_egl_extension(display, "EGL_KHR_surfaceless_context") ||
       !epoxy_has_egl_extension(display, "EGL_KHR_no_config_context")) {
-    reason = "EGL has no contexts without a surface (EGL_KHR_surfaceless_context)";
+    reason = "EGL does not support surfaceless contexts (EGL_KHR_surfaceless_context)";
     return nullptr;
   }
   if (!eglBindAPI(EGL_OPENGL_API)) {
-    reason = "EGL has no OpenGL";
+    reason = "EGL does not support OpenGL";
     return nullptr;
   }
   const std::array<EGLint, 7> wanted{EGL_CONTEXT_MAJOR_VERSION,
@@ -137,7 +137,7 @@ std::unique_ptr<GlContext> context_of(EGLDisplay display, EGLContext share, std:
   return context;
 }
 
-// Leaves the thread's current context as it was.
+// Restores the thread's current context on destruction.
 class KeepCurrent {
  public:
   KeepCurrent()
@@ -167,27 +167,28 @@ std::string GlContext::describe() const {
 }
 
 void GlContext::require_compute() const {
-  if (!epoxy_is_desktop_gl() || epoxy_gl_version() < kLeastVersion) {
-    throw WorkError("GPU: OpenGL 4.3 with compute shaders needed, found " + describe());
+  if (!epoxy_is_desktop_gl() || epoxy_gl_version() < kMinVersion) {
+    throw WorkError("GPU: expected OpenGL 4.3 with compute shaders, found " + describe());
   }
   GLint buffers = 0;
   glGetIntegerv(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS, &buffers);
   if (buffers < kStorageBuffers) {
-    throw WorkError("GPU: " + std::to_string(kStorageBuffers) +
-                    " storage buffers in a compute shader needed, found " +
-                    std::to_string(buffers) + " (" + describe() + ")");
+    throw WorkError("GPU: expected " + std::to_string(kStorageBuffers) +
+                    " storage buffers in a compute shader, found " + std::to_string(buffers) +
+                    " (" + describe() + ")");
   }
 }
 
 std::unique_ptr<GlContext> make_headless_context(const GlContext* share) {
-  static std::mutex one_at_a_time;  // EGL's displays are initialised once for the process
+  static std::mutex one_at_a_time;  // EGL displays are process-wide
   const std::lock_guard lock(one_at_a_time);
   if (!epoxy_has_egl()) throw WorkError("GPU: no EGL library (libEGL.so.1)");
   const KeepCurrent keep;
   std::string reason;
   if (share != nullptr) {
     const auto* egl = dynamic_cast<const EglContext*>(share);
-    if (egl == nullptr) throw WorkError("GPU: a headless context shares with headless ones only");
+    if (egl == nullptr)
+      throw WorkError("GPU: a headless context can share with headless ones only");
     if (auto context = context_of(egl->display(), egl->handle(), reason)) return context;
   } else {
     for (EGLDisplay display : headless_displays(reason)) {
@@ -201,7 +202,7 @@ std::unique_ptr<GlContext> make_headless_context(const GlContext* share) {
 void check_gl(const char* doing) {
   GLenum first = glGetError();
   if (first == GL_NO_ERROR) return;
-  for (int i = 0; i < kMostErrorsToDrain && glGetError() != GL_NO_ERROR; ++i) {
+  for (int i = 0; i < kMaxErrorsToDrain && glGetError() != GL_NO_ERROR; ++i) {
   }
   const auto name = [](GLenum code) -> std::string {
     switch (code) {

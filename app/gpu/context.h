@@ -1,7 +1,7 @@
-// OpenGL contexts: at least OpenGL 4.3 core, which brought compute shaders.
+// OpenGL contexts: OpenGL 4.3 core or later, the first version with compute shaders.
 //
-// A GlContext may be created on one thread and used on another, by one thread at a time. Windows
-// wrap theirs in a class of their own; make_headless_context() needs no display.
+// A GlContext can be created on one thread and used on another, by one thread at a time. Windows
+// have their own subclass; make_headless_context() needs no display.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,23 @@ namespace attnscope {
 class GlContext {
  public:
   virtual ~GlContext() = default;
-  virtual void make_current() = 0;  // on the calling thread; WorkError when the driver refuses
-  virtual void release() = 0;       // the calling thread has no context afterwards
+  virtual void make_current() = 0;  // on the calling thread; throws WorkError on failure
+  virtual void release() = 0;       // leaves the calling thread without a context
 
-  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5". Must be current.
+  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5". The context must be current.
   std::string describe() const;
-  // Throws WorkError with the reason when the current context lacks what attnscope needs: OpenGL
-  // 4.3, compute shaders, eight storage buffers in one.
+  // Throws WorkError unless the current context has OpenGL 4.3, compute shaders and eight storage
+  // buffers in one shader.
   void require_compute() const;
 };
 
-// A context without any window, by EGL's surfaceless platform; else by EGL's first device that
-// gives one. Shares textures and buffers with `share`, which must be headless too. Current
-// nowhere. WorkError says why there can be none: no EGL, no OpenGL 4.3, no compute shaders.
+// Creates a context without a window, on EGL's surfaceless platform or else on the first EGL device
+// that supports it. Shares textures and buffers with `share`, which must be headless as well. It is
+// not made current. Throws WorkError without EGL, OpenGL 4.3 or compute shaders.
 std::unique_ptr<GlContext> make_headless_context(const GlContext* share = nullptr);
 
-// Throws WorkError "GPU: OpenGL: out of memory while DOING" when an error is pending. Needs a
-// current context.
+// Throws WorkError "GPU: OpenGL: out of memory while DOING" if an OpenGL error is pending. Requires
+// a current context.
 void check_gl(const char* doing);
 
 }  // namespace attnscope

@@ -3,7 +3,7 @@
 namespace attnscope {
 
 GlAttention::~GlAttention() {
-  // The job outlives this object, not the thread: the thread's last owner waits for its jobs.
+  // The job may outlive this object but not the thread, whose last owner waits for its jobs.
   thread_->post([texture = texture_] { glDeleteTextures(1, &texture); });
 }
 
@@ -11,12 +11,12 @@ Tensor GlAttention::download() const {
   const std::lock_guard lock(mutex_);
   if (downloaded_.defined()) return downloaded_;
   Tensor result(shape_);
-  thread_->run_soon([&] {
+  thread_->run_urgent([&] {
     glBindTexture(GL_TEXTURE_2D_ARRAY, texture_);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glGetTexImage(GL_TEXTURE_2D_ARRAY, 0, GL_RED, GL_FLOAT, result.data());
     glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
-    check_gl("downloading attention");
+    check_gl("downloading attention weights");
   });
   downloaded_ = result;
   return result;
@@ -29,7 +29,7 @@ Tensor GlAttention::rows(Index plane, Index first, Index every, Index count) con
   }
   const Index columns = shape_.back();
   Tensor result({count, columns});
-  thread_->run_soon([&] {
+  thread_->run_urgent([&] {
     GLuint framebuffer = 0;
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
@@ -43,7 +43,7 @@ Tensor GlAttention::rows(Index plane, Index first, Index every, Index count) con
     }
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &framebuffer);
-    check_gl("reading rows of attention");
+    check_gl("reading rows of attention weights");
   });
   return result;
 }

@@ -1,4 +1,4 @@
-// Attention that stays on the GPU: an R32F texture array with a layer per head.
+// Attention weights in GPU memory: an R32F texture array with a layer per head.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -13,8 +13,8 @@ namespace attnscope {
 
 class GlAttention : public DeviceTensor {
  public:
-  // Takes the texture over. All commands that write it must have finished, so that any context
-  // that shares objects with the thread's may read it at once.
+  // Takes ownership of the texture. All commands that write it must have finished, so that contexts
+  // that share objects with the thread's can read it immediately.
   GlAttention(std::shared_ptr<GlThread> thread, GLuint texture, Shape shape)
       : thread_(std::move(thread)), texture_(texture), shape_(std::move(shape)) {}
   ~GlAttention() override;
@@ -22,12 +22,11 @@ class GlAttention : public DeviceTensor {
   GlAttention& operator=(const GlAttention&) = delete;
 
   Shape shape() const override { return shape_; }
-  // From any thread, with or without a context. WorkError when the device fails.
+  // From any thread, with or without a context. Throws WorkError if the device fails.
   Tensor download() const override;
   Tensor rows(Index plane, Index first, Index every, Index count) const override;
 
-  // GL_TEXTURE_2D_ARRAY: texel (c, i) of layer [B h]. Lives as long as this object; deleting it is
-  // this object's business.
+  // GL_TEXTURE_2D_ARRAY: texel (c, i) of layer [B h]. Owned by this object.
   GLuint texture() const { return texture_; }
 
  private:

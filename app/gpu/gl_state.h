@@ -1,4 +1,4 @@
-// OpenGL's state as a guest finds it.
+// Saving and restoring OpenGL state.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// Restores on destruction what drawing a heat map changes: program, vertex array, framebuffer,
-// viewport, scissor, blending, the first texture units' 2D and array textures, unpacking.
+// Restores on destruction the state that painters change: program, vertex array, framebuffer,
+// viewport, scissor, blending, 2D and array textures of the first units, unpacking.
 class SavedGlState {
  public:
   static constexpr int texture_units = 2;
@@ -25,7 +25,7 @@ class SavedGlState {
   GLint program_, vertex_array_, framebuffer_, unit_, unpack_buffer_;
   std::array<Unit, texture_units> units_;
   std::array<GLint, 4> viewport_, scissor_;
-  std::array<GLint, 6> blend_;  // functions of colour and alpha, equations
+  std::array<GLint, 6> blend_;  // colour and alpha functions, equations
   std::array<GLboolean, 4> mask_;
   std::array<GLboolean, 6> enabled_;
   std::array<GLint, 5> unpack_;

@@ -12,15 +12,15 @@ namespace attnscope {
 struct GlThread::State {
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::function<void()>> soon, queue;  // jobs never throw: see submit()
+  std::deque<std::function<void()>> urgent, queue;  // jobs never throw: see submit()
   bool ending = false;
   std::unique_ptr<GlContext> context;
   std::string description;
   std::thread thread;
 
-  // The next job, `soon` first; with `only_soon` never one of the others. Empty: none.
-  std::function<void()> take(bool only_soon) {
-    auto& from = !soon.empty() || only_soon ? soon : queue;
+  // Next job, `urgent` first; with `only_urgent` none of the others. Empty if there is none.
+  std::function<void()> take(bool only_urgent) {
+    auto& from = !urgent.empty() || only_urgent ? urgent : queue;
     if (from.empty()) return {};
     std::function<void()> job = std::move(from.front());
     from.pop_front();
@@ -30,12 +30,12 @@ struct GlThread::State {
   void loop() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return ending || !soon.empty() || !queue.empty(); });
+      changed.wait(lock, [&] { return ending || !urgent.empty() || !queue.empty(); });
       std::function<void()> job = take(false);
-      if (!job) return;  // ending, and all done
+      if (!job) return;  // shutting down, and all jobs are done
       lock.unlock();
       job();
-      job = nullptr;  // what it holds goes before the lock is taken
+      job = nullptr;  // destroys its captures before the lock is taken
       lock.lock();
     }
   }
@@ -51,7 +51,7 @@ struct GlThread::State {
         done->set_exception(std::current_exception());
       }
     };
-    if (std::this_thread::get_id() == thread.get_id()) {  // waiting for itself would be forever
+    if (std::this_thread::get_id() == thread.get_id()) {  // would deadlock
       job();
       return result;
     }
@@ -107,8 +107,8 @@ std::future<void> GlThread::start(std::function<void()> work) {
   return state_->submit(state_->queue, std::move(work));
 }
 
-void GlThread::run_soon(std::function<void()> work) {
-  state_->submit(state_->soon, std::move(work)).get();
+void GlThread::run_urgent(std::function<void()> work) {
+  state_->submit(state_->urgent, std::move(work)).get();
 }
 
 void GlThread::post(std::function<void()> work) {

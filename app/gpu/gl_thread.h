@@ -1,5 +1,5 @@
-// A thread of its own for a GL context: all compute work and every download happens there, so
-// that callers on any thread need no context and contexts are never handed around.
+// Dedicated thread of a GL context: all compute work and downloads run there, so that callers on
+// any thread need no context.
 #pragma once
 
 #include <functional>
@@ -13,27 +13,27 @@ namespace attnscope {
 
 class GlThread {
  public:
-  // Makes the context current on the new thread, where it stays. WorkError when it cannot be or is
-  // not good enough.
+  // Makes the context current on the new thread, where it stays. Throws WorkError if that fails or
+  // the context lacks required features.
   explicit GlThread(std::unique_ptr<GlContext> context);
-  // Finishes what was given, then destroys the context. Not from the thread itself.
+  // Finishes all work, then destroys the context. Must not run on the thread itself.
   ~GlThread();
   GlThread(const GlThread&) = delete;
   GlThread& operator=(const GlThread&) = delete;
 
   const std::string& description() const;  // GlContext::describe()
 
-  // Runs `work` on the thread after what was given before; the future waits for it and throws what
-  // it threw.
+  // Runs `work` on the thread after earlier work; the future waits for it and rethrows its
+  // exceptions.
   std::future<void> start(std::function<void()> work);
   void run(std::function<void()> work) { start(std::move(work)).get(); }
-  // Runs `work` before whatever waits, and in the middle of long work that calls serve(); returns
-  // when it is done.
-  void run_soon(std::function<void()> work);
-  // Leaves small work (deleting a texture) for later; never waits. `work` must not throw.
+  // Runs `work` before all waiting work, or within long work that calls serve(); returns when it is
+  // done.
+  void run_urgent(std::function<void()> work);
+  // Queues small work (deleting a texture) without waiting. `work` must not throw.
   void post(std::function<void()> work);
 
-  // Called on the thread by long work, every few milliseconds: does what run_soon() asked for.
+  // Executes the work of run_urgent(). Long work on the thread calls it every few milliseconds.
   void serve();
 
  private:

@@ -13,9 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kChunkSeconds = 0.012;  // aimed at, so that a stop takes no longer than 50 ms
-constexpr double kFirstRate = 2e8;       // multiplications a second while nothing was measured
-constexpr Index kGroup = 8;              // invocations of a work group along each axis
+constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
+constexpr double kFirstRate = 2e8;       // multiplications per second before any measurement
+constexpr Index kGroup = 8;              // invocations per work group along each axis
 constexpr std::chrono::milliseconds kPoll{2};
 
 // Binding points, as in shaders/pooled_tile.comp.
@@ -29,8 +29,8 @@ enum Binding : GLuint {
   kCells = 7
 };
 
-// As shaders/weight.glsl reads them: what is subtracted from scores, and what exponentials are
-// multiplied by.  [B h, L_q, 4]
+// Input of shaders/weight.glsl: the number subtracted from scores, and the factor of exponentials.
+// [B h, L_q, 4]
 Tensor row_sums(const Part& part, const Tensor& log_sum_exp) {
   const Index rows = part.batch * part.heads * part.queries();
   Tensor sums = Tensor::zeros({rows, 4});
@@ -50,7 +50,7 @@ struct Area {
   Index row, column, row_end, column_end;
 };
 
-// What lies on the device. For the GL thread only.
+// Data on the device. For the GL thread only.
 class UploadedMaps {
  public:
   UploadedMaps(const Part& part, const Tensor& log_sum_exp) : upload_(part) {
@@ -72,7 +72,7 @@ class UploadedMaps {
     if (request.pooling == Pooling::Mean) defines["MEAN"] = 1;
     const GLuint program = device.shaders.compute("pooled_tile.comp", defines);
     bind(device, program, request);
-    defines["POOLED"] = 1;  // measured apart from the passes over the same part
+    defines["POOLED"] = 1;  // measured separately from the tiled passes
     double& rate = device.work_per_second.emplace(defines, kFirstRate).first->second;
     const double work_of_cell = work_of_pair() * static_cast<double>(request.step) *
                                 static_cast<double>(request.sampled ? 1 : request.step);
@@ -83,7 +83,7 @@ class UploadedMaps {
       dispatch(device, program, area);
       const std::chrono::duration<double> taken = Clock::now() - start;
       const double measured = static_cast<double>(count) * work_of_cell / taken.count();
-      rate = std::clamp(measured, rate / 4, rate * 2);  // one slow chunk may be chance
+      rate = std::clamp(measured, rate / 4, rate * 2);  // dampens outliers
       next(area, cells);
       device.thread.serve();
       stop.check();
@@ -116,7 +116,7 @@ class UploadedMaps {
                 request.sampled ? 1 : 0);
   }
 
-  // Up to `most` cells from where the area begins: some rows, or a part of one.
+  // Extends `area` to at most `most` cells: several rows, or part of one.
   static void grow(Area& area, const Tensor& cells, double most) {
     const auto room = static_cast<Index>(std::clamp(most, 1.0, 1e9));
     const Index across = cells.dim(1) - area.column;
@@ -180,8 +180,8 @@ class GlTiles : public AttentionTiles {
  private:
   enum State { Waiting, Running, Abandoned };
 
-  // A job that waits behind others is left to its fate when asked to stop; one that runs looks for
-  // itself, and uses what belongs to this object, so that its end is waited for.
+  // A waiting job is abandoned on cancellation; a running one checks by itself and uses members of
+  // this object, so the caller waits for its end.
   Tensor on_device(const TileRequest& request, const Stop& stop) const {
     const auto state = std::make_shared<std::atomic<State>>(Waiting);
     const auto cells = std::make_shared<Tensor>();
@@ -210,9 +210,9 @@ class GlTiles : public AttentionTiles {
   std::shared_ptr<ComputeDevice> device_;
   const Part part_;
   const Tensor log_sum_exp_;                    // [B h, L_q]
-  mutable std::unique_ptr<UploadedMaps> maps_;  // the GL thread's
-  mutable std::mutex mutex_;                    // guards what follows
-  mutable std::string note_;                    // why the device is not used any more
+  mutable std::unique_ptr<UploadedMaps> maps_;  // for the GL thread only
+  mutable std::mutex mutex_;                    // guards the following members
+  mutable std::string note_;                    // reason why the device is no longer used
   mutable std::shared_ptr<const AttentionTiles> cpu_;
 };
 

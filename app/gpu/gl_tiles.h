@@ -1,5 +1,5 @@
-// Tiles of maps that are not kept, by a compute shader: queries, keys and row sums lie on the GPU,
-// and only cells come back.
+// Tiles of attention maps that are not stored, by a compute shader: queries, keys and row sums stay
+// on the GPU, and only the requested cells are downloaded.
 #pragma once
 
 #include "app/gpu/compute_device.h"
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// For a part that upload_refusal() accepts. When the device fails, the CPU goes on, and note()
-// says why.
+// For a part that upload_refusal() accepts. If the device fails, the CPU takes over and note()
+// returns the reason.
 std::shared_ptr<const AttentionTiles> gl_tiles(std::shared_ptr<GlThread> thread,
                                                std::shared_ptr<ComputeDevice> device, Part part,
                                                Tensor log_sum_exp);

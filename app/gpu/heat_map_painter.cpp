@@ -20,12 +20,12 @@
 namespace attnscope {
 namespace {
 
-// Uniform locations and texture units of the shaders.
+// Uniform locations and texture units in the shaders.
 constexpr GLint kFirstSampler = 0, kSecondSampler = 1;
 constexpr GLint kPlane = 2, kByMagnitude = 3;                        // heat_map_numbers.frag
 constexpr GLint kCorner = 2, kRange = 3, kMissing = 4, kHollow = 5;  // heat_map.frag
 
-constexpr Index kMostUploaded = Index{1} << 20;  // numbers of the host in a texture
+constexpr Index kMaxUploaded = Index{1} << 20;  // host numbers per texture
 
 TexturePtr make_r32f(int width, int height, const float* numbers) {
   glActiveTexture(GL_TEXTURE0);
@@ -34,17 +34,17 @@ TexturePtr make_r32f(int width, int height, const float* numbers) {
   return texture;
 }
 
-// What the numbers of a map's pixels depend on.
-struct Shown {
-  const void* numbers;  // storage, or the device's handle
+// Key of cached pixel numbers.
+struct NumbersKey {
+  const void* numbers;  // storage or device handle
   Index plane, rows, columns;
   double row, column, height, width;
   int pixel_width, pixel_height;
   bool pooled, by_magnitude;
-  auto operator<=>(const Shown&) const = default;
+  auto operator<=>(const NumbersKey&) const = default;
 };
 
-Shown shown(const HeatMap& map, int width, int height) {
+NumbersKey numbers_key(const HeatMap& map, int width, int height) {
   const Shape shape = map.device ? map.device->shape() : map.values.shape();
   const void* storage = map.device ? static_cast<const void*>(map.device.get())
                                    : static_cast<const void*>(map.values.data());
@@ -77,8 +77,8 @@ struct HeatMapPainter::State {
     glDeleteFramebuffers(1, &framebuffer);
   }
 
-  struct Kept {
-    Tensor values;  // keep the keys' addresses taken
+  struct CachedTexture {
+    Tensor values;  // keeps the address in the key valid
     std::shared_ptr<const DeviceTensor> device;
     TexturePtr texture;
     bool drawn = true;  // since the last end_frame()
@@ -87,8 +87,8 @@ struct HeatMapPainter::State {
   ShaderLibrary shaders;
   GLuint vertex_array = 0, framebuffer = 0;
   Index most_size = 0;
-  std::map<std::tuple<const void*, Index, Index>, Kept> cells;  // host numbers, uploaded
-  std::map<Shown, Kept> numbers;                                // of pixels
+  std::map<std::tuple<const void*, Index, Index>, CachedTexture> cells;  // uploaded host numbers
+  std::map<NumbersKey, CachedTexture> numbers;                           // pixel numbers
   std::map<std::string, TexturePtr> colours;
 
   GLuint cells_of(const Tensor& values);
@@ -174,7 +174,7 @@ TexturePtr HeatMapPainter::State::compute_numbers(const HeatMap& map, Index rows
 
 TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int height,
                                              bool shares_with_backend) {
-  const Shown key = shown(map, width, height);
+  const NumbersKey key = numbers_key(map, width, height);
   const Index rows = key.rows, columns = key.columns;
   if (const auto found = numbers.find(key); found != numbers.end()) {
     found->second.drawn = true;
@@ -184,12 +184,12 @@ TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int 
   TexturePtr texture;
   if (on_gpu != nullptr && shares_with_backend) {
     texture = compute_numbers(map, rows, columns, on_gpu->texture(), width, height);
-  } else if (rows <= most_size && columns <= most_size && rows <= kMostUploaded / columns) {
+  } else if (rows <= most_size && columns <= most_size && rows <= kMaxUploaded / columns) {
     HeatMap on_host = map;
     on_host.values = heat_map_cells(map);
     on_host.device = nullptr;
     texture = compute_numbers(on_host, rows, columns, cells_of(on_host.values), width, height);
-  } else {  // the CPU pools faster than such a texture is made
+  } else {  // faster on the CPU than by uploading such a texture
     texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
   }
   numbers[key] = {map.values, map.device, texture};
@@ -197,7 +197,7 @@ TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int 
 }
 
 void HeatMapPainter::State::keep(const HeatMap& map, int width, int height) {
-  const auto found = numbers.find(shown(map, width, height));
+  const auto found = numbers.find(numbers_key(map, width, height));
   if (found != numbers.end()) found->second.drawn = true;
 }
 
@@ -230,7 +230,7 @@ void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBo
   const GLuint colours = state_->colours_of(map.colour_map);
 
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(target));
-  aim_at(box, clip, framebuffer_height);
+  set_target_box(box, clip, framebuffer_height);
   glUseProgram(state_->shaders.drawing("box.vert", "heat_map.frag"));
   bind(0, GL_TEXTURE_2D, numbers->name());
   bind(1, GL_TEXTURE_2D, colours);
@@ -259,7 +259,7 @@ void HeatMapPainter::end_frame() {
   forget(state_->numbers);
 }
 
-int HeatMapPainter::kept_textures() const {
+int HeatMapPainter::cached_textures() const {
   return state_ ? static_cast<int>(state_->cells.size() + state_->numbers.size()) : 0;
 }
 
@@ -274,7 +274,7 @@ Image read_framebuffer(int width, int height) {
   glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
   glBindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(buffer));
   check_gl("reading the framebuffer");
-  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(width) * 4;  // OpenGL's come from below
+  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(width) * 4;  // bottom row first in OpenGL
   for (std::ptrdiff_t y = 0; y < height / 2; ++y) {
     std::swap_ranges(image.rgba.begin() + y * row, image.rgba.begin() + (y + 1) * row,
                      image.rgba.begin() + (height - 1 - y) * row);

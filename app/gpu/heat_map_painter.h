@@ -1,9 +1,9 @@
-// Draws HeatMap items with OpenGL: numbers as float textures, colours by a shader. The same rule
-// as core/figure/heat_map.h, pixel by pixel.
+// Draws HeatMap items with OpenGL: numbers as float textures, colours by a shader, pixel by pixel
+// the same as core/figure/heat_map.h.
 //
-// In two passes: the number that each pixel shows (nearest or pooled exactly, cached while a view
-// stays as it is), then its colour. Attention that lies on the GPU is drawn from its own texture;
-// nothing is downloaded.
+// Two passes: the number of each pixel (nearest or pooled exactly, cached while the view is
+// unchanged), then its colour. Attention in GPU memory is drawn from its own texture without a
+// download.
 #pragma once
 
 #include <memory>
@@ -14,28 +14,28 @@
 
 namespace attnscope {
 
-// Used with one context current, the same at every call and at the end (OpenGL objects are made at
+// Requires the same current context at every call and on destruction (OpenGL objects are created at
 // the first draw).
 class HeatMapPainter {
  public:
-  // Whether the context shares objects with the compute backend's; otherwise attention that lies
-  // on the GPU is downloaded and uploaded.
+  // shares_with_backend: the context shares objects with the compute backend's; otherwise attention
+  // in GPU memory is downloaded and uploaded again.
   explicit HeatMapPainter(bool shares_with_backend = true);
   ~HeatMapPainter();
   HeatMapPainter(const HeatMapPainter&) = delete;
   HeatMapPainter& operator=(const HeatMapPainter&) = delete;
 
-  // Fills `box` of the current framebuffer, of which only `clip` is touched, with the visible part
-  // of the map, blended over what is there. Leaves OpenGL's state as it was, so that it can be
-  // called from an ImGui draw callback. With an empty `clip` nothing is drawn, but what was kept
-  // for the map counts as drawn. WorkError when OpenGL fails.
+  // Fills `box` of the current framebuffer, limited to `clip`, with the visible part of the map,
+  // blended over the existing pixels. Preserves OpenGL state, so that an ImGui draw callback can
+  // call it. With an empty `clip` it draws nothing, but cached textures of the map count as used.
+  // Throws WorkError if OpenGL fails.
   void draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip, int framebuffer_height);
 
-  // After each frame: forgets the textures of maps that were not drawn since the last call. Until
-  // then the numbers of a drawn map are kept alive.
+  // Call after each frame: releases the textures of maps that were not drawn since the last call.
+  // Numbers of a drawn map stay alive until then.
   void end_frame();
 
-  int kept_textures() const;  // of numbers, for tests
+  int cached_textures() const;  // number textures; for tests
 
  private:
   struct State;
@@ -43,7 +43,7 @@ class HeatMapPainter {
   std::unique_ptr<State> state_;
 };
 
-// The current framebuffer's colours, width x height pixels from its lower left corner.
+// Colours of the current framebuffer, width x height pixels from its lower left corner.
 Image read_framebuffer(int width, int height);
 
 }  // namespace attnscope

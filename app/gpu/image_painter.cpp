@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-constexpr GLint kSampler = 0, kCorner = 2, kSize = 3;  // of colour_image.frag
+constexpr GLint kSampler = 0, kCorner = 2, kSize = 3;  // locations in colour_image.frag
 
 }  // namespace
 
@@ -30,8 +30,8 @@ struct ImagePainter::State {
   static Key key_of(const Tensor& colours) {
     return {colours.data(), colours.dim(0), colours.dim(1), colours.dim(2)};
   }
-  struct Kept {
-    Tensor colours;  // keeps the key's address taken
+  struct CachedTexture {
+    Tensor colours;  // keeps the address in the key valid
     TexturePtr texture;
     bool drawn = true;  // since the last end_frame()
   };
@@ -39,7 +39,7 @@ struct ImagePainter::State {
   ShaderLibrary shaders;
   GLuint vertex_array = 0;
   GLint most_size = 0;
-  std::map<Key, Kept> images;
+  std::map<Key, CachedTexture> images;
 
   GLuint texture_of(const Tensor& colours);
 };
@@ -60,7 +60,7 @@ GLuint ImagePainter::State::texture_of(const Tensor& colours) {
   auto texture = std::make_shared<Texture>(GL_TEXTURE_2D);
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, image.width, image.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
                image.rgba.data());
-  constexpr GLint kAllLevels = 1000;  // OpenGL's own default
+  constexpr GLint kAllLevels = 1000;  // OpenGL default
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, kAllLevels);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -86,7 +86,7 @@ void ImagePainter::draw(const ColourImage& item, const PixelBox& box, const Pixe
   if (!state_) state_ = std::make_unique<State>();
   begin_painting(state_->vertex_array);
   const GLuint texture = state_->texture_of(item.colours);
-  aim_at(box, clip, framebuffer_height);
+  set_target_box(box, clip, framebuffer_height);
   glUseProgram(state_->shaders.drawing("box.vert", "colour_image.frag"));
   bind(0, GL_TEXTURE_2D, texture);
   glUniform1i(kSampler, 0);
@@ -104,7 +104,7 @@ void ImagePainter::end_frame() {
   }
 }
 
-int ImagePainter::kept_textures() const {
+int ImagePainter::cached_textures() const {
   return state_ ? static_cast<int>(state_->images.size()) : 0;
 }
 

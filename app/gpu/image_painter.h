@@ -1,4 +1,4 @@
-// Draws ColourImage items with OpenGL, by the rule that core/figure/display_list.h states.
+// Draws ColourImage items with OpenGL, by the rule in core/figure/display_list.h.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Used with one context current, the same at every call and at the end (OpenGL objects are made at
+// Requires the same current context at every call and on destruction (OpenGL objects are created at
 // the first draw).
 class ImagePainter {
  public:
@@ -21,11 +21,11 @@ class ImagePainter {
   void draw(const ColourImage& item, const PixelBox& box, const PixelBox& clip,
             int framebuffer_height);
 
-  // After each frame: forgets the textures of what was not drawn since the last call. Until then
-  // the colours of what was drawn are kept alive.
+  // Call after each frame: releases the textures of images that were not drawn since the last call.
+  // Colours of a drawn image stay alive until then.
   void end_frame();
 
-  int kept_textures() const;  // for tests
+  int cached_textures() const;  // for tests
 
  private:
   struct State;

@@ -14,13 +14,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kChunkSeconds = 0.012;  // aimed at, so that a stop takes no longer than 50 ms
-constexpr double kFirstWork = 5e6;       // multiplications of a chunk while nothing was measured
+constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
+constexpr double kFirstWork = 5e6;       // multiplications per chunk before any measurement
 
-// Binding points, as in the shaders.
+// Binding points in the shaders.
 enum Binding : GLuint { kRows = 0, kOtherRows = 1, kVectors = 2, kScores = 3, kRowSums = 4 };
 constexpr GLuint kIntegers = 5, kNumbers = 6;
-constexpr float kHidden = -3.4028e38F;  // a score that stands for none, see shaders/attention.glsl
+constexpr float kHidden = -3.4028e38F;  // score of a masked pair, see shaders/attention.glsl
 constexpr Index kRowSumNumbers = 4;     // see shaders/weight.glsl
 constexpr Index kLanes = 8;             // see shaders/row_sums.comp
 
@@ -28,7 +28,7 @@ GLuint groups(Index items, Index group) {
   return static_cast<GLuint>((items + group - 1) / group);
 }
 
-// One part on its way through the device.
+// Execution of one part.
 class PartRun {
  public:
   PartRun(ComputeDevice& device, const Part& part, const Wanted& wanted, const Stop& stop)
@@ -41,7 +41,7 @@ class PartRun {
         pairs_(part.batch * part.heads),
         shared_memory_(device.shared_memory) {
     upload_.add_tiles(layout_);
-    upload_.defines["SHARED_MEMORY"] = shared_memory_ ? 1 : 0;  // measured apart
+    upload_.defines["SHARED_MEMORY"] = shared_memory_ ? 1 : 0;  // measured separately
   }
 
   void run(PartResult& result, const std::shared_ptr<GlThread>& thread) {
@@ -52,9 +52,9 @@ class PartRun {
     const Shape map{pairs_, part_.queries(), part_.keys()};  // [B h, L_q, L_k]
     if (wanted_.attention) result.attention = Tensor::zeros(map);
     if (wanted_.scores) result.scores = Tensor::zeros(map);
-    // Weights are final at once where each row is in one tile, else when all tiles are through.
+    // Weights are final at once if each row is in one tile, else after the last tile.
     const bool maps = wanted_.attention || wanted_.device_attention;
-    const bool apart = maps && layout_.has_several_turns();
+    const bool apart = maps && layout_.has_several_visits();
     over_chunks(
         {.sums = true, .scores = wanted_.scores, .maps = maps && !apart, .output = wants_output()},
         result);
@@ -63,7 +63,7 @@ class PartRun {
     if (wanted_.log_sum_exp && part_.normaliser != Normaliser::None) {
       result.log_sum_exp = download_log_sum_exp();
     }
-    check_gl("computing attention");
+    check_gl("computing attention weights");
     if (texture_) {
       glMemoryBarrier(GL_ALL_BARRIER_BITS);
       glFinish();
@@ -106,7 +106,7 @@ class PartRun {
 
   bool wants_output() const { return wanted_.output && part_.v.defined(); }
 
-  // Multiplications for a score and its share of the output.
+  // Multiplications for one score and its share of the output.
   double work_of_a_cell() const {
     return 4.0 * static_cast<double>(padded_key_width(part_) + padded_value_width(part_)) + 16;
   }
@@ -116,7 +116,7 @@ class PartRun {
     const double work =
         measured == device_.work_per_second.end() ? kFirstWork : measured->second * kChunkSeconds;
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(work / work_of_a_cell()), 1,
-                                    device_.most_scores);
+                                    device_.max_scores);
   }
 
   void compute(const Chunk& chunk, const Passes& passes, PartResult& result) {
@@ -145,10 +145,10 @@ class PartRun {
     glFinish();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     measure(cells, seconds, warm);
-    check_gl("computing attention");
+    check_gl("computing attention weights");
   }
 
-  // The first chunk may have compiled shaders and says nothing about speed; it stays small.
+  // The first chunk may include shader compilation, so it is small and its speed is ignored.
   void measure(std::int64_t cells, double seconds, bool warm) {
     const double work = static_cast<double>(std::max<std::int64_t>(cells, 1)) * work_of_a_cell();
     const double first = kFirstWork / kChunkSeconds;
@@ -156,7 +156,7 @@ class PartRun {
     if (!warm) {
       rate = first;
     } else if (seconds > 0) {
-      rate = std::clamp(work / seconds, rate / 4, rate * 2);  // one slow chunk may be chance
+      rate = std::clamp(work / seconds, rate / 4, rate * 2);  // dampens outliers
     }
   }
 
@@ -212,20 +212,20 @@ class PartRun {
     }
   }
 
-  // A pass whose invocations take `cells` of each row of a tile.
+  // A pass with one invocation for `cells` cells of each row of a tile.
   void over_cells(const char* file, const Chunk& chunk, Index cells) {
     dispatch(file, groups(chunk.widest, 8 * cells), groups(chunk.tiles, 8), chunk.copies);
   }
 
   void dispatch(const char* file, GLuint x, GLuint y, Index z) {
-    if (x == 0 || y == 0 || z == 0) return;  // nothing is allowed in these rows
+    if (x == 0 || y == 0 || z == 0) return;  // no allowed pairs in these rows
     glUseProgram(device_.shaders.compute(file, upload_.defines));
     glDispatchCompute(x, y, static_cast<GLuint>(z));
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
     ++device_.dispatches;
   }
 
-  // Spreads the chunk's scores (or weights) over the map's rows.
+  // Scatters the chunk's scores (or weights) to the rows of the map.
   void fetch(const Chunk& chunk, Tensor& map) {
     staging_.resize(static_cast<std::size_t>(chunk.cells * chunk.copies));
     device_.scores.download(staging_.data(), chunk.cells * chunk.copies);
@@ -270,7 +270,7 @@ class PartRun {
     return result;
   }
 
-  // The logarithm is taken here, in double: the shaders' is not exact to the last bits.
+  // Takes the logarithm in double: that of the shaders is not accurate to the last bits.
   Tensor download_log_sum_exp() const {
     const Index rows = pairs_ * part_.queries();
     std::vector<float> sums(static_cast<std::size_t>(kRowSumNumbers * rows));

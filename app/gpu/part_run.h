@@ -1,4 +1,4 @@
-// One part on its way through the compute passes. For the GL thread only.
+// Execution of one part on the GPU. For the GL thread only.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 namespace attnscope {
 
 // Computes in chunks, each a few milliseconds long; after each, serves the thread's urgent work and
-// throws Stopped if asked to. `thread` is what a kept texture holds on to. WorkError: device.thread
-// failed.
+// throws Stopped on request. Textures in the result keep `thread` alive. Throws WorkError if the
+// device fails.
 PartResult run_part(ComputeDevice& device, const std::shared_ptr<GlThread>& thread,
                     const Part& part, const Wanted& wanted, const Stop& stop);
 

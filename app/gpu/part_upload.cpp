@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr Index kVec4 = 4;               // floats
-constexpr std::int32_t kRowNumbers = 5;  // of a row of a tile, as in shaders/attention.glsl
+constexpr std::int32_t kRowNumbers = 5;  // per row of a tile, as in shaders/attention.glsl
 
 Index width_of(Index floats) {
   return (floats + kVec4 - 1) / kVec4;
@@ -21,8 +21,7 @@ std::int32_t narrow(Index n) {
   return static_cast<std::int32_t>(n);
 }
 
-// Rows of t's last axis, each padded with zeros to `width` vec4s; t itself where nothing is
-// missing.
+// Rows of t's last axis, each padded with zeros to `width` vec4s; t itself if no padding is needed.
 Tensor padded(const Tensor& t, Index width) {
   const Index size = t.dim(-1), rows = t.size() / std::max<Index>(size, 1);
   if (size == width * kVec4) return t;
@@ -33,8 +32,8 @@ Tensor padded(const Tensor& t, Index width) {
   return result;
 }
 
-// x [B h_x, rows, d] times w [h, d, a] for each of `pairs` = B h heads, which share x evenly.
-// [B h, rows, a]
+// x [B h_x, rows, d] times w [h, d, a] for each of `pairs` = B h heads, which share x in equal
+// groups. [B h, rows, a]
 Tensor projected(const Tensor& x, const Tensor& w, Index pairs) {
   const Index rows = x.dim(1), d = x.dim(2), heads = w.dim(0), a = w.dim(2);
   Tensor result = Tensor::zeros({pairs, rows, a});  // [B h, rows, a]
@@ -52,18 +51,18 @@ Tensor projected(const Tensor& x, const Tensor& w, Index pairs) {
   return result;
 }
 
-// Collects what goes into the two buffers of tables.
+// Packs data into the two table buffers.
 class Packer {
  public:
   explicit Packer(PartUpload& upload) : to_(upload) {}
 
-  // Where in numbers[] they begin.
+  // Appends to numbers[]; returns the start.
   std::int32_t scalars(const Tensor& t) {
     const std::size_t at = to_.numbers.size();
     to_.numbers.insert(to_.numbers.end(), t.begin(), t.end());
     return narrow(at);
   }
-  // Where in vectors[] they begin.
+  // Appends to vectors[]; returns the start.
   std::int32_t vectors(const Tensor& t, Index width) {
     to_.numbers.resize((to_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
     return scalars(padded(t, width)) / narrow(kVec4);
@@ -74,7 +73,7 @@ class Packer {
     return narrow(at);
   }
 
-  // The next table; returns its number.
+  // Adds a table; returns its index.
   int table(std::int32_t values, std::int32_t head_stride, Index width, Index heads,
             const OffsetIndex& index) {
     const auto at = 2 * static_cast<std::size_t>(tables_);
@@ -179,7 +178,7 @@ void PartUpload::add_tiles(const TileLayout& layout) {
     return at;
   };
   for (const TileLayout::Row& row : layout.rows()) {
-    list.insert(list.end(), {row.query, row.begin, row.end, row.words, row.turns});
+    list.insert(list.end(), {row.query, row.begin, row.end, row.words, row.visits});
   }
   const std::int32_t rows = flush();
   for (const TileLayout::Tile& t : layout.tiles()) {
@@ -218,8 +217,8 @@ PartUpload::PartUpload(const Part& part) {
   sizes.pos_k_stride =
       static_cast<Index>(part.pos_k.size()) > part.keys() ? narrow(part.keys()) : 0;
 
-  defines["MOST_TABLES"] = kMostTables;
-  defines["MOST_PRODUCTS"] = kMostProducts;
+  defines["MAX_TABLES"] = kMaxTables;
+  defines["MAX_PRODUCTS"] = kMaxProducts;
   defines["SOFTMAX"] = static_cast<int>(Normaliser::Softmax);
   defines["SPAN_SOFTMAX"] = static_cast<int>(Normaliser::SpanSoftmax);
   defines["FEATURE_RATIO"] = static_cast<int>(Normaliser::FeatureRatio);
@@ -250,10 +249,10 @@ PartUpload::PartUpload(const Part& part) {
 
 namespace {
 
-std::string buffer_refusal(const char* what, std::int64_t numbers, std::int64_t most_bytes) {
+std::string buffer_refusal(const char* what, std::int64_t numbers, std::int64_t max_bytes) {
   constexpr std::int64_t bytes = sizeof(float);
   const std::int64_t most =
-      std::min<std::int64_t>(most_bytes / bytes, std::numeric_limits<std::int32_t>::max());
+      std::min<std::int64_t>(max_bytes / bytes, std::numeric_limits<std::int32_t>::max());
   if (numbers <= most) return {};
   return std::string("GPU: ") + what + ": expected at most " + std::to_string(most) +
          " numbers in a buffer, found " + std::to_string(numbers);
@@ -261,15 +260,15 @@ std::string buffer_refusal(const char* what, std::int64_t numbers, std::int64_t 
 
 }  // namespace
 
-std::string integers_refusal(std::int64_t count, std::int64_t most_bytes) {
-  return buffer_refusal("pattern", count, most_bytes);
+std::string integers_refusal(std::int64_t count, std::int64_t max_bytes) {
+  return buffer_refusal("pattern", count, max_bytes);
 }
 
-std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
-  if (part.score_cap > 0) return "GPU: the shaders cap no scores";
-  if (part.sinks.defined()) return "GPU: the shaders know no attention sinks";
+std::string upload_refusal(const Part& part, std::int64_t max_bytes) {
+  if (part.score_cap > 0) return "GPU: score capping is not supported";
+  if (part.sinks.defined()) return "GPU: attention sinks are not supported";
   const auto check = [&](const char* what, std::int64_t numbers) {
-    return buffer_refusal(what, numbers, most_bytes);
+    return buffer_refusal(what, numbers, max_bytes);
   };
   const Index pairs = part.batch * part.heads, kv_pairs = part.batch * part.kv_heads();
   const Index key_pairs = part.source == Source::Additive ? pairs : kv_pairs;
@@ -293,7 +292,7 @@ std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
   add(part.logits);
   add(part.span);
 
-  // Runs (begin, end, step), where rows begin, positions.
+  // Runs (begin, end, step), starts of rows, positions.
   const auto rows = static_cast<std::int64_t>(part.pattern->heads()) * part.queries();
   const std::int64_t integers = 3 * static_cast<std::int64_t>(part.pattern->runs().size()) + rows +
                                 1 + 2 * (part.queries() + part.keys());
@@ -309,12 +308,12 @@ std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
     if (!reason.empty()) return reason;
   }
   const std::size_t tables = part.key_rows.size() + part.scaled_biases.size() + 5;
-  if (tables > static_cast<std::size_t>(kMostTables)) {
-    return "GPU: tables by offset: expected at most " + std::to_string(kMostTables) + ", found " +
+  if (tables > static_cast<std::size_t>(kMaxTables)) {
+    return "GPU: tables by offset: expected at most " + std::to_string(kMaxTables) + ", found " +
            std::to_string(tables);
   }
-  if (part.products.size() > static_cast<std::size_t>(kMostProducts)) {
-    return "GPU: extra products: expected at most " + std::to_string(kMostProducts) + ", found " +
+  if (part.products.size() > static_cast<std::size_t>(kMaxProducts)) {
+    return "GPU: extra products: expected at most " + std::to_string(kMaxProducts) + ", found " +
            std::to_string(part.products.size());
   }
   return {};

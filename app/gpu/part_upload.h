@@ -1,5 +1,5 @@
-// A Part as the compute shaders read it: padded rows, two buffers of tables, sizes, and the defines
-// that choose its ingredients.
+// GPU representation of a Part: padded rows, two buffers of tables, sizes, and the defines that
+// select its ingredients.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace attnscope {
 
-inline constexpr int kMostTables = 16;
-inline constexpr int kMostProducts = 8;
+inline constexpr int kMaxTables = 16;
+inline constexpr int kMaxProducts = 8;
 
-// The uniform block of shaders/attention.glsl (std140), where its members are explained.
+// Uniform block of shaders/attention.glsl (std140), which documents the members.
 struct Sizes {
   using Quad = std::array<std::int32_t, 4>;
   std::int32_t heads, kv_heads, queries, keys;
@@ -29,32 +29,32 @@ struct Sizes {
   std::int32_t logits_heads, logits_width, span, span_rows;
   float span_ramp, scale, product_scale;
   std::int32_t spare2;
-  std::array<Quad, 2 * kMostTables> table;
-  std::array<Quad, kMostProducts> product;
+  std::array<Quad, 2 * kMaxTables> table;
+  std::array<Quad, kMaxProducts> product;
 };
-static_assert(sizeof(Sizes) == 32 * 4 + (2 * kMostTables + kMostProducts) * 16);
+static_assert(sizeof(Sizes) == 32 * 4 + (2 * kMaxTables + kMaxProducts) * 16);
 
 struct PartUpload {
-  Tensor queries, keys, values;  // [.., rows, 4 width]; undefined where the part has none
+  Tensor queries, keys, values;  // [.., rows, 4 width]; undefined if the part has none
   std::vector<float> numbers;    // tables, extra products, spans, logits
   std::vector<std::int32_t> integers;
-  Sizes sizes{};  // all but the chunk
+  Sizes sizes{};  // without the chunk
   Defines defines;
 
   explicit PartUpload(const Part& part);
-  // Either for the passes over tiles, or for a look at any pair (pooled_tile.comp).
+  // Call one of them: tiles for the tiled passes, runs for random access (pooled_tile.comp).
   void add_tiles(const TileLayout& layout);
   void add_runs(const Pattern& pattern);
 };
 
-// Why a device whose buffers hold `most_bytes` cannot take this part; empty when it can, but for
-// what the tiles take. Quick: computes sizes only.
-std::string upload_refusal(const Part& part, std::int64_t most_bytes);
+// Reason why a device with buffers of `most_bytes` cannot run this part; empty if it can, except
+// for the size of the tiles. Computes sizes only.
+std::string upload_refusal(const Part& part, std::int64_t max_bytes);
 
-// The same of what is in `integers`.
-std::string integers_refusal(std::int64_t count, std::int64_t most_bytes);
+// As above for the size of `integers`.
+std::string integers_refusal(std::int64_t count, std::int64_t max_bytes);
 
-Index padded_key_width(const Part& part);    // vec4s of a row of q and k
-Index padded_value_width(const Part& part);  // of v; even, 0 without v
+Index padded_key_width(const Part& part);    // vec4s per row of q and k
+Index padded_value_width(const Part& part);  // vec4s per row of v; even, 0 without v
 
 }  // namespace attnscope

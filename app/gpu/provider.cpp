@@ -42,7 +42,7 @@ class GpuBackends {
       if (!gpu_over_cpu_) {
         gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_, ending_);
       }
-    } catch (const WorkError& e) {  // it was there, but does not work
+    } catch (const WorkError& e) {  // present but not working
       return {&cpu_backend(), e.what()};
     }
     if (*gpu_over_cpu_ >= 1) return {&cpu_backend(), ""};
@@ -54,9 +54,9 @@ class GpuBackends {
   std::optional<std::filesystem::path> calibrations_;
   Stop ending_;
   bool tried_ = false;
-  std::string reason_;  // why there is no gpu_
+  std::string reason_;  // for a missing gpu_
   std::unique_ptr<ComputeBackend> gpu_;
-  std::optional<double> gpu_over_cpu_;  // how many times longer the GPU takes
+  std::optional<double> gpu_over_cpu_;  // time ratio
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which backend carries a run out: what `--backend auto|cpu|gpu` and the window's switch mean.
+// Backend selection for `--device auto|cpu|gpu` and the window's device switch.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,19 @@ namespace attnscope {
 
 using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 
-// Cpu: the CPU. Gpu: the GPU, with the kind of shaders that a short calibration finds faster, or,
-// with the reason, nothing. Auto: whichever of the two a short
-// calibration finds faster (its result is kept in the file `calibrations`), and the CPU where there
-// is no GPU or it does not work, which the note says. (What a backend refuses or fails at,
-// evaluate() gives to the CPU and says so.)
+// Cpu: the CPU backend. Gpu: the GPU backend with the kind of shaders that a short calibration
+// finds faster, or null with the reason. Auto: the faster of the two by a short calibration (cached
+// in the file `calibrations`), or the CPU with a note if there is no working GPU. (evaluate() falls
+// back to the CPU, with a note, if a backend rejects a part or fails.)
 //
-// make_context is called at most once, by the first choice that is not Cpu; it throws WorkError
-// when there is no context. The context is used on a thread of the backend's own. The provider may
-// be called from any thread; its backends live as long as it does. `ending` breaks a calibration
-// off, by Stopped.
+// make_context is called at most once, by the first choice other than Cpu; it throws WorkError if
+// there is no context. The context is used on a thread of the backend. The provider is thread-safe
+// and owns its backends. `ending` cancels a calibration, which then throws Stopped.
 BackendProvider gpu_backends(ContextMaker make_context,
                              std::optional<std::filesystem::path> calibrations = calibration_file(),
                              Stop ending = {});
 
-// The same with a context that needs no display: for the command line.
+// As above with a headless context, for the command line.
 BackendProvider headless_backends();
 
 }  // namespace attnscope

@@ -12,17 +12,17 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostBytes = 1 << 20;  // of one shader file
+constexpr std::size_t kMaxBytes = 1 << 20;  // size of a shader file
 
 std::string read_shader(const std::filesystem::path& path) {
   try {
-    return read_file(path, kMostBytes);
-  } catch (const InputError& e) {  // a missing shader is no mistake of the person's
+    return read_file(path, kMaxBytes);
+  } catch (const InputError& e) {  // not an error of the user
     throw WorkError(std::string("GPU: ") + e.what());
   }
 }
 
-// The file name of `#include "name"`; empty for any other line.
+// File name in `#include "name"`; empty for any other line.
 std::string included(const std::string& line) {
   static const std::regex pattern(R"re(^\s*#include\s+"([^"]+)"\s*$)re");
   std::smatch match;
@@ -59,7 +59,7 @@ std::string log_of(GLuint object, GetNumber get_number, GetLog get_log) {
 
 }  // namespace
 
-ShaderText join_shader(const std::filesystem::path& folder, const std::string& file) {
+ShaderText expand_includes(const std::filesystem::path& folder, const std::string& file) {
   ShaderText joined;
   std::set<std::string> seen;
   append(folder, file, seen, joined);
@@ -88,10 +88,10 @@ ShaderLibrary::~ShaderLibrary() {
 
 const ShaderText& ShaderLibrary::text(const std::string& file) {
   const auto found = texts_.find(file);
-  return found != texts_.end() ? found->second : texts_[file] = join_shader(folder_, file);
+  return found != texts_.end() ? found->second : texts_[file] = expand_includes(folder_, file);
 }
 
-Defines ShaderLibrary::mentioned(const std::string& file, const Defines& defines) {
+Defines ShaderLibrary::used_defines(const std::string& file, const Defines& defines) {
   const std::string& in = text(file).text;
   Defines result;
   for (const auto& define : defines) {
@@ -101,7 +101,7 @@ Defines ShaderLibrary::mentioned(const std::string& file, const Defines& defines
 }
 
 GLuint ShaderLibrary::compute(const std::string& file, const Defines& defines) {
-  const auto key = std::make_pair(file, mentioned(file, defines));
+  const auto key = std::make_pair(file, used_defines(file, defines));
   if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
   const GLuint program = link(file, {stage(GL_COMPUTE_SHADER, file, key.second)});
   return programs_[key] = program;
@@ -141,7 +141,7 @@ GLuint ShaderLibrary::stage(GLenum kind, const std::string& file, const Defines&
   const bool named =
       error.find(".glsl") != std::string::npos || error.find(file) != std::string::npos;
   throw WorkError("GPU: shader " + (named ? "" : file + " ") +
-                  "does not compile: " + (error.empty() ? "the driver gives no reason" : error));
+                  "does not compile: " + (error.empty() ? "the driver reports no reason" : error));
 }
 
 GLuint ShaderLibrary::link(const std::string& name, const std::vector<GLuint>& stages) const {

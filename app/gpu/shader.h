@@ -1,7 +1,7 @@
-// Compiling the files under shaders/.
+// Compilation of the shaders in shaders/.
 //
-// A file may hold lines `#include "name"`, looked up in the same folder. Errors come as WorkErrors
-// that name file and line as they lie on disk.
+// A file can contain lines `#include "name"`, relative to the same folder. Errors are WorkErrors
+// that name the file and line on disk.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -13,11 +13,11 @@
 
 namespace attnscope {
 
-// `#define NAME VALUE` lines that choose what a shader computes.
+// `#define NAME VALUE` lines that select the computation of a shader.
 using Defines = std::map<std::string, int>;
 
-// A file's text with its includes put in, each once, and where each of its lines is from. (#line
-// would say so too, but drivers report some errors in the wrong file.)
+// A file's text with its includes inserted, each once, and the origin of each line. (Drivers report
+// some errors in the wrong file if #line directives are used instead.)
 struct ShaderText {
   struct Origin {
     std::string file;
@@ -27,14 +27,15 @@ struct ShaderText {
   std::string text;
   std::vector<Origin> origins;
 };
-ShaderText join_shader(const std::filesystem::path& folder, const std::string& file);
+ShaderText expand_includes(const std::filesystem::path& folder, const std::string& file);
 
-// "0:12(3): error: ..." of a compiler's log into "attend.glsl:5: error: ..."; the first error only.
+// Converts "0:12(3): error: ..." from a compiler's log to "attend.glsl:5: error: ..."; first error
+// only.
 std::string readable_shader_error(const std::string& log,
                                   const std::vector<ShaderText::Origin>& origins);
 
-// Programs of one context, compiled when first asked for. Use and destroy with it current. Defines
-// that a file does not mention make no other program of it.
+// Programs of one context, compiled on first use. Use and destroy it with that context current.
+// Programs are shared between defines that differ only in names a file does not mention.
 class ShaderLibrary {
  public:
   explicit ShaderLibrary(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -47,7 +48,7 @@ class ShaderLibrary {
 
  private:
   const ShaderText& text(const std::string& file);
-  Defines mentioned(const std::string& file, const Defines& defines);
+  Defines used_defines(const std::string& file, const Defines& defines);
   GLuint stage(GLenum kind, const std::string& file, const Defines& defines);
   GLuint link(const std::string& name, const std::vector<GLuint>& stages) const;
 

@@ -9,13 +9,14 @@
 namespace attnscope {
 namespace {
 
-// What OpenGL promises for the number of work groups in a dimension; tiles and copies stay below.
-constexpr Index kMostGroups = 65535;
-// A chunk's dispatches go as far as its widest tile: so many times its cells, and so many more.
-constexpr std::int64_t kMostWaste = 4, kFreeWaste = 1 << 16;
+// Minimum limit that OpenGL guarantees for work groups per dimension; tiles and copies stay below
+// it.
+constexpr Index kMaxGroups = 65535;
+// Dispatches of a chunk cover its widest tile: at most this many times its cells, plus a constant.
+constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
 constexpr std::uint32_t kAll = 0xFFFFFFFF;
-constexpr std::int32_t kOnlyTurn = Arrangement::first_turn | Arrangement::last_turn;
+constexpr std::int32_t kOnlyVisit = Arrangement::first_visit | Arrangement::last_visit;
 
 static_assert(Arrangement::group_rows == TileLayout::tile);
 
@@ -27,7 +28,7 @@ std::int32_t narrow(T n) {
   return static_cast<std::int32_t>(n);
 }
 
-// Bits [from, from + kWord) of a line of words.
+// Bits [from, from + kWord) of a row of words.
 std::uint32_t bits_at(const std::uint64_t* line, Index words, Index from) {
   constexpr Index bits = 64;
   const Index word = from / bits, shift = from % bits;
@@ -36,10 +37,10 @@ std::uint32_t bits_at(const std::uint64_t* line, Index words, Index from) {
   return static_cast<std::uint32_t>(result);
 }
 
-// The keys of some rows whose runs have no steps.
+// Union of the keys of some rows whose runs have step 1.
 struct Union {
   struct Part {
-    std::int32_t begin, end, cell;  // `cell`: keys before it
+    std::int32_t begin, end, cell;  // `cell`: number of earlier keys
   };
   std::vector<Part> parts;
   std::int32_t width = 0;
@@ -61,7 +62,7 @@ struct Union {
     }
   }
 
-  // Where the runs of one of the rows are, those that touch as one.
+  // Extents of a row's runs in the union; adjacent ones are merged.
   std::vector<Arrangement::Extent> cells(const Pattern::Row& row) const {
     std::vector<Arrangement::Extent> result;
     for (const Run& run : row) {
@@ -101,8 +102,8 @@ class TileLayout::Maker {
   const Pattern& pattern_;
   const Arrangement& arrangement_;
   TileLayout& to_;
-  std::vector<Index> columns_;  // of each head: where its lists begin
-  Index height_ = tile;         // of the list
+  std::vector<Index> columns_;  // start of each head's lists
+  Index height_ = tile;         // rows per tile of the list
 };
 
 void TileLayout::Maker::make() {
@@ -127,10 +128,10 @@ void TileLayout::Maker::make() {
   }
   height_ = 1;
   for (Index a = 0; a < heads; ++a) {
-    for (const Arrangement::Alone& row : head(a).alone) {
+    for (const Arrangement::LoneRow& row : head(a).lone_rows) {
       add_tile(a, columns_[at(a)] + narrow(row.columns), row.width, 1);
-      const int turns = Arrangement::last_turn | (row.first ? Arrangement::first_turn : 0);
-      add_row({row.query, 0, row.width, -1, turns});
+      const int visits = Arrangement::last_visit | (row.first ? Arrangement::first_visit : 0);
+      add_row({row.query, 0, row.width, -1, visits});
     }
   }
   end_list();
@@ -138,12 +139,12 @@ void TileLayout::Maker::make() {
 
 void TileLayout::Maker::lay_in_order(Index a) {
   for (Index row = 0; row < pattern_.queries(); row += tile) {
-    if (!head(a).stays(row / Arrangement::block_rows)) continue;
+    if (!head(a).is_in_order(row / Arrangement::block_rows)) continue;
     lay_rows(a, row, std::min(row + tile, pattern_.queries()));
   }
 }
 
-// Neighbouring rows, whose runs have no steps: their tile's keys are the union of the runs.
+// Neighbouring rows whose runs have step 1: the tile's keys are the union of the runs.
 void TileLayout::Maker::lay_rows(Index a, Index first, Index end) {
   const Union keys(pattern_, a, first, end);
   Index columns = keys.parts.empty() ? 0 : keys.parts.front().begin;
@@ -156,7 +157,7 @@ void TileLayout::Maker::lay_rows(Index a, Index first, Index end) {
   add_tile(a, columns, keys.width, end - first);
   for (Index i = first; i < end; ++i) {
     const std::vector<Arrangement::Extent> cells = keys.cells(pattern_.row(a, i));
-    Row row{narrow(i), 0, 0, -1, kOnlyTurn};
+    Row row{narrow(i), 0, 0, -1, kOnlyVisit};
     if (!cells.empty()) {
       row.begin = cells.front().begin;
       row.end = cells.back().end;
@@ -177,13 +178,13 @@ std::int32_t TileLayout::Maker::mark(const std::vector<Arrangement::Extent>& cel
   return narrow(before);
 }
 
-// Rows without keys are in tiles without columns, so that all rows are in some tile.
+// Places rows without keys in tiles without columns, so that every row is in a tile.
 void TileLayout::Maker::lay_empty(Index a) {
   const std::vector<std::int32_t>& empty = head(a).empty;
   for (std::size_t n = 0; n < empty.size(); ++n) {
     const std::size_t left = empty.size() - n;
     if (n % at(tile) == 0) add_tile(a, 0, 0, std::min(tile, static_cast<Index>(left)));
-    add_row({empty[n], 0, 0, -1, kOnlyTurn});
+    add_row({empty[n], 0, 0, -1, kOnlyVisit});
   }
 }
 
@@ -197,12 +198,12 @@ void TileLayout::Maker::lay(Index a, const Arrangement::Block& block) {
     for (Index r = r0; r < r0 + rows; ++r) {
       const std::size_t n = block.queries + at(r);
       add_row({from.queries[n], 0, extent.end - extent.begin, mark(from, block, r, extent),
-               from.turns[n]});
+               from.visits[n]});
     }
   }
 }
 
-// Where the bits of a block's row begin in words(); -1 where all are set.
+// Start of a block row's bits in words(); -1 if all are set.
 std::int32_t TileLayout::Maker::mark(const Arrangement::Head& from, const Arrangement::Block& block,
                                      Index r, const Arrangement::Extent& extent) {
   if (block.words < 0) return -1;
@@ -227,18 +228,18 @@ void TileLayout::Maker::add_tile(Index a, Index columns, Index width, Index rows
       {narrow(columns), narrow(width), narrow(a), narrow(rows), narrow(to_.rows_.size()), 0});
 }
 
-// The tile's last one is followed by its copies.
+// Adds a row; the last one of a tile is followed by its copies.
 void TileLayout::Maker::add_row(const Row& row) {
   const Tile& t = to_.tiles_.back();
-  to_.several_turns_ |= row.turns != kOnlyTurn;
+  to_.several_visits_ |= row.visits != kOnlyVisit;
   to_.rows_.push_back(row);
   if (narrow(to_.rows_.size()) == t.row + t.rows) {
     to_.rows_.resize(at(t.row + height_), {row.query, 0, 0, -1, 0});
   }
 }
 
-// Widest tiles first, by powers of two, so that those of a chunk are much alike; then where the
-// cells of each begin.
+// Sorts tiles by decreasing width in powers of two, so that those of a chunk are similar; then sets
+// the start of each tile's cells.
 void TileLayout::Maker::end_list() {
   List list{height_, 0, 0};
   if (!to_.lists_.empty()) list.first = to_.lists_.back().first + to_.lists_.back().count;
@@ -275,12 +276,12 @@ Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t most, Plac
   const TileLayout::List& list = layout.lists()[place.list];
   const TileLayout::Tile* const tiles = layout.tiles().data() + list.first;
   Chunk chunk{place.list, place.copy, 1, place.tile, 0, 0, 0};
-  while (place.tile < list.count && chunk.tiles < kMostGroups) {
+  while (place.tile < list.count && chunk.tiles < kMaxGroups) {
     const TileLayout::Tile& next = tiles[place.tile];
     const std::int64_t cells = chunk.cells + layout.cells(next, list);
     const Index widest = std::max(chunk.widest, next.stride());
     const std::int64_t covered = (chunk.tiles + 1) * list.height * widest;
-    if (chunk.tiles > 0 && (cells > most || covered > kMostWaste * cells + kFreeWaste)) break;
+    if (chunk.tiles > 0 && (cells > most || covered > kMaxWaste * cells + kFreeWaste)) break;
     chunk.cells = cells;
     chunk.widest = widest;
     ++chunk.tiles;
@@ -288,7 +289,7 @@ Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t most, Plac
   }
   if (chunk.tiles == list.count) {
     const std::int64_t room = most / std::max<std::int64_t>(chunk.cells, 1);
-    chunk.copies = std::clamp<Index>(room, 1, std::min(copies - place.copy, kMostGroups));
+    chunk.copies = std::clamp<Index>(room, 1, std::min(copies - place.copy, kMaxGroups));
   }
   if (place.tile == list.count) {
     place.tile = 0;

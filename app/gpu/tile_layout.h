@@ -1,9 +1,10 @@
-// A pattern as the compute shaders take it: tiles of rows that share their keys, after its
-// arrangement (core/part/arrangement.h), and the chunks in which they are computed.
+// Tile layout: a pattern as input of the compute shaders. A tile is a group of rows that share
+// their keys, after the pattern's arrangement (core/part/arrangement.h); chunks of tiles are
+// computed at a time.
 //
-// A tile has up to eight rows of queries, or one whose keys nobody shares, and the list of their
-// keys; a cell is one of its pairs, allowed or not. Memory and time follow the number of allowed
-// pairs, never L².
+// A tile has up to eight query rows, or one row whose keys no other row shares, and the list of
+// their keys; a cell is one of its pairs, allowed or not. Memory and time grow with the number of
+// allowed pairs, never with L².
 #pragma once
 
 #include <cstdint>
@@ -16,24 +17,24 @@ namespace attnscope {
 
 class TileLayout {
  public:
-  static constexpr Index tile = 8;  // rows of a tile at most; cells are computed as many at a time
+  static constexpr Index tile = 8;  // maximum number of rows; also cells computed at a time
 
   struct Tile {
-    std::int32_t columns, width;  // where in columns() its keys begin, and how many there are
+    std::int32_t columns, width;  // start of its keys in columns(), and their number
     std::int32_t head;            // of the pattern
-    std::int32_t rows, row;       // how many, and the first of them in rows()
-    std::int64_t base;            // cells before it
+    std::int32_t rows, row;       // number of rows, and start in rows()
+    std::int64_t base;            // number of cells in earlier tiles
     std::int64_t stride() const { return (width + tile - 1) / tile * tile; }  // cells of a row
   };
   struct Row {
     std::int32_t query;
-    std::int32_t begin, end;  // allowed cells are among these,
-    std::int32_t words;       // all of them where -1; else where in words() their bits begin
-    std::int32_t turns;       // Arrangement::first_turn, last_turn: a query may be in several lists
+    std::int32_t begin, end;  // range that contains the allowed cells
+    std::int32_t words;       // start of their bits in words(); -1: all in the range are allowed
+    std::int32_t visits;      // Arrangement::first_visit, last_visit: queries in several lists
   };
-  // Tiles that have no query in common; the lists of a query come in this order.
+  // Tiles without common queries; the lists of a query are processed in this order.
   struct List {
-    Index height;        // rows that every tile has room for: `tile`, or 1
+    Index height;        // rows per tile: `tile` or 1
     Index first, count;  // tiles
   };
 
@@ -42,11 +43,12 @@ class TileLayout {
   Index heads() const { return heads_; }  // of the pattern
   const std::vector<List>& lists() const { return lists_; }
   const std::vector<Tile>& tiles() const { return tiles_; }
-  // Each tile's are followed by copies of the last one, without cells, up to the list's height.
+  // The rows of each tile are padded with copies of the last one, without cells, to the list's
+  // height.
   const std::vector<Row>& rows() const { return rows_; }
-  const std::vector<std::int32_t>& columns() const { return columns_; }  // 0, 1, ..., then others
-  const std::vector<std::uint32_t>& words() const { return words_; }     // from each row's cell 0
-  bool has_several_turns() const { return several_turns_; }
+  const std::vector<std::int32_t>& columns() const { return columns_; }  // begins with 0, 1, ..
+  const std::vector<std::uint32_t>& words() const { return words_; }     // starts at a row's cell 0
+  bool has_several_visits() const { return several_visits_; }
 
   bool allows(const Row& row, Index cell) const;
   std::int64_t cells(const Tile& t, const List& list) const { return list.height * t.stride(); }
@@ -61,25 +63,25 @@ class TileLayout {
   std::vector<Row> rows_;
   std::vector<std::int32_t> columns_;
   std::vector<std::uint32_t> words_;
-  bool several_turns_ = false;
+  bool several_visits_ = false;
 };
 
-// Tiles are computed for copies: of all B h heads where these share their rows of the pattern, else
-// of the batch. A chunk is a list for some copies, or a part of one for one copy.
+// Tiles are computed in copies: for all B h heads if these share the pattern, else for the batch. A
+// chunk is a list for some copies, or part of a list for one copy.
 struct Chunk {
   std::size_t list = 0;
   Index copy = 0, copies = 0;
   Index tile = 0, tiles = 0;
-  std::int64_t cells = 0;  // of a copy
+  std::int64_t cells = 0;  // per copy
   Index widest = 0;        // stride of a tile
 };
-struct Place {  // where the next chunk begins
+struct Place {  // start of the next chunk
   std::size_t list = 0;
   Index copy = 0, tile = 0;
 };
 
-// The chunk at `place`, which moves on, with at most `most` cells (but at least one tile). `place`
-// is in a list that there is.
+// Returns the chunk at `place`, with at most `most` cells but at least one tile, and advances
+// `place`, which must be valid.
 Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t most, Place& place);
 
 }  // namespace attnscope

@@ -17,22 +17,22 @@
 #include "app/window/jobs/export_job.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
-#include "app/window/jobs/surprise_job.h"
-#include "app/window/last_resort.h"
-#include "app/window/opening.h"
-#include "app/window/picking.h"
-#include "app/window/surprise.h"
+#include "app/window/jobs/salient_pair_job.h"
+#include "app/window/model_selection.h"
+#include "app/window/salient_pairs.h"
+#include "app/window/shutdown_watchdog.h"
+#include "app/window/variant_selection.h"
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope::window {
 
 namespace {
 
-constexpr double kBusyTick = 0.1;       // seconds between the frames of the busy sign
-constexpr int kMostFailedFrames = 3;    // one after the other
-constexpr double kPlayTick = 1.0 / 60;  // seconds between frames while something plays
+constexpr double kBusyTick = 0.1;       // seconds between frames of the busy indicator
+constexpr int kMaxFailedFrames = 3;     // consecutive
+constexpr double kPlayTick = 1.0 / 60;  // seconds between frames of an animation
 
 Settings with_options(Settings settings, const WindowOptions& options) {
   if (options.width > 0) {
@@ -45,12 +45,12 @@ Settings with_options(Settings settings, const WindowOptions& options) {
   return settings;
 }
 
-// Whether the one's view reads something that is made with a run, and the other's does not.
-bool reads_more(const Experiment& one, const Experiment& other) {
+// True if `one`'s view reads a finding computed with the run that `other`'s view does not read.
+bool reads_more_findings(const Session& one, const Session& other) {
   const View& of_one = view(one.view.id);
   return std::ranges::any_of(of_one.findings, [&](const std::string& name) {
     return finding(name).with_run && !view(other.view.id).reads(name) &&
-           name != Findings::reference.id;  // which every view may show
+           name != Findings::reference.id;  // available to every view
   });
 }
 
@@ -65,16 +65,16 @@ App::App(const WindowOptions& options)
         LoadedSettings loaded = load_settings(folder_ / "window.json");
         saved_ = loaded.settings;
         state_.settings = with_options(loaded.settings, options);
-        if (!loaded.notice.empty()) state_.say(loaded.notice);
-        begin_baking();
+        if (!loaded.notice.empty()) state_.notify(loaded.notice);
+        start_loading_fonts();
         return state_.settings;
       }()),
       input_(platform_.window()),
-      imgui_(platform_.window(), baked()),
+      imgui_(platform_.window(), loaded_fonts()),
       painter_(platform_.can_compute()),
       screen_(Painter::drawing) {
-  set_told_in_window(true);
-  ui_.fonts.watch();
+  set_window_wording(true);
+  ui_.fonts.track_missing_glyphs();
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
   panels_.model.models = bundled_groups();
@@ -83,36 +83,36 @@ App::App(const WindowOptions& options)
   }
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
-  state_.exporting.backends =
-      gpu_backends([this] { return platform_.compute_context(); }, calibration_file(), ending_);
+  state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); },
+                                           calibration_file(), backend_stop_);
   runner_ = std::make_unique<Runner>(state_.exporting.backends, [] { glfwPostEmptyEvent(); });
   request_run();
 }
 
-// All at once, before any is waited for.
+// Requests all stops before anything waits for one of them.
 void App::stop_jobs() {
   runner_->cancel();
   finding_jobs_.stop();
   if (state_.exporting.job != nullptr) state_.exporting.job->cancel();
-  if (state_.surprises.job != nullptr) state_.surprises.job->cancel();
+  if (state_.salient_pairs.job != nullptr) state_.salient_pairs.job->cancel();
   if (state_.cost.job != nullptr) state_.cost.job->cancel();
   if (state_.calibration.job != nullptr) state_.calibration.job->cancel();
 }
 
-std::string App::unwritten() const {
+std::string App::unfinished_file() const {
   const auto& job = state_.exporting.job;
-  return job != nullptr && !job->over() ? job->path().string() : "";
+  return job != nullptr && !job->is_finished() ? job->path().string() : "";
 }
 
-// What may hold textures goes while there is a context to free them in.
+// Owners of textures are destroyed while the context still exists.
 App::~App() {
-  ending_.request();
+  backend_stop_.request();
   stop_jobs();
   speaker_.reset();
   runner_.reset();
   finding_jobs_.cancel();
   state_.exporting.job.reset();
-  state_.surprises.job.reset();
+  state_.salient_pairs.job.reset();
   state_.opening.clear();
   state_.cost.job.reset();
   state_.calibration.job.reset();
@@ -122,24 +122,24 @@ App::~App() {
   state_.findings = {};
 }
 
-// Drawing the glyphs and making a window take as long as each other, and neither needs the other,
-// but for the monitor's scale: where that is another than was thought, they are drawn again.
-void App::begin_baking() {
+// Rasterising glyphs and creating a window take similar time and are independent, except for the
+// monitor's scale: if the guess was wrong, the glyphs are rasterised again.
+void App::start_loading_fonts() {
 #if IMGUI_VERSION_NUM < 19200
   const double scale = state_.settings.scale > 0 ? state_.settings.scale : 1;
-  baking_ = std::async(std::launch::async, [this, scale] { ui_.fonts.load(atlas_, scale); });
+  font_loading_ = std::async(std::launch::async, [this, scale] { ui_.fonts.load(atlas_, scale); });
 #endif
 }
 
-ImFontAtlas& App::baked() {
-  if (baking_.valid()) baking_.get();
+ImFontAtlas& App::loaded_fonts() {
+  if (font_loading_.valid()) font_loading_.get();
   return atlas_;
 }
 
 void App::start_experiment(const WindowOptions& options) {
-  bool fresh = false;
-  if (const auto file = autosave_.abandoned()) state_.abandoned = *file;
-  if (!samples().empty()) read_sample(state_.experiment, samples().front());
+  bool new_session = false;
+  if (const auto file = autosave_.abandoned_file()) state_.abandoned_file = *file;
+  if (!samples().empty()) use_sample(state_.experiment.run, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
   std::error_code none;
   if (options.session) {
@@ -151,34 +151,34 @@ void App::start_experiment(const WindowOptions& options) {
     try {
       state_.experiment = load_session(last);
     } catch (const std::exception&) {
-      state_.say("The last session could not be read; this is a new one.");
+      state_.notify("The last session could not be read; this is a new session.");
     }
   } else {
-    fresh = !options.asks_for_something();
+    new_session = !options.asks_for_something();
   }
   if (options.model) {
-    state_.experiment = with_model(state_.experiment, *options.model).experiment;
+    state_.edited() = with_model(state_.experiment, *options.model).viewed;
   }
-  if (options.text) state_.experiment = reading_text(*options.text, state_.experiment);
-  if (options.input) state_.experiment = opened(*options.input, state_.experiment);
+  if (options.text) state_.edited() = reading_text(*options.text, state_.experiment);
+  if (options.input) state_.experiment = with_opened_file(*options.input, state_.experiment);
   if (options.target) {
-    state_.experiment.target = *options.target;
-    state_.experiment.target_ids.clear();
+    state_.experiment.run.target = *options.target;
+    state_.experiment.run.target_ids.clear();
   }
   const bool opens_lesson = options.open && is_lesson(*options.open);
   if (options.open && !opens_lesson) {
-    state_.experiment = opened(*options.open, state_.experiment);
+    state_.experiment = with_opened_file(*options.open, state_.experiment);
     state_.settings.add_recent(
         std::filesystem::absolute(*options.open).lexically_normal().string());
-    if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
-    if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
+    if (!options.tokens.empty()) state_.experiment.run.tensors.tokens = options.tokens;
+    if (!options.key_tokens.empty()) state_.experiment.run.tensors.key_tokens = options.key_tokens;
   }
   if (options.look) options.look(state_.experiment.view);
-  state_.view_settled = false;
+  state_.has_checked_view = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
-  if (fresh) state_.fresh = state_.experiment;
+  if (new_session) state_.new_session = state_.experiment;
   state_.history = History(state_.experiment);
-  state_.text.edit.assign(state_.experiment.text);
+  state_.text.edit.assign(state_.experiment.run.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
   if (opens_lesson) start_lesson(state_, load_lesson(*options.open));
   if (options.present) set_presenting(state_, true);
@@ -190,16 +190,17 @@ double App::next_timer() const {
     seconds = std::max(seconds, 0.001);
     next = next < 0 ? seconds : std::min(next, seconds);
   };
-  if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
+  if (runner_->busy()) at_most(std::max(kBusyTick, kLongRunSeconds - runner_->busy_seconds()));
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
   if (state_.exporting.job != nullptr || state_.cost.job != nullptr ||
-      state_.calibration.job != nullptr || state_.surprises.job != nullptr ||
+      state_.calibration.job != nullptr || state_.salient_pairs.job != nullptr ||
       !state_.opening.empty()) {
     at_most(kBusyTick);
   }
-  if (speaker_ != nullptr) at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.began));
+  if (speaker_ != nullptr)
+    at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.clock_start));
   if (const double due = panels_.steps->due(state_); due >= 0) at_most(due);
-  if (ui_.hinting.wait > 0) at_most(drawn_at_ + ui_.hinting.wait - glfwGetTime());
+  if (ui_.hint_timer.wait > 0) at_most(drawn_at_ + ui_.hint_timer.wait - glfwGetTime());
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -226,12 +227,12 @@ bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
   if (outcome.preview_of > 0 || outcome.layers_of > 0) {
-    // Pins and settings wait for the whole.
+    // Pins and settings stay until the complete trace.
     if (state_.generating) return false;
     const ViewSettings& view = outcome.experiment.view;
     const bool seen = view.id == "grid" || view.layer < outcome.trace->config->layers;
     if (outcome.layers_of > 0 && !seen) return false;
-    if (!state_.is_part()) before_preview_ = state_.trace;
+    if (!state_.is_preview()) trace_before_preview_ = state_.trace;
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
@@ -241,14 +242,14 @@ bool App::take_outcome() {
     report_due_ = true;
     return true;
   }
-  const bool first = state_.fresh && *state_.fresh == state_.experiment &&
+  const bool first = state_.new_session && *state_.new_session == state_.experiment &&
                      same_run(outcome.experiment, state_.experiment);
-  state_.fresh.reset();
+  state_.new_session.reset();
   if (outcome.trace != nullptr) {
     const std::shared_ptr<const Trace> before =
-        !state_.is_part() ? state_.trace : std::exchange(before_preview_, nullptr);
+        !state_.is_preview() ? state_.trace : std::exchange(trace_before_preview_, nullptr);
     if (state_.text.changed && before != nullptr) {
-      state_.keep_pins(*before, *outcome.trace);
+      state_.clear_stale_pins(*before, *outcome.trace);
       state_.text.changed = !same_run(outcome.experiment, state_.experiment);
     }
     state_.trace = outcome.trace;
@@ -256,10 +257,10 @@ bool App::take_outcome() {
     state_.shown = outcome.experiment;
     state_.preview_of = state_.layers_of = 0;
     state_.error.clear();
-    state_.keep_view_inside();
-    settle_view(state_);
-    if (state_.generating) go_on(state_);
-    if (first) open_striking(state_);
+    state_.clamp_view();
+    replace_empty_view(state_);
+    if (state_.generating) generate_token(state_);
+    if (first) open_on_salient_pair(state_);
   } else {
     state_.error = outcome.error;
     state_.generating = false;
@@ -273,23 +274,24 @@ void App::run() {
   try {
     while (!glfwWindowShouldClose(platform_.window())) {
       wait();
-      turn();
+      run_once();
     }
   } catch (const std::exception& e) {
-    atlas_.Locked = false;  // a frame that was begun is not finished
-    keep_safe(e.what());
+    atlas_.Locked = false;  // an exception interrupted a frame
+    save_and_throw(e.what());
   }
   close();
 }
 
-void App::turn() {
+void App::run_once() {
   state_.seconds = glfwGetTime();
   const bool was_busy = state_.busy_seconds > 0;
   state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
   state_.progress = runner_->progress();
   const bool busy_changed = was_busy != (state_.busy_seconds > 0);
-  const bool hint_due = ui_.hinting.wait > 0 && state_.seconds >= drawn_at_ + ui_.hinting.wait;
-  if (hint_due) settle_ = kSettleFrames;  // a window is hidden in its first frame
+  const bool hint_due =
+      ui_.hint_timer.wait > 0 && state_.seconds >= drawn_at_ + ui_.hint_timer.wait;
+  if (hint_due) settle_ = kSettleFrames;  // a new window is hidden in its first frame
   const bool notice_over =
       std::any_of(state_.notices.begin(), state_.notices.end(),
                   [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
@@ -297,15 +299,16 @@ void App::turn() {
   if (panels_.steps->update(state_)) settle_ = kSettleFrames;
   if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
   if (fade_.on()) settle_ = std::max(settle_, 1);
-  if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
-  if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
+  if (panels_.picture.is_stale()) settle_ = std::max(settle_, 1);
+  if (state_.busy_seconds > kLongRunSeconds) settle_ = std::max(settle_, 1);
   if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
-  if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
-  if (take_measured(state_.cost)) settle_ = kSettleFrames;
-  if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
-  if (take_surprises(state_)) settle_ = kSettleFrames;
-  if (take_opened(state_)) settle_ = kSettleFrames;
-  if (state_.surprises.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
+  if (state_.exporting.job != nullptr && state_.exporting.job->is_finished())
+    settle_ = kSettleFrames;
+  if (take_cost_results(state_.cost)) settle_ = kSettleFrames;
+  if (take_calibration_results(state_.calibration)) settle_ = kSettleFrames;
+  if (take_salient_pairs(state_)) settle_ = kSettleFrames;
+  if (apply_opened_files(state_)) settle_ = kSettleFrames;
+  if (state_.salient_pairs.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
   report_due_ |= busy_changed;
   const bool draws = settle_ > 0;
   if (draws) {
@@ -316,57 +319,59 @@ void App::turn() {
   }
   update_speaker();
   draw_speaker(draws);
-  if (!state_.restored.empty()) autosave_.replace(std::exchange(state_.restored, {}));
-  const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
+  if (!state_.restored_file.empty()) autosave_.replace(std::exchange(state_.restored_file, {}));
+  const std::string problem = autosave_.save_if_due(state_.own_experiment(), state_.seconds);
   if (!problem.empty()) {
-    state_.complain(problem);
+    state_.report_error(problem);
     settle_ = kSettleFrames;
   }
 }
 
-// From one picture to the next.
+// Cross-fade from one picture to the next.
 void App::update_fade() {
-  Before& before = panels_.picture.before;
+  PreviousPicture& previous = panels_.picture.previous;
   const PixelBox& box = panels_.picture.box;
   const bool allowed = may_fade(state_) && box.width > 0;
-  if (fade_.begins(turned_to(state_), state_.seconds, allowed)) {
+  if (fade_.start_if_navigated(navigation_state(state_), state_.seconds, allowed)) {
     const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
     const auto pixels = [](int length, float by) {
       return static_cast<int>(static_cast<float>(length) * by);
     };
-    before.box = box;
-    before.texture = screen_.keep({pixels(box.x, scale.x), pixels(box.y, scale.y),
-                                   pixels(box.width, scale.x), pixels(box.height, scale.y)});
+    previous.box = box;
+    previous.texture =
+        screen_.copy_region({pixels(box.x, scale.x), pixels(box.y, scale.y),
+                             pixels(box.width, scale.x), pixels(box.height, scale.y)});
   }
-  if (before.share > 0 && screen_size_ != platform_.place()) fade_.end();
-  screen_size_ = platform_.place();
+  if (previous.share > 0 && screen_size_ != platform_.window_box()) fade_.end();
+  screen_size_ = platform_.window_box();
   const bool current = state_.trace != nullptr && same_run(state_.shown, state_.experiment);
-  before.share = static_cast<float>(fade_.share(state_.seconds, current));
+  previous.share = static_cast<float>(fade_.share(state_.seconds, current));
 }
 
 void App::update_scale() {
   const double chosen =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
-  const double scale =
-      state_.presenting ? stage_scale(platform_.place().height, state_.stage_zoom) : chosen;
+  const double scale = state_.presenting ? presentation_scale(platform_.window_box().height,
+                                                              state_.presentation_zoom)
+                                         : chosen;
   const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
   const bool first = ui_.look == nullptr;
-  const bool baked_anew = scale != ui_.fonts.scale() || ui_.fonts.lacking() ||
-                          state_.presenting != ui_.fonts.has_lecture();
-  if (baked_anew) {
+  const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs() ||
+                             state_.presenting != ui_.fonts.has_lecture();
+  if (fonts_changed) {
     ui_.fonts.load(atlas_, scale, state_.presenting);
-#if IMGUI_VERSION_NUM < 19200  // later the backend follows the atlas by itself
-    if (!first) {              // it makes the first texture with its first frame
+#if IMGUI_VERSION_NUM < 19200  // later versions update the texture themselves
+    if (!first) {              // the first frame creates the first texture
       ImGui_ImplOpenGL3_DestroyFontsTexture();
       ImGui_ImplOpenGL3_CreateFontsTexture();
     }
 #endif
-    screen_.forget();
+    screen_.invalidate();
     panels_.picture.key = {};
   }
-  if (first && !ui_.fonts.notice().empty()) state_.say(ui_.fonts.notice());
+  if (first && !ui_.fonts.notice().empty()) state_.notify(ui_.fonts.notice());
   ui_.scale = state_.scale = scale;
-  if (baked_anew || ui_.look != &look) {
+  if (fonts_changed || ui_.look != &look) {
     ui_.look = &look;
     apply(look, scale);
   }
@@ -374,12 +379,13 @@ void App::update_scale() {
 
 void App::frame() {
   lay_out_frame();
-  if (ui_.fonts.lacking()) {  // the next frame has what this one cannot write
+  if (ui_.fonts.is_missing_glyphs()) {  // the next frame has the missing characters
     settle_ = kSettleFrames;
   } else {
     try_to_show_frame();
   }
-  if (const std::string problem = painter_.end_frame(); !problem.empty()) state_.complain(problem);
+  if (const std::string problem = painter_.end_frame(); !problem.empty())
+    state_.report_error(problem);
   ++frames_;
   report_due_ = true;
 }
@@ -390,13 +396,13 @@ void App::lay_out_frame() {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ui_.strokes = input_.feed();
-  ui_.hinting.wait = -1;
+  ui_.hint_timer.wait = -1;
   drawn_at_ = glfwGetTime();
   ImGui::NewFrame();
   ui_.report.begin_frame();
   state_.text.drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
-  if (state_.experiment.view.id != view_shown_) state_.keep_view_inside();  // as it begins
+  if (state_.experiment.view.id != view_shown_) state_.clamp_view();  // the view has just opened
   view_shown_ = state_.experiment.view.id;
   painter_.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
@@ -404,43 +410,44 @@ void App::lay_out_frame() {
   ImGui::PopFont();
   state_.text.focused &= state_.text.drawn;
   const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
-  // An open dialog has the keys to itself.
+  // An open dialog receives all keys.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
-  // At once: the frame may take long to be drawn where the run has all processors.
-  if (std::exchange(state_.wishes.cancel_run, false)) cancel_run();
+  // Immediately: drawing the frame can take long while the run occupies all processors.
+  if (std::exchange(state_.requests.cancel_run, false)) cancel_run();
   ImGui::Render();
   if (is_dimming()) settle_ = std::max(settle_, 1);
 }
 
-// A frame that could not be drawn, for want of memory, is drawn again whole. A context that is lost
-// takes its objects along, and with them the window's contents.
+// After an out-of-memory error, the next frame is drawn in full. A lost context takes its objects
+// and thus the window's contents along.
 void App::try_to_show_frame() {
   try {
     show_frame();
     failed_frames_ = 0;
   } catch (const WorkError& e) {
-    if (++failed_frames_ > kMostFailedFrames) throw;
-    screen_.forget();
-    state_.complain(e.what());
+    if (++failed_frames_ > kMaxFailedFrames) throw;
+    screen_.invalidate();
+    state_.report_error(e.what());
     settle_ = kSettleFrames;
   }
 }
 
-void App::keep_safe(const char* reason) {
-  const std::string kept = autosave_.leave(state_.own_experiment());
-  throw WorkError(std::string(reason) + "; the window cannot go on. " +
-                  (kept.empty() ? "The session is kept: the next start offers it" : kept));
+void App::save_and_throw(const char* reason) {
+  const std::string kept = autosave_.save_now(state_.own_experiment());
+  throw WorkError(
+      std::string(reason) + "; the window has to close. " +
+      (kept.empty() ? "The session is saved: the next start offers to restore it" : kept));
 }
 
 void App::show_frame() {
   ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& ground = ui_.look->panel;
   const bool compares = ui_.report.on() && settle_ == 0;
-  const Image anew = compares ? screen_.drawn_anew(data, ground) : Image();
+  const Image expected = compares ? screen_.drawn_from_scratch(data, ground) : Image();
   screen_.show(data, ground);
   if (ui_.report.on()) {
     Image picture = screen_.picture();
-    if (compares) stale_pixels_ += differing_pixels(picture, anew);
+    if (compares) stale_pixels_ += count_differing_pixels(picture, expected);
     ui_.report.screenshot(std::move(picture));
   }
   glfwSwapBuffers(platform_.window());
@@ -450,28 +457,29 @@ void App::cancel_run() {
   runner_->cancel();
   state_.generating = false;
   panels_.picture.maps()->cancel();
-  state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
-                                     : "The map stays as it is; move it to go on.");
+  state_.notify(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
+                                        : "The map stays incomplete; move it to continue.");
 }
 
 void App::after_frame() {
-  const Wishes wishes = std::exchange(state_.wishes, {});
-  if (wishes.clipboard) glfwSetClipboardString(platform_.window(), wishes.clipboard->c_str());
-  if (wishes.full_screen) platform_.toggle_full_screen();
-  if (wishes.swap_screens) swap_screens();
-  update_stage();
-  if (!wishes.cancel_finding.empty()) finding_jobs_.cancel(wishes.cancel_finding);
-  if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
-  follow_text(state_);
+  const PendingRequests requests = std::exchange(state_.requests, {});
+  if (requests.clipboard) glfwSetClipboardString(platform_.window(), requests.clipboard->c_str());
+  if (requests.full_screen) platform_.toggle_full_screen();
+  if (requests.swap_screens) swap_screens();
+  update_presentation();
+  if (!requests.cancel_finding.empty()) finding_jobs_.cancel(requests.cancel_finding);
+  if (requests.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
+  adapt_to_text(state_);
   const bool in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
   if (!in_stroke) state_.history.record(state_.experiment, state_.seconds);
-  // A view that reads what the last request did not work out needs another one, too.
-  const bool lacks_findings = has_requested_ && reads_more(state_.experiment, requested_);
+  // A view that reads a finding missing from the last request needs another run, too.
+  const bool lacks_findings = has_requested_ && reads_more_findings(state_.experiment, requested_);
   if (const double memory = state_.settings.memory; memory != memory_) {
     memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : usual_memory_);
-    has_requested_ &= state_.error.empty();  // what was refused may fit now
+    has_requested_ &= state_.error.empty();  // the run may fit into the new budget
   }
+  has_requested_ &= publications_ == model_store()->publications();
   if (!has_requested_ || lacks_findings || !same_run(requested_, state_.experiment)) request_run();
   const std::string title =
       (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";
@@ -479,9 +487,10 @@ void App::after_frame() {
 }
 
 void App::request_run() {
+  publications_ = model_store()->publications();
   requested_ = state_.experiment;
   has_requested_ = true;
-  if (!state_.experiment.has_input()) {
+  if (!state_.experiment.run.has_input()) {
     runner_->cancel();
     state_.trace = nullptr;
     state_.findings = {};
@@ -489,18 +498,18 @@ void App::request_run() {
     settle_ = kSettleFrames;
     return;
   }
-  runner_->request(state_.experiment, findings_read(state_.experiment));
+  runner_->request(state_.experiment, required_findings(state_.experiment));
 }
 
 void App::close() {
   try {
-    platform_.remember(state_.settings);
+    platform_.store_window_box(state_.settings);
     std::filesystem::create_directories(folder_);
     if (!(state_.settings == saved_)) save_settings(folder_ / "window.json", state_.settings);
     save_session(folder_ / "last-session.json", state_.own_experiment());
     autosave_.finish();
   } catch (const std::exception& e) {
-    // The window is gone; the autosave stays and is offered at the next start.
+    // The window no longer exists; the autosave remains and is offered at the next start.
     std::fprintf(stderr, "attnscope: %s\n", e.what());
   }
 }
@@ -511,11 +520,11 @@ bool begins_tour(const WindowOptions& options, bool tour_done) {
 }
 
 void run_window(const WindowOptions& options) {
-  LastResort last_resort;  // outlives the window
+  ShutdownWatchdog watchdog;  // outlives the window
   App app(options);
   if (options.measure) return app.measure(options.asks_for_something());
   app.run();
-  last_resort.begin(app.unwritten());
+  watchdog.begin(app.unfinished_file());
 }
 
 }  // namespace attnscope::window

@@ -1,5 +1,4 @@
-// The program behind the window: waits for something to happen, has the panels drawn, carries out
-// what they wish for.
+// The window program: waits for events, draws the panels, and carries out their pending requests.
 #pragma once
 
 #include <cstdint>
@@ -30,78 +29,83 @@ class App {
   explicit App(const WindowOptions& options);
   ~App();
   void run();
-  // Instead of run(): prints how long frames take, in each view or (`shown`) of what is opened.
+  // Alternative to run(): prints frame times, of every view or (`shown`) of the opened session
+  // only.
   void measure(bool shown);
-  // A file that is being written and will not be when the window closes now; empty: none.
-  std::string unwritten() const;
+  // The file of an unfinished export that closing the window now would lose; empty: none.
+  std::string unfinished_file() const;
 
  private:
-  friend class Rehearsal;  // of tests: works the window from within
+  friend class Rehearsal;  // test driver: operates the window from within
   void stop_jobs();
-  void begin_baking();
-  ImFontAtlas& baked();
+  void start_loading_fonts();
+  ImFontAtlas& loaded_fonts();
   void start_experiment(const WindowOptions& options);
   void wait();
-  void turn();  // takes what is new, draws where something is to be seen, does what is wished for
+  void run_once();  // takes results, draws if something is visible, carries out requests
   bool take_outcome();
   void frame();
-  void lay_out_frame();  // ImGui's side of it: what is to be drawn
+  void lay_out_frame();  // the ImGui half: builds the draw data
   void update_scale();
   void update_fade();
-  void update_speaker();  // the window for notes: there while they are asked for
-  void draw_speaker(bool anew);
+  void update_speaker();  // opens or closes the window of the speaker's notes on demand
+  void draw_speaker(bool redraws);
   void swap_screens();
-  void update_stage();  // full screen with it
+  void update_presentation();  // enters or leaves full screen
   void show_frame();
-  void try_to_show_frame();  // what OpenGL fails at is said; WorkError where it goes on failing
-  void keep_safe(const char* reason);  // the window cannot go on: the session on disk
+  void try_to_show_frame();  // reports OpenGL errors; throws WorkError if they persist
+  void save_and_throw(
+      const char* reason);  // saves the session after a fatal error and throws WorkError
   void cancel_run();
-  void after_frame();  // wishes, history, requests
+  void after_frame();  // pending requests, history, run requests
   void request_run();
-  // For measure(): draws until what is asked for is shown; times frames after a change each.
+  // For measure(): draws until the requested run is shown; times frames, each after a change.
   void finish_run();
   std::string frame_times(const std::function<void(int)>& change, bool largest = false);
-  void measure_shown();
-  double next_timer() const;  // seconds until something is due; negative: nothing is
+  void measure_session();
+  double next_timer() const;  // seconds until the next deadline; negative: none
   void write_report();
   void close();
 
   WindowOptions options_;
-  std::filesystem::path folder_;  // of settings and autosaves
+  std::filesystem::path folder_;  // settings and autosaves
   State state_;
-  std::shared_ptr<const Trace> before_preview_;  // what pins were set in
-  Settings saved_;                               // as on disk
+  std::shared_ptr<const Trace>
+      trace_before_preview_;  // the trace that pins refer to while a preview is shown
+  Settings saved_;            // as on disk
   Autosave autosave_;
   ImFontAtlas atlas_;
   Ui ui_;
-  std::future<void> baking_;  // of the fonts, while the window is made
+  std::future<void> font_loading_;  // font rasterisation, concurrent with creating the window
   Platform platform_;
   InputQueue input_;
   ImGuiSession imgui_;
   Painter painter_;
   Screen screen_;
   Fade fade_;
-  ScreenBox screen_size_;  // where the window was in the last frame
+  ScreenBox screen_size_;  // window position in the last frame
   std::unique_ptr<SpeakerWindow> speaker_;
-  double speaker_drawn_ = 0;  // when: seconds of its clock
-  std::string view_shown_;    // by the last frame
+  double speaker_drawn_ = 0;  // time of the last drawing, seconds of the speaker's clock
+  std::string view_shown_;    // in the last frame
   Panels panels_;
-  Stop ending_;  // of what belongs to no run: how fast the backends are
+  Stop backend_stop_;  // of work outside runs: measuring the speed of the backends
   std::unique_ptr<Runner> runner_;
   FindingJobs finding_jobs_;
-  Experiment requested_;                              // what the runner was last asked for
-  double memory_ = 0;                                 // Settings::memory as it was applied
-  const std::size_t usual_memory_ = memory_budget();  // what the command line says, or the machine
+  Session requested_;                                 // last request to the runner
+  double memory_ = 0;                                 // Settings::memory as last applied
+  const std::size_t usual_memory_ = memory_budget();  // from the command line or the machine
   bool has_requested_ = false;
-  bool on_stage_ = false, stage_filled_ = false;  // entered; it made the window fill the screen
-  bool stage_opened_notes_ = false;
-  // ImGui answers an event in the frame after it, and its layout takes one more to come to rest.
+  std::uint64_t publications_ = 0;  // of the model store, at the last request
+  bool presenting_ = false,
+       presentation_filled_screen_ = false;  // entered; it made the window fill the screen
+  bool presentation_opened_notes_ = false;
+  // ImGui answers an event one frame later, and its layout needs one more frame to settle.
   static constexpr int kSettleFrames = 3;
-  int settle_ = 0;  // frames still to draw until ImGui has come to rest
+  int settle_ = 0;  // frames still to draw until ImGui has settled
   std::uint64_t frames_ = 0;
-  double drawn_at_ = 0;    // seconds of the window's clock when the last frame began
-  int failed_frames_ = 0;  // one after the other, that OpenGL did not draw
-  int stale_pixels_ = 0;   // that drawing only what changed left wrong; counted for tests
+  double drawn_at_ = 0;    // start of the last frame, seconds of the window's clock
+  int failed_frames_ = 0;  // consecutive frames that OpenGL failed to draw
+  int stale_pixels_ = 0;   // left wrong by drawing only changes; counted for tests
   bool report_due_ = true;
 };
 

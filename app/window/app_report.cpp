@@ -1,10 +1,10 @@
-// App::write_report(): what the window shows and knows, as JSON for those who work it from outside.
+// App::write_report(): the window's contents and state as JSON, for programs that operate it.
 #include <imgui.h>
 
 #include "app/window/app.h"
 #include "core/base/json.h"
 #include "core/experiment/head_table.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope::window {
 
@@ -19,7 +19,7 @@ void App::write_report() {
                 {"error", state_.error},
                 {"experiment", to_json(state_.experiment)},
                 {"pending", state_.view.pending},
-                {"progress", state_.progress.what},
+                {"progress", state_.progress.stage},
                 {"preview_of", state_.preview_of},
                 {"layers_of", state_.layers_of},
                 {"has_trace", state_.trace != nullptr}};
@@ -33,27 +33,27 @@ void App::write_report() {
   if (state_.lesson.lesson != nullptr) {
     facts["lesson"] = state_.lesson.lesson->id;
     facts["lesson_step"] = state_.lesson.step;
-    if (ui_.fonts.has_lecture()) facts["lecture_text"] = kLeastLectureSize * ui_.scale;
+    if (ui_.fonts.has_lecture()) facts["lecture_text"] = kMinLectureSize * ui_.scale;
     std::size_t pictures = 0;
     for (std::size_t i = 0; i < state_.lesson.lesson->steps.size(); ++i) {
       if (panels_.steps->texture(i) != 0) ++pictures;
     }
     facts["lesson_pictures"] = pictures;
-    facts["lesson_more_below"] = state_.lesson.words.more_below;
+    facts["lesson_more_below"] = state_.lesson.scroll.more_below;
   }
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
   facts["black"] = state_.black;
   facts["speaker"] = speaker_ != nullptr;
   facts["scale"] = ui_.scale;
-  if (const auto heads = state_.beside.get(Findings::heads)) {
+  if (const auto heads = state_.background_findings.get(Findings::heads)) {
     facts["measured_texts"] = heads->texts;
   }
   if (state_.browser.open) facts["browser_problem"] = state_.browser.problem;
   if (state_.exporting.open) {
     facts["export_path"] = state_.exporting.path;
     facts["export_problem"] = state_.exporting.problem;
-    facts["export_asks"] = !state_.exporting.replaced.empty();
+    facts["export_asks"] = !state_.exporting.overwrite_path.empty();
   }
   if (state_.cost.open) {
     Index points = 0;
@@ -63,7 +63,7 @@ void App::write_report() {
     facts["cost_points"] = points;
     facts["cost_runs"] = state_.cost.job != nullptr;
     facts["cost_problem"] = state_.cost.problem;
-    facts["cost_asks"] = !state_.cost.replaced.empty();
+    facts["cost_asks"] = !state_.cost.overwrite_path.empty();
   }
   if (state_.calibration.open) {
     facts["calibration_runs"] = state_.calibration.job != nullptr;

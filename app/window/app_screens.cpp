@@ -1,4 +1,4 @@
-// App and the screens: the stage that fills one, the speaker's window on another.
+// App and its screens: the presentation fills one, the speaker's window another.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,10 +10,10 @@ namespace attnscope::window {
 
 void App::update_speaker() {
   LessonState& lesson = state_.lesson;
-  if (speaker_ != nullptr && speaker_->closed()) lesson.notes = false;
+  if (speaker_ != nullptr && speaker_->is_closed()) lesson.notes = false;
   const bool wanted = lesson.notes && lesson.lesson != nullptr;
   if (wanted == (speaker_ != nullptr)) return;
-  settle_ = kSettleFrames;  // with a tick for it, or without
+  settle_ = kSettleFrames;  // the menu's tick for it changes
   if (!wanted) {
     speaker_.reset();
     return;
@@ -22,55 +22,56 @@ void App::update_speaker() {
     speaker_ = std::make_unique<SpeakerWindow>(platform_, options_.report);
   } catch (const WorkError& e) {
     lesson.notes = false;
-    state_.complain(e.what());
+    state_.report_error(e.what());
   }
 }
 
-// Where something changed, or the clock has gone on.
-void App::draw_speaker(bool anew) {
+// Draws if something changed or the clock has advanced.
+void App::draw_speaker(bool redraws) {
   if (speaker_ == nullptr) return;
-  const double elapsed = std::floor(state_.seconds - state_.lesson.began);
+  const double elapsed = std::floor(state_.seconds - state_.lesson.clock_start);
   const bool pending = speaker_->pending();
-  if (!anew && !pending && elapsed == speaker_drawn_) return;
+  if (!redraws && !pending && elapsed == speaker_drawn_) return;
   speaker_drawn_ = elapsed;
   try {
-    speaker_->frame(state_, *panels_.steps);
-  } catch (const WorkError& e) {  // the lecture goes on without it
+    speaker_->draw_frame(state_, *panels_.steps);
+  } catch (const WorkError& e) {  // the lecture continues without it
     state_.lesson.notes = false;
     speaker_.reset();
     settle_ = kSettleFrames;
-    state_.complain(std::string(e.what()) + "; the speaker's window is closed");
+    state_.report_error(std::string(e.what()) + "; the speaker's window is closed");
     return;
   }
-  if (pending) settle_ = kSettleFrames;  // what was done there is seen here
+  if (pending) settle_ = kSettleFrames;  // input there changes this window
 }
 
-// Into the lecture with all of the screen, and back to the window where it was one.
-void App::update_stage() {
-  if (std::exchange(on_stage_, state_.presenting) == state_.presenting) return;
-  if (on_stage_) {
+// A presentation fills the screen; leaving it restores a window that was one before.
+void App::update_presentation() {
+  if (std::exchange(presenting_, state_.presenting) == state_.presenting) return;
+  if (presenting_) {
     const bool lecture = state_.lesson.lesson != nullptr;
     const std::vector<ScreenBox> monitors = platform_.monitors();
     state_.monitors = monitors.size();
-    stage_filled_ = !platform_.is_full_screen();
-    if (stage_filled_) platform_.fill(stage_monitor(platform_.place(), monitors, lecture));
-    // As presentation programs do where the speaker has a monitor.
-    stage_opened_notes_ = lecture && monitors.size() > 1 && !state_.lesson.notes;
-    state_.lesson.notes |= stage_opened_notes_;
+    presentation_filled_screen_ = !platform_.is_full_screen();
+    if (presentation_filled_screen_)
+      platform_.fill_monitor(presentation_monitor(platform_.window_box(), monitors, lecture));
+    // Like presentation programs: notes open if the speaker has a monitor.
+    presentation_opened_notes_ = lecture && monitors.size() > 1 && !state_.lesson.notes;
+    state_.lesson.notes |= presentation_opened_notes_;
   } else {
-    if (stage_filled_ && platform_.is_full_screen()) platform_.toggle_full_screen();
-    if (std::exchange(stage_opened_notes_, false)) state_.lesson.notes = false;
+    if (presentation_filled_screen_ && platform_.is_full_screen()) platform_.toggle_full_screen();
+    if (std::exchange(presentation_opened_notes_, false)) state_.lesson.notes = false;
   }
   input_.redraw();
 }
 
-// The stage on the other monitor; the speaker's window makes room for it.
+// Moves the presentation to the other monitor; the speaker's window makes room for it.
 void App::swap_screens() {
   const std::vector<ScreenBox> monitors = platform_.monitors();
-  const std::optional<std::size_t> here = monitor_of(platform_.place(), monitors);
+  const std::optional<std::size_t> here = monitor_of(platform_.window_box(), monitors);
   if (!here || !platform_.is_full_screen()) return;
-  platform_.fill((*here + 1) % monitors.size());
-  speaker_.reset();  // comes back at its new place
+  platform_.fill_monitor((*here + 1) % monitors.size());
+  speaker_.reset();  // reopens at its new place
   input_.redraw();
 }
 

@@ -5,30 +5,30 @@
 
 namespace attnscope::window {
 
-TurnedTo turned_to(const State& state) {
+NavigationState navigation_state(const State& state) {
   const ViewSettings& view = state.experiment.view;
   return {state.lesson.lesson.get(), state.lesson.step, view.layer, view.head, view.part};
 }
 
-bool Fade::begins(const TurnedTo& now, double seconds, bool allowed) {
+bool Fade::start_if_navigated(const NavigationState& now, double seconds, bool allowed) {
   const bool first = !std::exchange(known_, true);
   if (!first && now == last_) return false;
   last_ = now;
-  const bool hurry = on_ || seconds - turned_ < kHurry;
-  turned_ = seconds;
-  on_ = held_ = allowed && !hurry && !first;
-  since_ = seconds;
+  const bool is_quick = on_ || seconds - navigated_at_ < kQuickSeconds;
+  navigated_at_ = seconds;
+  on_ = held_ = allowed && !is_quick && !first;
+  started_at_ = seconds;
   return on_;
 }
 
 double Fade::share(double seconds, bool current) {
   if (!on_) return 0;
   if (held_) {
-    held_ = !current && seconds - since_ < kMostHeld;
-    since_ = held_ ? since_ : seconds;
+    held_ = !current && seconds - started_at_ < kMaxHoldSeconds;
+    started_at_ = held_ ? started_at_ : seconds;
     return 1;
   }
-  const double done = std::clamp((seconds - since_) / kSeconds, 0.0, 1.0);
+  const double done = std::clamp((seconds - started_at_) / kSeconds, 0.0, 1.0);
   on_ = done < 1;
   return 1 - done * done * (3 - 2 * done);
 }

@@ -7,17 +7,17 @@
 
 #include "app/window/actions/navigation.h"
 #include "app/window/jobs/open_job.h"
-#include "app/window/opening.h"
-#include "app/window/picking.h"
+#include "app/window/model_selection.h"
+#include "app/window/variant_selection.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/experiment/drawn.h"
-#include "core/experiment/own_tensors.h"
-#include "core/input/drawn_file.h"
+#include "core/experiment/imported_tensors.h"
+#include "core/experiment/mask_and_graph.h"
+#include "core/input/image_file.h"
 #include "core/input/input_file.h"
-#include "core/input/picture.h"
-#include "core/view/session.h"
+#include "core/input/structure_file.h"
+#include "core/view/session_file.h"
 
 namespace attnscope::window {
 
@@ -29,43 +29,42 @@ std::string extension(const std::filesystem::path& path) {
   return text;
 }
 
-// A session, or a picture that carries one: it replaces all that is set.
+// A session or an image with an embedded one: replaces all settings.
 bool is_session(const std::filesystem::path& path) {
   if (extension(path) != ".png") return extension(path) == ".json";
   try {
     return carries_session(path);
-  } catch (const InputError&) {  // load_session() says what is wrong
+  } catch (const InputError&) {  // load_session() reports the error
     return true;
   }
 }
 
-// Changes the experiment that the left panels edit, as a step of its own.
-void edit(State& state, const std::function<void(Experiment&)>& change) {
-  const bool of_other = state.edits_other();
-  Experiment next = state.experiment;
-  change(of_other ? next.others.front() : next);
+// Changes the experiment that the left panels edit, as one undoable step.
+void edit_experiment(State& state, const Change& change) {
+  const bool for_b = state.edits_other();
+  Session next = state.experiment;
+  RunView& edited = for_b ? *next.b : next;
+  edited = change(edited);
   set_experiment(state, next);
-  state.editing_other = of_other;
+  state.editing_other = for_b;
 }
-
-using Change = std::function<Experiment(Experiment)>;
 
 Change read_text(const std::filesystem::path& path) {
-  const std::string text = read_file(path, kMostTextBytes);
+  const std::string text = read_file(path, kMaxTextBytes);
   if (text.find('\0') != std::string::npos) {
-    throw InputError(path.string() + ": not a text, a session, a picture or tensors");
+    throw InputError(path.string() + ": expected a text, a session, an image or tensors");
   }
-  return [text](const Experiment& now) { return reading_text(text, now); };
+  return [text](const RunView& now) { return reading_text(text, now); };
 }
 
-// What was chosen in place of what another model has.
-void forget_choices(Experiment& e) {
-  e.tensors = {};
-  e.structure = {};
-  e.exit.reset();
-  e.variant.reset();
-  e.encoding.reset();
-  e.causal.reset();
+// Clears choices that override another model's configuration.
+void clear_choices(RunView& e) {
+  e.run.tensors = {};
+  e.run.structure = {};
+  e.run.exit.reset();
+  e.run.variant.reset();
+  e.run.encoding.reset();
+  e.run.causal.reset();
 }
 
 bool is_model(const std::filesystem::path& folder) {
@@ -73,76 +72,78 @@ bool is_model(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / "config.json", ignored);
 }
 
-Experiment with_folder(const std::filesystem::path& folder, Experiment next) {
+RunView with_folder(const std::filesystem::path& folder, RunView next) {
   if (!is_model(folder)) {
-    throw InputError(folder.string() + ": no model here (config.json is missing)");
+    throw InputError(folder.string() + ": expected a model folder, found no config.json");
   }
-  forget_choices(next);
-  return with_model(next, folder.string()).experiment;
+  clear_choices(next);
+  return with_model(next, folder.string()).viewed;
 }
 
-Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
-  next.tensors = {path.string(), "", ""};
+RunView with_tensors(const std::filesystem::path& path, RunView next) {
+  next.run.tensors = {path.string(), "", ""};
   next.view.pinned_query = next.view.pinned_key = -1;  // of other tokens
-  next.variant.reset();
-  next.encoding.reset();
-  next.causal.reset();
-  next.groups.clear();  // of a model
-  next.interventions.clear();
+  next.run.variant.reset();
+  next.run.encoding.reset();
+  next.run.causal.reset();
+  next.run.groups.clear();  // of a model
+  next.run.interventions.clear();
   show_all(next.view);
   return next;
 }
 
-// Refuses what cannot be shown.
+// Throws if the tensors cannot be shown.
 Change read_tensors(const std::filesystem::path& path) {
-  static_cast<void>(read_own_tensors({path.string(), "", ""}));
-  return [path](Experiment now) { return with_tensors(path, std::move(now)); };
+  static_cast<void>(read_imported_tensors({path.string(), "", ""}));
+  return [path](RunView now) { return with_tensors(path, std::move(now)); };
 }
 
-// Contexts to retrieve from, in the place of those that there are.
-Experiment with_store(const std::filesystem::path& path, Experiment next) {
+// Replaces the datastore to retrieve from.
+RunView with_store(const std::filesystem::path& path, RunView next) {
   if (!is_store(path)) {
     throw InputError(path.string() +
-                     ": expected keys, values and places, as attnscope datastore writes them");
+                     ": expected keys, values and positions written by attnscope datastore");
   }
-  const Choice kind = next.retrieval ? next.retrieval->mixer : default_choice(mixers().front());
-  next.retrieval = RetrievalChoice{kind, path.string()};
+  const Choice kind = next.run.retrieval ? next.run.retrieval->retrieval_head
+                                         : default_choice(retrieval_heads().front());
+  next.run.retrieval = RetrievalChoice{kind, path.string()};
   return next;
 }
 
-// Pixels or a trajectory, for models that read such.
+// Pixels or a trajectory, for models with such inputs.
 bool is_input(const std::filesystem::path& path) {
   if (extension(path) != ".safetensors") return false;
   try {
     static_cast<void>(read_input_file(path));
     return true;
-  } catch (const InputError&) {  // tensors of one's own say what is wrong with them
+  } catch (const InputError&) {  // read_imported_tensors() reports the error
     return false;
   }
 }
 
-// By the model that is chosen, or else by a bundled one that reads such. The text stays for the way
-// back.
-Experiment with_input(const std::filesystem::path& path, Experiment next) {
-  const std::string model = reader_of(path, next.model);
+// Uses the current model if it accepts the file, else a bundled one. The text is kept for returning
+// to a text model.
+RunView with_input(const std::filesystem::path& path, RunView next) {
+  const std::string model = model_that_reads(path, next.run.model);
   if (!model.empty()) {
-    const std::string text = next.text;
-    const std::vector<std::int32_t> ids = next.ids;
-    next = with_model(next, model).experiment;
-    next.text = text;
-    next.ids = ids;
+    const std::string text = next.run.text;
+    const std::vector<std::int32_t> ids = next.run.ids;
+    next = with_model(next, model).viewed;
+    next.run.text = text;
+    next.run.ids = ids;
   }
-  next.input = path.string();
-  next.tensors = {};
+  next.run.input = path.string();
+  next.run.tensors = {};
   return next;
 }
 
-// Any picture: for models that read pixels, a bundled one where it is of the very size that this
-// reads; else for its own sake.
-Experiment with_picture(const std::filesystem::path& path, Experiment next) {
-  if (reader_of(path, next.model).empty()) {
-    static_cast<void>(read_own_tensors({path.string(), "", ""}));  // refuses what cannot be shown
-    Experiment of_picture = with_tensors(path, std::move(next));
+// An image: input of a model that accepts it (the current one, or a bundled one of its exact size),
+// else shown by itself.
+RunView with_picture(const std::filesystem::path& path, RunView next) {
+  if (model_that_reads(path, next.run.model).empty()) {
+    static_cast<void>(
+        read_imported_tensors({path.string(), "", ""}));  // throws if the image cannot be shown
+    RunView of_picture = with_tensors(path, std::move(next));
     of_picture.view.id = "image";
     of_picture.view.pinned_query = of_picture.view.pinned_key = -1;
     return of_picture;
@@ -155,56 +156,60 @@ Experiment with_picture(const std::filesystem::path& path, Experiment next) {
 bool is_lesson(const std::filesystem::path& path) {
   if (extension(path) != ".json") return false;
   try {
-    return Json::parse_or_null(read_file(path, kMostTextBytes)).contains("lesson");
-  } catch (const InputError&) {  // whoever opens it says what is wrong
+    return Json::parse_or_null(read_file(path, kMaxTextBytes)).contains("lesson");
+  } catch (const InputError&) {  // opening it reports the error
     return false;
   }
 }
 
-void set_experiment(State& state, const Experiment& experiment) {
+void set_experiment(State& state, const Session& experiment) {
   state.history.end_step();
   state.experiment = experiment;
-  state.generating = false;  // what was written on is not this text
+  state.generating = false;  // the continuation belongs to the previous text
   state.editing_other = false;
   state.history.record(experiment, state.seconds);
   state.history.end_step();
-  state.text.edit.assign(experiment.text);
+  state.text.edit.assign(experiment.run.text);
 }
 
 ReadFile read_to_open(const std::filesystem::path& path) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   const auto by = [&whole](auto with) {
-    return [whole, with](Experiment now) { return with(whole, std::move(now)); };
+    return [whole, with](RunView now) { return with(whole, std::move(now)); };
   };
   if (std::filesystem::is_directory(whole)) return {by(with_folder)};
   if (is_session(whole)) {
-    return {[session = load_session(whole)](const Experiment&) { return session; }, true};
+    return {.session = std::make_shared<const Session>(load_session(whole))};
   }
-  if (is_picture_file(whole)) return {by(with_picture)};
+  if (is_image_file(whole)) return {by(with_picture)};
   if (is_store(whole)) return {by(with_store)};
   if (is_input(whole)) return {by(with_input)};
   if (is_tensor_file(whole)) return {read_tensors(whole)};
   return {read_text(whole)};
 }
 
-Experiment opened(const std::filesystem::path& path, const Experiment& now) {
-  return read_to_open(path).change(now);
+Session with_opened_file(const std::filesystem::path& path, Session now) {
+  const ReadFile file = read_to_open(path);
+  if (file.session != nullptr) return *file.session;
+  static_cast<RunView&>(now) = file.change(now);
+  return now;
 }
 
 namespace {
 
-constexpr std::uintmax_t kLargeFile = std::uintmax_t{8} << 20;  // bytes: reading it can be noticed
+constexpr std::uintmax_t kLargeFile = std::uintmax_t{8}
+                                      << 20;  // bytes; reading takes noticeable time
 
 void remember_recent(State& state, const std::filesystem::path& path) {
   state.settings.add_recent(std::filesystem::absolute(path).lexically_normal().string());
 }
 
-void take_in(State& state, const std::filesystem::path& path, const ReadFile& file) {
-  if (file.session) {
-    set_experiment(state, file.change(state.experiment));
+void apply_file(State& state, const std::filesystem::path& path, const ReadFile& file) {
+  if (file.session != nullptr) {
+    set_experiment(state, *file.session);
   } else {
-    remember_reading(state);
-    edit(state, [&](Experiment& e) { e = file.change(e); });
+    remember_input(state);
+    edit_experiment(state, file.change);
   }
   if (extension(path) == ".json") state.session = path;
   remember_recent(state, path);
@@ -221,56 +226,56 @@ bool is_large(const std::filesystem::path& path) {
 
 bool open_path(State& state, const std::filesystem::path& path) {
   try {
-    for (const auto& job : state.opening) job->drop();  // another one is wanted
+    for (const auto& job : state.opening) job->discard();  // superseded
     if (is_lesson(path)) {
       start_lesson(state, load_lesson(path));
       remember_recent(state, path);
     } else if (is_model(path)) {
       choose_model(state, std::filesystem::absolute(path).lexically_normal().string());
-      forget_choices(state.edited());
+      clear_choices(state.edited());
       remember_recent(state, path);
     } else if (is_large(path)) {
       state.opening.push_back(std::make_shared<OpenJob>(path));
     } else {
-      take_in(state, path, read_to_open(path));
+      apply_file(state, path, read_to_open(path));
     }
     return true;
   } catch (const std::exception& e) {
-    state.complain(e.what());
+    state.report_error(e.what());
     return false;
   }
 }
 
 bool is_opening(const State& state) {
-  return !state.opening.empty() && !state.opening.back()->dropped();
+  return !state.opening.empty() && !state.opening.back()->is_discarded();
 }
 
-bool take_opened(State& state) {
+bool apply_opened_files(State& state) {
   bool changed = false;
   for (const auto& job : state.opening) {
-    if (!job->over()) continue;
+    if (!job->is_finished()) continue;
     changed = true;
-    if (job->dropped()) continue;
+    if (job->is_discarded()) continue;
     try {
       if (!job->problem().empty()) throw InputError(job->problem());
-      take_in(state, job->path(), job->file());
+      apply_file(state, job->path(), job->file());
     } catch (const std::exception& e) {
-      state.complain(e.what());
+      state.report_error(e.what());
     }
   }
-  std::erase_if(state.opening, [](const auto& job) { return job->over(); });
+  std::erase_if(state.opening, [](const auto& job) { return job->is_finished(); });
   return changed;
 }
 
 namespace {
 
-// Does what may refuse the file.
-bool tried(State& state, const std::function<void()>& take) {
+// Runs `take` and reports its errors.
+bool report_errors(State& state, const std::function<void()>& take) {
   try {
     take();
     return true;
   } catch (const std::exception& e) {
-    state.complain(e.what());
+    state.report_error(e.what());
     return false;
   }
 }
@@ -278,26 +283,26 @@ bool tried(State& state, const std::function<void()>& take) {
 }  // namespace
 
 bool open_mask(State& state, const std::filesystem::path& path) {
-  return tried(state, [&] {
-    pick_variant(state, drawn_mask(read_mask(path)), false);
+  return report_errors(state, [&] {
+    select_variant(state, mask_choice(read_mask(path)), false);
     state.experiment.view.id = "pattern";
   });
 }
 
 bool open_edges(State& state, const std::filesystem::path& path) {
-  return tried(state, [&] {
+  return report_errors(state, [&] {
     const EdgeList list = read_edges(path);
-    pick_variant(state, drawn_graph(list.edges, list.one_way), false);
+    select_variant(state, graph_choice(list.edges, list.one_way), false);
     state.experiment.view.id = "graph";
   });
 }
 
 bool open_store(State& state, const std::filesystem::path& path) {
   try {
-    edit(state, [&](Experiment& e) { e = with_store(path, e); });
+    edit_experiment(state, [&](RunView now) { return with_store(path, std::move(now)); });
     return true;
   } catch (const std::exception& e) {
-    state.complain(e.what());
+    state.report_error(e.what());
     return false;
   }
 }
@@ -307,10 +312,10 @@ bool save_to(State& state, const std::filesystem::path& path) {
     save_session(path, state.experiment);
     state.session = path;
     remember_recent(state, path);
-    state.say("Saved " + path.filename().string() + ".");
+    state.notify("Saved " + path.filename().string() + ".");
     return true;
   } catch (const std::exception& e) {
-    state.complain(e.what());
+    state.report_error(e.what());
     return false;
   }
 }
@@ -357,15 +362,15 @@ void browse(State& state, BrowsePurpose purpose) {
   if (browser.folder.empty()) enter_folder(browser, std::filesystem::current_path(ignored));
 }
 
-bool is_offered(const FileBrowser& browser, const FileEntry& entry) {
+bool is_listed(const FileBrowser& browser, const FileEntry& entry) {
   return entry.folder || browser.purpose != BrowsePurpose::OpenModel;
 }
 
-void step_entry(FileBrowser& browser, int by) {
+void select_neighbour(FileBrowser& browser, int by) {
   std::vector<const FileEntry*> offered;
-  int at = by > 0 ? -1 : 0;  // nothing named: the first
+  int at = by > 0 ? -1 : 0;  // start at the first if none is selected
   for (const FileEntry& entry : browser.entries) {
-    if (!is_offered(browser, entry)) continue;
+    if (!is_listed(browser, entry)) continue;
     if (entry.name == browser.name) at = static_cast<int>(offered.size());
     offered.push_back(&entry);
   }
@@ -374,10 +379,10 @@ void step_entry(FileBrowser& browser, int by) {
   browser.name = offered[static_cast<std::size_t>(at)]->name;
   browser.confirm = false;
   browser.problem.clear();
-  browser.arrows = true;
+  browser.scrolls_to_name = true;
 }
 
-void accept_browsed(State& state) {
+void accept_browser(State& state) {
   FileBrowser& browser = state.browser;
   std::filesystem::path path = browser.folder / browser.name;
   std::error_code ignored;
@@ -392,7 +397,7 @@ void accept_browsed(State& state) {
       browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::ExportPath;
   if (browser.purpose == BrowsePurpose::SaveSession && path.extension().empty()) path += ".json";
   if (writes && browser.name.empty()) {
-    browser.problem = "A name is needed.";
+    browser.problem = "Enter a name.";
     return;
   }
   if (writes && !browser.confirm && std::filesystem::exists(path, ignored)) {
@@ -418,14 +423,14 @@ void accept_browsed(State& state) {
       state.experiment.view.statistics_file = path.string();
       break;
     case BrowsePurpose::CalibrationText:
-      (state.calibration.picks_other ? state.calibration.other : state.calibration.text) =
+      (state.calibration.browses_other ? state.calibration.other : state.calibration.text) =
           path.string();
       break;
     case BrowsePurpose::SaveSession:
       done = save_to(state, path);
       break;
     case BrowsePurpose::ExportPath:
-      state.exporting.path = state.exporting.replaced = path.string();  // asked here
+      state.exporting.path = state.exporting.overwrite_path = path.string();  // confirmed here
       break;
   }
   if (done) {

@@ -1,5 +1,5 @@
-// Opening and saving from the window. Nothing here throws: what goes wrong becomes a notice, and
-// what the person had stays.
+// Opening and saving from the window. Nothing here throws: errors become notices and leave the
+// experiment unchanged.
 #pragma once
 
 #include <filesystem>
@@ -10,46 +10,47 @@
 
 namespace attnscope::window {
 
-// Whether the file is a lesson: it is started, not edited.
+// Lesson files are started, not edited.
 bool is_lesson(const std::filesystem::path& path);
-// A file that was read, to be opened: what takes long is done.
+// A file read into memory; applying `change` is fast.
+using Change = std::function<RunView(RunView now)>;  // throws InputError if incompatible with `now`
 struct ReadFile {
-  std::function<Experiment(Experiment now)> change{};  // InputError where it does not suit `now`
-  bool session = false;                                // it replaces all that is set
+  Change change{};
+  std::shared_ptr<const Session> session{};  // not null: replaces everything
 };
-// InputError where it cannot be opened. From any thread.
+// Throws InputError if the file cannot be opened. Thread-safe.
 ReadFile read_to_open(const std::filesystem::path& path);
 
-// What to do after opening this, by what it is: a folder with a model, a session, a picture that
-// carries its experiment, any other for a model of images, tensors of one's own, a store, or else a
-// text. InputError where it is none.
-Experiment opened(const std::filesystem::path& path, const Experiment& now);
-// The same in the window. Returns whether it could be used. A large file is read in the background:
-// then true, and what becomes of it is seen by take_opened().
+// The experiment after opening a file, by kind: a model folder, a session, an image with an
+// embedded session, any other image (for models of images), tensors, a datastore, else a text.
+// Throws InputError if it is none of these.
+Session with_opened_file(const std::filesystem::path& path, Session now);
+// The same in the window. Returns false after an error. Large files are read in the background: the
+// call returns true, and apply_opened_files() applies them.
 bool open_path(State& state, const std::filesystem::path& path);
-// Whether one is being read.
+// True while a file is being read in the background.
 bool is_opening(const State& state);
-// Takes what was read by now; whether there is something new to draw. Before each frame.
-bool take_opened(State& state);
-// A store of contexts that the model is to retrieve from.
-// A mask or edges for the heads that choices are for, from a file (core/input/drawn_file.h).
+// Applies files that have been read. Call before each frame; true if something changed.
+bool apply_opened_files(State& state);
+// Mask or edges for the heads in scope, from a file (core/input/structure_file.h); a datastore that
+// the model retrieves from.
 bool open_mask(State& state, const std::filesystem::path& path);
 bool open_edges(State& state, const std::filesystem::path& path);
 bool open_store(State& state, const std::filesystem::path& path);
-// Writes the session and remembers the file for the next save.
+// Writes the session and makes the file the target of the next save.
 bool save_to(State& state, const std::filesystem::path& path);
 
-// Replaces the experiment as one step that can be undone.
-void set_experiment(State& state, const Experiment& experiment);
+// Replaces the experiment as one undoable step.
+void set_experiment(State& state, const Session& experiment);
 
-// The in-window file browser, started where it was last.
+// File browser inside the window, opened in its last folder.
 void browse(State& state, BrowsePurpose purpose);
 void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
-// Whether the browser lists the entry for its purpose.
-bool is_offered(const FileBrowser& browser, const FileEntry& entry);
-// Another entry is named, so many below the one that is.
-void step_entry(FileBrowser& browser, int by);
-// What a click on "Open" or "Save" does; closes the browser when it worked.
-void accept_browsed(State& state);
+// True if the browser lists the entry for its purpose.
+bool is_listed(const FileBrowser& browser, const FileEntry& entry);
+// Selects the entry `by` rows below the selected one.
+void select_neighbour(FileBrowser& browser, int by);
+// Confirms "Open" or "Save"; closes the browser on success.
+void accept_browser(State& state);
 
 }  // namespace attnscope::window

@@ -1,5 +1,5 @@
-// Fingerprints: 64-bit numbers that differ, for all practical purposes, where what went into them
-// does. For comparisons within one run of the program.
+// 64-bit fingerprints, unique for practical purposes. For comparisons within one run of the program
+// only.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class Hash {
   explicit Hash(std::uint64_t value) : value_(value) {}
   std::uint64_t value() const { return value_; }
 
-  // Plain values without padding, in order.
+  // Adds a value without padding; order matters.
   template <typename T>
   Hash& add(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -5,18 +5,18 @@
 #include <utility>
 
 #include "core/base/json.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
 
 namespace {
 
-constexpr double kJoinSeconds = 1;
-constexpr std::size_t kMostSteps = 500;
+constexpr double kMergeSeconds = 1;
+constexpr std::size_t kMaxSteps = 500;
 
-// What a drag does in a view is a choice of the hand, not of the experiment.
-void hold_tools_of(ViewSettings& view, const ViewSettings& other) {
+// Tools are a property of the pointer, not of the experiment: copies them from `other`.
+void copy_tools(ViewSettings& view, const ViewSettings& other) {
   constexpr std::array kTools{"tool", "paint", "symmetric"};
   for (const View& v : views()) {
     if (!view.options.contains(v.id) && !other.options.contains(v.id)) continue;
@@ -29,47 +29,44 @@ void hold_tools_of(ViewSettings& view, const ViewSettings& other) {
   }
 }
 
-void look_as(ViewSettings& view, const ViewSettings& other) {
-  hold_tools_of(view, other);
+void copy_view(ViewSettings& view, const ViewSettings& other) {
+  copy_tools(view, other);
   view.row = other.row;
   view.column = other.column;
   view.height = other.height;
   view.width = other.width;
 }
 
-// As if it were panned and zoomed like another one.
-Experiment looking_as(Experiment e, const Experiment& other) {
-  look_as(e.view, other.view);
-  if (e.others.size() == other.others.size()) {
-    for (std::size_t n = 0; n < e.others.size(); ++n) {
-      look_as(e.others[n].view, other.others[n].view);
-    }
-  }
+// `e` with the pan, zoom and tools of `other`.
+Session with_view_of(Session e, const Session& other) {
+  copy_view(e.view, other.view);
+  if (e.b && other.b) copy_view(e.b->view, other.b->view);
   return e;
 }
 
-// Leaves by their JSON pointer; what is empty has none.
-Json::Object leaves(const Experiment& e) {
+// Leaves by JSON pointer, without empty ones.
+Json::Object leaves(const Session& e) {
   Json::Object all = to_json(e).flatten();
   std::erase_if(all, [](const auto& leaf) { return leaf.second.is_null(); });
   return all;
 }
 
-// Whether a click or a key sets it: which layer, head or pair a view shows.
+// True for settings changed by clicks or keys: the layer, head or pair of a view.
 bool is_stepped(const std::string& place) {
   const std::string view = "/view/";
   const auto at = place.rfind(view);
   return at != std::string::npos && place.find('/', at + view.size()) == std::string::npos;
 }
 
-// Where an edit may go on as one step: a slider's number, a field's text. Clicks do not go on.
-std::string continuing_place(const Experiment& before, const Experiment& now) {
+// The place of an edit that can be extended as one step: a slider's number, a field's text. Clicks
+// cannot be.
+std::string mergeable_place(const Session& before, const Session& now) {
   const std::set<std::string> places = changed_places(before, now);
   if (places.size() != 1) return {};
   const std::string& place = *places.begin();
   if (place == "/text") return place;
   if (is_stepped(place)) return {};
-  for (const Experiment* e : {&before, &now}) {
+  for (const Session* e : {&before, &now}) {
     const Json::Object all = leaves(*e);
     if (all.contains(place) && !all.at(place).is_number()) return {};
   }
@@ -78,8 +75,8 @@ std::string continuing_place(const Experiment& before, const Experiment& now) {
 
 }  // namespace
 
-std::set<std::string> changed_places(const Experiment& a, const Experiment& b) {
-  const Json::Object before = leaves(a), after = leaves(looking_as(b, a));
+std::set<std::string> changed_places(const Session& a, const Session& b) {
+  const Json::Object before = leaves(a), after = leaves(with_view_of(b, a));
   std::set<std::string> places;
   const auto compare = [&places](const Json::Object& x, const Json::Object& y) {
     for (const auto& [place, value] : x) {
@@ -91,13 +88,13 @@ std::set<std::string> changed_places(const Experiment& a, const Experiment& b) {
   return places;
 }
 
-void History::record(const Experiment& now, double seconds) {
+void History::record(const Session& now, double seconds) {
   if (now == now_) return;
-  if (looking_as(now, now_) != now_) {
-    const std::string place = continuing_place(now_, now);
-    const bool joins = !place.empty() && place == place_ && seconds - seconds_ < kJoinSeconds;
-    if (!joins) past_.push_back(now_);
-    if (past_.size() > kMostSteps) past_.erase(past_.begin());
+  if (with_view_of(now, now_) != now_) {
+    const std::string place = mergeable_place(now_, now);
+    const bool merges = !place.empty() && place == place_ && seconds - seconds_ < kMergeSeconds;
+    if (!merges) past_.push_back(now_);
+    if (past_.size() > kMaxSteps) past_.erase(past_.begin());
     future_.clear();
     place_ = place;
     seconds_ = seconds;
@@ -105,7 +102,7 @@ void History::record(const Experiment& now, double seconds) {
   now_ = now;
 }
 
-const Experiment& History::undo() {
+const Session& History::undo() {
   if (can_undo()) {
     future_.push_back(now_);
     now_ = past_.back();
@@ -115,7 +112,7 @@ const Experiment& History::undo() {
   return now_;
 }
 
-const Experiment& History::redo() {
+const Session& History::redo() {
   if (can_redo()) {
     past_.push_back(now_);
     now_ = future_.back();

@@ -11,12 +11,11 @@ ImGuiSession::ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts)
   IMGUI_CHECKVERSION();
   use();
   ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;               // our own settings remember what is worth it
-  io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor awake
+  io.IniFilename = nullptr;               // the program has its own settings
+  io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor busy
   io.ConfigWindowsMoveFromTitleBarOnly = true;
 #if IMGUI_VERSION_NUM >= 18700
-  io.ConfigInputTrickleEventQueue =
-      false;  // the InputQueue gives each frame what it can tell apart
+  io.ConfigInputTrickleEventQueue = false;  // the InputQueue splits events into frames
 #endif
   ImGui_ImplGlfw_InitForOpenGL(window, false);  // events come through the InputQueue
   ImGui_ImplOpenGL3_Init("#version 330");

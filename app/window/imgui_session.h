@@ -1,5 +1,5 @@
-// ImGui with its backends for GLFW and OpenGL on one window, for as long as this lives. Each has a
-// context of its own; the newest is current until another is used.
+// ImGui with its GLFW and OpenGL backends for one window, as an RAII object. Each session has its
+// own context; the newest is current until another is used.
 #pragma once
 
 #include <imgui.h>
@@ -10,7 +10,7 @@ namespace attnscope::window {
 
 class ImGuiSession {
  public:
-  // The window's OpenGL context must be current, also at the end.
+  // Requires the window's OpenGL context to be current here and in the destructor.
   ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts);
   ~ImGuiSession();
   ImGuiSession(const ImGuiSession&) = delete;
@@ -23,8 +23,7 @@ class ImGuiSession {
   ImGuiContext* context_;
 };
 
-// Whether the current context goes on changing by itself: behind a dialog that has opened, what is
-// not it darkens over a sixth of a second.
+// True while the current context animates: a newly opened dialog dims the rest over 1/6 s.
 bool is_dimming();
 
 }  // namespace attnscope::window

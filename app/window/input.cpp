@@ -39,12 +39,12 @@ constexpr NamedKey kNamedKeys[] = {
     {GLFW_KEY_F11, "F11"},
 };
 
-// What a key is called: its name, or what it types on this keyboard without modifiers.
+// A key's name, or the character it types on this keyboard without modifiers.
 std::string key_name(int key, int scancode) {
   for (const NamedKey& named : kNamedKeys) {
     if (named.key == key) return std::string(named.name);
   }
-  // Keys of the numeric block type digits, but so do the digit keys: no difference here.
+  // Keys of the numeric pad are treated as the digit keys.
   const char* typed = glfwGetKeyName(key, scancode);
   return typed != nullptr ? typed : "";
 }
@@ -62,23 +62,23 @@ InputQueue* queue_of(GLFWwindow* window);
 
 }  // namespace
 
-// What one frame has been given so far: it ends before an event that ImGui could not tell apart.
+// Events of the current frame, which ends before an event that ImGui could not distinguish.
 class InputQueue::Frame {
  public:
   bool takes(const Event& event) const {
     return std::visit(
         Overloaded{
-            // A key that was pressed with a modifier is seen with it, though that was let go since.
+            // The modifiers of a key press must still be held in the frame that sees it.
             [&](const Key& e) {
               return !keys_.contains(e.key) && !typed_ && !(command_ && is_modifier(e.key));
             },
             [&](const Character&) { return !command_; },
-            // A drag ends where it was seen: its last move needs a frame before the release.
+            // A drag ends at its last position: the last move needs a frame before the release.
             [&](const Button& e) {
               const bool release = e.action == GLFW_RELEASE;
               return !buttons_.contains(e.button) && !(release && moved_);
             },
-            [&](const Moved&) { return buttons_.empty(); },
+            [&](const PointerMove&) { return buttons_.empty(); },
             [](const auto&) { return true; },
         },
         event);
@@ -87,13 +87,13 @@ class InputQueue::Frame {
     std::visit(Overloaded{
                    [&](const Key& e) {
                      const bool prints = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
-                     if (prints) return;  // its character is what matters
+                     if (prints) return;  // its character follows
                      keys_.insert(e.key);
                      if (e.action != GLFW_RELEASE && !is_modifier(e.key)) command_ = true;
                    },
                    [&](const Character&) { typed_ = true; },
                    [&](const Button& e) { buttons_.insert(e.button); },
-                   [&](const Moved&) { moved_ = true; },
+                   [&](const PointerMove&) { moved_ = true; },
                    [](const auto&) {},
                },
                event);
@@ -127,15 +127,15 @@ void InputQueue::install() {
     queue_of(w)->push(Button{button, action, modifiers});
   });
   glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double x, double y) {
-    queue_of(w)->push(Moved{x, y});
+    queue_of(w)->push(PointerMove{x, y});
   });
   glfwSetScrollCallback(window_, [](GLFWwindow* w, double x, double y) {
-    queue_of(w)->push(Scrolled{x, y});
+    queue_of(w)->push(Scroll{x, y});
   });
   glfwSetWindowFocusCallback(window_,
-                             [](GLFWwindow* w, int yes) { queue_of(w)->push(Focused{yes}); });
+                             [](GLFWwindow* w, int on) { queue_of(w)->push(FocusChange{on}); });
   glfwSetCursorEnterCallback(window_,
-                             [](GLFWwindow* w, int yes) { queue_of(w)->push(Entered{yes}); });
+                             [](GLFWwindow* w, int on) { queue_of(w)->push(PointerEnter{on}); });
   glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
   glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { queue_of(w)->redraw(); });
   glfwSetWindowCloseCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
@@ -144,7 +144,7 @@ void InputQueue::install() {
   });
 }
 
-void InputQueue::note_stroke(const Event& event, std::vector<Stroke>& strokes) const {
+void InputQueue::record_stroke(const Event& event, std::vector<KeyStroke>& strokes) const {
   if (const auto* e = std::get_if<Key>(&event); e != nullptr && e->action != GLFW_RELEASE) {
     const bool control = (e->modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_SUPER)) != 0;
     strokes.push_back({key_name(e->key, e->scancode), 0, control,
@@ -154,7 +154,7 @@ void InputQueue::note_stroke(const Event& event, std::vector<Stroke>& strokes) c
   }
 }
 
-void InputQueue::note_modifier(const Key& e) {
+void InputQueue::record_modifier(const Key& e) {
   if (!is_modifier(e.key)) return;
   if (e.action == GLFW_RELEASE) {
     modifiers_.erase(e.key);
@@ -163,7 +163,7 @@ void InputQueue::note_modifier(const Key& e) {
   }
 }
 
-// The backend asks the system for the present state, which may be later than this frame.
+// The backend queries the system's present state, which may be newer than this frame.
 void InputQueue::set_state() const {
   ImGuiIO& io = ImGui::GetIO();
   const auto held = [&](int left, int right) {
@@ -188,19 +188,19 @@ void InputQueue::set_state() const {
 #endif
 }
 
-std::vector<Stroke> InputQueue::feed() {
-  std::vector<Stroke> strokes;
+std::vector<KeyStroke> InputQueue::feed() {
+  std::vector<KeyStroke> strokes;
   Frame frame;
   redraw_ = false;
   while (!events_.empty() && frame.takes(events_.front())) {
     const Event event = events_.front();
     events_.pop_front();
     frame.note(event);
-    note_stroke(event, strokes);
+    record_stroke(event, strokes);
     std::visit(Overloaded{
                    [&](const Key& e) {
-                     note_modifier(e);
-                     // Tab hides the panels; in a field it goes to the next one.
+                     record_modifier(e);
+                     // Tab toggles the panels; in a text field it moves the focus.
                      const bool ours = e.key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput;
                      if (ours && e.action != GLFW_RELEASE) return;
                      ImGui_ImplGlfw_KeyCallback(window_, e.key, e.scancode, e.action, e.modifiers);
@@ -210,21 +210,21 @@ std::vector<Stroke> InputQueue::feed() {
                      if (e.button < 3) down_[e.button] = e.action == GLFW_PRESS;
                      ImGui_ImplGlfw_MouseButtonCallback(window_, e.button, e.action, e.modifiers);
                    },
-                   [&](const Moved& e) {
+                   [&](const PointerMove& e) {
                      x_ = e.x;
                      y_ = e.y;
 #if IMGUI_VERSION_NUM >= 18700
                      ImGui_ImplGlfw_CursorPosCallback(window_, e.x, e.y);
 #endif
                    },
-                   [&](const Scrolled& e) { ImGui_ImplGlfw_ScrollCallback(window_, e.x, e.y); },
-                   [&](const Focused& e) {
-                     if (!e.yes) modifiers_.clear();  // their release goes elsewhere
-                     ImGui_ImplGlfw_WindowFocusCallback(window_, e.yes);
+                   [&](const Scroll& e) { ImGui_ImplGlfw_ScrollCallback(window_, e.x, e.y); },
+                   [&](const FocusChange& e) {
+                     if (!e.on) modifiers_.clear();  // another window receives their release
+                     ImGui_ImplGlfw_WindowFocusCallback(window_, e.on);
                    },
-                   [&](const Entered& e) {
-                     ImGui_ImplGlfw_CursorEnterCallback(window_, e.yes);
-                     if (!e.yes) x_ = y_ = -FLT_MAX;
+                   [&](const PointerEnter& e) {
+                     ImGui_ImplGlfw_CursorEnterCallback(window_, e.on);
+                     if (!e.on) x_ = y_ = -FLT_MAX;
                    },
                },
                event);

@@ -1,8 +1,8 @@
-// What a person did since the last frame, from GLFW, in the order in which it happened.
+// User input since the last frame, from GLFW, in order of occurrence.
 //
-// GLFW hands over everything that came in while the window was busy at once. ImGui (before 1.87)
-// only sees the state at the start of a frame, so that a click or a drag between two frames would
-// be lost; the queue gives each frame as much as ImGui can tell apart.
+// GLFW delivers everything that arrived while the window was busy at once. ImGui before 1.87 sees
+// only the state at the start of a frame, so a click or drag between two frames would be lost; the
+// queue gives each frame only as many events as ImGui can distinguish.
 #pragma once
 
 #include <deque>
@@ -15,30 +15,30 @@ struct GLFWwindow;
 
 namespace attnscope::window {
 
-// A key that went down (or repeats), or a character that was typed.
-struct Stroke {
-  std::string key;         // "Left", "F11", or what the key types: "z"; empty for a character
+// A key press (or repeat), or a typed character.
+struct KeyStroke {
+  std::string key;  // "Left", "F11", or the character the key types: "z"; empty for a character
   char32_t character = 0;  // 0 for a key
   bool control = false, shift = false, alt = false;
-  bool taken = false;  // by somebody; others leave it alone
+  bool is_handled = false;  // by an earlier receiver
 };
 
 class InputQueue {
  public:
-  explicit InputQueue(GLFWwindow* window);  // takes the window's callbacks and user pointer
+  explicit InputQueue(GLFWwindow* window);  // installs the window's callbacks and user pointer
   InputQueue(const InputQueue&) = delete;
   InputQueue& operator=(const InputQueue&) = delete;
 
-  // Whether something waits to be shown by a frame.
+  // True if a frame has to be drawn.
   bool pending() const { return redraw_ || !events_.empty(); }
   void redraw() { redraw_ = true; }
 
-  // Passes events on to ImGui, whose GLFW backend must be there, and returns the key strokes.
-  // Call between ImGui_ImplGlfw_NewFrame() and ImGui::NewFrame().
-  std::vector<Stroke> feed();
+  // Passes events on to ImGui, whose GLFW backend must exist, and returns the key strokes. Call
+  // between ImGui_ImplGlfw_NewFrame() and ImGui::NewFrame().
+  std::vector<KeyStroke> feed();
   std::vector<std::string> take_dropped_files();
 
-  // What GLFW's callbacks say.
+  // Arguments of GLFW's callbacks.
   struct Key {
     int key, scancode, action, modifiers;
   };
@@ -48,19 +48,20 @@ class InputQueue {
   struct Button {
     int button, action, modifiers;
   };
-  struct Moved {
+  struct PointerMove {
     double x, y;
   };
-  struct Scrolled {
+  struct Scroll {
     double x, y;
   };
-  struct Focused {
-    int yes;
+  struct FocusChange {
+    int on;
   };
-  struct Entered {
-    int yes;
+  struct PointerEnter {
+    int on;
   };
-  using Event = std::variant<Key, Character, Button, Moved, Scrolled, Focused, Entered>;
+  using Event =
+      std::variant<Key, Character, Button, PointerMove, Scroll, FocusChange, PointerEnter>;
   void push(Event event) { events_.push_back(event); }
   void drop(std::vector<std::string> files);
 
@@ -68,17 +69,17 @@ class InputQueue {
   class Frame;
 
   void install();
-  void note_stroke(const Event& event, std::vector<Stroke>& strokes) const;
-  void note_modifier(const Key& key);
+  void record_stroke(const Event& event, std::vector<KeyStroke>& strokes) const;
+  void record_modifier(const Key& key);
   void set_state() const;
 
   GLFWwindow* window_;
   std::deque<Event> events_;
   std::vector<std::string> dropped_;
   bool redraw_ = true;
-  double x_ = -1, y_ = -1;                // the pointer as the frames have seen it
-  bool down_[3] = {false, false, false};  // the mouse buttons likewise
-  std::set<int> modifiers_;               // keys of modifiers that are held, likewise
+  double x_ = -1, y_ = -1;                // pointer position as seen by the frames
+  bool down_[3] = {false, false, false};  // mouse buttons, likewise
+  std::set<int> modifiers_;               // held modifier keys, likewise
 };
 
 }  // namespace attnscope::window

@@ -9,9 +9,9 @@
 namespace attnscope::window {
 
 void read_lessons(LessonState& now) {
-  if (!now.all.empty() || !now.problem.empty()) return;
+  if (!now.lessons.empty() || !now.problem.empty()) return;
   try {
-    now.all = bundled_lessons();
+    now.lessons = bundled_lessons();
   } catch (const std::exception& e) {
     now.problem = e.what();
   }
@@ -20,21 +20,21 @@ void read_lessons(LessonState& now) {
 void show_step(State& state, std::size_t step) {
   LessonState& now = state.lesson;
   now.step = std::min(step, now.lesson->steps.size() - 1);
-  now.words = {};
+  now.scroll = {};
   state.black = false;
-  Experiment next = now.lesson->steps[now.step].experiment;
-  next.backend = state.experiment.backend;
+  Session next = now.lesson->steps[now.step].experiment;
+  next.run.backend = state.experiment.run.backend;
   set_experiment(state, next);
 }
 
 void start_lesson(State& state, const Lesson& lesson) {
   LessonState& now = state.lesson;
-  if (now.lesson == nullptr) now.before = state.experiment;
+  if (now.lesson == nullptr) now.saved_experiment = state.experiment;
   now.lesson = std::make_shared<const Lesson>(lesson);
   now.list_open = false;
   now.trail.clear();
-  now.began = state.seconds;
-  now.staged = state.presenting;
+  now.clock_start = state.seconds;
+  now.has_presented = state.presenting;
   read_lessons(now);
   show_step(state, 0);
 }
@@ -43,45 +43,46 @@ void leave_lesson(State& state) {
   if (state.lesson.lesson == nullptr) return;
   state.lesson.lesson.reset();
   state.lesson.notes = false;
-  set_experiment(state, state.lesson.before);
-  state.say("Your own text and settings are back.");
+  set_experiment(state, state.lesson.saved_experiment);
+  state.notify("Your own text and settings are restored.");
 }
 
-const Lesson* lesson_after(const State& state) {
+const Lesson* lesson_after_current(const State& state) {
   const LessonState& now = state.lesson;
   if (now.lesson == nullptr) return nullptr;
-  const auto here = std::ranges::find(now.all, now.lesson->id, &Lesson::id);
-  return here != now.all.end() && here + 1 != now.all.end() ? &*(here + 1) : nullptr;
+  const auto here = std::ranges::find(now.lessons, now.lesson->id, &Lesson::id);
+  return here != now.lessons.end() && here + 1 != now.lessons.end() ? &*(here + 1) : nullptr;
 }
 
 bool has_next_step(const State& state) {
   const LessonState& now = state.lesson;
   if (now.lesson == nullptr) return false;
-  const bool more_words = state.presenting && now.words.more_below;
-  return more_words || now.step + 1 < now.lesson->steps.size() || lesson_after(state) != nullptr;
+  const bool more_words = state.presenting && now.scroll.more_below;
+  return more_words || now.step + 1 < now.lesson->steps.size() ||
+         lesson_after_current(state) != nullptr;
 }
 
 void next_step(State& state) {
   LessonState& now = state.lesson;
-  if (state.black) {  // what is there comes back first
+  if (state.black) {  // first ends the black screen
     state.black = false;
-  } else if (state.presenting && now.words.more_below) {
-    now.words.turn_page = true;
+  } else if (state.presenting && now.scroll.more_below) {
+    now.scroll.turn_page = true;
   } else if (now.step + 1 < now.lesson->steps.size()) {
     show_step(state, now.step + 1);
-  } else if (const Lesson* next = lesson_after(state)) {
+  } else if (const Lesson* next = lesson_after_current(state)) {
     now.trail.push_back(now.lesson);
     now.lesson = std::make_shared<const Lesson>(*next);
     show_step(state, 0);
   }
 }
 
-bool has_step_before(const State& state) {
+bool has_previous_step(const State& state) {
   const LessonState& now = state.lesson;
   return now.lesson != nullptr && (now.step > 0 || !now.trail.empty());
 }
 
-void step_before(State& state) {
+void previous_step(State& state) {
   LessonState& now = state.lesson;
   if (now.step > 0) {
     show_step(state, now.step - 1);
@@ -95,11 +96,11 @@ void step_before(State& state) {
 void set_presenting(State& state, bool on) {
   state.presenting = on;
   state.black = false;
-  if (!on || std::exchange(state.lesson.staged, true)) return;
-  state.lesson.began = state.seconds;
+  if (!on || std::exchange(state.lesson.has_presented, true)) return;
+  state.lesson.clock_start = state.seconds;
 }
 
-void leave_stage(State& state) {
+void leave_presentation(State& state) {
   if (state.black) {
     state.black = false;
   } else {

@@ -1,4 +1,4 @@
-// A lesson that goes on: its steps as experiments. No drawing here.
+// The running lesson: its steps as experiments. No drawing here.
 #pragma once
 
 #include <memory>
@@ -11,47 +11,48 @@ namespace attnscope::window {
 
 struct State;
 
-// How the step's words stand where they are drawn.
-struct LessonWords {
-  bool more_below = false;  // some are out of sight
-  bool turn_page = false;   // asked for: the next of them
+// Scroll state of the step's text where it is drawn.
+struct LessonScroll {
+  bool more_below = false;  // part of the text is out of sight
+  bool turn_page = false;   // request: scroll to the next part
 };
 
-// As part of the window's state.
+// Lesson part of the window's state.
 struct LessonState {
   std::shared_ptr<const Lesson> lesson;  // null: none
   std::size_t step = 0;
-  bool notes = false;   // whether the speaker's have a window of their own
-  double began = 0;     // of the window's clock: what the speaker's counts from
-  bool staged = false;  // the stage was entered since
-  LessonWords words;
-  Experiment before;        // the person's own, given back at the end
-  bool list_open = false;   // the dialog to choose one
-  int chosen = 0;           // in it, by the arrow keys
-  std::vector<Lesson> all;  // the bundled ones, read when they are first asked for
-  std::string problem;      // why there are none
-  std::vector<std::shared_ptr<const Lesson>> trail;  // those that led to this one
+  bool notes = false;          // the speaker's notes have their own window
+  double clock_start = 0;      // zero of the speaker's clock, seconds of the window's clock
+  bool has_presented = false;  // a presentation has been entered since the start
+  LessonScroll scroll;
+  Session saved_experiment;                          // the user's experiment, restored at the end
+  bool list_open = false;                            // the dialog to choose a lesson
+  int chosen = 0;                                    // row selected by the arrow keys
+  std::vector<Lesson> lessons;                       // bundled lessons, read on first use
+  std::string problem;                               // why they cannot be read
+  std::vector<std::shared_ptr<const Lesson>> trail;  // previous lessons, oldest first
 };
 
-// Reads the bundled lessons, where they have not been; says in `problem` why it cannot.
+// Reads the bundled lessons once; sets `problem` on failure.
 void read_lessons(LessonState& now);
 
 void start_lesson(State& state, const Lesson& lesson);
-void show_step(State& state, std::size_t step);  // moved into what there is
+void show_step(State& state, std::size_t step);  // clamped to the last step
 void leave_lesson(State& state);
 
-// The bundled lesson after the one that goes on; null: there is none.
-const Lesson* lesson_after(const State& state);
-// On stage first to the words that are out of sight; after the last step to the next lesson.
+// The bundled lesson after the running one; null: none.
+const Lesson* lesson_after_current(const State& state);
+// While presenting, first scrolls through the text; after the last step continues with the next
+// lesson.
 void next_step(State& state);
 bool has_next_step(const State& state);
-// Before the first step back to the lesson that led here.
-void step_before(State& state);
-bool has_step_before(const State& state);
+// From the first step, returns to the previous lesson.
+void previous_step(State& state);
+bool has_previous_step(const State& state);
 
-// In front of an audience, or not any more. The speaker's clock begins with the first time.
+// Enters or leaves presentation mode. The first time restarts the speaker's clock.
 void set_presenting(State& state, bool on);
-// What Escape does there: light first where it is black.
-void leave_stage(State& state);
+// Handles Escape: first ends a black screen.
+void leave_presentation(State& state);
 
 }  // namespace attnscope::window

@@ -1,5 +1,5 @@
-// Colours and spacing of the window, light and dark. One accent; everything else is quiet, so that
-// the pictures stand out.
+// Colours and spacing of the window, light and dark. One accent colour; the rest is muted so that
+// pictures stand out.
 #pragma once
 
 #include <imgui.h>
@@ -10,12 +10,12 @@ namespace attnscope::window {
 
 struct Look {
   bool dark = false;
-  ImVec4 page;     // behind the picture, and its ground
+  ImVec4 page;     // background of the picture
   ImVec4 panel;    // side panels, menus
-  ImVec4 field;    // what can be typed into or slid
+  ImVec4 field;    // text fields and sliders
   ImVec4 raised;   // buttons, chips
-  ImVec4 hovered;  // either, under the pointer
-  ImVec4 line;     // hair lines between panels
+  ImVec4 hovered;  // fields and buttons under the pointer
+  ImVec4 line;     // hairlines between panels
   ImVec4 text, faint, accent, on_accent;
   ImVec4 query, key;  // of the pair under the pointer
   ImVec4 warning, error;
@@ -27,7 +27,7 @@ struct Look {
 
 ImU32 packed(const ImVec4& colour, float alpha = 1);
 
-// Sets ImGui's style for the look, with all lengths in units times `scale`.
+// Applies the look to ImGui's style; lengths are in units times `scale`.
 void apply(const Look& look, double scale);
 
 }  // namespace attnscope::window

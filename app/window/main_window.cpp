@@ -16,8 +16,8 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kStatusHeight = 30;  // units
-// Units. Side panels give way before the picture does: they get narrower, then the right one goes.
-constexpr double kLeastPicture = 540, kLeastSide = 200;
+// Units. In narrow windows the side panels shrink first, then the right one is hidden.
+constexpr double kMinPictureWidth = 540, kMinSideWidth = 200;
 
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings |
@@ -48,13 +48,13 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
   const LessonPlace lesson = lesson_place(ui, state, panels.lesson, width, height);
-  // Of the picture; the lesson begins where it ends.
+  // The picture ends at the lesson.
   const ImVec2 end(at.x + width - (lesson.beside ? lesson.width : 0),
                    at.y + height - (lesson.beside ? 0 : lesson.height));
   ImGui::BeginGroup();
   painter.fill(*ImGui::GetWindowDrawList(), at, end, packed(ui.look->page));
   begin_panel(ui, "middle", end.x - at.x, end.y - at.y);
-  if (!state.presenting) draw_abandoned(ui, state);
+  if (!state.presenting) draw_autosave_offer(ui, state);
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
   mark(ui, "middle");
@@ -77,7 +77,7 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
     return;
   }
   Settings& s = state.settings;
-  const float bar = ui.px(5), least = ui.px(kLeastPicture), least_side = ui.px(kLeastSide);
+  const float bar = ui.px(5), least = ui.px(kMinPictureWidth), least_side = ui.px(kMinSideWidth);
   const bool explains = all >= least + 2 * (least_side + bar);
   const float wanted = ui.px(s.left_width) + (explains ? ui.px(s.right_width) : 0);
   const float room = all - least - (explains ? 2 : 1) * bar;
@@ -119,7 +119,7 @@ void draw_foot(Ui& ui, State& state) {
   draw_status_line(ui, state);
 }
 
-// A ring that the last row can follow.
+// A ring that is visible from the last row.
 void highlight_pointer(const Ui& ui) {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsMousePosValid(&io.MousePos)) return;
@@ -128,15 +128,15 @@ void highlight_pointer(const Ui& ui) {
   draw.AddCircle(io.MousePos, ui.px(20), packed(ui.look->accent), 0, ui.px(2.5));
 }
 
-// In a corner of the stage, which has no status line: that something runs, or could not.
-void draw_stage_sign(Ui& ui, const State& state) {
-  const bool runs = state.busy_seconds > kBusyShown;
+// Progress or error in a corner of the presentation, which has no status line.
+void draw_presentation_status(Ui& ui, const State& state) {
+  const bool runs = state.busy_seconds > kLongRunSeconds;
   if (!runs && state.error.empty()) return;
   std::array<char, 32> seconds;
   std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", state.busy_seconds);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const std::string shown =
-      fitted(on_screen(runs ? seconds.data() : state.error), 0.9F * screen.Size.x);
+      elided(on_screen(runs ? seconds.data() : state.error), 0.9F * screen.Size.x);
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str()), padding(ui.px(10), ui.px(6));
   const float margin = ui.px(12);
   const ImVec2 least(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
@@ -148,17 +148,17 @@ void draw_stage_sign(Ui& ui, const State& state) {
   ui.report.box("stage.sign", {least.x, least.y, most.x - least.x, most.y - least.y});
 }
 
-// What lies over everything on stage. Escape ends what is black first.
-void draw_stage(Ui& ui, State& state) {
+// Overlays of a presentation. Escape first ends a black screen.
+void draw_presentation_overlays(Ui& ui, State& state) {
   if (state.black) {
     const ImGuiViewport& screen = *ImGui::GetMainViewport();
     ImGui::GetForegroundDrawList()->AddRectFilled(
         screen.Pos, {screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y}, IM_COL32_BLACK);
   } else {
-    draw_stage_sign(ui, state);
+    draw_presentation_status(ui, state);
     highlight_pointer(ui);
   }
-  if (!state.dialog_open() && take_key(ui, "Escape")) leave_stage(state);
+  if (!state.dialog_open() && take_key(ui, "Escape")) leave_presentation(state);
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ void draw_stage(Ui& ui, State& state) {
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   close_popup_on_escape(ui);
   const std::string& view = state.experiment.view.id;
-  // A list that a control of the view before has opened is not this one's.
+  // Closes lists opened from the previous view's toolbar.
   if (std::exchange(panels.view, view) != view) close_popups();
   if (state.panels_shown()) draw_menu_bar(ui, state);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
@@ -175,7 +175,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-  // The frame was cleared in its colour.
+  // The frame is already cleared in this colour.
   ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
   const float foot = state.presenting ? 0 : ui.px(kStatusHeight);
@@ -194,16 +194,17 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_palette(ui, state);
   draw_help(ui, state);
   draw_about(ui, state);
+  draw_documentation(ui, state);
   draw_lesson_list(ui, state);
   draw_cost_dialog(ui, state, painter);
   draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_tour(ui, state, panels.places);
-  if (state.presenting) draw_stage(ui, state);
+  if (state.presenting) draw_presentation_overlays(ui, state);
   ViewSettings& looks = state.experiment.view;
   const bool pinned = looks.pinned_query >= 0 || looks.pinned_key >= 0;
   const bool typing = ImGui::GetIO().WantTextInput || state.text.focused;
-  const bool can_cancel = state.busy_seconds > kBusyShown && !state.dialog_open();
-  if (can_cancel && !typing && take_key(ui, "Escape")) state.wishes.cancel_run = true;
+  const bool can_cancel = state.busy_seconds > kLongRunSeconds && !state.dialog_open();
+  if (can_cancel && !typing && take_key(ui, "Escape")) state.requests.cancel_run = true;
   if (pinned && !typing && !state.dialog_open() && take_key(ui, "Escape")) {
     looks.pinned_query = looks.pinned_key = -1;
   }

@@ -1,4 +1,4 @@
-// How the panels share the window.
+// Layout of the panels in the window.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 
 namespace attnscope::window {
 
-// What panels keep between frames that is no part of the state: caches and lists.
+// Data kept between frames that is not part of the state: caches and lists.
 struct Panels {
   ModelPanel model;
   Picture picture;
   RowWeights weights;
   LessonChecks lesson;
-  Places places;
-  ListTexts calibration;
-  std::string view;  // that was shown in the last frame
+  PanelBoxes places;
+  ParameterWidgets calibration;
+  std::string view;  // shown in the last frame
   std::unique_ptr<StepPictures> steps = std::make_unique<StepPictures>();
 };
 

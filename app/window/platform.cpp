@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kDefaultWidth = 1440, kDefaultHeight = 900;
 
-// What GLFW said last; its errors come by callback.
+// Last GLFW error; errors are delivered by callback.
 std::string& last_error() {
   static std::string text;
   return text;
@@ -26,7 +26,7 @@ class WindowContext : public GlContext {
   void make_current() override {
     glfwMakeContextCurrent(window_);
     if (glfwGetCurrentContext() != window_) {
-      throw WorkError("GPU: the window system gave no context (" + last_error() + ")");
+      throw WorkError("GPU: no context from the window system (" + last_error() + ")");
     }
   }
   void release() override { glfwMakeContextCurrent(nullptr); }
@@ -40,17 +40,17 @@ GLFWwindow* create(int major, int minor, int width, int height, bool visible, GL
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-  // A context that a driver resets says so, where it can, instead of taking the program along.
+  // A context reset by the driver reports it, where supported, instead of ending the program.
   glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
   glfwWindowHint(GLFW_VISIBLE, visible ? GLFW_TRUE : GLFW_FALSE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_FALSE);
-  // The stage stays when the speaker's window is clicked.
+  // A click on the speaker's window must not minimise the presentation.
   glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
   return glfwCreateWindow(width, height, "attnscope", nullptr, share);
 }
 
-// The size to start with: as it was, else comfortable, never larger than the monitor.
+// Initial size: the last one or the default, at most the monitor's.
 void choose_size(const Settings& settings, int& width, int& height) {
   width = settings.width > 0 ? settings.width : kDefaultWidth;
   height = settings.height > 0 ? settings.height : kDefaultHeight;
@@ -66,21 +66,21 @@ void choose_size(const Settings& settings, int& width, int& height) {
 
 Platform::Platform(const Settings& settings) {
   glfwSetErrorCallback([](int, const char* text) { last_error() = text; });
-  if (!glfwInit()) throw NoDisplay("no window can be opened: " + last_error());
+  if (!glfwInit()) throw NoDisplay("cannot open a window: " + last_error());
   int width = 0, height = 0;
   choose_size(settings, width, height);
   window_ = create(4, 3, width, height, true, nullptr);
   if (window_ != nullptr) {
-    // Windows are made on the main thread only, so the hidden one is made in advance.
+    // Windows can only be created on the main thread, so the hidden one is created in advance.
     compute_ = create(4, 3, 16, 16, false, window_);
-    if (compute_ == nullptr) no_compute_ = "GPU: no second context (" + last_error() + ")";
+    if (compute_ == nullptr) compute_error_ = "GPU: no second context (" + last_error() + ")";
   } else {
-    no_compute_ = "GPU: the driver has no OpenGL 4.3";
+    compute_error_ = "GPU: the driver has no OpenGL 4.3";
     window_ = create(3, 3, width, height, true, nullptr);
   }
   if (window_ == nullptr) {
     glfwTerminate();
-    throw NoDisplay("no window can be opened: OpenGL 3.3 is needed (" + last_error() + ")");
+    throw NoDisplay("cannot open a window: OpenGL 3.3 is required (" + last_error() + ")");
   }
   glfwSetWindowSizeLimits(window_, 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
   if (settings.width > 0 && !settings.maximised) glfwSetWindowPos(window_, settings.x, settings.y);
@@ -96,7 +96,7 @@ Platform::~Platform() {
 }
 
 std::unique_ptr<GlContext> Platform::compute_context() const {
-  if (compute_ == nullptr) throw WorkError(no_compute_);
+  if (compute_ == nullptr) throw WorkError(compute_error_);
   return std::make_unique<WindowContext>(compute_);
 }
 
@@ -121,19 +121,19 @@ void Platform::toggle_full_screen() {
                          windowed_.height, GLFW_DONT_CARE);
     return;
   }
-  fill(monitor_of(place(), monitors()));
+  fill_monitor(monitor_of(window_box(), monitors()));
 }
 
-void Platform::fill(std::optional<std::size_t> monitor) {
+void Platform::fill_monitor(std::optional<std::size_t> monitor) {
   int count = 0;
   GLFWmonitor** all = glfwGetMonitors(&count);
   if (!monitor || *monitor >= static_cast<std::size_t>(count)) return;
-  if (!is_full_screen()) windowed_ = place();
+  if (!is_full_screen()) windowed_ = window_box();
   const GLFWvidmode* mode = glfwGetVideoMode(all[*monitor]);
   glfwSetWindowMonitor(window_, all[*monitor], 0, 0, mode->width, mode->height, mode->refreshRate);
 }
 
-ScreenBox Platform::place() const {
+ScreenBox Platform::window_box() const {
   ScreenBox box;
   glfwGetWindowPos(window_, &box.x, &box.y);
   glfwGetWindowSize(window_, &box.width, &box.height);
@@ -152,11 +152,11 @@ std::vector<ScreenBox> Platform::monitors() const {
 }
 
 GLFWwindow* Platform::open_second(const char* title, const ScreenBox& box) const {
-  glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_FALSE);  // the stage keeps the keys
+  glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_FALSE);  // the presentation keeps the keyboard focus
   const bool newer = compute_ != nullptr;
   GLFWwindow* second = create(newer ? 4 : 3, 3, box.width, box.height, false, window_);
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_TRUE);
-  if (second == nullptr) throw WorkError("no second window can be opened: " + last_error());
+  if (second == nullptr) throw WorkError("cannot open a second window: " + last_error());
   glfwSetWindowTitle(second, title);
   glfwSetWindowPos(second, box.x, box.y);
   glfwSetWindowSizeLimits(second, 320, 240, GLFW_DONT_CARE, GLFW_DONT_CARE);
@@ -164,7 +164,7 @@ GLFWwindow* Platform::open_second(const char* title, const ScreenBox& box) const
   return second;
 }
 
-void Platform::remember(Settings& settings) const {
+void Platform::store_window_box(Settings& settings) const {
   settings.maximised = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) == GLFW_TRUE;
   if (settings.maximised || glfwGetWindowMonitor(window_) != nullptr) return;
   glfwGetWindowPos(window_, &settings.x, &settings.y);

@@ -7,16 +7,16 @@ namespace attnscope::window {
 
 namespace {
 
-// Variant or encoding, of all heads and of some.
+// Members for variants and encodings, in the experiment and in its groups.
 struct Member {
-  std::optional<Choice> Experiment::*of_all;
+  std::optional<Choice> RunSpec::*of_all;
   std::optional<Choice> GroupChoice::*of_some;
 };
-constexpr Member kVariant{&Experiment::variant, &GroupChoice::variant};
-constexpr Member kEncoding{&Experiment::encoding, &GroupChoice::encoding};
+constexpr Member kVariant{&RunSpec::variant, &GroupChoice::variant};
+constexpr Member kEncoding{&RunSpec::encoding, &GroupChoice::encoding};
 
-// The heads of a scope, without a choice for them.
-GroupChoice heads_of(const Experiment& e, ChoiceScope scope) {
+// The heads of a scope, without a choice.
+GroupChoice heads_of(const RunView& e, ChoiceScope scope) {
   GroupChoice group;
   group.layers = {e.view.layer};
   if (scope == ChoiceScope::Head) group.heads = {e.view.head};
@@ -30,43 +30,43 @@ auto find(Groups& groups, const GroupChoice& heads) {
   });
 }
 
-std::optional<Choice> scoped(const Experiment& e, ChoiceScope scope, Member member) {
-  if (scope == ChoiceScope::All) return e.*member.of_all;
-  const auto found = find(e.groups, heads_of(e, scope));
-  return found != e.groups.end() ? (*found).*member.of_some : std::nullopt;
+std::optional<Choice> scoped(const RunView& e, ChoiceScope scope, Member member) {
+  if (scope == ChoiceScope::All) return e.run.*member.of_all;
+  const auto found = find(e.run.groups, heads_of(e, scope));
+  return found != e.run.groups.end() ? (*found).*member.of_some : std::nullopt;
 }
 
-void choose(Experiment& e, ChoiceScope scope, std::optional<Choice> choice, Member member) {
+void choose(RunView& e, ChoiceScope scope, std::optional<Choice> choice, Member member) {
   if (scope == ChoiceScope::All) {
-    e.*member.of_all = std::move(choice);
+    e.run.*member.of_all = std::move(choice);
     return;
   }
   const GroupChoice heads = heads_of(e, scope);
-  auto found = find(e.groups, heads);
-  if (found == e.groups.end()) {
+  auto found = find(e.run.groups, heads);
+  if (found == e.run.groups.end()) {
     if (!choice) return;
-    // Before the choices for single heads, which win.
+    // Before the groups of single heads, which take precedence.
     const auto place = scope == ChoiceScope::Head
-                           ? e.groups.end()
-                           : std::find_if(e.groups.begin(), e.groups.end(),
+                           ? e.run.groups.end()
+                           : std::find_if(e.run.groups.begin(), e.run.groups.end(),
                                           [](const GroupChoice& g) { return !g.heads.empty(); });
-    found = e.groups.insert(place, heads);
+    found = e.run.groups.insert(place, heads);
   }
   (*found).*member.of_some = std::move(choice);
-  if (!found->variant && !found->encoding) e.groups.erase(found);
+  if (!found->variant && !found->encoding) e.run.groups.erase(found);
 }
 
-const Choice* last(const Experiment& e, Member member) {
+const Choice* last(const RunView& e, Member member) {
   const auto holds = [](const std::vector<Index>& numbers, Index number) {
     return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
   };
-  for (auto group = e.groups.rbegin(); group != e.groups.rend(); ++group) {
+  for (auto group = e.run.groups.rbegin(); group != e.run.groups.rend(); ++group) {
     const std::optional<Choice>& choice = (*group).*member.of_some;
     if (choice && holds(group->layers, e.view.layer) && holds(group->heads, e.view.head)) {
       return &*choice;
     }
   }
-  return e.*member.of_all ? &*(e.*member.of_all) : nullptr;
+  return e.run.*member.of_all ? &*(e.run.*member.of_all) : nullptr;
 }
 
 std::string numbered(const char* one, const char* several, const std::vector<Index>& numbers) {
@@ -79,41 +79,41 @@ std::string numbered(const char* one, const char* several, const std::vector<Ind
 
 }  // namespace
 
-std::optional<Choice> scoped_variant(const Experiment& e, ChoiceScope scope) {
+std::optional<Choice> scoped_variant(const RunView& e, ChoiceScope scope) {
   return scoped(e, scope, kVariant);
 }
-std::optional<Choice> scoped_encoding(const Experiment& e, ChoiceScope scope) {
+std::optional<Choice> scoped_encoding(const RunView& e, ChoiceScope scope) {
   return scoped(e, scope, kEncoding);
 }
 
-void choose_variant(Experiment& e, ChoiceScope scope, std::optional<Choice> choice) {
+void choose_variant(RunView& e, ChoiceScope scope, std::optional<Choice> choice) {
   choose(e, scope, std::move(choice), kVariant);
 }
-void choose_encoding(Experiment& e, ChoiceScope scope, std::optional<Choice> choice) {
+void choose_encoding(RunView& e, ChoiceScope scope, std::optional<Choice> choice) {
   choose(e, scope, std::move(choice), kEncoding);
 }
 
-bool has_choices(const Experiment& e) {
-  return e.variant || e.encoding || e.causal || !e.groups.empty();
+bool has_choices(const RunView& e) {
+  return e.run.variant || e.run.encoding || e.run.causal || !e.run.groups.empty();
 }
 
-void drop_choices(Experiment& e) {
-  e.variant.reset();
-  e.encoding.reset();
-  e.causal.reset();
-  e.groups.clear();
+void drop_choices(RunView& e) {
+  e.run.variant.reset();
+  e.run.encoding.reset();
+  e.run.causal.reset();
+  e.run.groups.clear();
 }
 
-const Choice* last_variant(const Experiment& e) {
+const Choice* last_variant(const RunView& e) {
   return last(e, kVariant);
 }
-const Choice* last_encoding(const Experiment& e) {
+const Choice* last_encoding(const RunView& e) {
   return last(e, kEncoding);
 }
 
-std::vector<std::string> describe_groups(const Experiment& e) {
+std::vector<std::string> describe_groups(const RunView& e) {
   std::vector<std::string> lines;
-  for (const GroupChoice& group : e.groups) {
+  for (const GroupChoice& group : e.run.groups) {
     std::string line =
         group.layers.empty() ? "All layers" : numbered("Layer", "Layers", group.layers);
     if (!group.heads.empty()) line += ", " + numbered("head", "heads", group.heads);

@@ -1,36 +1,33 @@
-// For which heads a choice of variant or encoding holds: all of them, or those that are looked at.
-// No drawing here.
+// Scope of a variant or encoding: all heads, or the view's layer or head. No drawing here.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 
 namespace attnscope::window {
 
 enum class ChoiceScope { All, Layer, Head };
 
-// What was chosen for just this scope at the view's layer and head; nothing: what holds for more
-// heads holds here.
-std::optional<Choice> scoped_variant(const Experiment& experiment, ChoiceScope scope);
-std::optional<Choice> scoped_encoding(const Experiment& experiment, ChoiceScope scope);
+// The choice for exactly this scope at the view's layer and head; nothing: the wider scope applies.
+std::optional<Choice> scoped_variant(const RunView& experiment, ChoiceScope scope);
+std::optional<Choice> scoped_encoding(const RunView& experiment, ChoiceScope scope);
 
-// Chooses, or takes the choice back. A choice for a head wins over one for its layer, that over
-// one for all.
-void choose_variant(Experiment& experiment, ChoiceScope scope, std::optional<Choice> choice);
-void choose_encoding(Experiment& experiment, ChoiceScope scope, std::optional<Choice> choice);
+// Sets or clears the choice of a scope. A head overrides its layer, a layer overrides all.
+void choose_variant(RunView& experiment, ChoiceScope scope, std::optional<Choice> choice);
+void choose_encoding(RunView& experiment, ChoiceScope scope, std::optional<Choice> choice);
 
-// Whether attention, positions or direction were chosen at all; and back to the model's own.
-bool has_choices(const Experiment& experiment);
-void drop_choices(Experiment& experiment);
+// True if variant, encoding or direction differ from the model's own; drop_choices() resets them.
+bool has_choices(const RunView& experiment);
+void drop_choices(RunView& experiment);
 
-// The last choice that holds for the view's layer and head, or null: as the model was trained.
-const Choice* last_variant(const Experiment& experiment);
-const Choice* last_encoding(const Experiment& experiment);
+// The choice in effect for the view's layer and head; null: the model's own.
+const Choice* last_variant(const RunView& experiment);
+const Choice* last_encoding(const RunView& experiment);
 
-// "Layer 1, head 2: Local window, ALiBi" for each choice for some heads.
-std::vector<std::string> describe_groups(const Experiment& experiment);
+// "Layer 1, head 2: Local window, ALiBi" for each choice that does not apply to all heads.
+std::vector<std::string> describe_groups(const RunView& experiment);
 
 }  // namespace attnscope::window

@@ -27,7 +27,7 @@ void clear(const PixelBox& box, int height, const ImVec4& colour) {
 Screen::~Screen() {
   glDeleteFramebuffers(1, &framebuffer_);
   glDeleteRenderbuffers(1, &colours_);
-  glDeleteTextures(1, &kept_);
+  glDeleteTextures(1, &copy_);
 }
 
 void Screen::resize(int width, int height) {
@@ -46,7 +46,7 @@ void Screen::resize(int width, int height) {
   }
   width_ = width;
   height_ = height;
-  damage_.forget();
+  damage_.invalidate();
 }
 
 void Screen::show(ImDrawData& data, const ImVec4& ground) {
@@ -55,9 +55,9 @@ void Screen::show(ImDrawData& data, const ImVec4& ground) {
   if (width <= 0 || height <= 0) return;  // minimised
   resize(width, height);
   const ImU32 ground_now = ImGui::ColorConvertFloat4ToU32(ground);
-  if (std::exchange(ground_, ground_now) != ground_now) damage_.forget();
+  if (std::exchange(ground_, ground_now) != ground_now) damage_.invalidate();
   const std::vector<PixelBox> boxes = damage_.update(data);
-  keep_within(data, boxes);
+  clip_to_boxes(data, boxes);
   for (const PixelBox& box : boxes) clear(box, height, ground);
   ImGui_ImplOpenGL3_RenderDrawData(&data);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
@@ -74,9 +74,9 @@ Image Screen::picture() const {
   return image;
 }
 
-unsigned int Screen::keep(const PixelBox& box) {
-  if (kept_ == 0) glGenTextures(1, &kept_);
-  glBindTexture(GL_TEXTURE_2D, kept_);
+unsigned int Screen::copy_region(const PixelBox& box) {
+  if (copy_ == 0) glGenTextures(1, &copy_);
+  glBindTexture(GL_TEXTURE_2D, copy_);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -86,11 +86,11 @@ unsigned int Screen::keep(const PixelBox& box) {
                    box.height, 0);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
   glBindTexture(GL_TEXTURE_2D, 0);
-  check_gl("keeping a picture");
-  return kept_;
+  check_gl("copying the window's picture");
+  return copy_;
 }
 
-Image Screen::drawn_anew(ImDrawData& data, const ImVec4& ground) {
+Image Screen::drawn_from_scratch(ImDrawData& data, const ImVec4& ground) {
   const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
   glBindFramebuffer(GL_FRAMEBUFFER, 0);  // the back buffer, which show() overwrites
@@ -99,8 +99,8 @@ Image Screen::drawn_anew(ImDrawData& data, const ImVec4& ground) {
   return read_framebuffer(width, height);
 }
 
-int differing_pixels(const Image& a, const Image& b) {
-  constexpr int kRounding = 2;  // levels: rasterisers interpolate from other corners
+int count_differing_pixels(const Image& a, const Image& b) {
+  constexpr int kRounding = 2;  // levels: rasterisers interpolate from different corners
   const std::size_t pixels = std::min(a.rgba.size(), b.rgba.size()) / 4;
   const auto width = static_cast<std::size_t>(a.width);
   const auto differs = [&](std::size_t pixel) {

@@ -12,19 +12,20 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::size_t kMostSettings = 1 << 16;
-constexpr int kMostPixels = 32768;
-constexpr std::size_t kMostRecent = 10;
-constexpr double kLeastMemory = static_cast<double>(kLeastMemoryBudget >> 20);  // MB
-constexpr double kMostMemory = 1 << 24;
+constexpr std::size_t kMaxSettingsBytes = 1 << 16;
+constexpr int kMaxPixels = 32768;
+constexpr std::size_t kMaxRecent = 10;
+constexpr double kMinMemory = static_cast<double>(kMinMemoryBudget >> 20);  // MB
+constexpr double kMaxMemory = 1 << 24;
 
-// `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
+// Reads `object[key]`, clamped to its limits; keeps `value` if it is missing, throws on a wrong
+// type.
 template <class T>
-void read(const Json& object, const char* key, T& value, T least, T most) {
+void read(const Json& object, const char* key, T& value, T min_value, T max_value) {
   if (const Json* found = object.find(key)) {
     if (!found->is_number()) throw InputError(std::string(key) + ": expected a number");
-    value = static_cast<T>(
-        std::clamp(found->get<double>(), static_cast<double>(least), static_cast<double>(most)));
+    value = static_cast<T>(std::clamp(found->get<double>(), static_cast<double>(min_value),
+                                      static_cast<double>(max_value)));
   }
 }
 
@@ -37,7 +38,7 @@ void read(const Json& object, const char* key, bool& value) {
 
 void read(const Json& object, const char* key, std::string& value) {
   if (const Json* found = object.find(key)) {
-    if (!found->is_string()) throw InputError(std::string(key) + ": expected a text");
+    if (!found->is_string()) throw InputError(std::string(key) + ": expected a string");
     value = found->get<std::string>();
   }
 }
@@ -45,29 +46,29 @@ void read(const Json& object, const char* key, std::string& value) {
 Settings settings_from_json(const Json& object) {
   if (!object.is_object()) throw InputError("expected an object");
   Settings s;
-  read(object, "x", s.x, -kMostPixels, kMostPixels);
-  read(object, "y", s.y, -kMostPixels, kMostPixels);
-  read(object, "width", s.width, 0, kMostPixels);
-  read(object, "height", s.height, 0, kMostPixels);
+  read(object, "x", s.x, -kMaxPixels, kMaxPixels);
+  read(object, "y", s.y, -kMaxPixels, kMaxPixels);
+  read(object, "width", s.width, 0, kMaxPixels);
+  read(object, "height", s.height, 0, kMaxPixels);
   read(object, "maximised", s.maximised);
   read(object, "dark", s.dark);
-  read(object, "scale", s.scale, 0.0, kMostScale);
-  if (s.scale < kLeastScale) s.scale = 0;
-  read(object, "left_width", s.left_width, kLeastPanel, kMostPanel);
-  read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
+  read(object, "scale", s.scale, 0.0, kMaxScale);
+  if (s.scale < kMinScale) s.scale = 0;
+  read(object, "left_width", s.left_width, kMinPanelWidth, kMaxPanelWidth);
+  read(object, "right_width", s.right_width, kMinPanelWidth, kMaxPanelWidth);
   read(object, "panels", s.panels);
   read(object, "reading", s.reading);
   read(object, "reduced_motion", s.reduced_motion);
-  read(object, "memory", s.memory, 0.0, kMostMemory);
-  if (s.memory < kLeastMemory) s.memory = 0;
+  read(object, "memory", s.memory, 0.0, kMaxMemory);
+  if (s.memory < kMinMemory) s.memory = 0;
   read(object, "tour_done", s.tour_done);
   read(object, "folder", s.folder);
   read(object, "export_folder", s.export_folder);
   if (const Json* found = object.find("recent")) {
-    if (!found->is_array()) throw InputError("recent: expected a list of texts");
+    if (!found->is_array()) throw InputError("recent: expected a list of strings");
     for (const Json& path : *found) {
-      if (!path.is_string()) throw InputError("recent: expected a list of texts");
-      if (s.recent.size() < kMostRecent) s.recent.push_back(path.get<std::string>());
+      if (!path.is_string()) throw InputError("recent: expected a list of strings");
+      if (s.recent.size() < kMaxRecent) s.recent.push_back(path.get<std::string>());
     }
   }
   return s;
@@ -78,7 +79,7 @@ Settings settings_from_json(const Json& object) {
 void Settings::add_recent(const std::string& path) {
   std::erase(recent, path);
   recent.insert(recent.begin(), path);
-  if (recent.size() > kMostRecent) recent.pop_back();
+  if (recent.size() > kMaxRecent) recent.pop_back();
 }
 
 std::filesystem::path configuration_folder() {
@@ -95,7 +96,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return {};
   try {
-    return {settings_from_json(Json::parse(read_file(file, kMostSettings))), ""};
+    return {settings_from_json(Json::parse(read_file(file, kMaxSettingsBytes))), ""};
   } catch (const std::exception& e) {
     return {
         {},

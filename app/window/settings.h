@@ -1,5 +1,5 @@
-// What the window remembers between starts. Kept as JSON in the person's configuration folder;
-// nothing in there is precious, so a broken file is ignored with a notice.
+// Settings remembered between starts, stored as JSON in the user's configuration folder. Nothing in
+// there is essential, so a broken file is ignored with a notice.
 #pragma once
 
 #include <filesystem>
@@ -8,42 +8,42 @@
 
 namespace attnscope::window {
 
-inline constexpr double kLeastScale = 0.5, kMostScale = 4;  // of everything drawn
-inline constexpr double kMostStageScale = 8;                // on stage, of a large wall
-inline constexpr double kLeastStageZoom = 0.75, kMostStageZoom = 1.5;
-inline constexpr double kLeastPanel = 220, kMostPanel = 640;  // units: a side panel's width
-inline constexpr double kBusyShown = 0.5;                     // seconds until a run is called long
+inline constexpr double kMinScale = 0.5, kMaxScale = 4;  // of everything drawn
+inline constexpr double kMaxPresentationScale = 8;       // while presenting, on a large wall
+inline constexpr double kMinPresentationZoom = 0.75, kMaxPresentationZoom = 1.5;
+inline constexpr double kMinPanelWidth = 220, kMaxPanelWidth = 640;  // units: a side panel's width
+inline constexpr double kLongRunSeconds = 0.5;  // seconds until a run counts as long
 
 struct Settings {
-  // Of the window, in screen coordinates. Size 0: as large as suits the monitor.
+  // Window position and size in screen coordinates. Size 0: suitable for the monitor.
   int x = 0, y = 0, width = 0, height = 0;
   bool maximised = false;
   bool dark = false;
-  double scale = 0;  // of everything drawn; 0: as the monitor says
-  // Of the side panels, in units of scale 1.
+  double scale = 0;  // of everything drawn; 0: the monitor's
+  // Widths of the side panels in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
-  bool reading = true;              // whether the right panel says what is seen in the view
-  bool reduced_motion = false;      // pictures change at once
-  double memory = 0;                // what runs may take, in MB; 0: default_memory_budget()
-  bool tour_done = false;           // whether the tour of the first start was seen or left
-  std::string folder;               // where the file browser was last
-  std::string export_folder;        // where the last picture went
-  std::vector<std::string> recent;  // files and folders that were opened or saved, the newest first
+  bool reading = true;              // the right panel explains the view
+  bool reduced_motion = false;      // no animated transitions
+  double memory = 0;                // budget of runs in MB; 0: default_memory_budget()
+  bool tour_done = false;           // the introductory tour was seen or left
+  std::string folder;               // last folder of the file browser
+  std::string export_folder;        // folder of the last export
+  std::vector<std::string> recent;  // opened or saved files and folders, newest first
   void add_recent(const std::string& path);
   bool operator==(const Settings&) const = default;
 };
 
-// $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope. Not created here.
+// $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope. Does not create it.
 std::filesystem::path configuration_folder();
 
 struct LoadedSettings {
   Settings settings;
-  std::string notice;  // why what was stored is not used; empty when all went well
+  std::string notice;  // why the stored settings were not used; empty: they were
 };
-// Never throws: without a file, the defaults; with a broken one, the defaults and a notice.
+// Never throws: returns the defaults without a file, with a notice if it is broken.
 LoadedSettings load_settings(const std::filesystem::path& file);
-// Creates the folder. WorkError when it cannot be written.
+// Creates the folder. Throws WorkError if the file cannot be written.
 void save_settings(const std::filesystem::path& file, const Settings& settings);
 
 }  // namespace attnscope::window

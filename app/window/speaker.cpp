@@ -18,24 +18,24 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr int kSpeakerSettles = 3;                        // frames, as of the first window
-constexpr double kFullWidth = 880, kFullHeight = 600;     // units that the window shows
-constexpr double kLeastReading = 0.8, kReadingStep = 20;  // of the scale; steps a unit
+constexpr int kSpeakerSettleFrames = 3;                      // frames, as for the first window
+constexpr double kFullWidth = 880, kFullHeight = 600;        // units that the window shows
+constexpr double kMinReadingScale = 0.8, kReadingStep = 20;  // of the scale; steps per unit
 
-// The first window's, back at the end.
-class Elsewhere {
+// Restores the first window as current on destruction.
+class CurrentContextScope {
  public:
-  Elsewhere(GLFWwindow* window, const ImGuiSession* session)
+  CurrentContextScope(GLFWwindow* window, const ImGuiSession* session)
       : before_(glfwGetCurrentContext()), context_(ImGui::GetCurrentContext()) {
     glfwMakeContextCurrent(window);
     if (session != nullptr) session->use();
   }
-  ~Elsewhere() {
+  ~CurrentContextScope() {
     ImGui::SetCurrentContext(context_);
     glfwMakeContextCurrent(before_);
   }
-  Elsewhere(const Elsewhere&) = delete;
-  Elsewhere& operator=(const Elsewhere&) = delete;
+  CurrentContextScope(const CurrentContextScope&) = delete;
+  CurrentContextScope& operator=(const CurrentContextScope&) = delete;
 
  private:
   GLFWwindow* before_;
@@ -50,26 +50,26 @@ void SpeakerWindow::Closer::operator()(GLFWwindow* window) const {
 
 SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::path& report)
     : platform_(platform) {
-  const SpeakerPlace place = speaker_place(platform.place(), platform.monitors());
+  const SpeakerPlace place = speaker_place(platform.window_box(), platform.monitors());
   own_monitor_ = place.own_monitor;
   window_.reset(platform.open_second("Speaker's notes – attnscope", place.box));
   if (own_monitor_) glfwMaximizeWindow(window_.get());
   if (!report.empty()) ui_.report = Report(report.string() + ".speaker");
-  const Elsewhere here(window_.get(), nullptr);
-  glfwSwapInterval(0);  // the first window waits for its screen; once is enough
+  const CurrentContextScope here(window_.get(), nullptr);
+  glfwSwapInterval(0);  // the first window already waits for its screen
   input_ = std::make_unique<InputQueue>(window_.get());
   ui_.fonts.load(atlas_, 1, true);
   imgui_ = std::make_unique<ImGuiSession>(window_.get(), atlas_);
-  ui_.fonts.watch();
-  settle_ = kSpeakerSettles;
+  ui_.fonts.track_missing_glyphs();
+  settle_ = kSpeakerSettleFrames;
 }
 
 SpeakerWindow::~SpeakerWindow() {
-  const Elsewhere here(window_.get(), imgui_.get());
+  const CurrentContextScope here(window_.get(), imgui_.get());
   imgui_.reset();
 }
 
-bool SpeakerWindow::closed() const {
+bool SpeakerWindow::is_closed() const {
   return glfwWindowShouldClose(window_.get()) != 0;
 }
 
@@ -78,28 +78,28 @@ void SpeakerWindow::update_look(const State& state) {
   glfwGetWindowSize(window_.get(), &width, &height);
   const double fits = std::min(width / kFullWidth, height / kFullHeight);
   const double scale =
-      std::clamp(std::round(fits * kReadingStep) / kReadingStep, kLeastReading, kMostScale);
+      std::clamp(std::round(fits * kReadingStep) / kReadingStep, kMinReadingScale, kMaxScale);
   const Look& look = state.settings.dark ? Look::dark_one() : Look::light();
-  const bool anew = scale != ui_.fonts.scale() || ui_.fonts.lacking();
-  if (anew) {
+  const bool has_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs();
+  if (has_changed) {
     ui_.fonts.load(atlas_, scale, true);
 #if IMGUI_VERSION_NUM < 19200
-    if (ui_.look != nullptr) {  // it makes the first texture with its first frame
+    if (ui_.look != nullptr) {  // the first frame creates the first texture
       ImGui_ImplOpenGL3_DestroyFontsTexture();
       ImGui_ImplOpenGL3_CreateFontsTexture();
     }
 #endif
   }
   ui_.scale = scale;
-  if (anew || ui_.look != &look) {
+  if (has_changed || ui_.look != &look) {
     ui_.look = &look;
     apply(look, scale);
   }
 }
 
-void SpeakerWindow::frame(State& state, const StepPictures& pictures) {
-  const Elsewhere here(window_.get(), imgui_.get());
-  settle_ = input_->pending() ? kSpeakerSettles : std::max(settle_ - 1, 0);
+void SpeakerWindow::draw_frame(State& state, const StepPictures& pictures) {
+  const CurrentContextScope here(window_.get(), imgui_.get());
+  settle_ = input_->pending() ? kSpeakerSettleFrames : std::max(settle_ - 1, 0);
   update_look(state);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
@@ -110,11 +110,11 @@ void SpeakerWindow::frame(State& state, const StepPictures& pictures) {
   draw_speaker_panel(ui_, state, pictures, own_monitor_);
   ImGui::PopFont();
   if (!state.dialog_open()) {
-    if (state.presenting && take_key(ui_, "Escape")) leave_stage(state);
+    if (state.presenting && take_key(ui_, "Escape")) leave_presentation(state);
     run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
   }
   ImGui::Render();
-  if (!ui_.fonts.lacking()) show(state);
+  if (!ui_.fonts.is_missing_glyphs()) show(state);
 }
 
 void SpeakerWindow::show(const State& state) {
@@ -142,7 +142,7 @@ void SpeakerWindow::write_report(const State& state) {
                 {"window", {size.x, size.y}},
                 {"scale", ui_.scale},
                 {"black", state.black},
-                {"elapsed", std::floor(state.seconds - state.lesson.began)}};
+                {"elapsed", std::floor(state.seconds - state.lesson.clock_start)}};
   const LessonState& now = state.lesson;
   if (now.lesson != nullptr) facts["says"] = now.lesson->steps[now.step].notes;
   ui_.report.write(std::move(facts));

@@ -1,4 +1,4 @@
-// The speaker's window: a second one beside the stage, on another monitor where there is one.
+// The speaker's window, next to the presentation or, if possible, on another monitor.
 #pragma once
 
 #include <filesystem>
@@ -15,19 +15,19 @@ namespace attnscope::window {
 
 class SpeakerWindow {
  public:
-  // `report`: as the program's, beside which this window's stands with ".speaker" added; or empty.
-  // WorkError when there is no second window to be had.
+  // `report`: path of the program's report, to which this window appends ".speaker"; may be empty.
+  // Throws WorkError if no second window can be opened.
   SpeakerWindow(const Platform& platform, const std::filesystem::path& report);
   ~SpeakerWindow();
   SpeakerWindow(const SpeakerWindow&) = delete;
   SpeakerWindow& operator=(const SpeakerWindow&) = delete;
 
-  // Whether something happened in it, or it has not come to rest since.
+  // True if it has unprocessed input or has not settled.
   bool pending() const { return input_->pending() || settle_ > 0; }
-  bool closed() const;  // by its own button
-  // Draws it and carries out what was done in it, keys among them. Afterwards the first window and
-  // its ImGui context are current as before.
-  void frame(State& state, const StepPictures& pictures);
+  bool is_closed() const;  // by its close button
+  // Draws a frame and handles its input, including shortcuts. Restores the first window and its
+  // ImGui context as current.
+  void draw_frame(State& state, const StepPictures& pictures);
 
  private:
   struct Closer {

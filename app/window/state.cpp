@@ -1,6 +1,7 @@
 #include "app/window/state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/analysis/words.h"
 #include "core/model/config.h"
@@ -11,70 +12,69 @@ namespace attnscope::window {
 
 namespace {
 constexpr double kNoticeSeconds = 6;
-constexpr std::size_t kMostNotices = 4;
+constexpr std::size_t kMaxNotices = 4;
 
-// The oldest goes that is no error: those stay until they are closed, except when there is nothing
-// else.
+// Removes the oldest notice that is not an error, or the oldest error if there are only errors.
 void make_room(std::vector<Notice>& notices) {
-  if (notices.size() <= kMostNotices) return;
+  if (notices.size() <= kMaxNotices) return;
   const auto mild = std::ranges::find(notices, false, &Notice::error);
   notices.erase(mild == notices.end() ? notices.begin() : mild);
 }
 
 }  // namespace
 
-void State::say(std::string text) {
+void State::notify(std::string text) {
   notices.push_back({std::move(text), false, seconds + kNoticeSeconds});
   make_room(notices);
 }
 
-void State::complain(std::string text) {
+void State::report_error(std::string text) {
   std::erase_if(notices, [&](const Notice& n) { return n.text == text; });
   notices.push_back({std::move(text), true, 0});
   make_room(notices);
 }
 
-Experiment State::shown_experiment() const {
-  Experiment result = shown;
+Session State::shown_experiment() const {
+  Session result = shown;
   result.view = experiment.view;
-  result.interventions = experiment.interventions;
-  if (!result.others.empty() && !experiment.others.empty()) {
-    result.others.front().view = experiment.others.front().view;
+  result.run.interventions = experiment.run.interventions;
+  if (result.b && experiment.b) {
+    result.b->view = experiment.b->view;
   }
   return result;
 }
 
 bool State::shows_other() const {
-  return view.shift && !experiment.others.empty() && !shown.others.empty() &&
-         reference() != nullptr && !attnscope::view(experiment.view.id).shows_reference();
+  return view.shift && experiment.b && shown.b && reference() != nullptr &&
+         !attnscope::view(experiment.view.id).shows_reference();
 }
 
 Findings State::pictured_findings() const {
   if (shows_other()) return findings.get(Findings::reference)->findings;
-  return findings.with(beside);
+  return findings.with(background_findings);
 }
 
-Experiment State::pictured_experiment() const {
-  Experiment result = shown_experiment();
+Session State::pictured_experiment() const {
+  Session result = shown_experiment();
   if (!shows_other()) return result;
-  Experiment other = result.others.front();
-  const ViewSettings& of_b = other.view;
-  result.view.layer = of_b.layer;
-  result.view.head = of_b.head;
-  result.view.part = of_b.part;
-  other.view = result.view;
+  Session other{*result.b};
+  const ViewSettings of_b = std::exchange(other.view, result.view);
+  other.view.layer = of_b.layer;
+  other.view.head = of_b.head;
+  other.view.part = of_b.part;
   return other;
 }
 
 ViewControls State::controls() const {
-  // Asked for many times a frame; of a long text it looks at every token.
+  // Cached: called many times per frame, and it reads every token of a text.
   const auto is_of = [this](const std::weak_ptr<const Trace>& other) {
     return !other.owner_before(trace) && !trace.owner_before(other);
   };
-  if (!controls_of_ || !is_of(controls_of_->trace) || controls_of_->view != experiment.view) {
-    controls_of_ = {trace, experiment.view, view_controls(experiment.view, trace.get())};
+  if (!cached_controls_ || !is_of(cached_controls_->trace) ||
+      cached_controls_->view != experiment.view) {
+    cached_controls_ = {trace, experiment.view, view_controls(experiment.view, trace.get())};
   }
-  ViewControls controls = controls_of_->controls;
+  ViewControls controls = cached_controls_->controls;
   controls.layer |= scope != ChoiceScope::All;
   controls.head |= scope == ChoiceScope::Head;
   return controls;
@@ -87,16 +87,16 @@ const AttentionTap* State::tap(Index* head_in_group) const {
                      head_in_group != nullptr ? head_in_group : &ignored);
 }
 
-State::Pointed State::pointed() const {
-  return view.hit ? pointed_at(*view.hit) : Pointed();
+State::PointedHead State::pointed() const {
+  return view.hit ? pointed_at(*view.hit) : PointedHead();
 }
 
-State::Pointed State::pointed_at(const Hit& hit) const {
-  Pointed pointed;
+State::PointedHead State::pointed_at(const Hit& hit) const {
+  PointedHead pointed;
   pointed.trace = hit.of_reference ? reference() : trace;
   if (pointed.trace == nullptr) return pointed;
-  const bool of_other = hit.of_reference && !experiment.others.empty();
-  const ViewSettings& seen = of_other ? experiment.others.front().view : experiment.view;
+  const bool for_b = hit.of_reference && experiment.b;
+  const ViewSettings& seen = for_b ? experiment.b->view : experiment.view;
   const PartChoice part = controls().part ? seen.part : PartChoice();
   pointed.at = {hit.layer, hit.head, pointed.trace->part(part)};
   pointed.tap = pointed.trace->find(pointed.at, &pointed.head);
@@ -104,14 +104,14 @@ State::Pointed State::pointed_at(const Hit& hit) const {
 }
 
 State::PointedTokens State::pointed_tokens() const {
-  const Pointed at = pointed();
+  const PointedHead at = pointed();
   if (at.trace == nullptr) return {};
   const Hit& hit = *view.hit;
-  if (!controls().part) return {"", "", hit.query, hit.key};  // rows are the tokens themselves
+  if (!controls().part) return {"", "", hit.query, hit.key};  // rows are tokens
   if (at.tap == nullptr) return {};
   PointedTokens tokens{at.tap->query_rows.stream, at.tap->key_rows.stream};
   Index query = hit.query, key = hit.key;
-  if (hit.words != nullptr) {  // all tokens of the word, from its first on
+  if (hit.words != nullptr) {  // all tokens of the word
     const WordPairs& pairs = hit.words->of(*at.tap);
     if (const Index word = pairs.queries.of(query); word >= 0) {
       query = pairs.queries.begin(word);
@@ -129,7 +129,7 @@ State::PointedTokens State::pointed_tokens() const {
   return tokens;
 }
 
-bool State::shows_choices() const {
+bool State::shows_configurable_part() const {
   const TracePart shown = part();
   return shown.stack == Stack::Decoder && shown.kind == AttentionKind::Self;
 }
@@ -150,34 +150,34 @@ Index State::heads() const {
 
 namespace {
 
-// The nearest of these, which are in order.
-void keep_among(std::optional<Index>& number, const std::vector<Index>& all) {
+// Clamps to the range of `all`, which is sorted.
+void clamp_to_range(std::optional<Index>& number, const std::vector<Index>& all) {
   if (number && !all.empty()) number = std::clamp(*number, all.front(), all.back());
 }
 
-// A model without the stack or kind is looked at as it comes; of steps and segments there can be
-// fewer with another text.
-void keep_part_inside(PartChoice& part, const Trace& trace) {
+// Falls back to the default part if the model lacks the stack or kind; another text can have fewer
+// steps and segments.
+void clamp_part(PartChoice& part, const Trace& trace) {
   if (!no_part(trace, part)) return;
   if (!trace.has(trace.part({part.stack, part.kind}))) part.stack = {}, part.kind = {};
   const TracePart first = trace.part({part.stack, part.kind});
-  const PartOffer offer = trace.offer(first);
+  const PartAlternatives offer = trace.alternatives(first);
   if (trace.parts.step) {
-    keep_among(part.step, offer.steps);
+    clamp_to_range(part.step, offer.steps);
   } else {
     part.step = {};
   }
   if (trace.parts.segment) {
-    keep_among(part.segment, offer.segments);
+    clamp_to_range(part.segment, offer.segments);
   } else {
     part.segment = {};
   }
 }
 
-void keep_inside(ViewSettings& view, const Trace* trace) {
+void clamp_to_trace(ViewSettings& view, const Trace* trace) {
   if (trace == nullptr || trace->attention.empty()) return;
-  keep_part_inside(view.part, *trace);
-  view = begun(std::move(view), *trace);
+  clamp_part(view.part, *trace);
+  view = with_defaults(std::move(view), *trace);
   const TracePart part = trace->part(view.part);
   const Index layers = trace->layer_count(part);
   if (layers == 0) return;
@@ -192,10 +192,10 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr || ran->text_tokens().empty()) return false;
   const std::vector<TraceToken>& tokens = ran->text_tokens();
-  const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
+  const RunSpec& of = edits_other() && shown.b ? shown.b->run : shown.run;
   const bool at_once = ran->config->segment == 0;
   if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
-  if (static_cast<Index>(tokens.size()) == of.most_tokens) return false;  // as was asked for
+  if (static_cast<Index>(tokens.size()) == of.max_tokens) return false;  // as requested
   if (!of.ids.empty()) return tokens.size() < of.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
   if (first == tokens.end()) return false;
@@ -206,25 +206,23 @@ bool State::is_overlong() const {
 
 namespace {
 
-// Two runs are compared head by head; two heads of one run stay apart.
+// Two runs are compared head by head; two heads of one run are selected independently.
 bool follows(const State& state) {
-  const Experiment& experiment = state.experiment;
-  if (state.edits_other() || experiment.others.empty()) return false;
-  Experiment alone = experiment;
-  alone.others.clear();
-  const ViewSettings &a = experiment.view, &b = experiment.others.front().view;
-  return !same_run(alone, experiment.others.front()) && a.layer == b.layer && a.head == b.head &&
+  const Session& experiment = state.experiment;
+  if (state.edits_other() || !experiment.b) return false;
+  const ViewSettings &a = experiment.view, &b = experiment.b->view;
+  return experiment.run != experiment.b->run && a.layer == b.layer && a.head == b.head &&
          a.part == b.part;
 }
 
 }  // namespace
 
-void State::keep_pins(const Trace& before, const Trace& now) {
+void State::clear_stale_pins(const Trace& before, const Trace& now) {
   ViewSettings& view = experiment.view;
   const auto is_another = [&](Index pinned) {
     if (pinned < 0) return false;
     const auto at = static_cast<std::size_t>(pinned);
-    // Beyond the tokens are rows and columns of other kinds.
+    // Indices beyond the tokens are other rows and columns.
     if (at >= before.tokens.size()) return at < now.tokens.size();
     return at >= now.tokens.size() || before.tokens[at].id != now.tokens[at].id ||
            before.tokens[at].label != now.tokens[at].label;
@@ -237,12 +235,12 @@ void State::keep_pins(const Trace& before, const Trace& now) {
 void State::look_at(const PartChoice& part) {
   const bool together = follows(*this);
   ViewSettings& view = edited().view;
-  // Rows and columns are others.
+  // Rows and columns of another part differ.
   view.row = view.column = view.height = view.width = 0;
   view.pinned_query = view.pinned_key = -1;
   view.part = part;
-  if (together) experiment.others.front().view.part = part;
-  keep_view_inside();
+  if (together) experiment.b->view.part = part;
+  clamp_view();
 }
 
 void State::look_at(Index layer, Index head) {
@@ -251,18 +249,18 @@ void State::look_at(Index layer, Index head) {
   view.layer = layer;
   view.head = head;
   if (together) {
-    experiment.others.front().view.layer = layer;
-    experiment.others.front().view.head = head;
+    experiment.b->view.layer = layer;
+    experiment.b->view.head = head;
   }
-  keep_view_inside();
+  clamp_view();
 }
 
-void State::keep_view_inside() {
-  // The trace of another run says nothing about what the next one will have.
+void State::clamp_view() {
+  // The trace of another run does not describe the next one.
   if (!same_run(shown, experiment)) return;
-  const bool noted = experiment == history.now();  // else it goes along with a person's step
-  keep_inside(experiment.view, trace.get());
-  if (!experiment.others.empty()) keep_inside(experiment.others.front().view, reference().get());
+  const bool noted = experiment == history.now();  // else part of the user's current step
+  clamp_to_trace(experiment.view, trace.get());
+  if (experiment.b) clamp_to_trace(experiment.b->view, reference().get());
   if (noted) history.amend(experiment);
 }
 

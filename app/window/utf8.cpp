@@ -10,7 +10,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// The character at `at`, or no bytes where there is none.
+// The character at `at`; zero bytes if it is invalid.
 CodePoint decode(std::string_view text, std::size_t at) {
   utf8proc_int32_t value = -1;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at);
@@ -33,7 +33,7 @@ std::size_t next_character(std::string_view text, std::size_t at) {
 
 std::size_t previous_character(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
-  // The longest character that ends here; a broken byte stands alone.
+  // The longest character that ends here; an invalid byte is one character.
   for (std::size_t bytes = std::min<std::size_t>(at, 4); bytes > 1; --bytes) {
     if (decode(text.substr(0, at), at - bytes).bytes == bytes) return at - bytes;
   }

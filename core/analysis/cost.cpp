@@ -7,7 +7,7 @@ namespace attnscope {
 
 namespace {
 
-// Arrays may share their numbers: each block counts once.
+// Total size of arrays, counting shared storage once.
 class Bytes {
  public:
   template <class T>
@@ -38,7 +38,7 @@ class Bytes {
   std::size_t sum_ = 0;
 };
 
-// The pairs that a head may use, and whether no key of theirs is later than the query.
+// Allowed pairs of a head; causal if no key is later than its query.
 struct Pairs {
   double count = 0;
   bool causal = true;
@@ -70,7 +70,7 @@ Pairs pairs_of(const OperationResult& result, Index head) {
   return pairs;
 }
 
-// Columns that stand for no token each were made from tokens.
+// True if some columns are computed from several tokens (projections, slots).
 bool has_made_columns(const OperationResult& result) {
   return std::ranges::any_of(result.columns, [](const auto& run) {
     return run.first == KeyKind::Projected || run.first == KeyKind::Slot;
@@ -82,22 +82,22 @@ bool has_made_columns(const OperationResult& result) {
 HeadCost head_cost(const AttentionTap& tap, Index head) {
   const OperationResult& result = tap.result;
   const Pairs pairs = pairs_of(result, head);
-  const bool made = has_made_columns(result) && tap.k_plain.defined();
-  const Index queries = tap.queries(), keys = made ? tap.k_plain.dim(1) : tap.keys();
+  const bool made = has_made_columns(result) && tap.input.k.defined();
+  const Index queries = tap.queries(), keys = made ? tap.input.k.dim(1) : tap.keys();
   HeadCost cost;
   cost.causal = pairs.causal && !made;
   const Index later = cost.causal ? queries * (queries - 1) / 2 : 0;
   cost.full = static_cast<double>(queries * keys - later);
   cost.products = pairs.count;
-  if (!tap.q_plain.defined() || !result.output.defined()) return cost;  // not computed here
+  if (!tap.input.q.defined() || !result.output.defined()) return cost;  // not computed here
   const Variant& v = variant(tap.variant.id);
-  if (!v.head_cost) return cost;
-  cost.products = v.head_cost({.values = tap.variant.values,
+  if (!v.cost.head) return cost;
+  cost.products = v.cost.head({.values = tap.variant.values,
                                .result = result,
                                .head = head,
                                .queries = queries,
                                .keys = keys,
-                               .key_size = tap.q_plain.dim(2),
+                               .key_size = tap.input.q.dim(2),
                                .value_size = result.output.dim(2),
                                .pairs = pairs.count});
   return cost;
@@ -105,15 +105,15 @@ HeadCost head_cost(const AttentionTap& tap, Index head) {
 
 namespace {
 
-// Of queries, keys, values and output.
+// Number of elements of queries, keys, values and outputs.
 double row_numbers(const AttentionTap& tap) {
   const Tensor output = tap.result.output.defined() ? tap.result.output.value() : Tensor();
   double numbers = 0;
-  for (const Tensor& rows : {tap.q_plain, tap.k_plain, output}) {
+  for (const Tensor& rows : {tap.input.q, tap.input.k, output}) {
     if (rows.defined()) numbers += static_cast<double>(rows.size());
   }
-  if (tap.k_plain.defined() && output.defined()) {  // values are as many as keys
-    numbers += static_cast<double>(tap.k_plain.dim(0) * tap.k_plain.dim(1) * output.dim(2));
+  if (tap.input.k.defined() && output.defined()) {  // one value per key
+    numbers += static_cast<double>(tap.input.k.dim(0) * tap.input.k.dim(1) * output.dim(2));
   }
   return numbers;
 }
@@ -125,9 +125,9 @@ RunCost run_cost(const Trace& trace) {
   Bytes bytes;
   for (const AttentionTap& tap : trace.attention) {
     bytes.add(tap.result);
-    bytes.add(tap.q_plain);
-    bytes.add(tap.k_plain);
-    bytes.add(tap.v_plain);
+    bytes.add(tap.input.q);
+    bytes.add(tap.input.k);
+    bytes.add(tap.input.v);
     if (!tap.result.pattern) continue;
     const Index heads = static_cast<Index>(tap.heads.size());
     cost.pairs += tap.result.pattern->pair_count(heads);

@@ -19,21 +19,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Index kMostLength = Index{1} << 20;
+constexpr Index kMaxLength = Index{1} << 20;
 
-// The parameters at a length: what a person gave, else what the paper has, else what is offered.
+// Parameters at a length: the user's, else the published ones, else the initial ones.
 Values values_at(const CostVariant& asked, Index length) {
   const Variant& v = variant(asked.choice.id);
   Values sizes;
-  if (v.growth.sizes) v.growth.sizes(sizes, length);
-  Values values = asked.by_name ? default_values(v.parameters) : asked.choice.values;
+  if (v.cost.growth.sizes) v.cost.growth.sizes(sizes, length);
+  Values values = asked.uses_published_sizes ? default_values(v.parameters) : asked.choice.values;
   for (const Parameter& parameter : v.parameters) {
-    const bool open = asked.by_name || !values.has(parameter.key);
+    const bool open = asked.uses_published_sizes || !values.has(parameter.key);
     if (!open) continue;
     if (const auto size = sizes.all().find(parameter.key); size != sizes.all().end()) {
       values.set(parameter.key, size->second);
-    } else if (parameter.telling && !parameter.required && asked.by_name) {
-      values.set(parameter.key, parameter.telling(length));  // both sets of a factorised pattern
+    } else if (parameter.illustrative_default && !parameter.required &&
+               asked.uses_published_sizes) {
+      // Both sets of a factorised pattern.
+      values.set(parameter.key, parameter.illustrative_default(length));
     } else if (parameter.required && !values.has(parameter.key)) {
       values.set(parameter.key, parameter.initial);
     }
@@ -60,7 +62,7 @@ Tensor random_numbers(const Shape& shape, std::uint64_t seed) {
   return t;
 }
 
-// What goes into one operation, or why it cannot be made.
+// Inputs of one operation, or the reason why they cannot be made.
 struct Prepared {
   OperationInput input;
   std::size_t bytes = 0;
@@ -73,50 +75,51 @@ std::size_t bytes_of(const Shape& shape) {
 
 std::string too_large(std::size_t bytes) {
   constexpr double kGiB = 1024.0 * 1024 * 1024;
-  return "would need " + brief(static_cast<double>(bytes) / kGiB, 2) + " GiB of input";
+  return "would need " + brief(static_cast<double>(bytes) / kGiB, 2) + " GiB of inputs";
 }
 
 Prepared prepare(const CostRequest& request, const Variant& v, const Values& values, Index length) {
   Prepared p;
   const Dimensions d = dimensions_at(request, length);
-  const bool causal = request.causal && v.causal_refusal.empty();
+  const bool causal = request.causal && v.causality.refusal.empty();
   p.refusal = refusal({v.id, values}, default_encoding(), causal, d, length, length);
   if (!p.refusal.empty()) return p;
   OperationInput& in = p.input;
   in.heads = in.kv_heads = in.layer_heads = request.heads;
   in.variant = {v.id, values};
   in.causal = causal;
-  const Needs of = needs(v, values);
+  const Needs needs = v.inputs.needs(values);
   const Shape rows{request.heads, length, request.head_size}, x{1, length, d.model};
-  p.bytes = 3 * bytes_of(rows) + (of.input ? bytes_of(x) : 0);
-  const Situation at{d, length, length, causal || v.causal_by_definition};
+  p.bytes = 3 * bytes_of(rows) + (needs.input ? bytes_of(x) : 0);
+  const Situation at{d, length, length, causal || v.causality.by_definition};
   for (const WeightInfo& weight : v.weights) {
-    if (!v.uses(weight, values) || (!weight.initial && !weight.shown)) continue;
+    if (!v.uses(weight, values) || (!weight.initial && !weight.illustrative)) continue;
     p.bytes += bytes_of(weight.shape(d, values));
   }
-  if (p.bytes > request.most_bytes) {
+  if (p.bytes > request.max_bytes) {
     p.refusal = too_large(p.bytes);
     return p;
   }
   in.q = random_numbers(rows, 1);
   in.k = random_numbers(rows, 2);
   in.v = random_numbers(rows, 3);
-  if (of.input) in.x = in.y = random_numbers(x, 4);
+  if (needs.input) in.x = in.y = random_numbers(x, 4);
   for (std::size_t n = 0; n < v.weights.size(); ++n) {
     const WeightInfo& weight = v.weights[n];
-    if (!v.uses(weight, values) || (!weight.initial && !weight.shown)) continue;
+    if (!v.uses(weight, values) || (!weight.initial && !weight.illustrative)) continue;
     const Shape shape = weight.shape(d, values);
-    const bool as_shown = weight.shown && (weight.constant || !weight.initial);
-    in.weights.emplace(weight.name, Var(as_shown ? weight.shown(shape, at, values)
-                                                 : weight.initial(shape, d, values, 5 + n)));
+    const bool is_illustrative =
+        weight.illustrative && (weight.training.constant || !weight.initial);
+    in.weights.emplace(weight.name, Var(is_illustrative ? weight.illustrative(shape, at, values)
+                                                        : weight.initial(shape, d, values, 5 + n)));
   }
   return p;
 }
 
-// The pattern alone where that says all; nothing where the operation must be carried out.
+// A result with the pattern only, if that determines the cost; else nullopt.
 std::optional<OperationResult> counted_alone(const CostRequest& request, const Variant& v,
                                              const Prepared& p, Index length) {
-  if (!is_pattern_alone(v, p.input.variant.values) || v.head_cost) return std::nullopt;
+  if (!is_pattern_alone(v, p.input.variant.values) || v.cost.head) return std::nullopt;
   OperationResult result;
   result.pattern = std::make_shared<const Pattern>(
       v.pattern({.values = p.input.variant.values,
@@ -124,7 +127,7 @@ std::optional<OperationResult> counted_alone(const CostRequest& request, const V
                  .heads = request.heads,
                  .queries = length,
                  .keys = length,
-                 .causal = p.input.causal || v.causal_by_definition}));
+                 .causal = p.input.causal || v.causality.by_definition}));
   return result;
 }
 
@@ -133,8 +136,8 @@ void count(const CostRequest& request, const Prepared& p, const OperationResult&
   AttentionTap tap;
   tap.variant = p.input.variant;
   tap.result = result;
-  tap.q_plain = p.input.q.value();
-  tap.k_plain = p.input.k.value();
+  tap.input.q = p.input.q.value();
+  tap.input.k = p.input.k.value();
   tap.heads.resize(static_cast<std::size_t>(request.heads));
   double products = 0;
   for (Index head = 0; head < request.heads; ++head) products += head_cost(tap, head).products;
@@ -154,13 +157,14 @@ double median(std::vector<double> numbers) {
   return *middle;
 }
 
-// The median of warm runs: enough for short ones, few of long ones.
+// Median of warm runs; fewer of them if they are long.
 double warm_seconds(const OperationInput& input, double first, const Stop& stop) {
-  constexpr double kTogether = 0.25;  // seconds
-  constexpr int kLeastRuns = 3, kMostRuns = 15;
-  const int wanted = std::clamp(static_cast<int>(kTogether / std::max(first, 1e-6)), 0, kMostRuns);
-  // Of what takes seconds, one more.
-  const int runs = first > 1 ? 1 : std::max(kLeastRuns, wanted);
+  constexpr double kTargetSeconds = 0.25;
+  constexpr int kMinRuns = 3, kMaxRuns = 15;
+  const int wanted =
+      std::clamp(static_cast<int>(kTargetSeconds / std::max(first, 1e-6)), 0, kMaxRuns);
+  // If a run takes seconds, one more suffices.
+  const int runs = first > 1 ? 1 : std::max(kMinRuns, wanted);
   std::vector<double> seconds;
   for (int n = 0; n < runs; ++n) {
     const Clock::time_point start = Clock::now();
@@ -174,7 +178,7 @@ std::size_t bytes_of(const Pattern& pattern) {
   return pattern.runs().size() * sizeof(Run) + pattern.starts().size() * sizeof(std::int64_t);
 }
 
-// Carries out the operation, once to count, again and again to measure.
+// Computes the operation once to count, then repeatedly to measure.
 void run(const CostRequest& request, const Prepared& p, const Stop& stop, CostPoint& point,
          double& first) {
   reset_peak_storage();
@@ -190,8 +194,8 @@ void run(const CostRequest& request, const Prepared& p, const Stop& stop, CostPo
   point.seconds = warm_seconds(p.input, first, stop);
 }
 
-// How long the next length would take, by the last two that were reached and by the paper; 0 where
-// nothing is known.
+// Predicts the time of the next length from the last two measured ones and from the published
+// growth; 0 without data.
 class Expected {
  public:
   double seconds(const Growth& growth, Index length) const {
@@ -206,7 +210,7 @@ class Expected {
     return took * std::max(ratio, std::pow(static_cast<double>(length) / last, power));
   }
   void add(Index length, double seconds) {
-    // Lengths that a variant fits to the same number of tokens say nothing of growth.
+    // Lengths rounded to the same number of tokens carry no information on growth.
     if (!known_.empty() && known_.back().first == static_cast<double>(length)) known_.pop_back();
     known_.emplace_back(static_cast<double>(length), std::max(seconds, 1e-6));
   }
@@ -220,11 +224,12 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
   const Variant& v = variant(asked.choice.id);
   CostPoint point;
   point.length = length;
-  point.tokens = v.fitting && asked.by_name ? v.fitting(length) : length;
+  point.tokens =
+      v.defaults.length && asked.uses_published_sizes ? v.defaults.length(length) : length;
   point.values = values_at(asked, point.tokens);
-  const double seconds = expected.seconds(v.growth, point.tokens);
-  const bool counts_alone = !request.measured && is_pattern_alone(v, point.values) && !v.head_cost;
-  if (!counts_alone && seconds > request.most_seconds) {
+  const double seconds = expected.seconds(v.cost.growth, point.tokens);
+  const bool counts_alone = !request.measured && is_pattern_alone(v, point.values) && !v.cost.head;
+  if (!counts_alone && seconds > request.max_seconds) {
     point.missing = "would take about " + brief(seconds, 2) + " s";
     return point;
   }
@@ -246,42 +251,42 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
   return point;
 }
 
-// Of full attention, where the kernels are warm and the matrices no longer small: the best of a
-// few, since whatever else runs on the machine only adds to it.
-constexpr Index kLengthOfSpeed = 1024;
+// Length at which full attention is timed: kernels are warm and matrices no longer small.
+constexpr Index kReferenceLength = 1024;
 
-double measured_speed(const CostRequest& request, const Stop& stop) {
+// Minimum over several runs, since other load on the machine only slows them down.
+double measured_seconds_per_operation(const CostRequest& request, const Stop& stop) {
   constexpr int kTimes = 2;
   CostRequest full = request;
   full.causal = false;
   double best = std::numeric_limits<double>::infinity();
   for (int n = 0; n < kTimes; ++n) {
     Expected expected;
-    const CostPoint point = point_at(full, {default_variant()}, kLengthOfSpeed, expected, stop);
+    const CostPoint point = point_at(full, {default_variant()}, kReferenceLength, expected, stop);
     best = std::min(best, point.seconds / point.operations);
   }
   return best;
 }
 
-// What is measured of full attention later may be better.
-void improve_speed(const CostVariant& asked, const CostPoint& point, double& speed) {
-  const bool counts = asked.choice == default_variant() && point.tokens >= kLengthOfSpeed;
-  if (counts && point.seconds < speed * point.operations) speed = point.seconds / point.operations;
+// Lowers `best` (seconds per operation of full attention) if a later point was faster.
+void update_seconds_per_operation(const CostVariant& asked, const CostPoint& point, double& best) {
+  const bool counts = asked.choice == default_variant() && point.tokens >= kReferenceLength;
+  if (counts) best = std::min(best, point.seconds / point.operations);
 }
 
 void check(const CostRequest& request) {
   if (request.variants.empty()) throw InputError("variant: expected at least one, found none");
   if (request.lengths.empty()) throw InputError("lengths: expected at least one, found none");
   if (request.heads < 1 || request.head_size < 1) {
-    throw InputError("heads: expected at least one, of at least one number");
+    throw InputError("heads: expected at least one head of size 1");
   }
   for (const Index length : request.lengths) {
-    if (length >= 1 && length <= kMostLength) continue;
-    throw InputError("lengths: expected from 1 to " + grouped(kMostLength) + " tokens, found " +
+    if (length >= 1 && length <= kMaxLength) continue;
+    throw InputError("lengths: expected 1 to " + grouped(kMaxLength) + " tokens, found " +
                      std::to_string(length));
   }
   if (!std::ranges::is_sorted(request.lengths, std::ranges::less_equal{})) {
-    throw InputError("lengths: expected each longer than the one before");
+    throw InputError("lengths: expected ascending lengths");
   }
   for (const CostVariant& one : request.variants) {
     const std::string refusal = cost_refusal(variant(one.choice.id));
@@ -289,7 +294,7 @@ void check(const CostRequest& request) {
   }
 }
 
-// Where no length at all will do, the last reason is of use to whoever asked.
+// If a variant fails at all lengths, throws the last reason.
 void check_reached(const CostCurves& curves) {
   for (const CostSeries& series : curves.series) {
     const bool any = std::ranges::any_of(
@@ -315,18 +320,20 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 double seconds_by_formula(const CostCurves& curves, const CostPoint& point) {
-  return point.operations * curves.seconds_of_operation;
+  return point.operations * curves.seconds_per_operation;
 }
 
 std::string cost_refusal(const Variant& v) {
-  if (v.remember) return v.id + ": what it remembers is of segments before, and not of the length";
-  const bool drawn = std::ranges::any_of(
-      v.weights, [](const WeightInfo& weight) { return weight.bytes && weight.constant; });
-  if (drawn) return v.id + ": its pairs are drawn by hand, and not a matter of the length";
+  if (v.memory.remember)
+    return v.id + ": its memory depends on earlier segments, not on the length";
+  const bool drawn = std::ranges::any_of(v.weights, [](const WeightInfo& weight) {
+    return weight.file.bytes && weight.training.constant;
+  });
+  if (drawn) return v.id + ": its pairs are drawn by hand and do not depend on the length";
   return {};
 }
 
-std::vector<CostVariant> usual_cost_variants() {
+std::vector<CostVariant> default_cost_variants() {
   std::vector<CostVariant> list;
   for (const char* id : {"full", "local", "strided", "lsh", "linformer", "linear"}) {
     list.push_back({{id, default_values(variant(id).parameters)}, true});
@@ -336,7 +343,7 @@ std::vector<CostVariant> usual_cost_variants() {
 
 std::vector<Index> doubling_lengths(Index first, Index last) {
   std::vector<Index> lengths;
-  if (first < 1 || last < first || last > kMostLength) return lengths;
+  if (first < 1 || last < first || last > kMaxLength) return lengths;
   for (Index length = first; length < last; length *= 2) lengths.push_back(length);
   lengths.push_back(last);
   return lengths;
@@ -348,22 +355,25 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress,
   std::vector<Expected> expected(request.variants.size());
   for (const CostVariant& one : request.variants) {
     const Variant& v = variant(one.choice.id);
-    const bool causal = (request.causal && v.causal_refusal.empty()) || v.causal_by_definition;
+    const bool causal =
+        (request.causal && v.causality.refusal.empty()) || v.causality.by_definition;
     curves.series.push_back({one, v.label, causal});
   }
-  // Long ones weigh more: what is done is told by length.
+  // Progress is weighted by length.
   const double all = std::accumulate(request.lengths.begin(), request.lengths.end(), 0.0) *
                      static_cast<double>(request.variants.size());
   double done = 0;
   try {
-    const StopScope scope(stop);  // of what is made to be measured, too
-    if (request.measured) curves.seconds_of_operation = measured_speed(request, stop);
+    const StopScope scope(stop);  // also covers the preparation of inputs
+    if (request.measured)
+      curves.seconds_per_operation = measured_seconds_per_operation(request, stop);
     for (const Index length : request.lengths) {
       for (std::size_t n = 0; n < curves.series.size(); ++n) {
         stop.check();
         CostSeries& series = curves.series[n];
         series.points.push_back(point_at(request, series.variant, length, expected[n], stop));
-        improve_speed(series.variant, series.points.back(), curves.seconds_of_operation);
+        update_seconds_per_operation(series.variant, series.points.back(),
+                                     curves.seconds_per_operation);
         done += static_cast<double>(length);
         if (progress) progress(curves, done / all);
       }
@@ -398,7 +408,7 @@ std::string to_csv(const CostCurves& curves) {
                                   seconds_by_formula(curves, point), point.peak_bytes}) {
         csv += "," + csv_number(number);
       }
-      csv += "," + v.growth.text() + "," + quoted(point.missing) + "\n";
+      csv += "," + v.cost.growth.text() + "," + quoted(point.missing) + "\n";
     }
   }
   return csv;

@@ -1,5 +1,5 @@
-// What variants take against the length: operations and bytes counted, time and memory measured
-// here, with the program's own kernels on the CPU.
+// Cost of variants as a function of the sequence length: operations and bytes are counted; time and
+// memory are measured on this machine, with the program's own CPU kernels.
 #pragma once
 
 #include <functional>
@@ -12,77 +12,77 @@
 
 namespace attnscope {
 
-// A variant with parameters, the same at all lengths; or by its name alone: its parameters are
-// then as its paper has them at each length (Growth::sizes).
+// A variant with fixed parameters, or, if `uses_published_sizes`, with the published parameters for
+// each length (Growth::sizes).
 struct CostVariant {
   Choice choice;
-  bool by_name = false;
+  bool uses_published_sizes = false;
 };
 
 struct CostRequest {
   std::vector<CostVariant> variants;
-  std::vector<Index> lengths;  // in tokens, rising
+  std::vector<Index> lengths;  // in tokens, ascending
   Index heads = 4, head_size = 64;
-  bool causal = false;      // where a variant can be; some always are
-  bool measured = true;     // whether time and memory are measured, too
-  double most_seconds = 5;  // of one operation: lengths that would take longer are left out
-  std::size_t most_bytes = std::size_t{2} << 30;  // of what goes into one, likewise
+  bool causal = false;     // for variants that support it; some are always causal
+  bool measured = true;    // also measures time and memory
+  double max_seconds = 5;  // per operation: longer lengths are skipped
+  std::size_t max_bytes = std::size_t{2} << 30;  // limit of the inputs of one operation, likewise
 };
 
 struct CostPoint {
-  Index length = 0;  // that was asked for
-  Index tokens = 0;  // that it was cut to, where a variant needs blocks or rows (Variant::fitting)
-  Values values{};   // the parameters there
-  // Of all heads. Operations: multiply-adds, those of the scores and of the weighted sums; where a
-  // method has none, what head_cost() counts in their place. Bytes: of queries, keys, values and
-  // output, and a number for each score or what stands in its place.
+  Index length = 0;  // as requested
+  Index tokens = 0;  // as used, for variants that need blocks or rows (Variant::fitting)
+  Values values{};   // parameters at this length
+  // Over all heads. Operations: multiply-adds of scores and weighted sums, or the substitute that
+  // head_cost() counts. Bytes: queries, keys, values, output, and one number per score or its
+  // substitute.
   double operations = std::numeric_limits<double>::quiet_NaN();
   double bytes = std::numeric_limits<double>::quiet_NaN();
-  // Measured, NaN where they were not: the median of warm runs, and what was allocated at most.
+  // Measured, or NaN: the median of warm runs, and the peak allocation.
   double seconds = std::numeric_limits<double>::quiet_NaN();
   double peak_bytes = std::numeric_limits<double>::quiet_NaN();
-  std::string missing{};  // why it was left out: "would take about 12 s"; empty: it was not
+  std::string missing{};  // reason why the point was skipped: "would take about 12 s"; else empty
 };
 
 struct CostSeries {
   CostVariant variant;
   std::string label{};              // "Local window"
-  bool causal = false;              // what it was measured as
-  std::vector<CostPoint> points{};  // those that were reached by now
+  bool causal = false;              // direction in which it was measured
+  std::vector<CostPoint> points{};  // points reached so far
 };
 
 struct CostCurves {
   CostRequest request;
   std::vector<CostSeries> series;
   std::string backend;  // "CPU (2 threads, AVX-512)"
-  // Of one multiply-add of full attention, measured here; NaN: nothing is measured (yet).
-  double seconds_of_operation = std::numeric_limits<double>::quiet_NaN();
-  bool stopped = false;  // before the end
+  // Seconds per multiply-add of full attention, measured here; NaN: not measured (yet).
+  double seconds_per_operation = std::numeric_limits<double>::quiet_NaN();
+  bool stopped = false;  // cancelled before the end
 };
 
-// What a point would take if every operation went as fast as in full attention.
+// Predicted seconds of a point at the speed of full attention.
 double seconds_by_formula(const CostCurves& curves, const CostPoint& point);
 
-// Called with what there is after each point, and the share that is done, 0..1.
+// Called after each point, with the results so far and the completed fraction in [0, 1].
 using CostProgress = std::function<void(const CostCurves&, double share)>;
 
-// All variants at a length before the next one. A stop ends it with what there is. InputError where
-// a variant cannot be measured by itself or its parameters have no meaning at any of the lengths.
+// Measures all variants at a length before the next one. A stop returns the results so far. Throws
+// InputError if a variant cannot be measured alone or its parameters are invalid at all lengths.
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress, const Stop& stop);
 
-// Why a variant cannot be in it: "custom: its pairs are painted by hand"; empty: it can.
+// Reports why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
 std::string cost_refusal(const Variant& variant);
-// Those to begin with: one of each way to grow.
-std::vector<CostVariant> usual_cost_variants();
+// Default selection: one variant per growth rate.
+std::vector<CostVariant> default_cost_variants();
 
-// `first`, twice that, ..., up to and with `last`.
+// `first`, doubled until `last`, which is included.
 std::vector<Index> doubling_lengths(Index first, Index last);
 
-// "variant,parameters,length,tokens,operations,bytes,seconds,seconds_by_formula,peak_bytes,growth,
-// note": a line a point; what is not known is empty.
+// CSV "variant,parameters,length,tokens,operations,bytes,seconds,seconds_by_formula,peak_bytes,
+// growth,note": one line per point; unknown numbers are empty.
 std::string to_csv(const CostCurves& curves);
 
-// "window = 64, dilation = 1": parameters of a point, empty where it has none.
+// "window = 64, dilation = 1": parameters of a point; empty if it has none.
 std::string parameters_text(const Variant& variant, const Values& values);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Whether what is written follows what is read, or crosses it.
+// Reordering between a source text and its output, from cross-attention.
 #pragma once
 
 #include <vector>
@@ -7,13 +7,13 @@
 
 namespace attnscope {
 
-// weights: [L, L_source]. The source token that gets the most of each row, of equal ones the first;
-// -1 where a row has no number above 0.
+// weights: [L, L_source]. Source token with the largest weight of each row, the first among equals;
+// -1 if a row has no positive weight.
 std::vector<Index> strongest_sources(const Tensor& weights);
 
-// Of all pairs of rows i < j of the first `rows` whose strongest source tokens differ: the share
-// whose first looks behind where the second looks. 0: what is written follows the source's order,
-// 1: it runs the other way; 0.5: neither. NaN where all rows look at the same token.
+// Fraction of discordant pairs: of all pairs of rows i < j among the first `rows` with different
+// strongest source tokens, those whose source tokens are in reverse order. 0: the output follows
+// the source order, 1: it reverses it, 0.5: unrelated. NaN if all rows have the same source token.
 double crossing(const Tensor& weights, Index rows);
 
 }  // namespace attnscope

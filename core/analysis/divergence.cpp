@@ -10,19 +10,19 @@ namespace attnscope {
 
 namespace {
 
-constexpr double kNothing = 1e-12;  // of a row's sum
+constexpr double kNegligible = 1e-12;  // fraction of a row's sum
 
 void check_shapes(const Tensor& a, const Tensor& b) {
   if (a.rank() == 2 && a.shape() == b.shape()) return;
-  throw InputError("comparison of maps: expected two of one shape, found " + to_string(a.shape()) +
-                   " and " + to_string(b.shape()));
+  throw InputError("comparison of maps: expected two maps of the same shape, found " +
+                   to_string(a.shape()) + " and " + to_string(b.shape()));
 }
 
 double row_sum(const float* row, Index count) {
   double sum = 0;
   for (Index j = 0; j < count; ++j) {
     if (!(row[j] >= 0)) {
-      throw InputError("divergence: expected weights of at least 0, found " +
+      throw InputError("divergence: expected non-negative weights, found " +
                        std::to_string(row[j]));
     }
     sum += static_cast<double>(row[j]);
@@ -32,8 +32,8 @@ double row_sum(const float* row, Index count) {
 
 // p log2(p / q)
 double term(double p, double q) {
-  if (p <= kNothing) return 0;
-  return q > kNothing ? p * std::log2(p / q) : std::numeric_limits<double>::infinity();
+  if (p <= kNegligible) return 0;
+  return q > kNegligible ? p * std::log2(p / q) : std::numeric_limits<double>::infinity();
 }
 
 double row_divergence(const float* a, const float* b, Index count, Divergence kind) {

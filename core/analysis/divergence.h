@@ -1,4 +1,4 @@
-// How far two distributions over the same keys are apart.
+// Divergences between two attention distributions over the same keys.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ enum class Divergence {
   JensenShannon,    // (KL(a, m) + KL(b, m)) / 2 with m = (a + b) / 2: at most 1 bit
 };
 
-// In bits, one number a row; rows are scaled to sum 1 first. +infinity where a key has weight in
-// the first and none in the second (weights below 1e-12 of their row count as none: they may be
-// what is left of an underflow); 0 where both rows have no weights, NaN where one has none.
-// a, b: [L_q, L_k] of non-negative numbers; InputError when shapes differ or one is negative.
+// One divergence per row, in bits; rows are normalised to sum 1 first. +infinity if a key has
+// weight in the first row and none in the second (weights below 1e-12 of their row count as none:
+// they may be residues of underflow); 0 if both rows have no weights, NaN if only one has none. a,
+// b: [L_q, L_k], non-negative. Throws InputError for different shapes or a negative weight.
 std::vector<double> row_divergences(const Tensor& a, const Tensor& b, Divergence kind);
 
-// a - b; InputError when shapes differ.
+// a - b. Throws InputError for different shapes.
 Tensor difference(const Tensor& a, const Tensor& b);
 
 }  // namespace attnscope

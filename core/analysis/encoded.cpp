@@ -20,7 +20,7 @@ EncodingContext context_of(const EncodingUse& use) {
 
 Choice encoding_of(const AttentionTap& tap) {
   Choice choice = tap.encoding;
-  if (encoding(choice.id).of_steps && tap.address.step > 0) {
+  if (encoding(choice.id).uses_step && tap.address.step > 0) {
     choice.values.set("step", tap.address.step);
   }
   return choice;
@@ -33,8 +33,8 @@ EncodingUse encoding_use(const AttentionTap& tap, Index model) {
                   .causal = tap.causal};
   use.dimensions.model = model;
   use.dimensions.heads = static_cast<Index>(tap.heads.size());
-  if (tap.q_plain.defined()) use.dimensions.key = tap.q_plain.dim(2);
-  if (tap.k_plain.defined()) use.dimensions.kv_heads = tap.k_plain.dim(0);
+  if (tap.input.q.defined()) use.dimensions.key = tap.input.q.dim(2);
+  if (tap.input.k.defined()) use.dimensions.kv_heads = tap.input.k.dim(0);
   return use;
 }
 

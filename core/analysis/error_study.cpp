@@ -12,29 +12,29 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostStudied = 1024;  // tokens: singular values take L³
-constexpr Index kLeastSize = 4, kMostFeatures = 512;
+constexpr Index kMaxTokens = 1024;  // singular values cost O(L³)
+constexpr Index kMinFeatures = 4, kMaxFeatures = 512;
 constexpr Index kSeeds = 9;
 
-// What a curve changes in the head's parameters.
-struct Making {
+// Settings of a curve, which replace the head's parameters.
+struct EstimateSettings {
   std::string label;
   std::vector<std::pair<std::string, Value>> values;
   bool drawn = true;
 };
 
-// A family of estimates: which parameter says how many numbers they are made of.
+// A family of estimates and the parameter that sets its size.
 struct Family {
   std::string size, parameter;
-  std::vector<Making> makings;
+  std::vector<EstimateSettings> settings;
 };
 
 Family family_of(const std::string& variant) {
   const auto performer = [](const char* label, const char* kind, bool orthogonal) {
-    return Making{label, {{"kind", std::string(kind)}, {"orthogonal", orthogonal}}};
+    return EstimateSettings{label, {{"kind", std::string(kind)}, {"orthogonal", orthogonal}}};
   };
   if (variant == "performer") {
-    return {"random directions m",
+    return {"random features m",
             "features",
             {performer("positive, orthogonal", "positive", true),
              performer("positive, independent", "positive", false),
@@ -42,40 +42,40 @@ Family family_of(const std::string& variant) {
              performer("sine and cosine, independent", "trig", false)}};
   }
   if (variant == "rfa") {
-    return {"random directions D", "features", {{"sine and cosine", {{"gate", false}}}}};
+    return {"random features D", "features", {{"sine and cosine", {{"gate", false}}}}};
   }
   if (variant == "linformer") {
-    return {"rows k", "k", {{"means of windows", {{"mode", std::string("mean")}}, false}}};
+    return {"rows k", "k", {{"window means", {{"mode", std::string("mean")}}, false}}};
   }
   return {};
 }
 
-// The head's operation with other values, by itself.
-class Estimates {
+// Runs the head's operation alone, with other parameters.
+class EstimatedWeights {
  public:
-  Estimates(const AttentionTap& tap, Index head) {
-    const Index kv = head * tap.k_plain.dim(0) / tap.q_plain.dim(0);
+  EstimatedWeights(const AttentionTap& tap, Index head) {
+    const Index kv = head * tap.input.k.dim(0) / tap.input.q.dim(0);
     input_.first_head = head < static_cast<Index>(tap.heads.size())
                             ? tap.heads[static_cast<std::size_t>(head)]
                             : head;
     input_.layer_heads = input_.first_head + 1;
-    input_.q = tap.q_plain.slice(head, 1);              // [1, L_q, d_k]
-    input_.k = tap.k_plain.slice(kv, 1);                // [1, L, d_k]
-    input_.v = Tensor::zeros({1, input_.k.dim(1), 1});  // nothing is asked of it
+    input_.q = tap.input.q.slice(head, 1);              // [1, L_q, d_k]
+    input_.k = tap.input.k.slice(kv, 1);                // [1, L, d_k]
+    input_.v = Tensor::zeros({1, input_.k.dim(1), 1});  // unused
     input_.weights = tap.encoding_weights;
     input_.variant = tap.variant;
-    // One of the input is in the queries and keys already.
+    // An encoding of the input is contained in the queries and keys already.
     if (!encoding(tap.encoding.id).embed) input_.encoding = tap.encoding;
     input_.causal = tap.causal;
   }
 
-  // The weights on tokens.  [L_q, L]
-  Tensor with(const std::string& key, Index size, const Making& making, Index seed,
+  // Estimated weights on tokens.  [L_q, L]
+  Tensor with(const std::string& key, Index size, const EstimateSettings& setting, Index seed,
               const Stop& stop) {
     Values& values = input_.variant.values;
     values.set(key, size);
-    if (making.drawn) values.set("seed", seed);
-    for (const auto& [name, value] : making.values) values.set(name, value);
+    if (setting.drawn) values.set("seed", seed);
+    for (const auto& [name, value] : setting.values) values.set(name, value);
     const OperationResult result =
         evaluate(input_, cpu_backend(), {.output = true, .attention = true}, stop);
     const auto implied = result.extra.find("implied");
@@ -87,7 +87,7 @@ class Estimates {
   OperationInput input_;
 };
 
-// NaN where a weight is none.
+// NaN if any weight is NaN.
 double relative_error(const Tensor& exact, const Tensor& estimate) {
   double apart = 0, all = 0;
   for (Index i = 0; i < exact.size(); ++i) {
@@ -113,9 +113,9 @@ std::vector<double> singular_values(const Tensor& matrix) {
   return {svd.singularValues().begin(), svd.singularValues().end()};
 }
 
-// What the nearest matrix of each rank leaves (Eckart and Young, 1936).
+// Error of the best approximation of each rank (Eckart and Young, 1936).
 ErrorCurve best_curve(const ErrorStudy& study) {
-  ErrorCurve curve{"the best of rank k", false, false, {}};
+  ErrorCurve curve{"best of rank k", false, false, {}};
   for (const Index size : study.sizes) {
     const double error = std::sqrt(std::max(0.0, 1 - study.kept(size)));
     curve.errors.push_back({error, error, error});
@@ -123,8 +123,8 @@ ErrorCurve best_curve(const ErrorStudy& study) {
   return curve;
 }
 
-bool is_own(const Making& making, const Values& values) {
-  return std::ranges::all_of(making.values, [&](const auto& set) {
+bool is_own(const EstimateSettings& setting, const Values& values) {
+  return std::ranges::all_of(setting.values, [&](const auto& set) {
     const auto found = values.all().find(set.first);
     return found != values.all().end() && found->second == set.second;
   });
@@ -132,16 +132,16 @@ bool is_own(const Making& making, const Values& values) {
 
 }  // namespace
 
-std::string no_error_study(const AttentionTap& tap) {
-  if (family_of(tap.variant.id).makings.empty()) {
-    return "This method estimates no softmax with a number of features or rows.";
+std::string error_study_refusal(const AttentionTap& tap) {
+  if (family_of(tap.variant.id).settings.empty()) {
+    return "This method does not approximate a softmax by features or rows.";
   }
-  if (!tap.q_plain.defined() || !tap.k_plain.defined() || tap.q_plain.dim(1) != tap.queries()) {
-    return "Queries and keys were not kept.";
+  if (!tap.input.q.defined() || !tap.input.k.defined() || tap.input.q.dim(1) != tap.queries()) {
+    return "Queries and keys were not stored.";
   }
-  if (tap.queries() > kMostStudied || tap.k_plain.dim(1) > kMostStudied) {
-    return "It takes the singular values of the whole map: at most " +
-           std::to_string(kMostStudied) + " tokens.";
+  if (tap.queries() > kMaxTokens || tap.input.k.dim(1) > kMaxTokens) {
+    return "Needs the singular values of the whole map: at most " + std::to_string(kMaxTokens) +
+           " tokens.";
   }
   return {};
 }
@@ -159,7 +159,7 @@ double ErrorStudy::kept(Index rank) const {
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
                        const std::function<void(std::size_t done, std::size_t all)>& progress,
                        const Stop& stop) {
-  if (!no_error_study(tap).empty()) throw std::logic_error("this head estimates nothing");
+  if (!error_study_refusal(tap).empty()) throw std::logic_error("this head has no error study");
   const Family family = family_of(tap.variant.id);
   const bool rows = family.parameter == "k";
   const Tensor exact = softmax_weights(tap, head, model);
@@ -167,21 +167,21 @@ ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
   study.size = family.size;
   study.own_size = tap.variant.values.integer(family.parameter);
   study.seeds = kSeeds;
-  const Index most = rows ? exact.dim(1) : kMostFeatures;
-  for (Index size = rows ? 1 : kLeastSize; size <= most; size *= 2) study.sizes.push_back(size);
+  const Index max = rows ? exact.dim(1) : kMaxFeatures;
+  for (Index size = rows ? 1 : kMinFeatures; size <= max; size *= 2) study.sizes.push_back(size);
   stop.check();
   study.singular = singular_values(exact);
-  Estimates estimates(tap, head);
-  const std::size_t all = family.makings.size() * study.sizes.size();
+  EstimatedWeights estimates(tap, head);
+  const std::size_t all = family.settings.size() * study.sizes.size();
   std::size_t done = 0;
-  for (const Making& making : family.makings) {
-    ErrorCurve curve{making.label, is_own(making, tap.variant.values), making.drawn, {}};
+  for (const EstimateSettings& setting : family.settings) {
+    ErrorCurve curve{setting.label, is_own(setting, tap.variant.values), setting.drawn, {}};
     for (const Index size : study.sizes) {
       std::vector<double> errors;
-      for (Index seed = 0; seed < (making.drawn ? kSeeds : 1); ++seed) {
+      for (Index seed = 0; seed < (setting.drawn ? kSeeds : 1); ++seed) {
         stop.check();
         errors.push_back(
-            relative_error(exact, estimates.with(family.parameter, size, making, seed, stop)));
+            relative_error(exact, estimates.with(family.parameter, size, setting, seed, stop)));
       }
       curve.errors.push_back(spread_of(std::move(errors)));
       progress(++done, all);

@@ -18,7 +18,7 @@ void check_square(const Tensor& layer, Index size) {
   }
 }
 
-// (A + I) / 2, each row scaled to sum one: a fully masked row leaves the residual alone.
+// (A + I) / 2, rows normalised to sum 1; a fully masked row keeps only the residual.
 Tensor with_residual(const Tensor& attention) {
   const Index size = attention.dim(0);
   Tensor mixed = attention.copy();  // [L, L]
@@ -58,7 +58,7 @@ Tensor attention_rollout(const std::vector<Tensor>& layers) {
 
 namespace {
 
-// Sets of positions, a bit each: row i holds what position i has heard of.
+// Sets of positions as bit masks: row i holds the positions that position i can reach.
 class BitRows {
  public:
   explicit BitRows(Index size)
@@ -67,7 +67,7 @@ class BitRows {
     bits_[static_cast<std::size_t>(row * words_ + column / kBits)] |= std::uint64_t{1}
                                                                       << (column % kBits);
   }
-  // Row `to` of this gets what row `from` of `others` has.
+  // Adds row `from` of `others` to row `to`.
   void add(Index to, const BitRows& others, Index from) {
     std::uint64_t* mine = bits_.data() + to * words_;
     const std::uint64_t* theirs = others.bits_.data() + from * words_;
@@ -84,7 +84,7 @@ class BitRows {
   std::vector<std::uint64_t> bits_;
 };
 
-// What each position hears of after one more layer.
+// Extends the sets by one more layer.
 void add_layer(const Pattern& pattern, const BitRows& before, BitRows& after) {
   parallel_for(pattern.queries(), 8, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
@@ -102,32 +102,32 @@ void add_layer(const Pattern& pattern, const BitRows& before, BitRows& after) {
 IntTensor reachability(const std::vector<std::vector<const Pattern*>>& layers) {
   if (layers.empty() || layers.front().empty()) throw InputError("reachability: no layers");
   const Index size = layers.front().front()->queries();
-  IntTensor first_heard = IntTensor::full({size, size}, -1);
-  BitRows heard(size);
+  IntTensor first_reached = IntTensor::full({size, size}, -1);
+  BitRows reached(size);
   for (Index i = 0; i < size; ++i) {
-    first_heard(i, i) = 0;
-    heard.set(i, i);
+    first_reached(i, i) = 0;
+    reached.set(i, i);
   }
   std::int32_t depth = 0;
   for (const auto& layer : layers) {
     ++depth;
-    BitRows after = heard;
+    BitRows after = reached;
     for (const Pattern* pattern : layer) {
       if (pattern->queries() != size || pattern->keys() != size) {
-        throw InputError("reachability: a pattern with other sizes than " + std::to_string(size));
+        throw InputError("reachability: expected patterns of size " + std::to_string(size));
       }
-      add_layer(*pattern, heard, after);
+      add_layer(*pattern, reached, after);
     }
-    heard = std::move(after);
+    reached = std::move(after);
     parallel_for(size, 8, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         for (Index j = 0; j < size; ++j) {
-          if (first_heard(i, j) < 0 && heard.has(i, j)) first_heard(i, j) = depth;
+          if (first_reached(i, j) < 0 && reached.has(i, j)) first_reached(i, j) = depth;
         }
       }
     });
   }
-  return first_heard;
+  return first_reached;
 }
 
 }  // namespace attnscope

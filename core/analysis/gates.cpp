@@ -13,19 +13,19 @@ namespace {
 constexpr const char* kExpertGates = "gate.experts";
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-struct JoinWords {
+struct ResidualGate {
   const char* tap;
   const char* id;
   const char* title;
   const char* short_title;
 };
-constexpr JoinWords kJoins[] = {
-    {"gate.attention", "attention", "z, where attention joins the state", "attention"},
-    {"gate.cross", "cross", "z, where cross-attention joins the state", "cross"},
-    {"gate.feed_forward", "feed_forward", "z, where the feed-forward joins the state",
+constexpr ResidualGate kResidualGates[] = {
+    {"gate.attention", "attention", "z of the residual gate after attention", "attention"},
+    {"gate.cross", "cross", "z of the residual gate after cross-attention", "cross"},
+    {"gate.feed_forward", "feed_forward", "z of the residual gate after the feed-forward",
      "feed-forward"}};
 
-// Mean, deviation, least and most of each row of z [L, d], into row `to` of the set's.
+// Stores mean, deviation, minimum and maximum of each row of z [L, d] in row `to` of the set.
 void add_statistics(const Tensor& z, Index to, GateSet& set) {
   const Index width = z.dim(1);
   set.components = width;
@@ -45,9 +45,9 @@ void add_statistics(const Tensor& z, Index to, GateSet& set) {
   }
 }
 
-std::vector<GateSet> joins_of(const Trace& trace, Stack stack) {
+std::vector<GateSet> residual_gates(const Trace& trace, Stack stack) {
   std::vector<GateSet> sets;
-  for (const JoinWords& words : kJoins) {
+  for (const ResidualGate& words : kResidualGates) {
     std::vector<const Located<Tensor>*> taps;
     for (const Located<Tensor>& tap : trace.located) {
       if (tap.name == words.tap && tap.address.stack == stack) taps.push_back(&tap);
@@ -58,8 +58,8 @@ std::vector<GateSet> joins_of(const Trace& trace, Stack stack) {
     GateSet set{words.id,
                 words.title,
                 words.short_title,
-                "0: the state passes as it was",
-                "1: what the block gave replaces it",
+                "0: keeps the state",
+                "1: replaces it by the block's output",
                 {},
                 Tensor(shape),
                 Tensor(shape),
@@ -74,13 +74,13 @@ std::vector<GateSet> joins_of(const Trace& trace, Stack stack) {
   return sets;
 }
 
-// What each expert of each layer counts for each token; 0 where the router did not choose it.
+// Gate of each expert of each layer, for each token; 0 for experts that the router did not select.
 GateSet expert_gates(const Trace& trace, Stack stack) {
   GateSet set{"experts",
               "gates of the experts",
               "experts",
-              "0: the router did not choose it",
-              "1: the only one that counts",
+              "0: not selected by the router",
+              "1: the only expert used",
               {},
               Tensor()};
   std::vector<float> numbers;
@@ -98,8 +98,7 @@ GateSet expert_gates(const Trace& trace, Stack stack) {
   return set;
 }
 
-// g of each head that mixes a memory with its segment, token by token; none where nothing was
-// stored yet.
+// g of each head that mixes a memory with its segment, per token; NaN while the memory is empty.
 GateSet memory_gates(const Trace& trace) {
   std::map<std::pair<Index, Index>, std::vector<float>> rows;  // by layer and head
   const auto length = static_cast<Index>(trace.tokens.size());
@@ -118,10 +117,10 @@ GateSet memory_gates(const Trace& trace) {
     }
   }
   GateSet set{"memory",
-              "g, between what was looked up and the segment",
+              "g, between the memory and the segment",
               "memory",
-              "0: the segment alone",
-              "1: what was looked up alone",
+              "0: segment only",
+              "1: memory only",
               {},
               Tensor({static_cast<Index>(rows.size()), length})};
   float* to = set.mean.data();
@@ -171,7 +170,7 @@ double GateSet::all_mean() const {
 }
 
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
-  std::vector<GateSet> sets = joins_of(trace, stack);
+  std::vector<GateSet> sets = residual_gates(trace, stack);
   GateSet experts = expert_gates(trace, stack);
   if (!experts.rows.empty()) sets.push_back(std::move(experts));
   if (stack != Stack::Decoder) return sets;
@@ -180,10 +179,10 @@ std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
   const auto retrieval = trace.taps.find("retrieval.gate");
   if (retrieval != trace.taps.end()) {
     sets.push_back({"retrieval",
-                    "g, between what followed the nearest contexts and the model",
+                    "g, between retrieved tokens and the model",
                     "retrieval",
-                    "0: what was retrieved alone",
-                    "1: the model's own state alone",
+                    "0: retrieved tokens only",
+                    "1: model state only",
                     {{}},
                     retrieval->second.reshaped({1, retrieval->second.size()})});
     sets.back().untrained = retrieval_gate_is_untrained(trace);

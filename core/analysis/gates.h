@@ -1,4 +1,4 @@
-// Gates of a run, whatever they are of: how much of what is new each token lets in.
+// Gates of a run: how much new information each token lets in.
 #pragma once
 
 #include <string>
@@ -8,33 +8,33 @@
 
 namespace attnscope {
 
-// Gates of one kind, all between 0 and 1.
+// Gates of one kind; values in [0, 1].
 struct GateSet {
   std::string id;     // "attention": in exported numbers
-  std::string title;  // "z of the attention's join"
+  std::string title;  // "z, after attention"
   std::string short_title;
-  std::string closed, open;  // what 0 and 1 mean, in a few words
+  std::string closed, open;  // meaning of 0 and 1, in a few words
   struct Row {
-    Index layer = -1, head = -1, step = -1, expert = -1;  // -1: it has none
+    Index layer = -1, head = -1, step = -1, expert = -1;  // -1: not applicable
     std::string label() const;  // "layer 2", "step 1, layer 0", "layer 1, head 3", ""
   };
   std::vector<Row> rows;
-  // Of each row and token the mean over components; NaN: there is no gate.  [rows, L]
+  // Mean over components for each row and token; NaN: no gate.  [rows, L]
   Tensor mean;
-  Tensor deviation{}, least{}, most{};  // over components; undefined: one number a token
+  Tensor deviation{}, least{}, most{};  // over components; undefined for scalar gates
   Index components = 1;
-  bool untrained = false;  // its weights are 0, which leaves it in the middle everywhere
+  bool untrained = false;  // its weights are 0, so that all gates are 0.5
 
-  double row_mean(Index row) const;  // over tokens that have a gate; NaN: none has
+  double row_mean(Index row) const;  // over tokens that have a gate; NaN if none has
   double all_mean() const;           // the same over all rows
 };
 
-// The gates of experts (Shazeer et al., 2017), GTrXL's z of each join (Parisotto et al., 2019),
-// memorizing's g (Wu et al., 2022), SPALM's g (Yogatama et al., 2021): those that the run has, of
-// the stack's tokens. Empty: none.
+// All gates of the run on the stack's tokens: of experts (Shazeer et al., 2017), GTrXL's z of each
+// residual connection (Parisotto et al., 2019), memorizing's g (Wu et al., 2022), SPALM's g
+// (Yogatama et al., 2021). Empty if there are none.
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack);
 bool has_gates(const Trace& trace);
-// Of retrieval's (SPALM), where there is one: all in the middle.
+// True if the gate of retrieval (SPALM) exists and is 0.5 everywhere.
 bool retrieval_gate_is_untrained(const Trace& trace);
 
 }  // namespace attnscope

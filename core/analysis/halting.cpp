@@ -45,10 +45,10 @@ HaltingRecord halting_of(const Trace& trace) {
   const Tensor& remainder = trace.taps.at("halting.remainder");
   const Values& values = trace.config->architecture.values;
   HaltingRecord record;
-  record.most = values.integer("steps");
+  record.max_steps = values.integer("steps");
   record.epsilon = values.real("epsilon");
   record.probability =
-      Tensor::full({steps.size(), record.most}, std::numeric_limits<float>::quiet_NaN());
+      Tensor::full({steps.size(), record.max_steps}, std::numeric_limits<float>::quiet_NaN());
   for (Index i = 0; i < steps.size(); ++i) {
     record.steps.push_back(steps[i]);
     record.remainder.push_back(static_cast<double>(remainder[i]));

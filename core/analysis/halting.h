@@ -1,4 +1,4 @@
-// Where the tokens of a Universal Transformer stop (Dehghani et al., 2018; Graves, 2016).
+// Adaptive halting of a Universal Transformer (Dehghani et al., 2018; Graves, 2016).
 #pragma once
 
 #include <vector>
@@ -7,26 +7,26 @@
 
 namespace attnscope {
 
-// Tokens are the trace's; steps count from 1.
+// Halting probabilities of the trace's tokens. Steps count from 1.
 struct HaltingRecord {
   Tensor probability;             // [L, T]; NaN after a token's last step
-  std::vector<Index> steps;       // [L] N: the last step of each
-  std::vector<double> remainder;  // [L] R: what was missing of 1 before it
-  Index most = 0;                 // T: how many steps there may be
-  double epsilon = 0;             // a token stops when its probabilities sum to 1 - epsilon
+  std::vector<Index> steps;       // [L] N: last step of each token
+  std::vector<double> remainder;  // [L] R: 1 minus the probabilities before the last step
+  Index max_steps = 0;            // T: maximum number of steps
+  double epsilon = 0;             // a token halts when its probabilities sum to 1 - epsilon
 
   Index length() const { return static_cast<Index>(steps.size()); }
-  // N + R: what training makes a price of. Of a token; the mean over the text.
+  // Ponder cost N + R, which training penalises: of a token; mean over the text.
   double ponder(Index token) const;
   double ponder() const;
   double mean_steps() const;
-  // Whether the token stopped by itself, and was not stopped by the last step.
+  // True if the token halted by itself rather than at the maximum number of steps.
   bool stopped(Index token) const;
 };
 
-// Whether the same layers are applied in steps; whether tokens decide how often.
+// True if the same layers are applied in steps; true if tokens halt adaptively.
 bool has_steps(const Trace& trace);
 bool halts(const Trace& trace);
-HaltingRecord halting_of(const Trace& trace);  // where it halts
+HaltingRecord halting_of(const Trace& trace);  // requires halts(trace)
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What a head is called by what it does.
+// Names of heads by their behaviour.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace attnscope {
 
 struct HeadName {
   std::string badge;  // "previous token": under a thumbnail
-  std::string words;  // "looks mostly at the token before": in a sentence
+  std::string words;  // "attends mostly to the previous token": in a sentence
 };
 
-// By the clearest of its numbers, where these have much of the weight:
-// on the token before, on the first token, on what followed the same token earlier (Olsson et al.,
-// 2022), on earlier copies of the token; else by how far and how widely it looks. Unknown numbers
-// (NaN) decide nothing.
+// Classifies a head by its most distinctive statistic: weight on the previous token, on the first
+// token, on the token after an earlier occurrence of the current one (Olsson et al., 2022), or on
+// earlier occurrences of the token; else by its mean distance and entropy. Unknown statistics (NaN)
+// are ignored.
 HeadName head_name(const HeadStatistics& statistics);
 
 }  // namespace attnscope

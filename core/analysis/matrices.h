@@ -1,4 +1,4 @@
-// Tensors as Eigen's matrices in double precision, and back.
+// Conversion between tensors and Eigen matrices in double precision.
 #pragma once
 
 #include <Eigen/Core>

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/model/config.h"
+
 namespace attnscope {
 namespace {
 
-// The values of a parameter that sizes a memory; a segment where it is left out, 0 where there is
-// no such parameter.
+// Value of a parameter that sizes a memory; the segment length if unset, 0 if there is no such
+// parameter.
 Index size_of(const Choice& chosen, const char* key, Index segment) {
   const std::vector<Parameter>& parameters = variant(chosen.id).parameters;
   if (std::ranges::find(parameters, key, &Parameter::key) == parameters.end()) return 0;
@@ -39,7 +41,7 @@ RowSource column_source(const Trace& trace, const AttentionTap& tap, Index colum
   const Index own = slot_count(tap, KeyKind::Token), before = tap.keys() - own;
   if (column >= before) return {trace.token_index(tap.key_rows, own, column - before)};
   const auto known = static_cast<Index>(tap.remembered.size());
-  if (known != before) return {-1};  // a memory that is not of this text
+  if (known != before) return {-1};  // a memory of another text
   return tap.remembered[static_cast<std::size_t>(column)];
 }
 
@@ -49,7 +51,7 @@ bool reads_in_segments(const Trace& trace) {
 
 bool remembers(const Trace& trace) {
   return reads_in_segments(trace) && std::ranges::any_of(trace.attention, [](const auto& tap) {
-           return static_cast<bool>(variant(tap.variant.id).remember);
+           return static_cast<bool>(variant(tap.variant.id).memory.remember);
          });
 }
 
@@ -94,13 +96,13 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads) {
 
 namespace {
 
-// The least of any neighbours among these numbers: rows of a pattern are runs of hundreds of
+// Range minimum queries over an array (sparse table): rows of a pattern are runs of hundreds of
 // columns, and there are as many rows.
-class LeastOfRun {
+class RangeMin {
  public:
-  explicit LeastOfRun(std::vector<Index> numbers) : levels_{std::move(numbers)} {
+  explicit RangeMin(std::vector<Index> numbers) : levels_{std::move(numbers)} {
     for (std::size_t wide = 1; 2 * wide <= levels_[0].size(); wide *= 2) {
-      const std::vector<Index>& below = levels_.back();  // each of `wide` neighbours
+      const std::vector<Index>& below = levels_.back();  // minimum of `wide` neighbours
       std::vector<Index> level;
       for (std::size_t n = 0; n + 2 * wide <= levels_[0].size(); ++n) {
         level.push_back(std::min(below[n], below[n + wide]));
@@ -124,12 +126,12 @@ class LeastOfRun {
   }
 
  private:
-  std::vector<std::vector<Index>> levels_;  // of 1, 2, 4, .. neighbours from here on
+  std::vector<std::vector<Index>> levels_;  // minimum of the next 1, 2, 4, .. entries
 };
 
-// The oldest token that each query of the tap may hear of, given those of the layer below.
-void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
-          std::vector<Index>& here) {
+// Updates the oldest token that each query of the tap can reach, given those of the layer below.
+void extend_reach(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
+                  std::vector<Index>& here) {
   const auto known = [&](const RowSource& source) {
     Index oldest = static_cast<Index>(below.size());
     for (Index at = source.first; source.first >= 0 && at <= source.last(); at += source.step) {
@@ -141,7 +143,7 @@ void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>&
   for (Index c = 0; c < tap.keys(); ++c) {
     columns.push_back(known(column_source(trace, tap, c)));
   }
-  const LeastOfRun least(std::move(columns));
+  const RangeMin least(std::move(columns));
   const Pattern& pattern = *tap.result.pattern;
   for (Index i = 0; i < tap.queries(); ++i) {
     const Index token = trace.token_index(tap.query_rows, tap.queries(), i);
@@ -157,23 +159,23 @@ void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>&
 
 }  // namespace
 
-std::vector<Index> oldest_heard(const Trace& trace, Index segment) {
-  std::vector<Index> heard(trace.tokens.size()), oldest;
-  std::iota(heard.begin(), heard.end(), Index{0});
+std::vector<Index> oldest_reachable(const Trace& trace, Index segment) {
+  std::vector<Index> reached(trace.tokens.size()), oldest;
+  std::iota(reached.begin(), reached.end(), Index{0});
   const TracePart part{.segment = segment};
   Index last = -1;  // token of the segment
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
-    std::vector<Index> here = heard;
+    std::vector<Index> here = reached;
     for (const AttentionTap& tap : trace.attention) {
       const Address& at = tap.address;
       if (at.layer != layer || at.segment > segment) continue;
-      hear(trace, tap, heard, here);
+      extend_reach(trace, tap, reached, here);
       if (at.segment == segment) {
         last = trace.token_index(tap.query_rows, tap.queries(), tap.queries() - 1);
       }
     }
-    heard = std::move(here);
-    oldest.push_back(last < 0 ? 0 : heard[static_cast<std::size_t>(last)]);
+    reached = std::move(here);
+    oldest.push_back(last < 0 ? 0 : reached[static_cast<std::size_t>(last)]);
   }
   return oldest;
 }
@@ -183,7 +185,7 @@ double pairs_in_segments(const Choice& chosen, Index segment, Index length) {
   const Index compressed = size_of(chosen, "compressed", segment);
   const Index rate = compressed > 0 ? chosen.values.integer("rate") : 1;
   double pairs = 0;
-  Index rows = 0, made = 0;  // remembered as they were; compressed
+  Index rows = 0, made = 0;  // uncompressed and compressed rows in memory
   for (Index first = 0; first < length; first += segment) {
     const Index count = std::min(segment, length - first);
     pairs += pairs_of_all(count) + static_cast<double>(count * (rows + made));

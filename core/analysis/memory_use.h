@@ -1,5 +1,5 @@
-// What a model that reads in segments makes of what it remembers: which columns of a map are of
-// which kind, how much weight they get, how far back a token can hear, and what that costs.
+// Use of memory by a model that reads in segments: kinds of columns, their weight, the receptive
+// field and the cost.
 //
 // Positions are indices into Trace::tokens. Dai et al., 2019, section 3.2; Rae et al., 2019,
 // figure 4 (weight by slot) and section 3.1 (range and cost).
@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// Neighbouring columns of a kind, oldest first; the segment's own are the tokens.
+// Adjacent columns of one kind, oldest first; those of kind Token are the segment's own.
 struct SlotRun {
   KeyKind kind = KeyKind::Token;
   Index first = 0, count = 0;
@@ -19,10 +19,10 @@ struct SlotRun {
 std::vector<SlotRun> slot_runs(const AttentionTap& tap);  // without empty ones
 Index slot_count(const AttentionTap& tap, KeyKind kind);
 
-// What column `column` holds, where it holds rows of the text; first -1: not known.
+// Text rows held by a column; first is -1 if unknown.
 RowSource column_source(const Trace& trace, const AttentionTap& tap, Index column);
 
-// Whether the text is read in segments; whether some layer remembers any of them.
+// True if the text is read in segments; true if some layer remembers earlier ones.
 bool reads_in_segments(const Trace& trace);
 bool remembers(const Trace& trace);
 
@@ -32,24 +32,24 @@ struct TapHead {
   Index head = 0;
 };
 
-// The mean over queries of the weight on all columns of this kind. Rows that sum to 1 make the
-// shares of all kinds sum to 1.
+// Weight on all columns of this kind, averaged over queries. If rows sum to 1, the shares of all
+// kinds sum to 1.
 double share_of(const TapHead& head, KeyKind kind);
 
-// Of each column the mean weight over the queries of all these heads, and one standard deviation
-// (of the whole, not of a sample). Queries that may not see a column count as 0. The heads have the
-// same queries and columns.  [L_k] each
+// Mean and (population) standard deviation of the weight of each column over the queries of all
+// these heads. Forbidden pairs count as 0. All heads have the same queries and columns.
+// [L_k] each
 struct SlotWeights {
   std::vector<double> mean, deviation;
 };
 SlotWeights slot_weights(const std::vector<TapHead>& heads);
 
-// For each layer the oldest token that the last token of the segment can hear of through it and the
-// layers below, by the pairs that the run allowed. Decoder's self-attention.  [layers]
-std::vector<Index> oldest_heard(const Trace& trace, Index segment);
+// Receptive field: for each layer, the oldest token that the last token of the segment can reach
+// through that layer and those below, by the allowed pairs of decoder self-attention.  [layers]
+std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
 
-// Products of queries and keys that one head of this group takes over `length` tokens, what it
-// searches included: within segments, and with what is remembered as the memory fills.
+// Query-key products of one head of this group over `length` tokens, including those of a search:
+// within segments, and with the memory as it fills.
 double pairs_in_segments(const Choice& variant, Index segment, Index length);
 inline double pairs_of_all(Index length) {  // causal attention to the whole text at once
   return 0.5 * static_cast<double>(length) * static_cast<double>(length + 1);

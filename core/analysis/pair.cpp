@@ -13,7 +13,7 @@ double dot(const float* a, const float* b, Index n) {
   return sum;
 }
 
-// Row `row` of head `head` in an array [h or h_kv or 1, L, d]: fewer heads are shared by groups.
+// Row `row` of head `head` in an array [h or h_kv or 1, L, d]; fewer heads are shared by groups.
 const float* row_of(const Tensor& t, Index head, Index heads, Index row) {
   const Index own = t.dim(0) >= heads ? head : head / (heads / t.dim(0));
   return t.data() + (own * t.dim(1) + row) * t.dim(2);
@@ -65,7 +65,7 @@ std::optional<PairScore> pair_score(const Part& part, Index head, Index query, I
   for (const OffsetTable& table : part.scaled_biases) add(table.term, entry(table, head, offset));
   if (part.split.empty()) {
     pair.terms[Term::Content] += scale * pair.product;
-  } else {  // the encoding of the input: what the one product consists of
+  } else {  // an encoding of the input: the terms of the single product
     for (const ExtraProduct& p : part.split) {
       pair.terms[p.term] += scale * product_of(p.q, p.k, h, head, query, key);
     }

@@ -1,4 +1,4 @@
-// What one pair's score is made of: the terms of SPEC section 3 for a single query and key.
+// Decomposition of one pair's score into the terms of spec.md, section 3.
 #pragma once
 
 #include <map>
@@ -9,15 +9,15 @@
 namespace attnscope {
 
 struct PairScore {
-  // By name, with the scale applied except to Bias and Factor, as `--terms` reports them.
+  // By term, as `--terms` reports them: the scale is applied except to Bias and Factor.
   std::map<Term, double> terms;
-  double product = 0;   // q_i . k_c before the scale (after the ReLU, where there is one)
-  double uncapped = 0;  // s_ic before the cap, where there is one
+  double product = 0;   // q_i . k_c before the scale (after the ReLU, if any)
+  double uncapped = 0;  // s_ic before the cap, if any
   double score = 0;     // s_ic
 };
 
-// In double precision, for batch entry 0. Nothing for parts whose scores are no products. The
-// pattern is not asked: the score of a pair that is not allowed is what it would be.
+// Computes the score in double precision, for batch entry 0. Empty for parts whose scores are not
+// products. Ignores the pattern: a forbidden pair gets the score it would have.
 std::optional<PairScore> pair_score(const Part& part, Index head, Index query, Index key);
 
 }  // namespace attnscope

@@ -12,19 +12,19 @@ namespace attnscope {
 
 namespace {
 
-// Sum of exp(row[v] - most), in as many sums as the processor adds at a time.
-double sum_of_powers(const float* row, Index count, float most) {
+// Sum of exp(row[v] - max), in one partial sum per SIMD lane.
+double sum_of_powers(const float* row, Index count, float max) {
   constexpr Index kSums = 16;
   std::array<float, kSums> sums{};
   Index v = 0;
   for (; v + kSums <= count; v += kSums) {
     for (Index s = 0; s < kSums; ++s) {
-      sums[static_cast<std::size_t>(s)] += vector_math::exp(row[v + s] - most);
+      sums[static_cast<std::size_t>(s)] += vector_math::exp(row[v + s] - max);
     }
   }
   double sum = 0;
   for (const float s : sums) sum += static_cast<double>(s);
-  for (; v < count; ++v) sum += static_cast<double>(vector_math::exp(row[v] - most));
+  for (; v < count; ++v) sum += static_cast<double>(vector_math::exp(row[v] - max));
   return sum;
 }
 
@@ -37,10 +37,10 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
   parallel_for(std::max<Index>(0, length - 1), grain, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const float* row = logits.data() + i * vocabulary;
-      const float most = *std::max_element(row, row + vocabulary);
-      const double sum = sum_of_powers(row, vocabulary, most);
+      const float max = *std::max_element(row, row + vocabulary);
+      const double sum = sum_of_powers(row, vocabulary, max);
       const float own = row[ids[static_cast<std::size_t>(i + 1)]];
-      const double nats = std::log(sum) + static_cast<double>(most - own);
+      const double nats = std::log(sum) + static_cast<double>(max - own);
       bits[i + 1] = static_cast<float>(nats / std::log(2.0));
     }
   });
@@ -48,18 +48,18 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
 }
 
 const Tensor& predictions(const Trace& trace) {
-  const auto mixed = trace.taps.find("log_probabilities");  // their own softmax
+  const auto mixed = trace.taps.find("log_probabilities");  // invariant under softmax
   return mixed != trace.taps.end() ? mixed->second : trace.logits;
 }
 
 std::optional<Prediction> prediction(const Trace& trace) {
   if (!trace.token_bits.defined() || trace.token_bits.size() < 2) return std::nullopt;
   Prediction result;
-  result.sees_targets =
+  result.leaks_targets =
       std::any_of(trace.attention.begin(), trace.attention.end(), [](const AttentionTap& tap) {
         const bool own_text =
             tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
-        return own_text && (!tap.causal || !tap.result.looks_ahead.empty());
+        return own_text && (!tap.causal || !tap.result.leaks_future.empty());
       });
   double bits = 0, bytes = 0;
   for (Index i = 1; i < trace.token_bits.size(); ++i) {

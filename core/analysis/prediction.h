@@ -1,4 +1,4 @@
-// How well a model foresees the tokens it is given.
+// Predictive quality of a model on the tokens of a run.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace attnscope {
 
-// -log2 of the probability that the softmax of row i - 1 of the logits gives to ids[i]; NaN for the
-// first token, which nothing foresees.  logits: [L, vocabulary], ids: [L]; returns [L]
+// -log2 of the probability of ids[i] under the softmax of row i - 1 of the logits; NaN for the
+// first token.  logits: [L, vocabulary], ids: [L]; returns [L]
 Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids);
 
-// What a run says comes after each position: of the mixture where contexts were retrieved, else the
-// model's own logits. Undefined where it predicts no tokens.  [L, vocabulary]
+// Next-token logits of a run: of the mixture if contexts were retrieved, else the model's own.
+// Undefined if it predicts no tokens.  [L, vocabulary]
 const Tensor& predictions(const Trace& trace);
 
-// The mean over a run's foreseen tokens. Only of a causal model is it a feat: any other has seen
-// what it is asked for.
+// Means over the predicted tokens of a run. Meaningful for causal models only: any other model has
+// seen its targets.
 struct Prediction {
-  Index tokens = 0;  // that were foreseen: L - 1
+  Index tokens = 0;  // predicted tokens: L - 1
   double bits_per_token = 0;
-  double perplexity = 1;     // 2^bits: as uncertain as between this many equal tokens
-  double bits_per_byte = 0;  // for comparison across tokenizers; NaN where the tokens have no bytes
-  bool sees_targets = false;  // some attention looks ahead: nothing was foreseen
+  double perplexity = 1;       // 2^bits_per_token
+  double bits_per_byte = 0;    // comparable across tokenizers; NaN if the tokens have no bytes
+  bool leaks_targets = false;  // some attention is non-causal, so that nothing was predicted
 };
-std::optional<Prediction> prediction(const Trace& trace);  // nothing below two tokens
+std::optional<Prediction> prediction(const Trace& trace);  // empty for fewer than two tokens
 
 }  // namespace attnscope

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// A head's rows of [h, L, n].
+// Rows of one head of [h, L, n].
 Tensor rows_of(const Tensor& all, Index head) {
   return all.slice(all.dim(0) == 1 ? 0 : head, 1).reshaped({all.dim(1), all.dim(2)});
 }
@@ -20,18 +20,18 @@ Eigen::VectorXd row_of(const Tensor& rows, Index t) {
 
 }  // namespace
 
-std::string no_recurrence(const AttentionTap& tap) {
+std::string recurrence_refusal(const AttentionTap& tap) {
   const auto& extra = tap.result.extra;
   const auto keys = extra.find("features.k");
   if (keys == extra.end()) {
-    return extra.contains("state") ? "There are too many features to be read one by one."
-                                   : "This method makes no features of queries and keys.";
+    return extra.contains("state") ? "There are too many features to list."
+                                   : "This method has no features of queries and keys.";
   }
   const Part* part = tap.result.part.get();
-  if (part == nullptr || !part->v.defined()) return "The values were not kept.";
+  if (part == nullptr || !part->v.defined()) return "Values were not stored.";
   if (!tap.causal) {
-    return "Every query reads the sum over all keys; a state that grows token by token needs "
-           "causal order.";
+    return "Every query reads the sum over all keys: the recurrent form requires causal "
+           "attention.";
   }
   if (tap.queries() != tap.keys() || keys->second.dim(1) != tap.keys()) {
     return "Queries and keys are not the same tokens.";
@@ -40,7 +40,7 @@ std::string no_recurrence(const AttentionTap& tap) {
 }
 
 Recurrence recurrence_of(const AttentionTap& tap, Index head) {
-  if (!no_recurrence(tap).empty()) throw std::logic_error("this head has no recurrence");
+  if (!recurrence_refusal(tap).empty()) throw std::logic_error("this head has no recurrence");
   const auto& extra = tap.result.extra;
   const Tensor& v = tap.result.part->v.value();
   const Index heads = extra.at("features.k").dim(0);
@@ -62,7 +62,7 @@ RecurrentStep recurrent_step(const Recurrence& of, Index t) {
   step.counts.assign(static_cast<std::size_t>(t) + 1, 1);
   RowMatrix before = RowMatrix::Zero(features, size), added = before;
   Eigen::VectorXd z = Eigen::VectorXd::Zero(features);
-  double kept = 1;  // of what token j added, at token t
+  double kept = 1;  // fraction of token j's contribution left at token t
   for (Index j = t; j >= 0; --j) {
     const auto at = static_cast<std::size_t>(j);
     const double count = of.gates.empty() ? 1 : kept * (1 - of.gates[at]);

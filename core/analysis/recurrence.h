@@ -1,5 +1,5 @@
-// Attention whose weights are ratios of feature products, read as a recurrent network with a matrix
-// as its state (Katharopoulos et al., 2020, section 3.4; gates: Peng et al., 2021, section 3.2):
+// Linear attention (weights as ratios of feature products) as a recurrent network with a matrix
+// state (Katharopoulos et al., 2020, section 3.4; gates: Peng et al., 2021, section 3.2):
 //   S_t = S_{t-1} + φ(k_t) ⊗ v_t,             z_t = z_{t-1} + φ(k_t)
 //   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   z_t alike, with gates
 //   output_t = φ(q_t) S_t / φ(q_t)·z_t
@@ -12,24 +12,24 @@
 
 namespace attnscope {
 
-// Why a head cannot be read so; empty: it can.
-std::string no_recurrence(const AttentionTap& tap);
+// Reports why a head has no recurrent form; empty if it has one.
+std::string recurrence_refusal(const AttentionTap& tap);
 
 struct Recurrence {
-  Tensor q, k, v;             // [L, D], [L, D], [L, d_v]: features, and values
-  std::vector<double> gates;  // [L], or empty: nothing is forgotten
+  Tensor q, k, v;             // [L, D], [L, D], [L, d_v]: features and values
+  std::vector<double> gates;  // [L]; empty: no forgetting
   Index length() const { return k.dim(0); }
 };
-// std::logic_error where there is none. `head`: within the tap's group.
+// Throws std::logic_error if there is none. `head`: within the tap's group.
 Recurrence recurrence_of(const AttentionTap& tap, Index head);
 
-// What happens at token t.
+// State update and output at token t.
 struct RecurrentStep {
   Tensor before, added, after;  // S_{t-1} g_t, (1 - g_t) φ(k_t) ⊗ v_t, S_t: [D, d_v]
   Tensor z;                     // z_t [D]
   Tensor output;                // [d_v]
-  std::vector<double> counts;   // [t + 1]: what each token counts in S_t, 1 without gates
-  std::vector<double> weights;  // [t + 1]: what φ(q_t) gives each of them, sum 1
+  std::vector<double> counts;   // [t + 1]: factor of each token in S_t, 1 without gates
+  std::vector<double> weights;  // [t + 1]: attention weights of φ(q_t), sum 1
 };
 RecurrentStep recurrent_step(const Recurrence& recurrence, Index t);
 

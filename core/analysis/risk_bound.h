@@ -1,4 +1,4 @@
-// How surely a risk is below what is tolerated, from a sample: what "learn then test" calibrates by
+// Upper confidence bounds on a risk, from a sample: the basis of calibration by "learn then test"
 // (Angelopoulos et al., 2021, Learn then test, arXiv:2110.01052; for exits Schuster et al., 2022,
 // Confident adaptive language modeling, arXiv:2207.07061).
 #pragma once
@@ -12,7 +12,7 @@ namespace attnscope {
 // risk-controlling prediction sets, arXiv:2101.02703):
 //   min( exp(-n h(min(R, t), t)), e P(Bin(n, t) <= ceil(n R)) ),
 //   h(a, b) = a ln(a/b) + (1 - a) ln((1 - a)/(1 - b)).
-// 1 where there is no sample; tolerance between 0 and 1.
+// Returns 1 for an empty sample. tolerance: in (0, 1).
 double hoeffding_bentkus(double mean, Index count, double tolerance);
 
 }  // namespace attnscope

@@ -6,26 +6,26 @@
 
 namespace attnscope {
 
-RowStatistics row_statistics(const float* weights, Index count, Index most) {
+RowStatistics row_statistics(const float* weights, Index count, Index max_strongest) {
   RowStatistics row;
   if (count <= 0) return row;
   for (Index j = 0; j < count; ++j) {
     const auto w = static_cast<double>(weights[j]);
     row.sum += w;
-    row.has_signs |= w < 0;
+    row.has_negative |= w < 0;
     if (w > 0) row.entropy -= w * std::log2(w);
   }
   row.effective = std::exp2(row.entropy);
   std::vector<Index> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), Index{0});
-  const auto kept = order.begin() + std::clamp<Index>(most, 1, count);
-  // Among equals the lowest column comes first.
+  const auto kept = order.begin() + std::clamp<Index>(max_strongest, 1, count);
+  // Ties are broken by the lower column.
   std::partial_sort(order.begin(), kept, order.end(), [weights](Index a, Index b) {
     const float first = std::abs(weights[a]), second = std::abs(weights[b]);
     return first != second ? first > second : a < b;
   });
   if (weights[order.front()] != 0) row.largest = order.front();
-  for (auto at = order.begin(); at != kept && most > 0; ++at) {
+  for (auto at = order.begin(); at != kept && max_strongest > 0; ++at) {
     if (weights[*at] != 0) row.strongest.push_back(*at);
   }
   return row;

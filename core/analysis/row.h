@@ -8,15 +8,15 @@
 namespace attnscope {
 
 struct RowStatistics {
-  double sum = 0;                // 1 for a softmax, 0 for a row in which nothing is allowed
-  bool has_signs = false;        // some weight is negative: these are no shares
-  double entropy = 0;            // bits; of the weights as they are, terms of weights <= 0 left out
-  double effective = 1;          // 2^entropy: as many equal weights have this entropy
-  Index largest = -1;            // the column of the largest weight; -1 for an empty row
-  std::vector<Index> strongest;  // the columns of the weights farthest from 0, the farthest first
+  double sum = 0;                // 1 for a softmax, 0 for a row without allowed keys
+  bool has_negative = false;     // some weight is negative: weights are not shares
+  double entropy = 0;            // bits; of the weights as they are, terms of weights <= 0 omitted
+  double effective = 1;          // effective number of keys, 2^entropy
+  Index largest = -1;            // column of the largest weight; -1 for an empty row
+  std::vector<Index> strongest;  // columns by descending magnitude of the weight
 };
 
-// weights: `count` numbers; `strongest` gets at most `most` columns, none of weight 0.
-RowStatistics row_statistics(const float* weights, Index count, Index most);
+// weights: `count` numbers. `strongest` has at most `max_strongest` columns, none of weight 0.
+RowStatistics row_statistics(const float* weights, Index count, Index max_strongest);
 
 }  // namespace attnscope

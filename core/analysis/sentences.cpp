@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// The sentence of a row, or of a column that holds a token; -1: of none that counts.
+// Sentence of a row, or of a column that holds a token; -1: none, or ignored.
 int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row,
                 bool without_special) {
   const Index at = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
@@ -16,7 +16,7 @@ int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index r
   return without_special && token.special ? -1 : token.sentence;
 }
 
-// After the last layer.  [L, d]; undefined: there is none, or not of all tokens
+// States after the last layer.  [L, d]; undefined if missing or not of all tokens
 Tensor last_states(const Trace& trace) {
   Tensor last;
   for (Index layer = 0;; ++layer) {

@@ -19,34 +19,34 @@ Eigen::RowVectorXd row_at(const Tensor& all, Index pair, Index row) {
 
 }  // namespace
 
-std::string no_settling(const AttentionTap& tap) {
+std::string settling_refusal(const AttentionTap& tap) {
   if (!tap.result.extra_counts.contains("hopfield.steps")) {
-    return "The queries of this method take no steps.";
+    return "This method does not iterate its queries.";
   }
-  if (!tap.q_plain.defined() || !tap.k_plain.defined() || tap.q_plain.dim(1) != tap.queries() ||
-      tap.k_plain.dim(1) != tap.keys() || tap.result.part == nullptr) {
-    return "Queries and keys were not kept.";
+  if (!tap.input.q.defined() || !tap.input.k.defined() || tap.input.q.dim(1) != tap.queries() ||
+      tap.input.k.dim(1) != tap.keys() || tap.result.part == nullptr) {
+    return "Queries and keys were not stored.";
   }
   return {};
 }
 
 Settling settling_of(const AttentionTap& tap, Index head, Index query) {
-  if (!no_settling(tap).empty()) throw std::logic_error("this head has no path");
+  if (!settling_refusal(tap).empty()) throw std::logic_error("this head has no Hopfield iteration");
   Settling result;
   result.beta = static_cast<double>(tap.result.part->scale);
   const Pattern& pattern = *tap.result.pattern;
   for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, query)) {
     for (Index j = run.begin; j < run.end; j += run.step) result.keys.push_back(j);
   }
-  const Index count = static_cast<Index>(result.keys.size()), size = tap.q_plain.dim(2);
-  const Index kv = head * tap.k_plain.dim(0) / tap.q_plain.dim(0);
+  const Index count = static_cast<Index>(result.keys.size()), size = tap.input.q.dim(2);
+  const Index kv = head * tap.input.k.dim(0) / tap.input.q.dim(0);
   RowMatrix patterns(count, size);
   for (Index n = 0; n < count; ++n) {
-    patterns.row(n) = row_at(tap.k_plain, kv, result.keys[static_cast<std::size_t>(n)]);
+    patterns.row(n) = row_at(tap.input.k, kv, result.keys[static_cast<std::size_t>(n)]);
   }
   const Index steps = count > 0 ? tap.result.extra_counts.at("hopfield.steps")(head, query) : 0;
   RowMatrix states(steps + 1, size);
-  states.row(0) = row_at(tap.q_plain, head, query);
+  states.row(0) = row_at(tap.input.q, head, query);
   result.weights = Tensor::zeros({steps, tap.keys()});
   for (Index t = 0; t <= steps && count > 0; ++t) {
     const Eigen::VectorXd scores = result.beta * patterns * states.row(t).transpose();
@@ -78,7 +78,7 @@ Plane::Plane(const Tensor& rows) {
   const Eigen::MatrixXd covariance = centred.transpose() * centred;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
   const Index size = rows.dim(1);
-  const auto direction = [&](Index n) {  // the n-th largest; its largest entry is above 0
+  const auto direction = [&](Index n) {  // n-th principal component; its largest entry is positive
     Eigen::VectorXd result = Eigen::VectorXd::Zero(size);
     if (n < size) result = solver.eigenvectors().col(size - 1 - n);
     Index most = 0;

@@ -1,13 +1,13 @@
-// Attention sinks (core/part/part.h): what they take of a row's weight.
+// Weight of attention sinks (core/part/part.h).
 #pragma once
 
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
-// The share of the row that goes to the head's sink and to no key, 0 without one.
+// Share of a row's weight that goes to the head's sink; 0 without sinks.
 double sink_share(const AttentionTap& tap, Index head, Index query);
-// The mean over all rows and heads; 0: there are no sinks.
+// Mean over all rows and heads; 0 without sinks.
 double sink_share(const AttentionTap& tap);
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@ Tensor softmax_weights(const AttentionTap& tap, Index head, Index model) {
     const Tensor& all = exact->second;
     return all.slice(all.dim(0) == 1 ? 0 : head, 1).reshaped({all.dim(1), all.dim(2)});
   }
-  Part part = encoded_part(encoding_use(tap, model), tap.q_plain, tap.k_plain, {}, {});
+  Part part = encoded_part(encoding_use(tap, model), tap.input.q, tap.input.k, {}, {});
   if (tap.keys() == part.keys()) part.pattern = tap.result.pattern;
   Wanted wanted;
   wanted.output = false;

@@ -11,7 +11,7 @@ double HeadStatisticsSum::Mean::value() const {
   return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
-// The weights of one row at the places where an earlier token equals the query's, and right after.
+// Adds the row's weights on and right after earlier occurrences of the query's token.
 void HeadStatisticsSum::add_token_scores(const float* row, Index keys, Index query,
                                          const std::vector<std::int32_t>& tokens) {
   const std::int32_t token = tokens[static_cast<std::size_t>(query)];

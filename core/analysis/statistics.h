@@ -1,4 +1,4 @@
-// Numbers that say what kind of head an attention map belongs to.
+// Statistics that characterise an attention head.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace attnscope {
 
-// Means over the rows that have weights (a fully masked row says nothing), NaN where no row counts.
+// Means over the rows that have weights (fully masked rows are ignored); NaN if no row counts.
 struct HeadStatistics {
   double entropy = 0;         // bits: -sum_j a_ij log2 a_ij
   double distance = 0;        // tokens: sum_j a_ij |i - j|
   double first_token = 0;     // weight on key 0, over rows i >= 1
   double previous_token = 0;  // weight on key i - 1, over rows i >= 1
-  double same_token = 0;      // weight on earlier keys with the query's token, where there are any
-  double induction = 0;       // weight on keys that follow an earlier occurrence of the query's
-                              // token, where there are any (Olsson et al., 2022, arXiv:2209.11895)
+  double same_token = 0;      // weight on earlier occurrences of the query's token, if any
+  double induction = 0;       // weight on tokens after an earlier occurrence of the query's
+                              // token, if any (Olsson et al., 2022, arXiv:2209.11895)
 };
 
-// Adds up rows of one head, also over several texts.
+// Accumulates the rows of one head, over one or several texts.
 class HeadStatisticsSum {
  public:
-  // As head_statistics().
+  // Arguments as for head_statistics().
   void add(const Tensor& attention, const std::vector<std::int32_t>& tokens,
            Index first_token_column = 0);
   HeadStatistics means() const;
@@ -42,13 +42,13 @@ class HeadStatisticsSum {
   Mean entropy_, distance_, first_, previous_, same_, induction_;
 };
 
-// attention: [L_q, L_k], rows of non-negative weights; key column c stands for token
-// c - first_token_column (columns before it are memory and count towards entropy only).
-// tokens: ids of the L_q query tokens; empty: same_token and induction are NaN.
+// attention: [L_q, L_k], rows of non-negative weights. Key column c holds token
+// c - first_token_column; columns before it are memory and count towards entropy only.
+// tokens: ids of the L_q query tokens; if empty, same_token and induction are NaN.
 HeadStatistics head_statistics(const Tensor& attention, const std::vector<std::int32_t>& tokens,
                                Index first_token_column = 0);
 
-// Entropy of one row of `count` weights, in bits; 0 for a row without weights.
+// Entropy of a row of `count` weights, in bits; 0 for a row without weights.
 double row_entropy(const float* weights, Index count);
 
 }  // namespace attnscope

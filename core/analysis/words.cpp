@@ -14,21 +14,21 @@
 
 namespace attnscope {
 
-Index WordGroups::ended_by(Index row) const {
+Index WordGroups::words_ending_by(Index row) const {
   return std::ranges::upper_bound(last, row) - last.begin();
 }
 
-Index WordGroups::begun_before(Index row) const {
+Index WordGroups::words_starting_before(Index row) const {
   return std::ranges::lower_bound(first, row) - first.begin();
 }
 
 Index WordGroups::of(Index row) const {
-  const Index word = ended_by(row);
+  const Index word = words_ending_by(row);
   return word < count() && begin(word) <= row ? word : -1;
 }
 
 double WordGroups::to_words(double place) const {
-  const Index word = ended_by(static_cast<Index>(std::floor(place)));
+  const Index word = words_ending_by(static_cast<Index>(std::floor(place)));
   if (count() == 0) return place;
   if (word == count()) return static_cast<double>(word);
   const double within =
@@ -46,7 +46,7 @@ double WordGroups::to_rows(double words) const {
 
 namespace {
 
-// How tokens of own tensors say where words begin.
+// Word boundary marks of imported tokens.
 enum class Marks { None, Spaces, Continued };
 
 constexpr const char* kSpaceMarks[] = {"Ġ", "▁"};
@@ -64,7 +64,7 @@ Marks marks_of(const std::vector<TraceToken>& tokens) {
   return spaces ? Marks::Spaces : Marks::None;
 }
 
-// What a token stands for, without the marks of those that come with tensors.
+// Text of a token, without the boundary marks of imported ones.
 std::string text_of(const TraceToken& token, Marks marks) {
   for (const char* mark : kSpaceMarks) {
     if (marks == Marks::Spaces && token.bytes.starts_with(mark)) {
@@ -79,7 +79,7 @@ bool has_texts(const std::vector<TraceToken>& tokens) {
   return std::ranges::any_of(tokens, [](const TraceToken& t) { return !t.bytes.empty(); });
 }
 
-// For each token whether a word begins with it.
+// For each token, true if it begins a word.
 std::vector<bool> begins(const Trace& trace, const std::vector<TraceToken>& tokens) {
   const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
   std::vector<bool> begins(tokens.size(), true);
@@ -95,10 +95,10 @@ std::vector<bool> begins(const Trace& trace, const std::vector<TraceToken>& toke
   return begins_word(pieces);
 }
 
-// The words of a stream of tokens.
+// Words of a stream of tokens.
 struct Words {
   std::vector<TraceToken> tokens;
-  std::vector<Index> of;  // [tokens of the run] the word of each
+  std::vector<Index> of;  // [tokens of the run] word of each
 };
 
 Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool are_merged) {
@@ -118,7 +118,7 @@ Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool a
       words.tokens.back().bytes = text_of(token, marks);
     } else {
       TraceToken& word = words.tokens.back();
-      // Word pieces are written without the space before them, and so are their words.
+      // Labels of word pieces omit the leading space, so those of merged words do too.
       const bool bare = word.bytes.starts_with(' ') &&
                         word.label == visible(std::string_view(word.bytes).substr(1));
       word.bytes += text_of(token, marks);
@@ -130,7 +130,7 @@ Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool a
   return words;
 }
 
-// Equal texts get equal ids, whether or not a space stands before them. What is not known stays so.
+// Assigns equal ids to equal texts, ignoring a leading space. Unknown ids stay unknown.
 void number(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>& ids) {
   for (TraceToken& word : words) {
     if (word.id < 0) continue;
@@ -140,13 +140,13 @@ void number(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>&
   }
 }
 
-// The rows of a tap (or a run of its columns), whose words are those of `words`.
+// Rows of a tap (or a run of its columns), grouped by word.
 struct Grouped {
   WordGroups groups;
   StreamRows rows;
 };
 
-// What a tokenizer put in; not the place of a hidden word, about which a model is asked.
+// True for tokens inserted by the tokenizer, except the mask token, which the model predicts.
 bool is_mark(const Trace& trace, const TraceToken& token) {
   return token.special && !(trace.config && token.id == mask_id(*trace.config));
 }
@@ -156,12 +156,12 @@ Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Wor
   Grouped grouped;
   grouped.rows.stream = rows.stream;
   grouped.groups.rows = count;
-  Index before = -1;  // the word of the row before
+  Index before = -1;  // word of the previous row
   Index token_before = -1;
   for (Index row = 0; row < count; ++row) {
     const Index token = trace.token_index(rows, count, row);
     const Index word = token < 0 ? -1 : words.of[static_cast<std::size_t>(token)];
-    // Rows that do not follow each other in the text are no word, even if they are of one.
+    // Rows that are not consecutive in the text are never merged.
     const bool known = word >= 0;
     if (known && without_special && is_mark(trace, words.tokens[static_cast<std::size_t>(word)])) {
       before = -1;
@@ -172,8 +172,8 @@ Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Wor
     } else {
       grouped.groups.first.push_back(row);
       grouped.groups.last.push_back(row + 1);
-      grouped.rows.chosen.push_back(word < 0 ? std::numeric_limits<std::int32_t>::max()
-                                             : static_cast<std::int32_t>(word));
+      grouped.rows.indices.push_back(word < 0 ? std::numeric_limits<std::int32_t>::max()
+                                              : static_cast<std::int32_t>(word));
     }
     before = word;
     token_before = token;
@@ -181,7 +181,7 @@ Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Wor
   return grouped;
 }
 
-// Adds groups of the rows behind those that are there.
+// Appends groups of further rows.
 void append(WordGroups& all, const WordGroups& more) {
   for (Index w = 0; w < more.count(); ++w) {
     all.first.push_back(all.rows + more.begin(w));
@@ -190,7 +190,7 @@ void append(WordGroups& all, const WordGroups& more) {
   all.rows += more.rows;
 }
 
-WordGroups each_alone(Index count) {
+WordGroups one_word_per_row(Index count) {
   WordGroups groups{{}, {}, count};
   for (Index row = 0; row < count; ++row) {
     groups.first.push_back(row);
@@ -199,7 +199,7 @@ WordGroups each_alone(Index count) {
   return groups;
 }
 
-// A pair of words is allowed where one of its pieces is.
+// A pair of words is allowed if any of its token pairs is.
 Pattern merged(const Pattern& pattern, const WordPairs& pairs) {
   PatternBuilder builder(pattern.heads(), pairs.queries.count(), pairs.keys.count(),
                          pattern.rules());
@@ -209,8 +209,8 @@ Pattern merged(const Pattern& pattern, const WordPairs& pairs) {
         for (const Run& run : pattern.row(head, row)) {
           if (run.count() <= 0) continue;
           if (run.step == 1) {
-            const Index from = pairs.keys.ended_by(run.begin);
-            const Index to = pairs.keys.begun_before(run.end);
+            const Index from = pairs.keys.words_ending_by(run.begin);
+            const Index to = pairs.keys.words_starting_before(run.end);
             if (from < to) builder.add(run.rule, from, to);
             continue;
           }
@@ -237,8 +237,8 @@ ByteTensor merged(const ByteTensor& mask, const WordPairs& pairs) {
   return words;
 }
 
-// Queries that may see a key, [heads, L_q]; empty: all may.
-std::vector<bool> seeing(const Pattern& pattern, Index heads) {
+// Queries with at least one allowed key, [heads, L_q]; empty: all.
+std::vector<bool> rows_with_keys(const Pattern& pattern, Index heads) {
   std::vector<bool> sees;
   bool all = true;
   for (Index head = 0; head < heads; ++head) {
@@ -250,7 +250,7 @@ std::vector<bool> seeing(const Pattern& pattern, Index heads) {
   return all ? std::vector<bool>() : sees;
 }
 
-// Adds the rows of one word. rows: [count, L_k], of which the first counts as `counts` says.
+// Merges the rows of one word. rows: [count, L_k]; counts(r): row r counts in the mean.
 void add_word(const float* rows, Index count, const WordGroups& keys,
               const std::function<bool(Index)>& counts, std::vector<double>& sums, float* to) {
   std::ranges::fill(sums, 0.0);
@@ -271,7 +271,7 @@ void add_word(const float* rows, Index count, const WordGroups& keys,
   }
 }
 
-// Words of a map that was not kept, merged where somebody looks.
+// Tiles of a map that is not stored, merged on request.
 class WordTiles : public AttentionTiles {
  public:
   WordTiles(std::shared_ptr<const AttentionTiles> tiles, WordPairs pairs, std::vector<bool> sees,
@@ -298,10 +298,10 @@ class WordTiles : public AttentionTiles {
   }
 
  private:
-  // Words [first, end) into one row of cells.
+  // Pools words [first, end) into one row of cells.
   void pool(const TileRequest& request, Index first, Index end, const Stop& stop,
             float* cells) const {
-    constexpr Index kMostWeights = Index{1} << 22;  // that are there at once: 16 MiB
+    constexpr Index kMaxWeights = Index{1} << 22;  // per request to the underlying tiles: 16 MiB
     const Index column = pairs_.keys.begin(request.column);
     const Index width = pairs_.keys.end(request.column + request.width - 1) - column;
     WordGroups keys{{}, {}, width};
@@ -315,7 +315,7 @@ class WordTiles : public AttentionTiles {
     for (Index w = first; w < end;) {
       Index last = w + 1;  // as many words as fit
       const Index top = pairs_.queries.begin(w);
-      while (last < end && (pairs_.queries.end(last) - top) * width <= kMostWeights) ++last;
+      while (last < end && (pairs_.queries.end(last) - top) * width <= kMaxWeights) ++last;
       const Tensor rows = tiles_->tile({.head = request.head,
                                         .row = top,
                                         .column = column,
@@ -336,7 +336,7 @@ class WordTiles : public AttentionTiles {
     return sees_.empty() || sees_[static_cast<std::size_t>(head * pairs_.queries.rows + row)];
   }
 
-  // One of `words` rows of a cell.
+  // Adds one of `words` rows to a row of cells.
   static void add_cells(const TileRequest& request, const std::vector<float>& word, Index words,
                         float* cells) {
     for (Index c = 0; c < request.width; ++c) {
@@ -384,7 +384,7 @@ namespace {
 
 class Merger {
  public:
-  Merger(const Trace& trace, const WordChoice& choice) : trace_(trace), choice_(choice) {
+  Merger(const Trace& trace, const WordMergeOptions& choice) : trace_(trace), choice_(choice) {
     words_.emplace("", words_of(trace, trace.tokens, choice.merged));
     for (const Stream& stream : trace.streams) {
       words_.emplace(stream.id, words_of(trace, stream.tokens, choice.merged));
@@ -411,7 +411,7 @@ class Merger {
   }
 
  private:
-  // Words in the place of the tokens of all streams.
+  // Replaces the tokens of all streams by words.
   void set_words(Trace& words) const {
     const std::vector<Index>& of = words_.at("").of;
     IntTensor starts({static_cast<Index>(words_.at("").tokens.size()) + 1});
@@ -440,7 +440,7 @@ class Merger {
     return attnscope::group(trace_, rows, count, words_.at(rows.stream), choice_.without_special);
   }
 
-  // Of a tap of the run; its rows and columns become words.
+  // Groups a tap's rows and columns by word, and updates the tap's row references.
   WordPairs pairs_of(AttentionTap& tap) const {
     Grouped queries = group(tap.query_rows, tap.queries());
     WordGroups all{{}, {}, 0};
@@ -452,7 +452,7 @@ class Merger {
     }
     for (auto& [kind, count] : tap.result.columns) {
       if (kind != KeyKind::Token) {
-        append(all, each_alone(count));
+        append(all, one_word_per_row(count));
         continue;
       }
       Grouped tokens = group(tap.key_rows, count);
@@ -469,7 +469,7 @@ class Merger {
     const auto heads = static_cast<Index>(tap.heads.size());
     OperationResult result;
     const OperationResult& run = tap.result;
-    const std::vector<bool> sees = seeing(*run.pattern, heads);
+    const std::vector<bool> sees = rows_with_keys(*run.pattern, heads);
     if (run.attention.defined()) {
       result.attention = merged(run.attention, pairs, sees);
     } else if (run.device) {
@@ -479,17 +479,17 @@ class Merger {
     }
     if (run.mask.defined()) result.mask = merged(run.mask, pairs);
     result.pattern = std::make_shared<const Pattern>(merged(*run.pattern, pairs));
-    // A copy: source_of() tells runs apart by it.
+    // A copy, because source_of() distinguishes runs by its address.
     if (run.part) result.part = std::make_shared<const Part>(*run.part);
     result.columns = run.columns;
     result.remarks = run.remarks;
     tap.result = std::move(result);
-    tap.q_plain = tap.k_plain = tap.v_plain = {};
-    tap.joined = {};
+    tap.input.q = tap.input.k = tap.input.v = {};
+    tap.combine_heads = {};
   }
 
   const Trace& trace_;
-  const WordChoice choice_;
+  const WordMergeOptions choice_;
   std::map<std::string, Words> words_;  // by stream; "": Trace::tokens
 };
 
@@ -512,9 +512,9 @@ std::string words_refusal(const Trace& trace) {
     const std::vector<bool> all = begins(trace, *tokens);
     if (std::ranges::find(all, false) != all.end()) return "";
   }
-  if (!texts) return "its tokens are no pieces of a text";
-  if (!marked) return "its tokens do not say where words begin (\"Ġ\", \"▁\" or \"##\" would)";
-  return "no word of this text is in several pieces";
+  if (!texts) return "its tokens have no text";
+  if (!marked) return "its tokens have no word boundary marks (\"Ġ\", \"▁\" or \"##\")";
+  return "no word of this text has several tokens";
 }
 
 std::string special_refusal(const Trace& trace) {
@@ -525,11 +525,11 @@ std::string special_refusal(const Trace& trace) {
   };
   look(trace.tokens);
   for (const Stream& stream : trace.streams) look(stream.tokens);
-  if (!special) return "no token of this text is special";
-  return others ? "" : "all tokens of this text are special";
+  if (!special) return "this text has no special tokens";
+  return others ? "" : "this text has only special tokens";
 }
 
-std::shared_ptr<const WordTrace> in_words(const Trace& trace, const WordChoice& choice) {
+std::shared_ptr<const WordTrace> merge_words(const Trace& trace, const WordMergeOptions& choice) {
   return Merger(trace, choice).merge();
 }
 

@@ -1,9 +1,9 @@
-// Attention between words: pieces of words merged.
+// Word merging: attention between words instead of subword tokens.
 //
-// The weight of a word on another one is summed over the pieces of the key's word and is the mean
-// over those of the query's word, so that rows that add up to 1 still do. Queries that may see no
-// key are left out of the mean. What stands for no token of the text (memory, slots) stays apart.
-// Special tokens ("[CLS]") can be left out; the other weights stay as they are.
+// The weight of one word on another is summed over the key word's tokens and averaged over the
+// query word's tokens, so that rows that sum to 1 still do. Queries without allowed keys are
+// excluded from the mean. Columns that are no tokens of the text (memory, slots) stay separate.
+// Special tokens ("[CLS]") can be removed; the other weights are unchanged.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,21 @@
 
 namespace attnscope {
 
-// Rows or columns of a map that are one word's: first[w] up to last[w], without it. Those of no
-// word are left out.
+// Rows or columns of a map grouped by word: word w is [first[w], last[w]). Rows that are not in any
+// word are removed.
 struct WordGroups {
-  std::vector<Index> first, last;  // [words], rising
-  Index rows = 0;                  // or columns, of the tokens
+  std::vector<Index> first, last;  // [words], ascending
+  Index rows = 0;                  // total number of rows or columns before grouping
 
   Index count() const { return static_cast<Index>(first.size()); }
   Index begin(Index word) const { return first[static_cast<std::size_t>(word)]; }
   Index end(Index word) const { return last[static_cast<std::size_t>(word)]; }
   Index size(Index word) const { return end(word) - begin(word); }
-  // The word that a row is of; -1 for what is left out or no row.
+  // Word of a row; -1 if the row is removed or out of range.
   Index of(Index row) const;
-  Index ended_by(Index row) const;      // words that end there or before
-  Index begun_before(Index row) const;  // words that begin before it
-  // Places between rows as places between words, and back: straight lines from word to word.
+  Index words_ending_by(Index row) const;        // number of words that end at or before the row
+  Index words_starting_before(Index row) const;  // number of words that begin before the row
+  // Converts fractional row positions to word positions and back; linear within each word.
   double to_words(double rows) const;
   double to_rows(double words) const;
 };
@@ -37,45 +37,45 @@ struct WordPairs {
   WordGroups queries, keys;
 };
 
-// A run with words in the place of tokens.
+// A run with words instead of tokens.
 struct WordTrace {
-  // Its streams' tokens are words: their bytes, labels and places in the text, and an id for each
-  // text (without the space before it). Its taps have the merged weights (those that were not kept
-  // are merged from tiles) and patterns: a pair of words is allowed where one of its pieces is, by
-  // the first rule that allows one. `part` says what the weights are; its rows are the tokens'.
-  // counts[kWordStarts] tells merged ones from others. What else belongs to tokens is left out.
+  // The streams' tokens are words, with their bytes, labels and ranges in the text, and one id per
+  // distinct text (ignoring a leading space). Taps have merged weights (maps that are not stored
+  // are merged from tiles) and patterns: a pair of words is allowed if any of its token pairs is,
+  // by the first rule that allows one. `part` still refers to tokens. counts[kWordStarts] marks
+  // merged runs. Other per-token data is removed.
   Trace trace;
-  std::vector<WordPairs> pairs;  // of each of its taps
+  std::vector<WordPairs> pairs;  // per tap
 
-  const WordPairs& of(const AttentionTap& tap) const;  // by its address, of either run
+  const WordPairs& of(const AttentionTap& tap) const;  // by address, of a tap of either run
 };
-inline constexpr const char* kWordStarts = "words.first";    // [words + 1]: among the run's tokens
-inline constexpr const char* kLeftOut = "special.left_out";  // [1]: how many tokens; or not there
+inline constexpr const char* kWordStarts = "words.first";    // [words + 1]: first tokens
+inline constexpr const char* kLeftOut = "special.left_out";  // [1]: number of removed tokens
 
-// What becomes of a run's tokens.
-struct WordChoice {
-  bool merged = true;  // pieces of words into words
+// Transformation of a run's tokens.
+struct WordMergeOptions {
+  bool merged = true;  // merges subword tokens into words
   bool without_special = false;
-  bool operator==(const WordChoice&) const = default;
+  bool operator==(const WordMergeOptions&) const = default;
 };
 
-// Why there are no words to merge into: "no word of this text is in several pieces"; empty: there
-// are.
+// Reports why no words can be merged: "no word of this text has several tokens"; else empty.
 std::string words_refusal(const Trace& trace);
 
-// Why no token can be left out: "no token of this text is special"; empty: there is one.
+// Reports why no special tokens can be removed: "this text has no special tokens"; else empty.
 std::string special_refusal(const Trace& trace);
 
-// Of a run that the refusals have nothing against; others come out with a word a token.
-std::shared_ptr<const WordTrace> in_words(const Trace& trace, const WordChoice& choice = {});
+// Merges a run's tokens. Runs for which a refusal is reported keep one word per token.
+std::shared_ptr<const WordTrace> merge_words(const Trace& trace,
+                                             const WordMergeOptions& choice = {});
 
-// Whether a trace is one of words.
-inline bool is_in_words(const Trace& trace) {
+// True if the trace has merged words.
+inline bool has_merged_words(const Trace& trace) {
   return trace.counts.contains(kWordStarts);
 }
 
-// weights [.., L_q, L_k] -> [.., words, words]. `counts`: which rows count in the mean of their
-// word, [.., L_q]; empty: all do.
+// weights [.., L_q, L_k] -> [.., words, words]. `counts`: rows that count in the mean of their
+// word, [.., L_q]; empty: all.
 Tensor merged(const Tensor& weights, const WordPairs& pairs, const std::vector<bool>& counts = {});
 
 }  // namespace attnscope

@@ -7,11 +7,11 @@
 
 namespace attnscope {
 
-Var attention(const Part& part, Backend& backend, const Wanted& wanted, PartResult* report,
+Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report,
               const Stop& stop) {
   std::vector<Var> inputs = ingredients(part);
   const bool differentiable = std::any_of(inputs.begin(), inputs.end(),
-                                          [](const Var& var) { return var.wants_gradient(); });
+                                          [](const Var& var) { return var.requires_gradient(); });
   if (!differentiable) {
     PartResult result = backend.run(part, wanted, stop);
     const Tensor output = result.output;
@@ -23,7 +23,7 @@ Var attention(const Part& part, Backend& backend, const Wanted& wanted, PartResu
   const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients, stop);
   Wanted more = wanted;
   more.output = more.log_sum_exp = true;
-  // The way back needs no more than the output and the log-sum-exp, whoever made them.
+  // The backward pass needs only the output and the log-sum-exp, of any backend.
   PartResult result = &backend == &cpu_backend() ? cpu::forward(*prepared, more, stop)
                                                  : backend.run(part, more, stop);
   if (report != nullptr) *report = result;

@@ -22,10 +22,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Index kSide = MapPyramid::tile_side;
 constexpr Index kTopSide = 1024;  // cells of the coarsest level along the longer axis, at most
-constexpr std::chrono::milliseconds kLeastBetweenWakes{30};
+constexpr std::chrono::milliseconds kMinWakeInterval{30};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// Where a tile lies. Maps are told apart by their owner, which stays distinct when they are gone.
+// Position of a tile. Maps are distinguished by owner, which stays unique after they are freed.
 struct Key {
   std::weak_ptr<const AttentionTiles> tiles;
   Index head = 0;
@@ -48,7 +48,7 @@ struct Key {
 struct Kept {
   Tensor cells;
   bool exact = false;
-  std::uint64_t used = 0;  // when last
+  std::uint64_t used = 0;  // time of last use
 };
 
 struct Job {
@@ -72,7 +72,7 @@ struct Job {
 struct Span {  // [first, last)
   Index first = 0, last = 0;
 };
-// Blocks of `size` that [begin, begin + count) touches.
+// Blocks of `size` that overlap [begin, begin + count).
 Span blocks(Index begin, Index count, Index size) {
   return {begin / size, (begin + count + size - 1) / size};
 }
@@ -83,7 +83,7 @@ int top_level(const MapPlace& place) {
   return level;
 }
 
-// The tiles of a level that touch what is in sight, those in the middle first.
+// Tiles of a level that overlap the visible rectangle, from the middle outwards.
 std::vector<Job> jobs_in_sight(const MapPlace& place, int level, bool sampled) {
   std::vector<Job> jobs;
   const Index side = kSide << level;
@@ -107,7 +107,7 @@ std::vector<Job> jobs_in_sight(const MapPlace& place, int level, bool sampled) {
   return jobs;
 }
 
-// Whole cells that cover what is in sight.
+// Whole cells that cover the visible rectangle.
 MapCells empty_cells(const MapPlace& place) {
   const Index step = place.step();
   const Span rows = blocks(place.row, place.height, step);
@@ -120,8 +120,8 @@ MapCells empty_cells(const MapPlace& place) {
   return cells;
 }
 
-// Shows tile `at` of this level, as far as it is in sight, from cells of `tile`: itself, or one
-// `up` levels coarser, whose cells fill 2^up x 2^up each.
+// Copies the visible part of tile `at` of this level from cells of `tile`: itself, or one `up`
+// levels coarser, whose cells fill 2^up x 2^up each.
 void paste(const Tensor& tile, const Key& key, int up, const Key& at, MapCells& to) {
   const Index first_row = to.row / to.step, first_column = to.column / to.step;
   const auto in_sight = [](Index tile_number, Index first, Index count) {
@@ -166,19 +166,19 @@ struct MapPyramid::State {
 
   const std::function<void()> wake;
 
-  mutable std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards the members below
   std::condition_variable changed;
   std::map<Key, Kept> tiles;
   Index kept_numbers = 0;
-  std::uint64_t clock = 0;    // of looks
-  std::uint64_t version = 1;  // of what is kept
+  std::uint64_t clock = 0;    // counts looks
+  std::uint64_t version = 1;  // of the cache
 
   struct Looked {
     MapPlace place;
     MapCells cells;
     std::uint64_t version;
   };
-  std::vector<Looked> before, now;  // looked at between begin() and end()
+  std::vector<Looked> before, now;  // requested between begin() and end()
   std::vector<Job> jobs;            // the next one last
   std::optional<Job> running;
   Stop stop;  // of the running job
@@ -206,7 +206,7 @@ struct MapPyramid::State {
   void work();
 };
 
-// What there is: exact or sampled tiles, and for those that lack the nearest coarser one.
+// Exact or sampled tiles that are cached; the nearest coarser tile for missing ones.
 MapCells MapPyramid::State::assemble(const MapPlace& place) {
   MapCells result = empty_cells(place);
   const std::vector<Job> in_sight = jobs_in_sight(place, place.level, false);
@@ -230,7 +230,7 @@ MapCells MapPyramid::State::assemble(const MapPlace& place) {
   return result;
 }
 
-// First something everywhere, then the truth, then what surrounds it.
+// Queues sampled tiles first, then exact ones, then the surrounding levels.
 void MapPyramid::State::plan() {
   std::vector<Job> order;
   const auto add = [&](const std::vector<Job>& more) {
@@ -265,7 +265,7 @@ void MapPyramid::State::keep(const Job& job, Tensor cells) {
   kept.exact = !job.sampled;
   kept.used = ++clock;
   ++version;
-  while (kept_numbers > most_kept) {
+  while (kept_numbers > max_cached) {
     const auto oldest = std::min_element(
         tiles.begin(), tiles.end(),
         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
@@ -274,7 +274,7 @@ void MapPyramid::State::keep(const Job& job, Tensor cells) {
   }
 }
 
-// A tile from the four of the finer level that it covers; undefined where one is not there.
+// Pools a tile from the four that it covers on the finer level; undefined if one is missing.
 Tensor MapPyramid::State::pooled_children(const Job& job) {
   if (job.key.level == 0 || job.sampled) return {};
   const TileRequest whole = job.request();
@@ -298,7 +298,7 @@ Tensor MapPyramid::State::pooled_children(const Job& job) {
           const bool stronger = std::abs(number) > std::abs(cell) ||
                                 (std::abs(number) == std::abs(cell) && number > cell);
           if (stronger) cell = number;
-        } else {  // by the pairs of each: cells at the border have fewer
+        } else {  // weighted by pairs: border cells have fewer
           const Index pairs =
               std::min(step, part.height - r * step) * std::min(step, part.width - c * step);
           cell += number * static_cast<float>(pairs);
@@ -319,7 +319,7 @@ Tensor MapPyramid::State::pooled_children(const Job& job) {
 
 void MapPyramid::State::work() {
   Clock::time_point woken{};
-  bool unseen = false;  // something since the last wake
+  bool unseen = false;  // changes since the last wake
   std::unique_lock lock(mutex);
   for (;;) {
     changed.wait(lock, [&] { return ending || !jobs.empty(); });
@@ -331,13 +331,13 @@ void MapPyramid::State::work() {
         Tensor cells = pooled_children(job);
         if (!cells.defined()) cells = computed(job, lock);
         if (cells.defined()) keep(job, std::move(cells));
-      } catch (const std::exception& e) {  // no memory for what is kept
+      } catch (const std::exception& e) {  // out of memory
         error = e.what();
         jobs.clear();
       }
       unseen = true;
     }
-    if (!unseen || (!jobs.empty() && Clock::now() - woken < kLeastBetweenWakes)) continue;
+    if (!unseen || (!jobs.empty() && Clock::now() - woken < kMinWakeInterval)) continue;
     woken = Clock::now();
     unseen = false;
     lock.unlock();
@@ -346,7 +346,7 @@ void MapPyramid::State::work() {
   }
 }
 
-// Without the lock; undefined where it was stopped or failed.
+// Runs without the lock; undefined if it was stopped or failed.
 Tensor MapPyramid::State::computed(const Job& job, std::unique_lock<std::mutex>& lock) {
   Tensor cells;
   std::string problem;
@@ -357,7 +357,7 @@ Tensor MapPyramid::State::computed(const Job& job, std::unique_lock<std::mutex>&
   try {
     cells = job.tiles->tile(job.request(), own_stop);
   } catch (const Stopped&) {
-    // Somebody looks elsewhere.
+    // The view moved.
   } catch (const std::exception& e) {
     problem = e.what();
   }

@@ -1,7 +1,7 @@
-// What a head group remembers of the segments before (SPEC-MODELS section 4).
+// State that a head group keeps of earlier segments (spec-models.md, section 4).
 //
-// Numbers only: no gradient flows to earlier segments. Positions count from the beginning of the
-// text. B items of a batch, oldest rows first.
+// Plain numbers: no gradient flows to earlier segments. Positions count from the beginning of the
+// text. Batch of B items, oldest rows first.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "core/part/info.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 
-// The rows of the text, by position, that a remembered row was made of.
+// Rows of the text, by position, that a remembered row was computed from.
 struct RowSource {
   Index first = 0, count = 1, step = 1;
   Index last() const { return first + (count - 1) * step; }
@@ -21,13 +22,13 @@ struct RowSource {
 };
 
 struct Remembered {
-  Tensor rows;        // [B, m, d] that entered the layer; the last one before the segment to come
+  Tensor rows;        // [B, m, d] layer inputs; the last one precedes the next segment
   Tensor compressed;  // [B, c, d]
   std::vector<std::int32_t> compressed_positions;  // [B c]
   std::vector<RowSource> compressed_from;          // [B c]
   Tensor keys, values;                             // [B h_kv, m, d_k] stored as they were
-  // Of each of `rows`: attention that it got, summed over heads and queries [B m], and the number
-  // of segments that saw it [m].
+  // For each of `rows`: attention received, summed over heads and queries [B m], and the number of
+  // segments that could see it [m].
   std::vector<double> usage;
   std::vector<Index> seen;
 
@@ -37,29 +38,29 @@ struct Remembered {
   bool empty() const { return row_count() + compressed_count() + stored_count() == 0; }
 };
 
-// Keys and values [B h_kv, n, d_k] that rows [B, n, d] of a layer's input give.
+// Projects rows [B, n, d] of a layer's input to keys and values [B h_kv, n, d_k].
 using Projection = std::function<std::pair<Var, Var>(const Var& rows)>;
 
-// A segment that was just read, for Variant::remember.
+// A completed segment, for VariantMemory::remember.
 struct SegmentRead {
   const Values& values;
   const NamedVars& weights;
   Index batch = 1, heads = 1, kv_heads = 1;
-  Index first = 0;       // the position of the segment's first row
-  Index usual = 0;       // S: how long segments are, also where this one is shorter
-  Tensor x{};            // [B, S, d] rows that entered the layer
-  Tensor q{}, k{}, v{};  // [B h, S, d_k], [B h_kv, S, d_k] twice, before any encoding
-  Tensor attention{};    // [B h, S, c + m + S], where Variant::remembers_attention
-  Projection project{};  // with constant weights
-  // Takes the terms of losses: "auto_encoding".
+  Index first = 0;              // position of the segment's first row
+  Index segment_length = 0;     // S: the usual segment length, even if this one is shorter
+  Tensor x{};                   // [B, S, d] layer inputs
+  HeadTensors<Tensor> input{};  // before any encoding
+  Tensor attention{};           // [B h, S, c + m + S], if VariantMemory::needs_attention
+  Projection project{};         // with constant weights
+  // Receives loss terms: "auto_encoding".
   std::function<void(const std::string& name, const Var& value)> add_loss{};
 };
 
-// What the columns before those of the segment hold, oldest first, of the first sequence:
-// compressed rows, then rows or stored keys. first: the position of the segment to come.
+// Sources of the columns before those of the segment, oldest first, of the first sequence:
+// compressed rows, then rows or stored keys. first: position of the next segment.
 std::vector<RowSource> sources_of(const Remembered& remembered, Index first);
 
-// The weights by which a variant finds what is remembered: "mem.k", "mem.v", and of compressed rows
+// Adds the remembered state to the weights: "mem.k", "mem.v", and for compressed rows
 // "compressed.k", "compressed.v", "compressed.position", relative to position `first`.
 void recall(const Remembered& remembered, Index first, const Projection& project,
             NamedVars& weights);

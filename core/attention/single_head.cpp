@@ -6,7 +6,7 @@ namespace attnscope {
 
 namespace {
 
-// What a head uses of an array whose first axis is heads, groups of heads, or one for all.
+// A head's slice of an array whose first axis is heads, groups of heads, or 1.
 Var of_head(const Var& var, Index head, Index heads) {
   if (!var.defined()) return var;
   return var.value().slice(head / (heads / var.dim(0)), 1);
@@ -24,7 +24,7 @@ Pattern of_head(const Pattern& pattern, Index head) {
 }  // namespace
 
 Part single_head(const Part& part, Index head) {
-  if (part.batch != 1) throw std::logic_error("attention part: a single head of a batch");
+  if (part.batch != 1) throw std::logic_error("attention part: expected batch 1");
   Part one = part;
   one.heads = 1;
   const auto cut = [&](Var& var) { var = of_head(var, head, part.heads); };

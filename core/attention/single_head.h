@@ -1,11 +1,11 @@
-// One head of a part by itself, for whoever looks at one.
+// A single head of a part, for views.
 #pragma once
 
 #include "core/part/part.h"
 
 namespace attnscope {
 
-// The same with this head alone. The part has batch 1 and needs no gradients.
+// Copy of the part with this head alone. Requires batch 1; drops gradients.
 Part single_head(const Part& part, Index head);
 
 }  // namespace attnscope

@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-// A part with none of another's score ingredients.
+// Copy of a part without score ingredients.
 Part without_scores(const Part& part) {
   Part bare;
   bare.batch = part.batch;

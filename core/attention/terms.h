@@ -1,4 +1,4 @@
-// What a part says of its pairs: score terms, and which of them take part.
+// Score terms and allowed pairs of a part.
 #pragma once
 
 #include <map>
@@ -8,20 +8,19 @@
 
 namespace attnscope {
 
-// The score terms of a part, scale applied, [B h, L_q, L_k] each, 0 where not allowed; SPEC
-// section 3, `--terms`. Their sum (times Factor, where there is one) is `scores`, before the cap
-// where these have one. Content is
-// always there.
+// Score terms of a part, scaled, [B h, L_q, L_k] each, 0 where not allowed (spec.md, section 3;
+// `--terms`). Their sum (times Factor, if present) is `scores` before the cap. Content is always
+// present.
 std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop = {});
 
-// Queries or keys as the sum of what their content gives and what their place gives.
+// Queries or keys as the sum of a content and a position part.
 struct Addends {
   Var content, place;  // [B h, L, d_k] each
 };
-// Their product multiplied out, as Part::split has it: of encodings of the input.
+// The expanded product, for Part::split: encodings of the input.
 std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys);
 
-// 1 where a pair takes part: allowed by the pattern and reached by the span.  [B h, L_q, L_k]
+// 1 where a pair is allowed by the pattern and within the span.  [B h, L_q, L_k]
 ByteTensor allowed_pairs(const Part& part);
 
 }  // namespace attnscope

@@ -12,10 +12,10 @@ void check(const TileRequest& r, Index heads, Index queries, Index keys) {
       within(r.column, r.width, keys) && r.step >= 1) {
     return;
   }
-  throw std::logic_error("a tile of step " + std::to_string(r.step) + " at row " +
+  throw std::logic_error("attention tile: step " + std::to_string(r.step) + ", row " +
                          std::to_string(r.row) + " + " + std::to_string(r.height) + ", column " +
-                         std::to_string(r.column) + " + " + std::to_string(r.width) + " of head " +
-                         std::to_string(r.head) + " is not within maps of shape " +
+                         std::to_string(r.column) + " + " + std::to_string(r.width) + ", head " +
+                         std::to_string(r.head) + ": expected a rectangle within maps of shape " +
                          to_string(Shape{heads, queries, keys}));
 }
 

@@ -1,4 +1,4 @@
-// Attention that is not kept: any rectangle of it, at any resolution, whenever somebody looks.
+// Attention maps that are not stored: any rectangle at any resolution, computed on demand.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace attnscope {
 
-// How the pairs of a cell become one number. Max: the weight of largest magnitude (of equals the
-// positive one), which among the weights of a softmax is the largest. Mean: over all pairs of the
-// cell, those that are not allowed counting as 0.
+// Reduction of the pairs of a cell. Max: the weight of largest magnitude (the positive one if
+// equal), which for softmax weights is the maximum. Mean: over all pairs of the cell; pairs that
+// are not allowed count as 0.
 enum class Pooling { Max, Mean };
 
 // Rows [row, row + height) and columns [column, column + width) of one map, `step` x `step` pairs a
@@ -21,31 +21,31 @@ struct TileRequest {
   Index row = 0, column = 0, height = 0, width = 0;
   Index step = 1;
   Pooling pooling = Pooling::Max;
-  // Looks at one row of each `step` only, the middle one: a preview at 1 / step of the cost.
+  // Uses only the middle row of each `step` rows: a preview at 1 / step of the cost.
   bool sampled = false;
 
   Index cell_rows() const { return (height + step - 1) / step; }
   Index cell_columns() const { return (width + step - 1) / step; }
 };
 
-// The maps of a part, derived from its ingredients and its rows' log-sum-exp: memory is linear in
-// the length. Safe to use from several threads at once.
+// Maps of a part, derived from its ingredients and the log-sum-exp of its rows: memory is linear in
+// the length. Thread-safe.
 class AttentionTiles {
  public:
   virtual ~AttentionTiles() = default;
-  // Exact but for a sampled one.  [ceil(height / step), ceil(width / step)]
-  // Throws Stopped within 50 ms of a request, WorkError when a device fails. The rectangle lies
-  // within the map, and step is at least 1: std::logic_error.
+  // Exact unless `sampled`.  [ceil(height / step), ceil(width / step)]
+  // Throws Stopped within 50 ms of a request, WorkError if the device fails, std::logic_error if
+  // the rectangle exceeds the map or step < 1.
   virtual Tensor tile(const TileRequest& request, const Stop& stop) const = 0;
-  // Why tiles are not computed where they were to be; empty: they are.
+  // Reason why tiles are not computed on the requested device; empty if they are.
   virtual std::string note() const { return {}; }
 };
 
-// On the CPU. log_sum_exp: as Backend::run reports it, [B h, L_q]; undefined where the part has no
-// normaliser. What both sides need is made at the first request.
+// Tiles computed on the CPU. log_sum_exp: of Backend::run, [B h, L_q]; undefined if the part has no
+// normaliser. Shared data is prepared on the first request.
 std::shared_ptr<const AttentionTiles> cpu_tiles(Part part, Tensor log_sum_exp);
 
-// std::logic_error where a request does not lie within maps [B h, queries, keys].
+// Throws std::logic_error if a request exceeds maps of shape [B h, queries, keys].
 void check(const TileRequest& request, Index heads, Index queries, Index keys);
 
 }  // namespace attnscope

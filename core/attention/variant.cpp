@@ -65,21 +65,21 @@ const Variant& variant(std::string_view id) {
   return find_by_id(variants(), id, "variant.type");
 }
 
-Needs needs(const Variant& variant, const Values& values) {
-  return variant.needs ? variant.needs(values) : Needs{};
+bool always(const Values&) {
+  return true;
 }
 
-bool is_incremental(const Variant& variant, const Values& values) {
-  return variant.incremental && (!variant.incremental_with || variant.incremental_with(values));
+bool never(const Values&) {
+  return false;
 }
 
 bool is_pattern_alone(const Variant& variant, const Values& values) {
   if (!variant.pattern) return false;
-  return !variant.evaluate || (variant.evaluates_with && !variant.evaluates_with(values));
+  return !variant.evaluate || !variant.evaluates_with(values);
 }
 
-bool takes_score_changes(const Variant& variant) {
-  return variant.caps_and_sinks || (variant.pattern && !variant.evaluate);
+bool accepts_score_changes(const Variant& variant) {
+  return variant.scores.caps_and_sinks || (variant.pattern && !variant.evaluate);
 }
 
 Choice variant_from_json(const Json& object, std::string_view path) {
@@ -102,16 +102,17 @@ bool is_of_pairs(const Encoding& encoding) {
 
 std::string combination_refusal(const Variant& variant, const Encoding& encoding,
                                 const Values& values) {
-  if (variant.relative_only && encoding.absolute) {
-    return "position.type: " + encoding.id + " gives absolute positions, which the memory of " +
-           variant.id + " has not; expected an encoding of distances or none";
+  if (variant.encodings.relative_only && encoding.absolute) {
+    return "position.type: " + encoding.id + " has absolute positions, unlike the memory of " +
+           variant.id + "; expected a relative encoding or none";
   }
-  const bool turns = variant.takes_turning && encoding.turned;
-  if (is_of_pairs(encoding) && variant.takes_pairs && !variant.takes_pairs(values) && !turns) {
-    return "position.type: " + variant.label + " " + variant.without_pairs + ", so " +
+  const bool turns = variant.encodings.accepts_rotary && encoding.rotate;
+  if (is_of_pairs(encoding) && !variant.encodings.accepts_pairs(values) && !turns) {
+    return "position.type: " + variant.label + " " + variant.encodings.pairs_refusal + ", so " +
            encoding.label.substr(0, encoding.label.find(',')) + " has nothing to " +
-           (encoding.turned ? "turn" : "change") + "; expected none, " +
-           (variant.takes_turning ? "an encoding that turns queries and keys (rope), " : "") +
+           (encoding.rotate ? "rotate" : "change") + "; expected none, " +
+           (variant.encodings.accepts_rotary ? "an encoding that rotates queries and keys (rope), "
+                                             : "") +
            "sinusoidal, learned or universal, found " + encoding.id;
   }
   return {};
@@ -139,9 +140,9 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
   } catch (const InputError& error) {
     return error.what();
   }
-  if (causal && !v.causal_refusal.empty()) return "causal: " + v.causal_refusal;
-  if (!v.cross && queries != keys && queries > 0 && keys > 0) {
-    return "k: " + v.id + " needs as many keys as queries, " + std::to_string(queries) +
+  if (causal && !v.causality.refusal.empty()) return "causal: " + v.causality.refusal;
+  if (!v.inputs.cross && queries != keys && queries > 0 && keys > 0) {
+    return "k: expected as many keys as queries for " + v.id + ", " + std::to_string(queries) +
            ", found " + std::to_string(keys);
   }
   const std::string combination = combination_refusal(v, e, variant_choice.values);
@@ -150,7 +151,7 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
   const Situation at{.dimensions = dimensions,
                      .queries = queries,
                      .keys = keys,
-                     .causal = causal || v.causal_by_definition};
+                     .causal = causal || v.causality.by_definition};
   const auto objection = [&at](const Info& info, const Values& values, const char* path) {
     const std::string text = info.objection ? info.objection(values, at) : "";
     const std::string about = text.substr(0, text.find(':'));
@@ -169,20 +170,21 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
   const Variant& v = variant(input.variant.id);
   const Encoding& e = encoding(input.encoding.id);
   const Dimensions dimensions = operation_dimensions(input);
-  // Cached keys are no cross-attention: the queries are the last of the same sequence.
+  // Cached keys are not cross-attention: the queries are the last of the same sequence.
   const bool cached = !input.positions.empty();
   const Index keys = key_count(input);
   const std::string reason = refusal(input.variant, input.encoding, input.causal, dimensions,
                                      cached ? keys : query_count(input), keys);
   if (!reason.empty()) throw InputError(reason);
-  if ((input.score_cap > 0 || input.sinks.defined()) && !takes_score_changes(v)) {
-    throw InputError("variant.type: " + v.id +
-                     " has no softmax over the scores of single keys that a cap or sinks could "
-                     "change; expected full or a fixed pattern");
+  if ((input.score_cap > 0 || input.sinks.defined()) && !accepts_score_changes(v)) {
+    throw InputError(
+        "variant.type: expected full or a fixed pattern for score caps and sinks, "
+        "found " +
+        v.id);
   }
   check_weights(v, input.variant.values, dimensions, input.weights);
   if (!is_of_input(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
-  const bool causal = input.causal || v.causal_by_definition;
+  const bool causal = input.causal || v.causality.by_definition;
   OperationResult result;
   if (!is_pattern_alone(v, input.variant.values)) {
     result = v.evaluate(input, backend, wanted, stop);
@@ -191,8 +193,8 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
     apply_encoding(part, input, causal);
     result = run_part(std::move(part), backend, wanted, stop);
   }
-  if (causal && v.looks_ahead) {
-    result.looks_ahead = v.looks_ahead(input.variant.values, input.weights);
+  if (causal && v.causality.leaks_future) {
+    result.leaks_future = v.causality.leaks_future(input.variant.values, input.weights);
   }
   return result;
 }

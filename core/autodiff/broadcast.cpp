@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Columns that one thread sums, so that the order of additions does not depend on threads.
+// Columns per thread, so that the order of additions does not depend on the thread count.
 constexpr Index kColumns = 64;
 
 std::vector<Index> strides_in(const Shape& shape, std::size_t result_rank) {
@@ -42,7 +42,7 @@ Shape broadcast_shape(const char* operation, const Shape& a, const Shape& b) {
     const Index x = i <= a.size() ? a[a.size() - i] : 1, y = i <= b.size() ? b[b.size() - i] : 1;
     if (x != y && x != 1 && y != 1) {
       throw InputError(std::string(operation) + " of " + to_string(a) + " and " + to_string(b) +
-                       ": shapes do not fit");
+                       ": incompatible shapes");
     }
     result[result.size() - i] = x == 1 ? y : x;
   }

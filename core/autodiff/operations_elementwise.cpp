@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace {
 
-// to[i] = f(a[i * stride_a], b[i * stride_b]); strides are 0 or 1. Apart, so that each loop is
-// plain enough for vector code.
+// to[i] = f(a[i * stride_a], b[i * stride_b]); strides are 0 or 1. Separate loops can be
+// vectorised.
 template <class F>
 void binary_row(const float* a, const float* b, float* to, const BroadcastAxis& axis, Index first,
                 Index last, const F& f) {
@@ -62,7 +62,7 @@ Tensor unary(const Tensor& x, const F& f) {
   return result;
 }
 
-// gradient[i] * derivative(saved[i]), added to the input's gradient.
+// Adds gradient[i] * derivative(saved[i]) to the input's gradient.
 template <class F>
 void accumulate_unary(const Var& input, const Tensor& gradient, const Tensor& saved,
                       const F& derivative) {
@@ -79,18 +79,18 @@ void accumulate_unary(const Var& input, const Tensor& gradient, const Tensor& sa
   });
 }
 
-// An operation whose derivative follows from x.
+// An operation whose derivative is a function of its input.
 template <class F, class D>
-Var of_input(const char* name, const Var& x, const F& f, const D& derivative) {
+Var from_input(const char* name, const Var& x, const F& f, const D& derivative) {
   return record(name, unary(x.value(), f), {x},
                 [derivative](const Tensor& gradient, const std::vector<Var>& inputs) {
                   accumulate_unary(inputs[0], gradient, inputs[0].value(), derivative);
                 });
 }
 
-// An operation whose derivative follows from its result.
+// An operation whose derivative is a function of its result.
 template <class F, class D>
-Var of_result(const char* name, const Var& x, const F& f, const D& derivative) {
+Var from_result(const char* name, const Var& x, const F& f, const D& derivative) {
   const Tensor result = unary(x.value(), f);
   return record(name, result, {x},
                 [derivative, result](const Tensor& gradient, const std::vector<Var>& inputs) {
@@ -98,7 +98,7 @@ Var of_result(const char* name, const Var& x, const F& f, const D& derivative) {
                 });
 }
 
-// The inside of GPT-2's tanh: sqrt(2 / pi) (x + 0.044715 x^3).
+// Argument of the tanh in GPT-2's GELU: sqrt(2 / pi) (x + 0.044715 x^3).
 constexpr float kGeluScale = 0.797884560802865f;
 constexpr float kGeluCubic = 0.044715f;
 
@@ -109,7 +109,7 @@ Var add(const Var& a, const Var& b) {
   return record("add", std::move(result), {a, b},
                 [](const Tensor& gradient, const std::vector<Var>& inputs) {
                   for (const Var& input : inputs) {
-                    if (!input.wants_gradient()) continue;
+                    if (!input.requires_gradient()) continue;
                     accumulate(input, sum_to_shape(gradient, input.shape()));
                   }
                 });
@@ -119,10 +119,10 @@ Var subtract(const Var& a, const Var& b) {
   Tensor result = binary("subtract", a.value(), b.value(), [](float x, float y) { return x - y; });
   return record("subtract", std::move(result), {a, b},
                 [](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  if (inputs[0].wants_gradient()) {
+                  if (inputs[0].requires_gradient()) {
                     accumulate(inputs[0], sum_to_shape(gradient, inputs[0].shape()));
                   }
-                  if (inputs[1].wants_gradient()) {
+                  if (inputs[1].requires_gradient()) {
                     const Tensor sum = sum_to_shape(gradient, inputs[1].shape());
                     accumulate(inputs[1], unary(sum, [](float g) { return -g; }));
                   }
@@ -134,7 +134,7 @@ Var multiply(const Var& a, const Var& b) {
   return record("multiply", binary("multiply", a.value(), b.value(), product), {a, b},
                 [product](const Tensor& gradient, const std::vector<Var>& inputs) {
                   for (std::size_t i = 0; i < 2; ++i) {
-                    if (!inputs[i].wants_gradient()) continue;
+                    if (!inputs[i].requires_gradient()) continue;
                     const Tensor& other = inputs[1 - i].value();
                     const Tensor all = binary("multiply", gradient, other, product);
                     accumulate(inputs[i], sum_to_shape(all, inputs[i].shape()));
@@ -148,10 +148,10 @@ Var divide(const Var& a, const Var& b) {
   return record("divide", result, {a, b},
                 [quotient, result](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const Tensor scaled = binary("divide", gradient, inputs[1].value(), quotient);
-                  if (inputs[0].wants_gradient()) {
+                  if (inputs[0].requires_gradient()) {
                     accumulate(inputs[0], sum_to_shape(scaled, inputs[0].shape()));
                   }
-                  if (inputs[1].wants_gradient()) {  // -gradient a / b^2
+                  if (inputs[1].requires_gradient()) {  // -gradient a / b^2
                     const Tensor all =
                         binary("divide", scaled, result, [](float x, float y) { return -x * y; });
                     accumulate(inputs[1], sum_to_shape(all, inputs[1].shape()));
@@ -160,28 +160,28 @@ Var divide(const Var& a, const Var& b) {
 }
 
 Var scale(const Var& x, float factor) {
-  return of_input(
+  return from_input(
       "scale", x, [factor](float v) { return v * factor; }, [factor](float) { return factor; });
 }
 
 Var relu(const Var& x) {
-  return of_input(
+  return from_input(
       "relu", x, [](float v) { return v < 0 ? 0.0f : v; },
       [](float v) { return v > 0 ? 1.0f : 0.0f; });
 }
 
-Var clamp(const Var& x, float least, float most) {
-  return of_input(
-      "clamp", x, [=](float v) { return v < least  ? least
-                                        : v > most ? most
-                                                   : v; },
-      [=](float v) { return v > least && v < most ? 1.0f : 0.0f; });
+Var clamp(const Var& x, float min, float max) {
+  return from_input(
+      "clamp", x, [=](float v) { return v < min   ? min
+                                        : v > max ? max
+                                                  : v; },
+      [=](float v) { return v > min && v < max ? 1.0f : 0.0f; });
 }
 
 Var gelu(const Var& x) {
   constexpr float kInverseRoot2 = std::numbers::sqrt2_v<float> / 2;
   constexpr float kDensity = 0.398942280401433f;  // 1 / sqrt(2 pi)
-  return of_input(
+  return from_input(
       "gelu", x, [](float v) { return 0.5f * v * (1.0f + vector_math::erf(v * kInverseRoot2)); },
       [](float v) {
         return 0.5f * (1.0f + vector_math::erf(v * kInverseRoot2)) +
@@ -190,7 +190,7 @@ Var gelu(const Var& x) {
 }
 
 Var gelu_tanh(const Var& x) {
-  return of_input(
+  return from_input(
       "gelu_tanh", x,
       [](float v) {
         const float inside = kGeluScale * (v + kGeluCubic * v * v * v);
@@ -204,7 +204,7 @@ Var gelu_tanh(const Var& x) {
 }
 
 Var silu(const Var& x) {
-  return of_input(
+  return from_input(
       "silu", x, [](float v) { return v * vector_math::sigmoid(v); },
       [](float v) {
         const float s = vector_math::sigmoid(v);
@@ -213,41 +213,41 @@ Var silu(const Var& x) {
 }
 
 Var tanh(const Var& x) {
-  return of_result(
+  return from_result(
       "tanh", x, [](float v) { return vector_math::tanh(v); },
       [](float y) { return 1.0f - y * y; });
 }
 
 Var sigmoid(const Var& x) {
-  return of_result(
+  return from_result(
       "sigmoid", x, [](float v) { return vector_math::sigmoid(v); },
       [](float y) { return y * (1.0f - y); });
 }
 
 Var softplus(const Var& x) {
-  return of_input(
+  return from_input(
       "softplus", x,
       [](float v) { return (v < 0 ? 0.0f : v) + std::log1p(std::exp(-std::abs(v))); },
       [](float v) { return vector_math::sigmoid(v); });
 }
 
 Var exp(const Var& x) {
-  return of_result(
+  return from_result(
       "exp", x, [](float v) { return vector_math::exp(v); }, [](float y) { return y; });
 }
 
 Var sine(const Var& x) {
-  return of_input(
+  return from_input(
       "sine", x, [](float v) { return std::sin(v); }, [](float v) { return std::cos(v); });
 }
 
 Var cosine(const Var& x) {
-  return of_input(
+  return from_input(
       "cosine", x, [](float v) { return std::cos(v); }, [](float v) { return -std::sin(v); });
 }
 
 Var log(const Var& x) {
-  return of_input(
+  return from_input(
       "log", x, [](float v) { return std::log(v); }, [](float v) { return 1.0f / v; });
 }
 
@@ -257,9 +257,9 @@ Var dropout(const Var& x, double rate, std::uint64_t seed) {
   }
   if (rate == 0) return x;
   const float kept = static_cast<float>(1 / (1 - rate));
-  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // of 2^24 equally likely numbers
+  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // out of 2^24 random values
   const std::uint64_t stream = Random(seed).bits();
-  // The factors are drawn again on the way back instead of being kept.
+  // The backward pass draws the factors again instead of storing them.
   const auto apply = [zeros, stream, kept](const Tensor& from) {
     Tensor result(from.shape());
     const float* in = from.data();

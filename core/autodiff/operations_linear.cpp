@@ -7,8 +7,8 @@
 namespace attnscope {
 namespace {
 
-// A product of a stack of matrices: C[b] [m, n] = A[b] [m, k] times B[b], which is stored as
-// [k, n], or as [n, k] where `transposed`.
+// Sizes of a batched product: C[b] [m, n] = A[b] [m, k] times B[b], which is stored as [k, n], or
+// as [n, k] if `transposed`.
 struct Sizes {
   Index batch = 1, m = 0, n = 0, k = 0;
   bool transposed = false;
@@ -41,7 +41,7 @@ Matrix stored_b(const Tensor& b, const Sizes& s, bool transposed) {
 Sizes sizes_of(const char* name, const Var& a, const Var& b, bool transposed) {
   const auto wrong = [&] {
     return InputError(std::string(name) + " of " + to_string(a.shape()) + " and " +
-                      to_string(b.shape()) + ": shapes do not fit");
+                      to_string(b.shape()) + ": incompatible shapes");
   };
   if (a.rank() < 1 || b.rank() < 2 || b.rank() > 3) throw wrong();
   Sizes s;

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Independent partial sums of a row, which the compiler keeps in vector registers.
+// Independent partial sums of a row, kept in vector registers.
 constexpr Index kLanes = 32;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
@@ -30,7 +30,7 @@ void for_rows(const Rows& rows, const std::function<void(Index, Index)>& body) {
   parallel_for(rows.count, std::max(Index{1}, kGrain / std::max(rows.size, Index{1})), body);
 }
 
-// sum of term(i) for i < n, in kLanes partial sums.
+// Sum of term(i) for i < n, in kLanes partial sums.
 template <class Term>
 float lane_sum(Index n, const Term& term) {
   float lanes[kLanes] = {};
@@ -63,12 +63,12 @@ float log_sum_exp(const float* x, Index n) {
   return most + std::log(lane_sum(n, [=](Index i) { return vector_math::exp(x[i] - most); }));
 }
 
-// Both norms: y = (x - mean) * inverse * gain + bias, where mean is 0 for RMS norm.
+// Layer and RMS norm: y = (x - mean) * inverse * gain + bias, where mean is 0 for RMS norm.
 struct RowStatistics {
   Tensor mean, inverse;  // [rows]; mean is undefined for RMS norm
 };
 
-// [mean, inverse] of one row.
+// {mean, inverse} of one row.
 std::pair<float, float> row_statistics(const float* x, Index n, float epsilon, bool centred) {
   const float d = static_cast<float>(n);
   const float mean = centred ? lane_sum(n, [=](Index i) { return x[i]; }) / d : 0.0f;
@@ -76,7 +76,7 @@ std::pair<float, float> row_statistics(const float* x, Index n, float epsilon, b
   return {mean, 1.0f / std::sqrt(variance + epsilon)};
 }
 
-// The gradient of x for one row: with n = (x - mean) * inverse and u = gradient * gain,
+// Gradient of x for one row. With n = (x - mean) * inverse and u = gradient * gain:
 // inverse * (u - mean(u) - n * mean(u n)), without mean(u) for RMS norm.
 void norm_row_backward(const float* x, const float* gradient, const float* gain, float mean,
                        float inverse, bool centred, float* to, Index n, bool fresh) {
@@ -95,7 +95,7 @@ void norm_row_backward(const float* x, const float* gradient, const float* gain,
   }
 }
 
-// Sums over rows of gradient * n (or of the gradient alone), by columns.
+// Column sums over rows of gradient * n, or of the gradient if x is null.
 void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& rows, const Tensor* x,
                         const RowStatistics& s) {
   constexpr Index kColumns = 64;
@@ -168,7 +168,7 @@ double total_of(const Tensor& x) {
   return total;
 }
 
-// sum and mean: each number's share of the result is `share`.
+// Implements sum and mean; `share` is each number's weight in the result.
 Var scaled_sum(const char* name, const Var& x, double share) {
   const double total = total_of(x.value()) * share;
   return record(name, Tensor::full({}, static_cast<float>(total)), {x},
@@ -185,7 +185,7 @@ Var sum(const Var& x) {
 }
 
 Var mean(const Var& x) {
-  if (x.value().empty()) throw InputError("mean of no numbers, shape " + to_string(x.shape()));
+  if (x.value().empty()) throw InputError("mean of an empty array, shape " + to_string(x.shape()));
   return scaled_sum("mean", x, 1.0 / static_cast<double>(x.value().size()));
 }
 
@@ -268,7 +268,7 @@ Var log_softmax(const Var& x) {
     for (Index row = first; row < last; ++row) {
       const float* in = from + row * rows.size;
       float* out = to + row * rows.size;
-      // Subtracting the maximum first keeps small differences of large numbers.
+      // Subtracting the maximum first preserves small differences of large numbers.
       const float most = row_maximum(in, rows.size);
       const float rest =
           std::log(lane_sum(rows.size, [=](Index i) { return vector_math::exp(in[i] - most); }));
@@ -298,7 +298,7 @@ Var cross_entropy(const Var& logits, const IntTensor& targets) {
   const Rows rows = rows_of("cross_entropy", logits.shape());
   if (Shape(logits.shape().begin(), logits.shape().end() - 1) != targets.shape()) {
     throw InputError("cross_entropy of " + to_string(logits.shape()) + " and targets " +
-                     to_string(targets.shape()) + ": shapes do not fit");
+                     to_string(targets.shape()) + ": incompatible shapes");
   }
   Index counted = 0;
   for (const std::int32_t target : targets) {
@@ -308,7 +308,7 @@ Var cross_entropy(const Var& logits, const IntTensor& targets) {
     }
     counted += target >= 0;
   }
-  Tensor sums({rows.count});  // the rows' log-sum-exp
+  Tensor sums({rows.count});  // log-sum-exp per row
   Tensor losses({rows.count});
   const float* from = logits.value().data();
   for_rows(rows, [&, from](Index first, Index last) {

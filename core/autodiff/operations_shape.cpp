@@ -10,12 +10,12 @@
 namespace attnscope {
 namespace {
 
-Index grain_of_rows(Index row_size) {
+Index row_grain(Index row_size) {
   return std::max(Index{1}, kGrain / std::max(row_size, Index{1}));
 }
 
-// 0 <= axis < rank, from an axis that may count from the end.
-Index checked_axis(const char* operation, const Shape& shape, Index axis) {
+// Normalises an axis that may count from the end to [0, rank).
+Index normalise_axis(const char* operation, const Shape& shape, Index axis) {
   const Index rank = static_cast<Index>(shape.size());
   if (axis < -rank || axis >= rank) {
     throw InputError(std::string(operation) + ": no axis " + std::to_string(axis) + " in shape " +
@@ -24,7 +24,7 @@ Index checked_axis(const char* operation, const Shape& shape, Index axis) {
   return axis < 0 ? axis + rank : axis;
 }
 
-// An array seen as [outer, n, inner] around an axis.
+// An array viewed as [outer, n, inner] around an axis.
 struct AroundAxis {
   Index outer = 1, n = 1, inner = 1;
 };
@@ -41,19 +41,19 @@ void copy_floats(const float* from, float* to, Index count) {
   if (count > 0) std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
 }
 
-// Copies blocks of `size` numbers, block i from from + i * from_step to to + i * to_step.
+// Copies blocks of `size` numbers: block i from from + i * from_step to to + i * to_step.
 void copy_blocks(const float* from, Index from_step, float* to, Index to_step, Index blocks,
                  Index size) {
-  parallel_for(blocks, grain_of_rows(size), [=](Index first, Index last) {
+  parallel_for(blocks, row_grain(size), [=](Index first, Index last) {
     for (Index i = first; i < last; ++i) copy_floats(from + i * from_step, to + i * to_step, size);
   });
 }
 
-Tensor permuted(const Tensor& x, const std::vector<Index>& axes) {
+Tensor permute_axes(const Tensor& x, const std::vector<Index>& axes) {
   const std::size_t rank = axes.size();
   std::vector<Index> strides(rank, 1);
   for (std::size_t i = rank - 1; i-- > 0;) strides[i] = strides[i + 1] * x.shape()[i + 1];
-  Shape shape(rank), steps(rank);  // of the result, and how far each of its axes moves in x
+  Shape shape(rank), steps(rank);  // of the result; stride in x of each result axis
   for (std::size_t i = 0; i < rank; ++i) {
     shape[i] = x.shape()[static_cast<std::size_t>(axes[i])];
     steps[i] = strides[static_cast<std::size_t>(axes[i])];
@@ -63,7 +63,7 @@ Tensor permuted(const Tensor& x, const std::vector<Index>& axes) {
   const Index size = shape.back(), step = steps.back();
   const float* from = x.data();
   float* to = result.data();
-  parallel_for(result.size() / size, grain_of_rows(size), [&, from, to](Index first, Index last) {
+  parallel_for(result.size() / size, row_grain(size), [&, from, to](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       Index at = 0, rest = row;
       for (std::size_t i = rank - 1; i-- > 0;) {
@@ -80,7 +80,7 @@ Tensor permuted(const Tensor& x, const std::vector<Index>& axes) {
   return result;
 }
 
-// [B, L, h d_k] <-> [B h, L, d_k]: both ways a walk over rows of d_k numbers.
+// [B, L, h d_k] <-> [B h, L, d_k], by rows of d_k numbers.
 struct HeadSizes {
   Index batch, length, heads, size;
 };
@@ -95,7 +95,7 @@ void split(const float* from, float* to, const HeadSizes& s) {
   });
 }
 void merge(const float* from, float* to, const HeadSizes& s) {
-  parallel_for(s.batch * s.length, grain_of_rows(s.heads * s.size), [=](Index first, Index last) {
+  parallel_for(s.batch * s.length, row_grain(s.heads * s.size), [=](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const Index b = i / s.length, row = i % s.length;
       for (Index head = 0; head < s.heads; ++head) {
@@ -106,9 +106,9 @@ void merge(const float* from, float* to, const HeadSizes& s) {
   });
 }
 
-// Adds rows of the gradient to the rows of the table that they came from.
+// Adds rows of the gradient to the table rows that they came from.
 void scatter_add(const float* gradient, const IntTensor& ids, Index width, Tensor& table) {
-  // Threads share the columns, not the rows: an id may occur twice.
+  // Threads divide the columns, not the rows: an id may occur twice.
   parallel_for(width, std::max(Index{16}, kGrain / std::max(ids.size(), Index{1})),
                [&, gradient](Index first, Index last) {
                  for (Index i = 0; i < ids.size(); ++i) {
@@ -118,13 +118,13 @@ void scatter_add(const float* gradient, const IntTensor& ids, Index width, Tenso
                });
 }
 
-// Apart, since only here the compiler can know that nothing overlaps.
-void turn_halves(const float* a, const float* b, const float* cosine, const float* sine, float sign,
-                 float* __restrict low, float* __restrict high, Index pairs) {
+// A separate function so that the compiler can assume that the arrays do not overlap.
+void rotate_halves(const float* a, const float* b, const float* cosine, const float* sine,
+                   float sign, float* __restrict low, float* __restrict high, Index pairs) {
   for (Index t = 0; t < pairs; ++t) {
-    const float turn = sign * sine[t];
-    low[t] = a[t] * cosine[t] - b[t] * turn;
-    high[t] = a[t] * turn + b[t] * cosine[t];
+    const float rotation_sine = sign * sine[t];
+    low[t] = a[t] * cosine[t] - b[t] * rotation_sine;
+    high[t] = a[t] * rotation_sine + b[t] * cosine[t];
   }
 }
 
@@ -132,27 +132,27 @@ struct Rotation {
   Tensor cosine, sine;  // [L, p]
   bool interleaved;
 };
-// Turns by the angles, or back where `sign` is -1.
-Tensor rotated(const Tensor& x, const Rotation& r, float sign) {
+// Rotates by the angles, or by their negatives if `sign` is -1.
+Tensor apply_rotation(const Tensor& x, const Rotation& r, float sign) {
   Tensor result(x.shape());
   const Index d = x.dim(-1), length = x.dim(-2), pairs = r.cosine.dim(1);
   const float* from = x.data();
   float* to = result.data();
   const float *cosine = r.cosine.data(), *sine = r.sine.data();
   const bool interleaved = r.interleaved;
-  parallel_for(d == 0 ? 0 : x.size() / d, grain_of_rows(d), [=](Index first, Index last) {
+  parallel_for(d == 0 ? 0 : x.size() / d, row_grain(d), [=](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const float *c = cosine + row % length * pairs, *s = sine + row % length * pairs;
       const float* in = from + row * d;
       float* out = to + row * d;
       if (interleaved) {
         for (Index t = 0; t < pairs; ++t) {
-          const float a = in[2 * t], b = in[2 * t + 1], turn = sign * s[t];
-          out[2 * t] = a * c[t] - b * turn;
-          out[2 * t + 1] = a * turn + b * c[t];
+          const float a = in[2 * t], b = in[2 * t + 1], rotation_sine = sign * s[t];
+          out[2 * t] = a * c[t] - b * rotation_sine;
+          out[2 * t + 1] = a * rotation_sine + b * c[t];
         }
       } else {
-        turn_halves(in, in + pairs, c, s, sign, out, out + pairs, pairs);
+        rotate_halves(in, in + pairs, c, s, sign, out, out + pairs, pairs);
       }
       copy_floats(in + 2 * pairs, out + 2 * pairs, d - 2 * pairs);
     }
@@ -177,14 +177,14 @@ Var permute(const Var& x, const std::vector<Index>& axes) {
   };
   if (x.rank() < 1 || static_cast<Index>(axes.size()) != x.rank()) throw wrong();
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    order[i] = checked_axis("permute", x.shape(), axes[i]);
+    order[i] = normalise_axis("permute", x.shape(), axes[i]);
     Index& back = inverse[static_cast<std::size_t>(order[i])];
     if (back >= 0) throw wrong();
     back = static_cast<Index>(i);
   }
-  return record("permute", permuted(x.value(), order), {x},
+  return record("permute", permute_axes(x.value(), order), {x},
                 [inverse](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  accumulate(inputs[0], permuted(gradient, inverse));
+                  accumulate(inputs[0], permute_axes(gradient, inverse));
                 });
 }
 
@@ -197,9 +197,9 @@ Var transpose(const Var& x) {
 }
 
 Var concat(const std::vector<Var>& parts, Index axis) {
-  if (parts.empty()) throw InputError("concat of nothing");
+  if (parts.empty()) throw InputError("concat of an empty list");
   Shape shape = parts[0].shape();
-  axis = checked_axis("concat", shape, axis);
+  axis = normalise_axis("concat", shape, axis);
   const std::size_t at = static_cast<std::size_t>(axis);
   Index total = 0;
   for (const Var& part : parts) {
@@ -210,7 +210,7 @@ Var concat(const std::vector<Var>& parts, Index axis) {
     }
     if (other != shape) {
       throw InputError("concat of " + to_string(parts[0].shape()) + " and " +
-                       to_string(part.shape()) + ": shapes do not fit");
+                       to_string(part.shape()) + ": incompatible shapes");
     }
   }
   shape[at] = total;
@@ -227,7 +227,7 @@ Var concat(const std::vector<Var>& parts, Index axis) {
                   const float* from = gradient.data();
                   for (const Var& input : inputs) {
                     const AroundAxis a = around(input.shape(), axis);
-                    if (input.wants_gradient()) {
+                    if (input.requires_gradient()) {
                       Tensor part(input.shape());
                       copy_blocks(from, step, part.data(), a.n * a.inner, a.outer, a.n * a.inner);
                       accumulate(input, part);
@@ -238,7 +238,7 @@ Var concat(const std::vector<Var>& parts, Index axis) {
 }
 
 Var slice(const Var& x, Index axis, Index first, Index count) {
-  axis = checked_axis("slice", x.shape(), axis);
+  axis = normalise_axis("slice", x.shape(), axis);
   const AroundAxis a = around(x.shape(), axis);
   if (first < 0 || count < 0 || first > a.n - count) {
     throw InputError("slice of " + to_string(x.shape()) + " on axis " + std::to_string(axis) +
@@ -261,7 +261,7 @@ Var slice(const Var& x, Index axis, Index first, Index count) {
                     if (fresh) std::fill(sum.begin(), sum.end(), 0.0f);
                     float* to = sum.data() + first * a.inner;
                     const Index size = count * a.inner;
-                    parallel_for(a.outer, grain_of_rows(size), [=](Index begin, Index end) {
+                    parallel_for(a.outer, row_grain(size), [=](Index begin, Index end) {
                       for (Index i = begin; i < end; ++i) {
                         const float* in = from + i * size;
                         float* out = to + i * a.n * a.inner;
@@ -285,7 +285,7 @@ Var gather(const Var& table, const IntTensor& ids) {
   Tensor result(shape);  // [ids..., d]
   const float* from = table.value().data();
   float* to = result.data();
-  parallel_for(ids.size(), grain_of_rows(width), [=, &ids](Index first, Index last) {
+  parallel_for(ids.size(), row_grain(width), [=, &ids](Index first, Index last) {
     for (Index i = first; i < last; ++i) copy_floats(from + ids[i] * width, to + i * width, width);
   });
   return record("gather", std::move(result), {table},
@@ -332,12 +332,12 @@ Var rotate(const Var& x, const Tensor& cosine, const Tensor& sine, bool interlea
       cosine.dim(0) != x.dim(-2) || 2 * cosine.dim(1) > x.dim(-1)) {
     throw InputError("rotate of " + to_string(x.shape()) + " by angles of shapes " +
                      to_string(cosine.shape()) + " and " + to_string(sine.shape()) +
-                     ": shapes do not fit");
+                     ": incompatible shapes");
   }
   const Rotation rotation{cosine, sine, interleaved};
-  return record("rotate", rotated(x.value(), rotation, 1), {x},
+  return record("rotate", apply_rotation(x.value(), rotation, 1), {x},
                 [rotation](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  accumulate(inputs[0], rotated(gradient, rotation, -1));
+                  accumulate(inputs[0], apply_rotation(gradient, rotation, -1));
                 });
 }
 

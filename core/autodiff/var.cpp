@@ -10,19 +10,21 @@
 
 namespace attnscope {
 
-// An operation's result on the tape, or (without `backward`) a parameter.
+// Tape node: an operation's result or, without `backward`, a parameter.
 class Node {
  public:
   using Backward = std::function<void(const Tensor&, const std::vector<Var>&)>;
 
   explicit Node(Shape value_shape) : shape(std::move(value_shape)) {}
-  Node(Shape value_shape, std::vector<Var> from, Backward how)
-      : shape(std::move(value_shape)), inputs(std::move(from)), backward(std::move(how)) {}
+  Node(Shape value_shape, std::vector<Var> from, Backward backward_function)
+      : shape(std::move(value_shape)),
+        inputs(std::move(from)),
+        backward(std::move(backward_function)) {}
   ~Node() { free_inputs(); }
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // One after the other: a long chain of nodes would overflow the stack by nested destructors.
+  // Iterative: nested destructors of a long chain of nodes would overflow the stack.
   void free_inputs() {
     backward = nullptr;
     std::vector<Var> open = std::move(inputs);
@@ -45,7 +47,7 @@ class Node {
   Tensor gradient;
   std::vector<Var> inputs;
   Backward backward;
-  bool spent = false;  // an operation whose backward has run
+  bool is_freed = false;  // an operation whose backward has run
 };
 
 namespace {
@@ -68,8 +70,8 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// The operations behind `root`, each before everything it was computed from.
-std::vector<std::shared_ptr<Node>> operations_from(const std::shared_ptr<Node>& root) {
+// Operations that `root` depends on, in topological order: each before its inputs.
+std::vector<std::shared_ptr<Node>> operations_in_order(const std::shared_ptr<Node>& root) {
   struct Visit {
     std::shared_ptr<Node> node;
     std::size_t next_input = 0;
@@ -86,7 +88,7 @@ std::vector<std::shared_ptr<Node>> operations_from(const std::shared_ptr<Node>& 
     }
     const std::shared_ptr<Node>& input = top.node->inputs[top.next_input++].node();
     if (input == nullptr || !seen.insert(input.get()).second) continue;
-    if (input->spent) throw std::logic_error("backward() runs through a tape that was freed");
+    if (input->is_freed) throw std::logic_error("backward() through a tape that was already freed");
     if (input->is_operation()) open.push_back({input});
   }
   std::reverse(order.begin(), order.end());
@@ -109,28 +111,28 @@ void Var::clear_gradient() {
   if (node_) node_->gradient = Tensor();
 }
 
-bool wants_tape(std::string_view operation, const std::vector<Var>& inputs) {
+bool requires_tape(std::string_view operation, const std::vector<Var>& inputs) {
   const auto& names = operation_names();
   if (std::find(names.begin(), names.end(), operation) == names.end()) {
     throw std::logic_error("operation \"" + std::string(operation) +
-                           "\" is missing in operation_names()");
+                           "\" is missing from operation_names()");
   }
   return std::any_of(inputs.begin(), inputs.end(),
-                     [](const Var& input) { return input.wants_gradient(); });
+                     [](const Var& input) { return input.requires_gradient(); });
 }
 
-Var on_tape(Tensor value, std::vector<Var> inputs, Node::Backward backward) {
+Var add_to_tape(Tensor value, std::vector<Var> inputs, Node::Backward backward) {
   Var var(std::move(value));
   var.node_ = std::make_shared<Node>(var.shape(), std::move(inputs), std::move(backward));
   return var;
 }
 
 void accumulate(const Var& input, const Tensor& gradient) {
-  if (!input.wants_gradient()) return;
+  if (!input.requires_gradient()) return;
   Node& node = *input.node();
   if (gradient.shape() != node.shape) {
-    throw InputError("a gradient of shape " + to_string(gradient.shape()) +
-                     " for a value of shape " + to_string(node.shape));
+    throw InputError("gradient of shape " + to_string(gradient.shape()) + " for a value of shape " +
+                     to_string(node.shape));
   }
   if (!node.gradient.defined()) {
     node.gradient = gradient;
@@ -142,7 +144,7 @@ void accumulate(const Var& input, const Tensor& gradient) {
 }
 
 void accumulate_with(const Var& input, const std::function<void(Tensor&, bool)>& add) {
-  if (!input.wants_gradient()) return;
+  if (!input.requires_gradient()) return;
   Node& node = *input.node();
   const bool fresh = !node.gradient.defined();
   if (fresh) {
@@ -157,17 +159,18 @@ void backward(const Var& loss) {
   if (loss.value().size() != 1) {
     throw InputError("backward() from shape " + to_string(loss.shape()) + ": expected a scalar");
   }
-  if (!loss.wants_gradient()) return;
-  if (loss.node()->spent) throw std::logic_error("backward() runs through a tape that was freed");
+  if (!loss.requires_gradient()) return;
+  if (loss.node()->is_freed)
+    throw std::logic_error("backward() through a tape that was already freed");
   accumulate(loss, Tensor::full(loss.shape(), 1.0f));
   if (!loss.node()->is_operation()) return;
-  for (std::shared_ptr<Node>& node : operations_from(loss.node())) {
-    // Where no gradient came from above, none goes on.
+  for (std::shared_ptr<Node>& node : operations_in_order(loss.node())) {
+    // Skips nodes that received no gradient.
     if (node->gradient.defined()) {
       const Tensor gradient = std::exchange(node->gradient, Tensor());
       node->backward(gradient, node->inputs);
     }
-    node->spent = true;
+    node->is_freed = true;
     node->free_inputs();
     node.reset();
   }
@@ -220,7 +223,7 @@ const std::vector<std::string_view>& operation_names() {
       "attention",
       // core/attention/variants/shared/feature_weights.h, gated_sums.h
       "feature_weights",
-      // core/model/joins/reversible.cpp
+      // core/model/residual_connections/reversible.cpp
       "reversible",
       "gate_exponents",
   };

@@ -1,5 +1,5 @@
-// What must hold whatever comes in. Where the project is built with its tests, the program ends if
-// it does not, rather than that it goes on with numbers that are no part of an array.
+// Assertion of internal invariants. Aborts on failure in builds with tests (ATTNSCOPE_CHECKS);
+// compiled out otherwise.
 #pragma once
 
 #include <cstdlib>

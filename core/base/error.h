@@ -1,5 +1,5 @@
-// The two ways in which work ends early. Messages are one line, name what is wrong, what was
-// expected and what was found, and are shown to people as they are.
+// Exceptions that end work early. Messages are one line, name the place, the expected and the found
+// value, and are shown to the user unchanged.
 #pragma once
 
 #include <stdexcept>
@@ -7,17 +7,17 @@
 
 namespace attnscope {
 
-// What a person gave (a file, an option, a combination) cannot be used. Exit status 2.
+// Unusable user input: a file, an option or a combination of settings. Exit status 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The input was fine but the work failed (disk full, lost context, diverged). Exit status 1.
+// Failed work on valid input: disk full, lost graphics context, divergence. Exit status 1.
 struct WorkError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Somebody asked to stop, see stop.h. Neither success nor an error.
+// Cancellation on request, see stop.h. Neither success nor an error.
 struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped") {}
 };

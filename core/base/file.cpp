@@ -38,9 +38,8 @@ class Descriptor {
   int fd_;
 };
 
-// Why there can be nothing at this path, where that is for the folders that it lies in: what the
-// system says then ("Permission denied", "Not a directory") leaves one looking elsewhere. Else what
-// the system says.
+// Text for `error` (errno) on `path`. Names the offending parent folder if there is one, since the
+// system's message ("Not a directory") does not.
 std::string reason(const std::filesystem::path& path, int error) {
   std::filesystem::path above;
   for (const std::filesystem::path& part : path.parent_path()) {
@@ -59,7 +58,7 @@ std::string reason(const std::filesystem::path& path, int error) {
   throw WorkError(path.string() + ": cannot be written: " + reason(path, error));
 }
 
-// 0, or the error number.
+// Returns 0 or errno.
 int write_all(int fd, std::string_view bytes) {
   constexpr std::size_t kAtOnce = std::size_t{1} << 23;
   while (!bytes.empty()) {
@@ -81,24 +80,24 @@ int write_pieces(int fd, const std::vector<std::string_view>& pieces) {
   return 0;
 }
 
-// What open(2) would give a new file.
-mode_t usual_mode() {
+// Permissions that open(2) would give to a new file.
+mode_t new_file_mode() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   return 0666 & ~mask;
 }
 
-// ".loss.csv.attnscope-", before the number of the process and six characters.
+// ".loss.csv.attnscope-", followed by the process id and six random characters.
 std::string temporary_prefix(const std::filesystem::path& path) {
-  constexpr std::size_t kMostName = 180;  // names have 255 bytes at most
-  return "." + path.filename().string().substr(0, kMostName) + ".attnscope-";
+  constexpr std::size_t kMaxName = 180;  // file names have at most 255 bytes
+  return "." + path.filename().string().substr(0, kMaxName) + ".attnscope-";
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-// What was left of this file by programs that were killed while they wrote it.
+// Removes temporary files that killed processes left behind while writing `path`.
 void remove_leftovers(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
   std::error_code failed;
@@ -113,7 +112,7 @@ void remove_leftovers(const std::filesystem::path& path) {
   }
 }
 
-// Temporary files that are being written. Goes when nobody needs it any more: also at a fault.
+// A temporary file being written; removed by the destructor unless finish() was called.
 class Unfinished {
  public:
   explicit Unfinished(std::string path) {
@@ -189,12 +188,12 @@ void make_folder(const std::filesystem::path& path) {
   std::filesystem::create_directories(path, failed);
   if (!failed) return;
   struct stat status {};
-  const bool in_the_way = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
-  throw WorkError(path.string() + ": cannot be made: " +
-                  (in_the_way ? "it is a file" : reason(path, failed.value())));
+  const bool is_file = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+  throw WorkError(path.string() + ": cannot be created: " +
+                  (is_file ? "it is a file" : reason(path, failed.value())));
 }
 
-std::string read_file(const std::filesystem::path& path, std::size_t most_bytes) {
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const std::string name = path.string();
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) {
@@ -208,7 +207,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t most_bytes)
   // Pipes have no size, and a file may grow while it is read: read to the end, not to a size.
   std::string bytes;
   if (S_ISREG(status.st_mode)) {
-    bytes.reserve(std::min(most_bytes, static_cast<std::size_t>(status.st_size)));
+    bytes.reserve(std::min(max_bytes, static_cast<std::size_t>(status.st_size)));
   }
   char buffer[1 << 16];
   while (true) {
@@ -218,8 +217,8 @@ std::string read_file(const std::filesystem::path& path, std::size_t most_bytes)
       throw InputError(name + ": cannot be read: " + std::strerror(errno));
     }
     if (n == 0) return bytes;
-    if (static_cast<std::size_t>(n) > most_bytes - bytes.size()) {
-      throw InputError(name + ": larger than " + std::to_string(most_bytes) + " bytes");
+    if (static_cast<std::size_t>(n) > max_bytes - bytes.size()) {
+      throw InputError(name + ": larger than " + std::to_string(max_bytes) + " bytes");
     }
     bytes.append(buffer, static_cast<std::size_t>(n));
   }
@@ -253,7 +252,8 @@ void write_file(const std::filesystem::path& path, const std::vector<std::string
   if (exists && ::access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
   std::error_code unresolved;
   const std::filesystem::path target = exists ? std::filesystem::canonical(path, unresolved) : path;
-  replace_file(unresolved ? path : target, exists ? status.st_mode & 07777 : usual_mode(), pieces);
+  replace_file(unresolved ? path : target, exists ? status.st_mode & 07777 : new_file_mode(),
+               pieces);
 }
 
 }  // namespace attnscope

@@ -1,6 +1,6 @@
-// Reading and writing whole files. Nothing is lost: writing goes to a temporary name in the same
-// folder (".NAME.attnscope-PROCESS-XXXXXX"), is flushed, and renamed over the old file. What a
-// killed program left under such a name goes when the file is written next.
+// Reads and writes whole files. Writing is atomic: the data go to a temporary file in the same
+// folder (".NAME.attnscope-PROCESS-XXXXXX"), are flushed, and replace the old file by a rename. The
+// next write of the same file removes temporary files left by killed processes.
 #pragma once
 
 #include <filesystem>
@@ -10,25 +10,24 @@
 
 namespace attnscope {
 
-// Also of names that cannot be: they do not exist.
+// Both return false for names that the file system cannot represent.
 bool file_exists(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
-// With those that it lies in. WorkError "NAME: cannot be made: REASON".
+// Creates missing parents, too. WorkError "NAME: cannot be created: REASON".
 void make_folder(const std::filesystem::path& path);
 
 // InputError: "NAME: no such file", "NAME: is a folder", "NAME: larger than N bytes", ...
 std::string read_file(const std::filesystem::path& path,
-                      std::size_t most_bytes = std::size_t{1} << 32);
-// WorkError: "NAME: cannot be written: REASON". A link is followed; a device or pipe
-// (/dev/stdout) is written to as it is.
+                      std::size_t max_bytes = std::size_t{1} << 32);
+// WorkError "NAME: cannot be written: REASON". Follows links; writes directly to devices and pipes
+// (/dev/stdout). Calls check_stop() (stop_scope.h); a cancelled write leaves the old file intact.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
-// The same for bytes that lie in several places.
+// Writes the concatenation of `pieces`.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
-// Both look at check_stop() (stop_scope.h): a file is written whole or stays as it was.
-//
-// Removes what other threads are writing now, for a process that ends at once.
+// Removes the temporary files of writes in progress on other threads, for a process that exits
+// immediately.
 void remove_unfinished_files() noexcept;
-// Throws as write_file() would where that is plain beforehand: before long work begins.
+// Throws write_file()'s error early if the file is known to be unwritable: call before long work.
 void check_writable(const std::filesystem::path& path);
 
 }  // namespace attnscope

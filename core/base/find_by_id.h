@@ -1,4 +1,4 @@
-// The entry of an ordered list that has an id, or what was expected.
+// Finds an entry of a list by its id.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// InputError "position.type: expected one of none, sinusoidal, ..., found \"x\"", with `path`
-// first.
+// InputError "position.type: expected one of none, sinusoidal, ..., found \"x\"" for an unknown id;
+// the message begins with `path`.
 template <class List>
 const typename List::value_type& find_by_id(const List& list, std::string_view id,
                                             std::string_view path) {

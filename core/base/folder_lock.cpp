@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-FolderLock::FolderLock(const std::filesystem::path& folder, const char* what)
+FolderLock::FolderLock(const std::filesystem::path& folder, const char* owner)
     : folder_(folder), made_(!file_exists(folder)) {
   make_folder(folder_);
   descriptor_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -22,12 +22,12 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const char* what)
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   const int error = errno;
   ::close(descriptor_);
-  if (error == EWOULDBLOCK) throw InputError(folder_.string() + ": in use by another " + what);
+  if (error == EWOULDBLOCK) throw InputError(folder_.string() + ": in use by another " + owner);
   throw WorkError(folder_.string() + ": cannot be locked: " + std::strerror(error));
 }
 
 FolderLock::~FolderLock() {
-  if (made_) ::rmdir(folder_.c_str());  // does nothing where there is something in it
+  if (made_) ::rmdir(folder_.c_str());  // no effect on a folder with contents
   ::close(descriptor_);
 }
 

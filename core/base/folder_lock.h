@@ -1,17 +1,17 @@
-// A folder for one program at a time.
+// Exclusive lock on a folder.
 #pragma once
 
 #include <filesystem>
 
 namespace attnscope {
 
-// Held until it goes, or the program ends, however it does: the lock is the system's (flock), no
-// file is left. A folder that is not there is made, and goes again where nothing came into it.
+// Held until destroyed or until the process ends, even by a crash: flock(2) leaves no lock file.
+// Creates a missing folder, and removes a created one that is still empty at the end.
 class FolderLock {
  public:
-  // InputError "FOLDER: in use by another WHAT" where another program holds it, or another lock of
-  // this one. WorkError where the folder cannot be made or opened.
-  FolderLock(const std::filesystem::path& folder, const char* what);
+  // InputError "FOLDER: in use by another OWNER" if another lock holds the folder, in this process
+  // or another. WorkError if the folder cannot be created or opened.
+  FolderLock(const std::filesystem::path& folder, const char* owner);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;

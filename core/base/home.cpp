@@ -8,18 +8,18 @@ namespace attnscope {
 
 namespace {
 
-// The running program's file; empty where that is not known.
+// Path of the running executable; empty if unknown.
 std::filesystem::path program_file() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (!failed) return program;
-  // Without /proc: as it was started.
+  // Without /proc: the path in argv[0].
   const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (started == nullptr) return {};
   return std::filesystem::canonical(started, failed);
 }
 
-std::filesystem::path usual_folder() {
+std::filesystem::path default_home() {
   std::error_code failed;
   const auto installed = program_file().parent_path().parent_path() / "share" / "attnscope";
   if (std::filesystem::is_directory(installed / "assets", failed)) return installed;
@@ -31,7 +31,7 @@ std::filesystem::path usual_folder() {
 std::filesystem::path home_folder() {
   const char* chosen = std::getenv("ATTNSCOPE_HOME");
   if (chosen != nullptr && *chosen != '\0') return chosen;
-  static const std::filesystem::path usual = usual_folder();
+  static const std::filesystem::path usual = default_home();
   return usual;
 }
 

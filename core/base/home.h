@@ -1,12 +1,12 @@
-// Where the program's own files lie.
+// Location of the program's resources.
 #pragma once
 
 #include <filesystem>
 
 namespace attnscope {
 
-// The folder that holds assets/ and shaders/: $ATTNSCOPE_HOME; of an installed program
-// share/attnscope beside the bin/ that it is in; else as configured at build time.
+// The folder with assets/ and shaders/: $ATTNSCOPE_HOME, else share/attnscope next to the installed
+// program's bin/, else the source folder configured at build time.
 std::filesystem::path home_folder();
 
 }  // namespace attnscope

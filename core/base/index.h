@@ -1,4 +1,4 @@
-// The integer that counts and indexes: signed, so that differences of indices are numbers like any.
+// Signed integer type for counts and indices; differences of indices may be negative.
 #pragma once
 
 #include <cstddef>

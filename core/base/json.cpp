@@ -30,11 +30,11 @@ Library to_library(const Json& value) {
   return nullptr;
 }
 
-// Takes the parser's events; what is open is a path of values, each inside the one before.
+// SAX handler; `open_` is the path of unfinished containers, outermost first.
 class Reader : public nlohmann::json_sax<Library> {
  public:
   Json value;
-  std::string repeated;  // the first key that was
+  std::string repeated;  // first duplicate key
 
   bool null() override { return put({}), true; }
   bool boolean(bool v) override { return put(v), true; }
@@ -42,14 +42,14 @@ class Reader : public nlohmann::json_sax<Library> {
   bool number_unsigned(std::uint64_t v) override { return put(v), true; }
   bool number_float(double v, const std::string&) override { return put(v), true; }
   bool string(std::string& v) override { return put(std::move(v)), true; }
-  bool binary(Library::binary_t&) override { return false; }  // JSON texts hold none
+  bool binary(Library::binary_t&) override { return false; }  // not in JSON text
 
   bool start_object(std::size_t) override { return open(Json::object()), true; }
   bool start_array(std::size_t) override { return open(Json::array()), true; }
   bool end_object() override { return open_.pop_back(), true; }
   bool end_array() override { return open_.pop_back(), true; }
   bool key(std::string& v) override {
-    // One search: objects of hundreds of thousands of members are read, too.
+    // A single lookup: objects may have hundreds of thousands of members.
     auto& members = const_cast<Json::Object&>(open_.back()->items());
     const auto [member, is_new] = members.try_emplace(v);
     if (!is_new && repeated.empty()) repeated = v;
@@ -59,8 +59,8 @@ class Reader : public nlohmann::json_sax<Library> {
   bool parse_error(std::size_t byte, const std::string&,
                    const nlohmann::detail::exception& error) override {
     constexpr int kNumberRange = 406;  // the library's id
-    throw JsonError(error.id == kNumberRange ? "no valid JSON: a number is out of range"
-                                             : "no valid JSON at byte " + std::to_string(byte));
+    throw JsonError(error.id == kNumberRange ? "invalid JSON: number out of range"
+                                             : "invalid JSON at byte " + std::to_string(byte));
   }
 
  private:
@@ -71,8 +71,8 @@ class Reader : public nlohmann::json_sax<Library> {
     return (*open_.back())[open_.back()->size() - 1];
   }
   void open(Json v) {
-    if (open_.size() == Json::kDeepest) {
-      throw JsonError("JSON nested deeper than " + std::to_string(Json::kDeepest));
+    if (open_.size() == Json::kMaxDepth) {
+      throw JsonError("JSON nested deeper than " + std::to_string(Json::kMaxDepth));
     }
     open_.push_back(&put(std::move(v)));
   }
@@ -122,7 +122,7 @@ std::string dump_as(const Json& value, int indent, bool ascii, Library::error_ha
   try {
     return to_library(value).dump(indent, ' ', ascii, bad);
   } catch (const Library::exception&) {
-    throw JsonError("a text is not UTF-8");
+    throw JsonError("a string is not valid UTF-8");
   }
 }
 
@@ -171,7 +171,7 @@ Json& Json::operator=(const Json& other) {
 }
 
 Json& Json::operator=(Json&& other) noexcept {
-  auto taken = std::exchange(other.value_, {});  // first: it may lie inside of this
+  auto taken = std::exchange(other.value_, {});  // first: `other` may be inside *this
   value_ = std::move(taken);
   return *this;
 }
@@ -187,8 +187,8 @@ Json Json::object() {
 }
 
 Json Json::parse(std::string_view text, std::string* repeated) {
-  if (const auto zero = text.find('\0'); zero != text.npos) {  // the parser would end there
-    throw JsonError("no valid JSON at byte " + std::to_string(zero + 1));
+  if (const auto zero = text.find('\0'); zero != text.npos) {  // the parser would stop there
+    throw JsonError("invalid JSON at byte " + std::to_string(zero + 1));
   }
   Reader reader;
   Library::sax_parse(text, &reader);
@@ -206,7 +206,7 @@ Json Json::parse_or_null(std::string_view text) {
 
 std::string Json::dump(int indent, BadUtf8 bad) const {
   return dump_as(*this, indent, false,
-                 bad == BadUtf8::Refuse ? Library::error_handler_t::strict
+                 bad == BadUtf8::Reject ? Library::error_handler_t::strict
                                         : Library::error_handler_t::replace);
 }
 
@@ -215,7 +215,7 @@ std::string Json::dump_ascii() const {
 }
 
 const std::string& Json::text() const {
-  if (!is_string()) fail("a text");
+  if (!is_string()) fail("a string");
   return **std::get_if<std::unique_ptr<std::string>>(&value_);
 }
 
@@ -359,9 +359,9 @@ Json::Object& Json::make_object() {
 }
 
 std::string shortened(const Json& value) {
-  constexpr std::size_t kMost = 60;
+  constexpr std::size_t kMaxLength = 60;
   std::string text = value.dump_ascii();
-  if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
+  if (text.size() > kMaxLength) text = text.substr(0, kMaxLength - 3) + "...";
   return text;
 }
 

@@ -1,6 +1,6 @@
-// JSON values. A class of our own, since the parser's header (nlohmann/json) takes seconds to
-// compile wherever it is included: json.cpp alone does. Objects keep their keys sorted, integers
-// keep whether they are signed, so that what is written is what that library would write.
+// JSON values. Wraps nlohmann/json, whose header takes seconds to compile, in json.cpp alone.
+// Objects keep their keys sorted and integers keep their signedness, so that output equals that
+// library's.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace attnscope {
 
-// A value is not of the type that was asked for, a text is no JSON, or a text to write no UTF-8.
+// Wrong value type, invalid JSON, or invalid UTF-8 in a string to write.
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,12 +30,12 @@ class Json {
  public:
   using Array = std::vector<Json>;
   using Object = std::map<std::string, Json, std::less<>>;
-  static constexpr int kDeepest = 100;  // nesting that is read
-  enum class BadUtf8 { Refuse, Replace };
+  static constexpr int kMaxDepth = 100;  // maximum nesting depth
+  enum class BadUtf8 { Reject, Replace };
 
   Json() = default;  // null
   Json(std::nullptr_t) {}
-  template <std::same_as<bool> T>  // no pointer
+  template <std::same_as<bool> T>  // excludes pointers
   Json(T value) : value_(value) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) Json(T value) : value_(Integer<T>{value}) {}
@@ -53,68 +53,68 @@ class Json {
       : Json(Object(members.begin(), members.end())) {}
   Json(Array list);
   Json(Object members);
-  // An object when each is a pair that begins with a text, as in {{"type", "full"}, {"k", 3}}; else
-  // an array.
+  // An object if every element is a pair that begins with a string, as in
+  // {{"type", "full"}, {"k", 3}}; else an array.
   Json(std::initializer_list<Json> list);
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
   ~Json();
-  static Json array(std::initializer_list<Json> list = {});  // also of such pairs
+  static Json array(std::initializer_list<Json> list = {});  // even for pairs
   static Json object();
 
-  // JsonError says at which byte the text is no JSON, or that it is nested too deeply. Of keys that
-  // occur twice in one object the last one counts; the first such key goes to `repeated`.
+  // JsonError with the byte of the first syntax error, or if nested too deeply. The last of
+  // repeated keys in an object wins; `repeated` receives the first such key.
   static Json parse(std::string_view text, std::string* repeated = nullptr);
-  static Json parse_or_null(std::string_view text);  // null when it is no JSON
-  // In one line, or with members on lines of their own, indented by `indent` for each level.
-  std::string dump(int indent = -1, BadUtf8 bad = BadUtf8::Refuse) const;
-  std::string dump_ascii() const;  // in one line, all else escaped or replaced
+  static Json parse_or_null(std::string_view text);  // null for invalid JSON
+  // On one line, or (indent >= 0) with one member per line, indented by `indent` per level.
+  std::string dump(int indent = -1, BadUtf8 bad = BadUtf8::Reject) const;
+  std::string dump_ascii() const;  // on one line; non-ASCII escaped, invalid UTF-8 replaced
 
   bool is_null() const { return holds<std::monostate>(); }
   bool is_boolean() const { return holds<bool>(); }
   bool is_number() const { return is_number_integer() || is_number_float(); }
   bool is_number_integer() const { return holds<std::int64_t>() || is_number_unsigned(); }
-  bool is_number_unsigned() const { return holds<std::uint64_t>(); }  // read without a sign
+  bool is_number_unsigned() const { return holds<std::uint64_t>(); }  // parsed without a sign
   bool is_number_float() const { return holds<double>(); }
   bool is_string() const { return holds<std::unique_ptr<std::string>>(); }
   bool is_array() const { return holds<std::unique_ptr<Array>>(); }
   bool is_object() const { return holds<std::unique_ptr<Object>>(); }
 
-  // A bool, a number (any number, converted), a std::string or a std::vector of these; JsonError
-  // when it is none.
+  // bool, an arithmetic type (numbers are converted), std::string, or a std::vector of these.
+  // JsonError for another type.
   template <class T>
   T get() const;
   const std::string& text() const;
 
-  std::size_t size() const;  // of an array or an object; 0 of null
+  std::size_t size() const;  // of an array or object; 0 for null
   bool empty() const { return size() == 0; }
 
-  // Arrays; null is an empty one. What is no array is a JsonError.
+  // Arrays. Null acts as an empty array; JsonError for other types.
   const Json* begin() const;
   const Json* end() const { return begin() + (is_null() ? 0 : size()); }
-  const Json& operator[](std::size_t index) const;  // JsonError when there is none
+  const Json& operator[](std::size_t index) const;  // JsonError if out of range
   Json& operator[](std::size_t index);
-  void push_back(Json value);  // makes an array of null
+  void push_back(Json value);  // turns null into an array
 
-  // Objects; null is an empty one. What is no object is a JsonError, except to find() and
-  // contains(), which find nothing.
+  // Objects. Null acts as an empty object; JsonError for other types, but find() and contains()
+  // find nothing in them.
   const Object& items() const;
-  const Json* find(std::string_view key) const;  // nullptr when it is not there
+  const Json* find(std::string_view key) const;  // nullptr if absent
   bool contains(std::string_view key) const { return find(key) != nullptr; }
-  const Json& operator[](std::string_view key) const;  // JsonError when it is not there
-  Json& operator[](std::string_view key);              // makes it, and an object of null
+  const Json& operator[](std::string_view key) const;  // JsonError if absent
+  Json& operator[](std::string_view key);              // inserts; turns null into an object
   const Json& at(std::string_view key) const { return (*this)[key]; }
   void erase(std::string_view key);
 
-  // RFC 6901: "/model/layers/0", "~1" for a slash in a key. Members on the way are made.
+  // RFC 6901: "/model/layers/0", "~1" for a slash in a key. Creates missing members on the way.
   Json& at_pointer(std::string_view pointer);
-  // The values by pointer that are neither array nor object, and null where one of these is empty.
+  // Leaf values by JSON pointer; empty arrays and objects become null.
   Object flatten() const;
   void merge_patch(const Json& patch);  // RFC 7396: null removes
 
-  // Numbers are equal by value, whatever their type; only numbers have an order.
+  // Numbers compare by value regardless of type; other types are unordered.
   friend bool operator==(const Json& a, const Json& b) { return equal(a, b); }
   friend std::partial_ordering operator<=>(const Json& a, const Json& b) { return order(a, b); }
   friend std::ostream& operator<<(std::ostream& out, const Json& value) { return value.print(out); }
@@ -160,7 +160,7 @@ T Json::get() const {
   }
 }
 
-// A value for a message: at most 60 characters of its text.
+// JSON text of a value for messages, at most 60 characters.
 std::string shortened(const Json& value);
 
 }  // namespace attnscope

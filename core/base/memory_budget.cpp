@@ -19,14 +19,14 @@ namespace {
 
 constexpr double kMega = 1024.0 * 1024, kGiga = 1024 * kMega;
 
-// The number that stands in a file alone; 0: there is none, "max" or nonsense.
-std::size_t number_in(const char* file) {
+// The number in a file that holds only a number; 0 if missing, "max" or invalid.
+std::size_t number_in_file(const char* file) {
   std::ifstream stream(file);
   std::uint64_t number = 0;
   return stream >> number ? number : 0;
 }
 
-std::size_t memory_of_machine() {
+std::size_t available_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
   std::size_t least = pages > 0 && size > 0
                           ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size)
@@ -34,8 +34,8 @@ std::size_t memory_of_machine() {
   const auto consider = [&least](std::size_t limit) {
     if (limit > 0) least = std::min(least, limit);
   };
-  consider(number_in("/sys/fs/cgroup/memory.max"));
-  consider(number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  consider(number_in_file("/sys/fs/cgroup/memory.max"));
+  consider(number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     consider(limit.rlim_cur);
@@ -48,15 +48,15 @@ std::atomic<std::size_t>& budget() {
   return bytes;
 }
 
-std::atomic<bool>& in_window() {
-  static std::atomic<bool> told(false);
-  return told;
+std::atomic<bool>& window_wording() {
+  static std::atomic<bool> enabled(false);
+  return enabled;
 }
 
 }  // namespace
 
 std::size_t default_memory_budget() {
-  return std::max(memory_of_machine() / 4 * 3, kLeastMemoryBudget);
+  return std::max(available_memory() / 4 * 3, kMinMemoryBudget);
 }
 
 std::size_t memory_budget() {
@@ -67,16 +67,16 @@ void set_memory_budget(std::size_t bytes) {
   budget().store(bytes, std::memory_order_relaxed);
 }
 
-void set_told_in_window(bool window) {
-  in_window().store(window, std::memory_order_relaxed);
+void set_window_wording(bool window) {
+  window_wording().store(window, std::memory_order_relaxed);
 }
 
-bool told_in_window() {
-  return in_window().load(std::memory_order_relaxed);
+bool uses_window_wording() {
+  return window_wording().load(std::memory_order_relaxed);
 }
 
-const char* where_memory_is_set() {
-  return told_in_window() ? "menu Window, Memory" : "--memory";
+const char* memory_setting_name() {
+  return uses_window_wording() ? "menu Window, Memory" : "--memory";
 }
 
 std::size_t memory_from_text(std::string_view text, std::string_view path) {
@@ -87,10 +87,10 @@ std::size_t memory_from_text(std::string_view text, std::string_view path) {
   if (unit == "G" || unit == "GB" || unit == " GB") bytes = number * kGiga;
   if (unit == "M" || unit == "MB" || unit == " MB") bytes = number * kMega;
   const bool fits = error == std::errc() && std::isfinite(bytes) &&
-                    bytes >= static_cast<double>(kLeastMemoryBudget) && bytes <= 1e6 * kGiga;
+                    bytes >= static_cast<double>(kMinMemoryBudget) && bytes <= 1e6 * kGiga;
   if (!fits) {
     throw InputError(std::string(path) + ": expected at least " +
-                     memory_text(static_cast<double>(kLeastMemoryBudget)) +
+                     memory_text(static_cast<double>(kMinMemoryBudget)) +
                      ", such as 4G or 512M, found \"" + std::string(text) + "\"");
   }
   return static_cast<std::size_t>(bytes);

@@ -16,14 +16,14 @@
 namespace attnscope {
 namespace {
 
-// More ranges than threads, so that a thread that is held up does not hold up the rest.
+// More ranges than threads, so that a delayed thread does not delay the whole loop.
 constexpr Index kRangesPerThread = 4;
-// Of which a range has at most so many, about 10 ms: between ranges a loop looks at its stop.
-constexpr Index kMostGrains = 256;
-// Waking a thread that sleeps takes as long as a small loop, so one that waits first looks some ten
-// microseconds, and then goes on looking, but lets whoever else wants the processor go first: that
-// may be the very thread that it waits for.
-constexpr int kLooks = 300;
+// Limit on range length, about 10 ms: cancellation is checked between ranges.
+constexpr Index kMaxGrains = 256;
+// Waking a sleeping thread takes as long as a small loop. A waiting thread therefore spins for
+// about ten microseconds, then yields (the thread it waits for may need this processor), then
+// sleeps.
+constexpr int kSpins = 300;
 constexpr std::chrono::microseconds kYielding{200};
 
 std::atomic<int>& threads() {
@@ -39,9 +39,9 @@ void pause() {
 #endif
 }
 
-// Returns when `number` is no longer `old`.
+// Blocks until `number` differs from `old`.
 void wait_while(const std::atomic<int>& number, int old) {
-  for (int look = 0; look < kLooks; ++look) {
+  for (int look = 0; look < kSpins; ++look) {
     if (number.load(std::memory_order_acquire) != old) return;
     pause();
   }
@@ -53,8 +53,8 @@ void wait_while(const std::atomic<int>& number, int old) {
   number.wait(old, std::memory_order_acquire);
 }
 
-// One loop. Each thread has a share of neighbouring ranges, about the same one in loop after loop,
-// so that it finds in its cache what it computed before; when done, it helps with the others'.
+// One loop. Each thread owns a share of neighbouring ranges, about the same in successive loops for
+// cache locality, and then helps with the other shares.
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
@@ -71,9 +71,9 @@ class Loop {
     }
   }
 
-  void take_part(int thread) {
+  void run_ranges(int thread) {
     in_loop = true;
-    std::optional<StopScope> scope;  // for is_stopping() in the body
+    std::optional<StopScope> scope;  // makes is_stopping() work in the body
     if (stop_ != nullptr && thread > 0) scope.emplace(*stop_);
     const std::size_t own = static_cast<std::size_t>(thread);
     for (std::size_t t = 0; t < shares_.size(); ++t) {
@@ -85,7 +85,7 @@ class Loop {
         if (stop_ != nullptr && stop_->requested()) break;
         try {
           body_(range * step_, std::min(count_, (range + 1) * step_));
-        } catch (...) {  // no memory, for one
+        } catch (...) {  // std::bad_alloc, for example
           if (!failed_.exchange(true)) failure_ = std::current_exception();
         }
       }
@@ -93,7 +93,7 @@ class Loop {
     in_loop = false;
   }
 
-  // When no thread takes part any more.
+  // Call after all threads have finished.
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
   }
@@ -104,14 +104,14 @@ class Loop {
     Index end = 0;
   };
   const std::function<void(Index, Index)>& body_;
-  Index count_, step_;  // a range has `step_` items
-  const Stop* stop_;    // null: nobody stops it
+  Index count_, step_;  // items; items per range
+  const Stop* stop_;    // null: cannot be cancelled
   std::vector<Share> shares_;
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;  // the first
 };
 
-// Helper threads for one loop at a time.
+// Helper threads, used by one loop at a time.
 class Helpers {
  public:
   ~Helpers() {
@@ -120,7 +120,7 @@ class Helpers {
     for (std::thread& helper : helpers_) helper.join();
   }
 
-  // False when another thread's loop has the helpers.
+  // Returns false if another thread's loop is using the helpers.
   bool run(Loop& loop, int helpers) {
     const std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
@@ -131,10 +131,10 @@ class Helpers {
       wanted_ = helpers;
     }
     announce();
-    loop.take_part(0);
+    loop.run_ranges(0);
     {
       const std::scoped_lock lock(mutex_);
-      loop_ = nullptr;  // a helper that has not begun by now is not waited for
+      loop_ = nullptr;  // helpers that have not joined yet are not awaited
     }
     for (int inside = inside_.load(); inside != 0; inside = inside_.load()) {
       wait_while(inside_, inside);
@@ -143,7 +143,7 @@ class Helpers {
   }
 
  private:
-  // Fewer where the system gives no more: then those that there are do it.
+  // Continues with fewer helpers if the system cannot create more threads.
   void add_helpers(int wanted) {
     try {
       helpers_.reserve(static_cast<std::size_t>(wanted));
@@ -173,7 +173,7 @@ class Helpers {
         }
       }
       if (loop == nullptr) continue;
-      loop->take_part(number + 1);
+      loop->run_ranges(number + 1);
       inside_.fetch_sub(1);
       inside_.notify_all();
     }
@@ -181,10 +181,10 @@ class Helpers {
 
   std::mutex owner_;  // held by the thread whose loop runs
   std::vector<std::thread> helpers_;
-  std::atomic<int> round_{0};   // changes with every loop
-  std::atomic<int> inside_{0};  // helpers that take part
+  std::atomic<int> round_{0};   // incremented for every loop
+  std::atomic<int> inside_{0};  // helpers working on the loop
   std::atomic<bool> ending_{false};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards loop_ and wanted_
   Loop* loop_ = nullptr;
   int wanted_ = 0;
 };
@@ -201,15 +201,15 @@ void set_thread_count(int n) {
 
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
   if (count <= 0) return;
-  const int most_threads = thread_count();
-  const Index most = kRangesPerThread * most_threads;
+  const int max_threads = thread_count();
+  const Index most = kRangesPerThread * max_threads;
   const Index least = std::max(Index{1}, grain);
-  const Index step = std::clamp((count + most - 1) / most, least, kMostGrains * least);
+  const Index step = std::clamp((count + most - 1) / most, least, kMaxGrains * least);
   const Index ranges = (count + step - 1) / step;
-  if (ranges > 1 && most_threads > 1 && !in_loop) {
+  if (ranges > 1 && max_threads > 1 && !in_loop) {
     static Helpers helpers;
-    const Index wanted = std::min<Index>(ranges, most_threads);
-    const Stop* const stop = stop_of_thread();
+    const Index wanted = std::min<Index>(ranges, max_threads);
+    const Stop* const stop = current_stop();
     Loop loop(body, count, step, ranges, wanted, stop);
     if (helpers.run(loop, static_cast<int>(wanted) - 1)) {
       loop.rethrow();
@@ -221,7 +221,7 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
     check_stop();
     body(first, std::min(count, first + step));
   }
-  check_stop();  // the last body may have left early
+  check_stop();  // the last body may have returned early
 }
 
 bool in_parallel_for() {

@@ -1,4 +1,4 @@
-// Loops over all cores.
+// Parallel loops over all cores.
 #pragma once
 
 #include <functional>
@@ -7,18 +7,17 @@
 
 namespace attnscope {
 
-int thread_count();            // what loops use; at first all that the process may use
+int thread_count();            // threads per loop; initially all processors of the process
 void set_thread_count(int n);  // at least 1
 
-// Numbers of an elementwise operation that are worth a thread.
+// Minimum elements per thread of an elementwise operation.
 inline constexpr Index kGrain = Index{1} << 14;
 
 // Calls body(first, last) on disjoint ranges that cover [0, count), at most thread_count() at a
-// time, each of at least `grain` items (except the last). What a body throws is thrown here when
-// all have ended, and ranges that have not begun are left out; where its items take long, it looks
-// at is_stopping() (stop_scope.h) and returns early. A call from within a body runs in the calling
-// thread. Which ranges there are depends on nothing but the arguments and thread_count(), so that
-// sums over ranges can be made repeatable.
+// time, each of at least `grain` items (except the last). Rethrows the first exception of a body
+// after all running bodies have ended; ranges that have not started are skipped. Bodies with slow
+// items poll is_stopping() (stop_scope.h) and return early. Nested calls run on the calling thread.
+// Ranges depend only on the arguments and thread_count(), so sums over ranges are reproducible.
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
 
 }  // namespace attnscope

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/joined.h"
+#include "core/base/join_words.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 
@@ -21,25 +21,27 @@ std::string number_text(double number) {
   return std::string(buffer, end.ptr);
 }
 
-// " of at least 0", " from 1 to 5", " greater than 0" or nothing. Limits that nobody meets are left
-// out unless `limits` are asked for.
+// " of at least 0", " from 1 to 5", " greater than 0" or "". Omits default limits unless `limits`.
 std::string range_text(const Parameter& parameter, bool limits = false) {
   const bool integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
                        parameter.kind == Kind::IntegerLists;
   const bool bounded_above =
-      limits || parameter.most < (integer ? Parameter::kMostInteger : Parameter::kMostReal);
-  const bool bounded_below = parameter.least > -Parameter::kMostInteger;
-  if (!bounded_below) return bounded_above ? " of at most " + number_text(parameter.most) : "";
-  const std::string least = (parameter.least_excluded ? " greater than " : " of at least ") +
-                            number_text(parameter.least);
+      limits || parameter.limits.max < (integer ? Parameter::kMaxInteger : Parameter::kMaxReal);
+  const bool bounded_below = parameter.limits.min > -Parameter::kMaxInteger;
+  if (!bounded_below)
+    return bounded_above ? " of at most " + number_text(parameter.limits.max) : "";
+  const std::string least = (parameter.limits.min_excluded ? " greater than " : " of at least ") +
+                            number_text(parameter.limits.min);
   if (!bounded_above) return least;
-  if (parameter.least_excluded) return least + " and at most " + number_text(parameter.most);
-  return " from " + number_text(parameter.least) + " to " + number_text(parameter.most);
+  if (parameter.limits.min_excluded)
+    return least + " and at most " + number_text(parameter.limits.max);
+  return " from " + number_text(parameter.limits.min) + " to " + number_text(parameter.limits.max);
 }
 
-bool within(const Parameter& parameter, double number) {
-  return std::isfinite(number) && number <= parameter.most &&
-         (parameter.least_excluded ? number > parameter.least : number >= parameter.least);
+bool is_within(const Parameter& parameter, double number) {
+  return std::isfinite(number) && number <= parameter.limits.max &&
+         (parameter.limits.min_excluded ? number > parameter.limits.min
+                                        : number >= parameter.limits.min);
 }
 
 std::string expected_text(const Parameter& parameter, bool limits) {
@@ -49,7 +51,7 @@ std::string expected_text(const Parameter& parameter, bool limits) {
     case Kind::Real:
       return "a number" + range_text(parameter, limits);
     case Kind::Choice:
-      return "one of " + joined(parameter.choices);
+      return "one of " + join_words(choice_ids(parameter));
     case Kind::Flag:
       return "true or false";
     case Kind::Integers:
@@ -67,17 +69,17 @@ bool exceeds(const Parameter& parameter, const Json& found) {
     return std::any_of(found.begin(), found.end(),
                        [&](const Json& member) { return exceeds(parameter, member); });
   }
-  return found.is_number() && found.get<double>() > parameter.most;
+  return found.is_number() && found.get<double>() > parameter.limits.max;
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, std::string_view path, const Json& found,
-                         const std::string& found_text) {
+[[noreturn]] void fail(const Parameter& parameter, std::string_view path, const Json& found,
+                       const std::string& found_text) {
   throw InputError(std::string(path) + "." + parameter.key + ": expected " +
                    expected_text(parameter, exceeds(parameter, found)) + ", found " + found_text);
 }
 
-// The integer that a JSON number stands for; 3.0 counts as 3.
-bool as_integer(const Json& number, Index& integer) {
+// Converts a JSON number to an integer; accepts 3.0 as 3.
+bool to_integer(const Json& number, Index& integer) {
   if (number.is_number_unsigned()) {
     const auto value = number.get<std::uint64_t>();
     if (value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) return false;
@@ -96,16 +98,16 @@ bool as_integer(const Json& number, Index& integer) {
   return true;
 }
 
-bool as_integers(const Json& list, std::vector<Index>& integers) {
+bool to_integers(const Json& list, std::vector<Index>& integers) {
   if (!list.is_array()) return false;
   for (const Json& member : list) {
     integers.emplace_back();
-    if (!as_integer(member, integers.back())) return false;
+    if (!to_integer(member, integers.back())) return false;
   }
   return true;
 }
 
-bool as_reals(const Json& list, std::vector<double>& reals) {
+bool to_reals(const Json& list, std::vector<double>& reals) {
   if (!list.is_array()) return false;
   for (const Json& member : list) {
     if (!member.is_number()) return false;
@@ -114,11 +116,11 @@ bool as_reals(const Json& list, std::vector<double>& reals) {
   return true;
 }
 
-bool as_integer_lists(const Json& list, std::vector<std::vector<Index>>& lists) {
+bool to_integer_lists(const Json& list, std::vector<std::vector<Index>>& lists) {
   if (!list.is_array()) return false;
   for (const Json& member : list) {
     lists.emplace_back();
-    if (!as_integers(member, lists.back())) return false;
+    if (!to_integers(member, lists.back())) return false;
   }
   return true;
 }
@@ -130,7 +132,7 @@ std::string shortened_key(const std::string& key) {
 
 Value value_from_json(const Parameter& parameter, const Json& found, std::string_view path) {
   const auto checked = [&](auto value, bool right_type) {
-    if (!right_type) refuse(parameter, path, found, shortened(found));
+    if (!right_type) fail(parameter, path, found, shortened(found));
     Value result = std::move(value);
     check_value(parameter, result, path);
     return result;
@@ -138,7 +140,7 @@ Value value_from_json(const Parameter& parameter, const Json& found, std::string
   switch (parameter.kind) {
     case Kind::Integer: {
       Index integer = 0;
-      const bool right_type = as_integer(found, integer);
+      const bool right_type = to_integer(found, integer);
       return checked(integer, right_type);
     }
     case Kind::Real:
@@ -149,17 +151,17 @@ Value value_from_json(const Parameter& parameter, const Json& found, std::string
       return checked(found.is_string() ? found.get<std::string>() : "", found.is_string());
     case Kind::Integers: {
       std::vector<Index> integers;
-      const bool right_type = as_integers(found, integers);
+      const bool right_type = to_integers(found, integers);
       return checked(std::move(integers), right_type);
     }
     case Kind::Reals: {
       std::vector<double> reals;
-      const bool right_type = as_reals(found, reals);
+      const bool right_type = to_reals(found, reals);
       return checked(std::move(reals), right_type);
     }
     case Kind::IntegerLists: {
       std::vector<std::vector<Index>> lists;
-      const bool right_type = as_integer_lists(found, lists);
+      const bool right_type = to_integer_lists(found, lists);
       return checked(std::move(lists), right_type);
     }
   }
@@ -168,10 +170,15 @@ Value value_from_json(const Parameter& parameter, const Json& found, std::string
 
 }  // namespace
 
+std::vector<std::string> choice_ids(const Parameter& parameter) {
+  std::vector<std::string> ids;
+  for (const ParameterChoice& choice : parameter.choices) ids.push_back(choice.id);
+  return ids;
+}
+
 const std::string& choice_label(const Parameter& parameter, const std::string& choice) {
-  const auto at = static_cast<std::size_t>(std::ranges::find(parameter.choices, choice) -
-                                           parameter.choices.begin());
-  return at < parameter.choice_labels.size() ? parameter.choice_labels[at] : choice;
+  const auto found = std::ranges::find(parameter.choices, choice, &ParameterChoice::id);
+  return found == parameter.choices.end() || found->label.empty() ? choice : found->label;
 }
 
 std::string expected_text(const Parameter& parameter) {
@@ -180,27 +187,27 @@ std::string expected_text(const Parameter& parameter) {
 
 void check_value(const Parameter& parameter, const Value& value, std::string_view path) {
   const auto require = [&](bool holds) {
-    if (!holds) refuse(parameter, path, to_json(value), to_text(value));
+    if (!holds) fail(parameter, path, to_json(value), to_text(value));
   };
   const auto require_all = [&](const std::vector<Index>& integers) {
-    for (const Index i : integers) require(within(parameter, static_cast<double>(i)));
+    for (const Index i : integers) require(is_within(parameter, static_cast<double>(i)));
   };
   switch (parameter.kind) {
     case Kind::Integer:
       require(std::holds_alternative<Index>(value) &&
-              within(parameter, static_cast<double>(std::get<Index>(value))));
+              is_within(parameter, static_cast<double>(std::get<Index>(value))));
       break;
     case Kind::Real:
-      require(std::holds_alternative<double>(value) && within(parameter, std::get<double>(value)));
+      require(std::holds_alternative<double>(value) &&
+              is_within(parameter, std::get<double>(value)));
       break;
     case Kind::Flag:
       require(std::holds_alternative<bool>(value));
       break;
     case Kind::Choice: {
       require(std::holds_alternative<std::string>(value));
-      bool known = false;
-      for (const auto& choice : parameter.choices) known |= choice == std::get<std::string>(value);
-      require(known);
+      require(std::ranges::find(parameter.choices, std::get<std::string>(value),
+                                &ParameterChoice::id) != parameter.choices.end());
       break;
     }
     case Kind::Integers:
@@ -209,7 +216,7 @@ void check_value(const Parameter& parameter, const Value& value, std::string_vie
       break;
     case Kind::Reals:
       require(std::holds_alternative<std::vector<double>>(value));
-      for (const double x : std::get<std::vector<double>>(value)) require(within(parameter, x));
+      for (const double x : std::get<std::vector<double>>(value)) require(is_within(parameter, x));
       break;
     case Kind::IntegerLists:
       require(std::holds_alternative<std::vector<std::vector<Index>>>(value));
@@ -254,27 +261,28 @@ Values default_values(const std::vector<Parameter>& parameters) {
   return values;
 }
 
-Values telling_values(const std::vector<Parameter>& parameters, Index length) {
+Values illustrative_values(const std::vector<Parameter>& parameters, Index length) {
   Values values = default_values(parameters);
   for (const Parameter& parameter : parameters) {
-    if (parameter.telling && length > 0) values.set(parameter.key, parameter.telling(length));
+    if (parameter.illustrative_default && length > 0)
+      values.set(parameter.key, parameter.illustrative_default(length));
   }
   return values;
 }
 
-void complete(Values& values, const std::vector<Parameter>& parameters, Index length) {
-  const Values telling = telling_values(parameters, length);
+void fill_unset_values(Values& values, const std::vector<Parameter>& parameters, Index length) {
+  const Values illustrative = illustrative_values(parameters, length);
   for (const Parameter& parameter : parameters) {
     if (!parameter.required || values.has(parameter.key)) continue;
-    values.set(parameter.key, telling.all().find(parameter.key)->second);
+    values.set(parameter.key, illustrative.all().find(parameter.key)->second);
   }
 }
 
 void set_image_sizes(Values& values, const std::vector<Parameter>& parameters, Index width,
                      Index height, bool replace) {
   for (const Parameter& parameter : parameters) {
-    if (parameter.of_image.empty() || (values.has(parameter.key) && !replace)) continue;
-    values.set(parameter.key, parameter.of_image == "height" ? height : width);
+    if (parameter.scope.image.empty() || (values.has(parameter.key) && !replace)) continue;
+    values.set(parameter.key, parameter.scope.image == "height" ? height : width);
   }
 }
 
@@ -295,8 +303,8 @@ Index divisor_near(Index length, double wanted) {
   return nearest;
 }
 
-Values some_values_from_json(const std::vector<Parameter>& parameters, const Json& object,
-                             std::string_view path) {
+Values partial_values_from_json(const std::vector<Parameter>& parameters, const Json& object,
+                                std::string_view path) {
   if (!object.is_object()) {
     throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
   }
@@ -305,7 +313,7 @@ Values some_values_from_json(const std::vector<Parameter>& parameters, const Jso
   for (const auto& [key, member] : object.items()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     throw InputError(std::string(path) + "." + shortened_key(key) +
-                     ": unknown key, expected one of " + joined(known));
+                     ": unknown key, expected one of " + join_words(known));
   }
   Values values;
   for (const Parameter& parameter : parameters) {
@@ -320,9 +328,9 @@ Values some_values_from_json(const std::vector<Parameter>& parameters, const Jso
 
 Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
                         std::string_view path) {
-  Values values = some_values_from_json(parameters, object, path);
+  Values values = partial_values_from_json(parameters, object, path);
   for (const Parameter& parameter : parameters) {
-    if (parameter.required && !values.has(parameter.key)) refuse(parameter, path, {}, "nothing");
+    if (parameter.required && !values.has(parameter.key)) fail(parameter, path, {}, "nothing");
   }
   return values;
 }

@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Empty where there is no such file. These files have no size: they are read to their end.
+// Contents of a file, or "" if it cannot be read. Files in /proc and /sys report no size.
 std::string contents(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// A positive number at the beginning, else 0.
+// The positive number that `text` begins with, else 0.
 double number(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -40,10 +40,10 @@ double limit_in(const fs::path& group) {
                number(contents(group / "cpu.cfs_period_us")));
 }
 
-int processors_of_affinity() {
+int affinity_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  // Fails on machines of more processors than the set has room for.
+  // Fails on machines with more processors than cpu_set_t holds.
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   return static_cast<int>(std::thread::hardware_concurrency());
 }
@@ -56,7 +56,7 @@ double processors_in_cpu_max(std::string_view text) {
   return share(number(text.substr(0, space)), number(text.substr(space + 1)));
 }
 
-double processors_of_group(std::string_view proc_self_cgroup, const fs::path& root) {
+double cgroup_processors(std::string_view proc_self_cgroup, const fs::path& root) {
   double least = 0;
   const auto consider = [&least](double limit) {
     if (limit > 0) least = least > 0 ? std::min(least, limit) : limit;
@@ -76,14 +76,14 @@ double processors_of_group(std::string_view proc_self_cgroup, const fs::path& ro
     for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
       consider(limit_in(top / group));
     }
-    consider(limit_in(top));  // within a container its own group is the root
+    consider(limit_in(top));  // in a container the group itself is the root
   }
   return least;
 }
 
 int usable_processors() {
-  const double limit = processors_of_group(contents("/proc/self/cgroup"), "/sys/fs/cgroup");
-  int count = std::max(1, processors_of_affinity());
+  const double limit = cgroup_processors(contents("/proc/self/cgroup"), "/sys/fs/cgroup");
+  int count = std::max(1, affinity_processors());
   if (limit > 0 && limit < count) count = std::max(1, static_cast<int>(std::ceil(limit)));
   return count;
 }

@@ -8,40 +8,40 @@ namespace attnscope {
 
 namespace {
 
-// Less says nothing of the rest.
-constexpr double kLeastShare = 0.01, kLeastSeconds = 0.2;
+// Minimum progress for an estimate of the remaining time.
+constexpr double kMinShare = 0.01, kMinSeconds = 0.2;
 
 }  // namespace
 
-void Progress::enter(std::string what, double from, double to) {
+void Progress::begin_stage(std::string name, double from, double to) {
   const std::scoped_lock lock(mutex_);
-  // Another run of the same, or the first whose shares are known.
+  // A new run, or the first stage with a known range.
   if (to > 0 && (to_ <= 0 || from < from_)) began_ = Clock::now();
-  what_ = std::move(what);
+  stage_ = std::move(name);
   from_ = from;
   to_ = to;
   within_ = 0;
 }
 
-Progress::Now Progress::now() const {
+Progress::Snapshot Progress::snapshot() const {
   const std::scoped_lock lock(mutex_);
   const double within = std::clamp(within_.load(), 0.0, 1.0);
-  Now now{what_, from_ + (to_ - from_) * within};
+  Snapshot now{stage_, from_ + (to_ - from_) * within};
   if (to_ <= 0) return now;
   const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
-  if (now.share < kLeastShare || now.share >= 1 || seconds < kLeastSeconds) return now;
+  if (now.share < kMinShare || now.share >= 1 || seconds < kMinSeconds) return now;
   now.seconds_left = seconds * (1 - now.share) / now.share;
   return now;
 }
 
-std::string time_left_words(double seconds) {
+std::string time_left_text(double seconds) {
   constexpr double kMinute = 60, kHour = 3600;
   if (!(seconds >= 0)) return "";
   const auto about = [](double count, const char* unit) {
     return "about " + std::to_string(std::lround(std::max(count, 1.0))) + " " + unit + " left";
   };
   if (seconds < 10) return about(seconds, "s");
-  if (seconds < 1.5 * kMinute) return about(5 * std::round(seconds / 5), "s");  // no more is known
+  if (seconds < 1.5 * kMinute) return about(5 * std::round(seconds / 5), "s");  // multiples of 5
   if (seconds < 1.5 * kHour) return about(seconds / kMinute, "min");
   return about(seconds / kHour, "h");
 }

@@ -1,4 +1,4 @@
-// How far long work has come: told by who does it, from any thread, and read by who waits for it.
+// Progress of long work. Reported by the worker from any thread, read by the thread that waits.
 #pragma once
 
 #include <atomic>
@@ -10,35 +10,35 @@ namespace attnscope {
 
 class Progress {
  public:
-  // What is done from now on, "layer 3 of 4", and which part of the whole it is, from 0 to 1. Where
-  // that is not known yet, as of a file that is read, both are 0.
-  void enter(std::string what, double from, double to);
-  // So much of it is done, from 0 to 1. Cheap enough for the threads of a kernel.
-  void reach(double share) { within_.store(share, std::memory_order_relaxed); }
-  // How many tokens are read.
+  // Begins a stage, "layer 3 of 4", that covers the range [from, to] of the whole work, in [0, 1].
+  // Both are 0 if the size of the work is not known yet, as while a file is being read.
+  void begin_stage(std::string name, double from, double to);
+  // Sets the completed share of the stage, in [0, 1]. Cheap enough for kernel threads.
+  void set_stage_share(double share) { within_.store(share, std::memory_order_relaxed); }
+  // Number of tokens of the run's text.
   void set_tokens(long long count) { tokens_ = count; }
-  long long tokens() const { return tokens_; }  // 0: not known yet
+  long long tokens() const { return tokens_; }  // 0: unknown
 
-  struct Now {
-    std::string what{};
-    double share = 0;          // of the whole
-    double seconds_left = -1;  // as the work has gone so far; negative: too little of it is done
+  struct Snapshot {
+    std::string stage{};
+    double share = 0;          // of the whole work, in [0, 1]
+    double seconds_left = -1;  // extrapolated; negative: unknown
   };
-  Now now() const;
+  Snapshot snapshot() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  mutable std::mutex mutex_;  // guards what follows
-  std::string what_;
+  mutable std::mutex mutex_;  // guards the next four members
+  std::string stage_;
   double from_ = 0, to_ = 0;
-  Clock::time_point began_{};  // that of which shares are known
+  Clock::time_point began_{};  // start of the first stage with a known range
 
   std::atomic<double> within_{0};
   std::atomic<long long> tokens_{0};
 };
 
-// "about 12 s left", "about 3 min left"; empty where that is not known.
-std::string time_left_words(double seconds);
+// "about 12 s left", "about 3 min left"; empty if unknown.
+std::string time_left_text(double seconds);
 
 }  // namespace attnscope

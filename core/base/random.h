@@ -1,5 +1,5 @@
-// Random numbers that are the same everywhere: a run can be repeated from its seed, and a stream
-// can be stored and taken up again (its state is one number).
+// Portable random numbers: a run can be repeated from its seed, and a stream can be saved and
+// resumed (its state is one number).
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ class Random {
     state_ += kStep;
     return result;
   }
-  // What bits() gives after `number` calls from that state.
+  // The result of call `number` (from 0) to bits() from `state`.
   static std::uint64_t at(std::uint64_t state, std::uint64_t number) {
     std::uint64_t z = state + (number + 1) * kStep;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -43,8 +43,8 @@ class Random {
   std::uint64_t state_;
 };
 
-// A seed of its own for item `number` of what `seed` stands for.
-inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
+// Derives an independent seed for item `number` from `seed`.
+inline std::uint64_t derived_seed(std::uint64_t seed, std::uint64_t number) {
   return Random(Random(seed).bits() ^ (number * 0xd1342543de82ef95u)).bits();
 }
 

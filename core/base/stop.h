@@ -1,4 +1,4 @@
-// Asking a running computation to end, from another thread or a signal handler.
+// Cancellation of a running computation from another thread or a signal handler.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-// A handle to one shared flag. Copies refer to the same flag; a default-made one is never set
-// by anybody else. Long work calls check() at least every few milliseconds, not inside a
-// parallel_for: there it polls requested(), or leaves that to the loop, and checks after.
+// Handle to a shared flag. Copies share the flag; a default-constructed Stop has its own. Long work
+// calls check() at least every few milliseconds, except in a parallel_for body: there it polls
+// requested(), or relies on the loop, and calls check() afterwards.
 class Stop {
  public:
   Stop() : flag_(std::make_shared<std::atomic<bool>>(false)) {}

@@ -18,7 +18,7 @@ StopScope::~StopScope() {
   innermost = outer_;
 }
 
-const Stop* stop_of_thread() {
+const Stop* current_stop() {
   return innermost;
 }
 

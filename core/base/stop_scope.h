@@ -1,13 +1,13 @@
-// For whom a thread works: what loops look at that are called without a Stop.
+// Thread-local cancellation.
 #pragma once
 
 #include "core/base/stop.h"
 
 namespace attnscope {
 
-// While it lives, this thread works for `stop`: check_stop() and loops over all cores
-// (parallel.h) throw Stopped when it is requested. Scopes within scopes: the innermost counts.
-// Only around work whose results are of no use once it is stopped, never around saving.
+// While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
+// Stopped once `stop` is requested. Scopes nest; the innermost wins. Never open one around saving:
+// an interrupted write would be lost.
 class StopScope {
  public:
   explicit StopScope(Stop stop);
@@ -20,19 +20,19 @@ class StopScope {
   const Stop* const outer_;
 };
 
-// Throws Stopped where this thread's work is to end. Does nothing without a scope, and in bodies of
-// parallel_for, which end with their loop. A few nanoseconds.
+// Throws Stopped if this thread's work is cancelled. Does nothing outside a scope and in
+// parallel_for bodies, which end with their loop. Costs a few nanoseconds.
 void check_stop();
 
-// Whether this thread's work is to end: for bodies of parallel_for, whose loop then throws Stopped,
-// on all of its threads.
+// True if this thread's work is cancelled. For parallel_for bodies, on any of the loop's threads;
+// the loop then throws Stopped.
 bool is_stopping();
 
-// Null: none.
-const Stop* stop_of_thread();
+// The innermost scope's Stop, or null.
+const Stop* current_stop();
 
-// Whether the calling thread is in a body of parallel_for, whose loops leave out ranges that have
-// not begun when the caller's scope is to stop, and then throw Stopped.
+// True on a thread inside a parallel_for body. Once the caller's scope is cancelled, such a loop
+// skips the ranges that have not started and throws Stopped.
 bool in_parallel_for();
 
 }  // namespace attnscope

@@ -17,27 +17,27 @@ std::string bound_text(double value) {
   return out.str();
 }
 
-std::string range_text(std::string_view kind, double least, double most) {
+std::string range_text(std::string_view kind, double min, double max) {
   std::string text(kind);
   const double no_limit = kind == "an integer" ? 0x1p62 : std::numeric_limits<double>::max();
-  if (most < no_limit) {
-    return text + " from " + bound_text(least) + " to " + bound_text(most);
+  if (max < no_limit) {
+    return text + " from " + bound_text(min) + " to " + bound_text(max);
   }
-  return std::isfinite(least) ? text + " of at least " + bound_text(least) : text;
+  return std::isfinite(min) ? text + " of at least " + bound_text(min) : text;
 }
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view name) {
-  std::string twice;
+  std::string repeated;
   Json value;
   try {
-    value = Json::parse(text, &twice);
+    value = Json::parse(text, &repeated);
   } catch (const JsonError& e) {
     throw InputError(std::string(name) + ": " + e.what());
   }
-  if (!twice.empty()) {
-    throw InputError(std::string(name) + ": key \"" + twice + "\" occurs twice in one object");
+  if (!repeated.empty()) {
+    throw InputError(std::string(name) + ": key \"" + repeated + "\" occurs twice in one object");
   }
   return value;
 }
@@ -49,7 +49,7 @@ JsonObject::JsonObject(const Json& object, std::string_view path) : object_(obje
 }
 
 const Json* JsonObject::find(std::string_view key) const {
-  asked_.emplace(key);
+  queried_.emplace(key);
   return object_.find(key);
 }
 
@@ -67,11 +67,11 @@ void JsonObject::fail(std::string_view key, std::string_view expected) const {
                    (value ? "found " + shortened(*value) : "found nothing"));
 }
 
-Index JsonObject::integer(std::string_view key, Index least, Index most) {
-  taken_.emplace(key);
+Index JsonObject::integer(std::string_view key, Index min, Index max) {
+  read_.emplace(key);
   const Json* value = find(key);
   const std::string expected =
-      range_text("an integer", static_cast<double>(least), static_cast<double>(most));
+      range_text("an integer", static_cast<double>(min), static_cast<double>(max));
   if (!value || !value->is_number_integer()) fail(key, expected);
   if (value->is_number_unsigned() &&
       value->get<std::uint64_t>() >
@@ -79,52 +79,52 @@ Index JsonObject::integer(std::string_view key, Index least, Index most) {
     fail(key, expected);
   }
   const auto number = value->get<std::int64_t>();
-  if (number < least || number > most) fail(key, expected);
+  if (number < min || number > max) fail(key, expected);
   return static_cast<Index>(number);
 }
 
-Index JsonObject::integer_or(std::string_view key, Index otherwise, Index least, Index most) {
-  return has(key) ? integer(key, least, most) : otherwise;
+Index JsonObject::integer_or(std::string_view key, Index fallback, Index min, Index max) {
+  return has(key) ? integer(key, min, max) : fallback;
 }
 
-double JsonObject::number(std::string_view key, double least, double most) {
-  taken_.emplace(key);
+double JsonObject::number(std::string_view key, double min, double max) {
+  read_.emplace(key);
   const Json* value = find(key);
-  const std::string expected = range_text("a number", least, most);
+  const std::string expected = range_text("a number", min, max);
   if (!value || !value->is_number()) fail(key, expected);
   const auto number = value->get<double>();
-  if (!(number >= least && number <= most)) fail(key, expected);
+  if (!(number >= min && number <= max)) fail(key, expected);
   return number;
 }
 
-double JsonObject::number_or(std::string_view key, double otherwise, double least, double most) {
-  return has(key) ? number(key, least, most) : otherwise;
+double JsonObject::number_or(std::string_view key, double fallback, double min, double max) {
+  return has(key) ? number(key, min, max) : fallback;
 }
 
 bool JsonObject::flag(std::string_view key) {
-  taken_.emplace(key);
+  read_.emplace(key);
   const Json* value = find(key);
   if (!value || !value->is_boolean()) fail(key, "true or false");
   return value->get<bool>();
 }
 
-bool JsonObject::flag_or(std::string_view key, bool otherwise) {
-  return has(key) ? flag(key) : otherwise;
+bool JsonObject::flag_or(std::string_view key, bool fallback) {
+  return has(key) ? flag(key) : fallback;
 }
 
 std::string JsonObject::text(std::string_view key) {
-  taken_.emplace(key);
+  read_.emplace(key);
   const Json* value = find(key);
-  if (!value || !value->is_string()) fail(key, "a text");
+  if (!value || !value->is_string()) fail(key, "a string");
   return value->get<std::string>();
 }
 
-std::string JsonObject::text_or(std::string_view key, std::string_view otherwise) {
-  return has(key) ? text(key) : std::string(otherwise);
+std::string JsonObject::text_or(std::string_view key, std::string_view fallback) {
+  return has(key) ? text(key) : std::string(fallback);
 }
 
 std::size_t JsonObject::choice(std::string_view key, const std::vector<std::string>& choices) {
-  taken_.emplace(key);
+  read_.emplace(key);
   const Json* value = find(key);
   std::string expected = "one of";
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -136,35 +136,35 @@ std::size_t JsonObject::choice(std::string_view key, const std::vector<std::stri
   fail(key, expected);
 }
 
-std::size_t JsonObject::choice_or(std::string_view key, std::size_t otherwise,
+std::size_t JsonObject::choice_or(std::string_view key, std::size_t fallback,
                                   const std::vector<std::string>& choices) {
-  return has(key) ? choice(key, choices) : otherwise;
+  return has(key) ? choice(key, choices) : fallback;
 }
 
 const Json& JsonObject::any(std::string_view key) {
-  taken_.emplace(key);
+  read_.emplace(key);
   const Json* value = find(key);
   if (!value) fail(key, "a value");
   return *value;
 }
 
 const Json& JsonObject::array(std::string_view key) {
-  taken_.emplace(key);
+  read_.emplace(key);
   const Json* value = find(key);
   if (!value || !value->is_array()) fail(key, "a list");
   return *value;
 }
 
 void JsonObject::ignore(std::string_view key) {
-  taken_.emplace(key);
+  read_.emplace(key);
 }
 
 void JsonObject::finish() const {
   for (const auto& [name, member] : object_.items()) {
-    if (taken_.contains(name)) continue;
+    if (read_.contains(name)) continue;
     std::string known;
-    for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
-    throw InputError(path_ + ": " + shortened(name) + " is no known key; expected one of " + known);
+    for (const std::string& key : queried_) known += (known.empty() ? "" : ", ") + key;
+    throw InputError(path_ + ": " + shortened(name) + ": unknown key; expected one of " + known);
   }
 }
 

@@ -1,5 +1,5 @@
-// Reading JSON that people or strangers wrote: every mistake is an InputError that names the key,
-// what was expected and what was found, and keys that nobody asked for are mistakes too.
+// Strict reading of JSON from users and third parties. Every mistake, including an unknown key, is
+// an InputError that names the key, the expected and the found value.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,38 @@
 
 namespace attnscope {
 
-// The largest number of a layer, a head or a token that files may name.
-inline constexpr Index kMostIndex = Index{1} << 20;
+// Largest layer, head or token number in files.
+inline constexpr Index kMaxIndex = Index{1} << 20;
 
-// The whole of `text` as one JSON value; `name` (a file, an option) begins the messages. A key
-// that occurs twice in an object is an InputError, and so is nesting deeper than Json::kDeepest.
+// Parses `text` as one JSON value; `name` (a file, an option) begins the messages. InputError for
+// invalid JSON, a repeated key in an object, or nesting deeper than Json::kMaxDepth.
 Json parse_json(std::string_view text, std::string_view name);
 
-// The members of one object, taken one by one. finish() refuses those that were never taken.
+// Reads the members of one object by key. finish() rejects members that were never read.
 class JsonObject {
  public:
-  // `path` ("config.json", "view"; empty: none) begins the messages. InputError when it is no
-  // object, which must outlive this.
+  // `path` ("config.json", "view"; may be empty) begins the messages. InputError if `object` is not
+  // an object. `object` must outlive this.
   JsonObject(const Json& object, std::string_view path);
   JsonObject(Json&&, std::string_view) = delete;
 
   bool has(std::string_view key) const;
-  Index integer(std::string_view key, Index least, Index most);
-  Index integer_or(std::string_view key, Index otherwise, Index least, Index most);
-  double number(std::string_view key, double least, double most);
-  double number_or(std::string_view key, double otherwise, double least, double most);
+  Index integer(std::string_view key, Index min, Index max);
+  Index integer_or(std::string_view key, Index fallback, Index min, Index max);
+  double number(std::string_view key, double min, double max);
+  double number_or(std::string_view key, double fallback, double min, double max);
   bool flag(std::string_view key);
-  bool flag_or(std::string_view key, bool otherwise);
+  bool flag_or(std::string_view key, bool fallback);
   std::string text(std::string_view key);
-  std::string text_or(std::string_view key, std::string_view otherwise);
-  // The index of the text among `choices`.
+  std::string text_or(std::string_view key, std::string_view fallback);
+  // Index of the string among `choices`.
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices);
-  std::size_t choice_or(std::string_view key, std::size_t otherwise,
+  std::size_t choice_or(std::string_view key, std::size_t fallback,
                         const std::vector<std::string>& choices);
   const Json& any(std::string_view key);    // required
   const Json& array(std::string_view key);  // required
 
-  void ignore(std::string_view key);  // allowed, whatever it holds
+  void ignore(std::string_view key);  // allows the key with any value
   void finish() const;
 
   // "config.json: width: expected an integer of at least 1, found \"x\""
@@ -55,11 +55,11 @@ class JsonObject {
   const Json* find(std::string_view key) const;
   const Json& object_;
   std::string path_;
-  std::set<std::string, std::less<>> taken_;
-  mutable std::set<std::string, std::less<>> asked_;  // also whether they are there
+  std::set<std::string, std::less<>> read_;
+  mutable std::set<std::string, std::less<>> queried_;  // including has()
 };
 
-// Whether the text is valid UTF-8: all that a JSON file can hold.
+// True if the text is valid UTF-8, a requirement of JSON.
 bool is_utf8(const std::string& text);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-constexpr zip_uint64_t kMostExpansion = 1040;  // deflate's best, rounded up
+constexpr zip_uint64_t kMaxExpansion = 1040;  // upper bound of deflate's ratio
 
 struct Closing {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -21,13 +21,13 @@ struct Closing {
 using Archive = std::unique_ptr<zip_t, Closing>;
 using Member = std::unique_ptr<zip_file_t, Closing>;
 
-Archive opened(const std::string& bytes, const std::string& name) {
-  const std::string refusal = name + ": no zip archive, or one that was cut short or damaged";
-  if (bytes.empty()) throw InputError(refusal);  // an archive without members to libzip
+Archive open_archive(const std::string& bytes, const std::string& name) {
+  const std::string refusal = name + ": not a zip archive, or truncated or damaged";
+  if (bytes.empty()) throw InputError(refusal);  // libzip would open an archive without members
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  if (source == nullptr) throw WorkError(name + ": libzip has no memory");
+  if (source == nullptr) throw WorkError(name + ": libzip: out of memory");
   zip_t* archive = zip_open_from_source(source, ZIP_RDONLY, &error);
   if (archive == nullptr) {
     zip_source_free(source);
@@ -38,7 +38,7 @@ Archive opened(const std::string& bytes, const std::string& name) {
   return Archive(archive);
 }
 
-// What the directory says of a member must be possible before memory is made for it.
+// Checks a member's directory entry for plausibility before memory is allocated for it.
 void check(const zip_stat_t& stat, const std::string& label) {
   constexpr zip_uint64_t kNeeded =
       ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
@@ -46,7 +46,7 @@ void check(const zip_stat_t& stat, const std::string& label) {
   if (stat.encryption_method != ZIP_EM_NONE) throw InputError(label + ": encrypted");
   const bool stored = stat.comp_method == ZIP_CM_STORE && stat.comp_size == stat.size;
   const bool deflated =
-      stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMostExpansion <= stat.comp_size;
+      stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMaxExpansion <= stat.comp_size;
   if (!stored && !deflated) {
     throw InputError(label + ": expected a stored or deflated member, found method " +
                      std::to_string(stat.comp_method) + " of " + std::to_string(stat.comp_size) +
@@ -54,14 +54,14 @@ void check(const zip_stat_t& stat, const std::string& label) {
   }
 }
 
-// libzip compares size and checksum with the directory's where it meets the end. Nothing where the
-// member is not wanted.
-std::optional<std::string> unpacked(zip_t* archive, const zip_stat_t& stat,
-                                    const std::string& label, const MemberWanted& wanted) {
+// Unpacks a member, or returns nothing if `wanted` rejects it. libzip verifies size and checksum at
+// the end of the data.
+std::optional<std::string> unpack(zip_t* archive, const zip_stat_t& stat, const std::string& label,
+                                  const MemberFilter& is_wanted) {
   constexpr std::size_t kBegin = std::size_t{64} << 10;
   const auto damaged = [&](const std::string& reason) {
-    return InputError(label + ": damaged: does not unpack to the " + std::to_string(stat.size) +
-                      " bytes that it says: " + reason);
+    return InputError(label + ": damaged: expected " + std::to_string(stat.size) +
+                      " unpacked bytes: " + reason);
   };
   const Member member(zip_fopen_index(archive, stat.index, 0));
   if (!member) throw damaged(zip_strerror(archive));
@@ -76,10 +76,10 @@ std::optional<std::string> unpacked(zip_t* archive, const zip_stat_t& stat,
       made += static_cast<std::size_t>(count);
     }
   };
-  const std::size_t all = stat.size + 1;  // one more, to see where there is more than it says
+  const std::size_t all = stat.size + 1;  // one more, to detect surplus data
   unpack_to(std::min(kBegin, all));
   const std::string_view begin(bytes.data(), std::min<std::size_t>(made, stat.size));
-  if (wanted && !wanted(stat.name, begin, stat.size)) return std::nullopt;
+  if (is_wanted && !is_wanted(stat.name, begin, stat.size)) return std::nullopt;
   unpack_to(all);
   if (made != stat.size) throw damaged("found " + std::to_string(made) + " or more");
   bytes.resize(made);
@@ -89,8 +89,8 @@ std::optional<std::string> unpacked(zip_t* archive, const zip_stat_t& stat,
 }  // namespace
 
 std::map<std::string, std::string> parse_zip(const std::string& bytes, const std::string& name,
-                                             std::size_t most_bytes, const MemberWanted& wanted) {
-  const Archive archive = opened(bytes, name);
+                                             std::size_t max_bytes, const MemberFilter& is_wanted) {
+  const Archive archive = open_archive(bytes, name);
   std::map<std::string, std::string> members;
   std::size_t all = 0;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
@@ -102,23 +102,23 @@ std::map<std::string, std::string> parse_zip(const std::string& bytes, const std
     const std::string member = stat.name, label = name + ": " + member;
     if (member.ends_with('/')) continue;  // a folder
     check(stat, label);
-    if (stat.size > most_bytes - all) {
-      throw InputError(label + ": the archive unpacks to more than " + std::to_string(most_bytes) +
+    if (stat.size > max_bytes - all) {
+      throw InputError(label + ": the archive unpacks to more than " + std::to_string(max_bytes) +
                        " bytes");
     }
-    std::optional<std::string> content = unpacked(archive.get(), stat, label, wanted);
+    std::optional<std::string> content = unpack(archive.get(), stat, label, is_wanted);
     if (!content) continue;
     all += stat.size;
     if (!members.emplace(member, std::move(*content)).second) {
-      throw InputError(label + ": there twice");
+      throw InputError(label + ": duplicate member");
     }
   }
   return members;
 }
 
 std::map<std::string, std::string> read_zip(const std::filesystem::path& path,
-                                            std::size_t most_bytes, const MemberWanted& wanted) {
-  return parse_zip(read_file(path), path.string(), most_bytes, wanted);
+                                            std::size_t max_bytes, const MemberFilter& is_wanted) {
+  return parse_zip(read_file(path), path.string(), max_bytes, is_wanted);
 }
 
 }  // namespace attnscope

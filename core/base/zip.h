@@ -1,4 +1,4 @@
-// Reading zip archives (NumPy's .npz) with libzip: stored and deflated members, not encrypted.
+// Reads zip archives (NumPy's .npz) with libzip: stored and deflated members, no encryption.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +9,21 @@
 
 namespace attnscope {
 
-// Whether a member is wanted, by its name, its first bytes (64 kB of them, or all) and how many it
-// has. What is not is left out, before memory is made for it. Empty: all are.
-using MemberWanted =
+// Selects members by name, first bytes (64 KiB, or all) and unpacked size. Rejected members are
+// skipped before memory is allocated for them. An empty function selects all.
+using MemberFilter =
     std::function<bool(const std::string& member, std::string_view begin, std::size_t bytes)>;
 
-// The members' bytes by name, as the central directory lists them. InputError that begins with the
-// file's name where it is no archive, is cut short or damaged (sizes, offsets and checksums are
-// verified), names a member twice, or unpacks to more than `most_bytes`.
+// Unpacked members by name, as listed in the central directory. InputError, beginning with the
+// file's name, if the file is not an archive, is truncated or damaged (sizes, offsets and checksums
+// are verified), has a duplicate member, or unpacks to more than `max_bytes`.
 std::map<std::string, std::string> read_zip(const std::filesystem::path& path,
-                                            std::size_t most_bytes = std::size_t{1} << 32,
-                                            const MemberWanted& wanted = {});
+                                            std::size_t max_bytes = std::size_t{1} << 32,
+                                            const MemberFilter& is_wanted = {});
 
-// The same from an archive's bytes; `name` begins the messages.
+// Like read_zip() for an archive in memory; `name` begins the messages.
 std::map<std::string, std::string> parse_zip(const std::string& bytes, const std::string& name,
-                                             std::size_t most_bytes,
-                                             const MemberWanted& wanted = {});
+                                             std::size_t max_bytes,
+                                             const MemberFilter& is_wanted = {});
 
 }  // namespace attnscope

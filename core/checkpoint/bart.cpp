@@ -1,6 +1,6 @@
-// BART (Lewis et al., 2019, arXiv:1910.13461) and those that differ from it in a few settings:
-// mBART, Marian (Junczys-Dowmunt et al., 2018) and Pegasus (Zhang et al., 2020), as the Hugging
-// Face libraries store them: matrices [out, in], layer norms, biases everywhere.
+// BART (Lewis et al., 2019, arXiv:1910.13461) and its variants mBART, Marian (Junczys-Dowmunt et
+// al., 2018) and Pegasus (Zhang et al., 2020), as the Hugging Face libraries store them: matrices
+// [out, in], layer norms, biases everywhere.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -17,12 +17,12 @@ namespace attnscope {
 
 namespace {
 
-// How a layout differs.
+// Differences between the layouts.
 struct BartLayout {
   const char* model_type;
-  bool pre_norm;        // and a norm behind each stack
-  bool embedding_norm;  // behind tokens and positions
-  bool learned;         // positions: learned, two rows of the table being those of none; else waves
+  bool pre_norm;        // also: a final norm of each stack
+  bool embedding_norm;  // after tokens and positions
+  bool learned;         // learned positions with two unused rows; else sinusoids
 };
 constexpr BartLayout kLayouts[] = {{"bart", false, true, true},
                                    {"mbart", true, true, true},
@@ -30,8 +30,8 @@ constexpr BartLayout kLayouts[] = {{"bart", false, true, true},
                                    {"pegasus", true, false, false}};
 constexpr Index kSkippedPositions = 2;
 
-// What an encoder and its decoder must have in common.
-Index of_both(JsonObject& object, const std::string& name, Index most) {
+// A size that the encoder and the decoder must share.
+Index shared_integer(JsonObject& object, const std::string& name, Index most) {
   const Index decoder = object.integer("decoder_" + name, 1, most);
   if (object.integer_or("encoder_" + name, decoder, 1, most) != decoder) {
     object.fail("encoder_" + name, "decoder_" + name + ", " + std::to_string(decoder) +
@@ -52,18 +52,18 @@ ModelConfig read_bart_config(const Json& json, const std::string& path, const Ba
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  if (object.integer_or("decoder_vocab_size", c.vocabulary, 1, kMostModelTokens) != c.vocabulary) {
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  if (object.integer_or("decoder_vocab_size", c.vocabulary, 1, kMaxModelTokens) != c.vocabulary) {
     object.fail("decoder_vocab_size", "vocab_size (nothing else is supported)");
   }
   require_flag(object, "share_encoder_decoder_embeddings", true);
-  c.context = object.integer_or("max_position_embeddings", 1024, 1, kMostModelTokens);
-  c.width = object.integer("d_model", 1, kMostModelWidth);
+  c.context = object.integer_or("max_position_embeddings", 1024, 1, kMaxModelTokens);
+  c.width = object.integer("d_model", 1, kMaxModelWidth);
   c.layers = object.integer("decoder_layers", 1, 1024);
-  c.heads = c.kv_heads = of_both(object, "attention_heads", 1024);
+  c.heads = c.kv_heads = shared_integer(object, "attention_heads", 1024);
   if (c.width % c.heads != 0) object.fail("d_model", "a multiple of decoder_attention_heads");
   c.head_size = c.width / c.heads;
-  c.hidden = of_both(object, "ffn_dim", 8 * kMostModelWidth);
+  c.hidden = shared_integer(object, "ffn_dim", 8 * kMaxModelWidth);
   c.activation = object.has("activation_function")
                      ? hugging_face_activation(object, "activation_function")
                      : Activation::Gelu;
@@ -75,7 +75,7 @@ ModelConfig read_bart_config(const Json& json, const std::string& path, const Ba
   c.embedding.norm = layout.embedding_norm;
   c.head.bias = biased;
   if (object.flag_or("scale_embedding", false)) {
-    c.ingredients.embedding_scale = std::sqrt(static_cast<double>(c.width));
+    c.model_options.embedding_scale = std::sqrt(static_cast<double>(c.width));
   }
   c.groups = uniform_groups(c, default_variant(), positions_of(layout));
   c.architecture = default_choice(architecture("encoder_decoder"));
@@ -95,16 +95,16 @@ void move_bart_attention(WeightMover& mover, const std::string& from, const std:
   mover.linear(from + "out_proj", to, "o", width, width, true);
 }
 
-// Waves are stored by older versions.
-void check_waves(WeightMover& mover, const std::string& name) {
+// Older versions store the sinusoids.
+void check_sinusoids(WeightMover& mover, const std::string& name) {
   const ModelConfig& c = mover.model().config;
   constexpr double kBase = 10000;
-  constexpr float kMost = 1e-3f;  // of 16-bit numbers
+  constexpr float kTolerance = 1e-3f;  // precision of 16-bit numbers
   const Tensor stored = mover.reader().take(name, {c.context, c.width});
   const Tensor waves = sinusoid_table(as_doubles(first_positions(c.context)),
                                       sinusoid_frequencies(c.width, kBase), true);
   for (Index n = 0; n < waves.size(); ++n) {
-    if (std::abs(stored[n] - waves[n]) <= kMost) continue;
+    if (std::abs(stored[n] - waves[n]) <= kTolerance) continue;
     mover.reader().fail("tensor " + name +
                         ": expected sines and cosines of positions, found others");
   }
@@ -118,7 +118,7 @@ void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::st
   if (layout.learned) {
     mover.positions(positions, ours + "embed.pos.embedding", c.context, kSkippedPositions, c.width);
   } else if (mover.has(positions)) {
-    check_waves(mover, positions);
+    check_sinusoids(mover, positions);
   }
   if (layout.embedding_norm) {
     mover.norm(theirs + "layernorm_embedding", ours + "embed.norm", c.width);
@@ -155,7 +155,7 @@ Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
     if (!reader.has(stored)) continue;
     if (embedding.empty()) {
       embedding = stored;
-    } else if (!reader.holds_the_same(embedding, stored)) {
+    } else if (!reader.holds_same_numbers(embedding, stored)) {
       reader.fail("tensor " + stored + ": expected the same numbers as " + embedding +
                   " (tables of their own for encoder and decoder are not supported)");
     }

@@ -1,5 +1,5 @@
-// BLOOM (BigScience, 2022, arXiv:2211.05100): ALiBi, a norm behind the embedding, q, k and v of
-// each head beside each other in one matrix.
+// BLOOM (BigScience, 2022, arXiv:2211.05100): ALiBi, a norm after the embedding, q, k and v of each
+// head interleaved in one matrix.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 
@@ -16,10 +16,10 @@ DecoderLayout read_bloom(JsonObject& object) {
   sizes.kv_heads = nullptr;
   sizes.hidden = "n_inner";
   sizes.hidden_is_optional = true;
-  sizes.usual_activation = "gelu_pytorch_tanh";
+  sizes.default_activation = "gelu_pytorch_tanh";
   sizes.epsilon = "layer_norm_epsilon";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usually_tied = true;
+  sizes.default_epsilon = 1e-5;
+  sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.embedding.norm = true;
   require_flag(object, "apply_residual_connection_post_layernorm", false);

@@ -24,11 +24,11 @@ namespace {
 constexpr const char* kCard = "card.json";
 constexpr const char* kText = "text";  // the task of most models
 
-// In the order in which lists have them; others come after.
+// Order of groups in lists; other groups follow.
 const std::vector<std::string> kGroups = {"Text", "Memory and depth", "Tasks", kTwins};
 
 Json read(const fs::path& file) {
-  return parse_json(read_file(file, limits::kMostSmallFile), file.string());
+  return parse_json(read_file(file, limits::kMaxSmallFile), file.string());
 }
 
 std::string task_of(const Json& card, const ModelConfig& config) {
@@ -37,7 +37,7 @@ std::string task_of(const Json& card, const ModelConfig& config) {
 }
 
 bool has_card(const fs::path& folder) {
-  std::error_code unknown;  // then reading it says why
+  std::error_code unknown;  // reading the file reports the error
   return fs::exists(folder / kCard, unknown) || unknown;
 }
 
@@ -50,8 +50,8 @@ std::string rounded(Index parameters) {
   return brief(count / kThousand, 2) + " thousand";
 }
 
-// What its attention has that is worth a word: the variant where it is not full attention, else
-// the positions. "RoPE" of "RoPE, rotary".
+// Distinctive property of the attention: the variant unless it is full attention, else the position
+// encoding, shortened: "RoPE" for "RoPE, rotary".
 std::string method(const ModelConfig& config) {
   const HeadGroup& group = config.groups.front().front();
   if (group.variant.id != default_variant().id) return variant(group.variant.id).label;
@@ -67,7 +67,7 @@ std::string implied_task(const ModelConfig& config) {
   if (reads == Reads::Trajectories) return "trajectory";
   if (!input_kind(config.input.id).is_text) return "image";
   if (reads == Reads::SourceAndTarget) return "numbers";
-  return fills_in(config) ? "masked" : kText;
+  return is_masked_model(config) ? "masked" : kText;
 }
 
 ModelCard model_card(const std::string& name_or_folder) {
@@ -89,8 +89,8 @@ ModelCard model_card(const std::string& name_or_folder) {
   card.summary = object.text_or("summary", "");
   card.task = object.text_or("task", card.task);
   card.sample = object.text_or("sample", "");
-  card.layer = object.integer_or("layer", 0, 0, kMostIndex);
-  card.head = object.integer_or("head", 0, 0, kMostIndex);
+  card.layer = object.integer_or("layer", 0, 0, kMaxIndex);
+  card.head = object.integer_or("head", 0, 0, kMaxIndex);
   object.finish();
   return card;
 }
@@ -101,7 +101,7 @@ void save_card(const fs::path& folder, const std::string& task, const ModelConfi
     if (!implied) write_file(folder / kCard, Json{{"task", task}}.dump(2) + "\n");
     return;
   }
-  Json card = read(folder / kCard);  // of what was trained there before
+  Json card = read(folder / kCard);  // from an earlier training
   if (!card.is_object() || task_of(card, config) == task) return;
   card["task"] = task;
   write_file(folder / kCard, card.dump(2) + "\n");
@@ -121,7 +121,7 @@ std::vector<ModelGroup> bundled_groups() {
     ModelCard card;
     try {
       card = model_card(name);
-    } catch (const InputError&) {  // choosing it says what is wrong
+    } catch (const InputError&) {  // reported when the model is loaded
       card.group = "Cannot be read";
     }
     auto group = std::ranges::find(groups, card.group, &ModelGroup::title);
@@ -143,7 +143,7 @@ ModelGroup downloaded_group() {
           checkpoint_formats().end()) {
         group.models.push_back({name, "downloaded, " + type});
       }
-    } catch (const InputError&) {  // no layout of ours
+    } catch (const InputError&) {  // unsupported layout
     }
   }
   return group;

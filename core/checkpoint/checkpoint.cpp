@@ -24,8 +24,8 @@ fs::path models_folder() {
   return home_folder() / "assets" / "models";
 }
 
-// Before weights are copied: they take at least what they take where they are stored.
-void refuse_beyond_budget(const CheckpointSource& source) {
+// Called before weights are copied: a lower bound is their stored size.
+void check_memory_budget(const CheckpointSource& source) {
   double bytes = 0;
   for (const auto& [name, tensor] : source.tensors) {
     const bool half = tensor.dtype == DType::F16 || tensor.dtype == DType::BF16;
@@ -33,8 +33,9 @@ void refuse_beyond_budget(const CheckpointSource& source) {
   }
   const auto budget = static_cast<double>(memory_budget());
   if (bytes <= budget) return;
-  throw InputError(source.place + ": its weights take " + memory_text(bytes) + " of memory; " +
-                   memory_text(budget) + " are allowed (" + where_memory_is_set() + ")");
+  throw InputError(source.place + ": its weights need " + memory_text(bytes) +
+                   " of memory, the limit is " + memory_text(budget) + " (" +
+                   memory_setting_name() + ")");
 }
 
 const CheckpointFormat& format_of(const Json& config, const std::string& name,
@@ -49,7 +50,7 @@ const CheckpointFormat& format_of(const Json& config, const std::string& name,
                    shortened(config["model_type"]));
 }
 
-// "eos_token_id": a number, a list of them, or nothing.
+// Reads "eos_token_id": a number, a list of numbers, or absent.
 std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
                                      const std::string& name) {
   std::vector<std::int32_t> ids;
@@ -60,7 +61,7 @@ std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
       throw InputError(name + ": eos_token_id: expected a token number or a list of them, found " +
                        shortened(given));
     }
-    // Numbers that the vocabulary lacks are never generated.
+    // Ids outside the vocabulary are never generated.
     if (id >= 0 && id < model.config.vocabulary) ids.push_back(id.get<std::int32_t>());
   }
   return ids;
@@ -72,7 +73,7 @@ void check_size(const Tokenizer& tokenizer, const Model& model, const std::strin
                    " tokens, the model only " + std::to_string(model.config.vocabulary));
 }
 
-// A tokenizer that cannot be used must not keep token ids from being run.
+// An unusable tokenizer is no error: the model still runs on token ids.
 void add_tokenizer(Checkpoint& checkpoint, const CheckpointSource& source) {
   try {
     checkpoint.tokenizer = source.read_tokenizer();
@@ -113,10 +114,9 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   if (names.empty()) return models;
   const auto usual = choices(names.front());
   for (const std::string& name : names) {
-    if (model_card(name).task != "text")
-      continue;  // others cannot read what the default model does
+    if (model_card(name).task != "text") continue;  // reads other inputs than the default model
     const auto [variant, encoding] = choices(name);
-    // Another variant may need another encoding: then it is the variant that counts.
+    // A variant may imply another encoding: the variant takes precedence.
     if (variant != usual.first) {
       models.insert_or_assign(variant, name);
     } else if (encoding != usual.second) {
@@ -156,7 +156,7 @@ fs::path model_folder(const std::string& name_or_folder) {
   throw InputError(
       "model: expected a folder, a bundled model (" + (names.empty() ? "there are none" : names) +
       ") or one in the cache of the Hugging Face libraries, found \"" + name_or_folder + "\"" +
-      (could_be ? " (" + not_in_hub(name_or_folder) + ")" : ""));
+      (could_be ? " (" + missing_in_hub(name_or_folder) + ")" : ""));
 }
 
 Checkpoint load_checkpoint(const std::string& name_or_folder) {
@@ -165,13 +165,13 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   Checkpoint checkpoint;
   const std::string tower = model_tower(name_or_folder);
   const bool is_path = !tower.empty() || is_folder(name_or_folder) || !is_hub_name(name_or_folder);
-  // Of one from a cache the folder is called by its commit.
+  // Folders in the Hugging Face cache are named by their commit.
   checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
                                   (tower.empty() ? "" : "/" + tower)
                             : name_or_folder;
   const CheckpointFormat& format = format_of(source.config, source.config_place, tower);
   source.tensors = source.read_tensors();
-  if (tower.empty()) refuse_beyond_budget(source);  // only one of two towers is read
+  if (tower.empty()) check_memory_budget(source);  // with a tower, only part of it is loaded
   checkpoint.model = format.load(source);
   checkpoint.end_tokens = end_tokens(source.config, checkpoint.model, source.config_place);
   add_tokenizer(checkpoint, source);
@@ -181,7 +181,7 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
 void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool half) {
   constexpr float kLargestHalf = 65504;
   SafetensorsFile file;
-  file.metadata["format"] = "pt";  // what other readers of safetensors look for
+  file.metadata["format"] = "pt";  // expected by other safetensors readers
   for (const auto& [name, weight] : checkpoint.model.weights) {
     for (const float x : weight.value()) {
       if (!std::isfinite(x) || (half && std::abs(x) > kLargestHalf)) {

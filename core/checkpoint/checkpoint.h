@@ -1,7 +1,8 @@
-// A folder with a model: config.json, model.safetensors, tokenizer files, MODEL.md.
+// Checkpoints: a model with its tokenizer, loaded from a folder with config.json,
+// model.safetensors, tokenizer files and MODEL.md.
 //
-// Layouts are told apart by config.json's "model_type"; checkpoint_formats() lists those that are
-// read: attnscope's own, Llama and GPT-2 as the Hugging Face libraries store them.
+// The layout follows from config.json's "model_type"; checkpoint_formats() lists the supported
+// ones: attnscope's own and those of the Hugging Face libraries.
 #pragma once
 
 #include <filesystem>
@@ -18,34 +19,34 @@ namespace attnscope {
 struct Checkpoint {
   std::string name;  // the folder's name
   Model model;
-  std::shared_ptr<const Tokenizer> tokenizer;         // null: only token ids can be run
-  std::string tokenizer_problem;                      // why it is null
-  std::shared_ptr<const Tokenizer> target_tokenizer;  // null: what is written has the same one
-  // Of what the model writes.
-  const std::shared_ptr<const Tokenizer>& writing() const {
+  std::shared_ptr<const Tokenizer> tokenizer;         // null: the model runs on token ids only
+  std::string tokenizer_problem;                      // reason for a null tokenizer
+  std::shared_ptr<const Tokenizer> target_tokenizer;  // null: the output uses `tokenizer`
+  // Tokenizer of the model's output.
+  const std::shared_ptr<const Tokenizer>& output_tokenizer() const {
     return target_tokenizer ? target_tokenizer : tokenizer;
   }
-  std::vector<std::int32_t> end_tokens;  // with which the model ends a text: eos_token_id
+  std::vector<std::int32_t> end_tokens;  // ids that end a text: eos_token_id
 };
 
-// A bundled model's name ("default"), a folder, or the name of one that the Hugging Face libraries
-// have downloaded (hub.h). InputError names what is missing or misshapen.
+// Loads a bundled model ("default"), a folder, or a model in the Hugging Face cache (hub.h). Throws
+// InputError that names the missing or invalid file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// The folder that such a name or a path stands for. InputError when there is none.
+// Folder of such a model. Throws InputError if there is none.
 std::filesystem::path model_folder(const std::string& name_or_folder);
 
-// Of a model with several towers the name of the one that the name ends with: of
-// "clip/vision_model" "vision_model". Empty: it names none.
+// Tower of a multi-tower model that the name ends with: "vision_model" for "clip/vision_model";
+// empty if it names none.
 std::string model_tower(const std::string& name_or_folder);
 
-// config.json, model.safetensors (weights as F32 or F16) and the tokenizer, into `folder`, which
-// is made where it is missing.
+// Writes config.json, model.safetensors (weights as F16 if `half`, else F32) and the tokenizer into
+// `folder`, which is created if missing.
 void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, bool half);
 
-// Folders of assets/models, beside the program's sources or as installed; "default" first.
+// Folders in assets/models, in the source tree or as installed; "default" first.
 std::vector<std::string> bundled_models();
-// Of what is not in the default model the bundled ones that were trained with it, and read texts as
-// it does: by the id of a variant or encoding.
+// Bundled text models for variants and encodings that the default model lacks, by the id of the
+// variant or encoding.
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice();
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// Command R (Cohere, 2024): attention and feed-forward beside each other behind one layer norm
-// without bias, RoPE between neighbouring components, scaled logits.
+// Command R (Cohere, 2024): parallel attention and feed-forward blocks after one layer norm without
+// bias, interleaved RoPE, scaled logits.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 
@@ -9,15 +9,15 @@ namespace {
 
 DecoderLayout read_cohere(JsonObject& object) {
   SizeNames sizes;
-  sizes.usual_context = 8192;
+  sizes.default_context = 8192;
   sizes.epsilon = "layer_norm_eps";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usually_tied = true;
+  sizes.default_epsilon = 1e-5;
+  sizes.tied_by_default = true;
   ModelConfig config = decoder_sizes(object, sizes);
   config.norm = Norm::LayerNorm;
   config.attention_biases = object.flag_or("attention_bias", false);
   require_flag(object, "use_qk_norm", false);
-  Ingredients& i = config.ingredients;
+  ModelOptions& i = config.model_options;
   i.norm_biases = false;
   i.parallel = i.shared_norm = true;
   i.logit_scale = object.number_or("logit_scale", 0.0625, -1e6, 1e6);

@@ -1,6 +1,6 @@
 // Decision Transformer (Chen et al., 2021, arXiv:2106.01345) as the Hugging Face libraries store
-// it: GPT-2's layers over returns, states and actions. Its actions are vectors, of which attnscope
-// knows those with a single 1, one for each component.
+// it: GPT-2's layers over returns, states and actions. Actions are vectors; attnscope supports
+// one-hot actions, one for each component.
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
@@ -17,22 +17,22 @@ namespace {
 ModelConfig read_decision_config(const Json& json, const std::string& path) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
-  constexpr Index kMost = Index{1} << 20;  // as the architecture's parameters
+  constexpr Index kMaxCount = Index{1} << 20;  // as the architecture's parameters
   ModelConfig c;
-  const Index actions = object.integer("act_dim", 1, kMost);
-  const Index steps = object.integer_or("max_ep_len", 4096, 1, kMost);
+  const Index actions = object.integer("act_dim", 1, kMaxCount);
+  const Index steps = object.integer_or("max_ep_len", 4096, 1, kMaxCount);
   c.architecture = default_choice(architecture("trajectory"));
   c.architecture.values.set("actions", actions);
-  c.architecture.values.set("state_size", object.integer("state_dim", 1, kMost));
+  c.architecture.values.set("state_size", object.integer("state_dim", 1, kMaxCount));
   c.architecture.values.set("most_steps", steps);
   c.vocabulary = actions;
   c.context = 3 * steps;
-  c.width = object.integer("hidden_size", 1, kMostModelWidth);
+  c.width = object.integer("hidden_size", 1, kMaxModelWidth);
   c.layers = object.integer_or("n_layer", 3, 1, 1024);
   c.heads = c.kv_heads = object.integer_or("n_head", 1, 1, 1024);
   if (c.width % c.heads != 0) object.fail("hidden_size", "a multiple of n_head");
   c.head_size = c.width / c.heads;
-  c.hidden = object.integer_or("n_inner", 4 * c.width, 1, 8 * kMostModelWidth);
+  c.hidden = object.integer_or("n_inner", 4 * c.width, 1, 8 * kMaxModelWidth);
   c.norm = Norm::LayerNorm;
   c.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   c.activation = object.has("activation_function")
@@ -50,7 +50,7 @@ ModelConfig read_decision_config(const Json& json, const std::string& path) {
   return c;
 }
 
-// The vector of each action: its column, with what all have.  [actions, d]
+// Action embeddings: a column of the matrix plus the bias.  [actions, d]
 void move_actions(WeightMover& mover) {
   const ModelConfig& c = mover.model().config;
   Tensor table = mover.reader().take_transposed("embed_action.weight", c.vocabulary, c.width);
@@ -59,7 +59,7 @@ void move_actions(WeightMover& mover) {
   mover.model().weights.emplace("embed.action", Var(table));
 }
 
-// All tokens get the vector of place 0, behind the norm: a part of its bias.
+// Adds the position vector 0, which all tokens share, to the bias of the norm.
 void move_norm(WeightMover& mover, Index places) {
   const ModelConfig& c = mover.model().config;
   mover.plain("embed_ln.weight", "embed.norm.weight", {c.width});
@@ -83,20 +83,20 @@ Model load_decision_transformer(const CheckpointSource& source) {
   move_actions(mover);
   mover.plain("embed_timestep.weight", "embed.time",
               {c.architecture.values.integer("most_steps"), c.width});
-  move_norm(mover, object.integer_or("n_positions", 1024, 1, kMostModelTokens));
+  move_norm(mover, object.integer_or("n_positions", 1024, 1, kMaxModelTokens));
   for (Index n = 0; n < c.layers; ++n) {
     read_gpt2_layer(reader, model, "encoder.h." + std::to_string(n) + ".", layer_prefix(n), 1);
   }
   mover.norm("encoder.ln_f", "final_norm", c.width);
   reader.move("predict_action.0.weight", c.width, c.vocabulary, true, model, "output.weight");
   mover.output_bias({"predict_action.0.bias"}, {c.vocabulary});
-  reader.ignore("encoder.wte.weight");  // of no use there
+  reader.ignore("encoder.wte.weight");  // unused
   if (object.flag_or("action_tanh", true)) {
-    model.notes.push_back("the tanh of the actions is left out: numbers are those before it");
+    model.notes.push_back("the tanh of the actions is omitted: values are those before it");
   }
-  model.notes.push_back("actions have a single 1: those between them cannot be read");
-  mover.leave_out("predict_state.", "what foretells states");
-  mover.leave_out("predict_return.", "what foretells returns");
+  model.notes.push_back("actions are one-hot: intermediate actions are not supported");
+  mover.leave_out("predict_state.", "the state predictor");
+  mover.leave_out("predict_return.", "the return predictor");
   reader.finish();
   return model;
 }

@@ -1,4 +1,4 @@
-// What the configs of decoders have in common.
+// Common parts of decoder configs.
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +10,9 @@ namespace attnscope {
 
 ModelConfig decoder_sizes(JsonObject& object, const SizeNames& names) {
   ModelConfig config;
-  config.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  config.context = object.integer_or(names.context, names.usual_context, 1, kMostModelTokens);
-  config.width = object.integer(names.width, 1, kMostModelWidth);
+  config.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  config.context = object.integer_or(names.context, names.default_context, 1, kMaxModelTokens);
+  config.width = object.integer(names.width, 1, kMaxModelWidth);
   config.layers = object.integer(names.layers, 1, 1024);
   config.heads = object.integer(names.heads, 1, 1024);
   config.kv_heads = config.heads;
@@ -22,15 +22,15 @@ ModelConfig decoder_sizes(JsonObject& object, const SizeNames& names) {
                                  std::to_string(config.kv_heads));
   }
   config.head_size = object.integer_or("head_dim", std::max<Index>(config.width / config.heads, 1),
-                                       1, kMostModelWidth);
-  constexpr Index kMostHidden = 8 * kMostModelWidth;
+                                       1, kMaxModelWidth);
+  constexpr Index kMaxHidden = 8 * kMaxModelWidth;
   config.hidden = names.hidden_is_optional
-                      ? object.integer_or(names.hidden, 4 * config.width, 1, kMostHidden)
-                      : object.integer(names.hidden, 1, kMostHidden);
+                      ? object.integer_or(names.hidden, 4 * config.width, 1, kMaxHidden)
+                      : object.integer(names.hidden, 1, kMaxHidden);
   config.norm = Norm::RmsNorm;
-  config.norm_epsilon = object.number_or(names.epsilon, names.usual_epsilon, 0, 1);
-  config.activation = hugging_face_activation(object, names.activation, names.usual_activation);
-  config.tied_output = object.flag_or("tie_word_embeddings", names.usually_tied);
+  config.norm_epsilon = object.number_or(names.epsilon, names.default_epsilon, 0, 1);
+  config.activation = hugging_face_activation(object, names.activation, names.default_activation);
+  config.tied_output = object.flag_or("tie_word_embeddings", names.tied_by_default);
   refuse_quantisation(object);
   return config;
 }
@@ -45,7 +45,7 @@ ModelConfig plain_sizes(JsonObject& object, const SizeNames& names) {
 
 namespace {
 
-// YaRN's and LongRoPE's gain, where the config does not say it.
+// Gain of YaRN and LongRoPE if the config has none.
 double yarn_magnitude(double factor, double magnitude) {
   return factor <= 1 ? 1 : 0.1 * magnitude * std::log(factor) + 1;
 }
@@ -72,11 +72,11 @@ std::vector<double> numbers(JsonObject& object, const char* key) {
   return all;
 }
 
-// Reads what a scaling of this type says.
+// Reads the parameters of a RoPE scaling.
 void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& type_key,
                   const ModelConfig& model, Values& rope) {
   std::string type = scaling.text_or(type_key, "default");
-  if (type == "su") type = "longrope";  // its first name
+  if (type == "su") type = "longrope";  // former name
   if (type == "default") return;
   const std::vector<std::string> known{"linear", "llama3", "dynamic", "yarn", "longrope"};
   if (std::ranges::find(known, type) == known.end()) {
@@ -87,9 +87,9 @@ void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& ty
   Index original = model.context;
   if (type != "dynamic") {
     const char* const key = "original_max_position_embeddings";
-    const Index least = type == "longrope" ? 2 : 1;  // by whose logarithm is divided
-    original = scaling.integer_or(key, original, least, kMostModelTokens);
-    original = config.integer_or(key, original, least, kMostModelTokens);  // Phi 3 has it beside
+    const Index least = type == "longrope" ? 2 : 1;  // LongRoPE divides by its logarithm
+    original = scaling.integer_or(key, original, least, kMaxModelTokens);
+    original = config.integer_or(key, original, least, kMaxModelTokens);  // Phi 3
   }
   const double stretched = static_cast<double>(model.context) / static_cast<double>(original);
   const double factor = may_lack ? scaling.number_or("factor", stretched, 1e-6, 1e6)
@@ -131,7 +131,7 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
       const Json of_type = inner[settings.layer_type];
       inner = without_nulls(of_type);
     } else if (!settings.scaled) {
-      continue;  // it is of the other layers
+      continue;  // applies to the other layers
     }
     JsonObject scaling(inner, path);
     base = scaling.number_or("rope_theta", base, 1e-3, 1e18);
@@ -144,23 +144,23 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
   return rope;
 }
 
-Choice sliding(const ModelConfig& model, Index window) {
+Choice window_variant(const ModelConfig& model, Index window) {
   if (window >= model.context) return default_variant();
   Choice local{"local", default_values(variant("local").parameters)};
   local.values.set("window", window - 1);
   return local;
 }
 
-Choice sliding_window(JsonObject& config, const ModelConfig& model) {
+Choice configured_window_variant(JsonObject& config, const ModelConfig& model) {
   if (!config.has("sliding_window")) return default_variant();
-  return sliding(model, config.integer("sliding_window", 1, kMostModelTokens));
+  return window_variant(model, config.integer("sliding_window", 1, kMaxModelTokens));
 }
 
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
-                                 bool (*otherwise)(Index layer, Index every), Index every) {
+                                 bool (*fallback)(Index layer, Index every), Index every) {
   std::vector<bool> slides;
   if (!config.has("layer_types")) {
-    for (Index layer = 0; layer < model.layers; ++layer) slides.push_back(otherwise(layer, every));
+    for (Index layer = 0; layer < model.layers; ++layer) slides.push_back(fallback(layer, every));
     return slides;
   }
   for (const Json& type : config.array("layer_types")) {
@@ -203,7 +203,7 @@ SizeNames gpt2_size_names() {
   names.hidden_is_optional = true;
   names.activation = "activation_function";
   names.epsilon = "layer_norm_epsilon";
-  names.usual_epsilon = 1e-5;
+  names.default_epsilon = 1e-5;
   return names;
 }
 

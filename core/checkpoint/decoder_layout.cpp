@@ -12,7 +12,7 @@ namespace attnscope {
 
 namespace {
 
-// Heads of other tasks than to predict tokens.
+// Heads of tasks other than language modelling.
 constexpr const char* kOtherHeads[] = {"score.", "classifier.", "qa_outputs.", "v_head.",
                                        "classification_head."};
 
@@ -30,7 +30,7 @@ class DecoderReader {
   void read() {
     for (const std::string& prefix : names_.prefixes) {
       prefix_ = prefix;
-      // A tied table may stand under the head's name.
+      // A tied embedding may be stored under the head's name.
       if (!reader_.names_below(prefix + names_.layers).empty()) break;
       if (reader_.has(prefix + names_.embedding + ".weight")) break;
     }
@@ -75,7 +75,7 @@ class DecoderReader {
     if (c_.embedding.norm) norm(prefix_ + names_.embedding_norm, "embed.norm", c_.width);
   }
 
-  // A table that is narrower than the stream, and the projections between them, put together.
+  // Multiplies an embedding that is narrower than the stream with its projections.
   void read_narrow_table(const std::string& table) {
     const std::string in = prefix_ + names_.projected_in + ".weight",
                       out = prefix_ + names_.projected_out + ".weight";
@@ -84,7 +84,7 @@ class DecoderReader {
     const Var to_stream(reader_.take_transposed(in, narrow, c_.width));
     const Var from_stream(reader_.take_transposed(out, c_.width, narrow));
     model_.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
-    if (c_.ingredients.output_head) {
+    if (c_.model_options.output_head) {
       model_.weights.emplace("output.weight", Var(matmul_transposed(from_stream, words).value()));
     }
     reader_.ignore(head_name());
@@ -95,13 +95,13 @@ class DecoderReader {
   std::string head_name() const { return names_.head + ".weight"; }
 
   void read_head() {
-    if (!c_.ingredients.output_head || !names_.projected_in.empty()) return;
+    if (!c_.model_options.output_head || !names_.projected_in.empty()) return;
     mover_.output(head_name(), prefix_ + names_.embedding + ".weight");
     if (c_.head.bias) mover_.plain(names_.head + ".bias", "output.bias", {c_.vocabulary});
   }
 
   void read_layer() {
-    const Ingredients& i = c_.ingredients;
+    const ModelOptions& i = c_.model_options;
     const auto own = [&](const std::string& name) { return from_ + name; };
     if (i.output_norm != OutputNorm::Instead) {
       norm(own(names_.attn_norm), to_ + "attn_norm", c_.width);
@@ -134,18 +134,18 @@ class DecoderReader {
     linear(names_.v, "v", keys());
     if (!names_.qkv.empty()) forget({names_.qkv, names_.q, names_.k, names_.v});
     mover_.linear(from_ + names_.o, at, "o", queries(), c_.width, has_output_bias(c_));
-    const QueryKeyNorm kind = c_.ingredients.query_key_norm;
+    const QueryKeyNorm kind = c_.model_options.query_key_norm;
     if (kind != QueryKeyNorm::None) {
       const bool by_head = kind == QueryKeyNorm::Head;
       norm(from_ + names_.q_norm, at + "q_norm", by_head ? c_.head_size : queries());
       norm(from_ + names_.k_norm, at + "k_norm", by_head ? c_.head_size : keys());
     }
-    if (c_.ingredients.attention_sinks) {
+    if (c_.model_options.attention_sinks) {
       mover_.plain(from_ + names_.sinks, at + "sinks", {c_.heads});
     }
   }
 
-  // Tensors that were put together are taken out again, a layer at a time.
+  // Removes the views that were added for the current layer.
   void forget(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       for (const char* kind : {".weight", ".bias"}) tensors_.erase(from_ + name + kind);
@@ -194,7 +194,7 @@ class DecoderReader {
   }
 
   void read_experts() {
-    const Experts& experts = c_.ingredients.experts;
+    const Experts& experts = c_.model_options.experts;
     const std::string at = to_ + "ffn.";
     mover_.reader().move(from_ + names_.router + ".weight", c_.width, experts.count, true, model_,
                          at + "router");
@@ -203,8 +203,8 @@ class DecoderReader {
     }
     for (Index e = 0; e < experts.count; ++e) {
       const std::string ours = at + "experts." + std::to_string(e) + ".";
-      if (!names_.joined_experts.empty()) {
-        read_joined_expert(e, ours);
+      if (!names_.fused_experts.empty()) {
+        read_fused_expert(e, ours);
         continue;
       }
       const std::string theirs = from_ + names_.experts + std::to_string(e) + ".";
@@ -213,16 +213,16 @@ class DecoderReader {
       mover_.linear(theirs + names_.expert_in, ours, "_in", c_.width, c_.hidden, bias);
       mover_.linear(theirs + names_.expert_out, ours, "_out", c_.hidden, c_.width, bias);
     }
-    if (names_.joined_experts.empty()) return;
+    if (names_.fused_experts.empty()) return;
     for (const char* name : {"gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"}) {
-      reader_.ignore(from_ + names_.joined_experts + name);
+      reader_.ignore(from_ + names_.fused_experts + name);
     }
   }
 
-  // gate_up_proj [experts, d, 2 hidden], gate and in by turns; down_proj [experts, hidden, d].
-  void read_joined_expert(Index e, const std::string& ours) {
-    const std::string from = from_ + names_.joined_experts, now = from + "now.";
-    const Index d = c_.width, hidden = c_.hidden, count = c_.ingredients.experts.count;
+  // gate_up_proj [experts, d, 2 hidden], gate and in interleaved; down_proj [experts, hidden, d].
+  void read_fused_expert(Index e, const std::string& ours) {
+    const std::string from = from_ + names_.fused_experts, now = from + "now.";
+    const Index d = c_.width, hidden = c_.hidden, count = c_.model_options.experts.count;
     reader_.expect_shape(from + "gate_up_proj", {count, d, 2 * hidden});
     reader_.expect_shape(from + "down_proj", {count, hidden, d});
     for (const Index half : {0, 1}) {
@@ -245,7 +245,7 @@ class DecoderReader {
 
   const DecoderNames& names_;
   const std::string& place_;
-  StoredTensors tensors_;  // views; parts of some are added while a layer is read
+  StoredTensors tensors_;  // views; parts are added while a layer is read
   Model& model_;
   const ModelConfig& c_;
   TensorReader reader_;
@@ -258,11 +258,11 @@ Model load_decoder(DecoderLayout layout, const CheckpointSource& source) {
   model.config = std::move(layout.config);
   if (!predicts_tokens(source.config, source.tensors, model.config.tied_output,
                        layout.names.head + ".weight")) {
-    model.config.ingredients.output_head = false;
+    model.config.model_options.output_head = false;
     model.config.head = {};
     model.notes.push_back(
-        "the checkpoint has no head that predicts tokens: there are attention and states, and no "
-        "predictions");
+        "the checkpoint has no language model head: attention and hidden states are available, but "
+        "no predictions");
   }
   check(model.config, source.config_place);
   DecoderReader(model, layout.names, source).read();

@@ -1,7 +1,6 @@
-// BERT (Devlin et al., 2018) and those that differ from it in names and a few settings: RoBERTa,
-// XLM-R, CamemBERT, DistilBERT, ELECTRA, ALBERT, DeBERTa-v2, Longformer and BigBird, as the Hugging
-// Face libraries store them: matrices [out, in], norms behind the residual sums, biases everywhere.
-// Poolers and classifiers are left out with a note.
+// BERT (Devlin et al., 2018) and its variants RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA,
+// ALBERT, DeBERTa-v2, Longformer and BigBird, as the Hugging Face libraries store them: matrices
+// [out, in], post norm, biases everywhere. Poolers and classifiers are omitted with a note.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +16,7 @@ namespace attnscope {
 
 namespace {
 
-// The names of a layer's parts, below "<layer>.".
+// Tensor names within "<layer>.".
 struct LayerNames {
   const char *q, *k, *v, *o, *attention_norm, *in, *out, *ffn_norm;
 };
@@ -44,7 +43,7 @@ constexpr LayerNames kAlbertLayer{"attention.query", "attention.key",        "at
                                   "attention.dense", "attention.LayerNorm",  "ffn",
                                   "ffn_output",      "full_layer_layer_norm"};
 
-// Of a masked-language head; biases are the same numbers under several names.
+// Tensor names of a masked language model head; biases are stored under several names.
 struct HeadNames {
   std::string dense, norm, decoder;
   std::vector<std::string> biases;
@@ -72,16 +71,16 @@ const HeadNames kDebertaHead{"lm_predictions.lm_head.dense",
                              "lm_predictions.lm_head.decoder.weight",
                              {"lm_predictions.lm_head.bias"}};
 
-// How a layout differs.
+// Differences between the layouts.
 struct EncoderLayout {
   std::string model_type, prefix;
   LayerNames layer = kBertLayer;
   std::string layers = "encoder.layer.";
   std::vector<HeadNames> heads{kBertHead};
   bool head_gelu = false;         // the head's activation is not the config's
-  bool padded_positions = false;  // the first rows of the table of positions are those of padding
-  bool distil_keys = false;       // "dim" and the like in config.json
-  // What else of config.json and of the tensors this layout has.
+  bool padded_positions = false;  // the first rows of the position table belong to padding
+  bool distil_keys = false;       // config.json uses "dim" and similar keys
+  // Further members of config.json and tensors.
   void (*config)(JsonObject&, ModelConfig&) = nullptr;
   void (*weights)(WeightMover&, const EncoderLayout&, const std::string& prefix) = nullptr;
 };
@@ -97,14 +96,14 @@ void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelCo
   const auto key = [distil](const char* usual, const char* of_distil) {
     return distil ? of_distil : usual;
   };
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  c.context = object.integer_or("max_position_embeddings", 512, 1, kMostModelTokens);
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 512, 1, kMaxModelTokens);
   if (layout.padded_positions) skipped = 1 + object.integer_or("pad_token_id", 1, 0, c.vocabulary);
   if (c.context <= skipped) {
     object.fail("max_position_embeddings", "more than " + std::to_string(skipped));
   }
   c.context -= skipped;
-  c.width = object.integer(key("hidden_size", "dim"), 1, kMostModelWidth);
+  c.width = object.integer(key("hidden_size", "dim"), 1, kMaxModelWidth);
   c.layers = object.integer(key("num_hidden_layers", "n_layers"), 1, 1024);
   c.heads = c.kv_heads = object.integer(key("num_attention_heads", "n_heads"), 1, 1024);
   if (c.width % c.heads != 0) {
@@ -112,10 +111,10 @@ void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelCo
                 "a multiple of " + std::string(key("num_attention_heads", "n_heads")));
   }
   c.head_size = c.width / c.heads;
-  c.hidden = object.integer(key("intermediate_size", "hidden_dim"), 1, 8 * kMostModelWidth);
+  c.hidden = object.integer(key("intermediate_size", "hidden_dim"), 1, 8 * kMaxModelWidth);
   c.activation = hugging_face_activation(object, key("hidden_act", "activation"));
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
-  c.embedding.types = distil ? 0 : object.integer_or("type_vocab_size", 2, 0, kMostModelWidth);
+  c.embedding.types = distil ? 0 : object.integer_or("type_vocab_size", 2, 0, kMaxModelWidth);
 }
 
 ModelConfig read_encoder_config(const Json& json, const std::string& path,
@@ -164,7 +163,7 @@ void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index
     mover.plain(at + "token_type_embeddings.weight", "embed.type", {c.embedding.types, width});
   }
   mover.norm(at + "LayerNorm", "embed.norm", width);
-  mover.reader().ignore(at + "position_ids");  // 0, 1, ..., stored by older versions
+  mover.reader().ignore(at + "position_ids");  // 0, 1, ..., in older versions
   mover.reader().ignore(at + "token_type_ids");
 }
 
@@ -200,10 +199,10 @@ Model load_encoder(const EncoderLayout& layout, const CheckpointSource& source) 
   Index skipped = 0;
   c = read_encoder_config(source.config, path, layout, skipped);
   const HeadNames* head = head_of(layout, source.tensors);
-  c.ingredients.output_head = c.head.bias = c.head.transform = head != nullptr;
+  c.model_options.output_head = c.head.bias = c.head.transform = head != nullptr;
   c.head.activation = layout.head_gelu ? Activation::Gelu : c.activation;
   if (head) {
-    learns_to_fill_in(c, source);
+    set_masked_prediction(c, source);
   } else {
     c.tied_output = c.embedding.width == 0;
     c.head = {};
@@ -225,10 +224,10 @@ Model load_encoder(const EncoderLayout& layout, const CheckpointSource& source) 
   return model;
 }
 
-// ---- What ALBERT and ELECTRA have: a narrow table, layers that share
+// ---- ALBERT and ELECTRA: narrow embedding, shared layers
 
 void albert_config(JsonObject& object, ModelConfig& c) {
-  const Index width = object.integer_or("embedding_size", 128, 1, kMostModelWidth);
+  const Index width = object.integer_or("embedding_size", 128, 1, kMaxModelWidth);
   c.embedding.width = width;
   c.own_layers = object.integer_or("num_hidden_groups", 1, 1, c.layers);
   if (object.integer_or("inner_group_num", 1, 1, 1024) != 1) {
@@ -250,7 +249,7 @@ void albert_weights(WeightMover& mover, const EncoderLayout& layout, const std::
 }
 
 void electra_config(JsonObject& object, ModelConfig& c) {
-  const Index width = object.integer_or("embedding_size", c.width, 1, kMostModelWidth);
+  const Index width = object.integer_or("embedding_size", c.width, 1, kMaxModelWidth);
   if (width != c.width) c.embedding.width = width;
 }
 
@@ -268,9 +267,9 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
   require_flag(object, "share_att_key", true);
   require_text(object, "norm_rel_ebd", "layer_norm");
   if (object.integer_or("conv_kernel_size", 0, 0, 1024) != 0) {
-    object.fail("conv_kernel_size", "0 (a convolution beside the layers is not supported)");
+    object.fail("conv_kernel_size", "0 (convolution layers are not supported)");
   }
-  if (object.integer_or("embedding_size", c.width, 1, kMostModelWidth) != c.width) {
+  if (object.integer_or("embedding_size", c.width, 1, kMaxModelWidth) != c.width) {
     object.fail("embedding_size", "hidden_size (nothing else is supported)");
   }
   const Json types = object.has("pos_att_type") ? object.any("pos_att_type") : Json();
@@ -278,9 +277,9 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
                         ? types.size() == 2 && types[0] != types[1]
                         : types.is_string() && (types == "c2p|p2c" || types == "p2c|c2p");
   if (!both) object.fail("pos_att_type", "\"c2p|p2c\" (nothing else is supported)");
-  const Index most = object.integer_or("max_relative_positions", -1, -1, kMostModelTokens);
+  const Index most = object.integer_or("max_relative_positions", -1, -1, kMaxModelTokens);
   const Index farthest = most > 0 ? most : c.context;
-  const Index buckets = object.integer_or("position_buckets", -1, -1, kMostModelTokens);
+  const Index buckets = object.integer_or("position_buckets", -1, -1, kMaxModelTokens);
   Choice deberta{"deberta", default_values(encoding("deberta").parameters)};
   deberta.values.set("key_side", std::string("query_key"));
   deberta.values.set("clip", buckets > 0 ? buckets : farthest);
@@ -289,7 +288,7 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
   c.groups = uniform_groups(c, default_variant(), deberta);
 }
 
-// The table of distances is normed once and goes through each layer's own projections.
+// The distance table is normalised once and passes through the projections of each layer.
 void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string& prefix) {
   Model& model = mover.model();
   const ModelConfig& c = model.config;
@@ -306,7 +305,7 @@ void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string
       const auto narrow = model.narrow.find(attn + "w" + letter);
       model.weights.emplace(to + "w" + letter, narrow == model.narrow.end()
                                                    ? model.weights.at(attn + "w" + letter)
-                                                   : Var(narrow->second.widened()));
+                                                   : Var(narrow->second.to_tensor()));
       model.weights.emplace(to + "b" + letter, model.weights.at(attn + "b" + letter));
     }
   }
@@ -315,17 +314,17 @@ void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string
 // ---- Longformer, BigBird
 
 void longformer_config(JsonObject& object, ModelConfig& c) {
-  constexpr Index kMostWindow = Index{1} << 20;
+  constexpr Index kMaxWindow = Index{1} << 20;
   const Choice placed = c.groups[0][0].encoding;
   const bool several = object.has("attention_window") && object.any("attention_window").is_array();
   std::vector<Index> windows(
       static_cast<std::size_t>(c.layers),
-      several ? 0 : object.integer_or("attention_window", 512, 2, kMostWindow));
+      several ? 0 : object.integer_or("attention_window", 512, 2, kMaxWindow));
   if (several) {
     const Json& list = object.array("attention_window");
     if (list.size() != windows.size()) object.fail("attention_window", "one for each layer");
     for (std::size_t n = 0; n < windows.size(); ++n) {
-      const bool fits = list[n].is_number_integer() && list[n] >= 2 && list[n] <= kMostWindow;
+      const bool fits = list[n].is_number_integer() && list[n] >= 2 && list[n] <= kMaxWindow;
       if (!fits) object.fail("attention_window", "even numbers of at least 2");
       windows[n] = list[n].get<Index>();
     }
@@ -335,7 +334,7 @@ void longformer_config(JsonObject& object, ModelConfig& c) {
     if (window % 2 != 0) object.fail("attention_window", "even numbers of at least 2");
     Choice chosen{"longformer", default_values(variant("longformer").parameters)};
     chosen.values.set("window", window / 2);
-    chosen.values.set("global", std::vector<Index>{0});  // as classifiers of the libraries have it
+    chosen.values.set("global", std::vector<Index>{0});  // as in the libraries' classifiers
     chosen.values.set("projections", std::string("own"));
     c.groups.push_back({{c.heads, chosen, placed}});
   }
@@ -352,7 +351,7 @@ void longformer_weights(WeightMover& mover, const EncoderLayout& layout,
     mover.variant_linear(from + "value_global", to, "v", c.width, c.width);
   }
   mover.model().notes.push_back(
-      "the first token is global, as for classification: other tasks have others (parameter global "
+      "the first token is global, as for classification; other tasks use others (parameter global "
       "of longformer)");
 }
 
@@ -378,7 +377,7 @@ void bigbird_weights(WeightMover& mover, const EncoderLayout&, const std::string
   const ModelConfig& c = mover.model().config;
   if (c.groups[0][0].variant.id != "bigbird") return;
   mover.model().notes.push_back(
-      "which random blocks a block sees is drawn here: the checkpoint does not say it");
+      "the random blocks are drawn again: the checkpoint does not store them");
 }
 
 const std::vector<EncoderLayout>& encoder_layouts() {

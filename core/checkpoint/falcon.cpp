@@ -1,5 +1,5 @@
-// Falcon (Almazrouei et al., 2023, arXiv:2311.16867): attention and feed-forward beside each other,
-// behind one norm (7B, one head of keys) or two (40B, some); the RW ones are GPT-3's with ALiBi.
+// Falcon (Almazrouei et al., 2023, arXiv:2311.16867): parallel attention and feed-forward blocks
+// after one norm (7B, multi-query) or two (40B, grouped-query); the RW models are GPT-3 with ALiBi.
 #include <cmath>
 
 #include "core/checkpoint/decoder_layout.h"
@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-// Added to the products before they are scaled.
+// ALiBi that is added before the scores are scaled.
 Choice scaled_alibi(const ModelConfig& config) {
   Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
   std::vector<double> slopes = default_slopes(config.heads);
@@ -26,10 +26,10 @@ DecoderLayout read_falcon(JsonObject& object) {
   sizes.hidden = "ffn_hidden_size";
   sizes.hidden_is_optional = true;
   sizes.activation = "activation";
-  sizes.usual_activation = "gelu";
+  sizes.default_activation = "gelu";
   sizes.epsilon = "layer_norm_epsilon";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usually_tied = true;
+  sizes.default_epsilon = 1e-5;
+  sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("bias", false);
   const bool newer = object.flag_or("new_decoder_architecture", false);
@@ -41,7 +41,7 @@ DecoderLayout read_falcon(JsonObject& object) {
   } else {
     config.kv_heads = one_key_head ? 1 : config.heads;
   }
-  Ingredients& i = config.ingredients;
+  ModelOptions& i = config.model_options;
   i.parallel = newer || object.flag_or("parallel_attn", true);
   const Index norms = object.integer_or("num_ln_in_parallel_attn", newer ? 2 : 1, 1, 2);
   i.shared_norm = i.parallel && norms == 1;

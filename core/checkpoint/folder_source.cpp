@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Json read_json(const fs::path& path) {
-  return parse_json(read_file(path, limits::kMostConfig), path.string());
+  return parse_json(read_file(path, limits::kMaxConfig), path.string());
 }
 
 // Reads the shards that model.safetensors.index.json lists.
@@ -51,9 +51,9 @@ StoredTensors read_shards(const fs::path& folder) {
     for (const auto& [name, tensor] : shard.tensors) {
       if (names.contains(name)) continue;
       const bool elsewhere = map.contains(name);
-      throw InputError((folder / file).string() + ": tensor " + name + " is there, which " +
+      throw InputError((folder / file).string() + ": tensor " + name + " is present, which " +
                        "model.safetensors.index.json " +
-                       (elsewhere ? "places in " + map[name].get<std::string>() : "does not name"));
+                       (elsewhere ? "places in " + map[name].get<std::string>() : "does not list"));
     }
   }
   return tensors;
@@ -84,8 +84,8 @@ StoredTensors read_tensors(const fs::path& folder) {
   for (const char* file : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
     if (!file_exists(folder / file)) continue;
     throw InputError((folder / file).string() +
-                     ": expected model.safetensors, since pickled weights may run any program; "
-                     "this converts them: python3 -c \"from transformers import AutoModel" +
+                     ": expected model.safetensors, since pickled weights may run arbitrary code; "
+                     "to convert them: python3 -c \"from transformers import AutoModel" +
                      std::string(loads_as(folder)) + " as M; M.from_pretrained('" +
                      folder.string() + "').save_pretrained('" + folder.string() + "')\"");
   }
@@ -98,7 +98,7 @@ std::set<std::string> mask_names(const fs::path& folder) {
   std::set<std::string> names{"[MASK]", "<mask>"};
   for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
     if (!fs::exists(folder / file)) continue;
-    const Json object = parse_json(read_file(folder / file, limits::kMostConfig), file);
+    const Json object = parse_json(read_file(folder / file, limits::kMaxConfig), file);
     if (!object.is_object() || !object.contains("mask_token")) continue;
     const Json& name = object["mask_token"];
     if (name.is_string()) names.insert(name.get<std::string>());
@@ -112,7 +112,7 @@ std::set<std::string> mask_names(const fs::path& folder) {
 // Id in tokenizer.json: {"added_tokens": [{"id": 4, "content": "[MASK]"}]}.
 Index among_added(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
-  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
+  const Json object = parse_json(read_file(file, limits::kMaxConfig), file.string());
   if (!object.is_object() || !object.contains("added_tokens")) return -1;
   const Json& added = object["added_tokens"];
   if (!added.is_array()) return -1;
@@ -129,7 +129,7 @@ Index among_added(const fs::path& file, const std::set<std::string>& names) {
 // Id in vocab.txt, which has one token per line.
 Index among_lines(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
-  const std::string text = read_file(file, limits::kMostConfig);
+  const std::string text = read_file(file, limits::kMaxConfig);
   Index line = 0;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -144,7 +144,7 @@ Index among_lines(const fs::path& file, const std::set<std::string>& names) {
 // Id in vocab.json: {"<mask>": 50264}.
 Index among_members(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
-  const Json object = parse_json(read_file(file, limits::kMostConfig), file.string());
+  const Json object = parse_json(read_file(file, limits::kMaxConfig), file.string());
   for (const std::string& name : names) {
     if (object.is_object() && object.contains(name) && object[name].is_number_integer()) {
       return object[name].get<Index>();
@@ -166,7 +166,7 @@ Index find_mask_token(const fs::path& folder, Index vocabulary) {
 std::optional<PlacedJson> read_image_processor(const fs::path& folder) {
   const fs::path file = folder / "preprocessor_config.json";
   if (!fs::exists(file)) return std::nullopt;
-  return PlacedJson{parse_json(read_file(file, limits::kMostSmallFile), file.string()),
+  return PlacedJson{parse_json(read_file(file, limits::kMaxSmallFile), file.string()),
                     file.string()};
 }
 

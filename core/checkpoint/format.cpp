@@ -12,10 +12,10 @@ namespace attnscope {
 
 namespace {
 
-// Numbers or bytes between two looks at whether the thread's work is to end.
+// Numbers or bytes between two cancellation checks.
 constexpr Index kPiece = Index{1} << 20;
 
-// Of numbers of 16 bits, of which `exponent` are all set in NaN and infinity.
+// Checks 16-bit numbers; NaN and infinity have all bits of `exponent` set.
 bool all_finite(const std::uint8_t* numbers, Index count, std::uint16_t exponent) {
   for (Index first = 0; first < count; first += kPiece) {
     check_stop();
@@ -34,7 +34,7 @@ bool all_finite(const std::uint8_t* numbers, Index count, std::uint16_t exponent
 
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
-    std::vector<CheckpointFormat> all{own_format()};
+    std::vector<CheckpointFormat> all{native_format()};
     for (const auto& some :
          {decoder_formats(),
           std::vector{gpt2_format(), modernbert_format(), xlnet_format(), reformer_format(),
@@ -51,7 +51,7 @@ TensorReader::TensorReader(const StoredTensors& tensors, std::string place,
                            const ModelConfig& config)
     : tensors_(tensors),
       place_(std::move(place)),
-      keeps_narrow_(parameter_count(config) >= kWorthNarrow) {}
+      keeps_narrow_(parameter_count(config) >= kMinNarrowWeights) {}
 
 void TensorReader::fail(const std::string& message) const {
   throw InputError(place_ + ": " + message);
@@ -160,8 +160,8 @@ Tensor TensorReader::take(const std::string& name, const Shape& shape) {
 Tensor TensorReader::take_transposed(const std::string& name, Index in, Index out) {
   const StoredTensor& stored = find(name, {out, in});
   Tensor result({in, out});
-  // Some rows at a time, so that the matrix is never there twice; both sides of a block stay in
-  // the cache.
+  // Works in blocks of rows: there is never a second copy of the matrix, and both sides of a block
+  // stay in the cache.
   constexpr Index kBlock = 32;
   for (Index row = 0; row < out; row += kBlock) {
     StoredTensor rows = stored;
@@ -186,7 +186,7 @@ std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, I
       (found->second.dtype != DType::F16 && found->second.dtype != DType::BF16)) {
     return std::nullopt;
   }
-  const StoredTensor numbers = find(name, {rows, columns}).copied();
+  const StoredTensor numbers = find(name, {rows, columns}).copy();
   const auto kind =
       numbers.dtype == DType::F16 ? NarrowMatrix::Kind::F16 : NarrowMatrix::Kind::BF16;
   constexpr std::uint16_t kHalfExponent = 0x7c00, kBfloatExponent = 0x7f80;
@@ -200,7 +200,7 @@ void TensorReader::move(const std::string& name, Index in, Index out, bool trans
                         const std::string& ours) {
   const auto narrow = transposed ? take_narrow(name, out, in) : take_narrow(name, in, out);
   if (narrow) {
-    model.narrow.emplace(ours, transposed ? narrow->turned() : *narrow);
+    model.narrow.emplace(ours, transposed ? narrow->transpose() : *narrow);
   } else {
     model.weights.emplace(ours,
                           Var(transposed ? take_transposed(name, in, out) : take(name, {in, out})));
@@ -213,7 +213,7 @@ void TensorReader::finish() const {
   for (const auto& [name, tensor] : tensors_) {
     if (!std::ranges::binary_search(taken, name)) {
       fail("tensor " + name + " " + to_string(tensor.shape) +
-           " belongs to nothing that config.json describes");
+           " is not part of the model that config.json describes");
     }
   }
 }

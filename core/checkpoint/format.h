@@ -1,4 +1,4 @@
-// Layouts of checkpoints: one file each; checkpoint_formats() is their ordered list.
+// Checkpoint layouts, one file each; checkpoint_formats() is their ordered list.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@
 namespace attnscope {
 
 struct CheckpointFormat {
-  std::string model_type;  // what config.json says
+  std::string model_type;  // "model_type" in config.json
   // Translates configuration and tensors. InputError begins with the source's place and names the
-  // key or tensor that is missing, misshapen or not supported.
+  // key or tensor that is missing, invalid or not supported.
   std::function<Model(const CheckpointSource& source)> load;
-  std::string task{};  // of those that read no text: "image" (ModelCard::task)
+  std::string task{};  // of models that do not read text: "image" (ModelCard::task)
 };
 
 const std::vector<CheckpointFormat>& checkpoint_formats();
 
-// "model_type", or, of a model with several towers of which `tower` is wanted, that tower's.
-// InputError where the model has no such tower.
+// "model_type" of the config, or of its tower `tower` in a multi-tower model. Throws InputError if
+// there is no such tower.
 std::string format_type(const Json& config, const std::string& path, const std::string& tower);
 
-CheckpointFormat own_format();
+CheckpointFormat native_format();
 std::vector<CheckpointFormat> decoder_formats();
 CheckpointFormat gpt2_format();
 std::vector<CheckpointFormat> encoder_formats();
@@ -39,15 +39,15 @@ CheckpointFormat reformer_format();
 CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
-// Models with at least so many weights keep matrices of 16 bits as they are (Model::narrow). As
-// floats they would take twice the memory, which smaller ones can spare for speed.
-inline constexpr Index kWorthNarrow = Index{1} << 22;
+// Minimum number of weights of a model that keeps 16-bit matrices (Model::narrow). As floats they
+// would need twice the memory, which smaller models can spare for speed.
+inline constexpr Index kMinNarrowWeights = Index{1} << 22;
 
-// Whether two stored tensors are bit for bit the same; also where one is missing.
+// True if two stored tensors are bitwise equal, or if one is missing.
 bool same_numbers(const StoredTensors& tensors, const std::string& a, const std::string& b);
 
-// Takes tensors out of a checkpoint by name, converted to float and checked; finish() refuses
-// those that nobody took.
+// Reads tensors of a checkpoint by name, converts them to float and checks them. finish() reports
+// tensors that were never read.
 class TensorReader {
  public:
   // `place` begins the messages of InputErrors.
@@ -57,24 +57,23 @@ class TensorReader {
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
   Tensor take(const std::string& name, const Shape& shape);
-  // The transpose of a stored [out, in] matrix.  [in, out]
+  // Transpose of a stored [out, in] matrix.  [in, out]
   Tensor take_transposed(const std::string& name, Index in, Index out);
-  // A matrix of a model, stored as [in, out], or as [out, in] where `transposed`: into the model's
-  // weights under the name `ours`, or into those that stay narrow.
+  // Moves a matrix, stored as [in, out] or, if `transposed`, as [out, in], to the model's weights
+  // under the name `ours`, or to its 16-bit matrices.
   void move(const std::string& name, Index in, Index out, bool transposed, Model& model,
             const std::string& ours);
-  // A stored [rows, columns] matrix in its 16 bits; nothing where the model is to have it as
-  // floats.
+  // A stored 16-bit [rows, columns] matrix; nullopt if the model requires floats.
   std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
-  bool holds_the_same(const std::string& a, const std::string& b) const {
+  bool holds_same_numbers(const std::string& a, const std::string& b) const {
     return same_numbers(tensors_, a, b);
   }
-  // InputErrors where a tensor that is read in parts is not there or has another shape.
+  // Throw InputError if a tensor that is read in parts is missing or has another shape.
   void expect_shape(const std::string& name, const Shape& shape) const;
   void expect_rows(const std::string& name, Index rows) const;
   Index rows_of(const std::string& name) const;     // its first size
   Index columns_of(const std::string& name) const;  // of a matrix
-  // Names of stored tensors that begin so.
+  // Names of stored tensors with this prefix.
   std::vector<std::string> names_below(const std::string& prefix) const;
   void ignore(const std::string& name) { taken_.push_back(name); }
   void finish() const;

@@ -1,7 +1,7 @@
-// Gemma (arXiv:2403.08295): Llama with GeGLU, token vectors times sqrt(d) and gains stored less 1;
-// Gemma 2 (arXiv:2408.00118): with norms around blocks, caps of scores and logits and a window in
-// every other layer; Gemma 3 (arXiv:2503.19786), its text: with norms of queries and keys in place
-// of the caps, a window in five of six layers, which have a base of their own.
+// Gemma (arXiv:2403.08295): Llama with GeGLU, embeddings times sqrt(d) and gains stored minus 1.
+// Gemma 2 (arXiv:2408.00118): adds norms after blocks, score and logit caps, and a window in every
+// other layer. Gemma 3 (arXiv:2503.19786), text model: norms of queries and keys instead of caps, a
+// window in five of six layers, with its own RoPE base.
 #include <cmath>
 
 #include "core/checkpoint/decoder_layout.h"
@@ -12,11 +12,11 @@ namespace attnscope {
 namespace {
 
 DecoderLayout gemma_layout(JsonObject& object, Index context) {
-  // The released Gemma 1 says "gelu" and computes the approximation, as later ones say.
+  // The released Gemma 1 names "gelu" but computes the tanh approximation, as later configs state.
   SizeNames sizes;
-  sizes.usual_context = context;
-  sizes.usual_activation = "gelu_pytorch_tanh";
-  sizes.usually_tied = true;
+  sizes.default_context = context;
+  sizes.default_activation = "gelu_pytorch_tanh";
+  sizes.tied_by_default = true;
   sizes.activation = "hidden_activation";
   ModelConfig config = decoder_sizes(object, sizes);
   if (!object.has("head_dim")) config.head_size = 256;
@@ -24,7 +24,7 @@ DecoderLayout gemma_layout(JsonObject& object, Index context) {
     config.activation = hugging_face_activation(object, "hidden_act");
   }
   config.attention_biases = object.flag_or("attention_bias", false);
-  config.ingredients.embedding_scale = std::sqrt(static_cast<double>(config.width));
+  config.model_options.embedding_scale = std::sqrt(static_cast<double>(config.width));
   DecoderNames names;
   names.gain = 1;
   return {config, names};
@@ -37,10 +37,10 @@ DecoderLayout read_gemma(JsonObject& object) {
   return layout;
 }
 
-// What Gemma 2 and 3 share. Caps that are null are none; published configs always name them.
+// Common parts of Gemma 2 and 3. A null cap means none; published configs always have them.
 DecoderLayout gemma2_layout(JsonObject& object, Index context) {
   DecoderLayout layout = gemma_layout(object, context);
-  Ingredients& i = layout.config.ingredients;
+  ModelOptions& i = layout.config.model_options;
   i.output_norm = OutputNorm::Also;
   i.attention_scale = 1 / std::sqrt(object.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6));
   i.score_cap = object.number_or("attn_logit_softcapping", 0, 0, 1e6);
@@ -54,10 +54,10 @@ DecoderLayout gemma2_layout(JsonObject& object, Index context) {
 
 DecoderLayout read_gemma2(JsonObject& object) {
   DecoderLayout layout = gemma2_layout(object, 8192);
-  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, layout.config, [](Index layer, Index) { return layer % 2 == 0; });
-  set_groups(layout.config, slides, sliding(layout.config, window),
+  set_groups(layout.config, slides, window_variant(layout.config, window),
              hugging_face_rope(object, layout.config));
   return layout;
 }
@@ -65,8 +65,8 @@ DecoderLayout read_gemma2(JsonObject& object) {
 DecoderLayout read_gemma3(JsonObject& object) {
   DecoderLayout layout = gemma2_layout(object, 131072);
   ModelConfig& config = layout.config;
-  config.ingredients.query_key_norm = QueryKeyNorm::Head;
-  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
+  config.model_options.query_key_norm = QueryKeyNorm::Head;
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const char* pattern =
       object.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern";
   const Index every = object.integer_or(pattern, 6, 1, 4096);
@@ -78,7 +78,7 @@ DecoderLayout read_gemma3(JsonObject& object) {
   near.base = object.number_or("rope_local_base_freq", 10000, 1e-3, 1e18);
   near.layer_type = "sliding_attention";
   near.scaled = false;
-  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, all),
+  set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config, all),
              hugging_face_rope(object, config, near));
   return layout;
 }

@@ -1,5 +1,5 @@
 // GPT-2 (Radford et al., 2019) as the Hugging Face libraries store it: matrices [in, out], q, k
-// and v in one, learned positions, layer norm, biases everywhere.
+// and v fused, learned positions, layer norm, biases everywhere.
 #include "core/checkpoint/gpt2.h"
 
 #include <cmath>
@@ -18,15 +18,15 @@ ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
-  config.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  config.context = object.integer("n_positions", 1, kMostModelTokens);
-  config.width = object.integer("n_embd", 1, kMostModelWidth);
+  config.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  config.context = object.integer("n_positions", 1, kMaxModelTokens);
+  config.width = object.integer("n_embd", 1, kMaxModelWidth);
   config.layers = object.integer("n_layer", 1, 1024);
   config.heads = object.integer("n_head", 1, 1024);
   config.kv_heads = config.heads;
   if (config.width % config.heads != 0) object.fail("n_embd", "a multiple of n_head");
   config.head_size = config.width / config.heads;
-  config.hidden = object.integer_or("n_inner", 4 * config.width, 1, 8 * kMostModelWidth);
+  config.hidden = object.integer_or("n_inner", 4 * config.width, 1, 8 * kMaxModelWidth);
   config.norm = Norm::LayerNorm;
   config.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   config.activation = object.has("activation_function")
@@ -43,11 +43,11 @@ ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
   return config;
 }
 
-// Other scales of the scores than 1/sqrt(d_k), which are read into the queries.
+// Score scales other than 1/sqrt(d_k), which are folded into the queries.
 struct Scaling {
   bool by_head_size = true;  // scale_attn_weights
   bool by_layer = false;     // scale_attn_by_inverse_layer_idx
-  // What the queries of a layer are multiplied with.
+  // Factor of a layer's queries.
   float factor(const ModelConfig& config, Index layer) const {
     const double undone = by_head_size ? 1 : std::sqrt(static_cast<double>(config.head_size));
     return static_cast<float>(undone / (by_layer ? static_cast<double>(layer + 1) : 1));
@@ -119,7 +119,7 @@ void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from
   norm("ln_2", "ffn_norm");
   linear("mlp.c_fc", "ffn.", "_in", c.width, c.hidden);
   linear("mlp.c_proj", "ffn.", "_out", c.hidden, c.width);
-  reader.ignore(from + "attn.bias");  // the causal mask, stored by older versions
+  reader.ignore(from + "attn.bias");  // the causal mask, in older versions
   reader.ignore(from + "attn.masked_bias");
 }
 

@@ -1,4 +1,4 @@
-// What other layouts share with GPT-2's.
+// Parts of the GPT-2 layout that other layouts share.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// A layer below `from` ("h.3.") to `to` ("layers.3."): matrices [in, out], q, k and v in one. What
-// the queries are multiplied with besides.
+// Reads a layer from `from` ("h.3.") to `to` ("layers.3."): matrices [in, out], q, k and v fused.
+// Queries are multiplied by `query_factor`.
 void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from,
                      const std::string& to, float query_factor);
 

@@ -1,5 +1,5 @@
-// GPT-Neo (Black et al., 2021): GPT-2 whose layers by turns see all or a window, and whose scores
-// are not scaled; matrices [out, in].
+// GPT-Neo (Black et al., 2021): GPT-2 with alternating full and windowed attention, unscaled scores
+// and matrices [out, in].
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -21,7 +21,7 @@ std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
     for (const Json& run : object.array("attention_types")) {
       const bool whole = run.is_array() && run.size() == 2 && run[0].is_array() &&
                          run[1].is_number_integer() && run[1] >= 0 && run[1] <= config.layers;
-      if (!whole) object.fail("attention_types", "lists of kinds, each with how often it comes");
+      if (!whole) object.fail("attention_types", "lists of kinds, each with a count");
       for (Index n = 0; n < run[1].get<Index>(); ++n) {
         for (const Json& kind : run[0]) add(kind);
       }
@@ -30,7 +30,7 @@ std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
     for (Index layer = 0; layer < config.layers; ++layer) local.push_back(layer % 2 == 1);
   }
   if (static_cast<Index>(local.size()) != config.layers) {
-    object.fail("attention_types", "kinds of " + std::to_string(config.layers) + " layers in all");
+    object.fail("attention_types", "kinds of " + std::to_string(config.layers) + " layers");
   }
   return local;
 }
@@ -42,17 +42,17 @@ DecoderLayout read_gpt_neo(JsonObject& object) {
   sizes.kv_heads = nullptr;
   sizes.hidden_is_optional = true;
   sizes.activation = "activation_function";
-  sizes.usual_activation = "gelu_new";
+  sizes.default_activation = "gelu_new";
   sizes.epsilon = "layer_norm_epsilon";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usually_tied = true;
+  sizes.default_epsilon = 1e-5;
+  sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = false;
-  config.ingredients.attention_output_bias = true;
-  config.ingredients.attention_scale = 1;
-  const Index window = object.integer_or("window_size", 256, 1, kMostModelTokens);
+  config.model_options.attention_output_bias = true;
+  config.model_options.attention_scale = 1;
+  const Index window = object.integer_or("window_size", 256, 1, kMaxModelTokens);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
-  set_groups(config, local_layers(object, config), sliding(config, window), learned);
+  set_groups(config, local_layers(object, config), window_variant(config, window), learned);
   DecoderNames names = gpt2_names();
   names.q = "attn.attention.q_proj";
   names.k = "attn.attention.k_proj";

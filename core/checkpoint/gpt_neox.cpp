@@ -1,5 +1,5 @@
-// GPT-NeoX (Black et al., 2022, arXiv:2204.06745), of which Pythia is one: attention and
-// feed-forward beside each other, each behind a layer norm of its own, RoPE of a part of each head.
+// GPT-NeoX (Black et al., 2022, arXiv:2204.06745), the layout of Pythia: parallel attention and
+// feed-forward blocks, each after its own layer norm, partial RoPE.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -10,11 +10,11 @@ DecoderLayout read_gpt_neox(JsonObject& object) {
   SizeNames sizes;
   sizes.kv_heads = nullptr;
   sizes.epsilon = "layer_norm_eps";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usual_activation = "gelu";
+  sizes.default_epsilon = 1e-5;
+  sizes.default_activation = "gelu";
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = object.flag_or("attention_bias", true);
-  config.ingredients.parallel = object.flag_or("use_parallel_residual", true);
+  config.model_options.parallel = object.flag_or("use_parallel_residual", true);
   RopeSettings settings;
   settings.base = object.number_or("rotary_emb_base", 10000, 1e-3, 1e18);
   settings.share = object.number_or("rotary_pct", 0.25, 0, 1);

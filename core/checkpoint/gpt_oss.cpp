@@ -1,5 +1,5 @@
 // gpt-oss (OpenAI, 2025, arXiv:2508.10925): attention sinks, a window in every other layer, YaRN, a
-// mixture of experts with clamped SwiGLU. Its 4-bit files are quantised and are refused.
+// mixture of experts with clamped SwiGLU. Its quantised 4-bit files are not supported.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -8,8 +8,8 @@ namespace {
 
 DecoderLayout read_gpt_oss(JsonObject& object) {
   SizeNames sizes;
-  sizes.usual_context = 131072;
-  sizes.usual_epsilon = 1e-5;
+  sizes.default_context = 131072;
+  sizes.default_epsilon = 1e-5;
   ModelConfig config = decoder_sizes(object, sizes);
   if (!object.has("head_dim")) config.head_size = 64;
   if (config.activation != Activation::Silu) object.fail("hidden_act", "\"silu\"");
@@ -19,22 +19,23 @@ DecoderLayout read_gpt_oss(JsonObject& object) {
   config.activation = Activation::QuickGelu;  // x sigmoid(1.702 x)
   config.attention_biases = object.flag_or("attention_bias", true);
   config.feed_forward_biases = true;
-  Ingredients& i = config.ingredients;
+  ModelOptions& i = config.model_options;
   i.attention_sinks = true;
   i.gate_limit = object.number_or("swiglu_limit", 7, 1e-6, 1e6);
   i.gate_offset = 1;
   i.experts.count = object.integer_or("num_local_experts", 128, 1, 4096);
   i.experts.chosen = object.integer_or("num_experts_per_tok", 4, 1, 4096);
   i.experts.router_bias = true;
-  const Index window = object.integer_or("sliding_window", 128, 1, kMostModelTokens);
+  const Index window = object.integer_or("sliding_window", 128, 1, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index layer, Index) { return layer % 2 == 0; });
   RopeSettings settings;
   settings.base = 150000;
-  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, settings));
+  set_groups(config, slides, window_variant(config, window),
+             hugging_face_rope(object, config, settings));
   DecoderNames names;
   names.router = "mlp.router";
-  names.joined_experts = "mlp.experts.";
+  names.fused_experts = "mlp.experts.";
   return {config, names};
 }
 

@@ -1,5 +1,5 @@
-// GPT-J (Wang and Komatsuzaki, 2021): attention and feed-forward beside each other behind one layer
-// norm, RoPE of a part of each head between neighbouring components, a biased head.
+// GPT-J (Wang and Komatsuzaki, 2021): parallel attention and feed-forward blocks after one layer
+// norm, interleaved partial RoPE, a head with bias.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -8,11 +8,11 @@ namespace {
 
 DecoderLayout read_gptj(JsonObject& object) {
   SizeNames sizes = gpt2_size_names();
-  sizes.usual_activation = "gelu_new";
+  sizes.default_activation = "gelu_new";
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = false;
   config.head.bias = true;
-  config.ingredients.parallel = config.ingredients.shared_norm = true;
+  config.model_options.parallel = config.model_options.shared_norm = true;
   RopeSettings settings;
   settings.interleaved = true;
   Choice rope = hugging_face_rope(object, config, settings);

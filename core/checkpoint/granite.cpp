@@ -1,5 +1,5 @@
-// Granite 3 (IBM, 2024): Llama with factors of the embedding, the scores, what blocks add and the
-// logits.
+// Granite 3 (IBM, 2024): Llama with scale factors of the embedding, the scores, the block outputs
+// and the logits.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -10,7 +10,7 @@ DecoderLayout read_granite(JsonObject& object) {
   ModelConfig config = decoder_sizes(object);
   config.attention_biases = object.flag_or("attention_bias", false);
   config.feed_forward_biases = object.flag_or("mlp_bias", false);
-  Ingredients& i = config.ingredients;
+  ModelOptions& i = config.model_options;
   i.embedding_scale = object.number_or("embedding_multiplier", 1, -1e6, 1e6);
   i.attention_scale = object.number_or("attention_multiplier", 1, 0, 1e6);
   i.residual_scale = object.number_or("residual_multiplier", 1, -1e6, 1e6);

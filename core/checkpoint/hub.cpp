@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kPrefix = "models--";
-constexpr const char* kSlash = "--";  // in the names of folders
+constexpr const char* kSlash = "--";  // in folder names
 constexpr const char* kMain = "main";
 
 std::optional<fs::path> from_environment(const char* name) {
@@ -28,7 +28,7 @@ struct Name {
   std::string model, revision = kMain;
 };
 
-Name parted(const std::string& name) {
+Name parse_hub_name(const std::string& name) {
   const std::size_t at = name.find('@');
   if (at == std::string::npos) return {name};
   return {name.substr(0, at), name.substr(at + 1)};
@@ -61,8 +61,8 @@ fs::path hub_cache() {
 
 namespace {
 
-// Whether it can be a part of a path and nothing else.
-bool is_word(const std::string& word) {
+// True for a single path component without special meaning.
+bool is_path_component(const std::string& word) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
   };
@@ -73,41 +73,42 @@ bool is_word(const std::string& word) {
 }  // namespace
 
 bool is_hub_name(const std::string& name) {
-  const Name parts = parted(name);
+  const Name parts = parse_hub_name(name);
   const std::size_t slash = parts.model.find('/');
-  const bool revised = is_word(parts.revision);
-  if (slash == std::string::npos) return revised && is_word(parts.model);
-  return revised && is_word(parts.model.substr(0, slash)) && is_word(parts.model.substr(slash + 1));
+  const bool revised = is_path_component(parts.revision);
+  if (slash == std::string::npos) return revised && is_path_component(parts.model);
+  return revised && is_path_component(parts.model.substr(0, slash)) &&
+         is_path_component(parts.model.substr(slash + 1));
 }
 
 std::optional<fs::path> hub_folder(const std::string& name) {
   if (!is_hub_name(name)) return std::nullopt;
-  const auto [model, revision] = parted(name);
+  const auto [model, revision] = parse_hub_name(name);
   const fs::path folder = cache_of(model);
-  std::error_code none;  // what cannot be looked at is not there
+  std::error_code none;  // inaccessible counts as missing
   if (!fs::is_directory(folder, none)) return std::nullopt;
   std::string commit = revision;
   const fs::path reference = folder / "refs" / revision;
   if (fs::is_regular_file(reference, none)) {
-    commit = without_space(read_file(reference, limits::kMostReference));
-    if (!is_word(commit)) {
+    commit = without_space(read_file(reference, limits::kMaxReference));
+    if (!is_path_component(commit)) {
       throw InputError("model " + name + ": expected a commit in " + reference.string() +
                        ", found \"" + commit + "\"");
     }
   } else if (!fs::is_directory(folder / "snapshots" / commit, none)) {
     throw InputError("model " + name + ": expected " + reference.string() +
-                     ", which names the commit that was downloaded, found no such file");
+                     ", which holds the downloaded commit, found no such file");
   }
   const fs::path snapshot = folder / "snapshots" / commit;
   if (commit.empty() || !fs::exists(snapshot / "config.json", none)) {
     throw InputError("model " + name + ": expected " + (snapshot / "config.json").string() +
-                     ", found no such file: was the model downloaded as a whole?");
+                     ", found no such file: is the download complete?");
   }
   return snapshot;
 }
 
-std::string not_in_hub(const std::string& name) {
-  return "no " + cache_of(parted(name).model).string();
+std::string missing_in_hub(const std::string& name) {
+  return "no " + cache_of(parse_hub_name(name).model).string();
 }
 
 std::vector<std::string> hub_models() {
@@ -117,14 +118,13 @@ std::vector<std::string> hub_models() {
     std::string name = at->path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
     name.erase(0, std::string(kPrefix).size());
-    // An organisation's name has no two dashes in a row; a model without one has none to look for.
+    // Organisation names contain no "--"; a model without an organisation has no separator.
     if (const std::size_t two = name.find(kSlash); two != std::string::npos) {
       name.replace(two, 2, "/");
     }
     try {
       if (hub_folder(name)) names.push_back(name);
-    } catch (const std::exception&) {  // part of a model, or not to be read: choosing it says what
-                                       // is missing
+    } catch (const std::exception&) {  // incomplete or unreadable: reported when it is loaded
     }
   }
   std::ranges::sort(names);

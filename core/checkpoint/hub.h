@@ -1,4 +1,4 @@
-// Models that the Hugging Face libraries have downloaded, as they lie in their cache:
+// Hugging Face cache: models that the Hugging Face libraries have downloaded, as
 //   <cache>/models--org--name/refs/main           the commit
 //   <cache>/models--org--name/snapshots/<commit>  config.json, weights, tokenizer
 // where <cache> is $HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub. Nothing is ever
@@ -14,18 +14,18 @@ namespace attnscope {
 
 std::filesystem::path hub_cache();
 
-// Whether a name could be one of a model there: "org/name", "name", with "@revision" behind for
-// another one than main.
+// True if `name` has the form of a model there: "org/name" or "name", followed by "@revision" for a
+// revision other than main.
 bool is_hub_name(const std::string& name);
 
-// Its folder with the files; nothing where the cache has no such model. InputError where it has,
-// but not that revision, or not its files.
+// Folder of the model's files; nullopt if the cache has no such model. Throws InputError if it
+// lacks the revision or its files.
 std::optional<std::filesystem::path> hub_folder(const std::string& name);
 
-// "no /home/ann/.cache/huggingface/hub/models--org--name": what was looked for in vain.
-std::string not_in_hub(const std::string& name);
+// Message about a missing model: "no /home/ann/.cache/huggingface/hub/models--org--name".
+std::string missing_in_hub(const std::string& name);
 
-// Names of those that have a config.json, in their order; of all layouts.
+// Sorted names of the models with a config.json, of any layout.
 std::vector<std::string> hub_models();
 
 }  // namespace attnscope

@@ -18,9 +18,9 @@ Json without_nulls(const Json& config) {
 namespace {
 
 std::size_t activation_row(JsonObject& config, std::string_view key,
-                           const std::vector<std::string>& names, std::string_view otherwise) {
-  if (otherwise.empty()) return config.choice(key, names);
-  const auto usual = std::ranges::find(names, otherwise);
+                           const std::vector<std::string>& names, std::string_view fallback) {
+  if (fallback.empty()) return config.choice(key, names);
+  const auto usual = std::ranges::find(names, fallback);
   return config.choice_or(key, static_cast<std::size_t>(usual - names.begin()), names);
 }
 
@@ -31,7 +31,7 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key) {
 }
 
 Activation hugging_face_activation(JsonObject& config, std::string_view key,
-                                   std::string_view otherwise) {
+                                   std::string_view fallback) {
   struct Row {
     const char* name;
     Activation meaning;
@@ -50,7 +50,7 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key,
   };
   std::vector<std::string> names;
   for (const Row& row : kRows) names.emplace_back(row.name);
-  return kRows[activation_row(config, key, names, otherwise)].meaning;
+  return kRows[activation_row(config, key, names, fallback)].meaning;
 }
 
 void read_embedding(TensorReader& reader, Model& model, const std::string& name) {
@@ -62,7 +62,7 @@ void read_embedding(TensorReader& reader, Model& model, const std::string& name)
 void read_output_head(TensorReader& reader, Model& model, const std::string& embedding) {
   const ModelConfig& c = model.config;
   if (c.tied_output) {
-    if (!reader.holds_the_same(embedding, "lm_head.weight")) {
+    if (!reader.holds_same_numbers(embedding, "lm_head.weight")) {
       reader.fail("tensor lm_head.weight: expected the same numbers as " + embedding +
                   ", since config.json ties them (tie_word_embeddings), found others");
     }

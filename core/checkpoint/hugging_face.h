@@ -1,4 +1,4 @@
-// What the layouts of the Hugging Face libraries have in common.
+// Common parts of the Hugging Face layouts.
 #pragma once
 
 #include <string>
@@ -10,32 +10,32 @@
 
 namespace attnscope {
 
-// Members that are null mean the same as absent ones there.
+// Removes null members, which mean the same as absent ones.
 Json without_nulls(const Json& config);
 
-// "hidden_act" and the like. InputError names those that are not known.
+// Reads "hidden_act" and similar keys. InputError lists the known activations.
 Activation hugging_face_activation(JsonObject& config, std::string_view key);
-// The same where the config may leave it out.
+// As above with a default.
 Activation hugging_face_activation(JsonObject& config, std::string_view key,
-                                   std::string_view otherwise);
+                                   std::string_view fallback);
 
-// "embed.weight" from the tensor `name`, or from "lm_head.weight" where the two are tied and only
-// that is stored.
+// Reads "embed.weight" from the tensor `name`, or from "lm_head.weight" if the two are tied and
+// only that one is stored.
 void read_embedding(TensorReader& reader, Model& model, const std::string& name);
 
-// "output.weight" from "lm_head.weight", unless it is tied to the tensor `embedding`: then it must
-// hold the same numbers, where it is stored.
+// Reads "output.weight" from "lm_head.weight", unless it is tied to the tensor `embedding`: then a
+// stored "lm_head.weight" must hold the same numbers.
 void read_output_head(TensorReader& reader, Model& model, const std::string& embedding);
 
-// Whether a checkpoint has a head that predicts tokens: by the class in "architectures", where it
-// names one, and by the tensor `head` where that is not tied to the embedding.
+// True if a checkpoint has a language model head: by the class in "architectures" if present, and
+// by the tensor `head` if that is not tied to the embedding.
 bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,
                      const std::string& head);
 
-// Refuses weights that are stored quantised.
+// Throws InputError if the weights are stored quantised.
 void refuse_quantisation(JsonObject& config);
 
-// Refuses a setting that would change the computation, unless it has the value supported here.
+// Throws InputError if a setting that changes the computation differs from the supported value.
 void require_flag(JsonObject& config, std::string_view key, bool supported);
 
 }  // namespace attnscope

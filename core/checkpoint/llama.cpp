@@ -1,4 +1,4 @@
-// Llama (Touvron et al., 2023): matrices [out, in], rotary encoding in the half style,
+// Llama (Touvron et al., 2023): matrices [out, in], RoPE in the half style,
 // grouped-query attention, RMS norm, SwiGLU.
 #include "core/checkpoint/decoder_layout.h"
 

@@ -1,5 +1,5 @@
-// Mistral (Jiang et al., 2023, arXiv:2310.06825): Llama whose layers look at a window; and Mixtral
-// (Jiang et al., 2024, arXiv:2401.04088), the same with a mixture of experts.
+// Mistral (Jiang et al., 2023, arXiv:2310.06825): Llama with sliding windows; and Mixtral (Jiang et
+// al., 2024, arXiv:2401.04088), the same with a mixture of experts.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -8,7 +8,7 @@ namespace {
 
 ModelConfig mistral_config(JsonObject& object) {
   ModelConfig config = decoder_sizes(object);
-  const Choice window = sliding_window(object, config);
+  const Choice window = configured_window_variant(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   return config;
 }
@@ -19,7 +19,7 @@ DecoderLayout read_mistral(JsonObject& object) {
 
 DecoderLayout read_mixtral(JsonObject& object) {
   DecoderLayout layout{mistral_config(object), {}};
-  Experts& experts = layout.config.ingredients.experts;
+  Experts& experts = layout.config.model_options.experts;
   experts.count = object.integer_or("num_local_experts", 8, 1, 4096);
   experts.chosen = object.integer_or("num_experts_per_tok", 2, 1, 4096);
   DecoderNames& names = layout.names;

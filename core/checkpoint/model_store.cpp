@@ -6,7 +6,7 @@ namespace attnscope {
 
 namespace {
 
-// One name for all ways to say where something lies.
+// Canonical path, so that every spelling of a path is the same key.
 std::string canonical_name(const std::filesystem::path& path) {
   std::error_code failed;
   const std::filesystem::path found = std::filesystem::weakly_canonical(path, failed);
@@ -15,46 +15,54 @@ std::string canonical_name(const std::filesystem::path& path) {
 
 }  // namespace
 
-ModelStore::Edition ModelStore::edition_of(const std::vector<std::filesystem::path>& files) {
-  Edition edition;
+ModelStore::FileStamps ModelStore::file_stamps(const std::vector<std::filesystem::path>& files) {
+  FileStamps stamps;
   for (const std::filesystem::path& file : files) {
     std::error_code missing;
     const auto time = std::filesystem::last_write_time(file, missing);
     const std::uintmax_t bytes = std::filesystem::file_size(file, missing);
-    edition.emplace_back(time, bytes);
+    stamps.emplace_back(time, bytes);
   }
-  return edition;
+  return stamps;
 }
 
-std::shared_ptr<const Checkpoint> ModelStore::checkpoint(const std::string& name_or_folder) {
+ModelVersion ModelStore::current(const std::string& name_or_folder) {
   {
     const std::scoped_lock lock(mutex_);
-    const auto given = given_.find(name_or_folder);
-    if (given != given_.end()) return given->second;
+    const auto found = published_.find(name_or_folder);
+    if (found != published_.end()) return found->second;
   }
   const std::filesystem::path folder = model_folder(name_or_folder);
-  return checkpoints_.get(canonical_name(folder) + "/" + model_tower(name_or_folder),
-                          edition_of(checkpoint_container(folder).files(folder)),
-                          [&] { return load_checkpoint(name_or_folder); });
+  return {checkpoints_.get(canonical_name(folder) + "/" + model_tower(name_or_folder),
+                           file_stamps(checkpoint_container(folder).files(folder)),
+                           [&] { return load_checkpoint(name_or_folder); })};
 }
 
 std::shared_ptr<const Store> ModelStore::contexts(const std::string& file) {
   const std::string path = store_path(file).string();
-  return contexts_.get(canonical_name(path), edition_of({path}), [&] { return load_store(path); });
+  return contexts_.get(canonical_name(path), file_stamps({path}), [&] { return load_store(path); });
 }
 
-void ModelStore::give(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint) {
+void ModelStore::publish(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint) {
+  ModelVersion version{std::move(checkpoint), 0};
   const std::scoped_lock lock(mutex_);
-  std::swap(given_[name], checkpoint);  // what was there goes when the lock is open again
+  version.number = ++publications_;
+  std::swap(published_[name], version);  // the earlier version is freed after unlocking
 }
 
-void ModelStore::take_back(const std::string& name) {
-  std::shared_ptr<const Checkpoint> gone;
+void ModelStore::withdraw(const std::string& name) {
+  ModelVersion version;
   const std::scoped_lock lock(mutex_);
-  const auto given = given_.find(name);
-  if (given == given_.end()) return;
-  gone = std::move(given->second);
-  given_.erase(given);
+  const auto published = published_.find(name);
+  if (published == published_.end()) return;
+  ++publications_;
+  version = std::move(published->second);
+  published_.erase(published);
+}
+
+std::uint64_t ModelStore::publications() const {
+  const std::scoped_lock lock(mutex_);
+  return publications_;
 }
 
 const std::shared_ptr<ModelStore>& model_store() {

@@ -1,5 +1,5 @@
-// Each model in memory once, whoever works with it: runs, exports, the measuring of heads and
-// commands all ask the same store. So are the contexts that models retrieve from.
+// Shared models: keeps each checkpoint and retrieval store in memory once for all users in the
+// process (runs, exports, head statistics, commands).
 #pragma once
 
 #include <cstdint>
@@ -11,47 +11,59 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/resident.h"
+#include "core/base/shared_cache.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/retrieval.h"
 
 namespace attnscope {
 
-// May be used from several threads. What it gives does not change; a file that was written since
-// is read anew, and whoever holds the earlier model keeps that.
+// State of a model. Versions are equal if nothing was published or written in between.
+struct ModelVersion {
+  std::shared_ptr<const Checkpoint> checkpoint{};
+  std::uint64_t number = 0;  // of its publication; 0: read from files
+  bool operator==(const ModelVersion&) const = default;
+};
+
+// Thread-safe. Checkpoints never change; a published model or a file that has been modified is a
+// new version, while earlier holders keep the old one.
 class ModelStore {
  public:
-  // The model that was given this name (see give), else that of load_checkpoint(). InputErrors as
-  // there.
-  std::shared_ptr<const Checkpoint> checkpoint(const std::string& name_or_folder);
+  // The model published under this name, else that of load_checkpoint(), which may throw
+  // InputError.
+  ModelVersion current(const std::string& name_or_folder);
+  std::shared_ptr<const Checkpoint> checkpoint(const std::string& name_or_folder) {
+    return current(name_or_folder).checkpoint;
+  }
 
   // As load_store() of a bundled store or a file.
   std::shared_ptr<const Store> contexts(const std::string& file);
 
-  // A model that lies in no folder under a name of its own, such as one that is being trained
-  // (Trainer::snapshot); the next one takes its place. take_back: the name is that of a folder
-  // again.
-  void give(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint);
-  void take_back(const std::string& name);
+  // Publishes an in-memory model, such as one in training (Trainer::snapshot), under a name of its
+  // own, in place of the previous one: runs of that name notice and run again.
+  void publish(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint);
+  void withdraw(const std::string& name);  // the name refers to a folder again
+  // Number of calls of publish() and withdraw(): changes when runs may be out of date.
+  std::uint64_t publications() const;
 
-  // How often a checkpoint was read from its files.
+  // Number of times that a checkpoint was read from its files.
   Index reads() const { return checkpoints_.reads(); }
 
  private:
-  // Of each file when it was written and its bytes; what is missing stands there as such.
-  using Edition = std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
-  static Edition edition_of(const std::vector<std::filesystem::path>& files);
+  // Modification time and size of each file; error values if it is missing.
+  using FileStamps = std::vector<std::pair<std::filesystem::file_time_type, std::uintmax_t>>;
+  static FileStamps file_stamps(const std::vector<std::filesystem::path>& files);
 
-  static constexpr std::size_t kMostCheckpoints = 2;  // beyond those in use: enough to compare two
-  static constexpr std::size_t kMostContexts = 1;
+  static constexpr std::size_t kMaxCheckpoints = 2;  // besides those in use: enough to compare two
+  static constexpr std::size_t kMaxContexts = 1;
 
-  Resident<Checkpoint, Edition> checkpoints_{kMostCheckpoints};
-  Resident<Store, Edition> contexts_{kMostContexts};
-  std::mutex mutex_;  // guards `given_`
-  std::map<std::string, std::shared_ptr<const Checkpoint>> given_;
+  SharedCache<Checkpoint, FileStamps> checkpoints_{kMaxCheckpoints};
+  SharedCache<Store, FileStamps> contexts_{kMaxContexts};
+  mutable std::mutex mutex_;  // guards the members below
+  std::map<std::string, ModelVersion> published_;
+  std::uint64_t publications_ = 0;
 };
 
-// The one of this process.
+// The store of this process.
 const std::shared_ptr<ModelStore>& model_store();
 
 }  // namespace attnscope

@@ -1,6 +1,6 @@
-// ModernBERT (Warner et al., 2024, arXiv:2412.13663) as the Hugging Face libraries store it: layer
-// norms before each block, but for that of the first attention, rotary encoding, gated
-// feed-forwards, and local windows in all but every few layers.
+// ModernBERT (Warner et al., 2024, arXiv:2412.13663) as the Hugging Face libraries store it: pre
+// norm except for the first attention, RoPE, gated feed-forward blocks, and local windows in all
+// but every few layers.
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
@@ -12,9 +12,9 @@ namespace attnscope {
 
 namespace {
 
-// Of "full_attention" or "sliding_attention", in newer configs by themselves.
-double modern_base(JsonObject& object, const char* type, const char* older, double otherwise) {
-  double base = object.number_or(older, otherwise, 1e-3, 1e18);
+// RoPE base of "full_attention" or "sliding_attention"; newer configs store it per layer type.
+double modern_base(JsonObject& object, const char* type, const char* older, double fallback) {
+  double base = object.number_or(older, fallback, 1e-3, 1e18);
   if (!object.has("rope_parameters")) return base;
   const Json all = without_nulls(object.any("rope_parameters"));
   JsonObject by_type(all, object.path_of("rope_parameters"));
@@ -27,8 +27,8 @@ double modern_base(JsonObject& object, const char* type, const char* older, doub
   return parameters.number_or("rope_theta", base, 1e-3, 1e18);
 }
 
-// Whether each layer sees all.
-std::vector<bool> sees_all(JsonObject& object, Index layers) {
+// True for layers with full attention.
+std::vector<bool> full_layers(JsonObject& object, Index layers) {
   std::vector<bool> all;
   if (object.has("layer_types")) {
     const Json& types = object.array("layer_types");
@@ -51,26 +51,26 @@ ModelConfig read_modernbert_config(const Json& json, const std::string& path, bo
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  c.context = object.integer_or("max_position_embeddings", 8192, 1, kMostModelTokens);
-  c.width = object.integer("hidden_size", 1, kMostModelWidth);
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 8192, 1, kMaxModelTokens);
+  c.width = object.integer("hidden_size", 1, kMaxModelWidth);
   c.layers = object.integer("num_hidden_layers", 1, 1024);
   c.heads = c.kv_heads = object.integer("num_attention_heads", 1, 1024);
   if (c.width % c.heads != 0) object.fail("hidden_size", "a multiple of num_attention_heads");
   c.head_size = c.width / c.heads;
-  c.hidden = object.integer("intermediate_size", 1, 8 * kMostModelWidth);
+  c.hidden = object.integer("intermediate_size", 1, 8 * kMaxModelWidth);
   c.activation = object.has("hidden_activation")
                      ? hugging_face_activation(object, "hidden_activation")
                      : Activation::Gelu;
   c.norm = Norm::LayerNorm;
   c.norm_epsilon = object.number_or("norm_eps", 1e-5, 0, 1);
-  c.ingredients.norm_biases = object.flag_or("norm_bias", false);
+  c.model_options.norm_biases = object.flag_or("norm_bias", false);
   c.attention_biases = object.flag_or("attention_bias", false);
   c.feed_forward_biases = object.flag_or("mlp_bias", false);
   c.causal = false;
   c.embedding.norm = c.embedding.first_norm = true;
   c.tied_output = object.flag_or("tie_word_embeddings", true) || !has_head;
-  c.ingredients.output_head = c.head.transform = has_head;
+  c.model_options.output_head = c.head.transform = has_head;
   if (has_head) {
     c.head.bias = object.flag_or("decoder_bias", true);
     c.head.activation = object.has("classifier_activation")
@@ -88,15 +88,15 @@ ModelConfig read_modernbert_config(const Json& json, const std::string& path, bo
   const Choice far = rope(modern_base(object, "full_attention", "global_rope_theta", 160000));
   const Choice near = rope(modern_base(object, "sliding_attention", "local_rope_theta", 10000));
   Choice window{"local", default_values(variant("local").parameters)};
-  window.values.set("window", object.integer_or("local_attention", 128, 2, kMostModelTokens) / 2);
-  for (const bool all : sees_all(object, c.layers)) {
+  window.values.set("window", object.integer_or("local_attention", 128, 2, kMaxModelTokens) / 2);
+  for (const bool all : full_layers(object, c.layers)) {
     c.groups.push_back({{c.heads, all ? default_variant() : window, all ? far : near}});
   }
   return c;
 }
 
-// Rows [first, first + count) of a stored matrix [rows, in], turned.  [in, count]
-Tensor turned_rows(const Tensor& all, Index first, Index count) {
+// Transpose of rows [first, first + count) of a stored matrix [rows, in].  [in, count]
+Tensor transposed_rows(const Tensor& all, Index first, Index count) {
   const Index in = all.dim(1);
   Tensor part({in, count});
   for (Index r = 0; r < count; ++r) {
@@ -105,7 +105,7 @@ Tensor turned_rows(const Tensor& all, Index first, Index count) {
   return part;
 }
 
-// A matrix that holds several, one below the other.
+// Splits matrices that are stacked in one.
 void split_rows(WeightMover& mover, const std::string& theirs, const std::string& folder,
                 const std::vector<std::string>& letters, Index in, Index out, bool bias) {
   const auto count = static_cast<Index>(letters.size());
@@ -117,9 +117,9 @@ void split_rows(WeightMover& mover, const std::string& theirs, const std::string
   for (Index n = 0; n < count; ++n) {
     const std::string& letter = letters[static_cast<std::size_t>(n)];
     if (narrow) {
-      model.narrow.emplace(folder + "w" + letter, narrow->turned().column_range(n * out, out));
+      model.narrow.emplace(folder + "w" + letter, narrow->transpose().column_range(n * out, out));
     } else {
-      model.weights.emplace(folder + "w" + letter, Var(turned_rows(weight, n * out, out)));
+      model.weights.emplace(folder + "w" + letter, Var(transposed_rows(weight, n * out, out)));
     }
     if (bias) model.weights.emplace(folder + "b" + letter, Var(offsets.slice(n * out, out)));
   }
@@ -132,7 +132,7 @@ Model load_modernbert(const CheckpointSource& source) {
       source.tensors.contains("head.dense.weight") && source.tensors.contains("decoder.bias");
   ModelConfig& c = model.config;
   c = read_modernbert_config(source.config, path, has_head);
-  if (has_head) learns_to_fill_in(c, source);
+  if (has_head) set_masked_prediction(c, source);
   check(c, path);
   TensorReader reader(source, c);
   WeightMover mover(reader, model);

@@ -1,6 +1,6 @@
-// OLMo (arXiv:2402.00838): Llama with layer norms that have no weights; OLMo 2 (arXiv:2501.00656):
-// with norms of what blocks give in place of those before them, and of all queries and keys; OLMo
-// 3: the same, three of four layers with a window.
+// OLMo (arXiv:2402.00838): Llama with layer norms without weights; OLMo 2 (arXiv:2501.00656): norms
+// after blocks instead of before them, and over all queries and keys; OLMo 3: the same with a
+// window in three of four layers.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -11,7 +11,7 @@ DecoderLayout read_olmo(JsonObject& object) {
   ModelConfig config = decoder_sizes(object);
   config.norm = Norm::LayerNorm;
   config.norm_epsilon = 1e-5;
-  config.ingredients.norm_biases = false;
+  config.model_options.norm_biases = false;
   config.attention_biases = object.flag_or("attention_bias", false);
   if (object.has("clip_qkv")) {
     object.fail("clip_qkv", "nothing (queries, keys and values are not clipped)");
@@ -24,11 +24,11 @@ DecoderLayout read_olmo(JsonObject& object) {
 
 DecoderLayout olmo2_layout(JsonObject& object) {
   SizeNames sizes;
-  sizes.usual_epsilon = 1e-5;
+  sizes.default_epsilon = 1e-5;
   ModelConfig config = decoder_sizes(object, sizes);
   config.attention_biases = object.flag_or("attention_bias", false);
-  config.ingredients.output_norm = OutputNorm::Instead;
-  config.ingredients.query_key_norm = QueryKeyNorm::Projection;
+  config.model_options.output_norm = OutputNorm::Instead;
+  config.model_options.query_key_norm = QueryKeyNorm::Projection;
   config.groups = uniform_groups(config, default_variant(), default_encoding());
   DecoderNames names;
   names.attn_output_norm = "post_attention_layernorm";
@@ -43,11 +43,11 @@ DecoderLayout read_olmo2(JsonObject& object) {
   return layout;
 }
 
-// Positions are stretched in layers that see all.
+// RoPE scaling applies to layers with full attention.
 DecoderLayout read_olmo3(JsonObject& object) {
   DecoderLayout layout = olmo2_layout(object);
   ModelConfig& config = layout.config;
-  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index layer, Index) { return (layer + 1) % 4 != 0; });
   RopeSettings all;
@@ -56,7 +56,7 @@ DecoderLayout read_olmo3(JsonObject& object) {
   all.layer_type = "full_attention";
   near.layer_type = "sliding_attention";
   near.scaled = false;
-  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, all),
+  set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config, all),
              hugging_face_rope(object, config, near));
   return layout;
 }

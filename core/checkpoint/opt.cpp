@@ -1,6 +1,6 @@
 // OPT (Zhang et al., 2022, arXiv:2205.01068): GPT-2 with ReLU and matrices [out, in]; positions
-// begin at row 2 of their table. The one of 350 million has norms behind the sums and a table of
-// tokens that is narrower than the stream.
+// begin at row 2 of their table. OPT-350m has post norm and an embedding that is narrower than the
+// stream.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 
@@ -13,8 +13,8 @@ DecoderLayout read_opt(JsonObject& object) {
   sizes.kv_heads = nullptr;
   sizes.hidden = "ffn_dim";
   sizes.activation = "activation_function";
-  sizes.usual_activation = "relu";
-  sizes.usually_tied = true;
+  sizes.default_activation = "relu";
+  sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.norm_epsilon = 1e-5;
   config.attention_biases = config.feed_forward_biases = object.flag_or("enable_bias", true);
@@ -33,7 +33,7 @@ DecoderLayout read_opt(JsonObject& object) {
   names.o = "self_attn.out_proj";
   names.in = "fc1";
   names.out = "fc2";
-  const Index narrow = object.integer_or("word_embed_proj_dim", config.width, 1, kMostModelWidth);
+  const Index narrow = object.integer_or("word_embed_proj_dim", config.width, 1, kMaxModelWidth);
   if (narrow != config.width) {
     names.projected_in = "project_in";
     names.projected_out = "project_out";

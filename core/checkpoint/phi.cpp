@@ -1,6 +1,6 @@
-// Phi 1 to 2 (Gunasekar et al., 2023, arXiv:2306.11644): attention and feed-forward beside each
-// other behind one layer norm, RoPE of a part of each head, biases everywhere. Phi 3 (arXiv:
-// 2404.14219): Llama with q, k and v, and gate and in, in one matrix each, and LongRoPE.
+// Phi 1 to 2 (Gunasekar et al., 2023, arXiv:2306.11644): parallel attention and feed-forward blocks
+// after one layer norm, partial RoPE, biases everywhere. Phi 3 (arXiv:2404.14219): Llama with q, k
+// and v, and gate and in, fused in one matrix each, and LongRoPE.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -10,13 +10,13 @@ namespace {
 DecoderLayout read_phi(JsonObject& object) {
   SizeNames sizes;
   sizes.epsilon = "layer_norm_eps";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usual_activation = "gelu_new";
+  sizes.default_epsilon = 1e-5;
+  sizes.default_activation = "gelu_new";
   ModelConfig config = plain_sizes(object, sizes);
   config.head.bias = true;
-  config.ingredients.parallel = config.ingredients.shared_norm = true;
+  config.model_options.parallel = config.model_options.shared_norm = true;
   if (object.flag_or("qk_layernorm", false)) {
-    config.ingredients.query_key_norm = QueryKeyNorm::Head;
+    config.model_options.query_key_norm = QueryKeyNorm::Head;
   }
   RopeSettings settings;
   settings.share = 0.5;
@@ -34,10 +34,10 @@ DecoderLayout read_phi(JsonObject& object) {
 
 DecoderLayout read_phi3(JsonObject& object) {
   SizeNames sizes;
-  sizes.usual_context = 4096;
-  sizes.usual_epsilon = 1e-5;
+  sizes.default_context = 4096;
+  sizes.default_epsilon = 1e-5;
   ModelConfig config = decoder_sizes(object, sizes);
-  const Choice window = sliding_window(object, config);
+  const Choice window = configured_window_variant(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   DecoderNames names;
   names.qkv = "self_attn.qkv_proj";

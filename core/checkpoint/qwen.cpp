@@ -1,5 +1,5 @@
 // Qwen 2 and 2.5 (arXiv:2407.10671): Llama with biases of queries, keys and values; Qwen 3
-// (arXiv:2505.09388): with norms of queries and keys in their place, and a mixture of experts.
+// (arXiv:2505.09388): norms of queries and keys instead, and a mixture of experts.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 
@@ -7,21 +7,21 @@ namespace attnscope {
 
 namespace {
 
-// From layer `max_window_layers` on, where windows are used at all.
+// Windows apply from layer `max_window_layers` on, if enabled.
 void set_windows(JsonObject& object, ModelConfig& config) {
   const bool uses = object.flag_or("use_sliding_window", false);
-  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
-  const Index first = object.integer_or("max_window_layers", 28, 0, kMostModelTokens);
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
+  const Index first = object.integer_or("max_window_layers", 28, 0, kMaxModelTokens);
   const std::vector<bool> slides = sliding_layers(
       object, config, [](Index layer, Index from) { return layer >= from; },
       uses ? first : config.layers);
-  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config));
+  set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config));
 }
 
 DecoderLayout read_qwen2(JsonObject& object) {
   ModelConfig config = decoder_sizes(object);
   config.attention_biases = true;
-  config.ingredients.attention_output_bias = false;
+  config.model_options.attention_output_bias = false;
   set_windows(object, config);
   return {config, {}};
 }
@@ -30,7 +30,7 @@ ModelConfig qwen3_config(JsonObject& object, const SizeNames& names = {}) {
   ModelConfig config = decoder_sizes(object, names);
   if (!object.has("head_dim")) config.head_size = 128;
   config.attention_biases = object.flag_or("attention_bias", false);
-  config.ingredients.query_key_norm = QueryKeyNorm::Head;
+  config.model_options.query_key_norm = QueryKeyNorm::Head;
   set_windows(object, config);
   return config;
 }
@@ -49,7 +49,7 @@ DecoderLayout read_qwen3_moe(JsonObject& object) {
   if (object.has("mlp_only_layers") && object.array("mlp_only_layers").size() > 0) {
     object.fail("mlp_only_layers", "none (experts in every layer)");
   }
-  Experts& experts = layout.config.ingredients.experts;
+  Experts& experts = layout.config.model_options.experts;
   const char* count = object.has("num_experts") ? "num_experts" : "num_local_experts";
   experts.count = object.integer_or(count, 128, 1, 4096);
   experts.chosen = object.integer_or("num_experts_per_tok", 8, 1, 4096);

@@ -1,6 +1,6 @@
-// Reformer (Kitaev et al., 2020, arXiv:2001.04451) as the Hugging Face libraries store it: layers
-// of LSH attention with shared queries and keys and of local attention, reversible, whose two
-// streams both meet the output, and axial positions.
+// Reformer (Kitaev et al., 2020, arXiv:2001.04451) as the Hugging Face libraries store it:
+// reversible layers of LSH attention with shared queries and keys and of local attention, both
+// streams feeding the output, and axial positions.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -11,36 +11,36 @@
 #include "core/checkpoint/hugging_face.h"
 #include "core/checkpoint/torch_random.h"
 #include "core/checkpoint/weight_mover.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
 
 namespace {
 
-constexpr Index kMostChunk = Index{1} << 20, kMostBuckets = Index{1} << 20;
+constexpr Index kMaxChunk = Index{1} << 20, kMaxBuckets = Index{1} << 20;
 
 struct ReformerAttention {
-  std::vector<bool> hashes;  // of each layer; else it is local
-  Index chunk_of_lsh = 0, chunk_of_local = 0;
+  std::vector<bool> hashes;  // per layer: LSH, else local
+  Index lsh_chunk = 0, local_chunk = 0;
   Choice lsh, local;
   std::optional<std::uint64_t> seed;
   bool buckets_given = false;
-  bool sees_after = false;
+  bool reads_next_chunks = false;
 };
 
-// Two numbers.
+// Reads two numbers.
 std::pair<Index, Index> pair_of(JsonObject& object, const char* key) {
   const Json& list = object.array(key);
   const bool fits = list.size() == 2 && list[0].is_number_integer() &&
                     list[1].is_number_integer() && list[0] >= 1 && list[1] >= 1 &&
-                    list[0] <= kMostModelTokens && list[1] <= kMostModelTokens;
+                    list[0] <= kMaxModelTokens && list[1] <= kMaxModelTokens;
   if (!fits) object.fail(key, "two numbers of at least 1 (nothing else is supported)");
   return {list[0].get<Index>(), list[1].get<Index>()};
 }
 
-// As many as the libraries take for a text as long as the model reads.
-void set_usual_buckets(Values& lsh, Index context) {
+// The libraries' default for a text of maximum length.
+void set_default_buckets(Values& lsh, Index context) {
   const Index chunk = lsh.integer("chunk");
   Index power = 0;
   while ((Index{2} << power) <= 2 * (context / chunk)) ++power;
@@ -55,17 +55,17 @@ void set_usual_buckets(Values& lsh, Index context) {
 void read_buckets(JsonObject& object, ReformerAttention& attention, Index context) {
   Values& lsh = attention.lsh.values;
   attention.buckets_given = object.has("num_buckets");
-  if (!attention.buckets_given) return set_usual_buckets(lsh, context);
+  if (!attention.buckets_given) return set_default_buckets(lsh, context);
   const Json& given = object.any("num_buckets");
   if (given.is_array() && given.size() == 2) {
     const auto [first, second] = pair_of(object, "num_buckets");
-    if (first > kMostBuckets / second) object.fail("num_buckets", "fewer buckets");
+    if (first > kMaxBuckets / second) object.fail("num_buckets", "fewer buckets");
     lsh.set("buckets", first * second);
     lsh.set("factor", first);
   } else if (given.is_array()) {
     object.fail("num_buckets", "a number or two of them (nothing else is supported)");
   } else {
-    lsh.set("buckets", object.integer("num_buckets", 2, kMostBuckets));
+    lsh.set("buckets", object.integer("num_buckets", 2, kMaxBuckets));
   }
 }
 
@@ -86,31 +86,31 @@ void read_layers(JsonObject& object, ModelConfig& c, ReformerAttention& attentio
 ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
   ReformerAttention a;
   read_layers(object, c, a);
-  a.chunk_of_lsh = object.integer_or("lsh_attn_chunk_length", 64, 1, kMostChunk);
-  a.chunk_of_local = object.integer_or("local_attn_chunk_length", 64, 1, kMostChunk);
+  a.lsh_chunk = object.integer_or("lsh_attn_chunk_length", 64, 1, kMaxChunk);
+  a.local_chunk = object.integer_or("local_attn_chunk_length", 64, 1, kMaxChunk);
   const bool both = std::ranges::find(a.hashes, true) != a.hashes.end() &&
                     std::ranges::find(a.hashes, false) != a.hashes.end();
-  const Index multiple = std::lcm(a.chunk_of_lsh, a.chunk_of_local);
-  if (both && multiple > kMostModelTokens) {
+  const Index multiple = std::lcm(a.lsh_chunk, a.local_chunk);
+  if (both && multiple > kMaxModelTokens) {
     object.fail("lsh_attn_chunk_length", "chunks with a smaller common multiple");
   }
   a.lsh = {"lsh", default_values(variant("lsh").parameters)};
   Values& lsh = a.lsh.values;
   lsh.set("form", std::string("released"));
-  lsh.set("chunk", a.chunk_of_lsh);
-  lsh.set("fill", both ? multiple : a.chunk_of_lsh);
+  lsh.set("chunk", a.lsh_chunk);
+  lsh.set("fill", both ? multiple : a.lsh_chunk);
   lsh.set("rounds", object.integer_or("num_hashes", 1, 1, 4096));
   lsh.set("before", object.integer_or("lsh_num_chunks_before", 1, 0, 1024));
   lsh.set("after", object.integer_or("lsh_num_chunks_after", 0, 0, 1024));
   read_buckets(object, a, c.context);
   a.local = {"block_local", default_values(variant("block_local").parameters)};
   Values& local = a.local.values;
-  local.set("block", a.chunk_of_local);
-  local.set("fill", both ? multiple : a.chunk_of_local);
+  local.set("block", a.local_chunk);
+  local.set("fill", both ? multiple : a.local_chunk);
   local.set("before", object.integer_or("local_num_chunks_before", 1, 0, 1024));
   local.set("after", object.integer_or("local_num_chunks_after", 0, 0, 1024));
   local.set("circular", true);
-  a.sees_after = local.integer("after") > 0;
+  a.reads_next_chunks = local.integer("after") > 0;
   if (object.has("hash_seed")) {
     a.seed = static_cast<std::uint64_t>(object.integer("hash_seed", 0, Index{1} << 62));
   }
@@ -121,15 +121,15 @@ Choice read_positions(JsonObject& object, const ModelConfig& c) {
   Choice placed{"learned", default_values(encoding("learned").parameters)};
   if (!object.flag_or("axial_pos_embds", true)) return placed;
   const auto [rows, columns] = pair_of(object, "axial_pos_shape");
-  const auto [of_row, of_column] = pair_of(object, "axial_pos_embds_dim");
-  if (of_row + of_column != c.width) {
+  const auto [row_width, column_width] = pair_of(object, "axial_pos_embds_dim");
+  if (row_width + column_width != c.width) {
     object.fail("axial_pos_embds_dim", "two numbers whose sum is hidden_size");
   }
   if (rows * columns < c.context) {
     object.fail("axial_pos_shape", "two numbers with a product of max_position_embeddings");
   }
   placed.values.set("columns", columns);
-  placed.values.set("row_width", of_row);
+  placed.values.set("row_width", row_width);
   return placed;
 }
 
@@ -137,12 +137,12 @@ ReformerAttention read_reformer_config(const Json& json, const std::string& path
                                        ModelConfig& c) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  c.context = object.integer_or("max_position_embeddings", 4096, 1, kMostModelTokens);
-  c.width = object.integer_or("hidden_size", 256, 1, kMostModelWidth);
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 4096, 1, kMaxModelTokens);
+  c.width = object.integer_or("hidden_size", 256, 1, kMaxModelWidth);
   c.heads = c.kv_heads = object.integer_or("num_attention_heads", 12, 1, 1024);
-  c.head_size = object.integer_or("attention_head_size", 64, 1, kMostModelWidth);
-  c.hidden = object.integer_or("feed_forward_size", 512, 1, 8 * kMostModelWidth);
+  c.head_size = object.integer_or("attention_head_size", 64, 1, kMaxModelWidth);
+  c.hidden = object.integer_or("feed_forward_size", 512, 1, 8 * kMaxModelWidth);
   c.activation =
       object.has("hidden_act") ? hugging_face_activation(object, "hidden_act") : Activation::Relu;
   c.norm = Norm::LayerNorm;
@@ -150,11 +150,11 @@ ReformerAttention read_reformer_config(const Json& json, const std::string& path
   c.gated = c.tied_output = false;
   c.feed_forward_biases = true;
   c.causal = object.flag_or("is_decoder", false);
-  c.ingredients.output_head = c.head.bias = has_head;
+  c.model_options.output_head = c.head.bias = has_head;
   require_flag(object, "tie_word_embeddings", false);
   refuse_quantisation(object);
-  c.join = default_choice(join("reversible"));
-  c.join.values.set("end", std::string("both"));
+  c.residual_connection = default_choice(residual_connection("reversible"));
+  c.residual_connection.values.set("end", std::string("both"));
   const ReformerAttention attention = read_attention(object, c);
   const Choice placed = read_positions(object, c);
   for (const bool hashes : attention.hashes) {
@@ -167,7 +167,7 @@ void move_positions(WeightMover& mover, const std::string& at) {
   Model& model = mover.model();
   const ModelConfig& c = model.config;
   const Values& placed = c.groups[0][0].encoding.values;
-  const Index columns = placed.integer("columns"), of_row = placed.integer("row_width");
+  const Index columns = placed.integer("columns"), row_width = placed.integer("row_width");
   if (columns == 0) {
     return mover.plain(at + "embedding.weight", "embed.pos.embedding", {c.context, c.width});
   }
@@ -175,15 +175,16 @@ void move_positions(WeightMover& mover, const std::string& at) {
   const std::string first = at + "weights.0", second = at + "weights.1";
   const Index needed = (c.context + columns - 1) / columns;
   const Index rows = reader.rows_of(first);
-  if (rows < needed) reader.expect_shape(first, {needed, 1, of_row});
-  const Tensor table = reader.take(first, {rows, 1, of_row}).reshaped({rows, of_row});
+  if (rows < needed) reader.expect_shape(first, {needed, 1, row_width});
+  const Tensor table = reader.take(first, {rows, 1, row_width}).reshaped({rows, row_width});
   model.weights.emplace("embed.pos.row", Var(table.slice(0, needed)));
-  model.weights.emplace("embed.pos.column", Var(reader.take(second, {1, columns, c.width - of_row})
-                                                    .reshaped({columns, c.width - of_row})));
+  model.weights.emplace("embed.pos.column",
+                        Var(reader.take(second, {1, columns, c.width - row_width})
+                                .reshaped({columns, c.width - row_width})));
 }
 
-// As the code draws them in every layer: [h, d_k, n, b/2].
-Tensor drawn_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t seed) {
+// Rotations that the libraries' code draws in every layer: [h, d_k, n, b/2].
+Tensor draw_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t seed) {
   const Index rounds = lsh.integer("rounds"), factor = lsh.integer("factor");
   const Index buckets = lsh.integer("buckets");
   const Index half = factor > 0 ? (factor + buckets / factor) / 2 : buckets / 2;
@@ -220,7 +221,7 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
   }
   mover.linear(self + "value", attn, "v", c.width, inner, false);
   mover.linear(from + "attention.output.dense", attn, "o", inner, c.width, false);
-  for (const std::string& name : mover.reader().names_below(self)) {  // of older versions
+  for (const std::string& name : mover.reader().names_below(self)) {  // in older versions
     if (name.find("mask_value") != std::string::npos) mover.reader().ignore(name);
   }
   const std::string ffn = from + "feed_forward.";
@@ -231,12 +232,12 @@ void note_hashes(Model& model, const ReformerAttention& attention) {
   if (std::ranges::find(attention.hashes, true) == attention.hashes.end()) return;
   if (!attention.buckets_given) {
     model.notes.push_back(
-        "how many buckets there are (num_buckets) the checkpoint does not say: here as many as the "
-        "libraries take for the longest text");
+        "the checkpoint does not store the number of buckets (num_buckets): the libraries' default "
+        "for the longest text is used");
   }
   model.notes.push_back(
-      attention.seed ? "the rotations of hashes are those that torch draws with hash_seed"
-                     : "the rotations of hashes are drawn here: the checkpoint does not say them "
+      attention.seed ? "the LSH rotations are those that torch draws with hash_seed"
+                     : "the LSH rotations are drawn again: the checkpoint does not store them "
                        "(hash_seed)");
 }
 
@@ -246,7 +247,7 @@ Model load_reformer(const CheckpointSource& source) {
   ModelConfig& c = model.config;
   const bool has_head = source.tensors.contains("lm_head.decoder.weight");
   const ReformerAttention attention = read_reformer_config(source.config, path, has_head, c);
-  if (has_head && !c.causal) learns_to_fill_in(c, source);
+  if (has_head && !c.causal) set_masked_prediction(c, source);
   check(c, path);
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
@@ -256,7 +257,7 @@ Model load_reformer(const CheckpointSource& source) {
   move_positions(mover, prefix + "embeddings.position_embeddings.");
   std::optional<Var> rotations;
   if (attention.seed && attention.buckets_given) {
-    rotations = Var(drawn_rotations(c, attention.lsh.values, *attention.seed));
+    rotations = Var(draw_rotations(c, attention.lsh.values, *attention.seed));
   }
   for (Index n = 0; n < c.layers; ++n) {
     const bool hashes = attention.hashes[static_cast<std::size_t>(n)];

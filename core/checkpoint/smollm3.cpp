@@ -1,4 +1,4 @@
-// SmolLM 3 (Hugging Face, 2025): Llama of which every fourth layer has no positions (Yang et al.,
+// SmolLM 3 (Hugging Face, 2025): Llama without positions in every fourth layer (Yang et al.,
 // 2025, arXiv:2501.18795).
 #include "core/checkpoint/decoder_layout.h"
 
@@ -8,17 +8,17 @@ namespace {
 
 DecoderLayout read_smollm3(JsonObject& object) {
   SizeNames sizes;
-  sizes.usual_context = 32768;
-  sizes.usually_tied = true;
+  sizes.default_context = 32768;
+  sizes.tied_by_default = true;
   ModelConfig config = decoder_sizes(object, sizes);
   config.attention_biases = object.flag_or("attention_bias", false);
   config.feed_forward_biases = object.flag_or("mlp_bias", false);
   RopeSettings settings;
   settings.base = 2e6;
   const bool windows = object.flag_or("use_sliding_window", false) && object.has("sliding_window");
-  const Choice window = windows
-                            ? sliding(config, object.integer("sliding_window", 1, kMostModelTokens))
-                            : default_variant();
+  const Choice window =
+      windows ? window_variant(config, object.integer("sliding_window", 1, kMaxModelTokens))
+              : default_variant();
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index, Index) { return false; });
   set_groups(config, slides, window, hugging_face_rope(object, config, settings));

@@ -1,6 +1,6 @@
 // Checkpoint sources: a model as its container stores it, whatever the container is.
 //
-// A container (a folder of the Hugging Face libraries, one day a single file) is opened as a
+// A container (a folder of the Hugging Face libraries) is opened as a
 // CheckpointSource: configuration, tensors, tokenizer. Layouts (format.h) translate a source into
 // a Model and know neither files nor folders. checkpoint_containers() is the ordered list of
 // containers; another one is one file and a line there.

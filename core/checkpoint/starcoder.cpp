@@ -1,5 +1,5 @@
-// StarCoder 1 (Li et al., 2023, arXiv:2305.06161, "GPT BigCode"): GPT-2 with one head of keys and
-// matrices [out, in]; StarCoder 2 (arXiv:2402.19173): with RoPE and a window.
+// StarCoder 1 (Li et al., 2023, arXiv:2305.06161, "GPT BigCode"): GPT-2 with multi-query attention
+// and matrices [out, in]; StarCoder 2 (arXiv:2402.19173): with RoPE and a window.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 
@@ -9,13 +9,13 @@ namespace {
 
 DecoderLayout read_starcoder2(JsonObject& object) {
   SizeNames sizes;
-  sizes.usual_activation = "gelu_pytorch_tanh";
+  sizes.default_activation = "gelu_pytorch_tanh";
   sizes.epsilon = "norm_epsilon";
-  sizes.usual_epsilon = 1e-5;
-  sizes.usually_tied = true;
+  sizes.default_epsilon = 1e-5;
+  sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("use_bias", true);
-  const Choice window = sliding_window(object, config);
+  const Choice window = configured_window_variant(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   DecoderNames names;
   names.in = "mlp.c_fc";
@@ -25,8 +25,8 @@ DecoderLayout read_starcoder2(JsonObject& object) {
 
 DecoderLayout read_gpt_bigcode(JsonObject& object) {
   SizeNames sizes = gpt2_size_names();
-  sizes.usual_activation = "gelu_pytorch_tanh";
-  sizes.usually_tied = true;
+  sizes.default_activation = "gelu_pytorch_tanh";
+  sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   const bool one_key_head = object.flag_or("multi_query", true);
   if (one_key_head) config.kv_heads = 1;

@@ -1,7 +1,6 @@
 // T5 (Raffel et al., 2019, arXiv:1910.10683), its gated successors (T5 v1.1, Flan-T5) and mT5, as
-// the Hugging Face libraries store them: matrices [out, in], RMS norm before each block, no biases,
-// scores that are not scaled, and one table of bucketed distances for each stack, which stands in
-// its first layer.
+// the Hugging Face libraries store them: matrices [out, in], RMS pre norm, no biases, unscaled
+// scores, and one table of bucketed distances per stack, stored in its first layer.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -40,15 +39,15 @@ Choice bucketed(JsonObject& object, bool both_directions) {
   Choice t5{"t5", default_values(encoding("t5").parameters)};
   t5.values.set("buckets", object.integer_or("relative_attention_num_buckets", 32, 4, 1 << 20));
   t5.values.set("max_distance",
-                object.integer_or("relative_attention_max_distance", 128, 2, kMostModelTokens));
+                object.integer_or("relative_attention_max_distance", 128, 2, kMaxModelTokens));
   t5.values.set("bidirectional", both_directions);
   return t5;
 }
 
-// What the tensors say.
+// Properties that follow from the tensors.
 struct Found {
   bool decodes = false, has_head = false;
-  bool own_output = false;  // not tied to the table of tokens, whatever the config says of it
+  bool own_output = false;  // not tied to the embedding, regardless of the config
 };
 
 ModelConfig read_t5_config(const Json& json, const std::string& path, const Found& found) {
@@ -56,26 +55,26 @@ ModelConfig read_t5_config(const Json& json, const std::string& path, const Foun
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  // Distances have no end; so many tokens it was trained on.
-  c.context = object.integer_or("n_positions", 512, 1, kMostModelTokens);
-  c.width = object.integer("d_model", 1, kMostModelWidth);
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  // Relative positions are unbounded; this is the training length.
+  c.context = object.integer_or("n_positions", 512, 1, kMaxModelTokens);
+  c.width = object.integer("d_model", 1, kMaxModelWidth);
   const Index layers = object.integer("num_layers", 1, 1024);
   c.layers = decodes ? object.integer_or("num_decoder_layers", layers, 1, 1024) : layers;
   c.heads = c.kv_heads = object.integer("num_heads", 1, 1024);
-  c.head_size = object.integer("d_kv", 1, kMostModelWidth);
-  c.hidden = object.integer("d_ff", 1, 8 * kMostModelWidth);
+  c.head_size = object.integer("d_kv", 1, kMaxModelWidth);
+  c.hidden = object.integer("d_ff", 1, 8 * kMaxModelWidth);
   read_t5_feed_forward(object, c);
   c.norm = Norm::RmsNorm;
   c.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-6, 0, 1);
   c.tied_output = !found.own_output;
-  c.ingredients.attention_scale = 1;
-  c.ingredients.output_head = has_head;
-  // T5 with a tied output divides by the root of the width first; newer configs say so themselves.
+  c.model_options.attention_scale = 1;
+  c.model_options.output_head = has_head;
+  // T5 with a tied output divides by sqrt(width) first; newer configs have a key for it.
   const bool t5 = object.text("model_type") == "t5";
   const bool tied = t5 && object.flag_or("tie_word_embeddings", true);
   const bool scaled = object.flag_or("scale_decoder_outputs", tied);
-  if (scaled && has_head) c.ingredients.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
+  if (scaled && has_head) c.model_options.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   if (!has_head) c.tied_output = true;
   c.causal = decodes;
   c.groups = uniform_groups(c, default_variant(), bucketed(object, !decodes));
@@ -126,14 +125,14 @@ void move_t5_stack(WeightMover& mover, const std::string& theirs, const std::str
     const std::string table = from + "0.SelfAttention.relative_attention_bias.weight";
     if (n == 0 || mover.has(table)) {
       mover.plain(table, to + "groups.0.pos.bias", {buckets, c.heads});
-    } else {  // the first layer's
+    } else {  // shared with the first layer
       model.weights.emplace(to + "groups.0.pos.bias",
                             model.weights.at(ours + layer_prefix(0) + "groups.0.pos.bias"));
     }
     if (cross) {
       move_t5_attention(mover, from + "1.EncDecAttention.", to + "cross.");
       norm(from + "1.", to + "cross_norm");
-      // Stored by older versions, never used.
+      // In older versions; never used.
       mover.reader().ignore(from + "1.EncDecAttention.relative_attention_bias.weight");
     }
     const std::string last = from + (cross ? "2." : "1.");
@@ -162,7 +161,7 @@ Model load_t5(const CheckpointSource& source) {
   WeightMover mover(reader, model);
   reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
   for (const char* copy : {kEncoderTable, "decoder.embed_tokens.weight"}) {
-    if (!reader.holds_the_same(embedding, copy)) {
+    if (!reader.holds_same_numbers(embedding, copy)) {
       reader.fail(std::string("tensor ") + copy + ": expected the same numbers as " + embedding +
                   " (tables of their own for encoder and decoder are not supported)");
     }
@@ -175,7 +174,7 @@ Model load_t5(const CheckpointSource& source) {
   } else {
     move_t5_stack(mover, "encoder.", "", c.layers, false);
   }
-  if (c.ingredients.output_head) mover.output("lm_head.weight", embedding);
+  if (c.model_options.output_head) mover.output("lm_head.weight", embedding);
   reader.finish();
   return model;
 }

@@ -1,6 +1,5 @@
-// The normal numbers that torch's generator on the CPU draws in single precision after
-// torch.manual_seed(seed): torch.randn(count), so that what a checkpoint's code draws by a seed is
-// the same here.
+// Reproduces torch.randn(count) in single precision on the CPU after torch.manual_seed(seed), for
+// checkpoints whose code draws fixed random numbers from a seed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace attnscope {
 
-// count: at least 16, below which torch draws in another way.  [count]
+// count: at least 16; torch draws fewer numbers by another method.  [count]
 Tensor torch_normal(Index count, std::uint64_t seed);
 
 }  // namespace attnscope

@@ -1,7 +1,7 @@
 // Transformer-XL (Dai et al., 2019, arXiv:1901.02860) as the Hugging Face libraries stored it up to
-// transformers 4: queries, keys and values in one matrix, norms behind the residual sums, a memory
-// of segments, an adaptive vocabulary. The memory is empty at first, as in the paper; the libraries
-// begin with rows of zeros.
+// transformers 4: queries, keys and values fused, post norm, segment memory, an adaptive
+// vocabulary. The memory is empty at first, as in the paper; the libraries begin with rows of
+// zeros.
 #include <algorithm>
 #include <cmath>
 
@@ -17,13 +17,13 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kUsualSegment = 128;  // of the models that were released
+constexpr Index kDefaultSegment = 128;  // as in the released models
 
 void read_vocabulary(JsonObject& object, ModelConfig& c) {
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  c.width = object.integer_or("d_model", 1024, 1, kMostModelWidth);
-  // Without clusters the table and its projection are put together.
-  const Index narrow = object.integer_or("d_embed", c.width, 1, kMostModelWidth);
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  c.width = object.integer_or("d_model", 1024, 1, kMaxModelWidth);
+  // Without clusters the table is multiplied with its projection.
+  const Index narrow = object.integer_or("d_embed", c.width, 1, kMaxModelWidth);
   if (narrow != c.width && object.has("cutoffs") && object.array("cutoffs").size() > 0) {
     c.embedding.width = narrow;
   }
@@ -34,12 +34,12 @@ void read_vocabulary(JsonObject& object, ModelConfig& c) {
       adaptive.cutoffs.push_back(cutoff.get<Index>());
     }
   }
-  const Index narrowing = object.integer_or("div_val", 1, 1, kMostModelWidth);
+  const Index narrowing = object.integer_or("div_val", 1, 1, kMaxModelWidth);
   adaptive.narrowing = adaptive.cutoffs.empty() ? 1 : narrowing;
   if (adaptive.cutoffs.empty() && narrowing > 1) {
     object.fail("div_val", "1 where there are no cutoffs (nothing else is supported)");
   }
-  c.ingredients.embedding_scale = std::sqrt(static_cast<double>(c.width));
+  c.model_options.embedding_scale = std::sqrt(static_cast<double>(c.width));
 }
 
 ModelConfig read_transformer_xl_config(const Json& json, const std::string& path, bool has_head) {
@@ -49,22 +49,22 @@ ModelConfig read_transformer_xl_config(const Json& json, const std::string& path
   read_vocabulary(object, c);
   c.layers = object.integer("n_layer", 1, 1024);
   c.heads = c.kv_heads = object.integer("n_head", 1, 1024);
-  c.head_size = object.integer("d_head", 1, kMostModelWidth);
-  c.hidden = object.integer("d_inner", 1, 8 * kMostModelWidth);
+  c.head_size = object.integer("d_head", 1, kMaxModelWidth);
+  c.hidden = object.integer("d_inner", 1, 8 * kMaxModelWidth);
   c.activation = Activation::Relu;
   c.norm = Norm::LayerNorm;
   c.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   c.pre_norm = c.gated = false;
   c.feed_forward_biases = true;
   c.tied_output = object.flag_or("tie_word_embeddings", true);
-  c.ingredients.output_head = c.head.bias = has_head;
+  c.model_options.output_head = c.head.bias = has_head;
   require_flag(object, "pre_lnorm", false);
   if (object.integer_or("attn_type", 0, 0, 3) != 0) {
     object.fail("attn_type", "0 (nothing else is supported)");
   }
   refuse_quantisation(object);
-  const Index memory = object.integer_or("mem_len", 1600, 0, kMostModelTokens);
-  const Index segment = object.integer_or("tgt_len", kUsualSegment, 1, kMostModelTokens);
+  const Index memory = object.integer_or("mem_len", 1600, 0, kMaxModelTokens);
+  const Index segment = object.integer_or("tgt_len", kDefaultSegment, 1, kMaxModelTokens);
   c.segment = segment;
   c.context = std::max(segment + memory, Index{1});
   Choice remembers{"segment_memory", default_values(variant("segment_memory").parameters)};
@@ -72,14 +72,14 @@ ModelConfig read_transformer_xl_config(const Json& json, const std::string& path
   if (object.flag_or("same_length", true) && memory > 0) remembers.values.set("reach", memory);
   Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
   relative.values.set("style", std::string("half"));
-  const Index clamp = object.integer_or("clamp_len", 1000, -1, kMostModelTokens);
+  const Index clamp = object.integer_or("clamp_len", 1000, -1, kMaxModelTokens);
   if (clamp > 0) relative.values.set("clamp", clamp);
   c.groups = uniform_groups(c, remembers, relative);
   check(c, path);
   return c;
 }
 
-// Rows [first, first + count) of a matrix [rows, columns], turned.  [columns, count]
+// Transpose of rows [first, first + count) of a matrix [rows, columns].  [columns, count]
 Tensor projection_of_part(const Tensor& matrix, Index first, Index count) {
   const Index columns = matrix.dim(1);
   Tensor result({columns, count});
@@ -107,7 +107,7 @@ void move_transformer_xl_layer(WeightMover& mover, const std::string& prefix, In
   model.weights.emplace(pairs + "wr", Var(mover.reader().take_transposed(
                                           from + "dec_attn.r_net.weight", c.width, rows)));
   for (const auto& [theirs, ours] : {std::pair{"r_w_bias", "u"}, {"r_r_bias", "v"}}) {
-    // Of all layers together where they are not untied.
+    // Shared by all layers unless untied.
     const std::string own = from + "dec_attn." + theirs, shared = prefix + theirs;
     const Shape shape{c.heads, c.head_size};
     mover.plain(mover.has(own) ? own : shared, pairs + ours, shape);
@@ -124,8 +124,8 @@ Tensor identity(Index size) {
   return one;
 }
 
-// Tables and projections of a side: "word_emb.emb_layers.", "crit.out_layers.". Where tables are
-// all as wide as the model there is one for all clusters, and no projection.
+// Tables and projections of a side: "word_emb.emb_layers.", "crit.out_layers.". If all tables are
+// as wide as the model, one table covers all clusters and there is no projection.
 void move_clusters(WeightMover& mover, const std::string& layers, const std::string& projections,
                    const std::string& ours, bool tables) {
   Model& model = mover.model();
@@ -150,8 +150,7 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
       model.weights.emplace(to + "project", Var(identity(c.width)));
       continue;
     }
-    // A projection that is tied is stored once, and words of all clusters share one where their
-    // tables are one.
+    // A tied projection is stored once; the input clusters share one if their tables are one.
     const std::string theirs = projections + (together && !out ? "0" : number);
     const std::string of_words =
         "transformer.word_emb.emb_projs." + (together ? std::string("0") : number);
@@ -162,17 +161,17 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
   }
 }
 
-// What the output may have again of words.
+// Tensors of the output that may repeat those of the input.
 void ignore_tied(TensorReader& reader, const std::string& words, const std::string& output) {
   if (!reader.has(output)) return;
-  if (!reader.holds_the_same(words, output)) {
+  if (!reader.holds_same_numbers(words, output)) {
     reader.fail("tensor " + output + ": expected the same numbers as " + words +
                 ", since config.json ties them, found others");
   }
   reader.ignore(output);
 }
 
-// A table of another width than the model and the projections between them, put together.
+// Multiplies an embedding of another width than the model with its projections.
 void move_projected_table(WeightMover& mover, const std::string& prefix, bool has_head) {
   TensorReader& reader = mover.reader();
   Model& model = mover.model();
@@ -184,7 +183,7 @@ void move_projected_table(WeightMover& mover, const std::string& prefix, bool ha
   const Var to_stream(reader.take_transposed(in, narrow, c.width));
   model.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
   if (!has_head) return;
-  const bool tied = c.tied_output;  // the table; projections are where they are stored once
+  const bool tied = c.tied_output;  // refers to the table; tied projections are stored once
   const std::string head = "crit.out_layers.0.weight";
   if (tied) ignore_tied(reader, table, head);
   if (tied && !reader.has(out)) return;

@@ -1,8 +1,8 @@
-// Encoders of images: ViT (Dosovitskiy et al., 2020, arXiv:2010.11929), DeiT (Touvron et al., 2020,
+// Image encoders: ViT (Dosovitskiy et al., 2020, arXiv:2010.11929), DeiT (Touvron et al., 2020,
 // arXiv:2012.12877), and both towers of CLIP (Radford et al., 2021, arXiv:2103.00020), as the
-// Hugging Face libraries store them. Heads over what they see are left out with a note, as is the
-// comparison of CLIP's towers; a folder with both gives the one for texts, and FOLDER/vision_model
-// that for images.
+// Hugging Face libraries store them. Classification heads and the contrastive comparison of CLIP
+// are omitted with a note. A folder with both towers loads the text tower; FOLDER/vision_model
+// loads the image tower.
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
@@ -17,18 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index kMostPixels = 4096;
+constexpr Index kMaxPixels = 4096;
 
-// [height, width] where it may be one number or two.
-std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index otherwise) {
-  if (!object.has(key)) return {otherwise, otherwise};
+// [height, width] from one number or two.
+std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index fallback) {
+  if (!object.has(key)) return {fallback, fallback};
   const Json& given = object.any(key);
   if (!given.is_array()) {
-    const Index side = object.integer(key, 1, kMostPixels);
+    const Index side = object.integer(key, 1, kMaxPixels);
     return {side, side};
   }
   const auto fits = [](const Json& n) {
-    return n.is_number_integer() && n >= 1 && n <= kMostPixels;
+    return n.is_number_integer() && n >= 1 && n <= kMaxPixels;
   };
   if (given.size() != 2 || !fits(given[0]) || !fits(given[1])) {
     object.fail(key, "a number of pixels, or two");
@@ -36,7 +36,7 @@ std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index 
   return {given[0].get<Index>(), given[1].get<Index>()};
 }
 
-// What preprocessor_config.json says of colours.
+// Reads the colour normalisation of preprocessor_config.json.
 void read_colours(const CheckpointSource& source, const std::vector<double>& mean,
                   const std::vector<double>& deviation, Values& image) {
   image.set("mean", mean);
@@ -65,27 +65,27 @@ void read_colours(const CheckpointSource& source, const std::vector<double>& mea
   numbers("image_std", "deviation");
 }
 
-// What ViT and CLIP's tower for images have in common.
+// Common parts of ViT and CLIP's image tower.
 ModelConfig read_vision_sizes(JsonObject& object, const CheckpointSource& source, Index extra,
                               const std::vector<double>& mean,
                               const std::vector<double>& deviation) {
   ModelConfig c;
-  c.width = object.integer_or("hidden_size", 768, 1, kMostModelWidth);
+  c.width = object.integer_or("hidden_size", 768, 1, kMaxModelWidth);
   c.layers = object.integer_or("num_hidden_layers", 12, 1, 1024);
   c.heads = c.kv_heads = object.integer_or("num_attention_heads", 12, 1, 1024);
   if (c.width % c.heads != 0) object.fail("hidden_size", "a multiple of num_attention_heads");
   c.head_size = c.width / c.heads;
-  c.hidden = object.integer_or("intermediate_size", 3072, 1, 8 * kMostModelWidth);
+  c.hidden = object.integer_or("intermediate_size", 3072, 1, 8 * kMaxModelWidth);
   c.norm = Norm::LayerNorm;
   c.gated = c.causal = false;
   c.attention_biases = c.feed_forward_biases = true;
-  c.ingredients.output_head = false;
+  c.model_options.output_head = false;
   if (object.integer_or("num_channels", 3, 1, 1024) != 3) {
     object.fail("num_channels", "3 (nothing else is supported)");
   }
   const auto [height, width] = side_lengths(object, "image_size", 224);
   const auto [tall, wide] = side_lengths(object, "patch_size", 16);
-  if (tall != wide) object.fail("patch_size", "square pieces (nothing else is supported)");
+  if (tall != wide) object.fail("patch_size", "square patches (nothing else is supported)");
   if (height % tall != 0 || width % tall != 0)
     object.fail("image_size", "a multiple of patch_size");
   c.input = {"patches", default_values(input_kind("patches").parameters)};
@@ -102,7 +102,7 @@ ModelConfig read_vision_sizes(JsonObject& object, const CheckpointSource& source
   return c;
 }
 
-// The vectors of the extra tokens, and the bias of the pieces as the vector of the last "token".
+// Embeddings of the extra tokens; the bias of the patches is that of the last "token".
 void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra, const Shape& shape,
                       const std::string& bias) {
   const ModelConfig& c = mover.model().config;
@@ -121,16 +121,16 @@ void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra,
 }
 
 // [d, colours, rows, columns] -> [colours rows columns, d]
-void move_pieces(WeightMover& mover, const std::string& name) {
+void move_patches(WeightMover& mover, const std::string& name) {
   const ModelConfig& c = mover.model().config;
   const Index side = c.input.values.integer("patch");
   const Tensor kernel = mover.reader().take(name, {c.width, 3, side, side});
   const Index numbers = 3 * side * side;
-  Tensor turned({numbers, c.width});
+  Tensor transposed({numbers, c.width});
   for (Index d = 0; d < c.width; ++d) {
-    for (Index n = 0; n < numbers; ++n) turned(n, d) = kernel[d * numbers + n];
+    for (Index n = 0; n < numbers; ++n) transposed(n, d) = kernel[d * numbers + n];
   }
-  mover.model().weights.emplace("embed.patch", Var(turned));
+  mover.model().weights.emplace("embed.patch", Var(transposed));
 }
 
 // ---- ViT, DeiT
@@ -156,9 +156,9 @@ Model load_vit(bool distilled, const CheckpointSource& source) {
   const std::string prefix = reader.has("embeddings.cls_token") ? "" : type;
   std::vector<std::string> extra{prefix + "embeddings.cls_token"};
   if (distilled) extra.push_back(prefix + "embeddings.distillation_token");
-  const std::string pieces = prefix + "embeddings.patch_embeddings.projection.";
-  set_extra_tokens(mover, extra, {1, 1, c.width}, pieces + "bias");
-  move_pieces(mover, pieces + "weight");
+  const std::string patches = prefix + "embeddings.patch_embeddings.projection.";
+  set_extra_tokens(mover, extra, {1, 1, c.width}, patches + "bias");
+  move_patches(mover, patches + "weight");
   model.weights.emplace(
       "embed.pos.embedding",
       Var(reader.take(prefix + "embeddings.position_embeddings", {1, c.context, c.width})
@@ -179,12 +179,12 @@ Model load_vit(bool distilled, const CheckpointSource& source) {
     mover.linear(from + "output.dense", to + "ffn.", "_out", c.hidden, c.width, true);
   }
   mover.norm(prefix + "layernorm", "final_norm", c.width);
-  reader.ignore(prefix + "embeddings.mask_token");  // of training alone
+  reader.ignore(prefix + "embeddings.mask_token");  // used in training only
   mover.leave_out(prefix + "pooler.", "the pooler");
   for (const char* name : {"classifier.", "cls_classifier.", "distillation_classifier."}) {
     mover.leave_out(name, "a classifier");
   }
-  mover.leave_out("decoder.", "what draws hidden pieces");
+  mover.leave_out("decoder.", "the decoder of masked patches");
   reader.finish();
   return model;
 }
@@ -230,15 +230,15 @@ Model load_clip_vision(const Json& own, const std::string& path, const Checkpoin
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
   set_extra_tokens(mover, {prefix + "embeddings.class_embedding"}, {c.width}, "");
-  move_pieces(mover, prefix + "embeddings.patch_embedding.weight");
+  move_patches(mover, prefix + "embeddings.patch_embedding.weight");
   mover.plain(prefix + "embeddings.position_embedding.weight", "embed.pos.embedding",
               {c.context, c.width});
   mover.norm(prefix + "pre_layrnorm", "embed.norm", c.width);
   move_clip_layers(mover, prefix);
   mover.norm(prefix + "post_layernorm", "final_norm", c.width);
-  mover.leave_out("text_model.", "the tower for texts");
+  mover.leave_out("text_model.", "the text tower");
   mover.leave_out("text_projection.", "its projection");
-  mover.leave_out("visual_projection.", "the projection to where texts and images meet");
+  mover.leave_out("visual_projection.", "the projection to the joint embedding");
   reader.ignore("logit_scale");
   reader.finish();
   return model;
@@ -250,20 +250,20 @@ Model load_clip_text(const Json& own, const std::string& path, const CheckpointS
   const Json known = without_nulls(own);
   JsonObject object(known, path);
   ModelConfig& c = model.config;
-  c.vocabulary = object.integer_or("vocab_size", 49408, 1, kMostModelTokens);
-  c.context = object.integer_or("max_position_embeddings", 77, 1, kMostModelTokens);
-  c.width = object.integer_or("hidden_size", 512, 1, kMostModelWidth);
+  c.vocabulary = object.integer_or("vocab_size", 49408, 1, kMaxModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 77, 1, kMaxModelTokens);
+  c.width = object.integer_or("hidden_size", 512, 1, kMaxModelWidth);
   c.layers = object.integer_or("num_hidden_layers", 12, 1, 1024);
   c.heads = c.kv_heads = object.integer_or("num_attention_heads", 8, 1, 1024);
   if (c.width % c.heads != 0) object.fail("hidden_size", "a multiple of num_attention_heads");
   c.head_size = c.width / c.heads;
-  c.hidden = object.integer_or("intermediate_size", 2048, 1, 8 * kMostModelWidth);
+  c.hidden = object.integer_or("intermediate_size", 2048, 1, 8 * kMaxModelWidth);
   c.norm = Norm::LayerNorm;
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-5, 0, 1);
   c.activation = clip_activation(object);
   c.gated = false;
   c.attention_biases = c.feed_forward_biases = true;
-  c.ingredients.output_head = false;
+  c.model_options.output_head = false;
   refuse_quantisation(object);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   c.groups = uniform_groups(c, default_variant(), learned);
@@ -276,9 +276,9 @@ Model load_clip_text(const Json& own, const std::string& path, const CheckpointS
               {c.context, c.width});
   move_clip_layers(mover, prefix);
   mover.norm(prefix + "final_layer_norm", "final_norm", c.width);
-  mover.leave_out("vision_model.", "the tower for images");
+  mover.leave_out("vision_model.", "the image tower");
   mover.leave_out("visual_projection.", "its projection");
-  mover.leave_out("text_projection.", "the projection to where texts and images meet");
+  mover.leave_out("text_projection.", "the projection to the joint embedding");
   reader.ignore("logit_scale");
   reader.finish();
   return model;
@@ -287,7 +287,7 @@ Model load_clip_text(const Json& own, const std::string& path, const CheckpointS
 using ClipLoader = Model (*)(const Json&, const std::string&, const CheckpointSource&,
                              const std::string&);
 
-// A folder with one tower has its config by itself, one with both within the whole.
+// A folder with one tower has its config at the top level, one with both as a member.
 Model load_clip_tower(ClipLoader load, const char* tower, const char* config,
                       const CheckpointSource& source) {
   const Json& json = source.config;

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 
 namespace attnscope {
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMaskedShare = 0.15;  // Devlin et al., 2018
 
-// The rows of a table from `first` on.
+// Rows of a table from `first` on.
 Tensor rows_from(const Tensor& table, Index first) {
   return table.slice(first, table.dim(0) - first);
 }
@@ -49,7 +49,7 @@ void WeightMover::norm(const std::string& theirs, const std::string& ours, Index
   const bool older = has(theirs + ".gamma");
   plain(theirs + (older ? ".gamma" : ".weight"), ours + ".weight", {size});
   const bool biases =
-      model_.config.norm == Norm::LayerNorm && model_.config.ingredients.norm_biases;
+      model_.config.norm == Norm::LayerNorm && model_.config.model_options.norm_biases;
   if (biases) plain(theirs + (older ? ".beta" : ".bias"), ours + ".bias", {size});
 }
 
@@ -73,7 +73,7 @@ void WeightMover::output(const std::string& theirs, const std::string& embedding
     reader_.move(theirs, width, c.vocabulary, true, model_, "output.weight");
     return;
   }
-  if (!reader_.holds_the_same(embedding, theirs)) {
+  if (!reader_.holds_same_numbers(embedding, theirs)) {
     reader_.fail("tensor " + theirs + ": expected the same numbers as " + embedding +
                  ", since config.json ties them (tie_word_embeddings), found others");
   }
@@ -84,7 +84,7 @@ void WeightMover::output_bias(const std::vector<std::string>& theirs, const Shap
   std::string first;
   for (const std::string& name : theirs) {
     if (!has(name)) continue;
-    if (!first.empty() && !reader_.holds_the_same(first, name)) {
+    if (!first.empty() && !reader_.holds_same_numbers(first, name)) {
       reader_.fail("tensor " + name + ": expected the same numbers as " + first + ", found others");
     }
     if (first.empty()) first = name;
@@ -103,7 +103,7 @@ void WeightMover::leave_out(const std::string& prefix, const std::string& what) 
 
 void WeightMover::head(const std::string& theirs, const std::string& embedding,
                        const std::vector<std::string>& biases) {
-  if (!model_.config.ingredients.output_head) return;
+  if (!model_.config.model_options.output_head) return;
   output(theirs, embedding);
   output_bias(biases, {model_.config.vocabulary});
 }
@@ -113,7 +113,7 @@ void WeightMover::finish(std::initializer_list<const char*> classifiers) {
   reader_.finish();
 }
 
-void learns_to_fill_in(ModelConfig& config, const CheckpointSource& source) {
+void set_masked_prediction(ModelConfig& config, const CheckpointSource& source) {
   config.architecture.values.set("masked", kMaskedShare);
   const Index mask = source.find_mask_token ? source.find_mask_token(config.vocabulary) : -1;
   if (mask >= 0) config.architecture.values.set("mask", mask);

@@ -1,4 +1,4 @@
-// Moves the weights of a layout, whose matrices are [out, in], to where the model has them.
+// Moves weights of a layout with [out, in] matrices to the model's names and layout.
 #pragma once
 
 #include <string>
@@ -15,37 +15,37 @@ class WeightMover {
   Model& model() { return model_; }
   bool has(const std::string& name) const { return reader_.has(name); }
 
-  // A vector or table as it is.
+  // A vector or table, unchanged.
   void plain(const std::string& theirs, const std::string& ours, const Shape& shape);
   // theirs.weight [out, in] and, with a bias, theirs.bias to `folder` + "w" + letter, "b" + letter.
   void linear(const std::string& theirs, const std::string& folder, const std::string& letter,
               Index in, Index out, bool bias);
-  // The same with a bias for what a variant has, which stays no 16 bits.
+  // As above with a bias, for weights of a variant, which are always floats.
   void variant_linear(const std::string& theirs, const std::string& folder,
                       const std::string& letter, Index in, Index out);
-  // The same to ours.w, ours.b; a missing bias becomes zeros.
+  // To ours.w and ours.b; a missing bias becomes zeros.
   void dense(const std::string& theirs, const std::string& ours, Index in, Index out);
-  // theirs.weight and .bias; .gamma and .beta in older files. rms: the weight alone.
+  // theirs.weight and .bias, or .gamma and .beta in older files; RMS norms have no bias.
   void norm(const std::string& theirs, const std::string& ours, Index size);
-  // Matrices [out, in] with biases to `layer` + "ffn.", and the norm to its "ffn_norm".
+  // Matrices [out, in] with biases to `layer` + "ffn.", and the norm to `layer` + "ffn_norm".
   struct FeedForwardNames {
     std::string in, out, norm;
   };
   void feed_forward(const FeedForwardNames& theirs, const std::string& layer);
-  // A table of positions whose first `skipped` rows are those of no position.
+  // A position table without its first `skipped` rows.
   void positions(const std::string& theirs, const std::string& ours, Index rows, Index skipped,
                  Index width);
-  // "output.weight" from `theirs`, where the model's output is not tied to "embed.weight", which
-  // is `embedding` there: else the two must hold the same numbers.
+  // "output.weight" from `theirs` if the output is not tied to "embed.weight" (`embedding` in the
+  // checkpoint); else the two must hold the same numbers.
   void output(const std::string& theirs, const std::string& embedding);
-  // What a layer adds to the logits, from the first of these names that is there.
+  // Bias of the logits, from the first of these names that exists.
   void output_bias(const std::vector<std::string>& theirs, const Shape& shape);
-  // Both, where the model has a head.
+  // Both, if the model has a head.
   void head(const std::string& theirs, const std::string& embedding,
             const std::vector<std::string>& biases);
-  // Leaves out all whose names begin so, and says in the model's notes what they are.
+  // Ignores all tensors with this prefix; a note in the model describes them as `what`.
   void leave_out(const std::string& prefix, const std::string& what);
-  // The same for what classifies, and InputError where anything is left that nobody took.
+  // As above for classifiers. Throws InputError if any tensor remains unread.
   void finish(std::initializer_list<const char*> classifiers);
 
  private:
@@ -53,8 +53,7 @@ class WeightMover {
   Model& model_;
 };
 
-// Marks the model as one that predicts masked tokens, with the mask token of `source` if it has
-// one.
-void learns_to_fill_in(ModelConfig& config, const CheckpointSource& source);
+// Marks the model as a masked language model, with the mask token of `source` if there is one.
+void set_masked_prediction(ModelConfig& config, const CheckpointSource& source);
 
 }  // namespace attnscope

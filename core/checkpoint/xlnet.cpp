@@ -1,7 +1,7 @@
 // XLNet (Yang et al., 2019, arXiv:1906.08237) as the Hugging Face libraries store it: projections
 // [in, heads, d_k], relative positions as in Transformer-XL, norms behind the residual sums. Of its
-// two streams the one that reads a text is here; the one that guesses words of a permutation in
-// training (mask_emb), and the kinds of sentences (seg_embed), are left out with a note.
+// two streams the content stream is supported; the query stream of permutation training
+// (mask_emb) and segment embeddings (seg_embed) are omitted with a note.
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
@@ -17,14 +17,14 @@ ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool ha
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
-  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
-  c.context = 512;  // distances have no end; so many tokens it was trained on
-  c.width = object.integer("d_model", 1, kMostModelWidth);
+  c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
+  c.context = 512;  // relative positions are unbounded; this is the training length
+  c.width = object.integer("d_model", 1, kMaxModelWidth);
   c.layers = object.integer("n_layer", 1, 1024);
   c.heads = c.kv_heads = object.integer("n_head", 1, 1024);
   c.head_size =
-      object.integer_or("d_head", std::max<Index>(c.width / c.heads, 1), 1, kMostModelWidth);
-  c.hidden = object.integer("d_inner", 1, 8 * kMostModelWidth);
+      object.integer_or("d_head", std::max<Index>(c.width / c.heads, 1), 1, kMaxModelWidth);
+  c.hidden = object.integer("d_inner", 1, 8 * kMaxModelWidth);
   c.activation = object.has("ff_activation") ? hugging_face_activation(object, "ff_activation")
                                              : Activation::Gelu;
   c.norm = Norm::LayerNorm;
@@ -32,7 +32,7 @@ ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool ha
   c.pre_norm = c.gated = c.causal = false;
   c.feed_forward_biases = true;
   c.tied_output = object.flag_or("tie_word_embeddings", true) || !has_head;
-  c.ingredients.output_head = c.head.bias = has_head;
+  c.model_options.output_head = c.head.bias = has_head;
   if (object.text_or("attn_type", "bi") != "bi") {
     object.fail("attn_type", "\"bi\" (nothing else is supported)");
   }
@@ -40,7 +40,7 @@ ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool ha
   refuse_quantisation(object);
   Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
   relative.values.set("style", std::string("half"));
-  const Index clamp = object.integer_or("clamp_len", -1, -1, kMostModelTokens);
+  const Index clamp = object.integer_or("clamp_len", -1, -1, kMaxModelTokens);
   if (clamp > 0) relative.values.set("clamp", clamp);
   c.groups = uniform_groups(c, default_variant(), relative);
   check(c, path);
@@ -61,11 +61,11 @@ void move_xlnet_layer(WeightMover& mover, const std::string& from, Index layer) 
     model.weights.emplace(to + "attn.w" + letter, Var(projection(letter)));
   }
   const Tensor out = projection("o");
-  Tensor turned({rows, c.width});
+  Tensor transposed({rows, c.width});
   for (Index r = 0; r < rows; ++r) {
-    for (Index d = 0; d < c.width; ++d) turned(r, d) = out(d, r);
+    for (Index d = 0; d < c.width; ++d) transposed(r, d) = out(d, r);
   }
-  model.weights.emplace(to + "attn.wo", Var(turned));
+  model.weights.emplace(to + "attn.wo", Var(transposed));
   model.weights.emplace(pairs + "wr", Var(projection("r")));
   mover.plain(from + "rel_attn.r_w_bias", pairs + "u", {c.heads, c.head_size});
   mover.plain(from + "rel_attn.r_r_bias", pairs + "v", {c.heads, c.head_size});
@@ -89,8 +89,8 @@ Model load_xlnet(const CheckpointSource& source) {
     move_xlnet_layer(mover, prefix + "layer." + std::to_string(n) + ".", n);
   }
   mover.head("lm_loss.weight", table, {"lm_loss.bias"});
-  model.notes.push_back("kinds of sentences (seg_embed, r_s_bias) are left out");
-  mover.leave_out(prefix + "mask_emb", "the stream that guesses hidden words");
+  model.notes.push_back("segment embeddings (seg_embed, r_s_bias) are left out");
+  mover.leave_out(prefix + "mask_emb", "the query stream");
   mover.finish({"sequence_summary.", "logits_proj.", "classifier.", "qa_outputs."});
   return model;
 }

@@ -24,7 +24,7 @@ struct Spec {
   bool causal = false;
   std::optional<float> scale;
   Index layer = 0;
-  Index heads = 0;  // 0: not given
+  Index heads = 0;  // 0 if not given
 };
 
 Spec parse_spec(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json) {
@@ -50,7 +50,7 @@ Spec parse_spec(const SafetensorsFile& tensors, const std::optional<std::string>
   return spec;
 }
 
-// The tensors of a case, checked as they are taken.
+// Tensors of a case; records which ones are used.
 class Case {
  public:
   explicit Case(const SafetensorsFile& file) : file_(file) {}
@@ -80,7 +80,7 @@ class Case {
     return tensor;
   }
 
-  // `shape` with free sizes. Nothing may be empty.
+  // Tensor of a shape in which some sizes are free. No axis may be empty.
   Tensor floats(const std::string& name, const Shape& shape) const {
     Tensor tensor = floats(name);
     bool fits = tensor.rank() == static_cast<Index>(shape.size());
@@ -93,7 +93,7 @@ class Case {
                      to_string(tensor.shape()));
   }
 
-  // Masks and graphs, as zeros and ones.
+  // Masks and graphs as zeros and ones.
   Tensor ones_where_set(const std::string& name) const {
     const ByteTensor bytes = stored(name, DType::U8).byte_values();
     Tensor tensor(bytes.shape());
@@ -122,11 +122,11 @@ void load_weights(const Case& given, const Info& info, const Values& values, Nam
   for (const WeightInfo& entry : info.weights) {
     if (!info.uses(entry, values) || !given.has(entry.name)) continue;
     weights.insert_or_assign(
-        entry.name, entry.bytes ? given.ones_where_set(entry.name) : given.floats(entry.name));
+        entry.name, entry.file.bytes ? given.ones_where_set(entry.name) : given.floats(entry.name));
   }
 }
 
-// Columns of wq, wk or wv to a head; `name` is at fault where heads do not divide them.
+// Checks that the columns of wq, wk or wv (`name`) are divisible by the number of heads.
 void check_heads(const std::string& name, const Tensor& projection, Index heads) {
   if (projection.dim(1) % heads == 0) return;
   throw InputError("heads: expected a divisor of the " + std::to_string(projection.dim(1)) +
@@ -137,7 +137,7 @@ Var with_batch(const Tensor& x) {
   return x.reshaped({1, x.dim(0), x.dim(1)});  // [1, L, d]
 }
 
-// What makes up one operation, from either form of a case.
+// Builds one operation from either form of a case.
 class OperationBuilder {
  public:
   OperationBuilder(const Case& given, const Spec& spec)
@@ -145,7 +145,7 @@ class OperationBuilder {
         spec_(spec),
         variant_(variant(spec.variant.id)),
         encoding_(encoding(spec.encoding.id)),
-        needs_(needs(variant_, spec.variant.values)) {}
+        needs_(variant_.inputs.needs(spec.variant.values)) {}
 
   OperationInput build(bool terms) {
     input_.variant = spec_.variant;
@@ -154,8 +154,8 @@ class OperationBuilder {
     input_.scale = spec_.scale;
     input_.layer = spec_.layer;
     const bool from_input = is_input_form();
-    if (given_.has("y") && !variant_.cross) {
-      throw InputError("y: " + variant_.id + " attends to its own input alone");
+    if (given_.has("y") && !variant_.inputs.cross) {
+      throw InputError("y: " + variant_.id + " supports self-attention only");
     }
     load_weights(given_, variant_, spec_.variant.values, input_.weights);
     load_weights(given_, encoding_, spec_.encoding.values, input_.weights);
@@ -165,7 +165,7 @@ class OperationBuilder {
   }
 
  private:
-  // Whether the case holds x and projections, and not q, k, v.
+  // True if the case holds x and projections instead of q, k, v.
   bool is_input_form() const {
     const auto first_of = [this](std::initializer_list<const char*> names) {
       const auto found = std::find_if(names.begin(), names.end(),
@@ -175,15 +175,14 @@ class OperationBuilder {
     const std::string head = first_of({"q", "k", "v"});
     const std::string input = first_of({"x", "y", "wq", "wk", "wv"});
     if (!head.empty() && !input.empty()) {
-      throw InputError(input + ": expected either q, k, v or x, wq, wk, wv, found it beside " +
-                       head);
+      throw InputError(input + ": expected either q, k, v or x, wq, wk, wv, found it with " + head);
     }
     return !input.empty();
   }
 
   // q, k, v: [h, L, ...]
   void take_heads() {
-    if (needs_.input) throw InputError("x: missing, " + variant_.id + " works on the input itself");
+    if (needs_.input) throw InputError("x: missing, " + variant_.id + " uses the input itself");
     if (encoding_.embed) {
       throw InputError("x: missing, position.type " + encoding_.id + " is added to the input");
     }
@@ -253,7 +252,7 @@ class OperationBuilder {
     return split_heads(matmul(x, projection), input_.heads);  // [h, L, columns / h]
   }
 
-  // An encoding of the input is used here, before evaluate() could check it.
+  // An encoding of the input is applied before evaluate() could check it.
   void check_input_encoding(Index d) const {
     if (!encoding_.embed) return;
     Dimensions dimensions = free_dimensions(input_.heads, input_.heads, kAny, kAny);
@@ -274,7 +273,7 @@ class OperationBuilder {
                             .scale = spec_.scale});
   }
 
-  // mem.x: [M, d] gives mem.k and mem.v through the projections of the segment.
+  // Computes mem.k and mem.v from mem.x, [M, d], with the projections of the segment.
   void project_memory(Index d, const Tensor& wk, const Tensor& wv) {
     const Var* memory = find_weight(input_.weights, "mem.x");
     if (!memory) return;
@@ -291,7 +290,7 @@ class OperationBuilder {
     input_.weights.erase("mem.x");
   }
 
-  // ((x_i + p_i) wq) . ((y_j + p_j) wk), multiplied out.
+  // Expands ((x_i + p_i) wq) . ((y_j + p_j) wk).
   void split_terms(const Var& x, const Var& y, const Tensor& wq, const Tensor& wk) {
     const Var positions_q = embedded(Var(Tensor::zeros(x.shape())));
     const Var positions_k = embedded(Var(Tensor::zeros(y.shape())));
@@ -299,7 +298,7 @@ class OperationBuilder {
                                   {projected(y, wk), projected(positions_k, wk)});
   }
 
-  // Names, values and shapes once more, now against the exact sizes.
+  // Checks names, values and shapes again, now against the exact sizes.
   void check() {
     const Index queries = input_.q.defined()   ? input_.q.dim(1)
                           : input_.x.defined() ? input_.x.dim(1)
@@ -331,40 +330,44 @@ class OperationBuilder {
   OperationInput input_;
 };
 
-// OUT keeps no number that is none: a product beyond float32 is the input's fault.
+// Rejects numbers that are not finite: products beyond float32 are caused by the input.
 void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& tensor) {
   for (const float x : tensor) {
     if (std::isfinite(x)) continue;
-    throw InputError(name + ": beyond the range of float32; expected smaller numbers in the input");
+    throw InputError(name +
+                     ": exceeds the range of float32; expected smaller numbers in the input");
   }
   out.tensors.emplace(name, stored(tensor));
 }
 
-void refuse_choices_of_models(const Parameter& parameter, const Values& values,
-                              const std::string& path) {
-  const std::vector<std::string>& of_models = parameter.choices_of_models;
-  if (of_models.empty()) return;
+void refuse_model_choices(const Parameter& parameter, const Values& values,
+                          const std::string& path) {
+  if (parameter.kind != Parameter::Kind::Choice) return;
   const std::string& chosen = values.choice(parameter.key);
-  if (std::ranges::find(of_models, chosen) == of_models.end()) return;
+  bool refused = false;
   std::string known;
-  for (const std::string& choice : parameter.choices) {
-    if (std::ranges::find(of_models, choice) != of_models.end()) continue;
-    known += (known.empty() ? "" : ", ") + choice;
+  for (const ParameterChoice& choice : parameter.choices) {
+    if (choice.models) {
+      refused |= choice.id == chosen;
+    } else {
+      known += (known.empty() ? "" : ", ") + choice.id;
+    }
   }
+  if (!refused) return;
   throw InputError(path + parameter.key + ": expected one of " + known + ", found \"" + chosen +
-                   "\", which has a meaning in whole models alone");
+                   "\", which applies to whole models only");
 }
 
-// One operation has no segments and no layers.
-void refuse_of_models(const Info& info, const Values& values, const std::string& path) {
+// Rejects parameters that only apply to whole models: one operation has no segments and no layers.
+void refuse_model_parameters(const Info& info, const Values& values, const std::string& path) {
   for (const Parameter& parameter : info.parameters) {
     if (!values.has(parameter.key)) continue;
-    refuse_choices_of_models(parameter, values, path);
-    if (!parameter.of_models) continue;
+    refuse_model_choices(parameter, values, path);
+    if (!parameter.scope.models) continue;
     if (!parameter.optional && values.all().find(parameter.key)->second == parameter.initial) {
       continue;
     }
-    throw InputError(path + parameter.key + ": has a meaning in whole models alone; expected none");
+    throw InputError(path + parameter.key + ": expected none: applies to whole models only");
   }
 }
 
@@ -373,18 +376,19 @@ void refuse_of_models(const Info& info, const Values& values, const std::string&
 Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
                 bool terms, Backend& backend, const Stop& stop) {
   Spec spec = parse_spec(tensors, spec_json);
-  refuse_of_models(variant(spec.variant.id), spec.variant.values, "variant.");
-  refuse_of_models(encoding(spec.encoding.id), spec.encoding.values, "position.");
+  refuse_model_parameters(variant(spec.variant.id), spec.variant.values, "variant.");
+  refuse_model_parameters(encoding(spec.encoding.id), spec.encoding.values, "position.");
   const Variant& v = variant(spec.variant.id);
   const Case given(tensors);
-  if (v.settle) {
-    v.settle(spec.variant.values, [&given](const std::string& name) { return given.has(name); });
+  if (v.defaults.from_weights) {
+    v.defaults.from_weights(spec.variant.values,
+                            [&given](const std::string& name) { return given.has(name); });
   }
-  if (terms && v.has_terms && !v.has_terms(spec.variant.values)) {
-    throw InputError("--terms: " + v.id + " has no score terms to tell apart");
+  if (terms && !v.scores.has_terms(spec.variant.values)) {
+    throw InputError("--terms: " + v.id + " has no separate score terms");
   }
   const OperationInput input = OperationBuilder(given, spec).build(terms);
-  const bool scores = !v.has_scores || v.has_scores(spec.variant.values);
+  const bool scores = v.scores.has_softmax(spec.variant.values);
   check_memory(input, true);
   const OperationResult result =
       evaluate(input, backend, {.output = true, .attention = true, .scores = scores}, stop);

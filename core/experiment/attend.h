@@ -1,4 +1,4 @@
-// `attnscope attend`: one attention operation on the tensors of a file. SPEC section 2.
+// Attention operation of `attnscope attend` on the tensors of a file. spec.md, section 2.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 namespace attnscope {
 
 struct Attended {
-  SafetensorsFile out;               // what OUT holds
-  std::string note;                  // why it did not run on the given backend; empty: it did
-  std::vector<std::string> remarks;  // what else a reader of `out` must know
+  SafetensorsFile out;               // contents of OUT
+  std::string note;                  // reason for not using the given backend; empty if it was used
+  std::vector<std::string> remarks;  // further remarks on `out`
 };
 
-// The spec is `spec_json` or, when absent, the string "spec" in the metadata of `tensors`.
-// InputError names the tensor or key at fault, what was expected and what was found.
+// The spec is `spec_json` or, if absent, the string "spec" in the metadata of `tensors`. Throws
+// InputError that names the tensor or key, the expectation and the value found.
 Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
                 bool terms, Backend& backend, const Stop& stop);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/experiment/chosen.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/inputs.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
@@ -12,9 +12,9 @@ namespace attnscope {
 
 namespace {
 
-std::vector<std::int32_t> ids_of_text(const Checkpoint& checkpoint, const Experiment& experiment,
+std::vector<std::int32_t> ids_of_text(const Checkpoint& checkpoint, const RunSpec& spec,
                                       Index* leading) {
-  const std::vector<TraceToken> tokens = chosen_tokens(checkpoint, experiment);
+  const std::vector<TraceToken> tokens = tokenised_input(checkpoint, spec);
   const auto text = std::ranges::find_if(tokens, [](const auto& t) { return !t.special; });
   if (leading) *leading = text - tokens.begin();
   std::vector<std::int32_t> ids;
@@ -22,16 +22,16 @@ std::vector<std::int32_t> ids_of_text(const Checkpoint& checkpoint, const Experi
   return ids;
 }
 
-// Rows of the picture, or the ids that are given.
+// Leading rows of the image, or the given ids.
 std::vector<std::int32_t> pixels_to_go_on(const Checkpoint& checkpoint, const ModelConfig& config,
-                                          const Experiment& experiment, Index rows) {
-  if (experiment.input.empty()) return ids_of_text(checkpoint, experiment, nullptr);
+                                          const RunSpec& spec, Index rows) {
+  if (spec.input.empty()) return ids_of_text(checkpoint, spec, nullptr);
   const Index height = config.input.values.integer("height");
   if (rows > height) {
     throw InputError("rows: expected at most the " + std::to_string(height) +
                      " of the image, found " + std::to_string(rows));
   }
-  std::vector<std::int32_t> ids = pixel_ids(config, experiment.input);
+  std::vector<std::int32_t> ids = pixel_ids(config, spec.input);
   const Index kept = rows < 0 ? height / 2 : rows;
   ids.resize(static_cast<std::size_t>(kept * config.input.values.integer("width")));
   return ids;
@@ -40,19 +40,19 @@ std::vector<std::int32_t> pixels_to_go_on(const Checkpoint& checkpoint, const Mo
 }  // namespace
 
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
-                          const Experiment& experiment, Index rows) {
-  if (fills_in(config)) {
-    throw InputError("model: expected one that goes on with a text, found " + checkpoint.name +
-                     ", which fills in what is hidden in it");
+                          const RunSpec& spec, Index rows) {
+  if (is_masked_model(config)) {
+    throw InputError("model: expected a model that generates text, found " + checkpoint.name +
+                     ", a masked language model");
   }
   Continuation c;
   c.ends = checkpoint.end_tokens;
   if (architecture(config.architecture.id).reads == Reads::SourceAndTarget) {
-    c.source = ids_of_text(checkpoint, experiment, nullptr);
-    c.prompt = target_so_far(config, checkpoint, experiment);
+    c.source = ids_of_text(checkpoint, spec, nullptr);
+    c.prompt = target_so_far(config, checkpoint, spec);
     c.kept = 1;
     c.room = std::max<Index>(1, config.context + 1 - static_cast<Index>(c.prompt.size()));
-    // A model that says nothing else ends with what it began with.
+    // Without an end token, a target ends with its start token.
     if (c.ends.empty()) {
       c.ends.push_back(static_cast<std::int32_t>(config.architecture.values.integer("start")));
     }
@@ -61,36 +61,35 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
   const InputKind& kind = input_kind(config.input.id);
   const Values& values = config.input.values;
   const std::vector<std::int32_t> ids = kind.is_text
-                                            ? ids_of_text(checkpoint, experiment, &c.kept)
-                                            : pixels_to_go_on(checkpoint, config, experiment, rows);
-  const Index most = kind.most(values);
+                                            ? ids_of_text(checkpoint, spec, &c.kept)
+                                            : pixels_to_go_on(checkpoint, config, spec, rows);
+  const Index most = kind.max_ids(values);
   if (most > 0) {
     c.room = most - static_cast<Index>(ids.size());
     if (c.room < 1) {
       throw InputError("ids: expected fewer than the " + std::to_string(most) +
-                       " of the whole input, found " + std::to_string(ids.size()));
+                       " of the complete input, found " + std::to_string(ids.size()));
     }
   }
   c.levels = kind.levels(values);
   c.columns = kind.columns(values);
-  c.prompt = kind.begun(ids, config);
+  c.prompt = kind.generation_prefix(ids, config);
   return c;
 }
 
-std::optional<Retrieval> chosen_retrieval(const Experiment& experiment, const ModelConfig& config) {
-  if (!experiment.retrieval) return std::nullopt;
-  auto store = std::make_shared<const Store>(load_store(store_path(experiment.retrieval->store)));
-  return Retrieval(*experiment.retrieval, std::move(store), config);
+std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& config) {
+  if (!spec.retrieval) return std::nullopt;
+  auto store = std::make_shared<const Store>(load_store(store_path(spec.retrieval->store)));
+  return Retrieval(*spec.retrieval, std::move(store), config);
 }
 
-Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const Experiment& experiment,
+Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
                      Backend& backend, const Stop& stop) {
-  const ModelInput input = model_input(model.config, checkpoint, experiment, {}, false);
+  const ModelInput input = model_input(model.config, checkpoint, spec, {}, false);
   const IntTensor& actions = input.batch.actions;
   if (actions[actions.size() - 1] >= 0) {
-    throw InputError(experiment.input +
-                     ": actions: expected -1 at the last step, whose action is " +
-                     "to come, found " + std::to_string(actions[actions.size() - 1]));
+    throw InputError(spec.input + ": actions: expected -1 at the last step, whose action " +
+                     "is predicted, found " + std::to_string(actions[actions.size() - 1]));
   }
   ForwardOptions options;
   options.backend = &backend;

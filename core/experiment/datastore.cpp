@@ -9,12 +9,12 @@ namespace attnscope {
 
 namespace {
 
-// Rows [first, end) of a text are read at once, of which those from `fresh` on are kept.
+// Window of rows [first, end) that are read together; keys from row `fresh` on are kept.
 struct Window {
   Index first = 0, end = 0, fresh = 0;
 };
 
-// length: predicted tokens; room: the model's context.
+// length: number of predicted tokens; room: context length of the model.
 std::vector<Window> windows(Index length, Index room) {
   std::vector<Window> result;
   const Index step = std::max<Index>(1, room / 2);

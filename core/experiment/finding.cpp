@@ -58,13 +58,14 @@ const Finding& finding(std::string_view id) {
   return find_by_id(findings(), id, "finding");
 }
 
-Findings find_beside(const Experiment& experiment, const std::vector<std::string>& names,
-                     ExperimentRun& run, const FindingProgress& progress, const Stop& stop) {
+Findings compute_background_findings(const Session& session, const std::vector<std::string>& names,
+                                     ExperimentRun& run, const FindingProgress& progress,
+                                     const Stop& stop) {
   Findings found;
   for (const Finding& one : findings()) {
     const bool asked = std::ranges::find(names, one.id) != names.end();
-    if (!asked || !one.beside_runs || !one.exists(experiment)) continue;
-    one.beside_runs(experiment, run, progress, stop, found);
+    if (!asked || !one.in_background || !one.exists(session)) continue;
+    one.in_background(session, run, progress, stop, found);
   }
   return found;
 }

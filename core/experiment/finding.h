@@ -1,6 +1,7 @@
-// Findings: what is derived from a run, beside its trace. One file each in findings/; findings() is
-// their ordered list. A view names those that it reads (View::findings). Whoever runs for it has
-// them worked out, each once, and hands them on; the view asks for them by name.
+// Findings: results derived from a run, in addition to its trace. Each has its own file in
+// findings/; findings() lists them in order. A view names the findings that it reads
+// (View::findings). The caller of a run computes each once and passes them to the view, which reads
+// them by name.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "core/base/stop.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
@@ -26,21 +27,21 @@ struct Completion;    // core/experiment/completion.h
 struct ErrorStudy;    // core/analysis/error_study.h
 struct ExitStudy;     // core/experiment/exit_study.h
 struct ExitWork;
-struct FoundContexts;  // core/experiment/found_contexts.h
-struct HeadTable;      // core/experiment/head_table.h
-struct LogitLens;      // core/model/logit_lens.h
-struct ReplacedToken;  // core/experiment/replaced_token.h
-struct Rollouts;       // core/experiment/rollouts.h
+struct RetrievedContexts;  // core/experiment/retrieved_contexts.h
+struct HeadTable;          // core/experiment/head_table.h
+struct LogitLens;          // core/model/logit_lens.h
+struct ReplacedToken;      // core/experiment/replaced_token.h
+struct Rollouts;           // core/experiment/rollouts.h
 struct Traces;
-struct WrittenTarget;  // core/experiment/written.h
+struct GeneratedTarget;  // core/experiment/generated_target.h
 
-// A finding's id and its type: const, but for what is live.
+// Id and type of a finding; the type is const except for live findings.
 template <class T>
 struct FindingName {
   const char* id;
 };
 
-// What is known by now. A copy shares what it holds.
+// Findings computed so far. Copies share the objects.
 class Findings {
  public:
   static constexpr FindingName<const Traces> reference{"reference"};
@@ -49,14 +50,14 @@ class Findings {
   static constexpr FindingName<MapPyramid> maps{"maps"};
   static constexpr FindingName<const ReplacedToken> replaced{"replaced"};
   static constexpr FindingName<const ErrorStudy> errors{"errors"};
-  static constexpr FindingName<const WrittenTarget> written{"written"};
+  static constexpr FindingName<const GeneratedTarget> written{"written"};
   static constexpr FindingName<const Rollouts> rollouts{"rollouts"};
   static constexpr FindingName<const Completion> completion{"completion"};
   static constexpr FindingName<const ExitStudy> exits{"exits"};
   static constexpr FindingName<const ExitWork> exit_work{"exit_work"};
-  static constexpr FindingName<const FoundContexts> contexts{"contexts"};
+  static constexpr FindingName<const RetrievedContexts> contexts{"contexts"};
 
-  // Null: not known (yet), or there is none.
+  // Null if the finding is not computed (yet) or does not exist.
   template <class T>
   std::shared_ptr<T> get(const FindingName<T>& name) const {
     const auto known = known_.find(name.id);
@@ -71,11 +72,11 @@ class Findings {
     known_[name.id] = {std::const_pointer_cast<std::remove_const_t<T>>(object), &typeid(T*)};
   }
   bool has(std::string_view id) const { return known_.contains(id); }
-  // The other's, in the place of what has the same name.
+  // Adds findings; those with the same name are replaced.
   void add(const Findings& others);
   Findings with(const Findings& others) const;
   void remove(std::string_view id);
-  // Only what has this name.
+  // The finding with this id alone.
   Findings only(std::string_view id) const;
   bool operator==(const Findings&) const = default;  // the same objects
 
@@ -88,66 +89,67 @@ class Findings {
   std::map<std::string, Known, std::less<>> known_;
 };
 
-// What an experiment gives: its trace, and what was found in it. The run beside it, which
-// reference_of() asks for, is one of the findings.
+// Results of an experiment: its trace and findings. The reference run (reference_of()) is one of
+// the findings.
 struct Traces {
   Traces() = default;
   Traces(std::shared_ptr<const Trace> of, std::shared_ptr<const Trace> beside = nullptr);
 
   std::shared_ptr<const Trace> trace;
   Findings findings;
-  std::shared_ptr<const Trace> reference() const;  // null: there is none
+  std::shared_ptr<const Trace> reference() const;  // null if there is none
 };
-// The trace of the run beside it; null: there is none.
+// Trace of the reference run; null if there is none.
 std::shared_ptr<const Trace> reference_trace(const Findings& findings);
-// The same for a run that is there already.
+// Findings with an already computed reference run.
 Findings reference_findings(std::shared_ptr<const Trace> reference);
 
-// A run that has just been, for what is worked out with it.
-struct RunToRead {
-  const Experiment& experiment;
+// Completed run from which findings are computed.
+struct FinishedRun {
+  const Session& session;
   std::shared_ptr<const Trace> trace;
-  const Checkpoint* checkpoint = nullptr;  // null: the attention came from a file
-  // Another run in the same manner: kept, and its time measured where times are compared.
-  // `alone`: with what the view reads of a run, since it may be looked at alone.
-  std::function<Traces(const Experiment&, bool alone)> observe;
+  const Checkpoint* checkpoint = nullptr;  // null if the attention was imported
+  // Performs another run in the same way; it is cached, and timed if times are compared.
+  // `alone`: include the findings of the run, since the view may show it by itself.
+  std::function<Traces(const Session&, bool alone)> observe;
   Stop stop;
 };
 
 using FindingProgress = std::function<void(std::size_t done, std::size_t all)>;
 
 struct Finding {
-  std::string id;       // "lens": by which views name it
-  std::string summary;  // what it is, in one sentence
-  // Whether this experiment has one.
-  std::function<bool(const Experiment&)> exists;
-  // Whether what one experiment gave is what another one asks for: for findings of a run two that
-  // make the same run. Not called for what is live.
-  std::function<bool(const Experiment& before, const Experiment& now)> holds;
+  std::string id;       // "lens"; views refer to it
+  std::string summary;  // one sentence
+  // True if the experiment has this finding.
+  std::function<bool(const Session&)> exists;
+  // True if the finding of one experiment is valid for another; for findings of a run, if both make
+  // the same run. Not called for live findings.
+  std::function<bool(const Session& before, const Session& now)> is_reusable;
 
-  // How it comes into being; each finding has one of these.
+  // Ways of computing a finding; exactly one is set.
   //
-  // With the run: whoever gets the trace gets this, too. Kept as long as the run is.
-  std::function<void(const RunToRead&, Findings&)> with_run{};
-  // Beside runs, which must not wait for it: it takes long and is the same for many of them. The
-  // window has a worker for each; commands make it before they draw. `run` is the maker's own.
-  std::function<void(const Experiment&, ExperimentRun& run, const FindingProgress&, const Stop&,
+  // During the run: available together with the trace and cached with it.
+  std::function<void(const FinishedRun&, Findings&)> with_run{};
+  // In the background: takes long and is shared by many runs, which do not wait for it. The window
+  // has a worker for each; commands compute it before drawing. `run` is exclusive to the callee.
+  std::function<void(const Session&, ExperimentRun& run, const FindingProgress&, const Stop&,
                      Findings&)>
-      beside_runs{};
-  // Live: an object that computes what is looked at while somebody looks, for all traces of a
-  // window. Files are drawn without and compute what they show. `wake` is called from its worker
-  // when there is more to see.
+      in_background{};
+  // Live: an object that computes the visible content on demand, for all traces of a window. File
+  // export works without it and computes its content directly. Its worker calls `wake` when new
+  // content is available.
   std::function<void(std::function<void()> wake, Findings&)> live{};
 };
 
-const std::vector<Finding>& findings();       // in the order in which they are made
+const std::vector<Finding>& findings();       // in order of computation
 const Finding& finding(std::string_view id);  // InputError
 
-// All that an experiment has of what is made beside runs, of those with these names.
-Findings find_beside(const Experiment& experiment, const std::vector<std::string>& names,
-                     ExperimentRun& run, const FindingProgress& progress, const Stop& stop);
+// Computes background findings by name.
+Findings compute_background_findings(const Session& session, const std::vector<std::string>& names,
+                                     ExperimentRun& run, const FindingProgress& progress,
+                                     const Stop& stop);
 
-// All live ones, for a window.
+// Creates all live findings for a window.
 Findings live_findings(const std::function<void()>& wake);
 
 Finding reference_finding();
@@ -163,7 +165,7 @@ Finding exits_finding();
 Finding exit_work_finding();
 Finding contexts_finding();
 
-// Of the view "mechanism": the picture that reads the errors.
+// Picture of the view "mechanism" that reads the finding "errors".
 inline constexpr const char* kErrorsPicture = "errors";
 
 }  // namespace attnscope

@@ -16,17 +16,17 @@ namespace {
 
 using Sums = std::map<HeadRef, HeadStatisticsSum>;
 
-// The key column that measures by distance count from, beyond all keys where there are none:
-// between tokens of two streams there is no distance.
-Index measured_from(const AttentionTap& tap) {
+// Key column from which distances are counted; beyond all keys (no distances) if queries and keys
+// are tokens of two streams.
+Index distance_origin(const AttentionTap& tap) {
   const bool one_stream = tap.query_rows.stream == tap.key_rows.stream;
   const Index from = one_stream ? first_token_column(tap) : -1;
   return from >= 0 ? from : tap.keys();
 }
 
-// Of a tap's queries; empty where not all are known.
+// Token ids of a tap's queries; empty if some are unknown.
 std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap) {
-  // Keys that are other tokens than the queries cannot repeat them.
+  // Keys of another stream cannot repeat the queries' tokens.
   if (tap.query_rows.stream != tap.key_rows.stream) return {};
   const std::vector<TraceToken>& tokens = trace.tokens_of(tap.query_rows);
   std::vector<std::int32_t> ids;
@@ -38,7 +38,7 @@ std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap)
   return ids;
 }
 
-// Texts have as many segments as they are long: over several of them a head has one row.
+// Texts differ in their number of segments: over several texts a head has one row.
 enum class Segments { Apart, Together };
 
 void add(const Trace& trace, Segments segments, Sums& sums,
@@ -52,10 +52,10 @@ void add(const Trace& trace, Segments segments, Sums& sums,
     for (const Index head : tap.heads) of_heads.push_back(&sums[{tap.address.layer, head, part}]);
     const auto add_heads = [&](Index first, Index last) {
       for (Index n = first; n < last; ++n) {
-        of_heads[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, measured_from(tap));
+        of_heads[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, distance_origin(tap));
       }
     };
-    // What must be computed or fetched first is so by all cores as it is.
+    // The first head is measured alone, so that lazy computation uses all cores.
     const auto count = static_cast<Index>(tap.heads.size());
     const Index least = tap.result.attention.defined()
                             ? 1 + kGrain / std::max<Index>(1, tap.queries() * tap.keys())
@@ -75,12 +75,12 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-// The pieces between blank lines, with the byte where each begins.
+// Paragraphs between blank lines, each with its byte offset.
 std::vector<std::pair<std::size_t, std::string_view>> paragraphs(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> pieces;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
-    while (end < text.size()) {  // to the end of a line after which a line holds nothing
+    while (end < text.size()) {  // to the end of a line that is followed by a blank one
       end = std::min(text.find('\n', end), text.size());
       std::size_t next = end + 1;
       while (next < text.size() && text[next] != '\n' && is_space(text[next])) ++next;
@@ -95,7 +95,7 @@ std::vector<std::pair<std::size_t, std::string_view>> paragraphs(std::string_vie
   return pieces;
 }
 
-// As much of the text as one run could use, cut between words where there are any.
+// Prefix of at most `most` bytes that one run could use, cut between words if possible.
 std::string_view beginning(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   const std::size_t space = text.rfind(' ', most);
@@ -105,15 +105,15 @@ std::string_view beginning(std::string_view text, std::size_t most) {
 }  // namespace
 
 const std::vector<HeadMeasure>& head_measures() {
-  constexpr const char* kRepeats = "something that comes twice";
+  constexpr const char* kRepeats = "repeated tokens";
   static const std::vector<HeadMeasure> list{
-      {"entropy", "entropy", "Mean entropy of the rows in bits: how widely the head looks.",
+      {"entropy", "entropy", "Mean entropy of the rows in bits: high for diffuse attention.",
        &HeadStatistics::entropy, "word_entropy", "entropy of words", "bits", "bits"},
       {"distance", "mean distance", "Mean distance of the weights in tokens.",
        &HeadStatistics::distance, "word_distance", "mean distance in words", "tokens", "words"},
       {"first_token", "share on the first token", "Mean weight on the first token.",
        &HeadStatistics::first_token, "first_word", "share on the first word"},
-      {"previous_token", "share on the previous token", "Mean weight on the token just before.",
+      {"previous_token", "share on the previous token", "Mean weight on the previous token.",
        &HeadStatistics::previous_token, "previous_word", "share on the previous word"},
       {"same_token", "share on the same token",
        "Mean weight on earlier occurrences of the query's token.", &HeadStatistics::same_token,
@@ -142,7 +142,7 @@ Index first_token_column(const AttentionTap& tap) {
 }
 
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group) {
-  return head_statistics(tap.attention(head_in_group), known_ids(trace, tap), measured_from(tap));
+  return head_statistics(tap.attention(head_in_group), known_ids(trace, tap), distance_origin(tap));
 }
 
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
@@ -150,25 +150,24 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   add(trace, Segments::Apart, sums, only);
   HeadTable table = table_of(sums);
   table.parts = trace.parts;
-  table.words = is_in_words(trace);
+  table.words = has_merged_words(trace);
   table.texts = 1;
   table.tokens = static_cast<Index>(trace.tokens.size());
   return table;
 }
 
-HeadTable head_table(const Experiment& experiment, const std::string& texts, ExperimentRun& run,
+HeadTable head_table(const RunView& viewed, const std::string& texts, ExperimentRun& run,
                      const TextProgress& progress, const Stop& stop) {
-  constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // a token rarely has more
+  constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // tokens are rarely longer
   Sums sums;
   Index count = 0, tokens = 0;
   AddressParts parts;
   std::size_t most = kFirst;
-  const bool in_words = experiment.view.words;
-  bool merged = false;  // any word of several tokens
-  Experiment one = experiment;
+  const bool in_words = viewed.view.words;
+  bool merged = false;  // a word of several tokens was found
+  RunSpec one = viewed.run;
   one.ids.clear();
   one.tensors = {};
-  one.others.clear();
   one.overlong = Overlong::First;
   for (const auto& [begin, paragraph] : paragraphs(texts)) {
     for (std::size_t at = 0; at < paragraph.size();) {
@@ -182,7 +181,7 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
       if (progress) progress(begin + at, texts.size());
       if (trace->tokens.size() < 2) continue;
       std::shared_ptr<const WordTrace> words;
-      if (in_words) words = attnscope::in_words(*trace);
+      if (in_words) words = attnscope::merge_words(*trace);
       const Trace& measured = words != nullptr ? words->trace : *trace;
       merged |= measured.tokens.size() < trace->tokens.size();
       add(measured, Segments::Together, sums);
@@ -191,7 +190,7 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
       tokens += static_cast<Index>(measured.tokens.size());
     }
   }
-  if (count == 0) throw InputError("statistics: expected texts of two tokens or more, found none");
+  if (count == 0) throw InputError("statistics: expected texts of at least two tokens, found none");
   if (in_words && !merged) {
     throw InputError("words: expected texts with words of several tokens, found none");
   }

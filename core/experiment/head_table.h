@@ -1,4 +1,4 @@
-// What the heads of a model do, in numbers, over one text or many.
+// Statistics of a model's heads over one or more texts.
 #pragma once
 
 #include <functional>
@@ -8,24 +8,24 @@
 
 #include "core/analysis/statistics.h"
 #include "core/base/stop.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
 class ExperimentRun;
 
-// The statistics by name, in the order in which they are listed.
+// Head statistics by name, in the order of listing.
 struct HeadMeasure {
-  std::string id;     // "previous_token": on the command line and in CSV files
+  std::string id;     // "previous_token": name on the command line and in CSV files
   std::string label;  // "share on the previous token"
   std::string help;   // one sentence
   double HeadStatistics::*value;
-  // Where the map is one of words (core/analysis/words.h).
+  // Names for statistics between words (core/analysis/words.h).
   std::string word_id;              // "previous_word"
   std::string word_label;           // "share on the previous word"
-  std::string unit{}, word_unit{};  // "tokens", "words"; empty: it is a share
-  std::string requires_text{};      // what a text must have for it to be known; empty: nothing
+  std::string unit{}, word_unit{};  // "tokens", "words"; empty for shares
+  std::string requires_text{};  // property of a text without which it is undefined; may be empty
 };
 const std::vector<HeadMeasure>& head_measures();
 
@@ -35,35 +35,34 @@ struct HeadTable {
     HeadStatistics statistics{};
   };
   std::vector<Row> rows;           // by layer and head
-  AddressParts parts{};            // what of their places tells rows apart, beside these
-  bool segments_together = false;  // a row is over all segments: theirs are 0
-  bool words = false;              // of words, which `tokens` counts
-  Index texts = 0, tokens = 0;     // that were measured
-  const HeadStatistics* find(const HeadRef& at) const;  // null when there is none
+  AddressParts parts{};            // further address components that distinguish the rows
+  bool segments_together = false;  // rows are means over all segments, which are then 0
+  bool words = false;              // statistics between words; `tokens` counts words
+  Index texts = 0, tokens = 0;     // number of measured texts and tokens
+  const HeadStatistics* find(const HeadRef& at) const;  // null if there is none
 };
 
-// Of one head of a run.
+// Statistics of one head of a run.
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
-// Of one run, all of it or one part; also of one of words (core/analysis/words.h). Tokens that are
-// not known (id -1) have no same-token and induction scores.
+// Statistics of a run or one part of it; also for runs with merged words (core/analysis/words.h).
+// Same-token and induction scores are undefined for unknown tokens (id -1).
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
-// Over a file's texts: blank lines part them, and what is longer than the model's context goes on
-// as a further text. Each is run as `experiment` says (its own text aside), and measured between
-// words where its view merges them (ViewSettings::words); those of a single token say nothing.
-// `progress` is told the bytes that are done. InputError where no text is left, or no text has a
-// word to merge.
+// Statistics over a file of texts, separated by blank lines. Texts longer than the model's context
+// are split. Each text is run with the settings of `experiment`, and measured between words if its
+// view merges them (ViewSettings::words); texts of a single token are skipped. `progress` receives
+// bytes. Throws InputError if no text is left, or if there are no words to merge.
 using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
-HeadTable head_table(const Experiment& experiment, const std::string& texts, ExperimentRun& run,
+HeadTable head_table(const RunView& viewed, const std::string& texts, ExperimentRun& run,
                      const TextProgress& progress, const Stop& stop);
 
-// "layer,head,entropy,distance,...": a line a head; what no row says is empty. Before these stack,
-// kind, step and segment where the model has several. Of words the columns are
-// HeadMeasure::word_id.
+// CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. Columns
+// for stack, kind, step and segment precede these if the model has several. Statistics between
+// words have the columns HeadMeasure::word_id.
 std::string to_csv(const HeadTable& table);
 
-// The key column of the text's first token: those before it are memory. -1: there is none.
+// Key column of the first token of the text; earlier columns are memory. -1 if there is none.
 Index first_token_column(const AttentionTap& tap);
 
 }  // namespace attnscope

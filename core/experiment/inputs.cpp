@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/experiment/chosen.h"
+#include "core/experiment/effective_model.h"
+#include "core/input/image_file.h"
 #include "core/input/input_file.h"
-#include "core/input/picture.h"
 #include "core/model/architecture.h"
 #include "core/model/id_label.h"
 #include "core/model/input_kind.h"
@@ -36,11 +36,10 @@ std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
 }
 
 ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
-                             const Experiment& experiment, std::vector<TraceToken> tokens,
-                             bool losses) {
-  const std::vector<std::int32_t> target = target_so_far(config, checkpoint, experiment);
+                             const RunSpec& spec, std::vector<TraceToken> tokens, bool losses) {
+  const std::vector<std::int32_t> target = target_so_far(config, checkpoint, spec);
   if (*std::ranges::min_element(target) < 0) {
-    throw InputError("target ids: expected token numbers from 0 on, found a negative one");
+    throw InputError("target ids: expected token ids of at least 0, found a negative one");
   }
   ModelInput input;
   input.batch = next_token_batch(row_of(target));
@@ -51,7 +50,7 @@ ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkp
   return input;
 }
 
-// Each step's return, state and action.
+// Return, state and action of each step.
 std::vector<TraceToken> step_tokens(const TrajectoryInput& input) {
   std::vector<TraceToken> tokens;
   const auto add = [&](const char* kind, Index t, std::int32_t id) {
@@ -68,14 +67,14 @@ std::vector<TraceToken> step_tokens(const TrajectoryInput& input) {
   return tokens;
 }
 
-ModelInput trajectory_input(const ModelConfig& config, const Experiment& experiment, bool losses) {
-  if (experiment.input.empty()) {
+ModelInput trajectory_input(const ModelConfig& config, const RunSpec& spec, bool losses) {
+  if (spec.input.empty()) {
     throw InputError("input: expected a file with returns, states and actions for " +
                      config.architecture.id + ", found none");
   }
-  const InputFile file = read_input_file(experiment.input);
+  const InputFile file = read_input_file(spec.input);
   if (!file.trajectory) {
-    throw InputError(experiment.input + ": expected returns, states and actions, found pixels");
+    throw InputError(spec.input + ": expected returns, states and actions, found pixels");
   }
   const TrajectoryInput& steps = *file.trajectory;
   const Index count = steps.returns.dim(0);
@@ -88,13 +87,13 @@ ModelInput trajectory_input(const ModelConfig& config, const Experiment& experim
   return input;
 }
 
-// Of two sentences in one text, "[CLS] first [SEP] second [SEP]": what stands behind a separator is
-// the second. A separator is what the tokenizer puts behind a text.
+// Marks the second sentence in "[CLS] first [SEP] second [SEP]": the tokens after the separator,
+// which is the token that the tokenizer appends to a text.
 void find_sentences(std::vector<TraceToken>& tokens) {
   if (tokens.size() < 2 || !tokens.back().special || tokens.back().id == tokens.front().id) return;
   const auto separates = [&](const TraceToken& t) { return t.id == tokens.back().id; };
   const auto first = std::ranges::find_if(tokens, separates);
-  // Some models write two between the sentences: both are the first's.
+  // Some models put two separators between the sentences: both belong to the first one.
   const auto second = std::find_if_not(first, tokens.end(), separates);
   for (auto token = second; token != tokens.end(); ++token) token->sentence = token->segment = 1;
 }
@@ -113,9 +112,9 @@ bool reads_sentences(const ModelConfig& config) {
          architecture(config.architecture.id).reads == Reads::Tokens;
 }
 
-// A target for each position of a masked model.
-IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment, Index length) {
-  const std::vector<std::int32_t>& targets = experiment.target_ids;
+// Target of each position of a masked model.
+IntTensor masked_targets(const ModelConfig& config, const RunSpec& spec, Index length) {
+  const std::vector<std::int32_t>& targets = spec.target_ids;
   if (static_cast<Index>(targets.size()) != length) {
     throw InputError("target ids: expected one for each of " + std::to_string(length) +
                      " positions (-1: none) of a masked model, found " +
@@ -129,24 +128,24 @@ IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment
   return row_of(targets);
 }
 
-// The colours of the picture that a model of whole images sees.  [height, width, 3]
-Tensor picture_of(const ModelConfig& config, const Experiment& experiment) {
+// Colours of the image that a vision model reads.  [height, width, 3]
+Tensor image_of(const ModelConfig& config, const RunSpec& spec) {
   const Values& image = config.input.values;
-  if (!is_picture_file(experiment.input)) {
-    throw InputError("input: expected a picture (PNG, JPEG, ...) for a model of images, found " +
-                     (experiment.input.empty() ? "none" : experiment.input));
+  if (!is_image_file(spec.input)) {
+    throw InputError("input: expected an image (PNG, JPEG, ...) for a vision model, found " +
+                     (spec.input.empty() ? "none" : spec.input));
   }
-  return picture_colours(experiment.input, image.integer("width"), image.integer("height"));
+  return image_colours(spec.input, image.integer("width"), image.integer("height"));
 }
 
-// Tokens that belong to no piece by their numbers, pieces by row and column.
-std::vector<TraceToken> piece_tokens(const ModelConfig& config, const Experiment& experiment) {
-  if (!experiment.ids.empty() || experiment.input.empty()) picture_of(config, {});
+// Patch tokens are labelled by row and column, other tokens by number.
+std::vector<TraceToken> patch_tokens(const ModelConfig& config, const RunSpec& spec) {
+  if (!spec.ids.empty() || spec.input.empty()) image_of(config, {});
   const InputKind& kind = input_kind(config.input.id);
   const Index extra = config.input.values.integer("extra");
   const Index across = kind.columns(config.input.values);
   std::vector<TraceToken> tokens;
-  for (const std::int32_t id : kind.piece_ids(config.input.values)) {
+  for (const std::int32_t id : kind.patch_ids(config.input.values)) {
     TraceToken token;
     token.id = id;
     const Index piece = static_cast<Index>(tokens.size()) - extra;
@@ -158,14 +157,14 @@ std::vector<TraceToken> piece_tokens(const ModelConfig& config, const Experiment
   return tokens;
 }
 
-// The pieces as a grid: their pixels, and the mean colour of each.
-std::shared_ptr<const PixelGrid> piece_grid(const ModelConfig& config, const Tensor& colours) {
+// Grid of the patches: their pixels, and the mean colour of each.
+std::shared_ptr<const PixelGrid> patch_grid(const ModelConfig& config, const Tensor& colours) {
   const InputKind& kind = input_kind(config.input.id);
   const Values& image = config.input.values;
   const Index side = image.integer("patch"), width = colours.dim(1);
   auto grid = std::make_shared<PixelGrid>();
   grid->width = kind.columns(image);
-  grid->height = kind.most(image) / grid->width;
+  grid->height = kind.max_ids(image) / grid->width;
   grid->before = image.integer("extra");
   grid->colours = Tensor::zeros({grid->height, grid->width, 3});
   grid->picture = Tensor({grid->height * side, grid->width * side, 3});
@@ -183,14 +182,14 @@ std::shared_ptr<const PixelGrid> piece_grid(const ModelConfig& config, const Ten
   return grid;
 }
 
-constexpr Index kMostTokens = 65536;  // of a text that is run beyond the context
+constexpr Index kMaxExtendedTokens = 65536;  // limit for texts beyond the context
 
-// Keeps what the model has room for, and says so.
-void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy,
-         std::vector<std::string>& notes) {
+// Cuts the tokens to the model's context, with a note.
+void truncate(std::vector<TraceToken>& tokens, Index context, Overlong policy,
+              std::vector<std::string>& notes) {
   const Index count = static_cast<Index>(tokens.size());
   if (count <= context) return;
-  const Index room = policy == Overlong::All ? std::max(context, kMostTokens) : context;
+  const Index room = policy == Overlong::All ? std::max(context, kMaxExtendedTokens) : context;
   if (count > room) {
     if (policy == Overlong::Last) {
       tokens.erase(tokens.begin(), tokens.end() - room);
@@ -203,45 +202,44 @@ void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy,
   }
   if (policy == Overlong::All) {
     notes.push_back("the model was trained on " + std::to_string(context) +
-                    " tokens at a time; it never saw the positions beyond");
+                    " tokens at a time and never saw later positions");
   }
 }
 
 }  // namespace
 
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
-                                       const Experiment& experiment,
-                                       std::vector<std::string>& notes) {
-  if (!experiment.second.empty() && !reads_sentences(config)) {
+                                       const RunSpec& spec, std::vector<std::string>& notes) {
+  if (!spec.second.empty() && !reads_sentences(config)) {
     throw InputError(
-        "second sentence: expected a model that reads a text in both directions, "
+        "second sentence: expected a bidirectional text model, "
         "found " +
         checkpoint.name);
   }
   if (!reads_tokens(config)) return {};
-  if (input_kind(config.input.id).is_whole) return piece_tokens(config, experiment);
-  Experiment given = experiment;
-  if (!experiment.input.empty()) given.ids = pixel_ids(config, experiment.input);
-  std::vector<TraceToken> tokens = chosen_tokens(checkpoint, given);
-  const Index count = static_cast<Index>(tokens.size()), most = experiment.most_tokens;
+  if (input_kind(config.input.id).uses_patches) return patch_tokens(config, spec);
+  RunSpec given = spec;
+  if (!spec.input.empty()) given.ids = pixel_ids(config, spec.input);
+  std::vector<TraceToken> tokens = tokenised_input(checkpoint, given);
+  const Index count = static_cast<Index>(tokens.size()), most = spec.max_tokens;
   if (most > 0 && count > most) {
     notes.push_back("the text has " + std::to_string(count) + " tokens; the first " +
                     std::to_string(most) + " are used");
     tokens.resize(static_cast<std::size_t>(most));
   }
   const bool in_segments = config.segment > 0;
-  cut(tokens, in_segments ? kMostTokens : config.context, experiment.overlong, notes);
+  truncate(tokens, in_segments ? kMaxExtendedTokens : config.context, spec.overlong, notes);
   return tokens;
 }
 
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
-                         const Experiment& experiment, Index tokens) {
+                         const RunSpec& spec, Index tokens) {
   const Architecture& of = architecture(config.architecture.id);
   ModelExtent extent{config.layers, config.heads, config.vocabulary, tokens};
   extent.self_attention = of.has_self_attention;
   extent.segments = config.segment > 0;
-  if (of.reads == Reads::SourceAndTarget && !experiment.interventions.empty()) {
-    extent.attended = static_cast<Index>(target_so_far(config, checkpoint, experiment).size());
+  if (of.reads == Reads::SourceAndTarget && !spec.interventions.empty()) {
+    extent.attended = static_cast<Index>(target_so_far(config, checkpoint, spec).size());
   }
   return extent;
 }
@@ -251,30 +249,30 @@ bool reads_tokens(const ModelConfig& config) {
 }
 
 std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
-                                        const Experiment& experiment) {
-  if (!experiment.target_ids.empty()) return experiment.target_ids;
+                                        const RunSpec& spec) {
+  if (!spec.target_ids.empty()) return spec.target_ids;
   const Values& values = config.architecture.values;
   std::vector<std::int32_t> ids{static_cast<std::int32_t>(values.integer("start"))};
-  if (experiment.target.empty()) return ids;
+  if (spec.target.empty()) return ids;
   if (!checkpoint.tokenizer) {
-    throw InputError("target: a text cannot be used with model " + checkpoint.name + ": " +
+    throw InputError("target: text cannot be used with model " + checkpoint.name + ": " +
                      checkpoint.tokenizer_problem);
   }
-  for (const Token& token : checkpoint.writing()->encode(experiment.target)) {
+  for (const Token& token : checkpoint.output_tokenizer()->encode(spec.target)) {
     if (!token.special) ids.push_back(token.id);
   }
   return ids;
 }
 
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file) {
-  if (input_kind(config.input.id).is_text || input_kind(config.input.id).is_whole) {
-    throw InputError("input: expected a text for a model of text, found " + file);
+  if (input_kind(config.input.id).is_text || input_kind(config.input.id).uses_patches) {
+    throw InputError("input: expected text for a language model, found " + file);
   }
   const Values& image = config.input.values;
   const Index width = image.integer("width"), height = image.integer("height");
   IntTensor pixels;
   if (std::filesystem::path(file).extension() != ".safetensors") {
-    pixels = picture_pixels(file, width, height, image.integer("levels"));
+    pixels = image_pixels(file, width, height, image.integer("levels"));
   } else {
     const InputFile input = read_input_file(file);
     const Shape shape{height, width};
@@ -291,13 +289,13 @@ std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
                                            const std::vector<TraceToken>& tokens) {
   if (!reads_tokens(config)) return nullptr;
   const InputKind& kind = input_kind(config.input.id);
-  if (kind.is_text || kind.is_whole || !kind.columns) return nullptr;
+  if (kind.is_text || kind.uses_patches || !kind.columns) return nullptr;
   const Values& image = config.input.values;
   auto grid = std::make_shared<PixelGrid>();
   grid->width = kind.columns(image);
-  grid->height = kind.most(image) / std::max<Index>(1, grid->width);
-  grid->keys_late = 1;
-  grid->colours = Tensor::full({grid->height, grid->width, 3}, 0.5f);  // what was not read yet
+  grid->height = kind.max_ids(image) / std::max<Index>(1, grid->width);
+  grid->key_shift = 1;
+  grid->colours = Tensor::full({grid->height, grid->width, 3}, 0.5f);  // grey until read
   const auto brightest = static_cast<float>(kind.levels(image) - 1);
   for (std::size_t n = 1; n < tokens.size() && grid->contains(static_cast<Index>(n) - 1); ++n) {
     const float grey = static_cast<float>(tokens[n].id) / brightest;
@@ -306,37 +304,37 @@ std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
   return grid;
 }
 
-ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
-                       const Experiment& experiment, std::vector<TraceToken> tokens, bool losses) {
+ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
+                       std::vector<TraceToken> tokens, bool losses) {
   const Reads reads = architecture(config.architecture.id).reads;
   if (reads == Reads::SourceAndTarget) {
-    return source_and_target(config, checkpoint, experiment, std::move(tokens), losses);
+    return source_and_target(config, checkpoint, spec, std::move(tokens), losses);
   }
-  const bool has_target = !experiment.target_ids.empty() || !experiment.target.empty();
+  const bool has_target = !spec.target_ids.empty() || !spec.target.empty();
   if (reads == Reads::Trajectories) {
-    if (has_target) refuse_target("a trajectory's are its actions");
-    return trajectory_input(config, experiment, losses);
+    if (has_target) refuse_target("since those of a trajectory are its actions");
+    return trajectory_input(config, spec, losses);
   }
-  const bool masked = fills_in(config);
+  const bool masked = is_masked_model(config);
   if (has_target && !masked)
-    refuse_target("those of " + config.architecture.id + " are its own ids");
+    refuse_target("since those of " + config.architecture.id + " are its own ids");
   ModelInput input;
   const InputKind& kind = input_kind(config.input.id);
   input.batch = kind.batch(ids_of(tokens), config);
-  if (reads_sentences(config) && experiment.second.empty()) find_sentences(tokens);
+  if (reads_sentences(config) && spec.second.empty()) find_sentences(tokens);
   if (config.embedding.types > 1) input.batch.types = segments_of(tokens, config.embedding.types);
   input.tokens = std::move(tokens);
-  if (kind.is_whole) {
-    const Tensor colours = picture_of(config, experiment);
-    input.batch.patches = kind.pieces(colours, config.input.values);
-    input.pixels = piece_grid(config, colours);
+  if (kind.uses_patches) {
+    const Tensor colours = image_of(config, spec);
+    input.batch.patches = kind.patch_pixels(colours, config.input.values);
+    input.pixels = patch_grid(config, colours);
     return input;
   }
-  if (!kind.is_text) {  // what is seen, not what is predicted
+  if (!kind.is_text) {  // tokens that are read rather than predicted
     input.tokens = tokens_of({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
   }
   if (masked && (losses || has_target)) {
-    input.batch.targets = masked_targets(config, experiment, input.batch.ids.dim(1));
+    input.batch.targets = masked_targets(config, spec, input.batch.ids.dim(1));
   }
   if (!losses) input.batch.targets = IntTensor();
   return input;

@@ -1,51 +1,50 @@
-// From an experiment to what its model is given.
+// Model inputs of an experiment.
 #pragma once
 
 #include <vector>
 
 #include "core/checkpoint/checkpoint.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/run_spec.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
-// What is read, and the tokens by which views call it.
+// Input of a model, with the tokens by which views label it.
 struct ModelInput {
-  Batch batch;                                // of one sequence; targets where losses are wanted
-  std::vector<TraceToken> tokens;             // of the (decoder's) stack
-  std::vector<Stream> streams{};              // of the encoder, where there is one
-  std::shared_ptr<const PixelGrid> pixels{};  // of an image that is seen as a whole; else null
+  Batch batch;                                // one sequence; with targets if losses are needed
+  std::vector<TraceToken> tokens;             // of the (decoder) stack
+  std::vector<Stream> streams{};              // of the encoder, if any
+  std::shared_ptr<const PixelGrid> pixels{};  // of an image that is read as a whole; otherwise null
 };
 
-// config: the model as chosen. tokens: those of the experiment's ids or text, as the model has room
-// for; of a trajectory none. InputError where the model needs something else than the experiment
-// has.
-ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
-                       const Experiment& experiment, std::vector<TraceToken> tokens, bool losses);
+// config: the model with the experiment's choices. tokens: from the experiment's ids or text, cut
+// to the model's context; empty for trajectories. Throws InputError if the experiment lacks the
+// input that the model needs.
+ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
+                       std::vector<TraceToken> tokens, bool losses);
 
-// The experiment's tokens, as many as the model has room for; of a trajectory none. What was left
-// out is said in `notes`.
+// Tokens of the experiment, cut to the model's context; empty for trajectories. Truncation is
+// reported in `notes`.
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
-                                       const Experiment& experiment,
-                                       std::vector<std::string>& notes);
+                                       const RunSpec& spec, std::vector<std::string>& notes);
 
-// What interventions can speak of; `tokens`: how many are read.
+// Valid indices of interventions. tokens: number of tokens read.
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
-                         const Experiment& experiment, Index tokens);
+                         const RunSpec& spec, Index tokens);
 
-// Whether the model reads tokens at all, and not a file.
+// True if the model reads tokens rather than a file.
 bool reads_tokens(const ModelConfig& config);
 
-// The image that a model of pixels reads; null where it is none, or not all of its tokens are
-// levels. tokens: as it sees them, the start first.
+// Image read by a model of pixels; null for other models or if some tokens are not levels.
+// tokens: as the model receives them, starting with the start token.
 std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
                                            const std::vector<TraceToken>& tokens);
 
-// What an encoder-decoder has written: the target's ids, or its start and text (maybe none).
+// Target so far of an encoder-decoder: the target ids, or its start token and text (maybe empty).
 std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
-                                        const Experiment& experiment);
-// The ids that a file gives an image model: .safetensors with pixels of its size, or a picture that
-// is stretched to it.
+                                        const RunSpec& spec);
+// Ids for an image model from a file: .safetensors with pixels of its size, or an image that is
+// resized.
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file);
 
 }  // namespace attnscope

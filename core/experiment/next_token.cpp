@@ -13,7 +13,7 @@ bool writes_target(const Trace& trace) {
          architecture(trace.config->architecture.id).reads == Reads::SourceAndTarget;
 }
 
-// Behind ids where there are any, else behind the text.
+// Appends to the ids if there are any, otherwise to the text.
 bool append(std::vector<std::int32_t>& ids, std::string& text, std::int32_t id,
             const std::string& bytes) {
   if (!ids.empty()) {
@@ -35,29 +35,29 @@ Tensor logits_at(const Trace& trace, Index position) {
   return all.slice(position, 1).reshaped({all.dim(1)});
 }
 
-std::int32_t drawn_token(const Trace& trace, Index position, const Drawing& drawing) {
+std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing) {
   return sample_at(probabilities(logits_at(trace, position), drawing.sampling), position,
                    drawing.seed);
 }
 
-bool shows_end(const Trace& trace, const Experiment& experiment) {
+bool shows_end(const Trace& trace, const RunSpec& spec) {
   if (writes_target(trace)) return true;
-  if (experiment.overlong == Overlong::Last || trace.tokens.empty()) return true;
-  if (!experiment.ids.empty()) return trace.tokens.size() == experiment.ids.size();
-  return trace.tokens.back().end >= experiment.text.size();
+  if (spec.overlong == Overlong::Last || trace.tokens.empty()) return true;
+  if (!spec.ids.empty()) return trace.tokens.size() == spec.ids.size();
+  return trace.tokens.back().end >= spec.text.size();
 }
 
-bool append_token(Experiment& experiment, const Trace& trace, std::int32_t id) {
-  if (!experiment.input.empty()) return false;  // pixels, trajectories
+bool append_token(RunSpec& spec, const Trace& trace, std::int32_t id) {
+  if (!spec.input.empty()) return false;  // images, trajectories
   const Tokenizer* tokenizer = trace.tokenizer.get();
   const bool known = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
   if (known && tokenizer->is_special(id)) return false;
   const std::string bytes = known ? tokenizer->bytes(id) : "";
-  if (writes_target(trace)) return append(experiment.target_ids, experiment.target, id, bytes);
-  if (!append(experiment.ids, experiment.text, id, bytes)) return false;
+  if (writes_target(trace)) return append(spec.target_ids, spec.target, id, bytes);
+  if (!append(spec.ids, spec.text, id, bytes)) return false;
   const bool full = static_cast<Index>(trace.tokens.size()) >= trace.config->context;
-  if (full && experiment.overlong == Overlong::First) {
-    experiment.overlong = Overlong::Last;
+  if (full && spec.overlong == Overlong::First) {
+    spec.overlong = Overlong::Last;
   }
   return true;
 }

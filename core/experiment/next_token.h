@@ -1,29 +1,29 @@
-// How a text goes on: which token is drawn to follow, and an experiment that has it.
+// Sampling of the next token, and extension of an experiment by it.
 #pragma once
 
 #include <cstdint>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/run_spec.h"
 #include "core/model/sample.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
-// The logits after a position, or the logarithms of the mixture with what was retrieved.
-// [vocabulary]  InputError where the trace has none.
+// Logits after a position, or log-probabilities of the mixture with retrieval. [vocabulary]
+// Throws InputError if the trace has none.
 Tensor logits_at(const Trace& trace, Index position);
 
-// The token drawn to follow position `position`: the same whenever the logits there, the drawing
-// and the position are. InputError without logits.
-std::int32_t drawn_token(const Trace& trace, Index position, const Drawing& drawing);
+// Samples the token after `position`; deterministic in logits, sampling parameters and position.
+// Throws InputError without logits.
+std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing);
 
-// Whether the trace ends where the experiment's text does: not when the text is longer than the
-// model's context and its first part is used. What an encoder-decoder has written is never cut.
-bool shows_end(const Trace& trace, const Experiment& experiment);
+// True if the trace ends at the end of the experiment's text: false if only the first part of a
+// longer text is used. Targets of encoder-decoders are never cut.
+bool shows_end(const Trace& trace, const RunSpec& spec);
 
-// Puts a token behind the text (or the ids), of an encoder-decoder behind its target. When the
-// context is full a text's last part is used from then on. False, and nothing is changed, where the
-// token is no text, which ends it, or where the model reads none.
-bool append_token(Experiment& experiment, const Trace& trace, std::int32_t id);
+// Appends a token to the text (or ids), or to the target of an encoder-decoder. Once the context is
+// full, the last part of the text is used. Returns false and changes nothing if the token is not
+// text (end of text) or the model reads no tokens.
+bool append_token(RunSpec& spec, const Trace& trace, std::int32_t id);
 
 }  // namespace attnscope

@@ -7,20 +7,20 @@
 #include <set>
 
 #include "core/analysis/sinks.h"
-#include "core/base/joined.h"
+#include "core/base/join_words.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
 
 namespace {
 
-constexpr const char* kBetween = "; ";  // names in a note, which may have commas
+constexpr const char* kBetween = "; ";  // names may contain commas
 
-// "encoder.layers.3.groups.0.pos.bias" is "pos.bias" to a reader.
+// Shortens "encoder.layers.3.groups.0.pos.bias" to "pos.bias".
 std::string short_name(std::string name) {
   const auto drop = [&](std::string_view before, bool number) {
     if (!name.starts_with(before)) return;
@@ -34,7 +34,7 @@ std::string short_name(std::string name) {
   return name;
 }
 
-// "The span of each head." within a sentence.
+// A sentence such as "The span of each head." as part of another sentence.
 std::string within(std::string words) {
   if (words.ends_with('.')) words.pop_back();
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -45,10 +45,10 @@ std::string within(std::string words) {
   return words;
 }
 
-// "the span of each head (span.z)", of all layers once.
+// "the span of each head (span.z)", once for all layers.
 std::set<std::string> untrained_weights(const Model& model) {
   const std::set<std::string> untrained(model.untrained.begin(), model.untrained.end());
-  std::map<std::string, std::set<std::string>> named;  // by what they are in words
+  std::map<std::string, std::set<std::string>> named;  // weight names by description
   for (const WeightSpec& spec : weight_specs(model.config)) {
     if (untrained.contains(spec.name)) named[spec.help].insert(short_name(spec.name));
   }
@@ -83,15 +83,15 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
   std::set<std::string> others;
   std::ranges::set_difference(used, stored, std::inserter(others, others.end()));
   if (std::ranges::includes(used, stored)) {
-    notes.push_back("some heads have the " + what + " \"" + joined(others, kBetween) +
-                    "\"; the model was trained with \"" + joined(stored, kBetween) + "\"");
+    notes.push_back("some heads have the " + what + " \"" + join_words(others, kBetween) +
+                    "\"; the model was trained with \"" + join_words(stored, kBetween) + "\"");
     return;
   }
-  notes.push_back("the model was trained with the " + what + " \"" + joined(stored, kBetween) +
-                  "\", not \"" + joined(used, kBetween) + "\"");
+  notes.push_back("the model was trained with the " + what + " \"" + join_words(stored, kBetween) +
+                  "\", not \"" + join_words(used, kBetween) + "\"");
 }
 
-// "the model was trained as Decoder, not as Universal Transformer"
+// Notes such as "the model was trained as Decoder, not as Universal Transformer".
 void note_structure(const ModelConfig& stored, const ModelConfig& used,
                     std::vector<std::string>& notes) {
   const auto note = [&](const std::string& before, const std::string& now, const char* with) {
@@ -104,7 +104,8 @@ void note_structure(const ModelConfig& stored, const ModelConfig& used,
   };
   note(architecture(stored.architecture.id).label, architecture(used.architecture.id).label,
        "with the architecture");
-  note(join(stored.join.id).label, join(used.join.id).label, "with the join");
+  note(residual_connection(stored.residual_connection.id).label,
+       residual_connection(used.residual_connection.id).label, "with the residual connection");
   note(exits_of(stored), exits_of(used), "with the exits");
   if (stored.segment != used.segment) {
     notes.push_back(stored.segment == 0 ? "the model was trained on whole texts, not in segments"
@@ -118,7 +119,7 @@ void note_structure(const ModelConfig& stored, const ModelConfig& used,
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used) {
   std::vector<std::string> notes = stored.notes;
   if (!used.untrained.empty()) {
-    notes.push_back("untrained: " + joined(untrained_weights(used), kBetween));
+    notes.push_back("untrained: " + join_words(untrained_weights(used), kBetween));
   }
   note_structure(stored.config, used.config, notes);
   note_change(names(stored.config, variant_label), names(used.config, variant_label), "attention",
@@ -129,26 +130,28 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used) 
     notes.push_back(stored.config.causal ? "the model was trained with a causal mask"
                                          : "the model was trained without a causal mask");
   }
-  const bool predicts = used.config.ingredients.output_head;
-  if (predicts && looks_ahead(used.config) && !fills_in(used.config)) {
+  const bool predicts = used.config.model_options.output_head;
+  if (predicts && leaks_future(used.config) && !is_masked_model(used.config)) {
     notes.push_back(
-        "without a causal mask the positions that predict a token see it: how well this text is "
-        "predicted says nothing");
+        "without a causal mask, positions see the token that they predict: the loss and the "
+        "probabilities of this text are meaningless");
   }
   return notes;
 }
 
 std::string note_on_retrieval(const RetrievalChoice& choice, const Store& store) {
-  const Index count = choice.mixer.values.integer("k");
-  return "predictions are mixed with what followed the " +
+  const Index count = choice.retrieval_head.values.integer("k");
+  return "predictions are mixed with the tokens that followed the " +
          (count == 1 ? "nearest" : std::to_string(count) + " nearest") + " of " +
-         std::to_string(store.keys.dim(0)) + " contexts: " + mixer(choice.mixer.id).label;
+         std::to_string(store.keys.dim(0)) +
+         " contexts: " + retrieval_head(choice.retrieval_head.id).label;
 }
 
 namespace {
 
 bool remembers(const Variant& variant) {
-  return std::ranges::any_of(variant.weights, &WeightInfo::state);
+  return std::ranges::any_of(variant.weights,
+                             [](const WeightInfo& weight) { return weight.file.state; });
 }
 
 bool has_memory(const OperationResult& result) {
@@ -160,10 +163,10 @@ bool has_memory(const OperationResult& result) {
 }  // namespace
 
 std::string note_on_bytes(const Trace& trace) {
-  constexpr double kMost = 0.4;  // of the tokens
-  constexpr Index kFewest = 8;   // a name or two are no foreign text
+  constexpr double kMost = 0.4;  // maximum share of byte tokens
+  constexpr Index kFewest = 8;   // ignores short foreign names
   constexpr std::int32_t kOfBytes =
-      2 * 256;  // a vocabulary of little more than bytes is of no language
+      2 * 256;  // smaller vocabularies are hardly more than bytes, of no language
   if (!trace.tokenizer || trace.tokenizer->vocabulary_size() < kOfBytes) return "";
   const std::vector<TraceToken>& tokens = trace.text_tokens();
   Index bytes = 0;
@@ -173,18 +176,18 @@ std::string note_on_bytes(const Trace& trace) {
   }
   const auto all = static_cast<double>(tokens.size());
   if (bytes < kFewest || static_cast<double>(bytes) < kMost * all) return "";
-  return "most of this text falls apart into single bytes: this model's vocabulary, and all it "
-         "knows, is of another language (the bundled ones read English alone)";
+  return "most of this text is split into single bytes: this model's vocabulary and training "
+         "data are of another language (the bundled models read English only)";
 }
 
 std::vector<std::string> notes_on_attention(const Trace& trace) {
   std::set<std::string> notes, without_memory, with_memory;
   for (const AttentionTap& tap : trace.attention) {
-    if (trace.given) continue;
+    if (trace.is_imported) continue;
     const Variant& v = variant(tap.variant.id);
     if (remembers(v)) (has_memory(tap.result) ? with_memory : without_memory).insert(v.label);
-    if (!tap.result.looks_ahead.empty()) {
-      notes.insert(v.label + " looks ahead: " + tap.result.looks_ahead);
+    if (!tap.result.leaks_future.empty()) {
+      notes.insert(v.label + " leaks future tokens: " + tap.result.leaks_future);
     }
     for (const std::string& remark : tap.result.remarks) notes.insert(v.label + ": " + remark);
   }
@@ -198,7 +201,7 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
   if (with_sinks > 0) {
     const long share = std::lround(100 * sinks / static_cast<double>(with_sinks));
     notes.insert("heads have attention sinks: on average " + std::to_string(share) +
-                 " % of a row's weight goes to no token, so that rows add up to less than 1");
+                 " % of a row's weight goes to no token, so that rows sum to less than 1");
   }
   for (const std::string& label : without_memory) {
     if (!with_memory.contains(label)) notes.insert(label + ": the memory is empty");
@@ -208,7 +211,7 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
 
 std::vector<std::string> notes_on_patterns(const Trace& trace) {
   std::set<std::string> without_effect;
-  Index empty_rows = 0, rows = 0;  // of all heads and layers
+  Index empty_rows = 0, rows = 0;  // over all heads and layers
   for (const AttentionTap& tap : trace.attention) {
     if (!tap.result.pattern) continue;
     const Pattern& pattern = *tap.result.pattern;
@@ -224,18 +227,19 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
     const bool everything = pairs == heads * length * length;
     const bool everything_before =
         pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
-    // In a first segment there is nothing to remember yet.
-    const bool remembers = trace.parts.segment && variant(tap.variant.id).remember;
+    // The first segment has no memory yet.
+    const bool remembers = trace.parts.segment && variant(tap.variant.id).memory.remember;
     const bool chooses = pattern.rules() != Pattern::all(1, 1).rules() &&
                          pattern.rules() != Pattern::causal(1, 1).rules();
-    if (square && (everything || everything_before) && !trace.given && !remembers && chooses) {
+    if (square && (everything || everything_before) && !trace.is_imported && !remembers &&
+        chooses) {
       without_effect.insert(variant(tap.variant.id).label);
     }
   }
   std::vector<std::string> notes;
   if (!without_effect.empty()) {
-    notes.push_back(joined(without_effect, kBetween) +
-                    ": no pair is masked at this length, as with " +
+    notes.push_back(join_words(without_effect, kBetween) +
+                    ": masks no pair at this length, as with " +
                     variant(default_variant().id).label);
   }
   if (empty_rows > 0) {

@@ -1,4 +1,4 @@
-// What a viewer must know to trust a picture: Trace::notes.
+// Notes on a trace that are needed to interpret its pictures: Trace::notes.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace attnscope {
 
-// "untrained: the span of each head (span.z)" for weights that the checkpoint lacks; "trained with
-// ..., not ..." where a person chose something else than the checkpoint.
+// Notes on weights that the checkpoint lacks, "untrained: the span of each head (span.z)", and on
+// choices that differ from training, "the model was trained with ..., not ...".
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 
-// Where a text falls apart into bytes that are no letters, since the vocabulary was made of other
-// languages; empty: it does not.
+// Note on a text that is mostly split into bytes because the vocabulary is of another language;
+// empty otherwise.
 std::string note_on_bytes(const Trace& trace);
 
-// Rows that hang on later tokens in spite of a causal mask, memories that are empty, what was left
-// out.
+// Notes on rows that leak future tokens in spite of a causal mask, on empty memories and on omitted
+// data.
 std::vector<std::string> notes_on_attention(const Trace& trace);
 
-// What the predictions are mixed with.
+// Note on the mixture of predictions with retrieved tokens.
 std::string note_on_retrieval(const RetrievalChoice& choice, const Store& store);
 
-// Masks without effect at this length, rows in which nothing is allowed.
+// Notes on masks without effect at this length, and on rows without allowed keys.
 std::vector<std::string> notes_on_patterns(const Trace& trace);
 
 }  // namespace attnscope

@@ -1,29 +1,29 @@
-// The same run with one token replaced by another: which numbers hang on a token, and which not.
+// Pair of runs that differ in one token, for showing which numbers depend on it.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
 struct ReplacedToken {
-  std::string problem{};  // why there is no such run; empty: there is
-  Index position = 0;     // in the tokens that are run
+  std::string problem{};  // reason for a missing run; empty on success
+  Index position = 0;     // among the tokens that are run
   std::int32_t before = 0, after = 0;
-  std::shared_ptr<const Trace> without, with;  // both computed in the same place
+  std::shared_ptr<const Trace> without, with;  // on the same device
 };
 
-// What the view "mechanism" asks for by its parameters picture=replaced, token and by; nothing: it
-// shows something else. A position left out is that of the pinned query, else the middle of the
-// text; a token left out is the one before in the vocabulary.
-struct ReplaceWish {
+// Request of the view "mechanism" with picture=replaced, from its parameters token and by; nullopt
+// if it shows another picture. Default position: the pinned query, otherwise the middle of the
+// text; default token: the preceding one in the vocabulary.
+struct ReplaceRequest {
   std::optional<Index> position, by{};
-  bool operator==(const ReplaceWish&) const = default;
+  bool operator==(const ReplaceRequest&) const = default;
 };
-std::optional<ReplaceWish> replace_wish(const Experiment& experiment);
+std::optional<ReplaceRequest> replace_request(const RunView& viewed);
 
 }  // namespace attnscope

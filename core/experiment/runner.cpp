@@ -14,25 +14,26 @@ namespace attnscope {
 using Clock = std::chrono::steady_clock;
 
 Index preview_tokens(Index tokens) {
-  constexpr Index kShare = 8, kLeast = 16, kMost = 512;
+  constexpr Index kShare = 8, kMin = 16, kMost = 512;
   const Index first = std::min(tokens / kShare, kMost);
-  return first >= kLeast ? first : 0;
+  return first >= kMin ? first : 0;
 }
 
-std::optional<Experiment> preview_of(const Experiment& experiment, Index tokens) {
+std::optional<Session> preview_of(const Session& session, Index tokens) {
   const Index first = preview_tokens(tokens);
-  const ViewSettings& view = experiment.view;
-  const bool of_text = experiment.tensors.file.empty() && experiment.input.empty();
+  const RunSpec& run = session.run;
+  const ViewSettings& view = session.view;
+  const bool of_text = run.tensors.file.empty() && run.input.empty();
   const bool whole = view.row == 0 && view.column == 0 && view.height == 0 && view.width == 0;
   const bool in_it = view.pinned_query < first && view.pinned_key < first;
-  const bool from_start = experiment.overlong != Overlong::Last && !view.part.segment;
-  if (first == 0 || !of_text || !whole || !in_it || !from_start || !experiment.others.empty() ||
-      !experiment.interventions.empty() || !experiment.target_ids.empty()) {
+  const bool from_start = run.overlong != Overlong::Last && !view.part.segment;
+  if (first == 0 || !of_text || !whole || !in_it || !from_start || session.b ||
+      !run.interventions.empty() || !run.target_ids.empty()) {
     return std::nullopt;
   }
-  Experiment preview = experiment;
-  preview.most_tokens = first;
-  preview.backend = BackendChoice::Auto;
+  Session preview = session;
+  preview.run.max_tokens = first;
+  preview.run.backend = BackendChoice::Auto;
   return preview;
 }
 
@@ -41,10 +42,10 @@ struct Runner::State {
       : backends(std::move(provider)), wake(std::move(wake_up)) {}
 
   struct Request {
-    Experiment experiment;
-    std::vector<std::string> names;  // of findings
+    Session experiment;
+    std::vector<std::string> names;  // requested findings
   };
-  // What is being carried out.
+  // Request in progress.
   struct Running {
     Request request;
     Stop stop;
@@ -52,17 +53,17 @@ struct Runner::State {
     Clock::time_point started = Clock::now();
     std::shared_ptr<ExperimentRun::LayerWatch> layers =
         std::make_shared<ExperimentRun::LayerWatch>();
-    bool previewed = false;
+    bool has_preview = false;
   };
 
   BackendProvider backends;
   std::function<void()> wake;
 
-  mutable std::mutex mutex;  // guards what follows
+  mutable std::mutex mutex;  // guards the members below
   std::condition_variable changed;
-  std::optional<Request> waiting;  // only the newest
+  std::optional<Request> waiting;  // newest request only
   std::optional<Running> running;
-  std::optional<Outcome> finished;  // until polled
+  std::optional<Outcome> finished;  // not yet polled
   bool ending = false;
   std::thread worker, previewer;
 
@@ -77,31 +78,31 @@ struct Runner::State {
         now.request = std::move(*waiting);
         waiting.reset();
         now.started = Clock::now();
-        now.layers->take = [this, experiment = now.request.experiment, stop = now.stop](
-                               std::shared_ptr<const Trace> trace, Index layers) {
+        now.layers->on_layers = [this, experiment = now.request.experiment, stop = now.stop](
+                                    std::shared_ptr<const Trace> trace, Index layers) {
           show_layers(experiment, stop, std::move(trace), layers);
         };
         running = now;
       }
       changed.notify_all();
-      run.tell(now.progress);
+      run.report_to(now.progress);
       run.watch(now.layers);
       std::optional<Outcome> outcome = carry_out(run, now.request, now.stop);
       {
         const std::scoped_lock lock(mutex);
         running.reset();
-        // What was cancelled or overtaken must not be shown any more.
+        // Results of cancelled or superseded requests are discarded.
         if (now.stop.requested()) outcome.reset();
         if (outcome) finished = std::move(outcome);
-        now.stop.request();  // of its preview nobody needs to know any more
+        now.stop.request();  // cancels its preview
       }
       changed.notify_all();
       wake();
     }
   }
 
-  void show_layers(const Experiment& experiment, const Stop& stop,
-                   std::shared_ptr<const Trace> trace, Index layers) {
+  void show_layers(const Session& experiment, const Stop& stop, std::shared_ptr<const Trace> trace,
+                   Index layers) {
     {
       const std::scoped_lock lock(mutex);
       if (stop.requested()) return;
@@ -114,12 +115,12 @@ struct Runner::State {
     wake();
   }
 
-  // Runs that take long are looked into from here.
+  // Thread that computes previews of long runs.
   void preview() {
-    ExperimentRun run(cpu_only());  // the graphics context belongs to the runs
+    ExperimentRun run(cpu_only());  // the GL context belongs to the worker
     std::unique_lock lock(mutex);
     while (!ending) {
-      if (!running || running->previewed) {
+      if (!running || running->has_preview) {
         changed.wait(lock);
         continue;
       }
@@ -128,15 +129,15 @@ struct Runner::State {
           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPreviewAfter));
       const bool read = running->progress->tokens() > 0;
       if (Clock::now() < due || !read) {
-        constexpr auto kAgain = std::chrono::milliseconds(100);  // models can take long to read
+        constexpr auto kAgain = std::chrono::milliseconds(100);  // reading a model can be slow
         changed.wait_until(lock, std::max(due, Clock::now() + kAgain));
         continue;
       }
-      running->previewed = true;
+      running->has_preview = true;
       if (running->layers->on) continue;
       const Running of = *running;
       lock.unlock();
-      std::optional<Outcome> outcome = previewed(run, of);
+      std::optional<Outcome> outcome = compute_preview(run, of);
       lock.lock();
       if (!outcome || of.stop.requested()) continue;
       finished = std::move(outcome);
@@ -146,10 +147,10 @@ struct Runner::State {
     }
   }
 
-  // Nothing where there is none to be had: then there is the run alone.
-  static std::optional<Outcome> previewed(ExperimentRun& run, const Running& of) {
+  // Nullopt if no preview is available.
+  static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& of) {
     const auto tokens = static_cast<Index>(of.progress->tokens());
-    const std::optional<Experiment> first = preview_of(of.request.experiment, tokens);
+    const std::optional<Session> first = preview_of(of.request.experiment, tokens);
     if (!first) return std::nullopt;
     std::optional<Outcome> outcome = carry_out(run, {*first, of.request.names}, of.stop);
     if (!outcome || outcome->trace == nullptr) return std::nullopt;
@@ -157,10 +158,10 @@ struct Runner::State {
     return outcome;
   }
 
-  // Nothing when it was stopped.
+  // Nullopt if cancelled.
   static std::optional<Outcome> carry_out(ExperimentRun& run, const Request& request,
                                           const Stop& stop) {
-    const Experiment& experiment = request.experiment;
+    const Session& experiment = request.experiment;
     Outcome outcome;
     outcome.experiment = experiment;
     try {
@@ -181,7 +182,7 @@ Runner::Runner(BackendProvider backends, std::function<void()> wake)
   state_->worker = std::thread([state = state_.get()] { state->work(); });
   try {
     state_->previewer = std::thread([state = state_.get()] { state->preview(); });
-  } catch (const std::system_error&) {  // no more threads: then nothing is looked into
+  } catch (const std::system_error&) {  // out of threads: runs have no previews
   }
 }
 
@@ -196,7 +197,7 @@ Runner::~Runner() {
   if (state_->previewer.joinable()) state_->previewer.join();
 }
 
-void Runner::request(const Experiment& experiment, std::vector<std::string> names) {
+void Runner::request(const Session& experiment, std::vector<std::string> names) {
   {
     const std::scoped_lock lock(state_->mutex);
     state_->waiting = State::Request{experiment, std::move(names)};
@@ -208,7 +209,7 @@ void Runner::request(const Experiment& experiment, std::vector<std::string> name
 void Runner::cancel() {
   const std::scoped_lock lock(state_->mutex);
   state_->waiting.reset();
-  state_->finished.reset();  // that nobody has taken yet
+  state_->finished.reset();  // not polled yet
   if (state_->running) state_->running->stop.request();
 }
 
@@ -223,9 +224,9 @@ double Runner::busy_seconds() const {
   return std::chrono::duration<double>(Clock::now() - state_->running->started).count();
 }
 
-Progress::Now Runner::progress() const {
+Progress::Snapshot Runner::progress() const {
   const std::scoped_lock lock(state_->mutex);
-  return state_->running ? state_->running->progress->now() : Progress::Now{};
+  return state_->running ? state_->running->progress->snapshot() : Progress::Snapshot{};
 }
 
 bool Runner::poll(Outcome& outcome) {

@@ -1,4 +1,4 @@
-// Carries experiments out, off the caller's thread. A newer request cancels an older one.
+// Runs of experiments, off the caller's thread. A newer request cancels an older one.
 #pragma once
 
 #include <atomic>
@@ -15,93 +15,91 @@
 
 namespace attnscope {
 
-// Gives a backend for a choice, or says why there is none. Called on the worker thread, where it
-// may make a GL context current.
+// Result of requesting a backend. The provider is called on the worker thread, where it may make a
+// GL context current.
 struct BackendOffer {
-  Backend* backend = nullptr;  // null: refused
-  std::string note;            // why not, or what a viewer should know ("GPU: no EGL")
+  Backend* backend = nullptr;  // null if unavailable
+  std::string note;            // reason, or a remark for the user ("GPU: no EGL")
 };
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
-// Of a model with at least so many parameters a run of fewer tokens takes nearly as long, since all
-// of its weights are read: its layers are shown as they come, in the place of a preview.
-inline constexpr Index kByLayerFrom = 250'000'000;
-// Seconds before anything is shown of a run that goes on, and between two looks at its layers.
+// From this number of parameters, layers are shown as they are computed instead of a preview: a run
+// of fewer tokens would take nearly as long, since it reads all weights.
+inline constexpr Index kShowLayersFrom = 250'000'000;
+// Seconds before a running experiment shows intermediate results, and between two updates of
+// layers.
 inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;
 
-// One experiment, on the calling thread. The last traces are kept between calls, so that a change
-// of one of two runs that are compared does not repeat the other; models come from the store.
+// Runs experiments on the calling thread. Caches the last traces, so that a change to one of two
+// compared runs does not repeat the other; models come from the store.
 class ExperimentRun {
  public:
   explicit ExperimentRun(BackendProvider backends,
                          std::shared_ptr<ModelStore> models = model_store());
   ~ExperimentRun();
-  // Tells it from now on how far each run has come; null: nobody.
-  void tell(std::shared_ptr<Progress> progress);
-  // Who sees the layers of large models as they come, while a run goes on.
+  // Reports the progress of subsequent runs; null: no reports.
+  void report_to(std::shared_ptr<Progress> progress);
+  // Receiver of the first layers of large models during a run.
   struct LayerWatch {
-    // The record of the first layers, as one of a model that has no more and predicts nothing, and
-    // how many there will be.
-    std::function<void(std::shared_ptr<const Trace>, Index layers)> take;
-    Index from = kByLayerFrom;                               // parameters
+    // Receives the trace of the first layers, as of a model without further layers or predictions,
+    // and the total number of layers.
+    std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
+    Index from = kShowLayersFrom;                            // parameters
     double after = kPreviewAfter, between = kBetweenLayers;  // seconds
-    // Set for a model whose layers come so, before its tokens are told.
+    // Set for models whose layers are reported, before the number of tokens is.
     std::atomic<bool> on{false};
   };
-  void watch(std::shared_ptr<LayerWatch> watch);  // null: nobody
-  std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
-  // With the losses of the model ("loss.total" among the taps), and their gradients
-  // ("gradient.WEIGHT") for every weight that is trained.
+  void watch(std::shared_ptr<LayerWatch> watch);  // null: none
+  std::shared_ptr<const Trace> run(const RunSpec& spec, const Stop& stop);
+  // Adds the model's losses to the trace (taps "loss.total", ...), and their gradients
+  // ("gradient.WEIGHT") for every trained weight.
   struct Training {
     bool losses = false, gradients = false;
   };
-  std::shared_ptr<const Trace> run(const Experiment& experiment, Training training,
-                                   const Stop& stop);
-  // The same without a record, on the CPU: what it gave, how long it took and what was done. Tokens
-  // that leave early are not computed further. Not of tensors.
-  struct Bare {
+  std::shared_ptr<const Trace> run(const RunSpec& spec, Training training, const Stop& stop);
+  // Output, time and work of a run on the CPU without recording. Tokens that exit early are not
+  // computed further. Not available for imported tensors.
+  struct InferenceOnly {
     Output output;
     double milliseconds = 0;
     Work work;
   };
-  Bare run_bare(const Experiment& experiment, const Stop& stop);
-  // What the experiment's model was stored as, and the contexts it retrieves from (null: none).
-  std::shared_ptr<const Checkpoint> checkpoint(const Experiment& experiment) const;
-  std::shared_ptr<const Store> contexts(const Experiment& experiment) const;
-  // With what is worked out with a run, of the findings of these names.
-  Traces observe(const Experiment& experiment, const std::vector<std::string>& names,
-                 const Stop& stop);
+  InferenceOnly run_inference_only(const RunSpec& spec, const Stop& stop);
+  // The experiment's checkpoint, and its retrieval store (null if none).
+  std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
+  std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
+  // Runs an experiment and computes the named findings of the run.
+  Traces observe(const Session& session, const std::vector<std::string>& names, const Stop& stop);
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// Whether this model's are: it passes its layers once.
-bool comes_by_layer(const ModelConfig& config, Index from = kByLayerFrom);
+// True if layers are shown as they are computed: a large model that passes its layers once.
+bool shows_layers(const ModelConfig& config, Index from = kShowLayersFrom);
 // "layers 1 to 3 of 22"
-std::string first_layers_words(Index layers, Index all);
-// Runs that take longer than kPreviewAfter are preceded by a preview of so many of their tokens,
-// the first ones; 0: of none, since too few would be left out. Each of a causal model's first rows
-// is as it will be.
+std::string first_layers_label(Index layers, Index all);
+// Number of leading tokens in the preview of a run longer than kPreviewAfter; 0: no preview, since
+// too few tokens would be omitted. The first rows of a causal model do not depend on later tokens.
 Index preview_tokens(Index tokens);
-// The run of them alone. Nothing where that would not show what is looked at, or other tokens.
-std::optional<Experiment> preview_of(const Experiment& experiment, Index tokens);
+// Experiment of the preview; nullopt if it would not show the same content, or other tokens.
+std::optional<Session> preview_of(const Session& session, Index tokens);
 
-// Times that are compared are medians of warm runs: of so many behind a first one that took so
-// long; 0: it took so long that it must do.
+// Number of warm runs whose median time is reported after a first run of this duration; 0: the
+// first run is used because it took too long.
 Index warm_runs_after(double milliseconds);
 
-// The same on a worker thread of its own.
+// Runs experiments on a worker thread.
 class Runner {
  public:
   struct Outcome {
-    Experiment experiment;
-    // Of so many tokens it has the first ones, and the run goes on; 0: is whole.
+    Session experiment;
+    // Total number of tokens of which this preview has the first ones; 0 for a final result.
     Index preview_of = 0;
-    Index layers_of = 0;                 // likewise of so many layers
-    std::shared_ptr<const Trace> trace;  // null: `error` says why
+    Index layers_of = 0;                 // likewise for layers
+    std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::string error;
   };
@@ -110,13 +108,13 @@ class Runner {
   Runner(BackendProvider backends, std::function<void()> wake);
   ~Runner();  // cancels and joins
 
-  // Cancels what runs; only the newest waits. `names`: see observe().
-  void request(const Experiment& experiment, std::vector<std::string> names = {});
+  // Cancels the running request; only the newest one waits. names: see observe().
+  void request(const Session& experiment, std::vector<std::string> names = {});
   void cancel();
   bool busy() const;
-  double busy_seconds() const;     // since the running request started
-  Progress::Now progress() const;  // of that request
-  bool poll(Outcome& outcome);     // the newest finished one, once; never waits
+  double busy_seconds() const;          // since the running request started
+  Progress::Snapshot progress() const;  // of that request
+  bool poll(Outcome& outcome);          // returns each newest result once; never blocks
 
  private:
   struct State;

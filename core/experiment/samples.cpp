@@ -22,14 +22,14 @@ Sample sample_from_json(const Json& json, const fs::path& folder, const std::str
   sample.title = object.text("title");
   sample.shows = object.text("shows");
   if (object.has("file")) {
-    sample.text = read_file(folder / object.text("file"), kMostTextBytes);
+    sample.text = read_file(folder / object.text("file"), kMaxTextBytes);
   } else if (object.has("input")) {
     sample.input = (folder / object.text("input")).string();
   } else {
     sample.text = object.text("text");
   }
   sample.is_long = object.flag_or("long", false);
-  sample.segment = object.integer_or("segment", sample.segment, 0, kMostIndex);
+  sample.segment = object.integer_or("segment", sample.segment, 0, kMaxIndex);
   object.finish();
   return sample;
 }
@@ -38,7 +38,7 @@ std::vector<Sample> read_samples() {
   const fs::path folder = home_folder() / "assets" / "samples", file = folder / "samples.json";
   std::vector<Sample> found;
   if (!file_exists(file)) return found;
-  const Json list = parse_json(read_file(file, kMostTextBytes), file.string());
+  const Json list = parse_json(read_file(file, kMaxTextBytes), file.string());
   for (const Json& entry : list) {
     found.push_back(
         sample_from_json(entry, folder, file.string() + "[" + std::to_string(found.size()) + "]"));
@@ -46,14 +46,14 @@ std::vector<Sample> read_samples() {
   return found;
 }
 
-// What texts of a task are made of, where nothing else means anything to its models.
+// Alphabet of a task whose models only read these characters.
 struct Letters {
   std::string_view task, all;
 };
 constexpr std::array kLetters = {Letters{"brackets", "()[]{}<>"}, Letters{"numbers", "0123456789"}};
 
-// Short texts show nothing of memory, nor of heads that look far.
-bool wants_long(const ModelCard& card) {
+// True if short texts show little of the model: with memory or long-range heads.
+bool prefers_long_text(const ModelCard& card) {
   if (!card.config) return false;
   return card.config->segment > 0 ||
          card.config->groups.front().front().variant.id == "adaptive_span";
@@ -72,7 +72,7 @@ std::string reading_task(const ModelCard& card) {
 
 std::vector<const Sample*> samples_for(const ModelCard& card) {
   const std::string task = reading_task(card);
-  const bool far = wants_long(card);
+  const bool far = prefers_long_text(card);
   std::vector<const Sample*> found;
   for (const Sample& sample : samples()) {
     if (sample.task == task) found.push_back(&sample);
@@ -83,39 +83,39 @@ std::vector<const Sample*> samples_for(const ModelCard& card) {
   return found;
 }
 
-const Sample* sample_read(const Experiment& experiment) {
+const Sample* current_sample(const RunSpec& spec) {
   const auto found = std::ranges::find_if(samples(), [&](const Sample& sample) {
-    return sample.text == experiment.text && sample.input == experiment.input;
+    return sample.text == spec.text && sample.input == spec.input;
   });
-  const bool other = found == samples().end() || !experiment.ids.empty();
+  const bool other = found == samples().end() || !spec.ids.empty();
   return other ? nullptr : &*found;
 }
 
-bool wants_another(const ModelCard& card, const Sample& read) {
+bool prefers_other_sample(const ModelCard& card, const Sample& read) {
   if (!card.sample.empty()) return card.sample != read.id;
-  return wants_long(card) && !read.is_long;
+  return prefers_long_text(card) && !read.is_long;
 }
 
-bool suits(std::string_view task, const std::string& text) {
+bool fits_task(std::string_view task, const std::string& text) {
   const auto letters = std::ranges::find(kLetters, task, &Letters::task);
   return letters != kLetters.end() && !text.empty() &&
          text.find_first_not_of(letters->all) == std::string::npos;
 }
 
-void read_as(Experiment& experiment, const Experiment& other) {
-  experiment.text = other.text;
-  experiment.ids = other.ids;
-  experiment.target = other.target;
-  experiment.target_ids = other.target_ids;
-  experiment.input = other.input;
-  experiment.tensors = other.tensors;
+void copy_input(RunSpec& spec, const RunSpec& other) {
+  spec.text = other.text;
+  spec.ids = other.ids;
+  spec.target = other.target;
+  spec.target_ids = other.target_ids;
+  spec.input = other.input;
+  spec.tensors = other.tensors;
 }
 
-void read_sample(Experiment& experiment, const Sample& sample) {
-  Experiment alone;
+void use_sample(RunSpec& spec, const Sample& sample) {
+  RunSpec alone;
   alone.text = sample.text;
   alone.input = sample.input;
-  read_as(experiment, alone);
+  copy_input(spec, alone);
 }
 
 }  // namespace attnscope

@@ -1,9 +1,8 @@
-// Things to read that come with the program: assets/samples/samples.json, each for models that were
-// trained on one task, with what it shows.
+// Bundled sample inputs, assets/samples/samples.json, each for models trained on one task:
 //   [{"id": "nested", "task": "brackets", "title": "Deeply nested", "shows": "the deeper, ...",
 //     "text": "((()))"}, ...]
-// in place of "text" the name of a file beside it: "file" with a text, or "input" with what
-// Experiment::input names.
+// Instead of "text" an entry may name a file next to the list: "file" with a text, or "input" as in
+// RunSpec::input.
 #pragma once
 
 #include <string>
@@ -11,38 +10,37 @@
 #include <vector>
 
 #include "core/checkpoint/card.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/run_spec.h"
 
 namespace attnscope {
 
 struct Sample {
   std::string id, title, shows;
-  std::string task;      // of the models that read it
-  std::string text;      // what they read ...
-  std::string input;     // ... or the file with it, whole
-  bool is_long = false;  // longer than a segment, and than short spans
-  Index segment = 1;     // of models that read in segments: the first remembers nothing yet
+  std::string task;      // task of the models that read it
+  std::string text;      // text, or ...
+  std::string input;     // ... path of a file
+  bool is_long = false;  // longer than a segment and than short spans
+  Index segment = 1;     // segment to show; the first one has no memory yet
 };
 
-// In the order of lists; empty where the folder is not there. InputError where the list is broken.
+// In file order; empty if the folder is missing. Throws InputError if the list is invalid.
 const std::vector<Sample>& samples();
 
-// The task whose samples a model reads: as it was trained, where what is repeated to a model is text
-// as well.
+// Task whose samples a model reads: its training task; models trained on repeated text read text.
 std::string reading_task(const ModelCard& card);
-// What such a model reads, what shows it best first.
+// Samples for a model, the most suitable first.
 std::vector<const Sample*> samples_for(const ModelCard& card);
-// The sample that is read; null: something else.
-const Sample* sample_read(const Experiment& experiment);
-// Whether such a model shows little of itself on a sample that was chosen for another, as a model
-// that remembers does on a text of one segment.
-bool wants_another(const ModelCard& card, const Sample& read);
-// Whether a text that was written for something else says something to models of the task.
-bool suits(std::string_view task, const std::string& text);
+// Sample used as the experiment's input; null if it is another input.
+const Sample* current_sample(const RunSpec& spec);
+// True if a sample that was chosen for another model is unsuitable for this one, such as a text of
+// one segment for a model with memory.
+bool prefers_other_sample(const ModelCard& card, const Sample& read);
+// True if a text written for another task is meaningful to models of this task.
+bool fits_task(std::string_view task, const std::string& text);
 
-// The experiment's text, ids, target and file give way to the sample.
-void read_sample(Experiment& experiment, const Sample& sample);
-// Takes those of another experiment.
-void read_as(Experiment& experiment, const Experiment& other);
+// Replaces the experiment's text, ids, target and file by the sample.
+void use_sample(RunSpec& spec, const Sample& sample);
+// Replaces them by those of another experiment.
+void copy_input(RunSpec& spec, const RunSpec& other);
 
 }  // namespace attnscope

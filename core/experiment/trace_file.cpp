@@ -10,7 +10,7 @@ namespace attnscope {
 
 namespace {
 
-// ".0.1" of layer 0's head group 1, behind what else tells the place: ".encoder", ".cross",
+// ".0.1" for layer 0, head group 1, after further address components: ".encoder", ".cross",
 // ".segment.2", ".step.1".
 std::string place_of(const Address& at, const AddressParts& parts) {
   std::string place;
@@ -32,8 +32,8 @@ void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile
     add("k", tap.result.part->k.value());
     add("v", tap.result.part->v.value());
   }
-  add("q_plain", tap.q_plain);
-  add("k_plain", tap.k_plain);
+  add("q_plain", tap.input.q);
+  add("k_plain", tap.input.k);
   add("output", tap.result.output.value());
   for (const auto& [name, tensor] : tap.result.extra) {
     file.tensors.emplace("extra" + at + "." + name, stored(tensor));
@@ -45,8 +45,8 @@ void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile
 
 }  // namespace
 
-std::string attention_left_out(const Trace& trace) {
-  // 4 GiB, and what the budget has room for while the parts are joined.
+std::string omitted_attention_note(const Trace& trace) {
+  // 4 GiB, and within the memory limit while the parts are joined.
   const Index most_numbers =
       std::min(Index{1} << 30, static_cast<Index>(memory_budget() / (4 * sizeof(float))));
   Index numbers = 0;
@@ -54,8 +54,8 @@ std::string attention_left_out(const Trace& trace) {
     numbers += static_cast<Index>(tap.heads.size()) * tap.queries() * tap.keys();
   }
   if (numbers <= most_numbers) return "";
-  return "attention is left out of the file: " + std::to_string(numbers) + " weights, more than " +
-         std::to_string(most_numbers) + "; the rows' log_sum_exp is there instead";
+  return "attention is omitted from the file: " + std::to_string(numbers) + " weights, more than " +
+         std::to_string(most_numbers) + "; log_sum_exp of the rows is included instead";
 }
 
 SafetensorsFile trace_file(const Trace& trace) {
@@ -63,7 +63,7 @@ SafetensorsFile trace_file(const Trace& trace) {
   IntTensor ids({static_cast<Index>(trace.tokens.size())});
   std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
   file.tensors.emplace("ids", stored(ids));
-  const std::string left_out = attention_left_out(trace);
+  const std::string left_out = omitted_attention_note(trace);
   if (left_out.empty()) {
     for (const NamedTensor& joined : joined_attention(trace)) {
       file.tensors.emplace(joined.name, stored(joined.values));

@@ -1,4 +1,4 @@
-// A trace as a file for other programs.
+// Export of a trace as a safetensors file.
 #pragma once
 
 #include "core/tensor/safetensors.h"
@@ -8,21 +8,21 @@ namespace attnscope {
 
 // Tensors:
 //   ids                   [L]
-//   attention...          the weights, joined and named by their places: core/trace/tap_names.h
-//   log_sum_exp.N.G       [h, L_q] of the scores, where there is one softmax
+//   attention...          weights, concatenated and named by address: core/trace/tap_names.h
+//   log_sum_exp.N.G       [h, L_q] of the scores, for single-softmax variants
 //   logits                [L, vocabulary]
-//   q.N.G, k.N.G, v.N.G   [h, L, d_k] as the scores see them (rotated), where one part computes
-//                         (2 d_k where some rows have projections of their own: Part::own_rows)
+//   q.N.G, k.N.G, v.N.G   [h, L, d_k] as used in the scores (rotated), for single-part variants
+//                         (2 d_k if some rows have their own projections: Part::own_rows)
 //   q_plain.N.G, k_plain.N.G   before rotation
 //   output.N.G            [h, L, d_v] per head, before the output projection
-//   extra.N.G.NAME        what a variant adds
-//                         before N: ".encoder", ".cross", ".segment.S", ".step.T" where these are
-//   and the trace's other taps by name ("embed", "layers.0.residual", ...).
+//   extra.N.G.NAME        variant-specific tensors
+//                         with ".encoder", ".cross", ".segment.S", ".step.T" before N if applicable
+//   and the other taps of the trace by name ("embed", "layers.0.residual", ...).
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
-// Memory: the attention that the trace did not keep is derived here, all of it, unless it is too
-// much for a file: then it is left out, and the notes say so.
+// Derives attention that the trace did not keep, unless it is too large for a file: then it is
+// omitted with a note.
 SafetensorsFile trace_file(const Trace& trace);
-// That note; empty where the attention is in the file.
-std::string attention_left_out(const Trace& trace);
+// The note on omitted attention; empty if the file contains it.
+std::string omitted_attention_note(const Trace& trace);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What to look at: plain values that views give a meaning to (core/view/view_values.h).
+// Settings of a view as plain values; views define their meaning (core/view/view_values.h).
 #pragma once
 
 #include <map>
@@ -9,30 +9,29 @@
 
 namespace attnscope {
 
-// Where colours end, in views of weights: at the number that one pair in a hundred of those in
-// sight passes, at the largest in sight, or at 1.
+// Upper end of the colour scale in views of weights: the 99th percentile of the visible pairs,
+// their maximum, or 1.
 enum class ColourEnd { Percentile, Largest, One };
 
 struct ViewSettings {
   std::string id = "map";  // of a view
   Index layer = 0, head = 0;
-  PartChoice part;  // of which stack and kind, in which step and segment
+  PartChoice part;  // stack, kind, step and segment
   std::string colour_map = "viridis";
   ColourEnd colour_end = ColourEnd::Percentile;
-  bool words = false;  // word pieces are merged into words, in views that can (View::merges_words)
-  bool hides_special = false;  // what a tokenizer puts in ("[CLS]") is left out, in these views
-  // The visible part of a map, in cells; empty width: all of it.
+  bool words = false;  // merge word pieces into words, in views that can (View::can_merge_words)
+  bool hides_special = false;  // omit special tokens ("[CLS]"), in the same views
+  // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;
-  Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none
-  // A file of texts over which heads are measured (head_table.h); empty: the experiment's own text.
+  Index pinned_query = -1, pinned_key = -1;  // permanently highlighted pair; -1: none
+  // File of texts for head statistics (head_table.h); empty: the experiment's own text.
   std::string statistics_file;
-  // By view id, what its parameters (View::parameters) are set to; a view that is not named here
-  // has its defaults. See view_values().
+  // Parameters (View::parameters) by view id; missing views have their defaults. See view_values().
   std::map<std::string, Values, std::less<>> options;
   bool operator==(const ViewSettings&) const = default;
 };
 
-// The head of this run that the settings look at.
+// Head of this run that the settings select.
 inline HeadRef head_ref(const Trace& trace, const ViewSettings& view) {
   return {view.layer, view.head, trace.part(view.part)};
 }

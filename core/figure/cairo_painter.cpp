@@ -16,12 +16,12 @@ namespace {
 
 using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
 
-// As Cairo stores pixels: 0xAARRGGBB in the machine's byte order, premultiplied.
+// Cairo's pixel format: 0xAARRGGBB in native byte order, premultiplied.
 SurfacePtr surface_of(const Image& image) {
   SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height),
                      cairo_surface_destroy);
   if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
-    throw WorkError("picture: no memory for a heat map or an image");
+    throw WorkError("picture: out of memory for a heat map or an image");
   }
   unsigned char* const pixels = cairo_image_surface_get_data(surface.get());
   const int stride = cairo_image_surface_get_stride(surface.get());
@@ -122,7 +122,7 @@ class Painter {
     }
   }
 
-  // The whole surface, also where a page ends within a pixel.
+  // Fills the whole surface, including partial pixels at the edges of a page.
   void fill(const Colour& colour) {
     set_colour(colour);
     cairo_paint(cairo_);
@@ -160,7 +160,7 @@ class Painter {
     return thickness;
   }
 
-  // Where a stroke of this thickness covers whole pixels.
+  // Nearest coordinate at which a stroke of this thickness covers whole pixels.
   double on_pixel(double at, double thickness) const {
     if (scale_ <= 0) return at;
     const double half = std::fmod(std::round(thickness * scale_), 2) / 2;

@@ -1,4 +1,4 @@
-// Display lists onto a Cairo surface.
+// Cairo back end of display lists.
 #pragma once
 
 #include <cairo.h>
@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// `scale`: device pixels per unit; 0: a vector surface, whose unit is the list's.
+// `scale`: device pixels per unit; 0: a vector surface with the list's units.
 void paint(cairo_t* cairo, const DisplayList& list, double scale);
 
 }  // namespace attnscope

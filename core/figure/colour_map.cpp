@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSize = 256;
 
-// The published tables, six hexadecimal digits a colour.
+// Published tables, six hexadecimal digits per colour.
 //   viridis, magma: Smith and van der Walt, matplotlib 1.5 (CC0)
 //   cividis: Nunez, Anderton and Renslow, 2018, doi:10.1371/journal.pone.0199239
 //   batlow, vik, berlin: Crameri, 2018, doi:10.5281/zenodo.1243862 (MIT)
@@ -142,14 +142,14 @@ std::array<Colour, kSize> from_hex(std::string_view table) {
   return colours;
 }
 
-// sRGB of a linear intensity.
+// sRGB encoding of a linear intensity.
 std::uint8_t encoded(double linear) {
   const double value =
       linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
   return static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
 }
 
-// CIE 1976 L*C*h (hue in degrees, white point D65), as near as sRGB comes.
+// CIE 1976 L*C*h (hue in degrees, white point D65), clamped to the sRGB gamut.
 Colour from_lch(double lightness, double chroma, double hue) {
   const double angle = hue * std::numbers::pi / 180;
   const auto inverse = [](double f) {
@@ -163,8 +163,9 @@ Colour from_lch(double lightness, double chroma, double hue) {
           encoded(0.0556434 * x - 0.2040259 * y + 1.0572252 * z), 255};
 }
 
-// Blue and orange from a middle grey, for dark pages: the middle stands out from the page, and
-// colours rise steeply from it, so that a tenth of the range can be told from zero on a projector.
+// Blue and orange with a grey middle, for dark backgrounds. The middle contrasts with the
+// background and colours rise steeply from it, so that 10% of the range is distinguishable from
+// zero on a projector.
 std::array<Colour, kSize> dusk() {
   constexpr double kMiddle = 36, kEnds = 82;   // lightness
   constexpr double kRise = 164, kFall = -128;  // of chroma: 52 before the ends, 36 at them
@@ -178,7 +179,7 @@ std::array<Colour, kSize> dusk() {
   return colours;
 }
 
-// White (least) to black, like ink on paper, in equal steps of CIE lightness L*.
+// White (minimum) to black, in equal steps of CIE lightness L*.
 std::array<Colour, kSize> ink() {
   std::array<Colour, kSize> colours;
   for (std::size_t i = 0; i < kSize; ++i) {
@@ -190,8 +191,8 @@ std::array<Colour, kSize> ink() {
   return colours;
 }
 
-// Okabe and Ito's colours for categories, told apart by all common kinds of colour vision; black
-// is left out because it vanishes on a dark page.
+// Categorical colours of Okabe and Ito, distinguishable with all common kinds of colour vision.
+// Black is omitted because it is invisible on a dark background.
 constexpr std::array<Colour, 7> kOkabeIto{{{0, 114, 178, 255},
                                            {230, 159, 0, 255},
                                            {0, 158, 115, 255},

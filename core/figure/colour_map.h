@@ -12,9 +12,9 @@ namespace attnscope {
 
 struct ColourMap {
   enum class Kind {
-    Sequential,   // lightness rises or falls from end to end
-    Diverging,    // for signed data, the middle is zero
-    Categorical,  // with the range 0..255 the whole number n gets colour n; colours repeat
+    Sequential,   // monotone lightness
+    Diverging,    // for signed data; zero in the middle
+    Categorical,  // with the range 0..255, integer n has colour n; colours repeat
   };
 
   std::string id;  // "viridis"
@@ -22,18 +22,18 @@ struct ColourMap {
   Kind kind = Kind::Sequential;
   std::array<Colour, 256> colours;
 
-  // The nearest of the 256 colours, without interpolation. t in 0..1, clamped; NaN: grey.
+  // Nearest of the 256 colours, without interpolation. t is clamped to [0, 1]; NaN: grey.
   Colour at(double t) const;
   bool diverging() const { return kind == Kind::Diverging; }
 };
 
-// The categorical map: for views that colour by kind, not among those that a person chooses from.
+// The categorical map, for views that colour by kind; not offered to the user.
 inline constexpr const char* kCategories = "categories";
 
-const std::vector<ColourMap>& colour_maps();       // to choose from; "viridis" first
-const ColourMap& colour_map(std::string_view id);  // also kCategories; InputError
+const std::vector<ColourMap>& colour_maps();       // user-selectable; "viridis" first
+const ColourMap& colour_map(std::string_view id);  // also kCategories; throws InputError
 
-// The diverging map whose middle stands out from this page, yet is quieter than its ends.
+// Id of the diverging map whose middle contrasts with this background, but less than its ends.
 const char* diverging_colours(const Theme& theme);
 
 }  // namespace attnscope

@@ -1,5 +1,6 @@
-// A picture as a list of things to draw. A view lays itself out once into a DisplayList; ImGui
-// draws it on the screen (app), Cairo with Pango into PNG, SVG and PDF (render.h).
+// Display lists: figures as lists of drawing primitives. A view is laid out once into a
+// DisplayList; ImGui draws it on screen (app), Cairo and Pango into PNG, SVG and PDF files
+// (render.h).
 //
 // Units are pixels at scale 1 (1/96 inch); x to the right, y down, origin at the top left. Items
 // are drawn in order, later ones over earlier ones, all within the list's width and height.
@@ -48,9 +49,9 @@ struct Line {  // open; horizontal and vertical lines are snapped to whole pixel
   Colour colour;
   double thickness = 1;
 };
-// The baseline lies this share of the font size below a text's anchor: capitals look centred.
+// Distance of the baseline below a text's anchor, in font sizes: centres capitals on the anchor.
 inline constexpr double kBaselineShift = 0.36;
-// From one baseline to the next, as a share of the font size.
+// Distance between baselines, in font sizes.
 inline constexpr double kLineHeight = 1.35;
 
 struct Text {        // one line
@@ -62,29 +63,29 @@ struct Text {        // one line
   double angle = 0;  // degrees, counter-clockwise about the anchor
   bool bold = false;
 };
-// A matrix as coloured cells: a float texture with a colour-map shader on the screen, heat_map.h
-// in files. A pixel shows the cell under its centre. Where an axis has more visible cells than
-// pixels and `max_pooled` is set, it shows the largest of all cells that it overlaps (of largest
-// magnitude in a diverging colour map), so that thin diagonals survive.
+// A matrix as coloured cells: on screen a float texture with a colour-map shader, in files
+// heat_map.h. A pixel shows the cell under its centre. If an axis has more visible cells than
+// pixels and `max_pooled` is set, it shows the largest of all cells that it overlaps (by magnitude
+// in a diverging colour map), so that thin diagonals survive.
 struct HeatMap {
-  Box box;        // where the visible cells go
+  Box box;        // area of the visible cells
   Tensor values;  // [rows, columns]
-  // In place of `values`, where the numbers lie on a device: plane `plane` of it.
+  // Replaces `values` if the numbers are on a device: plane `plane` of it.
   std::shared_ptr<const DeviceTensor> device;
   Index plane = 0;
-  // The visible part, in cells; may begin and end within a cell. Beyond the matrix: `missing`.
+  // Visible range in cells; may begin and end within a cell. Outside the matrix: `missing`.
   double row = 0, column = 0, height = 0, width = 0;
-  double least = 0, most = 1;          // the colour range; numbers beyond get the end colours
+  double least = 0, most = 1;          // colour range; values outside are clamped
   std::string colour_map = "viridis";  // see colour_map.h
-  Colour missing{0, 0, 0, 0};          // of NaN cells; by default what lies below shows through
-  bool max_pooled = true;              // when there are more cells than pixels
-  bool hollow = false;                 // draws what is missing alone: numbers are clear
+  Colour missing{0, 0, 0, 0};          // colour of NaN cells; transparent by default
+  bool max_pooled = true;              // if there are more cells than pixels
+  bool hollow = false;                 // draws missing cells only: numbers are transparent
 };
-// A picture in its own colours, stretched over the box. Enlarged, a pixel of the page shows the one
-// under its centre; shrunk, about the mean of those that it covers.
+// An image in its own colours, stretched over the box. When enlarged, a pixel shows the image pixel
+// under its centre; when reduced, approximately the mean of those that it covers.
 struct ColourImage {
   Box box;
-  Tensor colours;  // [rows, columns, 3 or 4] from 0 to 1; the fourth: how opaque
+  Tensor colours;  // [rows, columns, 3 or 4] from 0 to 1; the fourth channel is opacity
 };
 // Pushes a clipping rectangle for the items that follow, or (no box) pops it.
 struct Clip {
@@ -99,7 +100,7 @@ struct DisplayList {
   std::vector<Item> items;
 };
 
-// How wide text is, in pixels; the screen and files each have their own.
+// Width of text in pixels; the screen and files have separate implementations.
 class TextMeasure {
  public:
   virtual ~TextMeasure() = default;

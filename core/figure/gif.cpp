@@ -15,8 +15,8 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostColours = 255;  // one of 256 means "as in the frame before"
-constexpr int kChannels = 4;               // of an Image
+constexpr std::size_t kMaxColours = 255;  // one of 256 means "as in the previous frame"
+constexpr int kChannels = 4;              // of an Image
 
 using Rgb = std::array<std::uint8_t, 3>;
 
@@ -35,11 +35,11 @@ struct Counted {
   double count;
 };
 
-// The colours of [first, last), whose widest channel has this extent.
+// Colours [first, last), whose widest channel has this extent.
 struct CutBox {
   std::size_t first, last;
   int channel = 0;
-  double weight = 0;  // extent times the square root of the pixels: what is cut next
+  double weight = 0;  // extent times the square root of the pixel count: priority of the next cut
 };
 
 CutBox measured(const std::vector<Counted>& colours, std::size_t first, std::size_t last) {
@@ -114,7 +114,7 @@ Palette palette_of(const std::vector<Image>& pictures) {
     for (std::size_t at = 0; at + kChannels <= picture.rgba.size(); at += kChannels) {
       const std::uint8_t* pixel = picture.rgba.data() + at;
       const std::uint32_t key = key_of(pixel);
-      if (exact.size() <= kMostColours && key != last) exact.insert(key);
+      if (exact.size() <= kMaxColours && key != last) exact.insert(key);
       last = key;
       const std::size_t bin = (key >> 19 & 31) << 10 | (key >> 11 & 31) << 5 | (key >> 3 & 31);
       counts[bin] += 1;
@@ -122,7 +122,7 @@ Palette palette_of(const std::vector<Image>& pictures) {
     }
   }
   Palette palette;
-  if (exact.size() <= kMostColours) {
+  if (exact.size() <= kMaxColours) {
     for (const std::uint32_t key : exact) palette.colours.push_back(colour_of(key));
     return palette;
   }
@@ -136,7 +136,7 @@ Palette palette_of(const std::vector<Image>& pictures) {
     colours.push_back(entry);
   }
   std::vector<CutBox> boxes{measured(colours, 0, colours.size())};
-  while (boxes.size() < kMostColours) {
+  while (boxes.size() < kMaxColours) {
     const auto widest =
         std::max_element(boxes.begin(), boxes.end(),
                          [](const CutBox& a, const CutBox& b) { return a.weight < b.weight; });
@@ -153,9 +153,9 @@ struct GifEncoder::State {
   std::string bytes;
   GifFileType* gif = nullptr;
   int width = 0, height = 0, hundredths = 0;
-  GifByteType same = 0;  // the colour that means "as before"
+  GifByteType same = 0;  // palette index that means "as in the previous frame"
   std::vector<Rgb> colours;
-  std::map<std::uint32_t, GifByteType> nearest;  // found so far
+  std::map<std::uint32_t, GifByteType> nearest;  // cache
   std::vector<GifByteType> before;
 
   void check(int status) const {
@@ -185,20 +185,20 @@ struct GifEncoder::State {
 
 GifEncoder::GifEncoder(int width, int height, const Palette& palette, double seconds_per_frame)
     : state_(std::make_unique<State>()) {
-  constexpr double kHundredths = 100, kMostDelay = 65535;
-  constexpr int kMostSide = 65535, kAll = 256, kBits = 8;
+  constexpr double kHundredths = 100, kMaxDelay = 65535;
+  constexpr int kMaxSide = 65535, kAll = 256, kBits = 8;
   State& s = *state_;
-  if (width < 1 || height < 1 || width > kMostSide || height > kMostSide) {
+  if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) {
     throw InputError("GIF: expected 1 to 65535 pixels a side, found " + std::to_string(width) +
                      " x " + std::to_string(height));
   }
-  if (palette.colours.empty() || palette.colours.size() > kMostColours) {
-    throw std::logic_error("a GIF's palette has 1 to 255 colours");
+  if (palette.colours.empty() || palette.colours.size() > kMaxColours) {
+    throw std::logic_error("GIF palette: expected 1 to 255 colours");
   }
   s.width = width;
   s.height = height;
   s.hundredths =
-      static_cast<int>(std::lround(std::clamp(seconds_per_frame * kHundredths, 1.0, kMostDelay)));
+      static_cast<int>(std::lround(std::clamp(seconds_per_frame * kHundredths, 1.0, kMaxDelay)));
   s.colours = palette.colours;
   s.same = static_cast<GifByteType>(palette.colours.size());
   std::vector<GifColorType> colours(kAll, GifColorType{0, 0, 0});
@@ -211,7 +211,7 @@ GifEncoder::GifEncoder(int width, int height, const Palette& palette, double sec
   if (!map || !s.gif) throw WorkError("GIF: out of memory");
   EGifSetGifVersion(s.gif, true);
   s.check(EGifPutScreenDesc(s.gif, width, height, kBits, 0, map.get()));
-  // Netscape's extension: repeat without end.
+  // Netscape extension: loop forever.
   const char name[] = "NETSCAPE2.0";
   const GifByteType endless[] = {1, 0, 0};
   s.check(EGifPutExtensionLeader(s.gif, APPLICATION_EXT_FUNC_CODE));
@@ -228,7 +228,7 @@ GifEncoder::~GifEncoder() {
 void GifEncoder::add(const Image& frame) {
   State& s = *state_;
   if (frame.width != s.width || frame.height != s.height) {
-    throw std::logic_error("a GIF's frames have one size");
+    throw std::logic_error("GIF frames: expected the same size");
   }
   const auto count = static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.height);
   std::vector<GifByteType> now(count);

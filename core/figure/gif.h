@@ -10,15 +10,15 @@
 
 namespace attnscope {
 
-// At most 255 colours that stand for all of some pictures: each of their colours where these are
-// few, otherwise by median cut (Heckbert, 1982) over colours of 5 bits a channel.
+// Palette of at most 255 colours for a set of images: their exact colours if these are few,
+// otherwise median cut (Heckbert, 1982) over colours of 5 bits per channel.
 struct Palette {
   std::vector<std::array<std::uint8_t, 3>> colours;
 };
 Palette palette_of(const std::vector<Image>& pictures);
 
-// Frame by frame, so that no more than one picture need be kept. All frames have one size; what is
-// transparent in them becomes opaque. Endless.
+// Encodes one frame at a time, so that only one image is in memory. All frames have the same size;
+// transparent pixels become opaque. The animation loops forever.
 class GifEncoder {
  public:
   GifEncoder(int width, int height, const Palette& palette, double seconds_per_frame);
@@ -27,7 +27,7 @@ class GifEncoder {
   GifEncoder& operator=(const GifEncoder&) = delete;
 
   void add(const Image& frame);
-  std::string finish();  // the file; nothing may be added after it
+  std::string finish();  // returns the file; no frame may be added afterwards
 
  private:
   struct State;

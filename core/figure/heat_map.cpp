@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kNoCell = std::numeric_limits<float>::quiet_NaN();
 
-// Whether `a` is to be shown rather than `b`, which may be NaN.
+// True if `a` takes precedence over `b`, which may be NaN.
 template <bool magnitude>
 bool stronger(float a, float b) {
   if (std::isnan(b)) return true;
@@ -28,10 +28,10 @@ void pool(const Tensor& cells, const std::vector<CellRange>& rows,
           const std::vector<CellRange>& columns, Tensor& pixels) {
   const Index height = pixels.dim(0), width = pixels.dim(1), stride = cells.dim(1);
   const Index from = columns.front().first, to = std::max(from, columns.back().last);
-  // Threads cost more than they save on little work.
-  constexpr Index kLeastCells = 1 << 18;
+  // Threads do not pay off for little work.
+  constexpr Index kMinCells = 1 << 18;
   const Index cells_of_row = std::max<Index>(1, (to - from) * (1 + cells.dim(0) / height));
-  parallel_for(height, std::max<Index>(1, kLeastCells / cells_of_row), [&](Index begin, Index end) {
+  parallel_for(height, std::max<Index>(1, kMinCells / cells_of_row), [&](Index begin, Index end) {
     std::vector<float> line(static_cast<std::size_t>(to - from));  // over the pixel's rows
     for (Index y = begin; y < end; ++y) {
       std::fill(line.begin(), line.end(), kNoCell);

@@ -1,4 +1,4 @@
-// Heat maps on the CPU: what the pixels of a HeatMap item show.
+// Heat maps on the CPU: from a HeatMap item to pixels.
 #pragma once
 
 #include "core/figure/display_list.h"
@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// The matrix of a heat map, downloaded where it lies on a device.  [rows, columns]
+// The matrix of a heat map, downloaded if it is on a device.  [rows, columns]
 Tensor heat_map_cells(const HeatMap& map);
 
 // Cells [first, last) along one axis.
@@ -15,17 +15,17 @@ struct CellRange {
   bool operator==(const CellRange&) const = default;
 };
 
-// Which of an axis's `count` cells each of `pixels` pixels shows when they span
-// [start, start + extent): one under its centre, or all that it overlaps. Empty: none. Ranges never
-// run backwards.  [pixels]
+// Cells shown by each of `pixels` pixels that span [start, start + extent) of an axis with `count`
+// cells: the one under the pixel's centre, or all that it overlaps if pooled. May be empty. Ranges
+// are monotone.  [pixels]
 std::vector<CellRange> cells_of_pixels(double start, double extent, int pixels, Index count,
                                        bool pooled);
 
-// The number that each pixel shows when the visible part fills width x height pixels; the rule is
-// stated at HeatMap. NaN where there is no cell or all cells are NaN.  [height, width]
+// Value of each pixel if the visible range fills width x height pixels; HeatMap states the rule.
+// NaN without a cell or if all cells are NaN.  [height, width]
 Tensor heat_map_pixels(const HeatMap& map, int width, int height);
 
-// The same in colours.
+// The same, as colours.
 Image rasterise(const HeatMap& map, int width, int height);
 
 }  // namespace attnscope

@@ -20,7 +20,7 @@ Image image_of(const Tensor& colours) {
   return image;
 }
 
-Image stretched(const Image& image, int width, int height) {
+Image resized(const Image& image, int width, int height) {
   const auto bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4;
   Image result{width, height, std::vector<std::uint8_t>(bytes)};
   const auto under = [](int at, int count, int of) {

@@ -1,4 +1,4 @@
-// Pixels.
+// 8-bit images.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct Image {  // 8-bit RGBA, not premultiplied, rows from the top
   std::vector<std::uint8_t> rgba;  // [height, width, 4]
 };
 
-// Colours from 0 to 1, nearest of 256; what is beyond or NaN is the end or black.
-// colours: [height, width, 3 or 4], the fourth how opaque
+// Quantises colours from 0 to 1 to 8 bits; values outside are clamped, NaN becomes 0.
+// colours: [height, width, 3 or 4], the fourth channel is opacity
 Image image_of(const Tensor& colours);
 
-// Of another size, which it is stretched to: each pixel shows the one under its centre.
-Image stretched(const Image& image, int width, int height);
+// Resizes with nearest-neighbour sampling at pixel centres.
+Image resized(const Image& image, int width, int height);
 
 }  // namespace attnscope

@@ -12,24 +12,24 @@ namespace {
 
 constexpr double kLeft = 66, kRight = 24, kTop = 48, kBottom = 58;  // around the plot
 constexpr double kTitleSize = 16, kLabelSize = 13, kTickSize = 12, kNoteSize = 12;
-constexpr double kTickDistance = 56;  // between ticks, about
+constexpr double kTickDistance = 56;  // approximate distance between ticks
 constexpr double kTick = 5, kGap = 7;
-constexpr double kHeadroom = 0.04;  // above and below the curves, of their range
+constexpr double kHeadroom = 0.04;  // margin above and below the curves, relative to their range
 constexpr double kDot = 6;
 constexpr double kSample = 22, kLegendPad = 9;
-constexpr double kLeader = 14;  // from the end of a curve to its label
+constexpr double kLeader = 14;  // length of the line from a curve's end to its label
 
-// Whether a point has a place on both axes.
+// True if a point can be placed on both axes.
 bool has_place(const LineChart& chart, Point p) {
   return std::isfinite(p.x) && std::isfinite(p.y) && (p.x > 0 || !chart.x.logarithmic) &&
          (p.y > 0 || !chart.y.logarithmic);
 }
 
-// Numbers along an axis: as they are, or their logarithms.
+// Linear or logarithmic scale of an axis.
 class Scale {
  public:
   Scale() = default;
-  // Of all curves' points; [0, 1] where there is none.
+  // Range of all curves' points; [0, 1] without points.
   Scale(const LineChart& chart, double Point::*coordinate, double headroom,
         const LineChartAxis& axis)
       : axis_(&axis) {
@@ -47,7 +47,7 @@ class Scale {
     }
     if (!(least <= most)) return;
     const double extent = most - least;
-    // Around a single value: some room, so that it lies in the middle.
+    // A single value is centred with some margin.
     const double more = extent > 0 ? headroom * extent : std::max(1.0, std::abs(most)) / 10;
     least_ = least - more;
     most_ = most + more;
@@ -74,8 +74,8 @@ class Scale {
   bool logarithmic() const { return axis_ != nullptr && axis_->logarithmic; }
   double inner(double value) const { return logarithmic() ? std::log(value) : value; }
 
-  // Powers of the base, every n-th where there are many; of ten with their double and fivefold
-  // where there are few.
+  // Powers of the base, every n-th if there are many; with factors 2 and 5 between powers of ten if
+  // there are few.
   std::vector<double> powers(int count) const {
     constexpr double kSlack = 1e-9;
     const double unit = std::log(axis_->base);
@@ -102,8 +102,8 @@ class Scale {
   double least_ = 0, most_ = 1;
 };
 
-// In pixels, at most four points for each column of them (first, lowest, highest, last), so that a
-// curve of millions of points is drawn as fast and looks the same.
+// Reduces a curve in pixels to at most four points per pixel column (first, lowest, highest, last):
+// a curve of millions of points is drawn fast and looks the same.
 std::vector<Point> thinned(const std::vector<Point>& points) {
   std::vector<Point> result;
   for (std::size_t i = 0; i < points.size();) {
@@ -123,7 +123,7 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
   return result;
 }
 
-// Pieces of a polyline, `on` pixels of it and `off` left out in turns.
+// Splits a polyline into dashes of `on` pixels separated by gaps of `off` pixels.
 std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double on, double off) {
   std::vector<std::vector<Point>> pieces;
   double left = on;
@@ -147,7 +147,7 @@ std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double 
   return pieces;
 }
 
-// Words in lines no wider than that.
+// Wraps text into lines of at most this width.
 std::vector<std::string> wrapped(const std::string& text, const TextMeasure& measure, double size,
                                  double width) {
   std::vector<std::string> lines;
@@ -204,7 +204,7 @@ class Drawing {
       legend();
     }
     draw_note();
-    text({plot_.x + plot_.width / 2, kTop / 2}, chart_.title, kTitleSize, Align::Middle, 0, true);
+    draw_title();
     return std::move(list_);
   }
 
@@ -220,6 +220,27 @@ class Drawing {
   void text(Point at, const std::string& words, double size, Align align, double angle = 0,
             bool bold = false) {
     add(Text{at, words, theme_.text, size, align, angle, bold});
+  }
+
+  // Above the middle of the plot, or as near to it as the title's width allows; shortened if it is
+  // wider than the chart.
+  void draw_title() {
+    const double room = list_.width - 2 * kRight;
+    std::string title = chart_.title;
+    const auto width = [&] { return measure_.width(title, kTitleSize, true); };
+    if (width() > room) {
+      std::string kept = title;
+      while (!kept.empty() && width() > room) {
+        while (kept.size() > 1 && (static_cast<unsigned char>(kept.back()) & 0xC0) == 0x80) {
+          kept.pop_back();  // the rest of a character
+        }
+        kept.pop_back();
+        title = kept + "…";
+      }
+    }
+    const double half = width() / 2, left = kRight + half, right = list_.width - kRight - half;
+    const double x = std::max(left, std::min(right, plot_.x + plot_.width / 2));
+    text({x, kTop / 2}, title, kTitleSize, Align::Middle, 0, true);
   }
 
   void grid_line(Point from, Point to) {
@@ -241,7 +262,7 @@ class Drawing {
     }
   }
 
-  // What stands to the right of the plot.
+  // Width of the margin right of the plot.
   double right_of(const LineChart& chart) const {
     if (!chart.labels_at_ends) return kRight;
     double widest = 0;
@@ -251,7 +272,7 @@ class Drawing {
     return kGap + kLeader + kGap + widest + kRight / 2;
   }
 
-  // As near to where their curves end as they can be without overlapping.
+  // Places labels as close to their curves' ends as possible without overlap.
   void labels_at_ends() {
     struct Label {
       const Curve* curve;
@@ -267,7 +288,7 @@ class Drawing {
     std::ranges::stable_sort(labels, {}, &Label::end);
     const double line = kLineHeight * kLabelSize;
     double least = plot_.y + line / 2;
-    for (Label& label : labels) {  // downwards, then back up from the bottom
+    for (Label& label : labels) {  // top to bottom, then back up from the bottom
       label.at = std::max(label.at, least);
       least = label.at + line;
     }
@@ -278,7 +299,7 @@ class Drawing {
     }
     const double x = plot_.right() + kGap;
     for (const Label& label : labels) {
-      if (label.x < plot_.right() - kGap) {  // from where a curve ends before the others
+      if (label.x < plot_.right() - kGap) {  // leader from a curve that ends early
         Colour faint = label.curve->colour;
         faint.a = 70;
         add(Line{{{label.x, label.end}, {x, label.end}}, faint, 1});
@@ -306,7 +327,7 @@ class Drawing {
 
   Scale::Ticks y_ticks() const { return y_.ticks(static_cast<int>(plot_.height / kTickDistance)); }
 
-  // The name of the axis and the widest of its ticks beside each other.
+  // Width of the axis label and the widest tick label, side by side.
   double left_of_plot() const {
     const auto [ticks, step] = y_ticks();
     double widest = 0;
@@ -352,7 +373,7 @@ class Drawing {
     }
   }
 
-  // In the corner that falling curves leave free.
+  // Legend in the top right corner, which decreasing curves leave free.
   void legend() {
     const double line = kLineHeight * kLabelSize;
     double widest = 0;

@@ -12,20 +12,20 @@ namespace attnscope {
 enum class LineStroke { Solid, Dashed, Dotted };
 
 struct Curve {
-  std::string label;          // empty: it has no entry in the legend
-  std::vector<Point> points;  // in data units, x rising; points that are not finite are left out
+  std::string label;          // empty: no legend entry
+  std::vector<Point> points;  // in data units, x ascending; non-finite points are skipped
   Colour colour;
   double thickness = 1;
   bool dots = false;  // at every point
   LineStroke stroke = LineStroke::Solid;
-  bool guides = false;  // a guide for the eye: the axes do not reach farther for it
+  bool guides = false;  // a guide for the eye: does not extend the axes
 };
 
 struct LineChartAxis {
-  bool logarithmic = false;                   // then of numbers above 0; others are left out
-  double base = 10;                           // of which powers get ticks, on a logarithmic one
-  std::function<std::string(double)> text{};  // of a tick; empty: the number
-  double least = 0, most = 0;  // reaches from here to there at least; the same: as far as curves do
+  bool logarithmic = false;                   // for positive values; others are skipped
+  double base = 10;                           // base of the ticks of a logarithmic axis
+  std::function<std::string(double)> text{};  // tick label; empty: the number
+  double least = 0, most = 0;                 // minimum range; equal: the range of the curves
 };
 
 struct LineChart {
@@ -33,12 +33,12 @@ struct LineChart {
   std::vector<Curve> curves;  // later ones over earlier ones
   double width = 760, height = 440;
   LineChartAxis x{}, y{};
-  bool labels_at_ends = false;  // beside the plot, where curves end, in place of a legend
-  std::string note{};           // below it, in as many lines as it takes
+  bool labels_at_ends = false;  // labels at the ends of curves instead of a legend
+  std::string note{};           // text below the plot, wrapped
 };
 
 DisplayList draw(const LineChart& chart, const Theme& theme);
-// On the screen, whose letters are others.
+// With the given text measure, for example the screen's.
 DisplayList draw(const LineChart& chart, const Theme& theme, const TextMeasure& measure);
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@ using LayoutPtr = std::unique_ptr<PangoLayout, Unreference>;
 using ContextPtr = std::unique_ptr<PangoContext, Unreference>;
 
 ContextPtr make_context() {
-  // The default font map is one per thread, and so must be what is made from it.
+  // The default font map is per thread, and so are objects created from it.
   ContextPtr context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
   cairo_font_options_t* options = cairo_font_options_create();
   cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
@@ -56,14 +56,14 @@ double layout_width(PangoLayout* layout) {
   return static_cast<double>(logical.width) / PANGO_SCALE;
 }
 
-// A picture asks for the same widths many times, and its moving neighbours again; Pango takes tens
-// of microseconds for each.
+// Caches text widths: a figure and the next frames of an animation ask for the same widths many
+// times, and Pango needs tens of microseconds for each.
 class PangoMeasure : public TextMeasure {
  public:
   double width(const std::string& text, double size, bool bold) const override {
-    if (text.size() > kLongestKept) return layout_width(make_layout(text, size, bold).get());
+    if (text.size() > kMaxCachedLength) return layout_width(make_layout(text, size, bold).get());
     thread_local std::map<Key, double, std::less<>> kept;
-    if (kept.size() >= kMostKept) kept.clear();
+    if (kept.size() >= kMaxCached) kept.clear();
     const std::tuple<std::string_view, double, bool> key(text, size, bold);
     const auto found = kept.lower_bound(key);
     if (found != kept.end() && found->first == key) return found->second;
@@ -73,9 +73,9 @@ class PangoMeasure : public TextMeasure {
   }
 
  private:
-  using Key = std::tuple<std::string, double, bool>;  // text, size in pixels, bold
-  static constexpr std::size_t kLongestKept = 200;    // bytes
-  static constexpr std::size_t kMostKept = 20000;     // some megabytes
+  using Key = std::tuple<std::string, double, bool>;    // text, size in pixels, bold
+  static constexpr std::size_t kMaxCachedLength = 200;  // bytes
+  static constexpr std::size_t kMaxCached = 20000;      // a few megabytes
 };
 
 }  // namespace

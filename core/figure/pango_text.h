@@ -1,4 +1,4 @@
-// Text by Pango: DejaVu Sans, and for what it lacks whatever font is installed.
+// Text rendering with Pango: DejaVu Sans, with the installed fonts as fallback.
 #pragma once
 
 #include <cairo.h>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// With the context's current transformation; not hinted, so that a picture has the same layout at
-// every scale.
+// Draws with the context's current transformation. Unhinted, so that a figure has the same layout
+// at every scale.
 void draw_text(cairo_t* cairo, const Text& text);
 
 }  // namespace attnscope

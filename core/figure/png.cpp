@@ -19,17 +19,17 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n"sv;
-constexpr std::size_t kMostKeyword = 79;
+constexpr std::size_t kMaxKeyword = 79;
 
-// libpng leaves by longjmp(), which ends no lifetimes: what it works on lives outside of the
-// functions that call setjmp(), and those hold only what needs no destructor.
+// libpng reports errors by longjmp(), which skips destructors: its working data lives outside of
+// the functions that call setjmp(), which hold only trivially destructible objects.
 struct Work {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  std::string fault;      // why it left
-  std::string_view rest;  // of the file that is read
+  std::string fault;      // error message
+  std::string_view rest;  // unread part of the file
   std::string written;
-  png_alloc_size_t memory = 0;  // that was asked for
+  png_alloc_size_t memory = 0;  // allocated so far
 };
 
 Work& work_of(png_structp png) {
@@ -41,7 +41,7 @@ Work& work_of(png_structp png) {
   png_longjmp(png, 1);
 }
 
-// Texts that cannot be read are warnings to libpng, which goes on without them.
+// libpng treats unreadable text as a warning and continues.
 void warn(png_structp png, png_const_charp reason) {
   const std::string_view words = reason;
   for (const std::string_view chunk : {"tEXt"sv, "zTXt"sv, "iTXt"sv}) {
@@ -52,7 +52,7 @@ void warn(png_structp png, png_const_charp reason) {
 
 png_voidp allocate(png_structp png, png_alloc_size_t size) {
   Work& work = *static_cast<Work*>(png_get_mem_ptr(png));
-  if (size > limits::kMostPictureMemory - work.memory) return nullptr;
+  if (size > limits::kMaxPngTextMemory - work.memory) return nullptr;
   work.memory += size;
   return std::malloc(size);
 }
@@ -63,7 +63,7 @@ void release(png_structp, png_voidp memory) {
 
 void read(png_structp png, png_bytep to, std::size_t count) {
   std::string_view& rest = static_cast<Work*>(png_get_io_ptr(png))->rest;
-  if (count > rest.size()) png_error(png, "cut short");
+  if (count > rest.size()) png_error(png, "truncated");
   std::memcpy(to, rest.data(), count);
   rest.remove_prefix(count);
 }
@@ -76,13 +76,13 @@ void write(png_structp png, png_bytep bytes, std::size_t count) {
 void check_keyword(const std::string& keyword) {
   const bool printable =
       std::all_of(keyword.begin(), keyword.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (keyword.empty() || keyword.size() > kMostKeyword || !printable) {
+  if (keyword.empty() || keyword.size() > kMaxKeyword || !printable) {
     throw InputError("picture metadata: expected a keyword of 1 to 79 ASCII characters, found \"" +
                      keyword + "\"");
   }
 }
 
-// `texts` point into `metadata`, which libpng takes without const.
+// `texts` point into `metadata`, which libpng takes as non-const.
 std::vector<png_text> texts_of(PictureMetadata& metadata, std::vector<std::string>& keywords) {
   std::vector<png_text> texts;
   keywords.reserve(metadata.size());
@@ -107,7 +107,7 @@ bool write_all(Work& work, const Image& image, bool opaque, double dots_per_inch
   png_set_user_limits(work.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
   png_set_compression_level(work.png, 1);
   png_set_filter(work.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
-  png_set_compression_buffer_size(work.png, std::size_t{1} << 20);  // one chunk for all, mostly
+  png_set_compression_buffer_size(work.png, std::size_t{1} << 20);  // usually a single IDAT chunk
   png_set_IHDR(work.png, work.info, static_cast<png_uint_32>(image.width),
                static_cast<png_uint_32>(image.height), 8,
                opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
@@ -119,7 +119,7 @@ bool write_all(Work& work, const Image& image, bool opaque, double dots_per_inch
   }
   png_set_text(work.png, work.info, texts.data(), static_cast<int>(texts.size()));
   png_write_info(work.png, work.info);
-  if (opaque) png_set_filler(work.png, 0, PNG_FILLER_AFTER);  // the fourth byte is left out
+  if (opaque) png_set_filler(work.png, 0, PNG_FILLER_AFTER);  // drops the fourth byte
   for (int y = 0; y < image.height; ++y) {
     png_write_row(work.png, image.rgba.data() + static_cast<std::ptrdiff_t>(y) * image.width * 4);
   }
@@ -127,18 +127,18 @@ bool write_all(Work& work, const Image& image, bool opaque, double dots_per_inch
   return true;
 }
 
-// Every chunk with its checksum; texts may stand behind the pixels, which are passed over.
+// Reads every chunk and its checksum; text may follow the pixels, which are skipped.
 bool read_all(Work& work) {
   if (setjmp(png_jmpbuf(work.png)) != 0) return false;
   png_set_read_fn(work.png, &work, read);
   png_set_user_limits(work.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_chunk_malloc_max(work.png, limits::kMostPictureText);
+  png_set_chunk_malloc_max(work.png, limits::kMaxPngText);
   png_set_crc_action(work.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_read_info(work.png, work.info);
-  constexpr auto most = static_cast<png_uint_32>(limits::kMostPictureSide);
+  constexpr auto most = static_cast<png_uint_32>(limits::kMaxImageSide);
   if (png_get_image_width(work.png, work.info) > most ||
-      png_get_image_height(work.png, work.info) > most) {  // rows are made next
-    png_error(work.png, "larger than pictures may be");
+      png_get_image_height(work.png, work.info) > most) {  // rows are allocated next
+    png_error(work.png, "image too large");
   }
   png_start_read_image(work.png);
   png_read_end(work.png, work.info);
@@ -202,7 +202,7 @@ PictureMetadata read_png_metadata(const std::filesystem::path& path) {
   png_destroy_read_struct(&work.png, &work.info, nullptr);
   if (!done || !work.fault.empty()) {
     const std::string at = std::to_string(file.size() - work.rest.size());
-    throw InputError(name + ": cut short or damaged before byte " + at + ": " + work.fault);
+    throw InputError(name + ": truncated or damaged before byte " + at + ": " + work.fault);
   }
   return metadata;
 }

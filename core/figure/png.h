@@ -10,22 +10,22 @@
 
 namespace attnscope {
 
-// Text that a picture carries, by keyword (1 to 79 printable ASCII characters), in UTF-8.
-// "Title" names the picture, kExperimentKeyword holds the JSON that made it.
+// Text chunks of an image, by keyword (1 to 79 printable ASCII characters), in UTF-8. "Title" is
+// the title, kExperimentKeyword the JSON of the experiment that produced it.
 using PictureMetadata = std::map<std::string, std::string>;
 inline constexpr char kExperimentKeyword[] = "Experiment";
 
-// Fast rather than small: zlib level 1, no filters, which for a grid of maps takes a quarter of the
-// time of libpng's defaults; RGB where every pixel is opaque.
-// `dots_per_inch`: the size in print, for programs that ask; 0: not said.
+// Encodes for speed rather than size: zlib level 1 without filters, four times as fast as libpng's
+// defaults on a grid of maps; RGB if every pixel is opaque. `dots_per_inch`: print size; 0:
+// omitted.
 std::string encode_png(const Image& image, const PictureMetadata& metadata,
                        double dots_per_inch = 0);
 
-// Whether a file that begins like this means to be a PNG.
+// True if the bytes start with a PNG signature.
 bool is_png(std::string_view bytes);
 
-// The text of a PNG (chunks tEXt, zTXt and iTXt), in UTF-8. InputError when the file is no PNG, is
-// cut short or damaged.
+// Reads the text chunks of a PNG (tEXt, zTXt and iTXt), in UTF-8. Throws InputError if the file is
+// not a PNG, truncated or damaged.
 PictureMetadata read_png_metadata(const std::filesystem::path& path);
 
 }  // namespace attnscope

@@ -3,13 +3,14 @@
 #include <cairo-pdf.h>
 #include <cairo.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/joined.h"
+#include "core/base/join_words.h"
 #include "core/figure/cairo_painter.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/svg.h"
@@ -17,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostPixels = 16384;  // a side of a picture
+constexpr double kMaxPixels = 16384;  // per side
 constexpr double kUnitsPerInch = 96, kPointsPerInch = 72;
 constexpr double kPointsPerUnit = kPointsPerInch / kUnitsPerInch;
 constexpr int kBytesPerPixel = 4;
@@ -27,23 +28,23 @@ using CairoPtr = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
 
 void check(cairo_status_t status) {
   if (status == CAIRO_STATUS_SUCCESS) return;
-  throw WorkError(std::string("picture: cannot be drawn: ") + cairo_status_to_string(status));
+  throw WorkError(std::string("picture: cannot draw: ") + cairo_status_to_string(status));
 }
 
 void check_size(const DisplayList& list, double scale) {
   const double width = list.width * scale, height = list.height * scale;
-  if (width >= 1 && height >= 1 && width <= kMostPixels && height <= kMostPixels) return;
-  throw InputError("picture: expected 1 to " + brief(kMostPixels, 6) + " pixels a side, found " +
+  if (width >= 1 && height >= 1 && width <= kMaxPixels && height <= kMaxPixels) return;
+  throw InputError("picture: expected 1 to " + brief(kMaxPixels, 6) + " pixels a side, found " +
                    brief(width, 6) + " x " + brief(height, 6));
 }
 
-// Whole pixels that hold this length; a size that was asked for in pixels keeps them.
+// Number of whole pixels that cover this length; rounding does not add a pixel.
 int pixels_of(double length, double scale) {
   constexpr double kRounding = 1e-6;
   return static_cast<int>(std::ceil(length * scale - kRounding));
 }
 
-// Cairo's premultiplied 0xAARRGGBB into plain RGBA.
+// Converts Cairo's premultiplied 0xAARRGGBB to straight RGBA.
 Image image_of(cairo_surface_t* surface) {
   cairo_surface_flush(surface);
   const int width = cairo_image_surface_get_width(surface);
@@ -101,7 +102,7 @@ std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata)
                                           list.height * kPointsPerUnit),
       cairo_surface_destroy);
   check(cairo_surface_status(surface.get()));
-  // Cairo would note the time, and then no two files were alike.
+  // Cairo would write the current time, which makes files differ.
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
   for (const auto& [keyword, text] : metadata) {
     const auto field = keyword == "Title" ? CAIRO_PDF_METADATA_TITLE : CAIRO_PDF_METADATA_KEYWORDS;

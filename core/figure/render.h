@@ -1,6 +1,6 @@
-// Display lists into files: PNG, SVG, PDF, by Cairo with Pango (DejaVu Sans; any script that the
-// installed fonts can set). The window and the command line both export through here. The same
-// list gives the same bytes: no file holds a date or a random id.
+// Export of display lists to PNG, SVG and PDF, with Cairo and Pango (DejaVu Sans, with the
+// installed fonts for other scripts). Used by the window and the command line. Output is
+// deterministic: files contain no date and no random id.
 #pragma once
 
 #include <filesystem>
@@ -13,30 +13,30 @@
 
 namespace attnscope {
 
-const TextMeasure& file_text_measure();  // Pango's; for any thread
+const TextMeasure& file_text_measure();  // Pango's; thread-safe
 
-// Heat maps in SVG and PDF are images of this many pixels per unit.
+// Resolution of heat maps in SVG and PDF, in pixels per unit.
 inline constexpr int kVectorPixels = 4;
 
-// InputError when the picture would have more than 16384 pixels a side.
+// Throws InputError if a side of the image exceeds 16384 pixels.
 Image render_image(const DisplayList& list, double scale);
 std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata);
 
 struct PictureFormat {
   const char* ending;  // ".png"
-  bool has_pixels;     // made of pixels at a scale; else of lines and text
+  bool has_pixels;     // raster format with a scale; else vector format
   // `scale`: pixels per unit, if has_pixels.
   std::string (*encode)(const DisplayList& list, double scale, const PictureMetadata& metadata);
 };
 std::span<const PictureFormat> picture_formats();
-// By the file name's ending; null if there is none.
+// Format for the file name's extension; null if unknown.
 const PictureFormat* picture_format(const std::filesystem::path& path);
 
 // Throws InputError if write_picture() does not know the format: call it before long work.
 void check_picture_name(const std::filesystem::path& path);
 
-// Writes in the format of the file name's ending; InputError for an unknown one. The file is
-// written under a temporary name and renamed. All formats hold the metadata.
+// Writes in the format of the file name's extension; throws InputError if it is unknown. Writes to
+// a temporary file, then renames it. All formats contain the metadata.
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
                    const PictureMetadata& metadata);
 

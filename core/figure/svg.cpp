@@ -116,11 +116,11 @@ class SvgWriter {
   void operator()(const ColourImage& item) {
     if (item.colours.empty()) return;
     const Image image = image_of(item.colours);
-    // Not all that show SVG know of pixels that are not to be mixed.
+    // Some SVG viewers ignore image-rendering and would blur the cells.
     const int width = static_cast<int>(std::ceil(item.box.width * kVectorPixels));
     const int height = static_cast<int>(std::ceil(item.box.height * kVectorPixels));
     const bool enlarged = width > image.width && height > image.height;
-    stretch(enlarged ? stretched(image, width, height) : image, item.box);
+    stretch(enlarged ? resized(image, width, height) : image, item.box);
   }
 
   void operator()(const Clip& item) {

@@ -1,5 +1,5 @@
-// Display lists as SVG 1.1: real text, one image for each heat map. (Cairo's SVG surface would
-// turn text into outlines that nobody can search or edit.)
+// SVG 1.1 export of display lists, with real text and one image per heat map. (Cairo's SVG surface
+// converts text to outlines, which cannot be searched or edited.)
 #pragma once
 
 #include <string>

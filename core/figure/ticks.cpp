@@ -31,9 +31,9 @@ std::vector<double> round_ticks(double least, double most, int count) {
 }
 
 std::string tick_text(double value, double step) {
-  constexpr double kLeastPlain = 1e-4, kMostPlain = 1e5;
+  constexpr double kMinPlain = 1e-4, kMaxPlain = 1e5;
   if (value == 0) return "0";
-  if (step < kLeastPlain || std::abs(value) >= kMostPlain) return brief(value, 2);
+  if (step < kMinPlain || std::abs(value) >= kMaxPlain) return brief(value, 2);
   const int decimals = static_cast<int>(std::max(0.0, std::ceil(-std::log10(step) - 1e-9)));
   return fixed(value, decimals);
 }

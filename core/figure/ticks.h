@@ -1,4 +1,4 @@
-// Round numbers along an axis.
+// Axis ticks at round numbers.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace attnscope {
 
-// Round numbers within [least, most], about `count` of them, rising; none unless least < most.
+// Round numbers in [least, most], about `count` of them, ascending; none unless least < most.
 std::vector<double> round_ticks(double least, double most, int count);
 
-// A tick's number, with as many decimals as it takes to tell ticks apart that are `step` apart.
+// Tick label with enough decimals to distinguish ticks that are `step` apart.
 std::string tick_text(double value, double step);
 
 }  // namespace attnscope

@@ -26,7 +26,7 @@ class Reader {
     const StoredTensor& stored = find(tensor, rank);
     const Tensor values = stored.floats();
     if (!std::ranges::all_of(values, [](float x) { return std::isfinite(x); })) {
-      fail(tensor, "finite numbers", "others");
+      fail(tensor, "finite numbers", "infinite or NaN");
     }
     return values;
   }
@@ -41,8 +41,7 @@ class Reader {
     const auto stored = file_.tensors.find(tensor);
     if (stored == file_.tensors.end()) fail(tensor, "a tensor", "nothing");
     if (stored->second.shape.size() != rank || element_count(stored->second.shape) == 0) {
-      fail(tensor, std::to_string(rank) + " axes with something in them",
-           to_string(stored->second.shape));
+      fail(tensor, std::to_string(rank) + " non-empty axes", to_string(stored->second.shape));
     }
     return stored->second;
   }
@@ -51,7 +50,7 @@ class Reader {
   std::string name_;
 };
 
-// Up to the first step whose action is still to come.
+// Truncates after the first step whose action is not yet taken.
 TrajectoryInput until_open(const TrajectoryInput& all) {
   const auto open = std::ranges::find(all.actions, -1);
   if (open == all.actions.end()) return all;
@@ -64,15 +63,15 @@ TrajectoryInput read_trajectory(const Reader& reader) {
                         reader.integers("actions", 1)};
   const Index steps = input.returns.dim(0);
   if (input.states.dim(0) != steps) {
-    reader.fail("states", std::to_string(steps) + " rows, one for each of returns",
+    reader.fail("states", std::to_string(steps) + " rows, as many as returns",
                 to_string(input.states.shape()));
   }
   if (input.actions.dim(0) != steps) {
-    reader.fail("actions", std::to_string(steps) + " numbers, one for each of returns",
+    reader.fail("actions", std::to_string(steps) + " numbers, as many as returns",
                 to_string(input.actions.shape()));
   }
   for (const std::int32_t action : input.actions) {
-    if (action < -1) reader.fail("actions", "numbers from -1 on", std::to_string(action));
+    if (action < -1) reader.fail("actions", "numbers of at least -1", std::to_string(action));
   }
   return until_open(input);
 }

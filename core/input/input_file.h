@@ -1,8 +1,7 @@
-// Inputs that are no text: what --input names. Safetensors with
-//   pixels [height, width] I32                               an image
-//   returns [T], states [T, s] F32, actions [T] I32          a trajectory; action -1: not taken
-//   yet,
-//                                                            and what comes after counts no more
+// Non-text inputs (option --input) from safetensors files:
+//   pixels [height, width] I32                          an image
+//   returns [T], states [T, s] F32, actions [T] I32     a trajectory; action -1: not yet taken,
+//                                                       later steps are ignored
 #pragma once
 
 #include <filesystem>
@@ -22,7 +21,7 @@ struct InputFile {
   std::optional<TrajectoryInput> trajectory;
 };
 
-// InputError names the file and tensor, what was expected and what was found.
+// Throws InputError with the file, the tensor, and the expected and found contents.
 InputFile read_input_file(const std::filesystem::path& path);
 
 }  // namespace attnscope

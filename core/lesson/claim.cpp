@@ -27,24 +27,24 @@ std::vector<std::string> measure_ids() {
 
 }  // namespace
 
-Claim claim_from_json(const Json& value, const Experiment& step, std::string_view path) {
+Claim claim_from_json(const Json& value, const Session& step, std::string_view path) {
   JsonObject object(value, path);
   Claim claim;
   claim.text = object.text("text");
   claim.measure = measure_ids()[object.choice("measure", measure_ids())];
-  const Measure& what = measure(claim.measure);
-  claim.layer = object.integer_or("layer", step.view.layer, 0, kMostIndex);
-  claim.head = object.integer_or("head", step.view.head, 0, kMostIndex);
-  if (what.takes_query) claim.query = object.integer("query", 0, kMostIndex);
-  if (what.takes_key) claim.key = object.integer("key", 0, kMostIndex);
+  const Measure& chosen = measure(claim.measure);
+  claim.layer = object.integer_or("layer", step.view.layer, 0, kMaxIndex);
+  claim.head = object.integer_or("head", step.view.head, 0, kMaxIndex);
+  if (chosen.takes_query) claim.query = object.integer("query", 0, kMaxIndex);
+  if (chosen.takes_key) claim.key = object.integer("key", 0, kMaxIndex);
   claim.other = object.flag_or("other", false);
   claim.view = step.view;
   const double far = std::numeric_limits<double>::max();
   if (object.has("least")) claim.least = object.number("least", -far, far);
   if (object.has("most")) claim.most = object.number("most", -far, far);
   if (!claim.least && !claim.most) object.fail("least", "\"least\" or \"most\"");
-  if ((what.compares || claim.other) && !reference_of(step)) {
-    object.fail("measure", "an experiment with \"compare\" for " + what.id);
+  if ((chosen.compares || claim.other) && !reference_of(step)) {
+    object.fail("measure", "an experiment with \"compare\" for " + chosen.id);
   }
   object.finish();
   return claim;
@@ -52,13 +52,13 @@ Claim claim_from_json(const Json& value, const Experiment& step, std::string_vie
 
 ClaimCheck check(const Claim& claim, const Traces& traces) {
   if ((measure(claim.measure).compares || claim.other) && traces.reference() == nullptr) {
-    throw InputError("a claim compares with another run, and there is none");
+    throw InputError("the claim requires run B, which is missing");
   }
-  const std::shared_ptr<const Traces> beside = traces.findings.get(Findings::reference);
-  Traces turned = beside != nullptr ? *beside : Traces();
-  turned.findings.add(reference_findings(traces.trace));
+  const std::shared_ptr<const Traces> reference = traces.findings.get(Findings::reference);
+  Traces swapped = reference != nullptr ? *reference : Traces();
+  swapped.findings.add(reference_findings(traces.trace));
   ClaimCheck checked;
-  checked.value = measure(claim.measure).value(claim.other ? turned : traces, claim);
+  checked.value = measure(claim.measure).value(claim.other ? swapped : traces, claim);
   checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&
                   (!claim.most || checked.value <= *claim.most);
   return checked;
@@ -66,11 +66,11 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
 
 namespace {
 
-// Counts are not rounded: "2048".
+// Integers are not rounded: "2048".
 std::string number_text(double value) {
   constexpr int kDigits = 3;
-  constexpr double kMostCount = 1e6;
-  if (std::abs(value) < kMostCount && value == std::round(value)) {
+  constexpr double kMaxCount = 1e6;
+  if (std::abs(value) < kMaxCount && value == std::round(value)) {
     return std::to_string(static_cast<long>(value));
   }
   return brief(value, kDigits);
@@ -81,10 +81,10 @@ std::string number_text(double value) {
 std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
   constexpr double kVanishing = 1e-3;
   const std::string value = number_text(checked.value);
-  const auto says_it = [&](const std::optional<double>& limit) {
+  const auto equals = [&](const std::optional<double>& limit) {
     return limit && number_text(*limit) == value;
   };
-  const bool exact = says_it(claim.least) && says_it(claim.most);
+  const bool exact = equals(claim.least) && equals(claim.most);
   const bool at_limit = checked.value == claim.least || checked.value == claim.most;
   if (checked.holds && (exact || at_limit)) return value;
   if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kVanishing) {

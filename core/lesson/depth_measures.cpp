@@ -1,9 +1,9 @@
-// Measures of early exits, learned spans and retrieval: what their views show.
+// Measures of early exits, learned spans and retrieval.
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/experiment/exit_study.h"
-#include "core/experiment/found_contexts.h"
+#include "core/experiment/retrieved_contexts.h"
 #include "core/lesson/measure.h"
 #include "core/view/retrieval/retrieval_numbers.h"
 #include "core/view/span/span_effect.h"
@@ -14,16 +14,16 @@ namespace {
 const ExitWork& exit_work(const Traces& traces) {
   const std::shared_ptr<const ExitWork> work = traces.findings.get(Findings::exit_work);
   if (!work) {
-    throw InputError("a claim is about what exits save, and the view does not measure that");
+    throw InputError("the claim requires early-exit statistics, which the view does not compute");
   }
   return *work;  // the traces keep it
 }
 
-// The share of the tokens whose likeliest exit by q is the oracle's.
+// Share of tokens whose most likely exit by q is the oracle's.
 double oracle_agreement(const Traces& traces, const Claim&) {
   const std::shared_ptr<const ExitStudy> study = traces.findings.get(Findings::exits);
   if (!study || study->oracle.empty() || !study->distribution.defined()) {
-    throw InputError("a claim is about an oracle of exits, and there is none");
+    throw InputError("the claim requires an exit oracle, which is missing");
   }
   const Tensor& q = study->distribution;  // [L, N]
   Index count = 0, hits = 0;
@@ -37,7 +37,7 @@ double oracle_agreement(const Traces& traces, const Claim&) {
   return static_cast<double>(hits) / static_cast<double>(count);
 }
 
-// z of every head of the claim's part that has a span.
+// z of each head of the claim's part that has a span.
 std::vector<double> spans_of(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   std::vector<double> spans;
@@ -47,7 +47,7 @@ std::vector<double> spans_of(const Traces& traces, const Claim& claim) {
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
     spans.push_back(own_span(*tap->result.part, head).mean());
   }
-  if (spans.empty()) throw InputError("a claim is about spans, and no head has one");
+  if (spans.empty()) throw InputError("the claim requires heads with spans, found none");
   return spans;
 }
 
@@ -57,7 +57,7 @@ double mean_of(const std::vector<double>& numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
-// Of all heads that have spans: the pairs that these reach, as a share of all with no later key.
+// Pairs within the spans of all heads, as a share of all causal pairs.
 double span_pairs(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   double within = 0, all = 0;
@@ -67,33 +67,33 @@ double span_pairs(const Traces& traces, const Claim& claim) {
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
     const HeadSpan span = own_span(*tap->result.part, head);
     for (Index i = 0; i < tap->queries(); ++i) {
-      // Keys at a distance below z + R have a mask above 0.
+      // The mask is positive at distances below z + R.
       const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.most + 1);
       within += std::min(reach, static_cast<double>(i + 1));
       all += static_cast<double>(i + 1);
     }
   }
-  if (all == 0) throw InputError("a claim is about spans, and no head has one");
+  if (all == 0) throw InputError("the claim requires heads with spans, found none");
   return within / all;
 }
 
-// How z of one head moves over the text: 0 where the span is the same for all tokens.
+// Range of z over the text for one head; 0 if the span is the same for all tokens.
 double span_range(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   if (!tap.result.part || tap.result.part->normaliser != Normaliser::SpanSoftmax) {
-    throw InputError("a claim is about the span of a head, which has none");
+    throw InputError("the claim requires a head with a span");
   }
   const HeadSpan span = own_span(*tap.result.part, head);
   const auto [least, most] = std::minmax_element(span.z.begin(), span.z.end());
   return static_cast<double>(*most) - static_cast<double>(*least);
 }
 
-// Bits a token that the run's retrieval saves over the model alone.
+// Bits per token that retrieval saves compared with the model alone.
 double retrieval_gain(const Traces& traces, const Claim&) {
   const Trace& trace = *traces.trace;
   if (!retrieves(trace) || !trace.token_bits.defined()) {
-    throw InputError("a claim is about retrieval, and the run has none");
+    throw InputError("the claim requires a run with retrieval");
   }
   const auto length = static_cast<Index>(trace.tokens.size());
   const Tensor logs = trace.taps.at("log_probabilities");
@@ -106,10 +106,10 @@ double retrieval_gain(const Traces& traces, const Claim&) {
   return sum / std::log(2.0) / static_cast<double>(std::max<Index>(length - 1, 1));
 }
 
-// The share of a token's attention that goes to what it fetched.
+// Share of a token's attention on retrieved tokens.
 double fetched_share(const Traces& traces, const Claim& claim) {
   const Fetched found = fetched_by(*traces.trace, claim.layer, claim.head, claim.query);
-  if (found.tap == nullptr) throw InputError("a claim is about what was fetched, and nothing was");
+  if (found.tap == nullptr) throw InputError("the claim requires retrieved tokens, found none");
   return found.share;
 }
 
@@ -117,40 +117,38 @@ double fetched_share(const Traces& traces, const Claim& claim) {
 
 std::vector<Measure> depth_measures() {
   return {
-      {"layers_passed", "the mean number of layers that a token really passed before it left",
-       false, false, false,
-       [](const Traces& traces, const Claim&) { return exit_work(traces).mean_layers(); }},
-      {"work_saved", "the share of the multiply-adds that exits really save", false, false, false,
+      {"layers_passed", "mean number of layers that a token passed before its exit", false, false,
+       false, [](const Traces& traces, const Claim&) { return exit_work(traces).mean_layers(); }},
+      {"work_saved", "share of the multiply-adds that early exits save", false, false, false,
        [](const Traces& traces, const Claim&) {
          const ExitWork& work = exit_work(traces);
          return 1 - work.early.multiply_adds / work.all.multiply_adds;
        }},
-      {"exit_agreement",
-       "the share of tokens whose guess where they really left is the last layer's", false, false,
-       false, [](const Traces& traces, const Claim&) { return exit_work(traces).agreement(); }},
-      {"exit_bits", "the bits a token that leaving early costs, beside all layers", false, false,
+      {"exit_agreement", "share of tokens whose prediction at their exit is the last layer's",
+       false, false, false,
+       [](const Traces& traces, const Claim&) { return exit_work(traces).agreement(); }},
+      {"exit_bits", "bits per token that early exits cost compared with all layers", false, false,
        false,
        [](const Traces& traces, const Claim&) {
          const ExitWork& work = exit_work(traces);
          return work.early.bits - work.all.bits;
        }},
-      {"oracle_agreement", "the share of tokens whose likeliest exit by q is the oracle's", false,
+      {"oracle_agreement", "share of tokens whose most likely exit by q is the oracle's", false,
        false, false, oracle_agreement},
-      {"mean_span", "the mean of z over the heads that have a span", false, false, false,
+      {"mean_span", "mean of z over the heads with a span", false, false, false,
        [](const Traces& traces, const Claim& claim) { return mean_of(spans_of(traces, claim)); }},
-      {"longest_span", "the largest z of a head", false, false, false,
+      {"longest_span", "largest z of a head", false, false, false,
        [](const Traces& traces, const Claim& claim) {
          return std::ranges::max(spans_of(traces, claim));
        }},
-      {"span_range",
-       "the difference between the longest and the shortest z of a head over the text", false,
+      {"span_range", "difference between the largest and smallest z of a head over the text", false,
        false, false, span_range},
-      {"span_pairs", "pairs within the spans of the heads, as a share of those without spans",
-       false, false, false, span_pairs},
-      {"retrieval_gain", "the bits a token that retrieval saves over the model alone", false, false,
-       false, retrieval_gain},
-      {"fetched_share", "the share of the query's attention that goes to what it fetched", true,
-       false, false, fetched_share},
+      {"span_pairs", "pairs within the spans of the heads, as a share of all causal pairs", false,
+       false, false, span_pairs},
+      {"retrieval_gain", "bits per token that retrieval saves compared with the model alone", false,
+       false, false, retrieval_gain},
+      {"fetched_share", "share of the query's attention on retrieved tokens", true, false, false,
+       fetched_share},
   };
 }
 

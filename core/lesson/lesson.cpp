@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/base/strict_json.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope {
 
@@ -26,7 +26,7 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   step.notes = object.text_or("notes", "");
   Json patched = session;
   if (object.has("session")) patched.merge_patch(object.any("session"));
-  step.experiment = experiment_from_json(patched, object.path_of("session"));
+  step.experiment = session_from_json(patched, object.path_of("session"));
   if (object.has("claims")) {
     const Json& claims = object.array("claims");
     for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -38,16 +38,16 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   return step;
 }
 
-// Files that a step reads are named from the lesson's folder on.
-void find_files(Experiment& experiment, const fs::path& folder) {
-  for (std::string* file : {&experiment.input, &experiment.tensors.file}) {
+// Relative file names of a step start at the lesson's folder.
+void resolve_files(Session& session, const fs::path& folder) {
+  for (std::string* file : {&session.run.input, &session.run.tensors.file}) {
     if (!file->empty() && fs::path(*file).is_relative()) {
       *file = (folder / *file).lexically_normal().string();
     }
   }
 }
 
-// "03-rope.json" -> "rope": the digits order the files.
+// "03-rope.json" -> "rope"; the digits determine the order of lessons.
 std::string id_of(const fs::path& path) {
   std::string name = path.stem().string();
   const std::size_t letter = name.find_first_not_of("0123456789-");
@@ -62,7 +62,7 @@ fs::path lessons_folder() {
 
 Lesson load_lesson(const fs::path& path) {
   const std::string name = path.string();
-  const Json value = parse_json(read_file(path, limits::kMostLesson), name);
+  const Json value = parse_json(read_file(path, limits::kMaxLesson), name);
   JsonObject object(value, name);
   object.integer("lesson", kFormat, kFormat);
   Lesson lesson;
@@ -77,7 +77,7 @@ Lesson load_lesson(const fs::path& path) {
     lesson.steps.push_back(
         step_from_json(steps[i], session, object.path_of("steps") + "[" + std::to_string(i) + "]"));
   }
-  for (LessonStep& step : lesson.steps) find_files(step.experiment, path.parent_path());
+  for (LessonStep& step : lesson.steps) resolve_files(step.experiment, path.parent_path());
   object.finish();
   return lesson;
 }
@@ -102,7 +102,7 @@ Lesson find_lesson(const std::string& id_or_file) {
   if (fs::is_regular_file(id_or_file, ignored)) return load_lesson(id_or_file);
   const fs::path path(id_or_file);
   if (path.has_parent_path() || path.extension() == ".json") {
-    throw InputError(id_or_file + ": expected a lesson's file, found " +
+    throw InputError(id_or_file + ": expected a lesson file, found " +
                      (fs::exists(path, ignored) ? "something else" : "no such file"));
   }
   std::string known;
@@ -110,8 +110,8 @@ Lesson find_lesson(const std::string& id_or_file) {
     if (lesson.id == id_or_file) return std::move(lesson);
     known += (known.empty() ? "" : ", ") + lesson.id;
   }
-  throw InputError("lesson: expected a lesson's file or one of " + known + ", found \"" +
-                   id_or_file + "\"");
+  throw InputError("lesson: expected a lesson file or one of " + known + ", found \"" + id_or_file +
+                   "\"");
 }
 
 }  // namespace attnscope

@@ -1,12 +1,11 @@
-// Lessons: a file of steps, each with words, an experiment to look at, and claims about what is
-// seen there that can be measured.
+// Lessons: a file of steps, each with a text, an experiment and measurable claims about it
+// (claim.h).
 //
 //   {"lesson": 1, "title": .., "summary": .., "source": .., "session": {..},
 //    "steps": [{"title": .., "text": .., "notes": .., "session": {..}, "claims": [..]}, ..]}
 //
-// A step's "session" is a JSON merge patch (RFC 7396) on the lesson's, which is one as session
-// files have it; files that it reads are named from the lesson's folder on. "notes" are the
-// speaker's. Claims: claim.h.
+// A step's "session" is a JSON merge patch (RFC 7396) on the lesson's, which has the format of a
+// session file; relative file names start at the lesson's folder. "notes" are the speaker's.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/lesson/claim.h"
 
 namespace attnscope {
@@ -22,23 +21,23 @@ namespace attnscope {
 struct LessonStep {
   std::string title, text;
   std::string notes;  // for the speaker; may be empty
-  Experiment experiment;
+  Session experiment;
   std::vector<Claim> claims;
 };
 
 struct Lesson {
-  std::string id;  // the file's name without digits and ending: "self-attention"
+  std::string id;  // file name without leading digits and extension: "self-attention"
   std::string title, summary;
-  std::string source;  // the articles that it follows
+  std::string source;  // articles that the lesson follows
   std::vector<LessonStep> steps;
 };
 
-// InputError that names the file and what is wrong in it.
+// Throws InputError that names the file and the invalid member.
 Lesson load_lesson(const std::filesystem::path& path);
 
-// Those in assets/lessons, in the order of their files' names. InputError when one is broken.
+// Lessons in assets/lessons, ordered by file name. Throws InputError if one is invalid.
 std::vector<Lesson> bundled_lessons();
-// A bundled lesson by its id, or a file. InputError when there is neither.
+// Loads a bundled lesson by its id, or a file. Throws InputError if neither exists.
 Lesson find_lesson(const std::string& id_or_file);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What the measures share.
+// Common parts of the measures.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,24 @@
 
 namespace attnscope {
 
-// What the claim counts layers and heads of: what the step looks at.
+// The part in which the claim counts layers and heads: the one that the step shows.
 TracePart part_of(const Trace& trace, const Claim& claim);
 
-// The tap of the claim's head, and where in it the head is; its attention.  [L_q, L_k]
-// InputError where the run has no such head.
+// tap_of: tap of the claim's head, and the head's index in it. weights_of: its attention [L_q,
+// L_k]. Throw InputError if the run has no such head.
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group = nullptr);
 Tensor weights_of(const Trace& trace, const Claim& claim);
 
-// InputError unless 0 <= index < count.
-void need(Index index, Index count, const char* what);
+// Throws InputError unless 0 <= index < count.
+void check_index(Index index, Index count, const char* what);
 
-// What `of` says about every pair, the largest of it; NaN, which fails any claim, where it says so.
-template <class Of>
-double largest(const Shape& shape, const Of& of) {
+// Largest value over all pairs; NaN, which fails any claim, if there is one.
+template <class Value>
+double largest(const Shape& shape, const Value& value_at) {
   double most = -std::numeric_limits<double>::infinity();
   for (Index i = 0; i < shape[0]; ++i) {
     for (Index c = 0; c < shape[1]; ++c) {
-      const double value = of(i, c);
+      const double value = value_at(i, c);
       if (std::isnan(value)) return value;
       most = std::max(most, value);
     }
@@ -35,7 +35,7 @@ double largest(const Shape& shape, const Of& of) {
   return most;
 }
 
-// By subject; measures() has them all.
+// Measures by subject; measures() lists all.
 std::vector<Measure> map_measures();
 std::vector<Measure> pattern_measures();
 std::vector<Measure> position_measures();

@@ -1,4 +1,4 @@
-// The measures that claims may name, in one list.
+// List of all measures.
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
 #include "core/view/view.h"
@@ -6,7 +6,7 @@
 namespace attnscope {
 
 TracePart part_of(const Trace& trace, const Claim& claim) {
-  return trace.part(begun(claim.view, trace).part);
+  return trace.part(with_defaults(claim.view, trace).part);
 }
 
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group) {
@@ -14,7 +14,7 @@ const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_i
       trace.find({claim.layer, claim.head, part_of(trace, claim)}, head_in_group);
   if (tap != nullptr) return *tap;
   const HeadRef at{claim.layer, claim.head, part_of(trace, claim)};
-  throw InputError("a claim is about " + place_words(trace.parts, at) +
+  throw InputError("the claim is about " + describe_head(trace.parts, at) +
                    ", which the run does not have");
 }
 
@@ -24,10 +24,10 @@ Tensor weights_of(const Trace& trace, const Claim& claim) {
   return tap.attention(head);
 }
 
-void need(Index index, Index count, const char* what) {
+void check_index(Index index, Index count, const char* what) {
   if (index >= 0 && index < count) return;
-  throw InputError("a claim is about " + std::string(what) + " " + std::to_string(index) +
-                   ", of which there are " + std::to_string(count));
+  throw InputError("the claim is about " + std::string(what) + " " + std::to_string(index) +
+                   ", but there are only " + std::to_string(count));
 }
 
 const std::vector<Measure>& measures() {

@@ -15,15 +15,15 @@
 namespace attnscope {
 namespace {
 
-// The vectors that the head's encoding adds to the input, in double precision's place: a table of
-// as many positions as there are tokens.  [L, d]
+// The head's additive position vectors, one for each token.  [L, d]
 Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const Choice choice = encoding_of(tap_of(trace, claim));
   const Encoding& chosen = encoding(choice.id);
-  const bool learned = !std::ranges::all_of(chosen.weights, &WeightInfo::optional);
+  const bool learned = !std::ranges::all_of(
+      chosen.weights, [](const WeightInfo& weight) { return weight.file.optional; });
   if (!chosen.embed || learned) {
-    throw InputError("a claim is about the vectors that an encoding adds, and " + choice.id +
-                     " adds none, or learned ones");
+    throw InputError("the claim requires fixed additive position vectors, which " + choice.id +
+                     " does not have");
   }
   const Index length = static_cast<Index>(trace.tokens.size());
   std::vector<std::int32_t> positions;
@@ -43,8 +43,7 @@ double similarity(const Tensor& vectors, Index i, Index j) {
   return sum / static_cast<double>(vectors.dim(1));
 }
 
-// How much the similarity of two position vectors depends on where the two lie, beyond how far
-// they are apart.
+// Largest deviation of the similarity of two position vectors from a function of their distance.
 double similarity_spread(const Traces& traces, const Claim& claim) {
   const Tensor vectors = position_vectors(*traces.trace, claim);
   return largest({vectors.dim(0), vectors.dim(0)}, [&](Index i, Index j) {
@@ -60,43 +59,43 @@ double closest_positions(const Traces& traces, const Claim& claim) {
 
 double position_similarity(const Traces& traces, const Claim& claim) {
   const Tensor vectors = position_vectors(*traces.trace, claim);
-  need(claim.query, vectors.dim(0), "query");
-  need(claim.key, vectors.dim(0), "key");
+  check_index(claim.query, vectors.dim(0), "query");
+  check_index(claim.key, vectors.dim(0), "key");
   return similarity(vectors, claim.query, claim.key);
 }
 
-// One of the terms of a pair's score; nothing where the encoding has no such term.
+// A term of a pair's score; nullopt if the encoding has no such term.
 std::optional<double> term_of(const Trace& trace, const Claim& claim, Index query, Index key,
                               Term term) {
   Index head = 0;
   const AttentionTap& tap = tap_of(trace, claim, &head);
-  need(query, tap.queries(), "query");
-  need(key, tap.keys(), "key");
+  check_index(query, tap.queries(), "query");
+  check_index(key, tap.keys(), "key");
   const auto score =
       tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
   if (!score || !score->terms.contains(term)) return std::nullopt;
   return score->terms.at(term) + 0.0;  // no -0
 }
 
-// What the encoding adds to the score of a pair, beside the scale.
+// Bias of the encoding, added to the scaled score of a pair.
 double bias(const Trace& trace, const Claim& claim, Index query, Index key) {
   const std::optional<double> value = term_of(trace, claim, query, key, Term::Bias);
-  if (!value) throw InputError("a claim is about a bias, and the run has none");
+  if (!value) throw InputError("the claim requires a position bias, which the run does not have");
   return *value;
 }
 
 double factor(const Traces& traces, const Claim& claim) {
   const std::optional<double> value =
       term_of(*traces.trace, claim, claim.query, claim.key, Term::Factor);
-  if (!value) throw InputError("a claim is about a factor, and the run has none");
+  if (!value) throw InputError("the claim requires a distance factor, which the run does not have");
   return *value;
 }
 
-// Of what the terms of the query's scores amount to, regardless of sign.
+// Share of the position terms in the absolute terms of the query's scores.
 double position_share(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  need(claim.query, tap.queries(), "query");
+  check_index(claim.query, tap.queries(), "query");
   double all = 0, of_positions = 0;
   const Pattern& pattern = *tap.result.pattern;
   for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, claim.query)) {
@@ -104,7 +103,7 @@ double position_share(const Traces& traces, const Claim& claim) {
       const auto score =
           tap.result.part ? pair_score(*tap.result.part, head, claim.query, key) : std::nullopt;
       if (!score || !score->terms.contains(Term::PositionPosition)) {
-        throw InputError("a claim is about terms of positions, and the run has none");
+        throw InputError("the claim requires position terms, which the run does not have");
       }
       for (const auto& [term, value] : score->terms) {
         all += std::abs(value);
@@ -143,7 +142,7 @@ double biases_apart(const Traces& traces, const Claim& claim) {
 double content(const AttentionTap& tap, Index head, Index query, Index key) {
   const auto score =
       tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
-  if (!score) throw InputError("a claim is about scores, and the run has no products");
+  if (!score) throw InputError("the claim requires scores, which the run does not have");
   return score->terms.at(Term::Content);
 }
 
@@ -152,20 +151,20 @@ double content_difference(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   const AttentionTap& other = tap_of(*traces.reference(), claim, &other_head);
   if (tap.queries() != other.queries() || tap.keys() != other.keys()) {
-    throw InputError("a claim compares maps of different sizes");
+    throw InputError("the claim compares maps of different sizes");
   }
   return largest({tap.queries(), tap.keys()}, [&](Index i, Index c) {
     return std::abs(content(tap, head, i, c) - content(other, other_head, i, c));
   });
 }
 
-// Radians from one position to the next, of the pair `which` picks.
-double turn(const Trace& trace, const Claim& claim,
-            const std::function<double(const std::vector<RotaryPair>&)>& which) {
+// Rotation in radians per position of the pair that `select` picks.
+double rotation(const Trace& trace, const Claim& claim,
+                const std::function<double(const std::vector<RotaryPair>&)>& select) {
   const Choice& choice = tap_of(trace, claim).encoding;
   const Encoding& chosen = encoding(choice.id);
-  if (!chosen.planes) throw InputError("a claim is about turning pairs, and none turn");
-  return which(chosen.planes(choice.values, trace.config->head_size));
+  if (!chosen.planes) throw InputError("the claim requires a rotary encoding");
+  return select(chosen.planes(choice.values, trace.config->head_size));
 }
 
 }  // namespace
@@ -173,40 +172,31 @@ double turn(const Trace& trace, const Claim& claim,
 std::vector<Measure> position_measures() {
   return {
       {"similarity_spread",
-       "how much the similarity of two position vectors changes when both move together, at most",
+       "largest change of the similarity of two position vectors when both positions shift equally",
        false, false, false, similarity_spread},
       {"position_similarity", "mean product of the components of two position vectors", true, true,
        false, position_similarity},
-      {"closest_positions", "the similarity of the two position vectors that are most alike", false,
-       false, false, closest_positions},
-      {"bias", "what the encoding adds to the score of the pair", true, true, false,
+      {"closest_positions", "similarity of the two most similar position vectors", false, false,
+       false, closest_positions},
+      {"bias", "position bias of the pair's score", true, true, false,
        [](const Traces& t, const Claim& c) { return bias(*t.trace, c, c.query, c.key); }},
-      {"factor", "what the encoding multiplies the score of the pair by", true, true, false,
-       factor},
-      {"position_share",
-       "how much of what the query's scores are made of has to do with positions, from 0 to 1",
-       true, false, false, position_share},
-      {"bias_bend",
-       "how far the bias by distance is from a straight line, at most, from one step "
-       "to the next",
+      {"factor", "distance factor of the pair's score", true, true, false, factor},
+      {"position_share", "share of the position terms in the query's scores, 0 to 1", true, false,
+       false, position_share},
+      {"bias_bend", "largest second difference of the bias by distance; 0 for a straight line",
        false, false, false, bias_bend},
-      {"biases_apart",
-       "what the two heads of the layer whose biases of the pair are most alike "
-       "differ by",
-       true, true, false, biases_apart},
-      {"content_difference",
-       "the largest difference between the products of queries and keys of "
-       "the two runs",
+      {"biases_apart", "smallest difference between the biases of two heads of the layer", true,
+       true, false, biases_apart},
+      {"content_difference", "largest difference between the query-key products of the two runs",
        false, false, true, content_difference},
-      {"first_turn", "radians that RoPE turns the first pair by from one position to the next",
-       false, false, false,
+      {"first_turn", "rotation of the first RoPE pair per position, in radians", false, false,
+       false,
        [](const Traces& t, const Claim& c) {
-         return turn(*t.trace, c, [](const auto& pairs) { return pairs.front().frequency; });
+         return rotation(*t.trace, c, [](const auto& pairs) { return pairs.front().frequency; });
        }},
-      {"last_turn", "radians that RoPE turns the last pair by from one position to the next", false,
-       false, false,
+      {"last_turn", "rotation of the last RoPE pair per position, in radians", false, false, false,
        [](const Traces& t, const Claim& c) {
-         return turn(*t.trace, c, [](const auto& pairs) { return pairs.back().frequency; });
+         return rotation(*t.trace, c, [](const auto& pairs) { return pairs.back().frequency; });
        }},
   };
 }

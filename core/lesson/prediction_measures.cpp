@@ -1,4 +1,4 @@
-// Measures of what the model foresees.
+// Measures of predictions.
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
@@ -7,13 +7,13 @@
 namespace attnscope {
 namespace {
 
-// The key's token among all that may come after the query, the likeliest first: 1, 2, ...
+// Rank of the key's token in the prediction at the query; 1 is the most likely.
 double next_rank(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const Tensor& logits = predictions(trace);  // [L, vocabulary]
-  if (!logits.defined()) throw InputError("a claim is about a prediction, and there is none");
-  need(claim.query, logits.dim(0), "query");
-  need(claim.key, static_cast<Index>(trace.tokens.size()), "key");
+  if (!logits.defined()) throw InputError("the claim requires predictions, found none");
+  check_index(claim.query, logits.dim(0), "query");
+  check_index(claim.key, static_cast<Index>(trace.tokens.size()), "key");
   const std::int32_t id = trace.tokens[static_cast<std::size_t>(claim.key)].id;
   const float own = logits(claim.query, id);
   Index rank = 1;
@@ -23,11 +23,11 @@ double next_rank(const Traces& traces, const Claim& claim) {
   return static_cast<double>(rank);
 }
 
-// The share of tokens from the query on that were the likeliest where they came.
+// Share of the tokens from the query on that were the most likely prediction.
 double foreseen(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const Index length = static_cast<Index>(trace.tokens.size());
-  need(claim.query - 1, length - 1, "token before");
+  check_index(claim.query - 1, length - 1, "token before");
   Claim one = claim;
   Index count = 0;
   for (one.key = claim.query; one.key < length; ++one.key) {
@@ -37,12 +37,12 @@ double foreseen(const Traces& traces, const Claim& claim) {
   return static_cast<double>(count) / static_cast<double>(length - claim.query);
 }
 
-// What the tokens from the query on cost, in the mean.
+// Mean bits per token from the query on.
 double bits_of(const Trace& trace, const Claim& claim) {
   if (!trace.token_bits.defined()) {
-    throw InputError("a claim is about what tokens cost, and nothing foretells them");
+    throw InputError("the claim requires token probabilities, which the model does not predict");
   }
-  need(claim.query - 1, trace.token_bits.dim(0) - 1, "token before");
+  check_index(claim.query - 1, trace.token_bits.dim(0) - 1, "token before");
   double sum = 0;
   for (Index i = claim.query; i < trace.token_bits.dim(0); ++i) {
     sum += static_cast<double>(trace.token_bits[i]);
@@ -50,26 +50,26 @@ double bits_of(const Trace& trace, const Claim& claim) {
   return sum / static_cast<double>(trace.token_bits.dim(0) - claim.query);
 }
 
-// What each layer guesses.  [layers, L]
+// Logit lens prediction of each layer.  [layers, L]
 IntTensor guesses_of(const Traces& traces) {
   const std::shared_ptr<const LogitLens> lens = traces.findings.get(Findings::lens);
-  if (!lens) throw InputError("a claim is about what layers guess, and the view does not ask them");
+  if (!lens) throw InputError("the claim requires the logit lens, which the view does not compute");
   return lens->guess;
 }
 
-// The first layer from which on the guess at the query stays.
+// First layer from which on the prediction at the query stays the same.
 double settles_at(const Traces& traces, const Claim& claim) {
   const IntTensor guess = guesses_of(traces);
-  need(claim.query, guess.dim(1), "query");
+  check_index(claim.query, guess.dim(1), "query");
   Index layer = guess.dim(0) - 1;
   while (layer > 0 && guess(layer - 1, claim.query) == guess(layer, claim.query)) --layer;
   return static_cast<double>(layer);
 }
 
-// The share of positions whose guess is the last layer's from the claim's layer on.
+// Share of positions with the last layer's prediction from the claim's layer on.
 double settled(const Traces& traces, const Claim& claim) {
   const IntTensor guess = guesses_of(traces);
-  need(claim.layer, guess.dim(0), "layer");
+  check_index(claim.layer, guess.dim(0), "layer");
   Index count = 0;
   for (Index i = 0; i < guess.dim(1); ++i) {
     bool same = true;
@@ -85,22 +85,20 @@ double settled(const Traces& traces, const Claim& claim) {
 
 std::vector<Measure> prediction_measures() {
   return {
-      {"next_rank",
-       "the place of the key's token among what may come after the query, the likeliest being 1",
+      {"next_rank", "rank of the key's token in the prediction at the query; 1 is the most likely",
        true, true, false, next_rank},
-      {"foreseen", "share of the tokens from the query on that the model thought the likeliest",
-       true, false, false, foreseen},
-      {"bits", "bits that a token from the query on costs: -log2 of its probability, their mean",
-       true, false, false,
+      {"foreseen", "share of tokens from the query on that were the most likely prediction", true,
+       false, false, foreseen},
+      {"bits", "bits per token from the query on: mean of -log2 of the probability", true, false,
+       false,
        [](const Traces& traces, const Claim& claim) { return bits_of(*traces.trace, claim); }},
-      {"bits_change", "bits that a token from the query on costs, less those of the other run",
-       true, false, true,
+      {"bits_change", "bits per token from the query on, minus those of run B", true, false, true,
        [](const Traces& traces, const Claim& claim) {
          return bits_of(*traces.trace, claim) - bits_of(*traces.reference(), claim);
        }},
-      {"settled", "share of tokens whose guess is the last layer's from this layer on", false,
+      {"settled", "share of tokens with the last layer's prediction from this layer on", false,
        false, false, settled},
-      {"settles_at", "the layer from which on the guess at the query stays what it is", true, false,
+      {"settles_at", "layer from which on the prediction at the query stays the same", true, false,
        false, settles_at},
   };
 }

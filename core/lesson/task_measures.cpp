@@ -1,4 +1,4 @@
-// Measures of what models do that write from a source, act, or complete images.
+// Measures of tasks: writing from a source, acting, completing images.
 #include <cmath>
 
 #include "core/analysis/crossing.h"
@@ -12,23 +12,23 @@
 namespace attnscope {
 namespace {
 
-// What the step's view has found; InputError where it asks for nothing of the kind, or there is
-// none.
+// Dereferences a finding of the step's view. Throws InputError if it is missing or has a problem.
 template <class T>
-const T& needed(const std::shared_ptr<const T>& found, const char* what) {
+const T& require_finding(const std::shared_ptr<const T>& found, const char* what) {
   if (found == nullptr) {
-    throw InputError(std::string("a claim is about ") + what + ", and the view has none");
+    throw InputError(std::string("the claim requires ") + what +
+                     ", which the view does not compute");
   }
   if (!found->problem.empty()) throw InputError(found->problem);
   return *found;
 }
 
-const WrittenTarget& written_of(const Traces& traces) {
-  return needed(traces.findings.get(Findings::written), "a target that is written");
+const GeneratedTarget& written_target(const Traces& traces) {
+  return require_finding(traces.findings.get(Findings::written), "a generated target");
 }
 
 const Rollouts& rollouts_of(const Traces& traces) {
-  return needed(traces.findings.get(Findings::rollouts), "ways that are walked");
+  return require_finding(traces.findings.get(Findings::rollouts), "rollouts");
 }
 
 ViewSettings settings_of(const Claim& claim) {
@@ -39,25 +39,18 @@ ViewSettings settings_of(const Claim& claim) {
 }
 
 double lines_cross(const Traces& traces, const Claim& claim) {
-  const WrittenTarget& written = written_of(traces);
+  const GeneratedTarget& written = written_target(traces);
   return crossing(alignment_weights(written, settings_of(claim)), letters_of(written));
 }
 
-double looks_at(const Traces& traces, const Claim& claim) {
-  const Tensor weights = alignment_weights(written_of(traces), settings_of(claim));
-  need(claim.query, weights.dim(0), "letter");
-  need(claim.key, weights.dim(1), "source token");
-  return static_cast<double>(weights(claim.query, claim.key));
-}
-
 double number_right(const Traces& traces, const Claim&) {
-  const WrittenTarget& written = written_of(traces);
+  const GeneratedTarget& written = written_target(traces);
   std::string digits;
   for (const TraceToken& token : written.trace->streams.front().tokens) digits += token.bytes;
-  const bool number = !digits.empty() && digits.size() <= kMostNumberDigits &&
+  const bool number = !digits.empty() && digits.size() <= kMaxNumberDigits &&
                       digits.find_first_not_of("0123456789") == std::string::npos;
-  if (!number) throw InputError("a claim is about a number's words, and the source is no number");
-  return written_text(written) == german_number(std::stol(digits)) ? 1 : 0;
+  if (!number) throw InputError("the claim requires a number as the source");
+  return generated_text(written) == german_number(std::stol(digits)) ? 1 : 0;
 }
 
 double starts_solved(const Traces& traces, const Claim&) {
@@ -65,21 +58,14 @@ double starts_solved(const Traces& traces, const Claim&) {
   return static_cast<double>(share.reached) / static_cast<double>(share.of);
 }
 
-double return_achieved(const Traces& traces, const Claim& claim) {
-  return shown_walk(rollouts_of(traces), claim.view).achieved();
-}
-
-double return_asked(const Traces& traces, const Claim& claim) {
-  return shown_walk(rollouts_of(traces), claim.view).asked_return();
-}
-
-// Pearson's, over all returns that can be asked for.
+// Pearson correlation over all requested returns.
 double achieved_follows(const Traces& traces, const Claim&) {
   const Rollouts& rollouts = rollouts_of(traces);
-  const auto count = static_cast<double>(rollouts.most_steps);
+  const auto count = static_cast<double>(rollouts.max_steps);
   double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-  for (Index asked = 1; asked <= rollouts.most_steps; ++asked) {
-    const auto a = static_cast<double>(Grid::return_of(asked)), b = rollouts.mean_achieved(asked);
+  for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
+    const auto a = static_cast<double>(Grid::return_of(target_steps)),
+               b = rollouts.mean_achieved(target_steps);
     x += a;
     y += b;
     xx += a * a;
@@ -90,7 +76,7 @@ double achieved_follows(const Traces& traces, const Claim&) {
 }
 
 double completion_error(const Traces& traces, const Claim&) {
-  return needed(traces.findings.get(Findings::completion), "an image that is completed")
+  return require_finding(traces.findings.get(Findings::completion), "a completed image")
       .mean_error();
 }
 
@@ -99,22 +85,17 @@ double completion_error(const Traces& traces, const Claim&) {
 std::vector<Measure> task_measures() {
   return {
       {"crossing",
-       "of letters that look at different places of the source, the share of pairs in which the "
-       "later one looks further left",
+       "for pairs of letters that attend to different source tokens, share of pairs in which the "
+       "later letter attends further left",
        false, false, false, lines_cross},
-      {"alignment", "weight of letter `query` of the written target to token `key` of the source",
-       true, true, false, looks_at},
-      {"number_right", "1 where the written target is the source's number in German words", false,
+      {"number_right", "1 if the generated target is the source number in German words", false,
        false, false, number_right},
-      {"starts_solved", "share of cells from which the model, asked for the shortest way, takes it",
+      {"starts_solved", "share of cells from which the model takes the shortest path on request",
        false, false, false, starts_solved},
-      {"return_achieved", "the return of the shown walk", false, false, false, return_achieved},
-      {"return_asked", "the return that was asked for on the shown walk", false, false, false,
-       return_asked},
       {"achieved_follows_asked",
-       "correlation of the mean return achieved with the return asked for", false, false, false,
+       "correlation of the mean achieved return with the requested return", false, false, false,
        achieved_follows},
-      {"completion_error", "mean difference in levels of the completed pixels from the picture's",
+      {"completion_error", "mean difference in levels between the completed pixels and the image's",
        false, false, false, completion_error},
   };
 }

@@ -1,4 +1,4 @@
-// Measures of what maps are made of: scores, and keys that heads share and caches keep.
+// Measures of scores, keys and caches.
 #include <algorithm>
 #include <cmath>
 
@@ -14,19 +14,19 @@ double pair_score_of(const AttentionTap& tap, Index head, Index query, Index key
   const bool softmax = part != nullptr && (part->normaliser == Normaliser::Softmax ||
                                            part->normaliser == Normaliser::SpanSoftmax);
   const auto pair = softmax ? pair_score(*part, head, query, key) : std::nullopt;
-  if (!pair) throw InputError("a claim is about scores of pairs, and the head has none");
+  if (!pair) throw InputError("the claim requires pair scores, which the head does not have");
   return pair->score;
 }
 
 double score(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  need(claim.query, tap.queries(), "query");
-  need(claim.key, tap.keys(), "key");
+  check_index(claim.query, tap.queries(), "query");
+  check_index(claim.key, tap.keys(), "key");
   return pair_score_of(tap, head, claim.query, claim.key);
 }
 
-// Of the pairs that the pattern allows.
+// Standard deviation over the allowed pairs.
 double score_spread(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
@@ -57,13 +57,13 @@ double largest_weight(const Traces& traces, const Claim& claim) {
 }
 
 const Part& part_of_tap(const AttentionTap& tap) {
-  if (!tap.result.part) throw InputError("a claim is about queries and keys, and there are none");
+  if (!tap.result.part) throw InputError("the claim requires queries and keys, found none");
   return *tap.result.part;
 }
 
-// [L_k, d_k]: of heads that share keys those that this one uses.
+// Keys that the head uses, possibly shared with others.  [L_k, d_k]
 Tensor keys_of(const Part& part, Index head) {
-  if (!part.k.defined()) throw InputError("a claim is about keys, and the head has none");
+  if (!part.k.defined()) throw InputError("the claim requires keys, which the head does not have");
   const Tensor& all = part.k.value();  // [h_kv, L_k, d_k]
   const Index own = head / (part.heads / all.dim(0));
   return all.slice(own, 1).reshaped({all.dim(1), all.dim(2)});
@@ -73,7 +73,7 @@ double keys_apart(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   const Part& part = part_of_tap(tap);
-  need(head + 1, part.heads, "the next head");
+  check_index(head + 1, part.heads, "the next head");
   const Tensor own = keys_of(part, head);
   const Tensor next = keys_of(part, head + 1);
   return largest(own.shape(), [&](Index c, Index n) {
@@ -81,7 +81,7 @@ double keys_apart(const Traces& traces, const Claim& claim) {
   });
 }
 
-// What a cache holds of each token: its keys and values in all layers.
+// Numbers that a KV cache holds per token, over all layers.
 double cached_numbers(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const TracePart part = part_of(trace, claim);
@@ -89,11 +89,11 @@ double cached_numbers(const Traces& traces, const Claim& claim) {
   const AttentionTap* last = nullptr;
   for (const HeadRef& at : trace.heads(part)) {
     const AttentionTap* tap = trace.find(at);
-    if (tap == last) continue;  // another head of the group
+    if (tap == last) continue;  // same head group
     last = tap;
     const Part& kept = part_of_tap(*tap);
     for (const Var& rows : {kept.k, kept.v}) {
-      if (!rows.defined()) throw InputError("a claim is about keys and values, and there are none");
+      if (!rows.defined()) throw InputError("the claim requires keys and values, found none");
       count += static_cast<double>(rows.dim(0) * rows.dim(2));
     }
   }
@@ -104,16 +104,15 @@ double cached_numbers(const Traces& traces, const Claim& claim) {
 
 std::vector<Measure> vector_measures() {
   return {
-      {"score", "score of the pair, before the softmax", true, true, false, score},
+      {"score", "score of the pair before the softmax", true, true, false, score},
       {"score_spread", "standard deviation of the scores of a head's allowed pairs", false, false,
        false, score_spread},
-      {"largest_weight", "the largest weight of a row, mean over the rows", false, false, false,
+      {"largest_weight", "mean over the rows of the largest weight", false, false, false,
        largest_weight},
-      {"keys_apart",
-       "the largest difference between the keys of this head and those of the next head", false,
-       false, false, keys_apart},
-      {"cached_numbers", "numbers that a cache of keys and values keeps of each token, all layers",
-       false, false, false, cached_numbers},
+      {"keys_apart", "largest difference between the keys of this head and the next", false, false,
+       false, keys_apart},
+      {"cached_numbers", "numbers per token in the KV cache, over all layers", false, false, false,
+       cached_numbers},
   };
 }
 

@@ -19,10 +19,10 @@ Parameter start_parameter() {
   return {.key = "start",
           .symbol = "",
           .label = "Start",
-          .help = "The id that a target begins with.",
+          .help = "Id that every target begins with.",
           .required = true,
           .initial = Index{0},
-          .slider_most = 256};
+          .slider = {.max = 256}};
 }
 
 std::string start_refusal(const ModelConfig& config) {

@@ -1,4 +1,5 @@
-// Architectures: how layers make a model (SPEC-MODELS section 2). One file each in architectures/;
+// Architectures: decoder, encoder-decoder, Universal Transformer, recurrent networks with
+// attention, Decision Transformer (spec-models.md, section 2). One file each in architectures/;
 // architectures() is their ordered list.
 #pragma once
 
@@ -18,47 +19,47 @@ class WeightList;
 
 enum class Reads {
   Tokens,           // one sequence
-  SourceAndTarget,  // a source and what was made of it so far
+  SourceAndTarget,  // a source and the target so far
   Trajectories,     // returns, states and actions
 };
 
-// How long what a run reads is, in tokens; a target of architectures that write one, else 0.
+// Input length of a run in tokens; `target` is 0 unless the architecture generates a target.
 struct RunLength {
   Index tokens = 0, target = 0;
 };
 
-// Layers that are run and recorded alike: what they take is counted before a run begins.
+// Layers with equal cost and equal records; the basis of memory estimates before a run.
 struct LayerRuns {
-  double times = 0;           // how often all layers of the stack are run
+  double times = 0;           // how often the whole stack runs
   Index rows = 0, keys = 0;   // L_q, L_k
-  bool of_encoder = false;    // else of the decoder's head groups
-  bool has_attention = true;  // else of something recurrent
+  bool is_encoder = false;    // else the decoder's head groups
+  bool has_attention = true;  // else recurrent
 };
 
 struct Architecture : Info {
   Reads reads = Reads::Tokens;
-  bool has_encoder = false;  // of layers: "encoder_variant", "encoder_position" in its JSON
-  bool has_exits = false;    // can have exits
+  bool has_encoder = false;  // "encoder_variant", "encoder_position" in its JSON
+  bool has_exits = false;    // supports early exits
   bool has_segments = false;
   bool has_self_attention = true;  // in its decoder
-  bool one_stack = false;  // all its layers are one stack that runs once: Join::run_layers may
-  bool caches = false;     // keys and values of earlier tokens can be kept, attention allowing
-  // Why a model cannot be so: "architecture: ..."; empty: it can.
+  bool is_single_stack = false;    // one stack that runs once (see run_layers)
+  bool can_cache = false;          // supports caching keys and values, if its attention does
+  // Reason why a model cannot have this architecture ("architecture: ..."); empty: none.
   std::function<std::string(const ModelConfig&)> refusal;
-  // What else a model of another architecture must be to be run as this one; empty: nothing.
+  // Adjusts other settings of a model that is switched to this architecture; empty: no changes.
   std::function<void(ModelConfig&)> adapt;
   std::function<void(WeightList&)> add_weights;
   std::function<Output(Pass&, const Batch&)> run;
-  // What is run for so many tokens. Empty: all layers, once, on all tokens.
+  // Layers that run for a given length. Empty: all layers once, on all tokens.
   std::function<std::vector<LayerRuns>(const ModelConfig&, RunLength)> layer_runs;
-  // Which parts of addresses tell its taps apart.
+  // Parts of an address that distinguish its taps.
   std::function<AddressParts(const ModelConfig&)> parts;
 };
 
 const std::vector<Architecture>& architectures();       // "decoder" first
 const Architecture& architecture(std::string_view id);  // InputError "architecture.type: ..."
 
-// The id that a target begins with, of architectures that write one: parameter and check.
+// Parameter "start", the id that every target begins with, and its check.
 Parameter start_parameter();
 std::string start_refusal(const ModelConfig& config);
 

@@ -23,13 +23,14 @@ Batch next_token_batch(IntTensor ids) {
   return batch;
 }
 
-Loss weighed_loss(std::string name, const Var& value, double weight) {
+Loss weighted_loss(std::string name, const Var& value, double weight) {
   return {std::move(name), value, weight == 1 ? value : scale(value, static_cast<float>(weight))};
 }
 
 Var Output::total_loss() const {
   Var total;
-  for (const Loss& loss : losses) total = total.defined() ? add(total, loss.weighed) : loss.weighed;
+  for (const Loss& loss : losses)
+    total = total.defined() ? add(total, loss.weighted) : loss.weighted;
   return total;
 }
 

@@ -1,4 +1,4 @@
-// What a model is given, and what it gives.
+// Input and output of a model.
 #pragma once
 
 #include <string>
@@ -8,40 +8,40 @@
 
 namespace attnscope {
 
-// Sequences of one length, B of them. A field that an architecture does not read is undefined.
+// B sequences of equal length. Fields that an architecture does not read are undefined.
 struct Batch {
-  IntTensor ids;      // [B, L] what the model (of an encoder-decoder: the decoder) reads
-  IntTensor types;    // [B, L] kinds of tokens (EmbeddingConfig::types); undefined: all 0
-  Tensor patches;     // [B, n, e] pixels of the pieces of an image; undefined where none is seen so
-  IntTensor source;   // [B, L_source] what an encoder reads
-  IntTensor targets;  // what is to be predicted at each position, -1: nothing; undefined: no losses
-  // A trajectory: returns to go [B, T], states [B, T, s], actions [B, T] (-1: not taken yet).
+  IntTensor ids;      // [B, L] input of the model (encoder-decoder: of the decoder)
+  IntTensor types;    // [B, L] token types (EmbeddingConfig::types); undefined: all 0
+  Tensor patches;     // [B, n, e] pixels of image patches; undefined without patches
+  IntTensor source;   // [B, L_source] input of the encoder
+  IntTensor targets;  // [B, L] token to predict at each position, -1: none; undefined: no losses
+  // Trajectory: returns to go [B, T], states [B, T, s], actions [B, T] (-1: not taken yet).
   Tensor returns, states;
   IntTensor actions;
-  double progress = 1;  // the share of training that is done, on which some losses depend
+  double progress = 1;  // share of training completed, in [0, 1]; some losses depend on it
 
   Index size() const;    // B
-  Index length() const;  // positions whose next one is predicted
+  Index length() const;  // positions that predict a token
 };
 
-// A batch for next tokens: targets are the ids themselves, one place earlier; the last has none.
+// Next-token batch: targets are the ids shifted by one position; the last position has none.
 Batch next_token_batch(IntTensor ids);
 
 // One loss of a model.
 struct Loss {
   std::string name;  // "language_model"
   Var value;         // []
-  Var weighed;       // [] what of it is trained: its terms times their weights
+  Var weighted;      // [] as added to the total: terms times their weights
 };
-Loss weighed_loss(std::string name, const Var& value, double weight = 1);
+Loss weighted_loss(std::string name, const Var& value, double weight = 1);
 
 struct Output {
   Var logits;                // [B, L, vocabulary]; undefined without an output head
-  std::vector<Loss> losses;  // where the batch has targets
-  IntTensor exits;           // [B, L] the layer at which each token left, from 1; or undefined
-  Tensor log_probabilities;  // [n, vocabulary] of a mixture with what was retrieved; or undefined
+  std::vector<Loss> losses;  // if the batch has targets
+  IntTensor exits;  // [B, L] exit layer of each token, from 1; undefined without early exits
+  Tensor log_probabilities;  // [n, vocabulary] of a mixture with retrieved tokens; or undefined
 
-  // What is trained, []; undefined without losses.
+  // Sum of the weighted losses, []; undefined without losses.
   Var total_loss() const;
 };
 

@@ -9,14 +9,14 @@ namespace attnscope {
 
 namespace {
 
-// A continuation with one id more, not written out.
-struct Longer {
+// A continuation extended by one id, stored as a reference to the original.
+struct Extension {
   std::size_t beam = 0;
-  std::int32_t id = -1;  // -1: it had ended, and is as it was
+  std::int32_t id = -1;  // -1: already ended, not extended
   double log_probability = 0;
 };
 
-// The logarithms of the softmax of a row.  [vocabulary]
+// Log-softmax of a row.  [vocabulary]
 std::vector<double> log_probabilities(const float* logits, Index vocabulary) {
   const double most = static_cast<double>(*std::max_element(logits, logits + vocabulary));
   double sum = 0;
@@ -24,7 +24,7 @@ std::vector<double> log_probabilities(const float* logits, Index vocabulary) {
     sum += std::exp(static_cast<double>(logits[id]) - most);
   }
   if (!std::isfinite(most) || !std::isfinite(sum)) {
-    throw WorkError("the model's logits are no finite numbers");
+    throw WorkError("the model's logits are not finite");
   }
   std::vector<double> result(static_cast<std::size_t>(vocabulary));
   for (Index id = 0; id < vocabulary; ++id) {
@@ -39,11 +39,11 @@ class Search {
          const Stop& stop)
       : model_(model), prompt_(prompt), options_(options), stop_(stop) {}
 
-  // The likeliest continuations of these with one id more.
+  // Most likely extensions of `beams` by one id.
   std::vector<Beam> after(const std::vector<Beam>& beams) const {
     const Index vocabulary = model_.config.vocabulary;
     std::vector<std::size_t> open;
-    std::vector<Longer> all;
+    std::vector<Extension> all;
     for (std::size_t n = 0; n < beams.size(); ++n) {
       if (beams[n].ended) {
         all.push_back({n, -1, beams[n].log_probability});
@@ -51,26 +51,26 @@ class Search {
         open.push_back(n);
       }
     }
-    // So many at a time that the logits of all their positions take no more than 256 MiB.
+    // Batch size limited so that the logits of all positions use at most 256 MiB.
     const auto length = static_cast<Index>(prompt_.size() + beams[open.front()].ids.size());
     const auto some = static_cast<std::size_t>(
         std::max<Index>(1, (Index{1} << 26) / std::max<Index>(1, length * vocabulary)));
     for (std::size_t first = 0; first < open.size(); first += some) {
       const std::size_t last = std::min(first + some, open.size());
-      add_longer(beams,
-                 {open.begin() + static_cast<std::ptrdiff_t>(first),
-                  open.begin() + static_cast<std::ptrdiff_t>(last)},
-                 all);
+      add_extensions(beams,
+                     {open.begin() + static_cast<std::ptrdiff_t>(first),
+                      open.begin() + static_cast<std::ptrdiff_t>(last)},
+                     all);
       all = best_of(std::move(all));
     }
     return written_out(beams, std::move(all));
   }
 
  private:
-  std::vector<Longer> best_of(std::vector<Longer> all) const {
+  std::vector<Extension> best_of(std::vector<Extension> all) const {
     const auto kept = std::min(all.size(), static_cast<std::size_t>(options_.width));
     std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
-                      [](const Longer& a, const Longer& b) {
+                      [](const Extension& a, const Extension& b) {
                         if (a.log_probability != b.log_probability) {
                           return a.log_probability > b.log_probability;
                         }
@@ -81,23 +81,23 @@ class Search {
   }
 
   std::vector<Beam> written_out(const std::vector<Beam>& beams,
-                                const std::vector<Longer>& kept) const {
+                                const std::vector<Extension>& kept) const {
     std::vector<Beam> result;
-    for (const Longer& longer : kept) {
+    for (const Extension& longer : kept) {
       Beam beam = beams[longer.beam];
       if (longer.id >= 0) {
         beam.ids.push_back(longer.id);
         beam.log_probability = longer.log_probability;
-        beam.ended = std::ranges::count(options_.ends, longer.id) > 0;
+        beam.ended = std::ranges::count(options_.end_ids, longer.id) > 0;
       }
       result.push_back(std::move(beam));
     }
     return result;
   }
 
-  // With every id that may follow these.
-  void add_longer(const std::vector<Beam>& beams, const std::vector<std::size_t>& open,
-                  std::vector<Longer>& all) const {
+  // Adds the extensions of the `open` beams by every possible id.
+  void add_extensions(const std::vector<Beam>& beams, const std::vector<std::size_t>& open,
+                      std::vector<Extension>& all) const {
     const Index vocabulary = model_.config.vocabulary;
     const Tensor logits = next_logits(beams, open);  // [open, vocabulary]
     for (std::size_t row = 0; row < open.size(); ++row) {
@@ -166,11 +166,11 @@ BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prom
                      std::to_string(number));
   };
   positive("beams", options.width);
-  positive("tokens", options.most);
+  positive("tokens", options.max_tokens);
   const Search search(model, prompt, options, stop);
   BeamSearch found;
   std::vector<Beam> beams{Beam{}};
-  for (Index n = 0; n < options.most && !beams.front().ended; ++n) {
+  for (Index n = 0; n < options.max_tokens && !beams.front().ended; ++n) {
     stop.check();
     beams = search.after(beams);
     found.steps.push_back(beams);

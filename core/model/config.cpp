@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 
 namespace attnscope {
 
@@ -36,14 +36,14 @@ Index weights_of_layer(const ModelConfig& config, Index layer) {
   if (config.own_layers == 0) return layer;
   const Index own = layer * config.own_layers / config.layers;
   return (own * config.layers + config.own_layers - 1) /
-         config.own_layers;  // the first that has it
+         config.own_layers;  // first layer with these weights
 }
 
 Choice default_architecture() {
   return default_choice(architectures().front());
 }
-Choice default_join() {
-  return default_choice(joins().front());
+Choice default_residual_connection() {
+  return default_choice(residual_connections().front());
 }
 Choice default_input() {
   return default_choice(input_kinds().front());
@@ -92,8 +92,8 @@ const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups) 
   }
   if (!any) return nullptr;
   if (!all) {
-    throw InputError("position: an encoding of the input (" + common->id +
-                     ") acts on all heads of all layers, so all groups must name the same");
+    throw InputError("position: an input encoding (" + common->id +
+                     ") affects all heads of all layers; expected the same one in all groups");
   }
   return common;
 }
@@ -102,15 +102,16 @@ const Choice* input_encoding(const ModelConfig& config) {
   return input_encoding(config.groups);
 }
 
-bool fills_in(const ModelConfig& config) {
+bool is_masked_model(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   return values.has("masked") && values.real("masked") > 0;
 }
 
 std::int32_t mask_id(const ModelConfig& config) {
   const Values& values = config.architecture.values;
-  return fills_in(config) && values.has("mask") ? static_cast<std::int32_t>(values.integer("mask"))
-                                                : -1;
+  return is_masked_model(config) && values.has("mask")
+             ? static_cast<std::int32_t>(values.integer("mask"))
+             : -1;
 }
 
 bool in_every_layer(const Choice& encoding) {
@@ -142,9 +143,9 @@ std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config) {
       static_cast<std::size_t>(config.architecture.values.integer("encoder_layers")), {group});
 }
 
-bool looks_ahead(const ModelConfig& config) {
+bool leaks_future(const ModelConfig& config) {
   const auto ahead = [](const HeadGroup& group) {
-    return !variant(group.variant.id).causal_by_definition;
+    return !variant(group.variant.id).causality.by_definition;
   };
   return !config.causal && architecture(config.architecture.id).has_self_attention &&
          std::ranges::any_of(config.groups,

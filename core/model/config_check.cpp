@@ -1,29 +1,29 @@
-// What a configuration must be.
+// Validation of configurations.
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
 #include "core/model/losses.h"
+#include "core/model/residual_connection.h"
 
 namespace attnscope {
 
 namespace {
 
-// What only segments give a meaning, and encodings that have none for what is remembered.
+// Rejects parameters that only segments give a meaning, and encodings that have none for memory.
 void check_segments(const ModelConfig& config, const HeadGroup& group, const std::string& at) {
   const Variant& v = variant(group.variant.id);
   if (config.segment > 0) return;
   for (const Parameter& parameter : v.parameters) {
-    if (!parameter.of_segments || !group.variant.values.has(parameter.key)) continue;
+    if (!parameter.scope.segments || !group.variant.values.has(parameter.key)) continue;
     throw InputError(at + "variant." + parameter.key +
-                     ": expected a model that reads in segments "
-                     "(\"segment\"), found one that reads at once");
+                     ": expected a model with segments "
+                     "(\"segment\"), found one without");
   }
 }
 
-// The groups of one layer of a stack.
+// Checks the groups of one layer of a stack.
 void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups, Index layer,
                  bool causal, const std::string& at) {
   const Index shared = config.heads / config.kv_heads;
@@ -42,7 +42,7 @@ void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups
                        " share one key-value head");
     }
     Dimensions dimensions = group_dimensions(config, range);
-    if (variant(groups[g].variant.id).remember && config.segment > 0) {
+    if (variant(groups[g].variant.id).memory.remember && config.segment > 0) {
       const Values& values = groups[g].variant.values;
       dimensions.memory = values.has("memory") ? values.integer("memory") : config.segment;
       dimensions.memory_given = true;
@@ -58,24 +58,25 @@ void check_encoder(const ModelConfig& config, const std::string& at) {
   Index layer = 0;
   for (const auto& groups : encoder_groups(config)) {
     for (const HeadGroup& group : groups) {
-      if (!variant(group.variant.id).causal_by_definition) continue;
+      if (!variant(group.variant.id).causality.by_definition) continue;
       throw InputError(
           at + "architecture.encoder_variant: " + group.variant.id +
-          " is causal by definition, and an encoder sees both sides; expected another");
+          " is causal by definition; expected a bidirectional variant for the encoder");
     }
     check_layer(config, groups, layer++, false, at + "architecture.encoder: ");
   }
 }
 
-// Rows that are remembered have no places but their distances.
+// Remembered rows have distances, but no absolute positions.
 void check_memory_positions(const ModelConfig& config, const std::string& at) {
   if (config.segment == 0) return;
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
-      if (!variant(group.variant.id).remember || !encoding(group.encoding.id).absolute) continue;
-      throw InputError(at + "position: " + group.encoding.id + " gives places, and what " +
-                       group.variant.id +
-                       " remembers has distances alone; expected an encoding of distances");
+      if (!variant(group.variant.id).memory.remember || !encoding(group.encoding.id).absolute)
+        continue;
+      throw InputError(at + "position: " + group.encoding.id +
+                       " encodes absolute positions, but the memory of " + group.variant.id +
+                       " has distances only; expected a relative encoding");
     }
   }
 }
@@ -89,15 +90,17 @@ void check_choice(const Info& info, const Choice& choice, const char* name,
 void check_choices(const ModelConfig& config, const std::string& at) {
   const Architecture& of = architecture(config.architecture.id);
   check_choice(of, config.architecture, "architecture", of.refusal ? of.refusal(config) : "", at);
-  const Join& join = attnscope::join(config.join.id);
-  check_choice(join, config.join, "join", join.refusal ? join.refusal(config) : "", at);
+  const ResidualConnection& residual_connection =
+      attnscope::residual_connection(config.residual_connection.id);
+  check_choice(residual_connection, config.residual_connection, "join",
+               residual_connection.refusal ? residual_connection.refusal(config) : "", at);
   const InputKind& input = input_kind(config.input.id);
   check_choice(input, config.input, "input", input.refusal ? input.refusal(config) : "", at);
   if (config.exits) {
     check_choice(exit_rule(config.exits->id), *config.exits, "exits", exits_refusal(config), at);
   }
   if (config.segment > 0 && !of.has_segments) {
-    throw InputError(at + "segment: " + of.id + " reads its input at once; expected no segment");
+    throw InputError(at + "segment: " + of.id + " does not support segments; expected no segment");
   }
   const std::string auxiliary = auxiliary_refusal(config);
   if (!auxiliary.empty()) throw InputError(at + auxiliary);
@@ -107,7 +110,7 @@ void check_adaptive(const ModelConfig& config, const std::string& at) {
   const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
   if (adaptive == AdaptiveVocabulary{}) return;
   if (adaptive.cutoffs.empty()) {
-    throw InputError(at + "embedding.narrowing: expected cutoffs, whose tables are narrower");
+    throw InputError(at + "embedding.narrowing: expected embedding.cutoffs, found none");
   }
   for (const VocabularyCluster& cluster : vocabulary_clusters(config)) {
     if (cluster.count < 1) {
@@ -115,87 +118,89 @@ void check_adaptive(const ModelConfig& config, const std::string& at) {
                        std::to_string(config.vocabulary));
     }
     if (cluster.width < 1) {
-      throw InputError(at + "embedding.narrowing: the last cluster would have no numbers; " +
-                       "expected a smaller one, found " + std::to_string(adaptive.narrowing));
+      throw InputError(at + "embedding.narrowing: the last cluster would have width 0; " +
+                       "expected a smaller number, found " + std::to_string(adaptive.narrowing));
     }
   }
   const bool plain = config.architecture.id == default_architecture().id &&
                      input_kind(config.input.id).is_text && !config.exits &&
                      config.auxiliary == Auxiliary{} && !config.head.transform &&
-                     !join(config.join.id).run_layers;
+                     !residual_connection(config.residual_connection.id).run_layers;
   if (plain) return;
   throw InputError(at +
-                   "embedding.cutoffs: expected a decoder of text without exits, auxiliary "
+                   "embedding.cutoffs: expected a text decoder without exits, auxiliary "
                    "losses, head.transform and reversible layers");
 }
 
-// What tokens have before the first layer and behind the last, in models that have such.
+// Checks options of the embedding and the output head, and shared layer weights.
 void check_ends(const ModelConfig& config, const std::string& at) {
   const std::string& type = config.architecture.id;
   const Reads reads = architecture(type).reads;
-  const bool one_stack = type == default_architecture().id;
+  const bool is_single_stack = type == default_architecture().id;
   const bool both = reads == Reads::SourceAndTarget && architecture(type).has_encoder;
   const bool acts = reads == Reads::Trajectories;
   const bool text = input_kind(config.input.id).is_text;
-  const bool whole = text || input_kind(config.input.id).is_whole;
+  const bool whole = text || input_kind(config.input.id).uses_patches;
   const EmbeddingConfig& embedding = config.embedding;
   const auto refuse = [&](const std::string& what, const std::string& why) {
     throw InputError(at + what + ": " + why);
   };
-  if (embedding.types > 0 && (!one_stack || !text)) {
+  if (embedding.types > 0 && (!is_single_stack || !text)) {
     refuse("embedding.types",
-           "kinds of tokens are those of one text; expected a decoder of text "
+           "expected a text decoder "
            "(or encoder), found " +
                type);
   }
   if (embedding.types > 0 && config.segment > 0) {
-    refuse("embedding.types", "expected a text that is read at once, found segments");
+    refuse("embedding.types", "expected no segments, found segments");
   }
-  if (embedding.norm && ((!one_stack && !both && !acts) || !whole)) {
+  if (embedding.norm && ((!is_single_stack && !both && !acts) || !whole)) {
     refuse("embedding.norm",
-           "expected decoder or encoder_decoder, of text or pieces of an image, or trajectory, "
+           "expected decoder or encoder_decoder, of text or image patches, or trajectory, "
            "found " +
                type);
   }
-  if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
-                               config.ingredients.shared_norm || config.join != default_join())) {
+  if (embedding.first_norm && (!is_single_stack || !embedding.norm || !norm_before(config) ||
+                               config.model_options.shared_norm ||
+                               config.residual_connection != default_residual_connection())) {
     refuse("embedding.first_norm",
-           "expected a decoder (or encoder) with embedding.norm, norms before its blocks and join "
+           "expected a decoder (or encoder) with embedding.norm, pre_norm true and join "
            "residual");
   }
   if (embedding.width > 0) {
-    if (!one_stack || !text) {
-      refuse("embedding.width", "expected a decoder of text (or encoder), found " + type);
+    if (!is_single_stack || !text) {
+      refuse("embedding.width", "expected a text decoder (or encoder), found " + type);
     }
     const Choice* placed = input_encoding(config);
     if (placed && !added_to_input(*placed)) {
       refuse("embedding.width",
-             "positions that are added in layers are as wide as the model; expected encodings that "
-             "are added once, or none");
+             "positions added in layers have the model's width; expected input encodings that are "
+             "added once, or none");
     }
   }
   if (embedding.width > 0 && embedding.adaptive.cutoffs.empty() && config.tied_output &&
-      !config.head.transform && config.ingredients.output_head) {
+      !config.head.transform && config.model_options.output_head) {
     refuse("embedding.width",
-           "the output is tied to a table that is not as wide as the model; expected tied_output "
-           "false, or head.transform, which goes from one width to the other");
+           "the tied token table is not as wide as the model; expected tied_output false, or "
+           "head.transform, which converts the width");
   }
   const bool head = config.head != HeadConfig{};
-  if (head && !one_stack && !both && !(acts && !config.head.transform)) {
+  if (head && !is_single_stack && !both && !(acts && !config.head.transform)) {
     refuse("head", "expected decoder or encoder_decoder, found " + type);
   }
   if (head && config.exits && config.exits->values.choice("classifier") == "own") {
-    refuse("head", "expected exits without classifiers of their own (classifier \"shared\")");
+    refuse("head", "expected exits with shared classifiers (classifier \"shared\")");
   }
   if (config.own_layers > config.layers) {
     refuse("own_layers", "expected at most the " + std::to_string(config.layers) +
                              " layers, found " + std::to_string(config.own_layers));
   }
-  if (config.own_layers > 0 && !one_stack) {
+  if (config.own_layers > 0 && !is_single_stack) {
     refuse("own_layers", "expected architecture decoder, found " + type);
   }
-  if (config.own_layers > 0 && join(config.join.id).run_layers) {
-    refuse("own_layers", "join " + config.join.id + " computes each layer's weights by themselves");
+  if (config.own_layers > 0 && residual_connection(config.residual_connection.id).run_layers) {
+    refuse("own_layers",
+           "join " + config.residual_connection.id + " does not support shared layer weights");
   }
 }
 
@@ -211,7 +216,7 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
-  const std::string refused = ingredients_refusal(config);
+  const std::string refused = model_options_refusal(config);
   if (!refused.empty()) throw InputError(at + refused);
   check_choices(config, at);
   input_encoding(config);

@@ -1,4 +1,4 @@
-// Configurations as JSON, and back.
+// Conversion between configurations and JSON.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -8,33 +8,33 @@
 #include "core/model/config.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 
 namespace attnscope {
 
 namespace {
 
-// As kMostModelTokens and kMostModelWidth.
-constexpr Index kMostLayers = 1024;
-constexpr Index kMostHeads = 1024;
+// Further limits, as kMaxModelTokens and kMaxModelWidth.
+constexpr Index kMaxLayers = 1024;
+constexpr Index kMaxHeads = 1024;
 
-const std::vector<std::string> kNorms = {"layer", "rms"};  // as Norm counts
+const std::vector<std::string> kNorms = {"layer", "rms"};  // in the order of Norm
 const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
                                                "silu", "quick_gelu", "squared_relu"};
 
-// A variant's object, with the sizes that it leaves to the image.
+// Reads a variant; sizes that it leaves out are taken from the image.
 Choice variant_of(JsonObject& object, const ModelConfig& config) {
   const std::string path = object.path_of("variant");
   const Json& given = object.any("variant");
   const InputKind& input = input_kind(config.input.id);
-  if (!input.size_of) return variant_from_json(given, path);
+  if (!input.pattern_size) return variant_from_json(given, path);
   Json filled = given;
   for (const Parameter& parameter : variant(type_of(given, path)).parameters) {
-    if (parameter.of_image.empty()) continue;
-    const Index size = input.size_of(config.input.values, parameter.of_image);
+    if (parameter.scope.image.empty()) continue;
+    const Index size = input.pattern_size(config.input.values, parameter.scope.image);
     if (!filled.contains(parameter.key)) filled[parameter.key] = size;
     const bool same = filled[parameter.key] == size;
-    if (parameter.key == parameter.of_image && !same) {
+    if (parameter.key == parameter.scope.image && !same) {
       throw InputError(path + "." + parameter.key + ": expected the image's " +
                        std::to_string(size) + ", found " + shortened(filled[parameter.key]));
     }
@@ -49,7 +49,7 @@ std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::strin
   for (std::size_t g = 0; g < list.size(); ++g) {
     JsonObject object(list[g], path + "[" + std::to_string(g) + "]");
     HeadGroup group;
-    group.heads = object.integer("heads", 1, kMostHeads);
+    group.heads = object.integer("heads", 1, kMaxHeads);
     if (object.has("variant")) {
       group.variant = variant_of(object, config);
     }
@@ -81,7 +81,7 @@ void read_groups(JsonObject& object, ModelConfig& config) {
   }
 }
 
-// Its object also says what an encoder of layers does.
+// Reads an architecture; its object also holds the encoder's variant and position encoding.
 void read_architecture(JsonObject& object, ModelConfig& config) {
   const std::string path = object.path_of("architecture");
   Json value = object.any("architecture");
@@ -104,18 +104,18 @@ void read_architecture(JsonObject& object, ModelConfig& config) {
 void read_auxiliary(JsonObject& object, ModelConfig& config) {
   JsonObject auxiliary(object.any("auxiliary"), object.path_of("auxiliary"));
   config.auxiliary.layers = auxiliary.flag_or("layers", false);
-  config.auxiliary.future = auxiliary.integer_or("future", 0, 0, kMostLayers);
+  config.auxiliary.future = auxiliary.integer_or("future", 0, 0, kMaxLayers);
   auxiliary.finish();
 }
 
 void read_ends(JsonObject& object, ModelConfig& config) {
   if (object.has("embedding")) {
     JsonObject embedding(object.any("embedding"), object.path_of("embedding"));
-    config.embedding.width = embedding.integer_or("width", 0, 0, kMostModelWidth);
-    config.embedding.types = embedding.integer_or("types", 0, 0, kMostModelWidth);
+    config.embedding.width = embedding.integer_or("width", 0, 0, kMaxModelWidth);
+    config.embedding.types = embedding.integer_or("types", 0, 0, kMaxModelWidth);
     config.embedding.norm = embedding.flag_or("norm", false);
     config.embedding.first_norm = embedding.flag_or("first_norm", false);
-    config.embedding.adaptive.narrowing = embedding.integer_or("narrowing", 1, 1, kMostModelWidth);
+    config.embedding.adaptive.narrowing = embedding.integer_or("narrowing", 1, 1, kMaxModelWidth);
     if (embedding.has("cutoffs")) {
       for (const Json& cutoff : embedding.array("cutoffs")) {
         if (!cutoff.is_number_integer()) embedding.fail("cutoffs", "ids in rising order");
@@ -132,16 +132,17 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     config.head.bias = head.flag_or("bias", false);
     head.finish();
   }
-  config.own_layers = object.integer_or("own_layers", 0, 0, kMostLayers);
+  config.own_layers = object.integer_or("own_layers", 0, 0, kMaxLayers);
 }
 
-// What is chosen of lists that have Infos.
+// Reads the choices from lists with Infos.
 void read_choices(JsonObject& object, ModelConfig& config) {
   if (object.has("architecture")) read_architecture(object, config);
-  config.join = choice_member(join, object, "join").value_or(config.join);
+  config.residual_connection =
+      choice_member(residual_connection, object, "join").value_or(config.residual_connection);
   config.exits = choice_member(exit_rule, object, "exits");
   config.input = choice_member(input_kind, object, "input").value_or(config.input);
-  config.segment = object.has("segment") ? object.integer("segment", 1, kMostModelTokens) : 0;
+  config.segment = object.has("segment") ? object.integer("segment", 1, kMaxModelTokens) : 0;
   if (object.has("auxiliary")) read_auxiliary(object, config);
 }
 
@@ -151,15 +152,15 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   ModelConfig config;
   object.ignore("model_type");
-  config.vocabulary = object.integer("vocabulary", 1, kMostModelTokens);
-  config.context = object.integer("context", 1, kMostModelTokens);
-  config.width = object.integer("width", 1, kMostModelWidth);
-  config.layers = object.integer("layers", 1, kMostLayers);
-  config.heads = object.integer("heads", 1, kMostHeads);
-  config.kv_heads = object.integer_or("kv_heads", config.heads, 1, kMostHeads);
+  config.vocabulary = object.integer("vocabulary", 1, kMaxModelTokens);
+  config.context = object.integer("context", 1, kMaxModelTokens);
+  config.width = object.integer("width", 1, kMaxModelWidth);
+  config.layers = object.integer("layers", 1, kMaxLayers);
+  config.heads = object.integer("heads", 1, kMaxHeads);
+  config.kv_heads = object.integer_or("kv_heads", config.heads, 1, kMaxHeads);
   config.head_size = object.integer_or("head_size", std::max<Index>(config.width / config.heads, 1),
-                                       1, kMostModelWidth);
-  config.hidden = object.integer("hidden", 0, 8 * kMostModelWidth);
+                                       1, kMaxModelWidth);
+  config.hidden = object.integer("hidden", 0, 8 * kMaxModelWidth);
   config.norm = static_cast<Norm>(object.choice_or("norm", 1, kNorms));
   config.norm_epsilon = object.number_or("norm_epsilon", config.norm_epsilon, 0, 1);
   config.pre_norm = object.flag_or("pre_norm", config.pre_norm);
@@ -170,7 +171,7 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.tied_output = object.flag_or("tied_output", config.tied_output);
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
-  read_ingredients(object, config.ingredients);
+  read_model_options(object, config.model_options);
   read_ends(object, config);
   read_choices(object, config);
   read_groups(object, config);
@@ -188,7 +189,7 @@ Json architecture_to_json(const ModelConfig& config) {
   return object;
 }
 
-// What is not as it is without a word.
+// Adds members with non-default values.
 void add_ends(const ModelConfig& config, Json& object) {
   const EmbeddingConfig& embedding = config.embedding;
   if (embedding != EmbeddingConfig{}) {
@@ -214,7 +215,8 @@ void add_choices(const ModelConfig& config, Json& object) {
   if (config.architecture != default_architecture()) {
     object["architecture"] = architecture_to_json(config);
   }
-  if (config.join != default_join()) object["join"] = to_json(config.join);
+  if (config.residual_connection != default_residual_connection())
+    object["join"] = to_json(config.residual_connection);
   if (config.exits) object["exits"] = to_json(*config.exits);
   if (config.input != default_input()) object["input"] = to_json(config.input);
   if (config.segment > 0) object["segment"] = config.segment;
@@ -246,7 +248,7 @@ Json to_json(const ModelConfig& config) {
                  {"tied_output", config.tied_output},
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
-  add_ingredients(config.ingredients, object);
+  add_model_options(config.model_options, object);
   add_ends(config, object);
   add_choices(config, object);
   if (is_uniform(config)) {

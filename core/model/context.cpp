@@ -3,8 +3,8 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/model/allowance.h"
 #include "core/model/model.h"
+#include "core/model/weight_budget.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -14,7 +14,7 @@ Model with_context(const Model& model, Index context) {
   result.config.context = context;
   check(result.config, "model");
   std::uint64_t number = 0;
-  Allowance allowance;
+  WeightBudget weight_budget;
   for (const WeightSpec& spec : weight_specs(result.config)) {
     ++number;
     const auto had = result.weights.find(spec.name);
@@ -23,12 +23,12 @@ Model with_context(const Model& model, Index context) {
     if (trained || !spec.initial) {
       throw InputError("overlong: the " + spec.owner + " of this model has " + spec.name + " of " +
                        to_string(had->second.shape()) + " for " +
-                       std::to_string(model.config.context) + " positions and none beyond, found " +
+                       std::to_string(model.config.context) + " positions, found " +
                        std::to_string(context) +
-                       " tokens; use the first or the last, or another encoding");
+                       " tokens; use the first or last tokens, or another encoding");
     }
-    allowance.take(spec.owner, spec.name, spec.shape);
-    had->second = Var(spec.initial(mixed_seed(0, number)));
+    weight_budget.reserve(spec.owner, spec.name, spec.shape);
+    had->second = Var(spec.initial(derived_seed(0, number)));
   }
   return result;
 }

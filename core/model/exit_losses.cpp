@@ -1,5 +1,5 @@
-// What models with exits learn from (SPEC-MODELS section 5): every layer's prediction, and what
-// teaches a rule where to leave.
+// Training losses of models with exits (spec-models.md, section 5): the predictions of all layers,
+// and the loss of the exit rule.
 #include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
@@ -14,7 +14,7 @@
 
 namespace attnscope {
 
-// The mean over the layers' losses, or that of the layers that were drawn.
+// Mean over the losses of all layers, or loss of the randomly drawn exit layers.
 Var ExitRun::language_model_loss(const IntTensor& targets) const {
   const IntTensor flat = targets.reshaped({rows_});
   Var sum;
@@ -30,7 +30,7 @@ Var ExitRun::language_model_loss(const IntTensor& targets) const {
     IntTensor own = flat.copy();
     Index count = 0;
     for (Index row = 0; row < rows_; ++row) {
-      if (left_[static_cast<std::size_t>(row)] != n) own[row] = -1;
+      if (exit_layers_[static_cast<std::size_t>(row)] != n) own[row] = -1;
       if (own[row] >= 0) ++count;
     }
     if (count == 0) continue;
@@ -51,7 +51,7 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
     const Var x(states_[static_cast<std::size_t>(n)].value());
     input.add_layer(out(n, x).value());
   }
-  const IntTensor best = oracle_layers(input);  // [rows], -1 where there is no target
+  const IntTensor best = oracle_layers(input);  // [rows], -1 without a target
   if (!rule_.makes_distribution) {
     if (distribution_.dim(0) == rows_) return cross_entropy(distribution_, best);
     // One q for all tokens of a sequence.
@@ -80,7 +80,7 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
   return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
 }
 
-// Whether a layer's guess is the last one's, layers weighed by n / (sum of n), n below N.
+// Loss of predicting agreement with the last layer; layer n < N has weight n / (sum of n).
 Var ExitRun::imitation_loss(const IntTensor& targets) const {
   const auto guesses = [&](Index n) {
     const Tensor logits = out(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
@@ -104,18 +104,18 @@ Var ExitRun::imitation_loss(const IntTensor& targets) const {
         add(multiply(softplus(scale(logit, -1)), same), multiply(softplus(logit), other)));
     const double share =
         2.0 * static_cast<double>(n) / static_cast<double>(layers_ * (layers_ - 1));
-    const Var weighed = scale(cost, static_cast<float>(share));
-    sum = sum.defined() ? add(sum, weighed) : weighed;
+    const Var weighted = scale(cost, static_cast<float>(share));
+    sum = sum.defined() ? add(sum, weighted) : weighted;
   }
   return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
 }
 
 void ExitRun::add_losses(const IntTensor& targets, Output& output) const {
-  output.losses.push_back(weighed_loss("language_model", language_model_loss(targets)));
+  output.losses.push_back(weighted_loss("language_model", language_model_loss(targets)));
   const bool trains_exits = rule_.distribution_at >= 0 || rule_.makes_distribution;
   if (!trains_exits && !rule_.imitates_last) return;
   const Var loss = trains_exits ? distribution_loss(targets) : imitation_loss(targets);
-  output.losses.push_back(weighed_loss("exit", loss, values_.real("exit_weight")));
+  output.losses.push_back(weighted_loss("exit", loss, values_.real("exit_weight")));
 }
 
 }  // namespace attnscope

@@ -13,7 +13,7 @@ namespace attnscope {
 
 namespace {
 
-// What a row's decision hangs on: the scores of its sequence, weighed by their distance.
+// Score of a row: scores of its sequence, weighted by distance.
 double combined(const OracleInput& input, const std::vector<double>& scores, Index row) {
   if (!input.by_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
   const Index first = row / input.length * input.length;

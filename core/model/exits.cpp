@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/find_by_id.h"
 #include "core/base/random.h"
@@ -15,13 +16,14 @@
 
 namespace attnscope {
 
-const std::vector<Exits>& exit_rules() {
-  static const std::vector<Exits> list{sequence_exits(), multinomial_exits(), geometric_exits(),
-                                       response_exits(), saturation_exits(),  classifier_exits()};
+const std::vector<ExitRule>& exit_rules() {
+  static const std::vector<ExitRule> list{sequence_exits(),   multinomial_exits(),
+                                          geometric_exits(),  response_exits(),
+                                          saturation_exits(), classifier_exits()};
   return list;
 }
 
-const Exits& exit_rule(std::string_view id) {
+const ExitRule& exit_rule(std::string_view id) {
   return find_by_id(exit_rules(), id, "exits.type");
 }
 
@@ -30,10 +32,10 @@ std::string exits_refusal(const ModelConfig& config) {
   const Architecture& of = architecture(config.architecture.id);
   if (!of.has_exits) {
     return "exits: tokens of " + of.id +
-           " cannot leave early; expected a decoder or an "
+           " cannot exit early; expected a decoder or an "
            "encoder-decoder";
   }
-  if (config.layers < 2) return "exits: expected two layers or more, found one";
+  if (config.layers < 2) return "exits: expected at least two layers, found one";
   if (config.segment > 0)
     return "exits: expected no segments, found segment " + std::to_string(config.segment);
   return "";
@@ -43,7 +45,7 @@ void add_exit_classifiers(WeightList& list) {
   const ModelConfig& config = list.config();
   if (config.exits->values.choice("classifier") != "own") return;
   list.set_owner("");
-  list.set_help("What each layer predicts by.");
+  list.set_help("Classifier of each layer.");
   for (Index n = 1; n < config.layers; ++n) {
     const std::string prefix = "exits." + std::to_string(n) + ".";
     if (config.pre_norm) list.norm(prefix + "norm");
@@ -59,31 +61,31 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
       layers_(config_.layers),
       rows_(x.dim(0)),
       length_(x.dim(0) / pass.batch()),
-      leaves_(pass.options().exit.has_value()),
+      exits_early_(pass.options().exit.has_value()),
       mixed_(pass.options().training && values_.choice("training") == "mixed"),
       states_{x},
       encoded_(encoded),
-      left_(static_cast<std::size_t>(x.dim(0)), 0) {
+      exit_layers_(static_cast<std::size_t>(x.dim(0)), 0) {
   if (rule_.distribution_at == 0) {
     const Var& seen = encoded.defined() ? encoded : x;
     distribution_ = rule_.distribution(pass, mean_rows(Var(seen.value()), pass.batch()));
-    if (leaves_) leave_by_distribution();
+    if (exits_early_) exit_by_distribution();
   }
-  if (mixed_) {  // "left" is drawn: the layer that is to predict
-    Random random(mixed_seed(pass.options().dropout_seed, 0x65786974));
-    for (Index& layer : left_) {
+  if (mixed_) {  // "left" is drawn: the layer that predicts
+    Random random(derived_seed(pass.options().dropout_seed, 0x65786974));
+    for (Index& layer : exit_layers_) {
       layer = 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(layers_)));
     }
   }
 }
 
-void ExitRun::follow(LayerStack& stack) {
+void ExitRun::attach_to(LayerStack& stack) {
   stack.after_layer = [this](Index n, const Var& before, const Var& after) {
     return after_layer(n, before, after);
   };
-  // A record shows the attention of all rows; without one the work of those that left is not done.
-  skips_ = leaves_ && !pass_.recorder().on() && pass_.batch() == 1;
-  if (skips_) {
+  // A trace shows the attention of all rows; without one, exited tokens are not computed.
+  skips_exited_ = exits_early_ && !pass_.recorder().on() && pass_.batch() == 1;
+  if (skips_exited_) {
     stack.active_rows = [this](Index) { return active_rows(); };
   }
 }
@@ -92,7 +94,7 @@ std::optional<std::vector<std::int32_t>> ExitRun::active_rows() const {
   std::vector<std::int32_t> active;
   const auto next = static_cast<Index>(states_.size());
   for (Index row = 0; row < rows_; ++row) {
-    const Index left = left_[static_cast<std::size_t>(row)];
+    const Index left = exit_layers_[static_cast<std::size_t>(row)];
     if (left == 0 || left >= next) active.push_back(static_cast<std::int32_t>(row));
   }
   if (static_cast<Index>(active.size()) == rows_) return std::nullopt;
@@ -100,7 +102,8 @@ std::optional<std::vector<std::int32_t>> ExitRun::active_rows() const {
 }
 
 Var ExitRun::out(Index n, const Var& x) const {
-  if (n == layers_ || values_.choice("classifier") != "own") return pass_.logits(pass_.end(x, ""));
+  if (n == layers_ || values_.choice("classifier") != "own")
+    return pass_.logits(pass_.final_norm(x, ""));
   const std::string prefix = "exits." + std::to_string(n) + ".";
   const Var state = config_.pre_norm ? pass_.norm(x, prefix + "norm") : x;
   return pass_.linear(state, prefix + "weight", "");
@@ -110,43 +113,45 @@ double ExitRun::threshold(Index row) const {
   const double given = *pass_.options().exit;
   const double decay = rule_.decays ? values_.real("decay") : 0;
   if (decay == 0) return given;
-  // Of tokens that come one by one nobody knows how many there will be: the context stands for it.
+  // When tokens arrive one by one, the length is unknown; the context replaces it.
   const State* cache = pass_.options().cache;
   const auto t = static_cast<double>(row % length_ + (cache ? cache->length : 0));
   const auto all = static_cast<double>(cache ? config_.context : length_);
   return std::clamp(0.9 * given + 0.1 * std::exp(-decay * t / all), 0.0, 1.0);
 }
 
-void ExitRun::leave_by_distribution() {
+void ExitRun::exit_by_distribution() {
   const Tensor& q = distribution_.value();  // [B or rows, N]
   for (Index row = 0; row < rows_; ++row) {
     const float* logits = q.data() + (q.dim(0) == rows_ ? row : row / length_) * layers_;
-    left_[static_cast<std::size_t>(row)] = std::max_element(logits, logits + layers_) - logits + 1;
+    exit_layers_[static_cast<std::size_t>(row)] =
+        std::max_element(logits, logits + layers_) - logits + 1;
   }
 }
 
-// How sure the rule is of the rows that are still there.
-void ExitRun::judge(Index n, const Var& before, const Var& after) {
+// Computes the rule's confidence for active rows and lets confident ones exit.
+void ExitRun::update_confidence(Index n, const Var& before, const Var& after) {
   Tensor confidence = Tensor::zeros({rows_});
   std::vector<std::int32_t> open;
   for (Index row = 0; row < rows_; ++row) {
-    const Index left = left_[static_cast<std::size_t>(row)];
+    const Index left = exit_layers_[static_cast<std::size_t>(row)];
     if (mixed_ || left == 0 || left >= n) open.push_back(static_cast<std::int32_t>(row));
   }
   if (!open.empty()) {
-    const Var x = some_rows(Var(after.value()), open);
+    const Var x = select_rows(Var(after.value()), open);
     const std::function<Var()> logits = [&] { return out(n, x); };
     const Tensor sure =
         rule_.sure_at_end && n == layers_
             ? Tensor::full({static_cast<Index>(open.size())}, 1)
-            : rule_.confidence({pass_, n, some_rows(Var(before.value()), open), x, logits}).value();
+            : rule_.confidence({pass_, n, select_rows(Var(before.value()), open), x, logits})
+                  .value();
     for (std::size_t i = 0; i < open.size(); ++i) {
       confidence[open[i]] = sure[static_cast<Index>(i)];
     }
   }
-  if (leaves_) {
+  if (exits_early_) {
     for (const std::int32_t row : open) {
-      Index& left = left_[static_cast<std::size_t>(row)];
+      Index& left = exit_layers_[static_cast<std::size_t>(row)];
       const bool sure = static_cast<double>(confidence[row]) >= threshold(row);
       if (left == 0 && (sure || n == layers_)) left = n;
     }
@@ -156,44 +161,45 @@ void ExitRun::judge(Index n, const Var& before, const Var& after) {
 
 Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
   Var state = after;
-  if (leaves_ || mixed_) {
+  if (exits_early_ || mixed_) {
     Tensor goes_on = Tensor::full({rows_}, 1);
     bool all = true;
     for (Index row = 0; row < rows_; ++row) {
-      const Index left = left_[static_cast<std::size_t>(row)];
+      const Index left = exit_layers_[static_cast<std::size_t>(row)];
       if (left == 0 || left >= n) continue;
       goes_on[row] = 0;
       all = false;
     }
-    if (!all && !skips_) state = chosen_rows(goes_on, after, before);
+    if (!all && !skips_exited_) state = choose_rows(goes_on, after, before);
   }
   states_.push_back(state);
   if (rule_.distribution_at == n) {
     distribution_ = rule_.distribution(pass_, Var(state.value()));
-    if (leaves_) leave_by_distribution();
+    if (exits_early_) exit_by_distribution();
   }
-  // In training only what is trained is worked out: distribution_loss() and imitation_loss().
+  // In training, only trained terms are computed: distribution_loss() and imitation_loss().
   const bool shown = pass_.recorder().on();
-  if (rule_.confidence && leaves_ && n == layers_ &&
-      !shown) {  // whoever is still there leaves here
-    std::ranges::replace(left_, Index{0}, layers_);
-  } else if (rule_.confidence && (leaves_ || shown)) {
-    judge(n, before, state);
+  if (rule_.confidence && exits_early_ && n == layers_ &&
+      !shown) {  // all remaining tokens exit here
+    std::ranges::replace(exit_layers_, Index{0}, layers_);
+  } else if (rule_.confidence && (exits_early_ || shown)) {
+    update_confidence(n, before, state);
   }
   return state;
 }
 
 Var ExitRun::logits(const Var& last) {
-  if (!leaves_) return out(layers_, last);
+  if (!exits_early_) return out(layers_, last);
   if (values_.choice("classifier") != "own") return out(layers_, last);
   Tensor all({rows_, config_.vocabulary});
   for (Index n = 1; n <= layers_; ++n) {
     std::vector<std::int32_t> rows;
     for (Index row = 0; row < rows_; ++row) {
-      if (left_[static_cast<std::size_t>(row)] == n) rows.push_back(static_cast<std::int32_t>(row));
+      if (exit_layers_[static_cast<std::size_t>(row)] == n)
+        rows.push_back(static_cast<std::int32_t>(row));
     }
     if (rows.empty()) continue;
-    const Tensor part = out(n, some_rows(last, rows)).value();
+    const Tensor part = out(n, select_rows(last, rows)).value();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::copy_n(part.data() + static_cast<Index>(i) * config_.vocabulary, config_.vocabulary,
                   all.data() + rows[i] * config_.vocabulary);
@@ -202,12 +208,12 @@ Var ExitRun::logits(const Var& last) {
   return all;
 }
 
-// q(n) of each row: the chance to leave at n and not before. 0 where it was not worked out.
+// q(n) of each row: probability of an exit at n and not before; 0 where not computed.
 Tensor ExitRun::distribution_of_confidences() const {
   Tensor q({rows_, layers_});
   for (Index row = 0; row < rows_; ++row) {
     double rest = 1;
-    const Index left = left_[static_cast<std::size_t>(row)];
+    const Index left = exit_layers_[static_cast<std::size_t>(row)];
     for (Index n = 1; n <= layers_; ++n) {
       const bool known = left == 0 || left >= n;
       const auto sure = static_cast<double>(confidences_[static_cast<std::size_t>(n - 1)][row]);
@@ -241,19 +247,19 @@ void ExitRun::record() {
     }
     recorder.values("exit.distribution", all);
   }
-  if (leaves_) recorder.counts("exit.layer", layers());
+  if (exits_early_) recorder.counts("exit.layer", layers());
 }
 
 IntTensor ExitRun::layers() const {
   IntTensor layers({rows_});
-  std::ranges::transform(left_, layers.begin(),
+  std::ranges::transform(exit_layers_, layers.begin(),
                          [](Index n) { return static_cast<std::int32_t>(n); });
   return layers;
 }
 
 Output ExitRun::output(const Var& logits, const Batch& batch) const {
   Output output = language_model_output(pass_, logits, {});
-  if (leaves_) output.exits = layers().reshaped({pass_.batch(), length_});
+  if (exits_early_) output.exits = layers().reshaped({pass_.batch(), length_});
   if (batch.targets.defined()) add_losses(batch.targets, output);
   return output;
 }

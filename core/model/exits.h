@@ -1,5 +1,5 @@
-// Early exits (SPEC-MODELS section 5): every layer can predict, and a rule says at which one a
-// token leaves. One file each in exits/; exit_rules() is their ordered list.
+// Early exits (spec-models.md, section 5): every layer can predict, and an exit rule decides at
+// which layer a token leaves. One file each in exits/; exit_rules() is their ordered list.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace attnscope {
 class Pass;
 class WeightList;
 
-// What a rule may look at behind layer n, from 1; rows are tokens.
+// Input of a rule after layer n, from 1; rows are tokens.
 struct ExitView {
   Pass& pass;
   Index layer = 0;                     // n
@@ -25,58 +25,58 @@ struct ExitView {
   const std::function<Var()>& logits;  // out_n(x^n), [rows, vocabulary]
 };
 
-// What a rule says: either where to leave, or how sure it is.
-struct Exits : Info {
-  // Behind which layer it is known where each token leaves; -1: the rule judges layer by layer.
+// Exit rule: either a distribution over exit layers or a confidence after each layer.
+struct ExitRule : Info {
+  // Layer after which the exit layers of all tokens are known; -1: decided layer by layer.
   Index distribution_at = -1;
   // Logits of q over the layers, [rows, N]. At 0 from the mean over positions, [B, d], of the
   // embedding or of the encoder's output; at 1 from x^1, [rows, d].
   std::function<Var(Pass& pass, const Var& x)> distribution;
-  // How sure it is behind layer n, below 1 or at 1: [rows]. Empty with `distribution`.
+  // Confidence after layer n, at most 1: [rows]. Empty if `distribution` is set.
   std::function<Var(const ExitView&)> confidence;
-  bool makes_distribution = false;  // the confidences are chances to leave (geometric)
-  bool sure_at_end = false;         // at layer N the confidence is 1 by definition
-  bool decays = false;              // its threshold may fall along the text
-  bool imitates_last = false;       // trained to tell whether the guess is the last layer's
+  bool makes_distribution = false;  // confidences are exit probabilities (geometric)
+  bool sure_at_end = false;         // the confidence at layer N is 1 by definition
+  bool decays = false;              // the threshold may decrease along the text
+  bool imitates_last = false;       // trained to predict agreement with the last layer
 };
 
-const std::vector<Exits>& exit_rules();       // "sequence" first
-const Exits& exit_rule(std::string_view id);  // InputError "exits.type: ..."
+const std::vector<ExitRule>& exit_rules();       // "sequence" first
+const ExitRule& exit_rule(std::string_view id);  // InputError "exits.type: ..."
 
-Exits sequence_exits();
-Exits multinomial_exits();
-Exits geometric_exits();
-Exits response_exits();
-Exits saturation_exits();
-Exits classifier_exits();
+ExitRule sequence_exits();
+ExitRule multinomial_exits();
+ExitRule geometric_exits();
+ExitRule response_exits();
+ExitRule saturation_exits();
+ExitRule classifier_exits();
 
-// Why a model cannot have these exits: "exits: ..."; empty: it can.
+// Reason why a model cannot have its exits ("exits: ..."); empty: none.
 std::string exits_refusal(const ModelConfig& config);
-// Norm and projection of each layer that predicts by its own.
+// Adds the norm and projection of each layer with its own classifier.
 void add_exit_classifiers(WeightList& list);
 
-// Parameters that rules share: classifier, training, exit_weight; oracle, lambda, sigma; decay.
+// Parameters shared by rules: classifier, training, exit_weight; oracle, lambda, sigma; decay.
 std::vector<Parameter> exit_parameters();
 std::vector<Parameter> oracle_parameters();
 Parameter decay_parameter();
-// exit.w and exit.b, of these shapes.
+// Weights exit.w and exit.b with these shapes.
 std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
                                      Shape (*of_b)(const Dimensions&));
-// A rule that an oracle teaches, but for its own words and weights.
-Exits oracle_exits();
-// Has a rule choose the layer once, by logits x W + b behind that layer (see distribution_at).
-void choose_once(Exits& rule, Index behind_layer);
+// Base of rules that are trained on the oracle, without label, summary and weights.
+ExitRule oracle_exits();
+// Makes a rule choose the layer once, by logits x W + b after `behind_layer` (distribution_at).
+void choose_layer_once(ExitRule& rule, Index behind_layer);
 
-// The exits of one run through a stack.
+// Early exits during one pass through a stack.
 class ExitRun {
  public:
-  // x: what enters the first layer [n, d]; encoded: an encoder's output, or undefined.
+  // x: input of the first layer [n, d]; encoded: output of the encoder, or undefined.
   ExitRun(Pass& pass, const Var& x, const Var& encoded);
-  // Follows the layers of a stack, and puts back what has left.
-  void follow(LayerStack& stack);
-  // The last layer's logits, or with a threshold those of the exits.  [n, vocabulary]
+  // Observes the layers of a stack and restores the states of tokens that have exited.
+  void attach_to(LayerStack& stack);
+  // Logits of the last layer or, with a threshold, of each token's exit layer.  [n, vocabulary]
   Var logits(const Var& last);
-  // With these logits, where tokens left, and the losses in place of the plain one.
+  // Output with these logits, the exit layers, and the exit losses instead of the plain loss.
   Output output(const Var& logits, const Batch& batch) const;
   void record();
 
@@ -84,8 +84,8 @@ class ExitRun {
   Var after_layer(Index n, const Var& before, const Var& after);
   std::optional<std::vector<std::int32_t>> active_rows() const;
   Var out(Index n, const Var& x) const;
-  void judge(Index n, const Var& before, const Var& after);
-  void leave_by_distribution();
+  void update_confidence(Index n, const Var& before, const Var& after);
+  void exit_by_distribution();
   double threshold(Index row) const;
   Tensor distribution_of_confidences() const;
   Var distribution_logits() const;
@@ -95,21 +95,21 @@ class ExitRun {
   Var imitation_loss(const IntTensor& targets) const;
   Var language_model_loss(const IntTensor& targets) const;
   void add_losses(const IntTensor& targets, Output& output) const;  // targets [B, L]
-  IntTensor layers() const;  // [rows] where each token left, from 1, with a threshold
+  IntTensor layers() const;  // [rows] exit layer of each token, from 1; needs a threshold
 
   Pass& pass_;
   const ModelConfig& config_;
-  const Exits& rule_;
+  const ExitRule& rule_;
   const Values& values_;
   Index layers_, rows_, length_;
-  bool leaves_;                      // a threshold is given
-  bool skips_ = false;               // the work of tokens that have left is not done
-  bool mixed_;                       // layers are drawn
+  bool exits_early_;                 // a threshold is given
+  bool skips_exited_ = false;        // no computation for tokens that have exited
+  bool mixed_;                       // exit layers are drawn at random (training)
   std::vector<Var> states_;          // x^0 .. x^N
-  std::vector<Tensor> confidences_;  // of layer n at [n - 1], [rows], 0 where not computed
+  std::vector<Tensor> confidences_;  // of layer n at [n - 1], [rows], 0 if not computed
   Var distribution_;                 // logits of q, [B or rows, N]
   Var encoded_;
-  std::vector<Index> left_;  // the layer at which a row left, 0: not yet
+  std::vector<Index> exit_layers_;  // exit layer of each row, 0: still active
 };
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Pass: a mixture of experts in place of a feed-forward.
+// Pass: mixture of experts.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -13,8 +13,8 @@ namespace attnscope {
 
 namespace {
 
-// The experts with the largest logits of each row, of equals the first.  [n][chosen], ascending
-std::vector<std::vector<Index>> chosen_experts(const Tensor& logits, Index chosen) {
+// Experts with the largest logits of each row; ties: lowest index.  [n][chosen], ascending
+std::vector<std::vector<Index>> select_experts(const Tensor& logits, Index chosen) {
   const Index count = logits.dim(1);
   std::vector<std::vector<Index>> all;
   for (Index row = 0; row < logits.dim(0); ++row) {
@@ -29,8 +29,9 @@ std::vector<std::vector<Index>> chosen_experts(const Tensor& logits, Index chose
   return all;
 }
 
-// What each row's experts count, 0 for the others.  [n, experts]
-Var gates_of(const Var& logits, const std::vector<std::vector<Index>>& chosen, bool renormalised) {
+// Weight of each expert for each row, 0 for those not chosen.  [n, experts]
+Var expert_gates(const Var& logits, const std::vector<std::vector<Index>>& chosen,
+                 bool renormalised) {
   const float left_out = renormalised ? -std::numeric_limits<float>::infinity() : 0;
   Tensor mask = Tensor::full(logits.shape(), left_out);
   for (Index row = 0; row < logits.dim(0); ++row) {
@@ -41,15 +42,15 @@ Var gates_of(const Var& logits, const std::vector<std::vector<Index>>& chosen, b
 
 }  // namespace
 
-Var Pass::of_experts(const Site& site, const Var& x) {
-  const Experts& experts = config().ingredients.experts;
+Var Pass::mix_experts(const Site& site, const Var& x) {
+  const Experts& experts = config().model_options.experts;
   const std::string at = site.prefix + "ffn.";
   const Var logits = linear(x, at + "router", at + "router_bias");  // [n, experts]
-  const auto chosen = chosen_experts(logits.value(), experts.chosen);
-  const Var gates = gates_of(logits, chosen, experts.renormalised);  // [n, experts]
+  const auto chosen = select_experts(logits.value(), experts.chosen);
+  const Var gates = expert_gates(logits, chosen, experts.renormalised);  // [n, experts]
   if (recorder_.on()) recorder_.located_rows("gate.experts", site.at, gates.value());
-  // Each expert reads the rows that chose it. place[slot][row]: where its output for the row lies
-  // among those of all experts.
+  // Each expert processes the rows that chose it. place[slot][row]: index of the row's output
+  // among the outputs of all experts.
   std::vector<Var> outputs;  // [rows, d] each
   const Index rows = x.dim(0);
   std::vector<IntTensor> place;
@@ -69,8 +70,8 @@ Var Pass::of_experts(const Site& site, const Var& x) {
     if (own.empty()) continue;
     done += static_cast<Index>(own.size());
     const Var out =
-        widened_and_narrowed(some_rows(x, own), at + "experts." + std::to_string(e) + ".");
-    outputs.push_back(multiply(out, some_rows(slice(gates, 1, e, 1), own)));  // [rows, d]
+        apply_feed_forward(select_rows(x, own), at + "experts." + std::to_string(e) + ".");
+    outputs.push_back(multiply(out, select_rows(slice(gates, 1, e, 1), own)));  // [rows, d]
   }
   const Var all = outputs.size() == 1 ? outputs[0] : concat(outputs, 0);  // [n chosen, d]
   Var sum = gather(all, place[0]);

@@ -22,33 +22,34 @@ void check_ids(const IntTensor& ids, const char* name, Index vocabulary) {
 }
 
 void check_types(const Batch& batch, Index types) {
-  if (types == 0) throw InputError("types: expected none, since the model has one kind of tokens");
+  if (types == 0) throw InputError("types: expected none for a model without token types");
   if (batch.types.shape() != batch.ids.shape()) {
-    throw InputError("types: expected one for each token, " + to_string(batch.ids.shape()) +
-                     ", found " + to_string(batch.types.shape()));
+    throw InputError("types: expected one per token, " + to_string(batch.ids.shape()) + ", found " +
+                     to_string(batch.types.shape()));
   }
   check_ids(batch.types, "types", types);
 }
 
 void check_options(const ModelConfig& config, const Batch& batch, const ForwardOptions& options) {
   const bool predicts = batch.targets.defined() || options.last_logits || options.retrieval;
-  if (predicts && !config.ingredients.output_head) {
+  if (predicts && !config.model_options.output_head) {
     throw InputError(
-        "output_head: this model has none, so that it gives attention and states but predicts no "
-        "tokens; expected a model with one");
+        "output_head: expected a model with an output head, found one that gives only attention "
+        "and states");
   }
   if (options.trace && batch.size() != 1) {
-    throw InputError("ids: a trace records one sequence, found " + std::to_string(batch.size()));
+    throw InputError("ids: a trace records one sequence; expected batch size 1, found " +
+                     std::to_string(batch.size()));
   }
   if (options.cache) {
     const std::string reason = cache_refusal(config, options.exit.has_value());
     if (!reason.empty()) throw InputError("keys and values cannot be cached: " + reason);
   }
   if (options.exit && !config.exits) {
-    throw InputError("exit: expected a model with exits, found one whose tokens pass all layers");
+    throw InputError("exit: expected a model with early exits, found one without");
   }
   if (options.exit && batch.targets.defined()) {
-    throw InputError("exit: losses are those of all layers; expected no targets with it");
+    throw InputError("exit: expected no targets with a threshold, since losses cover all layers");
   }
 }
 
@@ -59,10 +60,10 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
     }
   } else {
     if (architecture.reads == Reads::SourceAndTarget) {
-      if (!batch.source.defined()) throw InputError("source: expected ids to read, found none");
+      if (!batch.source.defined()) throw InputError("source: expected source ids, found none");
       if (!batch.ids.defined()) {
-        throw InputError("target ids: expected those that " + config.architecture.id +
-                         " has given so far, found none");
+        throw InputError("target ids: expected a target prefix for " + config.architecture.id +
+                         ", found none");
       }
       check_ids(batch.source, "ids", config.vocabulary);
       return check_ids(batch.ids, "target ids", config.vocabulary);
@@ -72,7 +73,7 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
   }
 }
 
-// keys: filled with what retrieval searches with; null: not wanted.
+// keys: receives the retrieval keys; null: not needed.
 Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& options,
                 Tensor* keys) {
   const StopScope scope(options.stop);

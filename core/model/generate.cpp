@@ -8,11 +8,11 @@ namespace attnscope {
 
 namespace {
 
-// The tokens that stay when there are more than the context holds.
-std::vector<std::int32_t> remembered(const std::vector<std::int32_t>& all, Index context,
-                                     Index kept) {
+// Tokens that are kept when the sequence exceeds the context.
+std::vector<std::int32_t> kept_tokens(const std::vector<std::int32_t>& all, Index context,
+                                      Index kept) {
   const Index count = static_cast<Index>(all.size());
-  const Index least = std::max<Index>(1, context - context / 2);  // tokens that stay in all
+  const Index least = std::max<Index>(1, context - context / 2);  // tokens kept
   const Index first = std::clamp<Index>(kept, 0, least - 1);
   std::vector<std::int32_t> result(all.begin(), all.begin() + first);
   result.insert(result.end(), all.begin() + (count - (least - first)), all.end());
@@ -33,7 +33,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, T
   const bool in_segments = model_.config.segment > 0;
   const Index count = static_cast<Index>(all.size()), context = model_.config.context;
   const bool full = count > context && !in_segments;
-  if (full) all = remembered(all, context, options_.kept);
+  if (full) all = kept_tokens(all, context, options_.kept);
   const Index dropped = count - static_cast<Index>(all.size());
   const bool caches = recomputes_.empty();
   State cache, memory = memory_;
@@ -55,7 +55,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, T
   return made.logits;
 }
 
-// memory: of the whole segments before; gets those that become whole.
+// memory: of the completed segments; extended by segments that become complete.
 Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, State& memory,
                                          const Stop& stop, Trace* trace) const {
   const Index segment = model_.config.segment, length = static_cast<Index>(all.size());
@@ -66,7 +66,7 @@ Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, S
     const bool last = memory.length + count == length;
     State after = memory;
     made = run({first, first + count}, nullptr, &after, stop, last ? trace : nullptr);
-    if (count < segment) break;  // it is read again with what comes
+    if (count < segment) break;  // incomplete: processed again with the next tokens
     memory = std::move(after);
   }
   return made;
@@ -82,7 +82,7 @@ Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cach
   options.memory = memory;
   options.exit = options_.exit;
   options.retrieval = options_.retrieval;
-  options.last_logits = !options_.retrieval;  // which mixes those of all
+  options.last_logits = !options_.retrieval;  // retrieval needs all rows
   const auto row = [](const std::vector<std::int32_t>& list) {
     return IntTensor::from({1, static_cast<Index>(list.size())}, list);
   };

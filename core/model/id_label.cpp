@@ -6,9 +6,9 @@ namespace attnscope {
 
 std::string id_label(const ModelConfig* config, std::int32_t id) {
   std::string number = std::to_string(id);
-  if (config != nullptr && input_kind(config->input.id).is_whole) {
+  if (config != nullptr && input_kind(config->input.id).uses_patches) {
     const Index extra = config->input.values.integer("extra");
-    if (id < 0 || id >= extra) return "piece";
+    if (id < 0 || id >= extra) return "patch";
     return id == 0 ? "[class]" : id == 1 ? "[teacher]" : "[" + number + "]";
   }
   if (config != nullptr && !input_kind(config->input.id).is_text && id >= 0) {

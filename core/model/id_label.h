@@ -1,4 +1,4 @@
-// What ids that stand for no text are called.
+// Labels of ids that are not text tokens.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace attnscope {
 
-inline constexpr const char* kBoundary = "■";   // where a target, or an image, begins (and ends)
-inline constexpr const char* kMask = "[mask]";  // what is to be filled in; texts write it so, too
+inline constexpr const char* kBoundary = "■";   // start (and end) of a target or an image
+inline constexpr const char* kMask = "[mask]";  // token to predict; users type it the same way
 
-// A model's own ids: "■" where a target or an image begins, "[mask]" what is to be filled in, a
-// pixel's level; else "#14", the number. config: null where it is not known.
+// Label of a model-specific id: "■" for the start of a target or an image, "[mask]", a pixel's
+// level; otherwise the number, "#14". config: null if unknown.
 std::string id_label(const ModelConfig* config, std::int32_t id);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// image: pixels in raster order, each predicted from those before it. Parmar et al., 2018; Child et
-// al., 2019.
+// image: pixels in raster order, each predicted from the preceding ones. Parmar et al., 2018; Child
+// et al., 2019.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
@@ -11,7 +11,7 @@ namespace attnscope {
 
 namespace {
 
-// Start, then all pixels but the last; each predicts the next one.
+// The start id, then all pixels but the last; each position predicts the next pixel.
 Batch pixel_batch(const std::vector<std::int32_t>& ids, const ModelConfig& config) {
   const Values& image = config.input.values;
   const auto levels = static_cast<std::int32_t>(image.integer("levels"));
@@ -34,7 +34,7 @@ Batch pixel_batch(const std::vector<std::int32_t>& ids, const ModelConfig& confi
   return batch;
 }
 
-// Row and column of the pixel that is to be predicted.
+// Adds the row and column of the pixel to predict.
 Var with_places(Pass& pass, const Var& x, Index first) {
   const Index width = pass.config().input.values.integer("width");
   const Index length = x.dim(0) / pass.batch();
@@ -64,10 +64,8 @@ Parameter size_parameter(const char* key, const char* label, const char* help, I
           .help = help,
           .required = true,
           .initial = initial,
-          .least = 1,
-          .most = 4096,
-          .slider_least = 2,
-          .slider_most = 64};
+          .limits = {.min = 1, .max = 4096},
+          .slider = {.min = 2, .max = 64}};
 }
 
 }  // namespace
@@ -77,39 +75,39 @@ InputKind image_input() {
   k.id = "image";
   k.label = "Image";
   k.group = "Inputs";
-  k.equation = "x₀ = E[pixel before] + R[row] + C[column]";
+  k.equation = "x₀ = E[previous pixel] + R[row] + C[column]";
   k.summary =
-      "The pixels of an image one after the other, row by row. Each is predicted from those before "
-      "it; where the pixel to come stands is added to the vector of the one before.";
+      "The pixels of an image, row by row. Each is predicted from the preceding ones; the position "
+      "of the next pixel is added to the vector of the previous one.";
   k.source = "Parmar et al., 2018, Image transformer, arXiv:1802.05751";
-  k.parameters = {size_parameter("width", "Width", "Pixels of a row.", 8),
+  k.parameters = {size_parameter("width", "Width", "Pixels per row.", 8),
                   size_parameter("height", "Height", "Rows.", 8),
-                  size_parameter("levels", "Levels", "How many shades a pixel can have.", 16)};
-  k.weights = {places("embed.row", "The vector of each row.", "height"),
-               places("embed.column", "The vector of each column.", "width")};
+                  size_parameter("levels", "Levels", "Number of grey levels.", 16)};
+  k.weights = {places("embed.row", "Vector of each row.", "height"),
+               places("embed.column", "Vector of each column.", "width")};
   k.refusal = [](const ModelConfig& config) -> std::string {
     if (config.architecture != default_architecture() || !config.causal) {
-      return "input: image is predicted pixel by pixel; expected a causal decoder";
+      return "input: expected a causal decoder for image, which is predicted pixel by pixel";
     }
     const Index levels = config.input.values.integer("levels");
     if (config.vocabulary != levels + 1) {
-      return "vocabulary: expected " + std::to_string(levels + 1) +
-             ", the levels and the start, found " + std::to_string(config.vocabulary);
+      return "vocabulary: expected " + std::to_string(levels + 1) + " (levels and start), found " +
+             std::to_string(config.vocabulary);
     }
     return "";
   };
   k.batch = pixel_batch;
-  k.begun = [](const std::vector<std::int32_t>& ids, const ModelConfig& config) {
+  k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig& config) {
     std::vector<std::int32_t> seen{
         static_cast<std::int32_t>(config.input.values.integer("levels"))};
     seen.insert(seen.end(), ids.begin(), ids.end());
     return seen;
   };
-  k.most = [](const Values& image) { return image.integer("width") * image.integer("height"); };
+  k.max_ids = [](const Values& image) { return image.integer("width") * image.integer("height"); };
   k.levels = [](const Values& image) { return image.integer("levels"); };
   k.columns = [](const Values& image) { return image.integer("width"); };
   k.embed = with_places;
-  k.size_of = [](const Values& image, std::string_view parameter) -> Index {
+  k.pattern_size = [](const Values& image, std::string_view parameter) -> Index {
     if (parameter == "height") return image.integer("height");
     const bool wide = parameter == "width" || parameter == "stride" || parameter == "block";
     return wide ? image.integer("width") : -1;

@@ -19,13 +19,15 @@ InputKind text_input() {
   k.label = "Text";
   k.group = "Inputs";
   k.equation = "x₀ = E[id]";
-  k.summary = "Tokens of text, each with a vector of its own.";
+  k.summary = "Text tokens, each with a learned vector.";
   k.is_text = true;
   k.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     return next_token_batch(IntTensor::from({1, static_cast<Index>(ids.size())}, ids));
   };
-  k.begun = [](const std::vector<std::int32_t>& ids, const ModelConfig&) { return ids; };
-  k.most = k.levels = k.columns = [](const Values&) { return Index{0}; };
+  k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+    return ids;
+  };
+  k.max_ids = k.levels = k.columns = [](const Values&) { return Index{0}; };
   return k;
 }
 

@@ -1,5 +1,5 @@
-// What the tokens of a decoder are: pieces of text, the pixels of an image (SPEC-MODELS section 7),
-// or pieces of one. One function each; input_kinds() is their ordered list.
+// Input kinds of decoders: text tokens, pixels of an image (spec-models.md, section 7), or image
+// patches. One function each; input_kinds() is their ordered list.
 #pragma once
 
 #include <functional>
@@ -16,29 +16,28 @@ class Pass;
 
 struct InputKind : Info {
   bool is_text = false;
-  // An image that is there as a whole, in pieces, and not predicted pixel by pixel.
-  bool is_whole = false;
-  // Of such a one: the pixels of its pieces, [1, n, e], of colours [height, width, 3] from 0 to 1.
-  std::function<Tensor(const Tensor& colours, const Values& input)> pieces;
-  // ... and the ids that stand for them and for the tokens before them.
-  std::function<std::vector<std::int32_t>(const Values& input)> piece_ids;
-  // Why a model cannot have it: "input: ..."; empty: it can.
+  // The image is given as a whole, in patches, and is not predicted pixel by pixel.
+  bool uses_patches = false;
+  // For such images: pixels of the patches, [1, n, e], from colours [height, width, 3] in [0, 1].
+  std::function<Tensor(const Tensor& colours, const Values& input)> patch_pixels;
+  // ... and the ids of the patches and of the extra tokens before them.
+  std::function<std::vector<std::int32_t>(const Values& input)> patch_ids;
+  // Reason why a model cannot have it ("input: ..."); empty: none.
   std::function<std::string(const ModelConfig&)> refusal;
-  // What the model reads and is to predict, of the ids of one input: [L].
+  // Input and targets for the ids of one sequence: [L].
   std::function<Batch(const std::vector<std::int32_t>& ids, const ModelConfig&)> batch;
-  // What the model has read when it goes on with these ids.
+  // Ids already processed when generation continues from these.
   std::function<std::vector<std::int32_t>(const std::vector<std::int32_t>& ids, const ModelConfig&)>
-      begun;
-  // How many ids an input has at most, and below which number they are; 0: any number, all ids.
-  std::function<Index(const Values&input)> most, levels;
-  // Ids of an input stand in rows of so many; 0: in one.
+      generation_prefix;
+  // Maximum number of ids, and upper bound of their values (exclusive); 0: no limit.
+  std::function<Index(const Values&input)> max_ids, levels;
+  // Row length for displaying the ids of an input; 0: a single row.
   std::function<Index(const Values& input)> columns;
-  // Adds to the tokens' vectors x [n, d], of which the first of each sequence stands at `first`.
-  // Empty: nothing.
+  // Adds to token vectors x [n, d]; the first token of each sequence has position `first`.
+  // Empty: adds nothing.
   std::function<Var(Pass&, const Var& x, Index first)> embed;
-  // Parameters of patterns that speak of pixels take their values from the image: by key; -1 where
-  // it says nothing of it.
-  std::function<Index(const Values& input, std::string_view variant_parameter)> size_of;
+  // Value of a pattern parameter that the image size determines, by key; -1: not determined.
+  std::function<Index(const Values& input, std::string_view variant_parameter)> pattern_size;
 };
 
 const std::vector<InputKind>& input_kinds();       // "text" first

@@ -1,7 +1,7 @@
 #include "core/model/layer_stack.h"
 
-#include "core/model/join.h"
 #include "core/model/pass.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -23,8 +23,9 @@ LayerStack layer_stack(const std::string& stack, const std::vector<std::vector<H
 }
 
 Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
-  const Join& join = attnscope::join(pass.config().join.id);
-  if (join.run_layers) return join.run_layers(pass, stack, x);
+  const ResidualConnection& residual_connection =
+      attnscope::residual_connection(pass.config().residual_connection.id);
+  if (residual_connection.run_layers) return residual_connection.run_layers(pass, stack, x);
   Var state = x;
   Index n = 0;
   for (const Site& site : stack.sites) {

@@ -12,18 +12,18 @@ namespace attnscope {
 
 namespace {
 
-// Multiplications between two looks at `stop`: some milliseconds on one core. Fewer rows than
-// kLeastRows at a time would spend more on reading w than on arithmetic.
+// Multiplications between two checks of `stop`: a few milliseconds on one core. Blocks of fewer
+// than kMinRows rows would spend more time on reading w than on arithmetic.
 constexpr Index kMultiplicationsPerBlock = 600'000'000;
-constexpr Index kLeastRows = 16;
+constexpr Index kMinRows = 16;
 
-// `together`: for gradients.
+// `together`: in one product, for gradients.
 template <class Product>
 Var in_blocks(const Var& x, Index out, bool together, const Stop& stop, const Product& product) {
   stop.check();
   const Index rows = x.dim(0);
   const Index block =
-      std::max(kLeastRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * out));
+      std::max(kMinRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * out));
   if (rows <= block || together) return product(x);
   Tensor result({rows, out});
   for (Index first = 0; first < rows; first += block) {
@@ -34,8 +34,8 @@ Var in_blocks(const Var& x, Index out, bool together, const Stop& stop, const Pr
   return result;
 }
 
-bool wants_gradient(const Var& x, const Var& w) {
-  return x.wants_gradient() || w.wants_gradient();
+bool requires_gradient(const Var& x, const Var& w) {
+  return x.requires_gradient() || w.requires_gradient();
 }
 
 Var plus(const Var& product, const Var& bias) {
@@ -49,13 +49,13 @@ const Var& weight(const Model& model, const std::string& name) {
 }  // namespace
 
 Var linear(const Var& x, const Var& w, const Var& bias, const Stop& stop) {
-  return plus(in_blocks(x, w.dim(1), wants_gradient(x, w), stop,
+  return plus(in_blocks(x, w.dim(1), requires_gradient(x, w), stop,
                         [&](const Var& rows) { return matmul(rows, w); }),  // [n, out]
               bias);
 }
 
 Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& stop) {
-  if (x.wants_gradient()) return linear(x, Var(w.widened()), bias, stop);
+  if (x.requires_gradient()) return linear(x, Var(w.to_tensor()), bias, stop);
   return plus(in_blocks(x, w.columns, false, stop,
                         [&](const Var& rows) {
                           const Tensor& a = rows.value();
@@ -68,7 +68,7 @@ Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& sto
 }
 
 Var linear_transposed(const Var& x, const Var& w, const Stop& stop) {
-  return in_blocks(x, w.dim(0), wants_gradient(x, w), stop,
+  return in_blocks(x, w.dim(0), requires_gradient(x, w), stop,
                    [&](const Var& rows) { return matmul_transposed(rows, w); });  // [n, out]
 }
 
@@ -81,7 +81,7 @@ Var linear(const Model& model, const Var& x, const std::string& matrix, const st
                                       : linear(x, narrow->second, offset, stop);
 }
 
-Var activated(Activation activation, const Var& x) {
+Var apply_activation(Activation activation, const Var& x) {
   switch (activation) {
     case Activation::Relu:
       return relu(x);
@@ -103,8 +103,8 @@ Var activated(Activation activation, const Var& x) {
 
 namespace {
 
-// Of an adaptive vocabulary: cluster by cluster.  [B, L] -> [B, L, d]
-Var embedded_by_cluster(const Model& model, const IntTensor& ids) {
+// Token vectors of an adaptive vocabulary, cluster by cluster.  [B, L] -> [B, L, d]
+Var embed_by_cluster(const Model& model, const IntTensor& ids) {
   const auto clusters = vocabulary_clusters(model.config);
   Var all;  // [n, d]
   for (std::size_t c = 0; c < clusters.size(); ++c) {
@@ -129,26 +129,26 @@ Var embedded_by_cluster(const Model& model, const IntTensor& ids) {
       rows = read;
     }
     rows = linear(model, rows, at + "project", "", {});
-    all = c == 0 ? rows : chosen_rows(mine, rows, all);
+    all = c == 0 ? rows : choose_rows(mine, rows, all);
   }
   return reshape(all, {ids.dim(0), ids.dim(1), model.config.width});
 }
 
-// log p(token) = log p(cluster) + log p(token | cluster); those of the first cluster are chosen
-// beside the other clusters.  [n, d] -> [n, vocabulary]
+// log p(token) = log p(cluster) + log p(token | cluster); tokens of the first cluster compete with
+// the other clusters.  [n, d] -> [n, vocabulary]
 Var adaptive_logits(const Model& model, const Var& x, const Stop& stop) {
   const auto clusters = vocabulary_clusters(model.config);
   const std::string of_tables = model.config.tied_output ? "embed.cluster." : "output.cluster.";
   const bool has_bias = model.config.head.bias;
   std::vector<Var> parts;
-  Var choice;  // log p of the clusters behind the first  [n, clusters - 1]
+  Var choice;  // log p of the clusters after the first  [n, clusters - 1]
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     const std::string number = std::to_string(c);
     const std::string table = of_tables + number + ".table";
     const Var y = linear(model, x, "output.cluster." + number + ".project", "", stop);  // [n, e]
     const auto narrow = model.narrow.find(table);
     Var logits = narrow == model.narrow.end() ? linear_transposed(y, weight(model, table), stop)
-                                              : linear(y, narrow->second.turned(), Var(), stop);
+                                              : linear(y, narrow->second.transpose(), Var(), stop);
     if (has_bias) {
       logits =
           add(logits, slice(weight(model, "output.bias"), 0, clusters[c].first, clusters[c].count));
@@ -168,8 +168,8 @@ Var adaptive_logits(const Model& model, const Var& x, const Stop& stop) {
 
 }  // namespace
 
-Var embedded(const Model& model, const IntTensor& ids) {
-  if (!model.config.embedding.adaptive.cutoffs.empty()) return embedded_by_cluster(model, ids);
+Var embed_tokens(const Model& model, const IntTensor& ids) {
+  if (!model.config.embedding.adaptive.cutoffs.empty()) return embed_by_cluster(model, ids);
   const auto narrow = model.narrow.find("embed.weight");
   if (narrow == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
   const NarrowMatrix& table = narrow->second;
@@ -178,7 +178,7 @@ Var embedded(const Model& model, const IntTensor& ids) {
   return rows;
 }
 
-Var normed(const Model& model, const Var& x, const std::string& name) {
+Var apply_norm(const Model& model, const Var& x, const std::string& name) {
   const Var& gain = weight(model, name + ".weight");
   const double epsilon = model.config.norm_epsilon;
   if (model.config.norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
@@ -188,31 +188,32 @@ Var normed(const Model& model, const Var& x, const std::string& name) {
 
 namespace {
 
-// What meets the table of tokens.  [n, d] -> [n, e]
-Var transformed(const Model& model, const Var& x, const Stop& stop) {
+// Transform before the product with the token table.  [n, d] -> [n, e]
+Var apply_transform(const Model& model, const Var& x, const Stop& stop) {
   const std::string at = "output.transform.";
-  const Var y = activated(model.config.head.activation, linear(model, x, at + "w", at + "b", stop));
-  return normed(model, y, at + "norm");
+  const Var y =
+      apply_activation(model.config.head.activation, linear(model, x, at + "w", at + "b", stop));
+  return apply_norm(model, y, at + "norm");
 }
 
 Var plain_logits(const Model& model, const Var& x, const Stop& stop) {
   if (!model.config.embedding.adaptive.cutoffs.empty()) return adaptive_logits(model, x, stop);
   const bool bias = model.config.head.bias;
-  const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
+  const Var state = model.config.head.transform ? apply_transform(model, x, stop) : x;
   if (!model.config.tied_output) {
     return linear(model, state, "output.weight", bias ? "output.bias" : "", stop);
   }
   const auto narrow = model.narrow.find("embed.weight");
   const Var logits = narrow == model.narrow.end()
                          ? linear_transposed(state, weight(model, "embed.weight"), stop)
-                         : linear(state, narrow->second.turned(), Var(), stop);
+                         : linear(state, narrow->second.transpose(), Var(), stop);
   return bias ? add(logits, weight(model, "output.bias")) : logits;
 }
 
 }  // namespace
 
 Var output_logits(const Model& model, const Var& x, const Stop& stop) {
-  const Ingredients& i = model.config.ingredients;
+  const ModelOptions& i = model.config.model_options;
   Var logits = plain_logits(model, x, stop);
   if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
   if (i.logit_cap == 0) return logits;

@@ -6,8 +6,8 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
-#include "core/model/join.h"
 #include "core/model/linear.h"
+#include "core/model/residual_connection.h"
 #include "core/model/site.h"
 #include "core/model/weights.h"
 #include "core/tensor/vector_math.h"
@@ -24,8 +24,8 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
   return found->second;
 }
 
-// Final norm and output projection, as the model's own end; where layers predict by classifiers of
-// their own (exits), theirs. layer: from 0.  x: [n, d], returns [n, vocabulary]
+// Final norm and output projection of the model or, with own exit classifiers, of the layer.
+// layer: from 0.  x: [n, d], returns [n, vocabulary]
 Var read_out(const Model& model, Index layer, const Tensor& x, const Stop& stop) {
   const ModelConfig& config = model.config;
   const bool own = config.exits && config.exits->values.choice("classifier") == "own";
@@ -33,7 +33,7 @@ Var read_out(const Model& model, Index layer, const Tensor& x, const Stop& stop)
   Var state = x;
   if (config.pre_norm) {
     const std::string norm = own ? exit + "norm" : "final_norm";
-    state = normed(model, state, norm);
+    state = apply_norm(model, state, norm);
   }
   return own ? linear(model, state, exit + "weight", "", stop) : output_logits(model, state, stop);
 }
@@ -49,7 +49,7 @@ double cosine(const float* a, const float* b, Index count) {
   return aa > 0 && bb > 0 ? product / std::sqrt(aa * bb) : 0;
 }
 
-// What one row of logits says; `final_guess`: of the last layer.
+// Evaluates one row of logits; final_guess: of the last layer.
 void read_row(const float* logits, Index vocabulary, std::int32_t final_guess, LogitLens& lens,
               Index at) {
   const float* best = std::max_element(logits, logits + vocabulary);
@@ -68,7 +68,7 @@ void read_row(const float* logits, Index vocabulary, std::int32_t final_guess, L
   lens.final_guess[at] = probability(logits[final_guess]);
 }
 
-// The state after each layer, of a recurrence over depth after each layer of each step.
+// State after each layer; of a recurrence over depth, after each layer of each step.
 struct LayerState {
   std::string tap;
   Index step = 0;
@@ -81,7 +81,7 @@ std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
     }
     return states;
   }
-  for (const HeadRef& at : trace.layers_passed(trace.part({}))) {
+  for (const HeadRef& at : trace.layer_sequence(trace.part({}))) {
     Site site{layer_prefix(at.layer), {}};
     site.at.step = at.part.step;
     states.push_back({tap_prefix(site) + "residual", at.part.step});
@@ -89,7 +89,7 @@ std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
   return states;
 }
 
-// Positions that had halted keep the state that they had.
+// Restores the previous states of halted positions.
 Tensor kept_where_halted(const Tensor& after, const Tensor& before, Index step,
                          const Trace& trace) {
   const auto steps = trace.counts.find("halting.steps");
@@ -124,7 +124,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
     for (Index first = 0; first < length; first += kRowsAtATime) {
       stop.check();
       const Index count = std::min(kRowsAtATime, length - first);
-      // The last layer's are the run's own.
+      // The last layer's logits are those of the run.
       const Tensor logits = layer + 1 == layers
                                 ? trace.logits.slice(first, count)
                                 : read_out(model, layer, state.slice(first, count), stop).value();

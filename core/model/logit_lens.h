@@ -1,8 +1,8 @@
-// What each layer would say if it were the last: its state through the final norm and the output
-// projection (the logit lens: nostalgebraist, 2020), or through the classifier that it was trained
-// with (exits with "own" classifiers), and how sure it is of that, by the measures
-// that confident adaptive language modeling exits by (CALM: Schuster et al., 2022,
-// arXiv:2207.07061).
+// Logit lens: the next-token prediction of each layer.
+//
+// Applies the final norm and the output projection to every layer's state (nostalgebraist, 2020),
+// or the layer's own classifier if it was trained with one (exits), and measures confidence as in
+// confident adaptive language modeling (CALM: Schuster et al., 2022, arXiv:2207.07061).
 #pragma once
 
 #include <string_view>
@@ -13,32 +13,32 @@
 
 namespace attnscope {
 
-// One number a layer and position: [layers, L]. Of a recurrence over depth the layers of all steps,
-// one after the other.
+// One number per layer and position: [layers, L]. A recurrence over depth has the layers of all
+// steps, one after the other.
 struct LogitLens {
-  IntTensor guess;     // the likeliest next token
+  IntTensor guess;     // most likely next token
   Tensor probability;  // of the guess
-  Tensor margin;       // to the second likeliest: the softmax response of CALM
-  Tensor final_guess;  // the probability of what the last layer guesses
-  Tensor saturation;   // the cosine of the layer's state and the one before it (the embedding's)
+  Tensor margin;       // to the second most likely token: the softmax response of CALM
+  Tensor final_guess;  // probability of the last layer's guess
+  Tensor saturation;   // cosine of the layer's output and input state
 };
 
-// What one layer's state gives, from 0, from the taps of a run in which no token left early; not of
-// a recurrence over depth.  [L, vocabulary]
+// Logits of one layer, from 0, from the taps of a run without early exits; not for recurrences over
+// depth.  [L, vocabulary]
 Tensor layer_logits(const Model& model, const Trace& trace, Index layer, const Stop& stop);
 
-// From the taps of a run of this model. WorkError where the trace lacks them. The logits of all
-// layers never exist at the same time: memory is that of one layer's for a few positions.
+// Uses the taps of a run of this model; throws WorkError if they are missing. Processes one layer
+// and a few positions at a time to limit memory.
 LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop);
 
 enum class Confidence { Margin, Probability, Saturation };
 
-// For each position the first layer whose confidence reaches the threshold, else the last.  [L]
+// First layer whose confidence reaches the threshold, else the last, for each position.  [L]
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold);
 
 struct ExitSummary {
-  double saved = 0;      // share of the layers that need not run, 0..1
-  double agreement = 0;  // share of positions whose guess at the exit is the last layer's
+  double saved = 0;      // share of layers that need not run, 0..1
+  double agreement = 0;  // share of positions with the last layer's guess
 };
 ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits);
 

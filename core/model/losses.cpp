@@ -18,7 +18,7 @@ std::string future_name(Index m) {
   return "future." + std::to_string(m) + ".weight";
 }
 
-// Targets that lie m further on.
+// Targets m positions later.
 IntTensor later_targets(const IntTensor& targets, Index m) {
   const Index length = targets.dim(1);
   IntTensor later(targets.shape());
@@ -41,7 +41,7 @@ Output language_model_output(const Pass& pass, const Var& logits, const Batch& b
   output.logits = reshape(logits, {items, logits.dim(0) / items, logits.dim(1)});
   if (batch.targets.defined()) {
     output.losses.push_back(
-        weighed_loss("language_model", language_model_loss(logits, batch.targets)));
+        weighted_loss("language_model", language_model_loss(logits, batch.targets)));
   }
   return output;
 }
@@ -54,7 +54,7 @@ std::string auxiliary_refusal(const ModelConfig& config) {
     return "auxiliary: expected a causal decoder of text, found " + config.architecture.id +
            (config.causal ? "" : ", not causal") + ", input " + config.input.id;
   }
-  if (config.exits) return "auxiliary: expected no exits, whose layers predict already";
+  if (config.exits) return "auxiliary: expected no exits, found some";
   return "";
 }
 
@@ -73,22 +73,22 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
   if (config.auxiliary.layers) {
     Var sum(Tensor::zeros({}));
     for (Index n = 1; n < layers; ++n) {
-      // Layer n stops to predict when the share n / 2N of training is done; a run has all.
+      // Layer n stops predicting after n / 2N of the training; inference uses all layers.
       const double until = static_cast<double>(n) / static_cast<double>(2 * layers);
       if (pass.options().training && batch.progress >= until) continue;
-      const Var x = pass.end(states[static_cast<std::size_t>(n - 1)], "");
+      const Var x = pass.final_norm(states[static_cast<std::size_t>(n - 1)], "");
       sum = add(sum, language_model_loss(pass.logits(x), batch.targets));
     }
-    output.losses.push_back(weighed_loss("layers", sum, kWeight));
+    output.losses.push_back(weighted_loss("layers", sum, kWeight));
   }
   if (config.auxiliary.future == 0) return;
-  const Var last = pass.end(states.back(), "");
+  const Var last = pass.final_norm(states.back(), "");
   Var sum(Tensor::zeros({}));
   for (Index m = 1; m <= config.auxiliary.future; ++m) {
     const Var logits = pass.linear(last, future_name(m), "");
     sum = add(sum, language_model_loss(logits, later_targets(batch.targets, m)));
   }
-  output.losses.push_back(weighed_loss("future", sum, kWeight));
+  output.losses.push_back(weighted_loss("future", sum, kWeight));
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Losses that belong to no architecture: the next token, and the auxiliary ones (SPEC-MODELS
+// Losses common to all architectures: next-token loss and auxiliary losses (spec-models.md,
 // section 8).
 #pragma once
 
@@ -12,14 +12,14 @@ class Pass;
 class WeightList;
 struct ModelConfig;
 
-// Mean negative log-likelihood in nats over positions with a target; 0 where none has.
+// Mean negative log-likelihood in nats over positions with a target; 0 without targets.
 // logits: [n, vocabulary], targets: n of them.
 Var language_model_loss(const Var& logits, const IntTensor& targets);
 
-// The logits of all rows as those of the pass's items, and their loss where there are targets.
+// Output with logits for all rows and, if there are targets, their loss.
 Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch);
 
-// Why a model cannot have its auxiliary losses: "auxiliary: ..."; empty: it can.
+// Reason why a model cannot have its auxiliary losses ("auxiliary: ..."); empty: none.
 std::string auxiliary_refusal(const ModelConfig& config);
 void add_auxiliary_weights(WeightList& list);
 // states: x^1 .. x^N [n, d]; targets [B, L].

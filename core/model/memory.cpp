@@ -27,13 +27,13 @@ void record_memory(Pass& pass, const State& state) {
   }
 }
 
-Index most_keys(const ModelConfig& config, Index length) {
+Index max_keys(const ModelConfig& config, Index length) {
   if (config.segment == 0) return length;
   Index most = 0;
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       Index remembered = 0;
-      if (variant(group.variant.id).remember) {
+      if (variant(group.variant.id).memory.remember) {
         for (const char* key : {"memory", "compressed"}) {
           const Values& values = group.variant.values;
           remembered += values.has(key) ? values.integer(key) : config.segment;

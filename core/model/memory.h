@@ -1,4 +1,4 @@
-// What a model's layers remember, as a run shows it (SPEC-MODELS section 4).
+// Recording of the memory that layers keep across segments (spec-models.md, section 4).
 #pragma once
 
 #include "core/model/model.h"
@@ -7,12 +7,12 @@ namespace attnscope {
 
 class Pass;
 
-// Taps "memory.layer=N", "compressed.layer=N" (".group=G" where a layer has several), and of stored
-// keys and values "memory.layer=N.keys", ".values"; what is empty is left out.
+// Adds the taps "memory.layer=N", "compressed.layer=N" (".group=G" for layers with several groups)
+// and, for stored keys and values, "memory.layer=N.keys", ".values"; skips empty memories.
 void record_memory(Pass& pass, const State& state);
 
-// How many keys a row has at most: those of the text, of models that read in segments those of a
-// segment and of what is remembered (and up to a window that is still to be compressed).
-Index most_keys(const ModelConfig& config, Index length);
+// Maximum number of keys of a row: the text length or, for models with segments, the segment plus
+// its memory (including rows that are not compressed yet).
+Index max_keys(const ModelConfig& config, Index length);
 
 }  // namespace attnscope

@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
 #include "core/figure/plain_text.h"
-#include "core/model/join.h"
 #include "core/model/memory.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -16,20 +16,20 @@ namespace attnscope {
 namespace {
 
 constexpr double kNumber = sizeof(float);
-constexpr double kMostMapBytes = 512.0 * 1024 * 1024;
+constexpr double kMaxMapBytes = 512.0 * 1024 * 1024;
 
 double real(Index n) {
   return static_cast<double>(n);
 }
 
-double product(const Shape& shape) {  // sizes that no array could have, too
+double product(const Shape& shape) {  // also of sizes that no array can have
   double count = 1;
   for (const Index n : shape) count *= real(n);
   return count;
 }
 
-// What an operation of this group works with: what grows with the length is recorded of every
-// layer, for the most part; what does not, as drawn matrices, is made anew for each of them.
+// Workspace of an operation of a group: parts that grow with the length are recorded for every
+// layer; parts that do not, such as random matrices, are created again in each layer.
 struct OperationBytes {
   double of_length = 0, of_layer = 0;
 };
@@ -37,15 +37,15 @@ struct OperationBytes {
 OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group,
                                const LayerRuns& runs, bool maps) {
   const Variant& v = variant(group.variant.id);
-  if (!v.memory) return {};
+  if (!v.cost.bytes) return {};
   const auto bytes = [&](Index queries, Index keys) {
-    return v.memory({.values = group.variant.values,
-                     .heads = group.heads,
-                     .queries = queries,
-                     .keys = keys,
-                     .key_size = config.head_size,
-                     .causal = config.causal && !runs.of_encoder,
-                     .maps = maps});
+    return v.cost.bytes({.values = group.variant.values,
+                         .heads = group.heads,
+                         .queries = queries,
+                         .keys = keys,
+                         .key_size = config.head_size,
+                         .causal = config.causal && !runs.is_encoder,
+                         .maps = maps});
   };
   const bool in_segments = config.segment > 0 && config.segment < runs.rows;
   const double of_layer = bytes(0, 0);
@@ -53,8 +53,8 @@ OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group
   return {all - of_layer, of_layer};
 }
 
-// Keys and values are recorded with those that are remembered, segment by segment: how many keys
-// there are to a row, in the mean.
+// Mean number of recorded keys per row: each segment records its keys together with the remembered
+// ones.
 double keys_to_row(const ModelConfig& config, const LayerRuns& runs) {
   if (config.segment == 0 || runs.rows <= config.segment) return 1;
   double keys = 0;
@@ -64,13 +64,13 @@ double keys_to_row(const ModelConfig& config, const LayerRuns& runs) {
   return keys / real(runs.rows);
 }
 
-// "features=1000000", as a person gives it here.
-std::string words_of(const Parameter& parameter, Index value) {
-  if (!told_in_window()) return parameter.key + "=" + std::to_string(value);
+// "features=1000000", in the user interface's notation.
+std::string describe(const Parameter& parameter, Index value) {
+  if (!uses_window_wording()) return parameter.key + "=" + std::to_string(value);
   return parameter.label + " " + grouped(value);
 }
 
-// Its largest integer, which is what makes it large.
+// The largest integer parameter, which determines the size.
 const Parameter* largest_integer(const Variant& v, const Values& values) {
   const Parameter* largest = nullptr;
   for (const Parameter& parameter : v.parameters) {
@@ -83,18 +83,18 @@ const Parameter* largest_integer(const Variant& v, const Values& values) {
   return largest;
 }
 
-std::string words_of(const HeadGroup& group) {
+std::string describe(const HeadGroup& group) {
   const Variant& v = variant(group.variant.id);
   const Parameter* parameter = largest_integer(v, group.variant.values);
   if (parameter == nullptr) return v.label;
-  return v.label + " with " + words_of(*parameter, group.variant.values.integer(parameter->key));
+  return v.label + " with " + describe(*parameter, group.variant.values.integer(parameter->key));
 }
 
-// Of choices that the checkpoint has no weights for.
-double made_weights(const Model& stored, const ModelConfig& config) {
+// Size of weights that are missing in the checkpoint.
+double created_weight_bytes(const Model& stored, const ModelConfig& config) {
   double numbers = 0;
   for (const WeightSpec& spec : weight_specs(config)) {
-    if (spec.optional) continue;  // variants state what they make in their place
+    if (spec.optional) continue;  // variants count their own replacements
     const auto had = stored.weights.find(spec.name);
     const bool there = had != stored.weights.end() && had->second.shape() == spec.shape;
     if (!there && !stored.narrow.contains(spec.name)) numbers += product(spec.shape);
@@ -102,22 +102,22 @@ double made_weights(const Model& stored, const ModelConfig& config) {
   return kNumber * numbers;
 }
 
-// All layers, once, on all tokens, unless the architecture says something else.
+// All layers, once, on all tokens, unless the architecture defines otherwise.
 std::vector<LayerRuns> layer_runs(const ModelConfig& config, RunLength length) {
   const Architecture& a = architecture(config.architecture.id);
   if (a.layer_runs) return a.layer_runs(config, length);
-  return {{1, length.tokens, most_keys(config, length.tokens)}};
+  return {{1, length.tokens, max_keys(config, length.tokens)}};
 }
 
 using Groups = std::vector<std::vector<HeadGroup>>;
 
 Groups groups_of(const ModelConfig& config, const LayerRuns& runs) {
-  return runs.of_encoder ? encoder_groups(config) : config.groups;
+  return runs.is_encoder ? encoder_groups(config) : config.groups;
 }
 
 double columns_of(const HeadGroup& group, Index keys) {
   const Variant& v = variant(group.variant.id);
-  return real(v.columns ? v.columns(group.variant.values, keys) : keys);
+  return real(v.cost.columns ? v.cost.columns(group.variant.values, keys) : keys);
 }
 
 double map_bytes(const ModelConfig& config, RunLength length) {
@@ -133,16 +133,16 @@ double map_bytes(const ModelConfig& config, RunLength length) {
   return kNumber * numbers;
 }
 
-// Numbers of each row that are recorded of a layer: five taps, and queries, keys, values and
-// output, before and after turning; of what is recurrent, states.
+// Recorded numbers per row and layer: five taps; queries, keys, values and output, before and after
+// rotation; for recurrent layers, states.
 double recorded_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 2 * width;
   return 5 * width + (3 + 5 * keys_to_row(config, runs)) * heads;
 }
 
-// Numbers of each row that the way back needs of a layer.
-double numbers_of_way_back(const ModelConfig& config, const LayerRuns& runs) {
+// Numbers per row and layer that backpropagation needs.
+double backward_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 40 * width;  // gates, step by step
   return 12 * width + 12 * keys_to_row(config, runs) * heads + 6 * real(config.hidden);
@@ -153,19 +153,19 @@ double layer_count(const ModelConfig& config, const LayerRuns& runs) {
   return runs.times * real(static_cast<Index>(groups_of(config, runs).size()));
 }
 
-// Gradients of all weights, and the way back.
+// Gradients of all weights, and activations for backpropagation.
 double gradient_bytes(const Model& stored, const ModelConfig& config, RunLength length) {
   double numbers = 0;
   for (const auto& [name, weight] : stored.weights) numbers += real(weight.value().size());
   for (const auto& [name, matrix] : stored.narrow)
     numbers += 2 * real(matrix.rows * matrix.columns);
   for (const LayerRuns& runs : layer_runs(config, length)) {
-    numbers += layer_count(config, runs) * real(runs.rows) * numbers_of_way_back(config, runs);
+    numbers += layer_count(config, runs) * real(runs.rows) * backward_numbers(config, runs);
   }
   return kNumber * numbers;
 }
 
-// What the variants work with, of each kind of head group in words.
+// Workspace of the variants, for each kind of head group by name.
 std::map<std::string, OperationBytes> variant_bytes(const ModelConfig& config, RunLength length,
                                                     bool maps) {
   std::map<std::string, OperationBytes> of_variants;
@@ -175,8 +175,8 @@ std::map<std::string, OperationBytes> variant_bytes(const ModelConfig& config, R
       std::map<std::string, double> of_layer;
       for (const HeadGroup& group : layer) {
         const OperationBytes bytes = operation_bytes(config, group, runs, maps);
-        of_variants[words_of(group)].of_length += runs.times * bytes.of_length;
-        of_layer[words_of(group)] += bytes.of_layer;
+        of_variants[describe(group)].of_length += runs.times * bytes.of_length;
+        of_layer[describe(group)] += bytes.of_layer;
       }
       for (const auto& [words, bytes] : of_layer) {
         of_variants[words].of_layer = std::max(of_variants[words].of_layer, bytes);
@@ -188,7 +188,7 @@ std::map<std::string, OperationBytes> variant_bytes(const ModelConfig& config, R
 
 double logits_bytes(const ModelConfig& config, RunLength length, bool gradients) {
   const double written = real(length.target > 0 ? length.target : length.tokens);
-  // Exits make logits of each layer.
+  // Exits compute logits for each layer.
   const double times = (config.exits ? real(config.layers) + 1 : 2) + (gradients ? 2 : 0);
   return kNumber * times * written * real(config.vocabulary);
 }
@@ -201,7 +201,7 @@ std::vector<MemoryItem> largest_first(std::vector<MemoryItem> items) {
 }  // namespace
 
 std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& config,
-                                    const MemoryOf& of) {
+                                    const RunMemoryRequest& of) {
   ModelConfig longer = config;
   longer.context = std::max(config.context, of.length.tokens);
   double recorded = 0, most_rows = 0;
@@ -211,9 +211,9 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
   }
   const double work = 8 * real(config.width) + 3 * real(config.hidden);
   std::vector<MemoryItem> items;
-  items.push_back({"weights that are made for it", made_weights(stored, longer)});
-  items.push_back({"what is recorded of the layers", kNumber * recorded});
-  items.push_back({"one layer's work", kNumber * most_rows * work});
+  items.push_back({"newly created weights", created_weight_bytes(stored, longer)});
+  items.push_back({"recorded activations", kNumber * recorded});
+  items.push_back({"workspace of one layer", kNumber * most_rows * work});
   items.push_back({"logits", logits_bytes(config, of.length, of.gradients)});
   if (of.maps) items.push_back({"attention maps", map_bytes(config, of.length)});
   if (of.gradients) items.push_back({"gradients", gradient_bytes(stored, config, of.length)});
@@ -223,22 +223,24 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
   return largest_first(std::move(items));
 }
 
-std::vector<MemoryItem> training_memory_need(const ModelConfig& config, const TrainingOf& of) {
+std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
+                                             const TrainingMemoryRequest& of) {
   double weights = 0, layers = 0;
   for (const WeightSpec& spec : weight_specs(config)) weights += product(spec.shape);
-  // Joins that run the layers themselves compute each again on the way back.
-  const bool one_at_a_time = static_cast<bool>(join(config.join.id).run_layers);
+  // Residual connections that run layers themselves recompute each layer in the backward pass.
+  const bool one_at_a_time =
+      static_cast<bool>(residual_connection(config.residual_connection.id).run_layers);
   for (const LayerRuns& runs : layer_runs(config, of.length)) {
     layers += (one_at_a_time ? 1 : layer_count(config, runs)) * real(runs.rows) *
-              (recorded_numbers(config, runs) + numbers_of_way_back(config, runs));
+              (recorded_numbers(config, runs) + backward_numbers(config, runs));
   }
-  const double sequences = real(of.at_once);
+  const double sequences = real(of.micro_batch);
   std::vector<MemoryItem> items;
-  items.push_back({"weights, gradients and their moments", kNumber * 4 * weights});
-  items.push_back({"layers and the way back through them", kNumber * sequences * layers});
+  items.push_back({"weights, gradients and optimiser state", kNumber * 4 * weights});
+  items.push_back({"activations for backpropagation", kNumber * sequences * layers});
   items.push_back({"logits", sequences * logits_bytes(config, of.length, true)});
   for (const auto& [words, bytes] : variant_bytes(config, of.length, false)) {
-    // Half as much again for the way back.
+    // Half as much again for the backward pass.
     items.push_back({words, sequences * 1.5 * bytes.of_length + bytes.of_layer});
   }
   return largest_first(std::move(items));
@@ -252,13 +254,13 @@ double total_bytes(const std::vector<MemoryItem>& items) {
 
 bool keeps_attention(const ModelConfig& config, RunLength length) {
   return map_bytes(config, length) <=
-         std::min(kMostMapBytes, real(static_cast<Index>(memory_budget())) / 8);
+         std::min(kMaxMapBytes, real(static_cast<Index>(memory_budget())) / 8);
 }
 
 namespace {
 
-// What is asked for, of which parameters may still change.
-struct Asked {
+// A memory check, with the parameters that may still change.
+struct MemoryCheck {
   const Model& stored;
   RunLength length;
   bool gradients;
@@ -272,10 +274,10 @@ struct Asked {
   }
 };
 
-// The largest number from `least` to `most` of which `good` holds, `good` being so up to some
+// Largest number from `least` to `most` for which `good` holds, assuming that it holds up to some
 // number; less than `least`: none.
 template <class Good>
-Index largest_good(Index least, Index most, const Good& good) {
+Index largest_satisfying(Index least, Index most, const Good& good) {
   Index low = least - 1, high = most;
   while (low < high) {
     const Index middle = low + (high - low + 1) / 2;
@@ -288,9 +290,9 @@ Index largest_good(Index least, Index most, const Good& good) {
   return low;
 }
 
-// The choices of all groups with `key` at most so large.
-ModelConfig with_at_most(ModelConfig config, const std::string& id, const std::string& key,
-                         Index most) {
+// Limits the parameter `key` of all groups with this variant.
+ModelConfig limit_parameter(ModelConfig config, const std::string& id, const std::string& key,
+                            Index most) {
   for (auto& layer : config.groups) {
     for (HeadGroup& group : layer) {
       Values& values = group.variant.values;
@@ -301,52 +303,52 @@ ModelConfig with_at_most(ModelConfig config, const std::string& id, const std::s
 }
 
 // "at most features=120000 here"
-std::string fitting_words(const Parameter& parameter, Index most) {
-  if (told_in_window()) return parameter.label + " up to " + grouped(most) + " would fit";
-  return "at most " + words_of(parameter, most) + " here";
+std::string describe_limit(const Parameter& parameter, Index most) {
+  if (uses_window_wording()) return parameter.label + " up to " + grouped(most) + " would fit";
+  return "at most " + describe(parameter, most) + " here";
 }
 
-std::string what_would_fit(const Asked& asked, const ModelConfig& config) {
-  const bool window = told_in_window();
+std::string suggest_fitting_size(const MemoryCheck& check, const ModelConfig& config) {
+  const bool window = uses_window_wording();
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       const Variant& v = variant(group.variant.id);
-      const Parameter* parameter = v.memory ? largest_integer(v, group.variant.values) : nullptr;
+      const Parameter* parameter =
+          v.cost.bytes ? largest_integer(v, group.variant.values) : nullptr;
       if (parameter == nullptr) continue;
-      const auto least = static_cast<Index>(parameter->least);
+      const auto least = static_cast<Index>(parameter->limits.min);
       const Index most =
-          largest_good(least, group.variant.values.integer(parameter->key), [&](Index value) {
-            return asked.fits(with_at_most(config, v.id, parameter->key, value), asked.length);
+          largest_satisfying(least, group.variant.values.integer(parameter->key), [&](Index value) {
+            return check.fits(limit_parameter(config, v.id, parameter->key, value), check.length);
           });
-      if (most >= least) return fitting_words(*parameter, most);
+      if (most >= least) return describe_limit(*parameter, most);
     }
   }
   const auto shorter = [&](Index tokens) {
-    return RunLength{tokens, std::min(tokens, asked.length.target)};
+    return RunLength{tokens, std::min(tokens, check.length.target)};
   };
-  const Index most = largest_good(1, asked.length.tokens,
-                                  [&](Index count) { return asked.fits(config, shorter(count)); });
+  const Index most = largest_satisfying(
+      1, check.length.tokens, [&](Index count) { return check.fits(config, shorter(count)); });
   if (most <= 0) {
-    return window ? "It takes a smaller model or a larger budget"
-                  : "a smaller model or a larger budget";
+    return window ? "Use a smaller model or a larger budget" : "a smaller model or a larger budget";
   }
   return window ? "A text of up to " + grouped(most) + " tokens would fit"
-                : "at most " + std::to_string(most) + " tokens (--most-tokens)";
+                : "at most " + std::to_string(most) + " tokens (--max-tokens)";
 }
 
-// "33 GB of 34 GB for 200 tokens": what is too much, and what to do.
+// Throws an error such as "33 GB of 34 GB for 200 tokens", with a suggestion.
 [[noreturn]] void refuse(const std::vector<MemoryItem>& items, const std::string& length,
                          const std::string& fitting) {
   const MemoryItem& largest = items.front();
   const std::string all = memory_text(total_bytes(items)), of = memory_text(largest.bytes);
   const std::string budget = memory_text(static_cast<double>(memory_budget()));
-  const std::string where = where_memory_is_set();
-  if (told_in_window()) {
-    throw InputError("This would take " + all + " of memory for " + length + ", " + of +
-                     " of it for " + largest.what + ". At most " + budget + " are allowed (" +
+  const std::string where = memory_setting_name();
+  if (uses_window_wording()) {
+    throw InputError("This requires " + all + " of memory for " + length + ", " + of +
+                     " of it for " + largest.label + ". At most " + budget + " are allowed (" +
                      where + "). " + fitting);
   }
-  throw InputError("memory: " + largest.what + ": " + of + " of " + all + " for " + length +
+  throw InputError("memory: " + largest.label + ": " + of + " of " + all + " for " + length +
                    "; the budget is " + budget + " (" + where + "); expected " + fitting);
 }
 
@@ -354,26 +356,27 @@ std::string what_would_fit(const Asked& asked, const ModelConfig& config) {
 
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients) {
-  const Asked asked{stored, length, gradients};
-  if (asked.fits(config, length)) return;
-  refuse(asked.items(config, length), grouped(length.tokens) + " tokens",
-         what_would_fit(asked, config));
+  const MemoryCheck check{stored, length, gradients};
+  if (check.fits(config, length)) return;
+  refuse(check.items(config, length), grouped(length.tokens) + " tokens",
+         suggest_fitting_size(check, config));
 }
 
-void check_training_memory(const ModelConfig& config, const TrainingOf& of) {
-  const auto fits = [&](const TrainingOf& wanted) {
+void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& of) {
+  const auto fits = [&](const TrainingMemoryRequest& wanted) {
     return total_bytes(training_memory_need(config, wanted)) <=
            static_cast<double>(memory_budget());
   };
   if (fits(of)) return;
   std::string fitting = "a smaller model, shorter sequences or a larger budget";
-  for (TrainingOf fewer = of; --fewer.at_once > 0;) {  // a part of a batch that divides it
-    if (of.batch % fewer.at_once != 0 || !fits(fewer)) continue;
-    fitting = "at most " + std::to_string(fewer.at_once) + " sequences at a time (--micro-batch)";
+  for (TrainingMemoryRequest fewer = of; --fewer.micro_batch > 0;) {  // divisors of the batch
+    if (of.batch % fewer.micro_batch != 0 || !fits(fewer)) continue;
+    fitting = "at most " + std::to_string(fewer.micro_batch) +
+              " sequences at a time (--micro-batch-size)";
     break;
   }
   refuse(training_memory_need(config, of),
-         std::to_string(of.at_once) + " sequences of " + grouped(of.length.tokens) + " tokens",
+         std::to_string(of.micro_batch) + " sequences of " + grouped(of.length.tokens) + " tokens",
          fitting);
 }
 
@@ -400,7 +403,7 @@ void check_memory(const OperationInput& input, bool maps) {
     std::vector<MemoryItem> list{{"output, keys and values of each head", kNumber * rows}};
     if (maps)
       list.push_back({"attention maps", kNumber * pairs * real(queries) * columns_of(of, keys)});
-    if (v.memory) list.push_back({words_of(of), v.memory(in)});
+    if (v.cost.bytes) list.push_back({describe(of), v.cost.bytes(in)});
     std::ranges::sort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     return list;
   };
@@ -408,17 +411,18 @@ void check_memory(const OperationInput& input, bool maps) {
     return total_bytes(items(values)) <= static_cast<double>(memory_budget());
   };
   if (fits(input.variant.values)) return;
-  std::string fitting = told_in_window() ? "It takes fewer queries and keys, or a larger budget"
-                                         : "fewer queries and keys, or a larger budget";
-  if (const Parameter* parameter = v.memory ? largest_integer(v, input.variant.values) : nullptr) {
-    const auto least = static_cast<Index>(parameter->least);
+  std::string fitting = uses_window_wording() ? "Use fewer queries and keys, or a larger budget"
+                                              : "fewer queries and keys, or a larger budget";
+  if (const Parameter* parameter =
+          v.cost.bytes ? largest_integer(v, input.variant.values) : nullptr) {
+    const auto least = static_cast<Index>(parameter->limits.min);
     const Index most =
-        largest_good(least, input.variant.values.integer(parameter->key), [&](Index value) {
+        largest_satisfying(least, input.variant.values.integer(parameter->key), [&](Index value) {
           Values values = input.variant.values;
           values.set(parameter->key, value);
           return fits(values);
         });
-    if (most >= least) fitting = fitting_words(*parameter, most);
+    if (most >= least) fitting = describe_limit(*parameter, most);
   }
   refuse(items(input.variant.values), grouped(queries) + " queries and " + grouped(keys) + " keys",
          fitting);

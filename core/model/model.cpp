@@ -6,17 +6,17 @@
 #include "core/base/random.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
 
 Model make_model(const ModelConfig& config, std::uint64_t seed) {
-  constexpr Index kMostParameters = Index{1} << 33;
+  constexpr Index kMaxParameters = Index{1} << 33;
   check(config, "model");
-  if (parameter_count(config) > kMostParameters) {
+  if (parameter_count(config) > kMaxParameters) {
     throw InputError("model: " + std::to_string(parameter_count(config)) +
-                     " parameters, expected at most " + std::to_string(kMostParameters));
+                     " parameters, expected at most " + std::to_string(kMaxParameters));
   }
   Model model;
   model.config = config;
@@ -24,49 +24,52 @@ Model make_model(const ModelConfig& config, std::uint64_t seed) {
   for (const WeightSpec& spec : weight_specs(config)) {
     ++number;
     if (spec.initial) {
-      model.weights.emplace(spec.name, Var(spec.initial(mixed_seed(seed, number))));
+      model.weights.emplace(spec.name, Var(spec.initial(derived_seed(seed, number))));
     }
   }
   return model;
 }
 
-std::string cache_refusal(const ModelConfig& config, bool leaves) {
+std::string cache_refusal(const ModelConfig& config, bool exits_early) {
   const Architecture& of = architecture(config.architecture.id);
-  if (!of.caches) return of.label + ": earlier tokens are computed anew";
-  if (config.segment > 0) return "segments: what is remembered grows by whole segments";
-  if (join(config.join.id).run_layers) return join(config.join.id).label + ": no keys are kept";
+  if (!of.can_cache) return of.label + ": earlier tokens are recomputed";
+  if (config.segment > 0) return "segments: memory grows by whole segments";
+  if (residual_connection(config.residual_connection.id).run_layers)
+    return residual_connection(config.residual_connection.id).label + ": keys are not stored";
   const bool by_text = config.exits && exit_rule(config.exits->id).distribution_at == 0;
-  if (leaves && by_text && !of.has_encoder) {
-    return exit_rule(config.exits->id).label + ": where all tokens leave hangs on all of them";
+  if (exits_early && by_text && !of.has_encoder) {
+    return exit_rule(config.exits->id).label + ": the common exit layer depends on all tokens";
   }
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       const Encoding& e = encoding(group.encoding.id);
-      if (e.follows_length && e.follows_length(group.encoding.values, config.context)) {
-        return e.label + ": how earlier tokens are turned changes as the text grows";
+      if (e.depends_on_length && e.depends_on_length(group.encoding.values, config.context)) {
+        return e.label + ": the rotation of earlier tokens changes as the text grows";
       }
       const Variant& v = variant(group.variant.id);
-      if (!is_incremental(v, group.variant.values))
-        return v.label + ": what a token sees changes as the text grows";
-      if (!config.causal && !v.causal_by_definition) {
-        return v.label + " without a causal mask: tokens see later ones";
+      if (!v.causality.incremental(group.variant.values))
+        return v.label + ": the keys that a token attends to change as the text grows";
+      if (!config.causal && !v.causality.by_definition) {
+        return v.label + " without a causal mask: tokens attend to later ones";
       }
     }
   }
   return {};
 }
 
-std::vector<std::string> notes_on_looking_ahead(const Model& model) {
+std::vector<std::string> future_leak_notes(const Model& model) {
   std::set<std::string> notes;
   const auto& layers = model.config.groups;
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     for (std::size_t group = 0; group < layers[layer].size(); ++group) {
       const Choice& chosen = layers[layer][group].variant;
       const Variant& v = variant(chosen.id);
-      if (!v.looks_ahead || !(model.config.causal || v.causal_by_definition)) continue;
+      if (!v.causality.leaks_future || !(model.config.causal || v.causality.by_definition))
+        continue;
       const std::string prefix = group_prefix(static_cast<Index>(layer), static_cast<Index>(group));
-      const std::string why = v.looks_ahead(chosen.values, weights_below(model.weights, prefix));
-      if (!why.empty()) notes.insert(v.label + " looks ahead: " + why);
+      const std::string why =
+          v.causality.leaks_future(chosen.values, weights_below(model.weights, prefix));
+      if (!why.empty()) notes.insert(v.label + " leaks future tokens: " + why);
     }
   }
   return {notes.begin(), notes.end()};

@@ -1,4 +1,4 @@
-// A model: weights by name, and what it gives for a batch.
+// Model: a configuration with weights by name, and its forward pass.
 #pragma once
 
 #include <cstdint>
@@ -19,52 +19,50 @@ namespace attnscope {
 struct Model {
   ModelConfig config;
   NamedVars weights;  // names and shapes: weights.h
-  // Matrices that a large checkpoint stores as 16-bit numbers, in place of a Var in `weights`.
+  // Matrices that a large checkpoint stores in 16 bits; not in `weights`.
   std::map<std::string, NarrowMatrix> narrow;
-  std::vector<std::string> untrained;  // weights that got their Info's initial values
-  std::vector<std::string> notes;      // what of a checkpoint was left out, for who looks at it
+  std::vector<std::string> untrained;  // weights with the initial values of their Info
+  std::vector<std::string> notes;      // features of a checkpoint that were ignored, for the user
 };
 
-// Fresh weights, deterministic in the seed. Constants; training makes parameters of them.
+// Creates fresh weights, deterministic in the seed. They are constants, not yet parameters.
 Model make_model(const ModelConfig& config, std::uint64_t seed);
 
-// The same model with other head groups (a person's choice in place of the checkpoint's). Every
-// head keeps the weights that its variant and encoding had; those that it needs and the model
-// lacks get values that show what they do (WeightInfo::shown) on so many tokens, 0: not known, or
-// their initial values, the same however heads are grouped, and are named in `untrained`. All other
-// weights are shared. InputError when a combination cannot work.
+// Returns the model with other head groups. Every head keeps the weights of its variant and
+// encoding. Missing weights get illustrative values (WeightInfo::illustrative) for `tokens` tokens
+// (0: unknown) or their initial values, independent of the grouping, and are listed in `untrained`.
+// All other weights are shared. Throws InputError for incompatible combinations.
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
                   bool causal, Index tokens = 0);
 
-// What a model keeps from one pass to the next, by place: keys and values of the tokens it has
-// seen (generation), or what its layers remember of earlier segments.
+// State kept between passes: keys and values of processed tokens (generation), or the memory of
+// earlier segments.
 struct State {
   std::map<Address, Remembered> groups;  // by stack, layer and head group
-  Tensor encoded;                        // [B L_source, d] what an encoder made of the source
+  Tensor encoded;                        // [B L_source, d] output of the encoder
   Index length = 0;                      // tokens
   Index steps = 0;                       // passes
 };
 
-// Why keys and values of a model cannot be cached, since earlier rows change as the text grows:
-// "Sinkhorn: ..."; empty when they can.
-// leaves: with an exit threshold.
-std::string cache_refusal(const ModelConfig& config, bool leaves = false);
+// Reason why keys and values cannot be cached because earlier rows change as the text grows
+// ("Sinkhorn: ..."); empty: none. leaves: with an early-exit threshold.
+std::string cache_refusal(const ModelConfig& config, bool exits_early = false);
 
-// "Routing looks ahead: ..." for each variant of a causal model whose rows hang on later tokens all
-// the same, with the weights that the model has: what it predicts it has, in part, seen.
-std::vector<std::string> notes_on_looking_ahead(const Model& model);
+// "Routing leaks future tokens: ..." for each variant of a causal model whose rows depend on later
+// tokens in spite of the causal mask, with the current weights: part of each prediction was
+// visible.
+std::vector<std::string> future_leak_notes(const Model& model);
 
-// The same model for sequences of up to `context` tokens, more than it was trained on. Weights
-// whose shape follows from that get their initial values anew; InputError names one that was
-// trained.
+// Returns the model with a longer context than it was trained on. Weights whose shape depends on
+// the context get their initial values again; throws InputError if one of them was trained.
 Model with_context(const Model& model, Index context);
 
 class Retrieval;  // core/model/retrieval.h
 
-// What a pass does, counted as it goes: multiplications with an addition each, in products with the
-// matrices of attention, feed-forward, exits and output, and in attention itself (scores and sums
-// of values, over the pairs of its pattern). Not in it: norms and activations, gates of joins,
-// halting, recurrent cells, mixers, and what encodings and variants do with weights of their own.
+// Multiply-add count of a pass: products with the matrices of attention, feed-forward, exits and
+// output, and attention itself (scores and weighted sums, over the pairs of its pattern). Excludes
+// norms, activations, residual gates, halting, recurrent cells, retrieval heads, and weights of
+// encodings and variants.
 struct Work {
   double multiply_adds = 0;
 };
@@ -72,49 +70,49 @@ struct Work {
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Stop stop;
-  Trace* trace = nullptr;      // filled with taps where given (batch 1 only)
-  bool keep_attention = true;  // in the trace, on host or device as the backend has it
-  // The ids follow those in the cache, which gets them too. The trace has their rows alone, over
-  // all keys so far. InputError where cache_refusal() has a reason.
+  Trace* trace = nullptr;      // filled with taps if given (batch size 1 only)
+  bool keep_attention = true;  // keeps attention maps in the trace, on host or device
+  // Cache of earlier tokens; the new ones are appended. The trace has only the new rows, over all
+  // keys so far. Throws InputError if cache_refusal() gives a reason.
   State* cache = nullptr;
-  // What layers remember of the segments before these; gets these, too. Null: nothing before.
+  // Memory of earlier segments, updated by the pass. Null: none.
   State* memory = nullptr;
-  // What a person changes in the model, checked by check(interventions, ...); null: nothing. Not
-  // with a cache.
+  // Interventions by the user, validated by check(interventions, ...); null: none. Not with a
+  // cache.
   const std::vector<Intervention>* interventions = nullptr;
-  bool last_logits = false;    // of each sequence's last token alone
-  std::optional<double> exit;  // tokens leave at the first layer that is sure enough: exits.h
+  bool last_logits = false;    // only for the last token of each sequence
+  std::optional<double> exit;  // early-exit confidence threshold (exits.h)
   const Retrieval* retrieval = nullptr;
-  std::uint64_t dropout_seed = 0;  // of all that training draws
+  std::uint64_t dropout_seed = 0;  // seed of all random numbers in training
   bool training = false;
-  Work* work = nullptr;          // counted into
-  Progress* progress = nullptr;  // is told which layer is computed
-  // Called when a layer of a stack is in the trace, with how many there are; empty: nobody is.
+  Work* work = nullptr;          // incremented; null: not counted
+  Progress* progress = nullptr;  // receives the current layer
+  // Called when a layer of a stack is in the trace, with the number of recorded layers.
   std::function<void(Stack stack, Index layers)> layer_recorded{};
-  // Gets new values of weights that training moves without gradients (centroids), by name.
+  // Receives new values, by name, of weights that are trained without gradients (centroids).
   std::map<std::string, Tensor>* adapted = nullptr;
 };
 
-// Runs the model as its architecture says. Losses where the batch has targets. InputError where
-// the batch does not suit the model.
+// Runs the model. Computes losses if the batch has targets. Throws InputError if the batch does not
+// match the model.
 //
-// The trace gets the attention of every head group, the logits, and the taps
-//   embed                  [L, d]  what enters the first layer
-//   layers.N.attention     [L, d]  what the attention block adds
-//   layers.N.cross         [L, d]  what cross-attention adds
-//   layers.N.feed_forward  [L, d]  what the feed-forward adds
-//   layers.N.residual      [L, d]  what leaves the layer
-//   final                  [L, d]  what the output projection sees
-// with "encoder." before those of an encoder and "steps.T." before those of step T, and what
-// SPEC-MODELS names.
+// The trace receives the attention of every head group, the logits, and the taps
+//   embed                  [L, d]  input of the first layer
+//   layers.N.attention     [L, d]  output of the attention block
+//   layers.N.cross         [L, d]  output of cross-attention
+//   layers.N.feed_forward  [L, d]  output of the feed-forward
+//   layers.N.residual      [L, d]  residual stream after the layer
+//   final                  [L, d]  input of the output projection
+// prefixed by "encoder." for an encoder and by "steps.T." for step T, and further taps listed in
+// spec-models.md.
 Output run(const Model& model, const Batch& batch, const ForwardOptions& options);
 
-// What the last layer's feed-forward sees of each token, after its norm: the keys of a store of
-// contexts (retrieval.h).  [n, d]
+// Input of the last layer's feed-forward for each token, after its norm: the keys of a datastore
+// (retrieval.h).  [n, d]
 Tensor context_keys(const Model& model, const Batch& batch, const ForwardOptions& options);
 
 // ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary], or with `last_logits`
-// [B, 1, vocabulary]. For architectures that read one sequence of tokens.
+// [B, 1, vocabulary]. Only for architectures that read a single token sequence.
 Var forward(const Model& model, const IntTensor& ids, const ForwardOptions& options);
 
 }  // namespace attnscope

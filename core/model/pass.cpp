@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
 #include "core/model/linear.h"
+#include "core/model/residual_connection.h"
 #include "core/model/rows.h"
 #include "core/model/weights.h"
 
@@ -47,12 +47,12 @@ void Pass::count(Index multiply_adds) const {
 }
 
 Var Pass::norm(const Var& x, const std::string& name) const {
-  return normed(model_, x, name);
+  return apply_norm(model_, x, name);
 }
 
 Var Pass::dropout(const Var& x) {
   if (!options_.training || config().dropout == 0) return x;
-  return attnscope::dropout(x, config().dropout, mixed_seed(options_.dropout_seed, ++dropouts_));
+  return attnscope::dropout(x, config().dropout, derived_seed(options_.dropout_seed, ++dropouts_));
 }
 
 Var Pass::sequences(const Var& x) const {
@@ -65,25 +65,25 @@ std::vector<std::int32_t> Pass::positions(Index length, Index first) const {
   return result;
 }
 
-Var Pass::vectors(const IntTensor& ids) const {
+Var Pass::token_vectors(const IntTensor& ids) const {
   const Index count = ids.size(), width = config().width;
   Shape shape = ids.shape();
   shape.push_back(width);
-  return reshape(embedded(model_, ids.reshaped({1, count})), shape);
+  return reshape(embed_tokens(model_, ids.reshaped({1, count})), shape);
 }
 
 Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
-  Var rows = reshape(embedded(model_, ids), {ids.size(), table_width(config())});
-  const auto factor = static_cast<float>(config().ingredients.embedding_scale);
+  Var rows = reshape(embed_tokens(model_, ids), {ids.size(), table_width(config())});
+  const auto factor = static_cast<float>(config().model_options.embedding_scale);
   if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
   const bool places = input && added_to_input(*input);
-  return embedded_further(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
+  return finish_embedding(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
                           stack, first);
 }
 
-Var Pass::embedded_further(const Var& x, const std::string& stack, Index first) {
+Var Pass::finish_embedding(const Var& x, const std::string& stack, Index first) {
   const EmbeddingConfig& embedding = config().embedding;
   const InputKind& kind = input_kind(config().input.id);
   Var rows = stack.empty() && kind.embed ? kind.embed(*this, x, first) : x;
@@ -119,7 +119,7 @@ const Choice* Pass::positions_in_layer(const Site& site) const {
   return in_every_layer(chosen) || first ? &chosen : nullptr;
 }
 
-Var Pass::placed(const Site& site, const Var& x) const {
+Var Pass::add_layer_positions(const Site& site, const Var& x) const {
   return with_positions(x, site.groups->front().encoding, positions_weights(site),
                         first_position(site));
 }
@@ -137,10 +137,13 @@ bool Pass::is_off(Index layer) const {
   return attnscope::is_off(changes_, layer);
 }
 
-Var Pass::joined(const Site& site, const char* place, const Var& x, const Var& y) {
-  const Join& join = attnscope::join(config().join.id);
-  const Joined result = join.apply(
-      x, y, join.weights.empty() ? NamedVars{} : weights_below(site.prefix + place + "_join."));
+Var Pass::apply_residual(const Site& site, const char* place, const Var& x, const Var& y) {
+  const ResidualConnection& residual_connection =
+      attnscope::residual_connection(config().residual_connection.id);
+  const ResidualOutput result = residual_connection.apply(
+      x, y,
+      residual_connection.weights.empty() ? NamedVars{}
+                                          : weights_below(site.prefix + place + "_join."));
   if (!result.z.defined()) return result.x;
   const std::string name = std::string(place) == "attn"    ? "gate.attention"
                            : std::string(place) == "cross" ? "gate.cross"
@@ -154,17 +157,17 @@ Var Pass::sublayer(const Site& site, const char* norm_name, const char* place, c
                    const Var& x, const std::function<Var(const Var&)>& function) {
   const Var added = dropout(function(x));  // [n, d]
   tap(tap_prefix(site) + tap_name, added, site.at.segment);
-  const Var sum = joined(site, place, x, added);
+  const Var sum = apply_residual(site, place, x, added);
   return config().pre_norm ? sum : norm(sum, site.prefix + norm_name);
 }
 
 Var Pass::self_attention(const Site& site, const Var& x) {
-  return added(site, "attn", attend(site, attention_rows(site, x)));
+  return block_output(site, "attn", attend(site, attention_rows(site, x)));
 }
 
-// What a block gives as it is added to the stream.
-Var Pass::added(const Site& site, const char* place, const Var& y) const {
-  const Ingredients& i = config().ingredients;
+// Output of a block as it is added to the residual stream.
+Var Pass::block_output(const Site& site, const char* place, const Var& y) const {
+  const ModelOptions& i = config().model_options;
   const Var normed =
       i.output_norm == OutputNorm::None ? y : norm(y, site.prefix + place + "_output_norm");
   return i.residual_scale == 1 ? normed : scale(normed, static_cast<float>(i.residual_scale));
@@ -177,21 +180,21 @@ Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
   cross.groups = &plain;
   cross.causal = false;
   const Var q = norm_before(config()) ? norm(x, site.prefix + "cross_norm") : x;
-  return added(cross, "cross", attend(cross, {q, source, source, Var()}));
+  return block_output(cross, "cross", attend(cross, {q, source, source, Var()}));
 }
 
 Var Pass::feed_forward(const Site& site, const Var& x) {
-  const char* name = config().ingredients.shared_norm ? "attn_norm" : "ffn_norm";
+  const char* name = config().model_options.shared_norm ? "attn_norm" : "ffn_norm";
   const Var in = norm_before(config()) ? norm(x, site.prefix + name) : x;
   if (site.at.stack == Stack::Decoder) feed_forward_input_ = in;
-  const Var out = config().ingredients.experts.count > 0
-                      ? of_experts(site, in)
-                      : widened_and_narrowed(in, site.prefix + "ffn.");
-  return added(site, "ffn", out);  // [n, d]
+  const Var out = config().model_options.experts.count > 0
+                      ? mix_experts(site, in)
+                      : apply_feed_forward(in, site.prefix + "ffn.");
+  return block_output(site, "ffn", out);  // [n, d]
 }
 
-Var Pass::widened_and_narrowed(const Var& x, const std::string& at) const {
-  const Ingredients& i = config().ingredients;
+Var Pass::apply_feed_forward(const Var& x, const std::string& at) const {
+  const ModelOptions& i = config().model_options;
   Var hidden = linear(x, at + "w_in", at + "b_in");  // [n, hidden]
   if (config().gated) {
     Var gate = linear(x, at + "w_gate", at + "b_gate");  // [n, hidden]
@@ -203,9 +206,9 @@ Var Pass::widened_and_narrowed(const Var& x, const std::string& at) const {
     if (i.gate_offset != 0) {
       hidden = add(hidden, Tensor::full({1}, static_cast<float>(i.gate_offset)));
     }
-    hidden = multiply(activated(gate), hidden);
+    hidden = multiply(apply_activation(gate), hidden);
   } else {
-    hidden = activated(hidden);
+    hidden = apply_activation(hidden);
   }
   return linear(hidden, at + "w_out", at + "b_out");  // [n, d]
 }
@@ -215,17 +218,17 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
   const bool off = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
   const Choice* placed = positions_in_layer(site);
   const bool to_all = placed && adds_to_values(*placed);
-  const Var entered = to_all ? this->placed(site, x) : x;
-  if (rows && rows->empty()) {  // all have left, but tokens to come look at them here, too
+  const Var entered = to_all ? this->add_layer_positions(site, x) : x;
+  if (rows && rows->empty()) {  // all have exited, but later tokens attend to them in this layer
     if (options_.cache) cache_keys(site, entered);
     return x;
   }
-  Var state = rows ? some_rows(entered, *rows) : entered;
-  if (config().ingredients.parallel) {
+  Var state = rows ? select_rows(entered, *rows) : entered;
+  if (config().model_options.parallel) {
     state = parallel_branches(
         site, state, rows ? attention_of(site, entered, *rows) : self_attention(site, entered));
     if (off) return x;
-    return rows ? with_rows(x, state, *rows) : state;
+    return rows ? replace_rows(x, state, *rows) : state;
   }
   state = sublayer(site, "attn_norm", "attn", "attention", state, [&](const Var&) {
     return rows ? attention_of(site, entered, *rows) : self_attention(site, entered);
@@ -238,8 +241,8 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
     state = sublayer(site, "ffn_norm", "ffn", "feed_forward", state,
                      [&](const Var& now) { return feed_forward(site, now); });
   }
-  if (off) return x;  // what the layer would have added is in its taps
-  return rows ? with_rows(x, state, *rows) : state;
+  if (off) return x;  // the block outputs are still in the taps
+  return rows ? replace_rows(x, state, *rows) : state;
 }
 
 // x + Attn(x) + FF(x).
@@ -251,35 +254,35 @@ Var Pass::parallel_branches(const Site& site, const Var& x, const Var& attended)
   return add(x, add(of_attention, of_feed_forward));
 }
 
-Var Pass::end(const Var& x, const std::string& stack) {
+Var Pass::final_norm(const Var& x, const std::string& stack) {
   return config().pre_norm ? norm(x, stack + "final_norm") : x;
 }
 
 Var Pass::logits(const Var& x) const {
-  if (!config().ingredients.output_head) return {};
+  if (!config().model_options.output_head) return {};
   count(x.value().size() * config().vocabulary);
   return output_logits(model_, x, options_.stop);
 }
 
-Var Pass::activated(const Var& x) const {
-  return attnscope::activated(config().activation, x);
+Var Pass::apply_activation(const Var& x) const {
+  return attnscope::apply_activation(config().activation, x);
 }
 
 void Pass::tap(const std::string& name, const Var& x, Index segment) {
   if (recorder_.on()) recorder_.rows(name, x.value(), segment);
 }
 
-void Pass::enter(std::string words, double from, double to) {
+void Pass::begin_stage(std::string words, double from, double to) {
   stage_ = {std::move(words), from, to};
 }
 
 void Pass::add_loss(const std::string& name, const Var& value, double weight) {
   const auto known = std::ranges::find(losses_, name, &Loss::name);
   if (known == losses_.end()) {
-    losses_.push_back(weighed_loss(name, value, weight));
+    losses_.push_back(weighted_loss(name, value, weight));
   } else {
     known->value = add(known->value, value);
-    known->weighed = add(known->weighed, weighed_loss(name, value, weight).weighed);
+    known->weighted = add(known->weighted, weighted_loss(name, value, weight).weighted);
   }
 }
 

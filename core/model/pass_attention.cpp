@@ -1,4 +1,4 @@
-// Pass: the attention of a layer, head group by head group.
+// Pass: attention of a layer, one head group at a time.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -8,7 +8,8 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/model/changed_backend.h"
+#include "core/model/architecture.h"
+#include "core/model/intervention_backend.h"
 #include "core/model/linear.h"
 #include "core/model/pass.h"
 #include "core/model/position_share.h"
@@ -27,8 +28,8 @@ std::string weights_prefix(const Site& site, Index group) {
   return site.place() + "groups." + std::to_string(group) + ".";
 }
 
-// The values as they are; where several parts are put together those of stored rows first, as the
-// columns of the weights are.  [h_kv, columns, d_v]
+// Values in the order of the columns of the attention weights: those of stored rows first where
+// several parts are combined.  [h_kv, columns, d_v]
 Tensor values_of_columns(const OperationInput& input, const OperationResult& result) {
   const Var* stored = result.part ? nullptr : find_weight(input.weights, "mem.v");
   const bool together = stored != nullptr && input.v.defined() && stored->rank() == 3 &&
@@ -37,8 +38,8 @@ Tensor values_of_columns(const OperationInput& input, const OperationResult& res
   return concat({Var(stored->value()), Var(input.v.value())}, 1).value();
 }
 
-// What a person changes is changed in the decoder's self-attention.
-bool takes_interventions(const Site& site) {
+// Interventions apply to the decoder's self-attention.
+bool supports_interventions(const Site& site) {
   return site.at.stack == Stack::Decoder && site.at.kind == AttentionKind::Self;
 }
 
@@ -55,7 +56,7 @@ Index Pass::first_position(const Site& site) const {
   return memory_ ? memory_->length : 0;
 }
 
-Remembered& Pass::place_of(State& state, const Site& site, Index group) const {
+Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const {
   Address at = site.at;
   at.group = group;
   at.segment = at.step = 0;
@@ -67,7 +68,7 @@ Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
       has_attention_norm(config(), site.at.layer) ? norm(x, site.prefix + "attn_norm") : x;
   const Choice* placed = positions_in_layer(site);
   if (!placed || adds_to_values(*placed)) return {normed, normed, normed, x};
-  const Var seen = this->placed(site, normed);  // [n, d]
+  const Var seen = this->add_layer_positions(site, normed);  // [n, d]
   return {seen, seen, normed, x};
 }
 
@@ -77,7 +78,7 @@ Var Pass::heads_of(const Var& projection, Index first, Index count) const {
   return split_heads(all ? projection : slice(projection, 2, first * size, count * size), count);
 }
 
-// For a record alone, where an encoding of the input was added once and norms have only scaled it.
+// For traces only, and only if an input encoding was added once and was scaled by norms only.
 Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
@@ -85,7 +86,7 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
   if (embedding.norm || embedding.width > 0) return {};
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
-  const Ingredients& i = config().ingredients;
+  const ModelOptions& i = config().model_options;
   if (i.output_norm == OutputNorm::Instead || i.query_key_norm != QueryKeyNorm::None ||
       config().embedding != EmbeddingConfig{}) {
     return {};
@@ -116,7 +117,7 @@ Var Pass::projection(const Var& x, const std::string& prefix, const char* letter
   return sequences(query_key_normed(all, weight(name + ".weight"), bias));
 }
 
-// Of each head's numbers, or of those of all heads together.  [n, h d_k]
+// Norm per head or over all heads.  [n, h d_k]
 Var Pass::query_key_normed(const Var& x, const Var& gain, const Var& bias) const {
   const Var parts = reshape(x, {x.value().size() / gain.dim(0), gain.dim(0)});
   const double epsilon = config().norm_epsilon;
@@ -125,8 +126,8 @@ Var Pass::query_key_normed(const Var& x, const Var& gain, const Var& bias) const
                  x.shape());
 }
 
-// Queries are made from the first of the rows on where keys and values of those before suffice,
-// otherwise of all.  [rows, d]
+// Computes queries from the first of `rows` on if keys and values suffice for earlier rows,
+// otherwise for all rows.  [rows, d]
 Var Pass::attention_of(const Site& site, const Var& x, const std::vector<std::int32_t>& rows) {
   Rows all = attention_rows(site, x);
   if (rows.front() > 0 && cache_refusal(config()).empty()) {
@@ -135,10 +136,10 @@ Var Pass::attention_of(const Site& site, const Var& x, const std::vector<std::in
   }
   std::vector<std::int32_t> within = rows;
   for (std::int32_t& row : within) row -= static_cast<std::int32_t>(all.skipped);
-  return added(site, "attn", some_rows(attend(site, all), within));
+  return block_output(site, "attn", select_rows(attend(site, all), within));
 }
 
-// What tokens to come look at, of tokens that need no attention themselves.
+// Caches keys and values of tokens whose own attention is not needed.
 void Pass::cache_keys(const Site& site, const Var& x) {
   const Rows rows = attention_rows(site, x);
   const std::string prefix = attention_prefix(site);
@@ -153,13 +154,13 @@ void Pass::cache_keys(const Site& site, const Var& x) {
   }
 }
 
-// Attention is what takes long: the groups of a layer share its part of the whole.
-void Pass::tell_layer(const Site& site, Index group, Index groups) const {
+// Attention dominates the run time, so the groups of a layer share the layer's progress equally.
+void Pass::report_layer(const Site& site, Index group, Index groups) const {
   if (options_.progress == nullptr) return;
   const bool encodes = site.at.stack == Stack::Encoder;
   const auto layers =
       static_cast<Index>(encodes ? encoder_groups(config()).size() : config().groups.size());
-  // Half of a layer that also looks at a source is self-attention.
+  // In layers with cross-attention, self-attention is the first half.
   const bool second = site.at.kind == AttentionKind::Cross;
   const bool halves = second || (!encodes && architecture(config().architecture.id).reads ==
                                                  Reads::SourceAndTarget);
@@ -169,7 +170,7 @@ void Pass::tell_layer(const Site& site, Index group, Index groups) const {
                          (halves ? (second ? 0.5 : 0) + of_layer / 2 : of_layer);
     return stage_.from + (stage_.to - stage_.from) * layer / static_cast<double>(layers);
   };
-  options_.progress->enter(
+  options_.progress->begin_stage(
       stage_.words + "layer " + std::to_string(site.at.layer + 1) + " of " + std::to_string(layers),
       share(group), share(group + 1));
 }
@@ -185,14 +186,14 @@ Var Pass::attend(const Site& site, const Rows& rows) {
   const std::vector<HeadRange> ranges = head_ranges(config(), *site.groups);
   for (const HeadRange& range : ranges) {
     const auto group = static_cast<Index>(outputs.size());
-    tell_layer(site, group, static_cast<Index>(ranges.size()));
+    report_layer(site, group, static_cast<Index>(ranges.size()));
     OperationInput input;
     input.batch = batch_;
     input.heads = range.count;
     input.kv_heads = range.key_heads;
     input.first_head = range.first;
     input.layer_heads = config().heads;
-    // Queries and keys come from what the values do; of cross-attention only the queries'.
+    // Input of queries and keys is that of the values; for cross-attention only that of queries.
     input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
     if (rows.skipped > 0) {
       input.x = slice(input.x, 1, rows.skipped, queries);
@@ -221,11 +222,11 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
                           OperationInput input, const Var& entered) {
   const HeadGroup& chosen = (*site.groups)[static_cast<std::size_t>(group)];
   input.variant = chosen.variant;
-  // An encoding of the input is in q, k and v already.
+  // Input encodings are already included in q, k and v.
   if (!encoding(chosen.encoding.id).embed) input.encoding = chosen.encoding;
   input.causal = site.causal;
   input.layer = site.at.layer;
-  add_score_ingredients(site, range, input);
+  add_score_options(site, range, input);
   Site of_group = site;
   of_group.at.group = group;
   if (site.at.kind == AttentionKind::Self) {
@@ -234,40 +235,40 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     if (memory_ && site.at.stack == Stack::Decoder) {
       recall_memory(of_group, range, input);
       const Encoding& position = encoding(input.encoding.id);
-      const bool places = position.absolute || position.turned;
-      if (places && !variant(chosen.variant.id).remember) input.origin = memory_->length;
+      const bool places = position.absolute || position.rotate;
+      if (places && !variant(chosen.variant.id).memory.remember) input.origin = memory_->length;
     }
   }
   const Variant& v = variant(chosen.variant.id);
-  if (options_.adapted && v.adapted && site.at.kind == AttentionKind::Self) {
-    for (const auto& [name, value] : v.adapted(input)) {
+  if (options_.adapted && v.updated_constants && site.at.kind == AttentionKind::Self) {
+    for (const auto& [name, value] : v.updated_constants(input)) {
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
-  std::vector<RowSource> sources;  // before the segment itself is remembered
+  std::vector<RowSource> sources;  // before the segment itself is added to memory
   if (memory_ && recorder_.on() && site.at.kind == AttentionKind::Self &&
-      site.at.stack == Stack::Decoder && variant(chosen.variant.id).remember) {
-    sources = sources_of(place_of(*memory_, of_group, group), memory_->length);
+      site.at.stack == Stack::Decoder && variant(chosen.variant.id).memory.remember) {
+    sources = sources_of(stored_rows(*memory_, of_group, group), memory_->length);
   }
-  OperationResult result = evaluated(site, input, wanted(chosen));
-  if (options_.work && result.pattern) {  // scores and sums of values
+  OperationResult result = evaluate_operation(site, input, wanted(chosen));
+  if (options_.work && result.pattern) {  // scores and weighted sums
     count(batch_ * result.pattern->pair_count(chosen.heads) * 2 * config().head_size);
   }
   if (memory_ && site.at.kind == AttentionKind::Self) {
     remember(of_group, range, input, result, entered);
   }
   add_quantities(chosen, result);
-  const Var output = without_off_heads(merge_heads(result.output, chosen.heads), site,
-                                       input.first_head, chosen.heads);
+  const Var output = zero_disabled_heads(merge_heads(result.output, chosen.heads), site,
+                                         input.first_head, chosen.heads);
   if (recorder_.on()) {
-    keep(site, group, chosen, std::move(input), std::move(result), std::move(sources));
+    record_attention(site, group, chosen, std::move(input), std::move(result), std::move(sources));
   }
   return output;
 }
 
-void Pass::add_score_ingredients(const Site& site, const HeadRange& range,
-                                 OperationInput& input) const {
-  const Ingredients& i = config().ingredients;
+void Pass::add_score_options(const Site& site, const HeadRange& range,
+                             OperationInput& input) const {
+  const ModelOptions& i = config().model_options;
   if (i.attention_scale) input.scale = static_cast<float>(*i.attention_scale);
   input.score_cap = static_cast<float>(i.score_cap);
   if (i.attention_sinks) {
@@ -286,21 +287,21 @@ Wanted Pass::wanted(const HeadGroup& group) const {
     wanted.tiles = !options_.keep_attention;
   }
   const Variant& v = variant(group.variant.id);
-  if (memory_ && v.remembers_attention && v.remembers_attention(group.variant.values)) {
+  if (memory_ && v.memory.needs_attention(group.variant.values)) {
     wanted.attention = true;
     wanted.device_attention = false;
   }
   return wanted;
 }
 
-// With fewer pairs where a person wants that.
-OperationResult Pass::evaluated(const Site& site, const OperationInput& input,
-                                const Wanted& wanted) {
+// Evaluates an operation, with fewer pairs if interventions remove some.
+OperationResult Pass::evaluate_operation(const Site& site, const OperationInput& input,
+                                         const Wanted& wanted) {
   const Index first_head = input.first_head, layer = site.at.layer;
-  if (!takes_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
+  if (!supports_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
     return evaluate(input, backend_, wanted, options_.stop);
   }
-  ChangedBackend changed(
+  InterventionBackend changed(
       backend_,
       [&](const Pattern& pattern) {
         return changed_pattern(pattern, changes_, layer, first_head, input.heads);
@@ -311,9 +312,9 @@ OperationResult Pass::evaluated(const Site& site, const OperationInput& input,
   return result;
 }
 
-// x: [B, L, h d_v]; the columns of heads that are off become zero.
-Var Pass::without_off_heads(const Var& x, const Site& site, Index first_head, Index heads) const {
-  if (!takes_interventions(site)) return x;
+// x: [B, L, h d_v]; sets the columns of disabled heads to zero.
+Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const {
+  if (!supports_interventions(site)) return x;
   const Index size = x.dim(2) / heads;
   Tensor share = Tensor::full({x.dim(2)}, 1);  // [h d_v]
   bool any = false;
@@ -325,9 +326,9 @@ Var Pass::without_off_heads(const Var& x, const Site& site, Index first_head, In
   return any ? multiply(x, share) : x;
 }
 
-// Keys and values of all tokens so far in place of the new ones'.
+// Prepends cached keys and values to the new ones.
 void Pass::add_cached(const Site& site, Index group, OperationInput& input) {
-  Remembered& stored = place_of(*options_.cache, site, group);
+  Remembered& stored = stored_rows(*options_.cache, site, group);
   if (options_.cache->length > 0) {
     input.k = concat({Var(stored.keys), input.k}, 1);    // [B h_kv, length, d_k]
     input.v = concat({Var(stored.values), input.v}, 1);  // [B h_kv, length, d_k]
@@ -339,8 +340,8 @@ void Pass::add_cached(const Site& site, Index group, OperationInput& input) {
   stored.values = input.v.value();
 }
 
-std::pair<Var, Var> Pass::projected(const Site& site, const HeadRange& range, const Var& rows,
-                                    bool constant) const {
+std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range, const Var& rows,
+                                       bool constant) const {
   const Index batch = rows.dim(0), count = rows.dim(1);
   Var x = reshape(rows, {batch * count, rows.dim(2)});
   const auto own = [&](const Var& w) { return constant ? Var(w.value()) : w; };
@@ -373,32 +374,30 @@ std::pair<Var, Var> Pass::projected(const Site& site, const HeadRange& range, co
 }
 
 void Pass::recall_memory(const Site& site, const HeadRange& range, OperationInput& input) {
-  if (!variant(input.variant.id).remember) return;
+  if (!variant(input.variant.id).memory.remember) return;
   recall(
-      place_of(*memory_, site, site.at.group), memory_->length,
-      [&](const Var& rows) { return projected(site, range, rows, false); }, input.weights);
+      stored_rows(*memory_, site, site.at.group), memory_->length,
+      [&](const Var& rows) { return project_rows(site, range, rows, false); }, input.weights);
 }
 
 void Pass::remember(const Site& site, const HeadRange& range, const OperationInput& input,
                     const OperationResult& result, const Var& entered) {
   const Variant& v = variant(input.variant.id);
-  if (!v.remember || site.at.stack != Stack::Decoder) return;
+  if (!v.memory.remember || site.at.stack != Stack::Decoder) return;
   SegmentRead read{.values = input.variant.values, .weights = input.weights};
   read.batch = batch_;
   read.heads = input.heads;
   read.kv_heads = input.kv_heads;
   read.first = memory_->length;
-  read.usual = config().segment;
+  read.segment_length = config().segment;
   read.x = sequences(entered).value();
-  read.q = input.q.value();
-  read.k = input.k.value();
-  read.v = input.v.value();
+  read.input = values_of(input);
   read.attention = result.attention;
-  read.project = [&](const Var& rows) { return projected(site, range, rows, true); };
+  read.project = [&](const Var& rows) { return project_rows(site, range, rows, true); };
   read.add_loss = [&](const std::string& name, const Var& value) {
     add_loss(name, value, input.variant.values.real(name));
   };
-  v.remember(read, place_of(*memory_, site, site.at.group));
+  v.memory.remember(read, stored_rows(*memory_, site, site.at.group));
 }
 
 Var Pass::plain_attention(const Address& at, OperationInput input) {
@@ -407,7 +406,7 @@ Var Pass::plain_attention(const Address& at, OperationInput input) {
   const Site site{"", at, &groups, false};
   OperationResult result = evaluate(input, backend_, wanted(group), options_.stop);
   const Var output = result.output;
-  if (recorder_.on()) keep(site, 0, group, std::move(input), std::move(result));
+  if (recorder_.on()) record_attention(site, 0, group, std::move(input), std::move(result));
   return output;
 }
 
@@ -419,7 +418,7 @@ void Pass::add_quantities(const HeadGroup& group, const OperationResult& result)
   if (penalty > 0) add_loss("span", mean(spans->second), penalty);
 }
 
-// Whose tokens the queries and the keys are.
+// Streams and rows of queries and keys.
 std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   const StreamRows source{kSourceStream, 0};
   if (site.at.stack == Stack::Encoder) return {source, source};
@@ -427,10 +426,10 @@ std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   if (site.at.kind == AttentionKind::Cross) {
     return {{own.stream, own.first, active_rows_}, source};
   }
-  return {own, {own.stream, options_.cache ? 0 : own.first}};  // keys that are cached, too
+  return {own, {own.stream, options_.cache ? 0 : own.first}};  // including cached keys
 }
 
-// Of the weights alone, so that a record outlives its pass.
+// Depends on the weights only, so that a trace can outlive its pass.
 std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) const {
   const std::string prefix = attention_prefix(site);
   const Var bias = has(prefix + "bo") ? Var(weight(prefix + "bo").value()) : Var();
@@ -446,8 +445,9 @@ std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) c
   };
 }
 
-void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
-                OperationResult result, std::vector<RowSource> remembered) {
+void Pass::record_attention(const Site& site, Index group, const HeadGroup& chosen,
+                            OperationInput input, OperationResult result,
+                            std::vector<RowSource> remembered) {
   AttentionTap tap;
   tap.remembered = std::move(remembered);
   tap.address = site.at;
@@ -458,10 +458,9 @@ void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, Operatio
   std::iota(tap.heads.begin(), tap.heads.end(), input.first_head);
   tap.variant = chosen.variant;
   tap.encoding = chosen.encoding;
-  tap.q_plain = input.q.value();
-  tap.k_plain = input.k.value();
-  tap.v_plain = values_of_columns(input, result);
-  tap.joined = output_projection(site);
+  tap.input = values_of(input);
+  tap.input.v = values_of_columns(input, result);
+  tap.combine_heads = output_projection(site);
   const Encoding& position = encoding(chosen.encoding.id);
   const NamedVars weights =
       weights_below(position.embed ? positions_weights(site) : weights_prefix(site, group));
@@ -470,7 +469,7 @@ void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, Operatio
       tap.encoding_weights.emplace(info.name, *weight);
     }
   }
-  tap.causal = input.causal || variant(chosen.variant.id).causal_by_definition;
+  tap.causal = input.causal || variant(chosen.variant.id).causality.by_definition;
   const auto state = result.extra.find("state");
   if (state != result.extra.end()) {
     recorder_.located_heads("state", tap.address, state->second);

@@ -1,4 +1,4 @@
-// patches: an image that is seen as a whole, cut into square pieces. Dosovitskiy et al., 2020.
+// patches: an image seen as a whole, cut into square patches. Dosovitskiy et al., 2020.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
@@ -12,18 +12,18 @@ namespace {
 
 constexpr Index kColours = 3;
 
-Index pieces_across(const Values& image) {
+Index patches_per_row(const Values& image) {
   return image.integer("width") / image.integer("patch");
 }
 
-Index piece_count(const Values& image) {
-  return pieces_across(image) * (image.integer("height") / image.integer("patch"));
+Index patch_count(const Values& image) {
+  return patches_per_row(image) * (image.integer("height") / image.integer("patch"));
 }
 
-// Ids below `extra` are tokens that belong to no piece; `extra` itself stands for any piece.
-std::vector<std::int32_t> ids_of_pieces(const Values& image) {
+// Ids below `extra` are tokens without a patch; `extra` itself represents any patch.
+std::vector<std::int32_t> ids_of_patches(const Values& image) {
   const Index extra = image.integer("extra");
-  std::vector<std::int32_t> ids(static_cast<std::size_t>(extra + piece_count(image)),
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(extra + patch_count(image)),
                                 static_cast<std::int32_t>(extra));
   for (Index n = 0; n < extra; ++n) {
     ids[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(n);
@@ -31,17 +31,17 @@ std::vector<std::int32_t> ids_of_pieces(const Values& image) {
   return ids;
 }
 
-// The numbers of each piece, by colour, row and column.  [1, n, 3 patch patch]
-Tensor pieces_of(const Tensor& colours, const Values& image) {
+// Pixels of each patch, by colour, row and column.  [1, n, 3 patch patch]
+Tensor extract_patches(const Tensor& colours, const Values& image) {
   const Index width = image.integer("width"), height = image.integer("height"),
-              side = image.integer("patch"), across = pieces_across(image);
+              side = image.integer("patch"), across = patches_per_row(image);
   if (colours.shape() != Shape{height, width, kColours}) {
-    throw InputError("input: expected a picture " + to_string(Shape{height, width, kColours}) +
+    throw InputError("input: expected an image " + to_string(Shape{height, width, kColours}) +
                      ", found " + to_string(colours.shape()));
   }
   const auto& mean = image.get<std::vector<double>>("mean");
   const auto& deviation = image.get<std::vector<double>>("deviation");
-  Tensor pieces({1, piece_count(image), kColours * side * side});
+  Tensor pieces({1, patch_count(image), kColours * side * side});
   float* to = pieces.data();
   for (Index piece = 0; piece < pieces.dim(1); ++piece) {
     const Index top = piece / across * side, left = piece % across * side;
@@ -57,13 +57,13 @@ Tensor pieces_of(const Tensor& colours, const Values& image) {
   return pieces;
 }
 
-// Adds what the pixels of each piece give; tokens that belong to none stay as they are.
-Var with_pieces(Pass& pass, const Var& x, Index first) {
+// Adds the projected pixels of each patch; tokens without a patch are unchanged.
+Var add_patches(Pass& pass, const Var& x, Index first) {
   const Tensor& pieces = pass.patches();
   const Index extra = pass.config().input.values.integer("extra");
   const Index length = x.dim(0) / pass.batch();
   if (!pieces.defined() || first != 0 || pieces.dim(1) + extra != length) {
-    throw InputError("input: expected a picture, found none");
+    throw InputError("input: expected an image, found none");
   }
   const Var of_pixels = matmul(Var(pieces.reshaped({pass.batch() * pieces.dim(1), pieces.dim(2)})),
                                pass.weight("embed.patch"));  // [B n, d]
@@ -82,10 +82,8 @@ Parameter pixels_parameter(const char* key, const char* label, const char* help,
           .help = help,
           .required = true,
           .initial = initial,
-          .least = static_cast<double>(least),
-          .most = 4096,
-          .slider_least = static_cast<double>(least),
-          .slider_most = 512};
+          .limits = {.min = static_cast<double>(least), .max = 4096},
+          .slider = {.min = static_cast<double>(least), .max = 512}};
 }
 
 Parameter colours_parameter(const char* key, const char* label, const char* help, double initial) {
@@ -95,8 +93,7 @@ Parameter colours_parameter(const char* key, const char* label, const char* help
           .help = help,
           .kind = Parameter::Kind::Reals,
           .initial = std::vector<double>(kColours, initial),
-          .least = -1e6,
-          .most = 1e6};
+          .limits = {.min = -1e6, .max = 1e6}};
 }
 
 std::string patches_refusal(const ModelConfig& config) {
@@ -116,20 +113,20 @@ std::string patches_refusal(const ModelConfig& config) {
            to_text(Value(numbers));
   }
   if (config.architecture != default_architecture() || config.causal || config.segment > 0) {
-    return "input: pieces of an image are seen at once; expected architecture decoder, causal "
+    return "input: image patches are seen at once; expected architecture decoder, causal "
            "false, and no segments";
   }
-  if (config.ingredients.output_head) {
-    return "input: pieces of an image are not predicted; expected output_head false, found true";
+  if (config.model_options.output_head) {
+    return "input: image patches are not predicted; expected output_head false, found true";
   }
   const Index extra = image.integer("extra");
   if (config.vocabulary != extra + 1) {
     return "vocabulary: expected " + std::to_string(extra + 1) +
-           ", the extra tokens and one for any piece, found " + std::to_string(config.vocabulary);
+           ", the extra tokens and one for all patches, found " + std::to_string(config.vocabulary);
   }
-  if (config.context != extra + piece_count(image)) {
-    return "context: expected " + std::to_string(extra + piece_count(image)) +
-           ", the extra tokens and the pieces, found " + std::to_string(config.context);
+  if (config.context != extra + patch_count(image)) {
+    return "context: expected " + std::to_string(extra + patch_count(image)) +
+           ", the extra tokens and the patches, found " + std::to_string(config.context);
   }
   return "";
 }
@@ -139,25 +136,25 @@ std::string patches_refusal(const ModelConfig& config) {
 InputKind patches_input() {
   InputKind k;
   k.id = "patches";
-  k.label = "Pieces of an image";
+  k.label = "Image patches";
   k.group = "Inputs";
-  k.equation = "x₀ = E[extra], P·pixels[piece] + b, …";
+  k.equation = "x₀ = E[extra], P·pixels[patch] + b, …";
   k.summary =
-      "An image is cut into square pieces, and the colours of each, put through one matrix, are a "
-      "token. All are seen at once. Tokens that belong to no piece, such as one whose state is to "
-      "tell what the image shows, stand before them.";
+      "An image is cut into square patches, and the colours of each, projected by one matrix, are "
+      "a token. All are seen at once. Extra tokens, such as one whose state is used to classify "
+      "the image, precede them.";
   k.source = "Dosovitskiy et al., 2020, An image is worth 16x16 words, arXiv:2010.11929";
-  k.is_whole = true;
+  k.uses_patches = true;
   k.parameters = {
       pixels_parameter("width", "Width", "Pixels of a row.", 224, 1),
       pixels_parameter("height", "Height", "Rows of pixels.", 224, 1),
-      pixels_parameter("patch", "Piece", "Pixels of a piece's side.", 16, 1),
-      pixels_parameter("extra", "Extra tokens", "Tokens before the pieces that belong to none.", 1,
+      pixels_parameter("patch", "Patch size", "Side of a patch in pixels.", 16, 1),
+      pixels_parameter("extra", "Extra tokens", "Tokens before the patches, such as [class].", 1,
                        0),
-      colours_parameter("mean", "Mean", "What is subtracted from each colour, from 0 to 1.", 0),
-      colours_parameter("deviation", "Deviation", "What each colour is then divided by.", 1)};
+      colours_parameter("mean", "Mean", "Subtracted from each colour (range 0 to 1).", 0),
+      colours_parameter("deviation", "Deviation", "Divisor of each colour.", 1)};
   k.weights = {{.name = "embed.patch",
-                .help = "The vector of each pixel of a piece, by colour, row and column.",
+                .help = "Projection of the pixels of a patch, by colour, row and column.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   const Index side = values.integer("patch");
                   return {kColours * side * side, n.model};
@@ -169,13 +166,15 @@ InputKind patches_input() {
     batch.ids = IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
     return batch;
   };
-  k.begun = [](const std::vector<std::int32_t>& ids, const ModelConfig&) { return ids; };
-  k.most = piece_count;
+  k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+    return ids;
+  };
+  k.max_ids = patch_count;
   k.levels = [](const Values&) { return Index{0}; };
-  k.columns = pieces_across;
-  k.embed = with_pieces;
-  k.pieces = pieces_of;
-  k.piece_ids = ids_of_pieces;
+  k.columns = patches_per_row;
+  k.embed = add_patches;
+  k.patch_pixels = extract_patches;
+  k.patch_ids = ids_of_patches;
   return k;
 }
 

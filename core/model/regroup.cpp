@@ -1,22 +1,22 @@
-// with_groups(): every head takes its weights along into another group.
+// with_groups(): moves the weights of each head to its new group.
 #include <algorithm>
 
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/model/allowance.h"
 #include "core/model/model.h"
+#include "core/model/weight_budget.h"
 #include "core/model/weights.h"
-#include "core/position/shown.h"
+#include "core/position/illustrative_weights.h"
 
 namespace attnscope {
 
 namespace {
 
-// How a weight's shape follows the number of heads.
+// Dependence of a weight's shape on the number of heads.
 struct HeadAxis {
   Index axis = -1;    // -1: all heads share the weight
-  Index unit = 1;     // entries of the axis for each head
+  Index unit = 1;     // entries of the axis per head
   bool keys = false;  // by key-value heads
 };
 
@@ -54,10 +54,10 @@ class Regrouping {
  private:
   using Kind = Choice HeadGroup::*;  // variant or encoding
 
-  // Where a head's share of a weight comes from.
+  // Source of a head's share of a weight.
   struct Origin {
-    const Var* weight = nullptr;  // null: from the initial values
-    Index at = 0;                 // the head's number within it
+    const Var* weight = nullptr;  // null: initial values
+    Index at = 0;                 // index of the head in it
     bool untrained = true;
     bool operator==(const Origin&) const = default;
   };
@@ -66,7 +66,7 @@ class Regrouping {
     return std::ranges::find(from_.untrained, name) != from_.untrained.end();
   }
 
-  // What belongs to no head group. An encoding of the input may be new.
+  // Copies weights outside of head groups. An input encoding may be new.
   void shared_weights() {
     to_.narrow = from_.narrow;
     const Choice* before = input_encoding(from_.config);
@@ -84,24 +84,26 @@ class Regrouping {
         to_.weights.emplace(*had);
         if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
       } else if (spec.initial && !(same && had == from_.weights.end() && spec.optional)) {
-        allowance_.take(spec.owner, spec.name, spec.shape);
-        const Shown* shown = of_encoding ? shown_of(*after, spec.name) : nullptr;
-        to_.weights.emplace(spec.name, Var(shown ? (*shown)(spec.shape, situation(), after->values)
-                                                 : spec.initial(mixed_seed(0, number))));
+        allowance_.reserve(spec.owner, spec.name, spec.shape);
+        const IllustrativeWeights* illustrative =
+            of_encoding ? shown_of(*after, spec.name) : nullptr;
+        to_.weights.emplace(
+            spec.name, Var(illustrative ? (*illustrative)(spec.shape, situation(), after->values)
+                                        : spec.initial(derived_seed(0, number))));
         to_.untrained.push_back(spec.name);
       }
     }
   }
 
-  // What stands for an untrained weight of an encoding of the input; null: its initial value.
-  static const Shown* shown_of(const Choice& choice, const std::string& name) {
+  // Illustrative value of an untrained weight of an input encoding; null: its initial value.
+  static const IllustrativeWeights* shown_of(const Choice& choice, const std::string& name) {
     for (const WeightInfo& weight : encoding(choice.id).weights) {
-      if (name.ends_with("." + weight.name) && weight.shown) return &weight.shown;
+      if (name.ends_with("." + weight.name) && weight.illustrative) return &weight.illustrative;
     }
     return nullptr;
   }
 
-  // Of all heads of the model.
+  // Covers all heads of the model.
   Situation situation() const {
     const ModelConfig& c = to_.config;
     return {group_dimensions(c, {0, c.heads, 0, c.kv_heads}), tokens_, tokens_, c.causal};
@@ -110,8 +112,9 @@ class Regrouping {
   void group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
     const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
     for (std::size_t n = 0; n < info.weights.size(); ++n) {
-      if (info.uses(info.weights[n], values) && !info.weights[n].of_operation) {
-        const std::uint64_t seed = mixed_seed(mixed_seed(0, static_cast<std::uint64_t>(layer)), n);
+      if (info.uses(info.weights[n], values) && info.weights[n].scope != WeightScope::Operation) {
+        const std::uint64_t seed =
+            derived_seed(derived_seed(0, static_cast<std::uint64_t>(layer)), n);
         group_weight(layer, group, kind, info, info.weights[n], seed);
       }
     }
@@ -126,10 +129,10 @@ class Regrouping {
     const Shape shape = weight.shape(dimensions, values);
     const std::string name = group_prefix(layer, static_cast<Index>(group)) + weight.name;
 
-    bool left_out = false;  // by the owner that all heads had already
+    bool left_out = false;  // absent for all heads already
     std::vector<Origin> origins =
         origins_of(layer, range, kind, info, weight, axis, shape, left_out);
-    if (left_out && weight.optional) return;
+    if (left_out && weight.file.optional) return;
     if (axis.axis < 0 && !std::ranges::all_of(origins, [&](const Origin& o) {
           return o.weight && o.weight->value().data() == origins[0].weight->value().data();
         })) {
@@ -179,18 +182,18 @@ class Regrouping {
     return origins;
   }
 
-  // The initial values for all heads of the layer, of which a group takes its own.
+  // Initial values for all heads of the layer; a group selects its own.
   Var initial_of_layer(const Info& info, const WeightInfo& weight, const Values& values,
                        const HeadAxis& axis, const Shape& of_group, std::uint64_t seed) {
     const Situation all_heads = situation();
     const Dimensions& all = all_heads.dimensions;
     const Shape shape = axis.axis < 0 ? of_group : weight.shape(all, values);
-    allowance_.take(info.id, weight.name, shape);
-    if (!weight.shown) return Var(weight.initial(shape, all, values, seed));
-    return Var(weight.shown(shape, all_heads, values));
+    allowance_.reserve(info.id, weight.name, shape);
+    if (!weight.illustrative) return Var(weight.initial(shape, all, values, seed));
+    return Var(weight.illustrative(shape, all_heads, values));
   }
 
-  // Runs of neighbouring heads from the same tensor, joined.
+  // Concatenates runs of neighbouring heads from the same tensor.
   static Var gathered(const std::vector<Origin>& origins, const Var& initial, const HeadAxis& axis,
                       const HeadRange& range) {
     if (axis.axis < 0) return origins[0].weight ? *origins[0].weight : initial;
@@ -218,8 +221,8 @@ class Regrouping {
 
   const Model& from_;
   Model& to_;
-  Index tokens_;  // that the model is to read, 0: not known
-  Allowance allowance_;
+  Index tokens_;  // number of tokens to process, 0: unknown
+  WeightBudget allowance_;
 };
 
 }  // namespace

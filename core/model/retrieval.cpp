@@ -9,57 +9,55 @@
 
 namespace attnscope {
 
-const std::vector<Mixer>& mixers() {
-  static const std::vector<Mixer> list{knn_mixer(), spalm_mixer()};
+const std::vector<RetrievalHead>& retrieval_heads() {
+  static const std::vector<RetrievalHead> list{knn_retrieval_head(), spalm_retrieval_head()};
   return list;
 }
 
-const Mixer& mixer(std::string_view id) {
-  return find_by_id(mixers(), id, "retrieval.type");
+const RetrievalHead& retrieval_head(std::string_view id) {
+  return find_by_id(retrieval_heads(), id, "retrieval.type");
 }
 
 Parameter neighbours_parameter() {
   return {.key = "k",
           .symbol = "k",
           .label = "Neighbours",
-          .help = "How many of the nearest contexts count.",
+          .help = "Number of nearest contexts.",
           .initial = Index{8},
-          .least = 1,
-          .most = 65536,
-          .slider_least = 1,
-          .slider_most = 64};
+          .limits = {.min = 1, .max = 65536},
+          .slider = {.min = 1, .max = 64}};
 }
 
 std::string retrieval_refusal(const ModelConfig& config) {
   const std::string expected =
-      "retrieval: expected a causal decoder of text with a feed-forward and "
+      "retrieval: expected a causal text decoder with a feed-forward and "
       "without exits, found ";
   if (config.architecture.id != default_architecture().id) {
     return expected + config.architecture.id;
   }
-  if (!config.causal) return expected + "one that sees later tokens";
+  if (!config.causal) return expected + "a model that sees later tokens";
   if (!input_kind(config.input.id).is_text) return expected + "input " + config.input.id;
   if (config.hidden == 0) return expected + "hidden 0";
   if (config.exits) return expected + "exits " + config.exits->id;
   return "";
 }
 
-std::string retrieval_refusal(const ModelConfig& config, const Mixer& mixer) {
+std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& retrieval_head) {
   std::string reason = retrieval_refusal(config);
-  if (reason.empty() && mixer.refusal) reason = mixer.refusal(config);
+  if (reason.empty() && retrieval_head.refusal) reason = retrieval_head.refusal(config);
   return reason;
 }
 
 Retrieval::Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store> store,
                      const ModelConfig& config)
-    : choice_(choice.mixer), store_(std::move(store)) {
-  const Mixer& of = mixer(choice_.id);
+    : choice_(choice.retrieval_head), store_(std::move(store)) {
+  const RetrievalHead& of = retrieval_head(choice_.id);
   check_values(of, choice_.values, "retrieval");
   const std::string reason = retrieval_refusal(config, of);
   if (!reason.empty()) throw InputError(reason);
   const Index count = store_->keys.dim(0), width = store_->keys.dim(1);
   if (width != config.width) {
-    throw InputError(choice.store + ": keys: expected rows of the model's width " +
+    throw InputError(choice.store + ": keys: expected rows of model width " +
                      std::to_string(config.width) + ", found " + std::to_string(width));
   }
   for (const std::int32_t value : store_->values) {
@@ -78,14 +76,14 @@ void Retrieval::mix(Pass& pass, const Batch& batch, Output& output) const {
   const Index rows = pass.readout().state.dim(0);
   const Neighbours neighbours = nearest_keys(*store_, pass.readout().query.value(),
                                              choice_.values.integer("k"), pass.options().stop);
-  Retrieved retrieved{*store_,
-                      neighbours,
-                      pass.readout().query,
-                      pass.readout().state,
-                      reshape(output.logits, {rows, pass.config().vocabulary}),
-                      IntTensor()};
+  RetrievalInput retrieved{*store_,
+                           neighbours,
+                           pass.readout().query,
+                           pass.readout().state,
+                           reshape(output.logits, {rows, pass.config().vocabulary}),
+                           IntTensor()};
   if (batch.targets.defined()) retrieved.targets = batch.targets.reshaped({rows});
-  const Mixed mixed = mixer(choice_.id).mix(pass, choice_.values, retrieved);
+  const RetrievalOutput mixed = retrieval_head(choice_.id).mix(pass, choice_.values, retrieved);
   Recorder& recorder = pass.recorder();
   if (recorder.on()) {
     recorder.values("log_probabilities", mixed.log_probabilities);
@@ -95,14 +93,14 @@ void Retrieval::mix(Pass& pass, const Batch& batch, Output& output) const {
   }
   output.log_probabilities = mixed.log_probabilities;
   for (Loss& loss : output.losses) {
-    if (loss.name == "language_model") loss = weighed_loss(loss.name, mixed.loss);
+    if (loss.name == "language_model") loss = weighted_loss(loss.name, mixed.loss);
   }
 }
 
 void add_retrieval_weights(WeightList& list) {
-  for (const Mixer& of : mixers()) {
+  for (const RetrievalHead& of : retrieval_heads()) {
     if (!retrieval_refusal(list.config(), of).empty()) continue;
-    list.of_model(of, default_choice(of).values);
+    list.add_model_info(of, default_choice(of).values);
   }
 }
 

@@ -1,6 +1,8 @@
-// Predicting with the help of what a store of contexts holds (SPEC-MODELS section 6): what followed
-// the contexts nearest to the present one. One file each in mixers/; mixers() is their ordered
-// list.
+// Retrieval-augmented prediction (spec-models.md, section 6).
+//
+// A store holds contexts with the tokens that followed them. A retrieval head combines the tokens
+// that followed the nearest contexts with the model's prediction. One file each in
+// retrieval_heads/; retrieval_heads() is their ordered list.
 #pragma once
 
 #include <filesystem>
@@ -19,77 +21,77 @@ namespace attnscope {
 class Pass;
 class WeightList;
 
-// Contexts as the last layer's feed-forward saw them, and the tokens that followed.
+// Contexts, as inputs of the last layer's feed-forward, and the tokens that followed them.
 struct Store {
   Tensor keys;       // [n, d]
   IntTensor values;  // [n]
   IntTensor places;  // [n, 2] text and position of the key
 };
 
-// From and to safetensors with tensors of these names; keys as F32 or F16. InputErrors begin with
-// the file's name.
+// Reads and writes safetensors with tensors of these names; keys as F32 or F16. InputErrors begin
+// with the file name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
-// Where a store lies: a bundled one (assets/stores/NAME.safetensors) where there is one of this
-// name, else the file that is named.
+// Path of a store: the bundled one (assets/stores/NAME.safetensors) if there is one of this name,
+// otherwise the given path.
 std::filesystem::path store_path(const std::string& name);
-// Whether a file has tensors of these names, whatever is in them.
+// True if a file has tensors of these names; does not check their contents.
 bool is_store(const std::filesystem::path& path);
 
-// The nearest keys of each row.
+// Nearest keys of each row.
 struct Neighbours {
   IntTensor index;  // [rows, k]
-  Tensor distance;  // [rows, k] squared, nearest first, of equals the lowest index
+  Tensor distance;  // [rows, k] squared, nearest first; ties: lowest index first
 };
-// Exact. x: [rows, d]; k at most the number of keys.
+// Exact search. x: [rows, d]; k: at most the number of keys.
 Neighbours nearest_keys(const Store& store, const Tensor& x, Index k, const Stop& stop);
 
-// What a mixer makes of what was retrieved.
-struct Retrieved {
+// Input of a retrieval head.
+struct RetrievalInput {
   const Store& store;
   const Neighbours& neighbours;
-  Var query;          // [n, d] what was searched with
-  Var state;          // [n, d] the final state r
-  Var logits;         // [n, vocabulary] the model's
-  IntTensor targets;  // [n], -1: none; undefined: no loss is wanted
+  Var query;          // [n, d] query of the search
+  Var state;          // [n, d] final state r
+  Var logits;         // [n, vocabulary] of the model
+  IntTensor targets;  // [n], -1: none; undefined: no loss is computed
 };
-struct Mixed {
+struct RetrievalOutput {
   Tensor log_probabilities;  // [n, vocabulary]
-  Var loss;                  // [] of the targets; undefined without
-  Tensor gate;               // [n], where there is one
+  Var loss;                  // [] of the targets; undefined without targets
+  Tensor gate;               // [n], if the head has one
 };
 
-struct Mixer : Info {
-  // Why a model cannot have it: "retrieval: ..."; empty: it can.
+struct RetrievalHead : Info {
+  // Reason why a model cannot have it ("retrieval: ..."); empty: none.
   std::function<std::string(const ModelConfig&)> refusal;
-  std::function<Mixed(Pass&, const Values&, const Retrieved&)> mix;
+  std::function<RetrievalOutput(Pass&, const Values&, const RetrievalInput&)> mix;
 };
 
-const std::vector<Mixer>& mixers();       // "knn" first
-const Mixer& mixer(std::string_view id);  // InputError "retrieval.type: ..."
+const std::vector<RetrievalHead>& retrieval_heads();       // "knn" first
+const RetrievalHead& retrieval_head(std::string_view id);  // InputError "retrieval.type: ..."
 
-Mixer knn_mixer();
-Mixer spalm_mixer();
+RetrievalHead knn_retrieval_head();
+RetrievalHead spalm_retrieval_head();
 Parameter neighbours_parameter();
 
-// A mixer with its parameters, and the store's file.
+// A retrieval head with its parameters, and the file of the store.
 struct RetrievalChoice {
-  Choice mixer;
+  Choice retrieval_head;
   std::string store;
   bool operator==(const RetrievalChoice&) const = default;
 };
 
-// Why a model can make no datastore and retrieve nothing; empty: it can.
+// Reason why a model supports neither datastores nor retrieval; empty: none.
 std::string retrieval_refusal(const ModelConfig& config);
-// Why it cannot have this mixer.
-std::string retrieval_refusal(const ModelConfig& config, const Mixer& mixer);
+// Reason why it cannot have this retrieval head.
+std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& retrieval_head);
 
 class Retrieval {
  public:
-  // InputError where the model, the store and the choice do not go together.
+  // Throws InputError if model, store and choice do not match.
   Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store> store,
             const ModelConfig& config);
-  // Records what was retrieved, and has the loss be that of the mixture.
+  // Records the retrieved neighbours, and replaces the language model loss by the mixture's.
   void mix(Pass& pass, const Batch& batch, Output& output) const;
 
  private:
@@ -97,7 +99,7 @@ class Retrieval {
   std::shared_ptr<const Store> store_;
 };
 
-// Weights that mixers of this model may have: spalm.w.
+// Adds optional weights of retrieval heads: spalm.w.
 void add_retrieval_weights(WeightList& list);
 
 }  // namespace attnscope

@@ -8,11 +8,11 @@
 
 namespace attnscope {
 
-Var some_rows(const Var& x, const std::vector<std::int32_t>& rows) {
+Var select_rows(const Var& x, const std::vector<std::int32_t>& rows) {
   return gather(x, IntTensor::from({static_cast<Index>(rows.size())}, rows));
 }
 
-Var with_rows(const Var& x, const Var& part, const std::vector<std::int32_t>& rows) {
+Var replace_rows(const Var& x, const Var& part, const std::vector<std::int32_t>& rows) {
   Tensor result = x.value().copy();
   const Index width = x.dim(1);
   for (std::size_t n = 0; n < rows.size(); ++n) {
@@ -22,7 +22,7 @@ Var with_rows(const Var& x, const Var& part, const std::vector<std::int32_t>& ro
   return result;
 }
 
-Var chosen_rows(const Tensor& first, const Var& a, const Var& b) {
+Var choose_rows(const Tensor& first, const Var& a, const Var& b) {
   const Tensor mask = first.reshaped({first.size(), 1});
   Tensor rest(mask.shape());
   std::ranges::transform(mask, rest.begin(), [](float m) { return 1 - m; });

@@ -1,4 +1,4 @@
-// Some rows of a matrix, for work on a few tokens of a sequence.
+// Row operations on matrices, for work on some tokens of a sequence.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace attnscope {
 
-// x: [n, d] -> [rows, d]
-Var some_rows(const Var& x, const std::vector<std::int32_t>& rows);
-// x with these rows replaced by those of `part` [rows, d]; without gradients.
-Var with_rows(const Var& x, const Var& part, const std::vector<std::int32_t>& rows);
-// Row by row a where `first` is 1, b where it is 0.  first: [n]
-Var chosen_rows(const Tensor& first, const Var& a, const Var& b);
+// Selects rows. x: [n, d] -> [rows, d]
+Var select_rows(const Var& x, const std::vector<std::int32_t>& rows);
+// Replaces rows of x by those of `part` [rows, d]; no gradients.
+Var replace_rows(const Var& x, const Var& part, const std::vector<std::int32_t>& rows);
+// Selects row by row: a where `first` is 1, b where it is 0.  first: [n]
+Var choose_rows(const Tensor& first, const Var& a, const Var& b);
 // Mean over the positions of each sequence: [B L, d] -> [B, d]
 Var mean_rows(const Var& x, Index batch);
 

@@ -38,7 +38,7 @@ void normalise(std::vector<double>& weights) {
   for (double& weight : weights) weight /= sum;
 }
 
-// Leaves the tokens of `kept` alone.
+// Keeps only the tokens in `kept`.
 void keep_only(const std::vector<std::int32_t>& kept, std::vector<double>& weights) {
   std::vector<double> result(weights.size(), 0.0);
   for (const std::int32_t id : kept) {
@@ -49,7 +49,7 @@ void keep_only(const std::vector<std::int32_t>& kept, std::vector<double>& weigh
   normalise(weights);
 }
 
-// How many of `order`, best first, it takes to reach the probability `top_p`.
+// Number of tokens of `order`, best first, that reach the probability `top_p`.
 std::size_t nucleus(const std::vector<double>& weights, const std::vector<std::int32_t>& order,
                     double top_p) {
   double sum = 0;
@@ -80,7 +80,7 @@ std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling
   const bool numbers =
       std::none_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x); });
   if (logits.empty() || !numbers || !std::isfinite(*best)) {
-    throw WorkError("the model's logits are no finite numbers");
+    throw WorkError("the model's logits are not finite");
   }
   const auto size = static_cast<std::size_t>(logits.size());
   std::vector<double> weights(size, 0.0);
@@ -106,7 +106,7 @@ std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling
 
 std::int32_t sample_at(const std::vector<double>& probabilities, Index position,
                        std::uint64_t seed) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(position)));
+  Random random(derived_seed(seed, static_cast<std::uint64_t>(position)));
   return sample(probabilities, random);
 }
 
@@ -114,7 +114,7 @@ std::int32_t sample(const std::vector<double>& probabilities, Random& random) {
   const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
   const double point = random.uniform() * sum;
   double passed = 0;
-  std::size_t possible = 0;  // the last one that has a probability
+  std::size_t possible = 0;  // last token with a probability
   for (std::size_t id = 0; id < probabilities.size(); ++id) {
     if (probabilities[id] <= 0) continue;
     passed += probabilities[id];

@@ -1,4 +1,4 @@
-// One place of a model: the name under which its weights, taps and memory are found.
+// Site: a layer of a stack, with the prefixes of its weights, taps and memory.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace attnscope {
 
-// A layer of a stack. Two sites with one prefix share their weights (Universal Transformer).
+// Two sites with the same prefix share their weights (Universal Transformer).
 struct Site {
   std::string prefix;                              // "layers.3.", "encoder.layers.0."
-  Address at;                                      // the group is that of a tap
+  Address at;                                      // its group is that of a tap
   const std::vector<HeadGroup>* groups = nullptr;  // of its self-attention
   bool causal = true;
-  // Of taps and of what head groups have, where it is not the weights' prefix: layers that share
-  // the weights of others. Empty: that.
+  // Prefix of taps and head groups if it differs from the weights' prefix because the layer shares
+  // another layer's weights. Empty: the same prefix.
   std::string own{};
 
   const std::string& place() const { return own.empty() ? prefix : own; }
 };
 
-// "layers.0.attention" in the taps; a step of a recurrence over depth comes before that.
+// "layers.0.attention" in the taps, preceded by the step of a recurrence over depth.
 inline std::string tap_prefix(const Site& site) {
   const std::string step =
       site.at.step > 0 ? "steps." + std::to_string(site.at.step) + "." : std::string();

@@ -1,4 +1,4 @@
-// The store of contexts: its file, and the search in it.
+// Datastore of contexts: file format and nearest-neighbour search.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,8 +41,8 @@ struct NearContext {
   }
 };
 
-// The k nearest of one row. Distances in single precision say which ones can be among them; those
-// in double precision decide.
+// The k nearest keys of a row. Single-precision distances select candidates; double-precision ones
+// decide.
 std::vector<NearContext> nearest_of(const Store& store, const float* x, Index k) {
   const Index count = store.keys.dim(0), size = store.keys.dim(1);
   std::vector<float> quick(static_cast<std::size_t>(count));
@@ -109,7 +109,7 @@ bool is_store(const std::filesystem::path& path) {
     const SafetensorsFile file = read_safetensors(path);
     return file.tensors.contains("keys") && file.tensors.contains("values") &&
            file.tensors.contains("places");
-  } catch (const InputError&) {  // whoever opens it as something else says what is wrong
+  } catch (const InputError&) {  // the reader of its actual format reports the error
     return false;
   }
 }

@@ -4,10 +4,10 @@
 
 #include "core/base/random.h"
 #include "core/base/strict_json.h"
-#include "core/model/allowance.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
+#include "core/model/weight_budget.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -16,11 +16,12 @@ namespace {
 
 constexpr const char* kNone = "none";
 
-// Of a fresh model, each weight by what is before it in the list.
-void add_fresh(const WeightSpec& spec, std::uint64_t number, Allowance& allowance, Model& model) {
+// Adds a weight of a fresh model; `number`: its index in the list.
+void add_fresh(const WeightSpec& spec, std::uint64_t number, WeightBudget& weight_budget,
+               Model& model) {
   if (!spec.initial || spec.optional) return;
-  allowance.take(spec.owner, spec.name, spec.shape);
-  model.weights.emplace(spec.name, Var(spec.initial(mixed_seed(0, number))));
+  weight_budget.reserve(spec.owner, spec.name, spec.shape);
+  model.weights.emplace(spec.name, Var(spec.initial(derived_seed(0, number))));
   model.untrained.push_back(spec.name);
 }
 
@@ -30,14 +31,14 @@ Choice no_exits() {
   return {kNone, {}};
 }
 
-ModelConfig structured(const ModelConfig& config, const Structure& structure) {
+ModelConfig apply_structure(const ModelConfig& config, const Structure& structure) {
   ModelConfig result = config;
   if (structure.architecture && *structure.architecture != config.architecture) {
     result.architecture = *structure.architecture;
     const Architecture& of = architecture(result.architecture.id);
     if (of.adapt && result.architecture.id != config.architecture.id) of.adapt(result);
   }
-  if (structure.join) result.join = *structure.join;
+  if (structure.residual_connection) result.residual_connection = *structure.residual_connection;
   if (structure.exits) {
     result.exits =
         structure.exits->id == kNone ? std::nullopt : std::optional<Choice>(*structure.exits);
@@ -48,11 +49,11 @@ ModelConfig structured(const ModelConfig& config, const Structure& structure) {
 
 Model with_structure(const Model& model, const Structure& structure) {
   Model result;
-  result.config = structured(model.config, structure);
+  result.config = apply_structure(model.config, structure);
   if (result.config == model.config) return model;
   check(result.config, "model");
   std::uint64_t number = 0;
-  Allowance allowance;
+  WeightBudget weight_budget;
   for (const WeightSpec& spec : weight_specs(result.config)) {
     ++number;
     const auto had = model.weights.find(spec.name);
@@ -66,7 +67,7 @@ Model with_structure(const Model& model, const Structure& structure) {
                Shape{narrow->second.rows, narrow->second.columns} == spec.shape) {
       result.narrow.emplace(*narrow);
     } else {
-      add_fresh(spec, number, allowance, result);
+      add_fresh(spec, number, weight_budget, result);
     }
   }
   std::ranges::sort(result.untrained);
@@ -76,17 +77,17 @@ Model with_structure(const Model& model, const Structure& structure) {
 Structure structure_from_json(JsonObject& object) {
   Structure structure;
   structure.architecture = choice_member(architecture, object, "architecture");
-  structure.join = choice_member(join, object, "join");
+  structure.residual_connection = choice_member(residual_connection, object, "join");
   const bool none =
       object.has("exits") && type_of(object.any("exits"), object.path_of("exits")) == kNone;
   structure.exits = none ? no_exits() : choice_member(exit_rule, object, "exits");
-  if (object.has("segment")) structure.segment = object.integer("segment", 0, kMostModelTokens);
+  if (object.has("segment")) structure.segment = object.integer("segment", 0, kMaxModelTokens);
   return structure;
 }
 
 void add_to_json(const Structure& structure, Json& object) {
   if (structure.architecture) object["architecture"] = to_json(*structure.architecture);
-  if (structure.join) object["join"] = to_json(*structure.join);
+  if (structure.residual_connection) object["join"] = to_json(*structure.residual_connection);
   if (structure.exits) object["exits"] = to_json(*structure.exits);
   if (structure.segment) object["segment"] = *structure.segment;
 }

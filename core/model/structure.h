@@ -1,4 +1,4 @@
-// A person's choice of architecture, join, exits and segments in place of what a checkpoint says.
+// User's choice of architecture, residual connection, exits and segments for a loaded model.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,26 @@ namespace attnscope {
 
 class JsonObject;  // core/base/strict_json.h
 
-// What is empty stays as the model has it.
+// Empty members keep the model's own setting.
 struct Structure {
-  std::optional<Choice> architecture, join;
+  std::optional<Choice> architecture, residual_connection;
   std::optional<Choice> exits;   // no_exits(): none
-  std::optional<Index> segment;  // tokens; 0: a text is read at once
+  std::optional<Index> segment;  // tokens; 0: no segments
   bool operator==(const Structure&) const = default;
 };
 
 Choice no_exits();  // {"type": "none"}
 
-// The sizes of a model with this structure; Architecture::adapt may change some. Unchecked.
-ModelConfig structured(const ModelConfig& config, const Structure& structure);
+// Configuration with this structure; Architecture::adapt may change sizes. Not validated.
+ModelConfig apply_structure(const ModelConfig& config, const Structure& structure);
 
-// The model with this structure. Weights of the same name and shape stay; those that it needs
-// beyond them get their initial values and are named in `untrained`. InputError where the model
-// cannot have it.
+// Returns the model with this structure. Weights of the same name and shape are kept; new ones get
+// their initial values and are listed in `untrained`. Throws InputError if the model cannot have
+// the structure.
 Model with_structure(const Model& model, const Structure& structure);
 
-// Members "architecture", "join", "exits" and "segment" of an object, where they are there.
-// InputErrors begin with the member's name: "join.type: ...".
+// Optional members "architecture", "join", "exits" and "segment" of an object. InputErrors begin
+// with the member's name: "join.type: ...".
 Structure structure_from_json(JsonObject& object);
 void add_to_json(const Structure& structure, Json& object);
 

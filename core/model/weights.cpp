@@ -9,8 +9,8 @@
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
 #include "core/model/losses.h"
+#include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 
 namespace attnscope {
@@ -18,10 +18,10 @@ namespace attnscope {
 namespace {
 
 constexpr double kDeviation = 0.02;
-// Of token vectors to which fixed waves of amplitude 1 are added: smaller ones would drown, and the
-// model would learn how often tokens occur and no more. (The original Transformer multiplies its
-// token vectors by the square root of d for that.)
-constexpr double kBesideWaves = 0.2;
+// Deviation of token vectors to which sinusoids of amplitude 1 are added: with smaller ones the
+// model learns little beyond token frequencies. (The original Transformer multiplies token vectors
+// by the square root of d for the same reason.)
+constexpr double kDeviationWithSinusoids = 0.2;
 
 Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {
   Random random(seed);
@@ -33,7 +33,7 @@ Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {
   return t;
 }
 
-// The sizes that Infos of the whole model see.
+// Dimensions for the Infos of the whole model.
 Dimensions model_dimensions(const ModelConfig& config) {
   Dimensions dimensions = group_dimensions(config, {0, config.heads, 0, config.kv_heads});
   dimensions.layers = config.layers;
@@ -66,7 +66,7 @@ void WeightList::random(const std::string& name, const Shape& shape, double devi
 void WeightList::norm(const std::string& name, Index width) {
   const Index size = width > 0 ? width : config_.width;
   constant(name + ".weight", {size}, 1);
-  if (config_.norm == Norm::LayerNorm && config_.ingredients.norm_biases) {
+  if (config_.norm == Norm::LayerNorm && config_.model_options.norm_biases) {
     constant(name + ".bias", {size}, 0);
   }
 }
@@ -77,17 +77,18 @@ void WeightList::linear(const std::string& prefix, const std::string& letter, In
   if (bias) constant(prefix + "b" + letter, {out}, 0);
 }
 
-void WeightList::of(const Info& info, const Values& values, const Dimensions& dimensions,
-                    const std::string& prefix) {
+void WeightList::add_info(const Info& info, const Values& values, const Dimensions& dimensions,
+                          const std::string& prefix) {
   for (const WeightInfo& weight : info.weights) {
-    if (!info.uses(weight, values) || weight.state || weight.of_operation) continue;
+    if (!info.uses(weight, values) || weight.file.state || weight.scope == WeightScope::Operation)
+      continue;
     const Shape shape = weight.shape(dimensions, values);
     WeightSpec spec{.name = prefix + weight.name,
                     .shape = shape,
-                    .optional = weight.optional,
+                    .optional = weight.file.optional,
                     .owner = info.id,
-                    .constant = weight.constant,
-                    .most = weight.most ? weight.most(values) : 0,
+                    .constant = weight.training.constant,
+                    .most = weight.training.max ? weight.training.max(values) : 0,
                     .help = weight.help};
     if (weight.initial) {
       spec.initial = [initial = weight.initial, shape, dimensions, values](std::uint64_t seed) {
@@ -98,8 +99,8 @@ void WeightList::of(const Info& info, const Values& values, const Dimensions& di
   }
 }
 
-void WeightList::of_model(const Info& info, const Values& values) {
-  of(info, values, model_dimensions(config_), "");
+void WeightList::add_model_info(const Info& info, const Values& values) {
+  add_info(info, values, model_dimensions(config_), "");
 }
 
 void WeightList::attention(const std::string& prefix, const std::string& name) {
@@ -108,7 +109,7 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const Index keys = config_.kv_heads * config_.head_size;
   const std::string around = help_;
   if (name == "cross") help_ = "Cross-attention.";
-  const Ingredients& i = config_.ingredients;
+  const ModelOptions& i = config_.model_options;
   const bool earlier = config_.embedding.first_norm && prefix == layer_prefix(0);
   if (i.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
   const std::string at = prefix + name + ".";
@@ -128,9 +129,11 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
 
 void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
                        bool own) {
-  const Join& join = attnscope::join(config_.join.id);
+  const ResidualConnection& residual_connection =
+      attnscope::residual_connection(config_.residual_connection.id);
   const auto joined = [&](const char* place) {
-    of(join, config_.join.values, model_dimensions(config_), prefix + place);
+    add_info(residual_connection, config_.residual_connection.values, model_dimensions(config_),
+             prefix + place);
   };
   if (own) attention(prefix, "attn");
   const std::vector<HeadRange> ranges = head_ranges(config_, groups);
@@ -138,9 +141,9 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     const Dimensions dimensions = group_dimensions(config_, ranges[g]);
     const std::string group_name = prefix + "groups." + std::to_string(g) + ".";
     const Choice& chosen = groups[g].encoding;
-    of(variant(groups[g].variant.id), groups[g].variant.values, dimensions, group_name);
+    add_info(variant(groups[g].variant.id), groups[g].variant.values, dimensions, group_name);
     const Encoding& position = encoding(chosen.id);
-    if (!position.embed) of(position, chosen.values, dimensions, group_name);
+    if (!position.embed) add_info(position, chosen.values, dimensions, group_name);
   }
   if (!own) return;
   joined("attn_join.");
@@ -149,7 +152,7 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     joined("cross_join.");
   }
   if (config_.hidden == 0) return;
-  const Ingredients& i = config_.ingredients;
+  const ModelOptions& i = config_.model_options;
   if (i.output_norm != OutputNorm::Instead && !i.shared_norm) norm(prefix + "ffn_norm");
   const std::string ffn = prefix + "ffn.";
   if (i.experts.count > 0) {
@@ -172,7 +175,7 @@ void WeightList::feed_forward(const std::string& prefix) {
   linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
 }
 
-// embed.cluster.N.table [n, e], .project [e, d], or output.cluster.N.project [d, e] and, untied,
+// embed.cluster.N.table [n, e], .project [e, d], or output.cluster.N.project [d, e] and, if untied,
 // .table.
 void WeightList::clusters(const std::string& stack, bool tables) {
   const bool out = stack == "output.";
@@ -190,9 +193,11 @@ void WeightList::embedding() {
   if (!config_.embedding.adaptive.cutoffs.empty()) return clusters("embed.", true);
   const Choice* input = input_encoding(config_);
   const bool waves =
-      input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
+      input && std::ranges::all_of(encoding(input->id).weights, [](const WeightInfo& weight) {
+        return weight.training.constant;
+      });
   random("embed.weight", {config_.vocabulary, table_width(config_)},
-         waves ? kBesideWaves : kDeviation);
+         waves ? kDeviationWithSinusoids : kDeviation);
 }
 
 void WeightList::positions(const std::string& stack,
@@ -202,14 +207,15 @@ void WeightList::positions(const std::string& stack,
   const Encoding& position = encoding(input->id);
   Dimensions dimensions = model_dimensions(config_);
   if (added_to_input(*input)) dimensions.model = table_width(config_);
-  if (!in_every_layer(*input)) return of(position, input->values, dimensions, stack + "embed.");
+  if (!in_every_layer(*input))
+    return add_info(position, input->values, dimensions, stack + "embed.");
   for (std::size_t layer = 0; layer < groups.size(); ++layer) {
-    of(position, input->values, dimensions,
-       stack + layer_prefix(static_cast<Index>(layer)) + "embed.");
+    add_info(position, input->values, dimensions,
+             stack + layer_prefix(static_cast<Index>(layer)) + "embed.");
   }
 }
 
-void WeightList::behind_positions(const std::string& stack) {
+void WeightList::after_positions(const std::string& stack) {
   const EmbeddingConfig& embedding = config_.embedding;
   const Index width = table_width(config_);
   if (embedding.types > 0) random("embed.type", {embedding.types, width}, kDeviation);
@@ -233,7 +239,7 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
 }
 
 void WeightList::output() {
-  if (!config_.ingredients.output_head) return;
+  if (!config_.model_options.output_head) return;
   if (!config_.embedding.adaptive.cutoffs.empty()) {
     const auto count = static_cast<Index>(config_.embedding.adaptive.cutoffs.size());
     clusters("output.", !config_.tied_output);
@@ -273,10 +279,10 @@ std::vector<WeightSpec> weight_specs(const ModelConfig& config) {
   WeightList list(config);
   architecture(config.architecture.id).add_weights(list);
   const InputKind& input = input_kind(config.input.id);
-  list.of_model(input, config.input.values);
+  list.add_model_info(input, config.input.values);
   if (config.exits) {
-    const Exits& rule = exit_rule(config.exits->id);
-    list.of_model(rule, config.exits->values);
+    const ExitRule& rule = exit_rule(config.exits->id);
+    list.add_model_info(rule, config.exits->values);
     add_exit_classifiers(list);
   }
   add_auxiliary_weights(list);
@@ -292,7 +298,7 @@ Index parameter_count(const ModelConfig& config) {
   return count;
 }
 
-std::set<std::string> untrained_names(const ModelConfig& config) {
+std::set<std::string> constant_weight_names(const ModelConfig& config) {
   std::set<std::string> names;
   for (const WeightSpec& spec : weight_specs(config)) {
     if (spec.constant) names.insert(spec.name);
@@ -300,7 +306,7 @@ std::set<std::string> untrained_names(const ModelConfig& config) {
   return names;
 }
 
-std::map<std::string, double> most_of_weights(const ModelConfig& config) {
+std::map<std::string, double> weight_upper_bounds(const ModelConfig& config) {
   std::map<std::string, double> most;
   for (const WeightSpec& spec : weight_specs(config)) {
     if (spec.most > 0) most.emplace(spec.name, spec.most);

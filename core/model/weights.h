@@ -1,33 +1,33 @@
-// Every weight of a model by name and shape: what make_model() creates, what a checkpoint must
-// hold, what training updates. The only place where the names and shapes are said.
+// Weights of a model by name and shape, as created by make_model(), required of checkpoints and
+// updated by training. This is the only definition of the names and shapes.
 //
 //   embed.weight                    [vocabulary, d]
-//   embed.NAME                      of an encoding of the input, as its Info says
-//   embed.type                      [types, d]       kinds of tokens
-//   embed.norm.weight               [d]              (.bias) behind all that is added
-//   embed.project.w, .b             [e, d], [d]      of a table that is e wide, then also [.., e]
-//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   embed.NAME                      of an input encoding, as in its Info
+//   embed.type                      [types, d]       token types
+//   embed.norm.weight               [d]              (.bias) after all additions
+//   embed.project.w, .b             [e, d], [d]      of a table of width e; those above are [.., e]
+//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
 //   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
 //   layers.N.attn.sinks             [h]              with attention_sinks
-//   layers.N.attn_output_norm       [d]              with output_norm, as ffn_output_norm
-//   layers.N.groups.G.NAME          of head group G's variant and encoding, as their Infos say
+//   layers.N.attn_output_norm       [d]              with output_norm; also ffn_output_norm
+//   layers.N.groups.G.NAME          of head group G's variant and encoding, as in their Infos
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
-//   layers.N.ffn.router             [d, experts]     (router_bias); then the three above are
+//   layers.N.ffn.router             [d, experts]     (router_bias); the three above are then
 //                                                    those of layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
-//   output.transform.w, .b, .norm   [d, e], [e]      before the table of tokens (e: d or its width)
+//   output.transform.w, .b, .norm   [d, e], [e]      before the token table (e: d or its width)
 //   output.weight                   [d, vocabulary], unless tied
-//   output.bias                     [vocabulary]     where the head has one
-// Of an adaptive vocabulary, in place of embed.weight and output.weight, with clusters of n tokens
-// whose vectors have e numbers:
+//   output.bias                     [vocabulary]     if the head has one
+// An adaptive vocabulary, with clusters of n tokens and vectors of width e, has instead of
+// embed.weight and output.weight:
 //   embed.cluster.C.table, .project     [n, e], [e, d]
 //   output.cluster.C.project, .table    [d, e], [n, e] unless tied
-//   output.choice.w, .b                 [d, clusters - 1]  of each cluster behind the first
-// Of layers that share (own_layers) only the first of each run has attn, ffn and norms.
+//   output.choice.w, .b                 [d, clusters - 1]  for each cluster after the first
+// Of layers that share weights (own_layers), only the first has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
 #pragma once
@@ -43,66 +43,66 @@
 
 namespace attnscope {
 
-// SPEC-MODELS says the names of what architectures, joins, exits and inputs add; their Infos add
-// them. An encoder's begin with "encoder.".
+// spec-models.md lists the weights of architectures, residual connections, exits and inputs; their
+// Infos define them. Names of encoder weights begin with "encoder.".
 struct WeightSpec {
   std::string name{};
   Shape shape{};
-  // What a fresh model starts from. Deterministic in the seed; empty where an optional weight
-  // has no initial value.
+  // Initial value of a fresh model, deterministic in the seed; empty for optional weights without
+  // one.
   std::function<Tensor(std::uint64_t seed)> initial{};
   bool optional = false;
-  std::string owner{};  // the id of what asks for it (a variant, an architecture); empty: the block
+  std::string owner{};    // id of the variant, architecture, ... that requires it; empty: the block
   bool constant = false;  // not trained, see WeightInfo
-  double most = 0;        // what it is at most and moves in shares of; 0: see WeightInfo::most
-  std::string help{};     // what its Info says of it: "The span of each head."
+  double most = 0;        // upper bound, updates are relative to it; 0: see WeightTraining::max
+  std::string help{};     // text of its Info: "The span of each head."
 };
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config);
 Index parameter_count(const ModelConfig& config);
 
-// Collects the specs of a model in the order in which they are used.
+// Collects the weight specs of a model in order of use.
 class WeightList {
  public:
   explicit WeightList(const ModelConfig& config) : config_(config) {}
   const ModelConfig& config() const { return config_; }
   std::vector<WeightSpec> take() { return std::move(specs_); }
 
-  // The id of what asks for the following; empty: the block itself.
+  // Sets the id of the owner of the following weights; empty: the block.
   void set_owner(std::string owner) { owner_ = std::move(owner); }
-  // In words what the following belong to, where no Info says it: "The encoder."; empty: nothing.
+  // Sets the help text of following weights without an Info ("The encoder."); empty: none.
   void set_help(std::string help) { help_ = std::move(help); }
   void constant(const std::string& name, const Shape& shape, float value);
-  // Normal, deviation 0.02 as in GPT-2; `residual`: of what is added to the residual stream, less
-  // with depth.
+  // Normal distribution, deviation 0.02 as in GPT-2; smaller with depth if `residual`, for weights
+  // whose output is added to the residual stream.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
-  void norm(const std::string& name, Index width = 0);  // 0: the model's
-  // prefix + "w" + letter [in, out], and a bias "b".
+  void norm(const std::string& name, Index width = 0);  // 0: the model width
+  // Adds prefix + "w" + letter [in, out], and optionally a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
-  // What an Info asks for.
-  void of(const Info& info, const Values& values, const Dimensions& dimensions,
-          const std::string& prefix);
-  void of_model(const Info& info, const Values& values);
-  // A layer's norm, projections and what its groups ask for, its feed-forward. prefix: "layers.3."
-  // own: whether it has projections, norms and a feed-forward, or uses those of another.
+  // Adds the weights of an Info.
+  void add_info(const Info& info, const Values& values, const Dimensions& dimensions,
+                const std::string& prefix);
+  void add_model_info(const Info& info, const Values& values);
+  // Adds a layer's norm, projections, group weights and feed-forward. prefix: "layers.3.".
+  // own: false if it shares projections, norms and feed-forward with another layer.
   void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
              bool own = true);
-  // Norm and projections of one attention: `name` "attn" or "cross".
+  // Adds norm and projections of an attention: `name` is "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
   void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
-  // Tokens' vectors, what an encoding of the input adds to them ...
+  // Adds token vectors and ...
   void embedding();
   void clusters(const std::string& stack, bool tables);  // of an adaptive vocabulary
-  // ... for this stack: "" or "encoder.".
+  // ... the weights of an input encoding, for this stack: "" or "encoder." ...
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
-  // ... and what comes behind that: kinds of tokens, norm, projection.
-  void behind_positions(const std::string& stack);
-  // Layers "layers.N." below `stack`, and the norm behind them.
+  // ... and those of the later steps: token types, norm, projection.
+  void after_positions(const std::string& stack);
+  // Adds layers "layers.N." below `stack`, and the final norm.
   void stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
              bool cross);
-  void output();  // the projection to logits, unless tied, and what is around it
+  void output();  // the projection to logits, unless tied, and the rest of the head
 
  private:
   void add(WeightSpec spec);
@@ -111,15 +111,15 @@ class WeightList {
   std::vector<WeightSpec> specs_;
 };
 
-// The names of weights that training leaves as they are: drawn features, masks, graphs.
-std::set<std::string> untrained_names(const ModelConfig& config);
-// What those are at most that training keeps from 0 to that (WeightInfo::most), by name.
-std::map<std::string, double> most_of_weights(const ModelConfig& config);
+// Names of weights that training does not change: random features, masks, graphs.
+std::set<std::string> constant_weight_names(const ModelConfig& config);
+// Upper bounds of weights that training keeps within [0, bound] (WeightTraining::max), by name.
+std::map<std::string, double> weight_upper_bounds(const ModelConfig& config);
 
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);
 std::string layer_prefix(Index layer);  // "layers.3."
-// The weights whose names begin so, by what follows.
+// Weights whose names begin with `prefix`, by the rest of their names.
 NamedVars weights_below(const NamedVars& weights, const std::string& prefix);
 
 }  // namespace attnscope

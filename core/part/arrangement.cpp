@@ -10,24 +10,24 @@ namespace attnscope {
 
 namespace {
 
-// What kernels take, in units of a cell of a rectangle: for each column, which is gathered; for
-// each rectangle; for each pair of a row alone, and for the row.
+// Kernel costs, relative to one cell of a rectangle: per gathered column, per rectangle, per pair
+// of a lone row and per lone row.
 constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row_cost = 60;
-// From this share of allowed pairs on, no better rectangle is looked for.
+// From this fraction of allowed pairs on, the search for a better rectangle stops.
 constexpr double good_fill = 0.75;
-// Fewer rows are no rectangle, and fewer neighbours no run.
-constexpr Index least_rows = 8, least_run = 8;
-// Rows as a pattern has them may have so many runs, for kernels to look at them each time.
-constexpr Index most_runs_in_order = 2;
-constexpr double least_fill_in_order = 0.6, least_fill_of_single_runs = 0.3;
-// Extents are rounded to whole vectors.
+// Minimum size of a rectangle in rows, and of a run in columns.
+constexpr Index min_rows = 8, min_run = 8;
+// Rows kept in order have at most this many runs on average, since kernels scan them every time.
+constexpr Index max_runs_in_order = 2;
+constexpr double min_fill_in_order = 0.6, min_fill_of_single_runs = 0.3;
+// Extents are rounded to whole SIMD vectors.
 constexpr std::int32_t extent_step = 16;
 
 std::size_t at(Index n) {
   return static_cast<std::size_t>(n);
 }
 
-// Runs of one query that are arranged together.
+// Runs of one query that are placed together.
 struct Piece {
   std::int32_t query, first_column;
   const Run *first, *last;
@@ -38,7 +38,7 @@ struct Piece {
   }
 };
 
-// Pieces [first, first + count) of a list make a block, or stay alone.
+// Pieces [first, first + count) of a list: one block, or lone rows.
 struct Span {
   Index first, count;
   bool block;
@@ -64,8 +64,8 @@ class HeadArranger {
   Arrangement::Head arrange();
 
  private:
-  bool stays(Index row, Index end);
-  bool single_runs_stay(Index row, Index end) const;
+  bool is_in_order(Index row, Index end);
+  bool single_runs_are_in_order(Index row, Index end) const;
   std::vector<Piece> whole_rows(Index row, Index end);
   void divide(const std::vector<Piece>& rows);
   double plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans);
@@ -77,32 +77,32 @@ class HeadArranger {
               std::vector<Arrangement::Block>& layer);
   Arrangement::Block block(const std::vector<Piece>& pieces, const Span& span);
   void mark(const std::vector<Piece>& pieces, const Span& span, Arrangement::Block& block);
-  void leave_alone();
-  void count_turns();
+  void collect_lone_rows();
+  void count_visits();
 
   const Pattern& pattern_;
   const Index head_index_;
   const Stop& stop_;
   Arrangement::Head result_;
-  // The union of some pieces.
+  // Union of the columns of some pieces.
   std::vector<std::int32_t> columns_;
   Index pairs_ = 0;
   std::vector<std::int32_t> stamp_, place_;  // [L_k]
   std::int32_t stamps_ = 0;
   std::vector<Arrangement::Extent> extents_;
   std::vector<Piece> alone_;
-  // Pieces by class: twice the rule, and one more for runs of neighbours.
+  // Pieces by class: 2 * rule, plus 1 for runs of neighbours.
   std::map<int, std::vector<Piece>> classes_;
   std::vector<Run> class_runs_;
 };
 
 Arrangement::Head HeadArranger::arrange() {
   const Index queries = pattern_.queries();
-  Plan good, poor;  // rows that make rectangles as they stand, and those that hardly do
+  Plan good, poor;  // row groups that form dense rectangles in their own order, and the others
   std::vector<Span> spans;
   for (Index row = 0; row < queries && !stop_.requested(); row += Arrangement::block_rows) {
     const Index end = std::min(row + Arrangement::block_rows, queries);
-    result_.in_order.push_back(stays(row, end));
+    result_.in_order.push_back(is_in_order(row, end));
     if (result_.in_order.back()) continue;
     stamp_.resize(at(pattern_.keys()));
     place_.resize(at(pattern_.keys()));
@@ -131,12 +131,12 @@ Arrangement::Head HeadArranger::arrange() {
     }
   }
   std::erase_if(result_.layers, [](const auto& blocks) { return blocks.empty(); });
-  leave_alone();
-  count_turns();
+  collect_lone_rows();
+  count_visits();
   return std::move(result_);
 }
 
-bool HeadArranger::stays(Index row, Index end) {
+bool HeadArranger::is_in_order(Index row, Index end) {
   Index runs = 0, pairs = 0;
   bool single = true;
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals;
@@ -145,14 +145,14 @@ bool HeadArranger::stays(Index row, Index end) {
     const Index here = of_row.end() - of_row.begin();
     single &= here <= 1;
     runs += here;
-    if (runs > most_runs_in_order * Arrangement::block_rows) return false;
+    if (runs > max_runs_in_order * Arrangement::block_rows) return false;
     for (const Run& run : of_row) {
       if (run.step != 1) return false;
       intervals.emplace_back(run.begin, run.end);
       pairs += run.count();
     }
   }
-  if (single) return single_runs_stay(row, end);
+  if (single) return single_runs_are_in_order(row, end);
   std::sort(intervals.begin(), intervals.end());
   std::int32_t done = 0;
   Index width = 0;
@@ -161,11 +161,10 @@ bool HeadArranger::stays(Index row, Index end) {
     width += last - std::max(first, done);
     done = last;
   }
-  return static_cast<double>(pairs) >=
-         least_fill_in_order * static_cast<double>((end - row) * width);
+  return static_cast<double>(pairs) >= min_fill_in_order * static_cast<double>((end - row) * width);
 }
 
-bool HeadArranger::single_runs_stay(Index row, Index end) const {
+bool HeadArranger::single_runs_are_in_order(Index row, Index end) const {
   Index pairs = 0, cells = 0;
   for (Index i = row; i < end; i += Arrangement::group_rows) {
     Index first = pattern_.keys(), last = 0;
@@ -179,10 +178,10 @@ bool HeadArranger::single_runs_stay(Index row, Index end) const {
     }
     if (first < last) cells += (group_end - i) * (last - first);
   }
-  return static_cast<double>(pairs) >= least_fill_of_single_runs * static_cast<double>(cells);
+  return static_cast<double>(pairs) >= min_fill_of_single_runs * static_cast<double>(cells);
 }
 
-// The rows as they are; those without keys are noted.
+// Whole rows as pieces; records rows without keys.
 std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) {
   std::vector<Piece> pieces;
   for (Index i = row; i < end; ++i) {
@@ -196,10 +195,10 @@ std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) {
   return pieces;
 }
 
-// Fills classes_: each with its queries' pieces, sorted by first column.
+// Fills classes_ with the pieces of all queries, sorted by first column.
 void HeadArranger::divide(const std::vector<Piece>& rows) {
   const auto name_of = [](const Run& run) {
-    return 2 * run.rule + (run.step == 1 && run.count() >= least_run ? 1 : 0);
+    return 2 * run.rule + (run.step == 1 && run.count() >= min_run ? 1 : 0);
   };
   std::size_t runs = 0;
   for (const Piece& row : rows) runs += static_cast<std::size_t>(row.last - row.first);
@@ -231,8 +230,8 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
   }
 }
 
-// Divides a sorted list into blocks: where pieces begin with the same column, and where this
-// changes slowly. Returns the cost.
+// Splits a sorted list into blocks, at changes of the first column or, where it changes slowly, by
+// size. Returns the cost.
 double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans) {
   const auto count = static_cast<Index>(pieces.size());
   const auto alike = [&](Index from) {
@@ -245,10 +244,10 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
   double cost = 0;
   for (Index from = 0; from < count && !stop_.requested();) {
     Index n = alike(from);
-    if (n >= least_rows) {
+    if (n >= min_rows) {
       const Index parts = (n + Arrangement::block_rows - 1) / Arrangement::block_rows;
       const Index end = from + n;
-      const Index step = ((n + parts - 1) / parts + least_rows - 1) / least_rows * least_rows;
+      const Index step = ((n + parts - 1) / parts + min_rows - 1) / min_rows * min_rows;
       for (Index first = from; first < end; first += step) {
         cost += plan_some(pieces, first, std::min(step, end - first), spans);
       }
@@ -257,7 +256,7 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
     }
     while (n < Arrangement::block_rows && from + n < count) {
       const Index next = alike(from + n);
-      if (next >= least_rows) break;
+      if (next >= min_rows) break;
       n = std::min(n + next, Arrangement::block_rows);
     }
     cost += plan_some(pieces, from, n, spans);
@@ -266,7 +265,7 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
   return cost;
 }
 
-// The cheapest way for at most block_rows pieces: a block, halves of it, or alone.
+// Finds the cheapest plan for at most block_rows pieces: one block, two halves, or lone rows.
 double HeadArranger::plan_some(const std::vector<Piece>& pieces, Index first, Index count,
                                std::vector<Span>& spans) {
   if (count == 0) return 0;
@@ -280,12 +279,12 @@ double HeadArranger::plan_some(const std::vector<Piece>& pieces, Index first, In
   const auto pairs = static_cast<double>(pairs_);
   const double used = cells(pieces, first, count);
   const double block = used + column_cost * static_cast<double>(columns_.size()) + block_cost;
-  if (count <= least_rows || pairs >= good_fill * used) {
+  if (count <= min_rows || pairs >= good_fill * used) {
     spans.push_back({first, count, block < alone});
     return std::min(block, alone);
   }
   const std::size_t before = spans.size();
-  const Index half = (count / 2 + least_rows - 1) / least_rows * least_rows;
+  const Index half = (count / 2 + min_rows - 1) / min_rows * min_rows;
   const double halves =
       plan_some(pieces, first, half, spans) + plan_some(pieces, first + half, count - half, spans);
   if (halves < std::min(block, alone)) return halves;
@@ -294,8 +293,8 @@ double HeadArranger::plan_some(const std::vector<Piece>& pieces, Index first, In
   return std::min(block, alone);
 }
 
-// Fills columns_, sorted, and pairs_. False where few columns belong to two rows or more; columns_
-// is then of no use.
+// Fills columns_ (sorted) and pairs_. Returns false, leaving columns_ unsorted, if few columns are
+// shared by two rows or more.
 bool HeadArranger::unite(const std::vector<Piece>& pieces, Index first, Index count) {
   columns_.clear();
   pairs_ = 0;
@@ -322,7 +321,7 @@ bool HeadArranger::unite(const std::vector<Piece>& pieces, Index first, Index co
   return true;
 }
 
-// Fills extents_ and place_ for the united pieces. Returns how many cells they hold.
+// Fills extents_ and place_ for the united pieces. Returns their number of cells.
 double HeadArranger::cells(const std::vector<Piece>& pieces, Index first, Index count) {
   const auto width = static_cast<std::int32_t>(columns_.size());
   for (std::int32_t x = 0; x < width; ++x) place_[at(columns_[at(x)])] = x;
@@ -394,13 +393,13 @@ void HeadArranger::mark(const std::vector<Piece>& pieces, const Span& span,
   }
 }
 
-// A query's pieces that are alone become one row.
-void HeadArranger::leave_alone() {
+// Merges the lone pieces of each query into one row.
+void HeadArranger::collect_lone_rows() {
   std::stable_sort(alone_.begin(), alone_.end(),
                    [](const Piece& a, const Piece& b) { return a.query < b.query; });
   StorageVector<std::int32_t>& columns = result_.columns;
   for (std::size_t n = 0; n < alone_.size();) {
-    Arrangement::Alone row{alone_[n].query, 0, columns.size(), false};
+    Arrangement::LoneRow row{alone_[n].query, 0, columns.size(), false};
     for (; n < alone_.size() && alone_[n].query == row.query; ++n) {
       for (const Run* run = alone_[n].first; run != alone_[n].last; ++run) {
         for (std::int32_t c = run->begin; c < run->end; c += run->step) columns.push_back(c);
@@ -409,37 +408,37 @@ void HeadArranger::leave_alone() {
     const auto begin = columns.begin() + static_cast<Index>(row.columns);
     if (!std::is_sorted(begin, columns.end())) std::sort(begin, columns.end());
     row.width = static_cast<std::int32_t>(columns.end() - begin);
-    result_.alone.push_back(row);
+    result_.lone_rows.push_back(row);
   }
 }
 
-void HeadArranger::count_turns() {
-  result_.turns.resize(result_.queries.size(), 0);
+void HeadArranger::count_visits() {
+  result_.visits.resize(result_.queries.size(), 0);
   std::vector<std::uint8_t*> last(at(pattern_.queries()), nullptr);
   for (const auto& layer : result_.layers) {
     for (const Arrangement::Block& block : layer) {
       for (std::size_t n = block.queries; n < block.queries + at(block.rows); ++n) {
         std::uint8_t*& before = last[at(result_.queries[n])];
-        if (before == nullptr) result_.turns[n] |= Arrangement::first_turn;
-        before = &result_.turns[n];
+        if (before == nullptr) result_.visits[n] |= Arrangement::first_visit;
+        before = &result_.visits[n];
       }
     }
   }
-  for (Arrangement::Alone& row : result_.alone) {
+  for (Arrangement::LoneRow& row : result_.lone_rows) {
     row.first = last[at(row.query)] == nullptr;
     last[at(row.query)] = nullptr;
   }
-  for (std::uint8_t* turn : last) {
-    if (turn != nullptr) *turn |= Arrangement::last_turn;
+  for (std::uint8_t* visit : last) {
+    if (visit != nullptr) *visit |= Arrangement::last_visit;
   }
 }
 
 }  // namespace
 
 std::size_t Arrangement::layers() const {
-  std::size_t most = 0;
-  for (const Head& head : heads) most = std::max(most, head.layers.size());
-  return most;
+  std::size_t max = 0;
+  for (const Head& head : heads) max = std::max(max, head.layers.size());
+  return max;
 }
 
 bool Arrangement::all_in_order() const {

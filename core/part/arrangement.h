@@ -1,13 +1,14 @@
-// An order of a pattern's rows in which those that share keys stand together.
+// Arrangement: a reordering of a pattern's rows that groups rows with common keys.
 //
-// Kernels compute rectangles of queries and keys: panels of keys are read once for many rows. As a
-// pattern lists them, neighbours may share little: rows of a strided pattern share their keys with
-// every l-th row, those of hashed or routed ones with their bucket or cluster. Here each row's keys
-// are divided into pieces by the rule that admits them, and into runs of neighbours and lone keys;
-// pieces that begin with the same key are put together. Rows whose keys nobody shares are alone.
+// Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
+// the pattern's own order, neighbouring rows may share few keys: rows of a strided pattern share
+// keys with every l-th row, rows of hashed or routed patterns with their bucket or cluster.
+// arrange() splits each row's keys by the rule that admits them, and into contiguous runs and
+// isolated keys; pieces with the same first key are grouped into blocks. Rows that share no keys
+// stay alone.
 //
-// Made once per pattern (Pattern::arrangement()), in time that follows the number of allowed pairs.
-// Every pair of a row that is not in order belongs to exactly one block or to one row alone.
+// Computed once per pattern (Pattern::arrangement()), in time proportional to the number of allowed
+// pairs. Every pair of a row that is not kept in order belongs to exactly one block or lone row.
 #pragma once
 
 #include <span>
@@ -18,57 +19,58 @@
 namespace attnscope {
 
 struct Arrangement {
-  static constexpr Index block_rows = 64;  // at most, of a block
-  static constexpr Index group_rows = 8;   // of a block that have an extent in common
+  static constexpr Index block_rows = 64;  // maximum number of rows of a block
+  static constexpr Index group_rows = 8;   // rows of a block that share an extent
 
   struct Extent {
     std::int32_t begin = 0, end = 0;
   };
-  // Queries and keys of which most pairs are allowed. The members say where its numbers begin.
+  // Rectangle of queries and keys of which most pairs are allowed. Members are offsets into Head.
   struct Block {
     std::int32_t rows = 0, width = 0;
     std::size_t queries = 0;  // [rows]
     std::size_t columns = 0;  // [width], ascending
-    // Of each group of rows, in [0, width): pairs outside are not allowed.
+    // [row groups], column ranges in [0, width): pairs outside are not allowed.
     std::size_t extents = 0;
-    std::int64_t words = -1;  // allowed pairs as bits, [rows, ceil(width / 64)]; -1: all are
+    std::int64_t words = -1;  // bit mask of allowed pairs, [rows, ceil(width / 64)]; -1: all
   };
-  struct Alone {  // what a query sees in no block
+  struct LoneRow {  // keys of a query that are in no block
     std::int32_t query = 0, width = 0;
     std::size_t columns = 0;  // [width], ascending
-    bool first = false;       // in no block either
+    bool first = false;       // no block has this query
   };
-  // A query may be in several layers; these say which of its turns a block is.
-  static constexpr std::uint8_t first_turn = 1, last_turn = 2;
+  // A query may occur in several layers: these flags mark its first and its last block.
+  static constexpr std::uint8_t first_visit = 1, last_visit = 2;
 
   struct Head {
-    // Of each block_rows queries that follow each other: whether their rows stay as they are, one
-    // run or few, much the same for all.
+    // For each group of block_rows consecutive queries: nonzero if they keep the pattern's order,
+    // because each has one run or a few, similar for all.
     std::vector<std::uint8_t> in_order;
-    // Of the others, those that see no key; the rest are in blocks, or alone, which comes last.
+    // Reordered queries without keys. All other reordered queries are in blocks or lone rows; lone
+    // rows are computed last.
     std::vector<std::int32_t> empty;
-    // Blocks of a layer have no queries in common.
+    // Blocks of one layer share no query.
     std::vector<std::vector<Block>> layers;
-    std::vector<Alone> alone;  // each query once
+    std::vector<LoneRow> lone_rows;  // each query at most once
 
     StorageVector<std::int32_t> queries, columns;
-    std::vector<std::uint8_t> turns;  // of each of `queries`
+    std::vector<std::uint8_t> visits;  // flags of each of `queries`
     std::vector<Extent> extents;
     StorageVector<std::uint64_t> words;
 
-    bool stays(Index block) const { return in_order[static_cast<std::size_t>(block)] != 0; }
-    std::span<const Block> layer(std::size_t n) const {  // empty where others have more layers
+    bool is_in_order(Index block) const { return in_order[static_cast<std::size_t>(block)] != 0; }
+    std::span<const Block> layer(std::size_t n) const {  // empty beyond the head's last layer
       return n < layers.size() ? std::span<const Block>(layers[n]) : std::span<const Block>();
     }
   };
-  std::vector<Head> heads;  // one where heads share their rows
+  std::vector<Head> heads;  // size 1 if all heads share their rows
 
   const Head& of(Index head) const {
     return heads[heads.size() == 1 ? 0 : static_cast<std::size_t>(head)];
   }
-  std::size_t layers() const;  // the most of a head
+  std::size_t layers() const;  // maximum over heads
   bool all_in_order() const;
-  // Whether rows in order, or the columns of a block, are intervals of keys.
+  // True if any row in order, or the columns of any block, form an interval of keys.
   bool has_intervals() const;
 };
 

@@ -22,8 +22,8 @@ Choice choice_from_json(const Info& info, const Json& object, std::string_view p
   return {info.id, values_from_json(info.parameters, object, path)};
 }
 
-Choice open_choice_from_json(const Info& info, const Json& object, std::string_view path) {
-  return {info.id, some_values_from_json(info.parameters, object, path)};
+Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path) {
+  return {info.id, partial_values_from_json(info.parameters, object, path)};
 }
 
 Json to_json(const Choice& choice) {

@@ -1,4 +1,4 @@
-// A choice among things that have an Info: its id and the values of its parameters.
+// Choice: the id of a variant, encoding or other Info, with the values of its parameters.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,20 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-// The id in {"type": "local", ...}. InputErrors begin with `path`: "variant.type: expected ...".
+// The id in {"type": "local", ...}. InputErrors start with `path`: "variant.type: expected ...".
 const std::string& type_of(const Json& object, std::string_view path);
-// The other members, as the Info says. "variant.window: expected ..."
+// Parses the other members as parameters of `info`. InputErrors: "variant.window: expected ..."
 Choice choice_from_json(const Info& info, const Json& object, std::string_view path);
-// The same, but what has no default may be missing, until it is completed (company.h).
-Choice open_choice_from_json(const Info& info, const Json& object, std::string_view path);
-// Of a list, whose entry of an id `find` gives: choice_from_json(join, ...).
+// As choice_from_json(), but parameters without a default may be missing; they are filled in later
+// (core/experiment).
+Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path);
+// Looks up the Info of the object's id with `find`: choice_from_json(join, ...).
 template <class Listed>
 Choice choice_from_json(const Listed& (*find)(std::string_view id), const Json& object,
                         std::string_view path) {
   return choice_from_json(find(type_of(object, path)), object, path);
 }
-// The member of that key, where there is one.
+// The object's member `key`, if present.
 template <class Listed>
 std::optional<Choice> choice_member(const Listed& (*find)(std::string_view id), JsonObject& object,
                                     std::string_view key) {
@@ -37,10 +38,11 @@ std::optional<Choice> choice_member(const Listed& (*find)(std::string_view id), 
   return choice_from_json(find, object.any(key), object.path_of(key));
 }
 Json to_json(const Choice& choice);
-// With its defaults.
+// The choice with default values.
 Choice default_choice(const Info& info);
 
-// Values may come from a window or a session: an Info's own functions rely on checked ones.
+// Throws InputError for values that are missing or out of range. Functions of an Info rely on
+// checked values, which may come from a window or a session.
 void check_values(const Info& info, const Values& values, std::string_view path);
 
 }  // namespace attnscope

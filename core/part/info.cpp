@@ -15,7 +15,7 @@ bool may_be_empty(Index size) {
   return size == kFreeMemory || size == kFreeOldMemory;
 }
 
-// Whether `found` has the shape; free sizes seen for the first time are bound.
+// True if `found` has the expected shape; binds free sizes on first occurrence.
 bool fits(const Shape& expected, const Shape& found, std::map<Index, Index>& bound) {
   if (expected.size() != found.size()) return false;
   std::map<Index, Index> tried = bound;
@@ -108,21 +108,24 @@ void check_weights(const Info& info, const Values& values, const Dimensions& dim
                    const NamedVars& weights, bool state_required) {
   std::map<Index, Index> bound;
   for (const WeightInfo& entry : info.weights) {
-    if (!info.uses(entry, values) || (entry.of_model && state_required)) continue;
+    if (!info.uses(entry, values) || (entry.scope == WeightScope::Model && state_required))
+      continue;
     const Shape expected = entry.shape(dimensions, values);
     const Var* found = find_weight(weights, entry.name);
     if (!found) {
-      if (entry.of_model || (entry.of_operation && !state_required)) continue;
-      if (entry.state ? !state_required : entry.optional) continue;
+      if (entry.scope == WeightScope::Model ||
+          (entry.scope == WeightScope::Operation && !state_required))
+        continue;
+      if (entry.file.state ? !state_required : entry.file.optional) continue;
       throw InputError(entry.name + ": missing, expected shape " +
                        to_text(with_bound(expected, bound)));
     }
     if (fits(expected, found->shape(), bound)) continue;
     Shape per_head = expected;
     per_head.insert(per_head.begin(), dimensions.heads);
-    if (entry.per_head && fits(per_head, found->shape(), bound)) continue;
+    if (entry.file.per_head && fits(per_head, found->shape(), bound)) continue;
     throw InputError(entry.name + ": expected shape " + to_text(with_bound(expected, bound)) +
-                     (entry.per_head ? " or " + to_text(with_bound(per_head, bound)) : "") +
+                     (entry.file.per_head ? " or " + to_text(with_bound(per_head, bound)) : "") +
                      ", found " + to_string(found->shape()));
   }
 }

@@ -1,6 +1,7 @@
-// What variants and encodings say of themselves. The only place where these things are said:
-// sliders, command-line help, JSON checking, checkpoint names, the explanation panel and the
-// tests read it.
+// Self-description of variants, encodings and other components (Info), and of their weights.
+//
+// The single source for sliders, command-line help, JSON checking, checkpoint names, the
+// explanation panel and the tests.
 #pragma once
 
 #include <functional>
@@ -13,32 +14,32 @@
 
 namespace attnscope {
 
-// Sizes that the shapes of weights depend on. A negative one is free: any size of at least 1 will
-// do, the same wherever that number appears (see free_dimensions()).
+// Sizes that determine the shapes of weights. A negative size is free: any size of at least 1 fits,
+// the same wherever that number occurs (see free_dimensions()).
 struct Dimensions {
   Index model = 0;                   // d
   Index heads = 0;                   // h
   Index kv_heads = 0;                // h_kv
   Index key = 0;                     // d_k
   Index value = 0;                   // d_v
-  Index context = 0;                 // L_max: the longest sequence the weights must serve
+  Index context = 0;                 // L_max: the longest supported sequence
   Index queries = 0, keys = 0;       // L_q, L_k of one operation; 0 in a model
-  Index inner = 0;                   // a, f: hidden sizes of a variant's own; 0: as it likes
-  Index batch = 1;                   // B, of which every item has a state of its own
+  Index inner = 0;                   // a, f: a variant's own hidden sizes; 0: the variant's default
+  Index batch = 1;                   // B; every item has its own state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
-  Index layers = 0, vocabulary = 0;  // of the model, for what belongs to all of it
-  bool memory_given = false;         // M is all that there will be, as a case of `attend` has it
-  // Of a head group: where its heads begin in their layer, and how many that has; 0: no others.
+  Index layers = 0, vocabulary = 0;  // of the model, for weights of whole models
+  bool memory_given = false;         // M is final, as in a case of `attend`
+  // Head group: its first head within the layer, and the layer's heads; 0: the only group.
   Index first_head = 0, layer_heads = 0;
 
   // For weights that fit one length exactly; in a model L_max, of which shorter sequences use the
-  // first part.
+  // leading part.
   Index query_length() const { return queries != 0 ? queries : context; }
   Index key_length() const { return keys != 0 ? keys : context; }
   Index inner_or(Index usual) const { return inner != 0 ? inner : usual; }
   Index all_heads() const { return layer_heads != 0 ? layer_heads : heads; }
-  // Where the group's own begin in a list that has one entry for each head, of the group or of
-  // the layer; -1 when `count` is neither.
+  // Index of the group's first head in a list with one entry per head of the group or of the layer;
+  // -1 if `count` is neither.
   Index offset_in_list(Index count) const {
     if (count == heads) return 0;
     return count == all_heads() ? first_head : -1;
@@ -48,45 +49,55 @@ struct Dimensions {
 constexpr Index kFreeModel = -1, kFreeContext = -2, kFreeQueries = -3, kFreeKeys = -4,
                 kFreeInner = -5, kFreeMemory = -6, kFreeOldMemory = -7;  // the last two may be 0
 
-// Everything free but what only a caller knows: heads, key and value sizes.
+// All sizes free except those that only the caller knows: heads, key and value sizes.
 Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 
-// What is known where a choice is judged; 0 where unknown.
+// Context in which a choice is validated; 0 where unknown.
 struct Situation {
   Dimensions dimensions;
   Index queries = 0, keys = 0;  // L_q, L_k of the operation
   bool causal = false;          // by request or by definition
 };
 
-// A tensor that a variant or encoding needs beside q, k, v. In a checkpoint it is stored under the
-// layer's prefix and this name.
+// Storage of a weight.
+struct WeightFile {
+  bool optional = false;  // may be missing in a file
+  // Passed by the caller instead of read from a checkpoint: memories of earlier segments. A file
+  // must contain it even if `optional`; an operation runs without if its caller has none.
+  bool state = false;
+  bool bytes = false;     // uint8 in files; 0 or 1 here
+  bool per_head = false;  // the shape may have a leading axis [h]
+};
+
+struct WeightTraining {
+  // Not trained by gradients: painted masks and graphs, drawn directions and rotations, given
+  // frequencies, usage counts, and centroids (updated by their inputs).
+  bool constant = false;
+  // Upper limit during training (lower limit 0), and unit of its updates: for weights of large
+  // scale, such as spans of hundreds of tokens. Empty: no limit, unit 1.
+  std::function<double(const Values&)> max{};
+};
+
+enum class WeightScope { Everywhere, Operation, Model };  // single operations, whole models
+
+// Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores it
+// under the layer's prefix and this name.
 struct WeightInfo {
   std::string name{};  // "pos.bias"
   std::string help{};
   std::function<Shape(const Dimensions&, const Values&)> shape{};
-  // What an untrained model starts from, deterministic in the seed. Empty where a model goes
-  // without: the operation then draws its own from a seed parameter, or needs none.
+  // Initial value of an untrained model, deterministic in the seed. Empty: a model has no such
+  // weight; the operation draws its own from a seed parameter, or needs none.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
-  // What a person is shown who puts this into a trained model, where that says more of it than what
-  // training starts from; of a weight for one length the entries beyond the present one, the
-  // situation's keys (0: not known, then L_max), do not matter. Empty: `initial`.
-  std::function<Tensor(const Shape&, const Situation&, const Values&)> shown{};
-  bool optional = false;  // a file may leave it out
-  // Not trained: painted masks and graphs, drawn directions and rotations, given frequencies, what
-  // was used how much, and centroids (training moves these by what it sees, not by gradients).
-  bool constant = false;
-  // Training keeps it from 0 to this, and moves it in shares of this, as it moves weights that are
-  // about 1: spans of hundreds of tokens. Empty: as all others.
-  std::function<double(const Values&)> most{};
-  // Comes with the call and not from a checkpoint: memories of what was before. A file must hold
-  // it whatever `optional` says; an operation goes without where its caller has none.
-  bool state = false;
-  bool of_operation = false;                  // of one operation alone: models go without
-  bool of_model = false;                      // of whole models: one operation goes without
-  bool bytes = false;                         // uint8 in files; 0 or 1 here
-  bool per_head = false;                      // an axis [h] may come before the shape
-  std::function<bool(const Values&)> used{};  // whether these parameters use it; empty: always
+  // Illustrative value for a variant or encoding selected in a model that was not trained with it,
+  // if it shows more than the initial value of training. For a weight of fixed length, entries
+  // beyond the situation's keys (0: unknown, then L_max) are arbitrary. Empty: use `initial`.
+  std::function<Tensor(const Shape&, const Situation&, const Values&)> illustrative{};
+  WeightFile file{};
+  WeightTraining training{};
+  WeightScope scope = WeightScope::Everywhere;
+  std::function<bool(const Values&)> used{};  // true if these parameters use it; empty: always
 };
 
 // Starting values for `initial`.
@@ -99,17 +110,17 @@ Initial initial_projection();  // normal, deviation 1 / sqrt(rows): for [.., row
 using NamedVars = std::map<std::string, Var, std::less<>>;
 
 struct Info {
-  std::string id;        // "local": in JSON, on the command line, in checkpoints
-  std::string label;     // "Local window"
-  std::string group;     // "Fixed patterns": heading in lists
-  std::string equation;  // plain text with Unicode symbols
-  std::string summary;   // one paragraph
-  std::string source;    // "Child et al., 2019, arXiv:1904.10509"
-  std::string cost;      // "O(L w d)"
+  std::string id;          // "local": in JSON, on the command line, in checkpoints
+  std::string label;       // "Local window"
+  std::string group;       // "Fixed patterns": heading in lists
+  std::string equation;    // plain text with Unicode symbols
+  std::string summary;     // one paragraph
+  std::string source;      // "Child et al., 2019, arXiv:1904.10509"
+  std::string complexity;  // "O(L w d)"
   std::vector<Parameter> parameters;
   std::vector<WeightInfo> weights;
-  // Why these values have no meaning here, beyond the ranges of the parameters: "buckets: ...".
-  // Empty when they have, or when not enough is known.
+  // Reports values that are invalid in this situation although each is within its parameter's
+  // range: "buckets: ...". Empty if they are valid, or if not enough is known.
   std::function<std::string(const Values&, const Situation&)> objection;
 
   bool uses(const WeightInfo& weight, const Values& values) const {
@@ -117,17 +128,17 @@ struct Info {
   }
 };
 
-// Checks every weight that `values` use: there unless optional, and of its shape. InputError
+// Checks every weight that `values` use: present unless optional, and of its shape. InputErrors:
 // "pos.bias: missing", "pos.bias: expected shape [4, 9], found [4, 7]".
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
                    const NamedVars& weights, bool state_required = false);
 
-// `weights[name]`. InputError "pos.bias: missing".
+// `weights[name]`. Throws InputError "pos.bias: missing".
 const Var& weight(const NamedVars& weights, std::string_view name);
-// Null when there is none.
+// Null if there is none.
 const Var* find_weight(const NamedVars& weights, std::string_view name);
 
-// "[4, any]": a shape with free sizes.
+// "[4, any]": text of a shape with free sizes.
 std::string to_text(const Shape& shape_with_free_sizes);
 
 }  // namespace attnscope

@@ -42,7 +42,7 @@ std::string objection(const MaskRows& rows) {
     }
     if (apart) continue;
     return "row " + std::to_string(i) +
-           ": expected where runs of keys begin and end, in order and apart, such as 0, 2, 5, 6";
+           ": expected ascending, separate runs of keys as begin and end, such as 0, 2, 5, 6";
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Masks in a compact form: of each row where runs of allowed columns begin and end.
+// Compact masks: the runs of allowed columns of each row.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace attnscope {
 
-// Row by row [begin, end, begin, end, ...], ends excluded, runs in order and apart: [0, 2, 5, 6]
-// allows columns 0, 1 and 5.
+// Row by row [begin, end, begin, end, ...], end exclusive, runs ascending and separate:
+// [0, 2, 5, 6] allows columns 0, 1 and 5.
 using MaskRows = std::vector<std::vector<Index>>;
 
 // mask: [rows, columns], 0: not allowed.
 MaskRows mask_rows(const ByteTensor& mask);
 
-// [queries, keys]; runs that begin or end beyond are cut. Rows that `rows` lacks allow nothing.
+// [queries, keys]. Clips runs at the edge; missing rows allow nothing.
 ByteTensor mask_of(const MaskRows& rows, Index queries, Index keys);
 
-// What is wrong with them: "row 3: expected ..."; empty: nothing.
+// Reports invalid rows: "row 3: expected ..."; empty if they are valid.
 std::string objection(const MaskRows& rows);
 
 }  // namespace attnscope

@@ -123,7 +123,8 @@ void check(const Part& part) {
     fail("the pattern has " + std::to_string(part.pattern->heads()) + " heads, expected 1 or " +
          std::to_string(part.heads));
   }
-  if (part.kv_heads() < 1 || part.heads % part.kv_heads() != 0) fail("heads share no keys evenly");
+  if (part.kv_heads() < 1 || part.heads % part.kv_heads() != 0)
+    fail("heads: expected a multiple of the key-value heads");
   const auto pos_q = static_cast<Index>(part.pos_q.size());
   const auto pos_k = static_cast<Index>(part.pos_k.size());
   if (pos_q != 0 && pos_q != part.queries()) fail("wrong number of query positions");
@@ -140,10 +141,10 @@ void check(const Part& part) {
   check_position_ingredients(part);
   if (part.bias) check_table(*part.bias, part.heads, "bias");
   if (!(part.score_cap >= 0)) fail("the cap of scores must not be negative");
-  if (part.sinks.defined() && part.sinks.shape() != Shape{part.heads}) fail("a sink for each head");
+  if (part.sinks.defined() && part.sinks.shape() != Shape{part.heads}) fail("attention sinks");
   if ((part.sinks.defined() || part.score_cap > 0) && part.normaliser != Normaliser::Softmax &&
       part.normaliser != Normaliser::None) {
-    fail("caps and sinks need a softmax");
+    fail("score caps and sinks need a softmax");
   }
   if (part.value_rows) {
     if (!part.v.defined()) fail("value rows need v");
@@ -157,8 +158,12 @@ void check(const Part& part) {
   if (part.normaliser == Normaliser::FeatureRatio &&
       (part.source != Source::Product || has_position_ingredients(part) || part.bias ||
        part.value_rows || !part.q.defined() || !part.k.defined())) {
-    fail("a ratio of features takes q and k alone");
+    fail("FeatureRatio accepts no ingredients except q, k and v");
   }
+}
+
+HeadTensors<Tensor> values_of(const HeadTensors<Var>& vectors) {
+  return {vectors.q.value(), vectors.k.value(), vectors.v.value()};
 }
 
 std::vector<Var> ingredients(const Part& part) {

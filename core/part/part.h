@@ -1,9 +1,9 @@
-// A part of an attention operation: one normalised weighting of keys, from a few ingredients.
+// Part: one normalised weighting of keys. An attention operation is a sum of parts.
 //
-// Nearly every variant is a choice for four questions: the scores, which keys, the normaliser,
-// and the keys and values. A Part states the choice; the CPU kernel and the compute shader both
-// know all ingredients and no variant or encoding by name. Everything is a Var, so that gradients
-// exist per ingredient (they run on the CPU); without gradients the Vars are plain tensors.
+// Nearly every variant is defined by four choices: scores, allowed keys, normaliser, and keys and
+// values. A Part holds these choices as ingredients; the CPU kernel and the compute shader support
+// all ingredients and know no variant or encoding by name. Ingredients are Vars, so that gradients
+// exist per ingredient (on the CPU); without gradients the Vars are plain tensors.
 //
 // Shapes: B = batch, h = heads, h_kv = key-value heads (h a multiple of it; query head a uses
 // a / (h / h_kv)). Arrays with batch have B * heads as their first axis, batch-major.
@@ -13,10 +13,10 @@
 //   s_ic     = scale * (product + extra products + query rows + key rows + scaled biases) * factor
 //            + bias
 //
-// Where score_cap is more than 0, s_ic then becomes score_cap * tanh(s_ic / score_cap).
+// If score_cap > 0, s_ic is then replaced by score_cap * tanh(s_ic / score_cap).
 //
 // Without q or without k there is no product (but q may still meet query_rows, and k key_rows).
-// Additive and Logits stand in place of all of this but the bias.
+// Additive and Logits replace all of this except the bias.
 #pragma once
 
 #include <memory>
@@ -29,12 +29,12 @@
 
 namespace attnscope {
 
-// Names of score terms, as `--terms` reports them (SPEC section 3).
+// Names of score terms, as `--terms` reports them (spec.md, section 3).
 enum class Term { Content, ContentPosition, PositionContent, PositionPosition, Bias, Factor };
 std::string_view to_string(Term term);  // "content_position"
 
-// From an offset o to a column of a table: column[clamp(o, least, least + size - 1) - least].
-// Computed once per operation, in double precision where the rule needs it (T5's buckets).
+// Maps an offset o to a column of a table: column[clamp(o, least, least + size - 1) - least].
+// Computed once per operation, in double precision where the rule requires it (T5 buckets).
 struct OffsetIndex {
   Index least = 0;
   std::vector<std::int32_t> column;  // [number of distinct offsets]
@@ -73,8 +73,27 @@ enum class Normaliser {
   None,          // the scores themselves are the weights
 };
 
-struct Part {
-  // Who: heads and positions.
+// Projected vectors of an operation's heads.
+template <class T>
+struct HeadTensors {
+  T q{};  // [B h, L_q, d_k]
+  T k{};  // [B h_kv, L_k, d_k]
+  T v{};  // [B h_kv, L_k, d_v]
+};
+
+HeadTensors<Tensor> values_of(const HeadTensors<Var>& vectors);
+
+// Changes to the scores of a softmax.
+struct ScoreChanges {
+  float score_cap = 0;  // see above; 0: none
+  // A score per head that takes part in the normaliser of every row that sees a key, but has no
+  // value: weights of a row sum to 1 - exp(sink - log_sum_exp).  [h]
+  Var sinks{};
+};
+
+// q is rotated already (RoPE).
+struct Part : HeadTensors<Var>, ScoreChanges {
+  // Heads and positions.
   Index batch = 1;                  // B
   Index heads = 1;                  // h
   std::vector<std::int32_t> pos_q;  // [L_q]; empty: 0, 1, ...
@@ -82,8 +101,6 @@ struct Part {
 
   // Scores.
   Source source = Source::Product;
-  Var q;  // [B h, L_q, d_k], rotated already (RoPE)
-  Var k;  // [B h_kv, L_k, d_k]
   float scale = 1;
   bool relu = false;
   std::vector<ExtraProduct> products;
@@ -92,49 +109,42 @@ struct Part {
   std::vector<OffsetTable> scaled_biases;  // inside `scale`
   std::optional<OffsetTable> bias;         // outside `scale`
   std::optional<OffsetTable> factor;
-  float score_cap = 0;
   Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
   Var logits;                              // Logits: [B h or h, L_q, L_k], or [.., L_q, n] with
   OffsetIndexPtr logits_index;             // this: the pair reads number index(o) of its row
-  // For reports only: products whose sum is q . k, by terms, Content among them (absolute
-  // encodings).
+  // For reports only: products whose sum is q . k, by term, Content included (absolute encodings).
   std::vector<ExtraProduct> split;
-  // For reports only: rows that have projections of their own, in order. q, k and v are then twice
-  // as wide: of all other rows the first half says what is compared and summed, of these the
-  // second, and q is 0 in the other.
+  // For reports only: ascending rows with their own projections. q, k and v are then twice as
+  // wide: rows listed here use the second half, all others the first; q is 0 in the unused half.
   std::vector<std::int32_t> own_rows;
 
-  // Which keys; shared by the batch.
+  // Allowed keys, shared by the batch.
   std::shared_ptr<const Pattern> pattern;
 
   // Normaliser.
   Normaliser normaliser = Normaliser::Softmax;
   Var span;                             // SpanSoftmax: z, [h] or [B h, L_q]
   double span_ramp = 0, span_most = 0;  // R, S
-  // Softmax: a score of each head that takes part in the normaliser of every row that sees a key,
-  // and has no value: weights of a row sum to 1 - exp(sink - log_sum_exp).  [h]
-  Var sinks;
 
   // Values.
-  Var v;                                   // [B h_kv, L_k, d_v]
   std::optional<RelativeRows> value_rows;  // output_i += sum_c a_ic rows[index(o)]
 
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
-  Index kv_heads() const;          // h_kv, from the shapes of k or v; h where there is neither
+  Index kv_heads() const;          // h_kv, from the shapes of k or v; h without either
   bool is_own(Index query) const;  // among own_rows
-  // Which numbers of the vectors of q, k or v row `query` compares or sums.
+  // Components of q, k or v that row `query` compares or sums.
   struct Span {
     Index first = 0, count = 0;
   };
   Span numbers_of(const Var& vectors, Index query) const;
 };
 
-// Throws std::logic_error where shapes or ingredients do not go together: whoever builds a Part
-// from something that a person gave has checked that before.
+// Throws std::logic_error for inconsistent shapes or ingredients. Builders of Parts check user
+// input beforehand.
 void check(const Part& part);
 
-// Every Var of the part that is defined, in a fixed order.
+// All defined Vars of the part, in a fixed order.
 std::vector<Var> ingredients(const Part& part);
 
 }  // namespace attnscope

@@ -14,7 +14,7 @@ namespace attnscope {
 
 namespace {
 
-// Runs count columns in 32 bits: shaders read them as they are.
+// Runs store columns in 32 bits, because shaders read them directly.
 void check_columns(Index keys) {
   if (keys < 0 || keys > std::numeric_limits<std::int32_t>::max()) {
     throw InputError("pattern: expected at most 2147483647 keys, found " + std::to_string(keys));
@@ -25,8 +25,8 @@ bool contains(const Run& run, Index column) {
   return column >= run.begin && column < run.end && (column - run.begin) % run.step == 0;
 }
 
-// Lengthens `last` by `next` where the two are one run: neighbours of step 1, or single columns cut
-// out of one stepped run.
+// Extends `last` by `next` if both form one run: adjacent runs of step 1, or single columns of one
+// stepped run.
 bool join(Run& last, const Run& next) {
   if (last.rule != next.rule || last.step != next.step) return false;
   if (next.begin != last.end - 1 + last.step) return false;
@@ -34,8 +34,8 @@ bool join(Run& last, const Run& next) {
   return true;
 }
 
-// Room for twice as many, as a vector makes it by itself, but with looks at the stop: hundreds of
-// megabytes take their time to be moved.
+// Doubles the capacity, as a vector would, but checks for a stop: moving hundreds of megabytes
+// takes long.
 void make_room(StorageVector<Run>& runs) {
   constexpr std::size_t kAtOnce = std::size_t{1} << 18;
   StorageVector<Run> roomier;
@@ -121,7 +121,7 @@ struct Pattern::Arranged {
   std::shared_ptr<const Arrangement> arrangement;
 };
 
-// Made without holding the lock: threads that make it wait for helpers, who may want it too.
+// Computed without holding the lock: threads that compute it wait for helpers, which may need it.
 std::shared_ptr<const Arrangement> Pattern::arrangement(const Stop& stop) const {
   const auto kept = [this] {
     const std::scoped_lock lock(arranged_->mutex);
@@ -184,9 +184,9 @@ void PatternBuilder::next_row() {
 
 // Sorts the row's runs and keeps each column's first rule.
 //
-// Runs that come in order and do not reach into each other are taken as they are. Otherwise
-// stepped runs fall apart into single columns, a sweep from left to right takes, wherever runs
-// overlap, the one that was added first, and neighbours are joined again.
+// Runs that are ascending and disjoint are copied. Otherwise stepped runs are split into single
+// columns, a sweep from left to right keeps the run added first wherever runs overlap, and adjacent
+// runs are joined again.
 void PatternBuilder::merge_row() {
   StorageVector<Run>& runs = pattern_.runs_;
   const std::size_t row_begin = runs.size();

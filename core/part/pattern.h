@@ -1,7 +1,8 @@
-// Which keys each query may attend to: the set S_i of SPEC section 1, as runs of key columns.
+// Pattern: the keys that each query may attend to, the set S_i of spec.md, section 1, stored as
+// runs of key columns.
 //
-// Memory and time follow the number of runs, never L². Columns are indices into the keys of the
-// operation (memory columns included); positions are something else (see part.h).
+// Memory and time are proportional to the number of runs, not to L². Columns are indices into the
+// keys of the operation (memory columns included), not positions (see part.h).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace attnscope {
 struct Arrangement;
 class Stop;
 
-// Columns begin, begin + step, ... below end, admitted by rule number `rule`.
+// Columns begin, begin + step, ... below end, admitted by rule `rule`.
 struct Run {
   std::int32_t begin = 0, end = 0;
   std::int32_t step = 1;
@@ -27,12 +28,12 @@ struct Run {
 
 class Pattern {
  public:
-  // Every key for every query; with causal, query i sees columns 0 .. i + first_visible.
-  // (first_visible = number of memory columns: those before the segment stay visible.)
+  // All keys for every query; causal: query i sees columns 0 .. i + first_visible, where
+  // first_visible is the number of memory columns before the segment.
   static Pattern all(Index queries, Index keys);
   static Pattern causal(Index queries, Index keys, Index first_visible = 0);
 
-  Index heads() const { return heads_; }  // 1 when all heads share the rows
+  Index heads() const { return heads_; }  // 1 if all heads share the rows
   Index queries() const { return queries_; }
   Index keys() const { return keys_; }
   const std::vector<std::string>& rules() const { return rules_; }  // "window", "global", ...
@@ -49,15 +50,15 @@ class Pattern {
   Index row_count(Index head, Index query) const;  // allowed keys of a row
   Index pair_count(Index heads) const;             // over all rows of `heads` heads
   bool allowed(Index head, Index query, Index key) const;
-  int rule(Index head, Index query, Index key) const;  // -1 when not allowed
+  int rule(Index head, Index query, Index key) const;  // -1 if not allowed
   ByteTensor mask(Index heads) const;                  // [heads, L_q, L_k], 1 where allowed
 
-  // Flat arrays for a compute shader: runs of row r are runs()[starts()[r] .. starts()[r + 1]).
+  // Flat arrays for compute shaders: runs of row r are runs()[starts()[r] .. starts()[r + 1]).
   const StorageVector<Run>& runs() const { return runs_; }
   const StorageVector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
-  // The rows in an order that suits kernels (arrangement.h), made when first asked for and shared
-  // by copies of the pattern. Throws Stopped.
+  // The rows reordered for kernels (arrangement.h); computed on first use and shared by copies of
+  // the pattern. Throws Stopped. Thread-safe.
   std::shared_ptr<const Arrangement> arrangement(const Stop& stop) const;
 
  private:
@@ -70,18 +71,18 @@ class Pattern {
   std::shared_ptr<Arranged> arranged_;
 };
 
-// Rows in order: for each head, each query: add() runs in order of priority, then next_row().
-// A column admitted twice keeps its first rule. Columns outside [0, keys) are clipped; with
-// causal_limit(n) columns >= n of the current row are dropped.
+// Builds a pattern row by row: for each head and query, add() runs in order of priority, then
+// next_row(). A column admitted twice keeps its first rule. Columns outside [0, keys) are clipped;
+// causal_limit(n) drops columns >= n of the current row.
 class PatternBuilder {
  public:
   PatternBuilder(Index heads, Index queries, Index keys, std::vector<std::string> rules);
   void causal_limit(Index first_hidden);  // for the current row
   void add(int rule, Index begin, Index end, Index step = 1);
   void add_column(int rule, Index column) { add(rule, column, column + 1); }
-  bool row_is_empty() const;  // whether the current row has no column yet
+  bool row_is_empty() const;  // true if the current row has no column yet
   void next_row();
-  Pattern finish();  // all rows must be done
+  Pattern finish();  // after all rows
 
  private:
   void merge_row();

@@ -1,4 +1,4 @@
-// alibi: a penalty that grows with the distance. Press et al., 2021.
+// alibi: score bias proportional to the distance. Press et al., 2021.
 #include <cmath>
 
 #include "core/position/list.h"
@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-constexpr double kSteepest = 1e25;  // times any distance still a float
+constexpr double kMaxSlope = 1e25;  // times any distance, still a float
 
 }  // namespace
 
@@ -20,23 +20,21 @@ Encoding alibi_encoding() {
   e.group = "Bias by distance";
   e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k − m_a·|i − j|";
   e.summary =
-      "Nothing is added to the tokens. Every score is lowered in proportion to the distance, with "
-      "a "
-      "slope m that differs by head: steep heads look near, flat ones far. There is nothing to "
-      "learn, and it keeps working on texts longer than those of training.";
+      "Nothing is added to the tokens. Each score is reduced in proportion to the distance, with a "
+      "fixed slope m per head: steep heads attend locally, flat ones reach far. It has no trained "
+      "weights, and it extrapolates to texts longer than those of training.";
   e.source = "Press, Smith and Lewis, 2021, Train short, test long, arXiv:2108.12409";
-  e.cost = "O(1) for a pair";
+  e.complexity = "O(1) per pair";
   e.parameters = {
       {.key = "slopes",
        .symbol = "m",
        .label = "Slopes",
-       .help = "One slope for each head of the layer or group, in place of the published ones.",
+       .help = "One slope per head of the layer or group, in place of the published ones.",
        .kind = Parameter::Kind::Reals,
        .optional = true,
-       .left_out = "as published",
+       .unset_label = "as published",
        .initial = std::vector<double>{},
-       .least = -kSteepest,
-       .most = kSteepest}};
+       .limits = {.min = -kMaxSlope, .max = kMaxSlope}}};
   e.objection = [](const Values& values, const Situation& at) -> std::string {
     if (!values.has("slopes") || at.dimensions.heads <= 0) return {};
     const auto found = static_cast<Index>(values.get<std::vector<double>>("slopes").size());

@@ -5,26 +5,26 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/position/illustrative_weights.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
 #include "core/position/projected_rows.h"
-#include "core/position/shown.h"
 
 namespace attnscope {
 
 namespace {
 
-// Numbers o = i - j beyond half of the clip share buckets that widen like a logarithm, up to the
-// largest distance: as the released code of DeBERTa-v2 has it. In single precision, as there: its
-// rounding decides where a bucket begins.
-Index bucketed(Index offset, Index clip, Index most) {
+// Offset o = i - j in log-spaced buckets: offsets beyond half of the clip share buckets of
+// logarithmically growing width, up to `max_distance`, as in the released code of DeBERTa-v2.
+// Single precision as there, because its rounding determines the bucket boundaries.
+Index bucketed(Index offset, Index clip, Index max_distance) {
   const Index middle = clip / 2, distance = std::abs(offset);
   if (distance <= middle) return offset;
-  const auto of_middle = [&](Index n) {
+  const auto log_ratio = [&](Index n) {
     return std::log(static_cast<float>(n) / static_cast<float>(middle));
   };
   const Index bucket =
-      middle + static_cast<Index>(std::ceil(of_middle(distance) / of_middle(most - 1) *
+      middle + static_cast<Index>(std::ceil(log_ratio(distance) / log_ratio(max_distance - 1) *
                                             static_cast<float>(middle - 1)));
   return offset < 0 ? -bucket : bucket;
 }
@@ -42,19 +42,19 @@ void apply_deberta(Part& part, const EncodingContext& context) {
     return biased(projected_rows(relative, weight(context.weights, name), part.heads),
                   context.weights, bias, part.heads);  // [h, 2k, d_k]
   };
-  const Index most = values.has("max_distance") ? values.integer("max_distance") : 0;
-  const OffsetRange range = most > 0 ? offset_range(part) : OffsetRange{-clip, clip};
+  const Index max_distance = values.has("max_distance") ? values.integer("max_distance") : 0;
+  const OffsetRange range = max_distance > 0 ? offset_range(part) : OffsetRange{-clip, clip};
   const auto delta = [&](Index offset) {
-    const Index distance = most > 0 ? bucketed(offset, clip, most) : offset;
+    const Index distance = max_distance > 0 ? bucketed(offset, clip, max_distance) : offset;
     return std::clamp<Index>(distance + clip, 0, 2 * clip - 1);
   };
-  const OffsetIndexPtr of_query = index_offsets(range, delta);
-  const OffsetIndexPtr of_key =
+  const OffsetIndexPtr query_index = index_offsets(range, delta);
+  const OffsetIndexPtr key_index =
       values.choice("key_side") == "query_key"
-          ? of_query
+          ? query_index
           : index_offsets({-range.most, -range.least}, [&](Index o) { return delta(-o); });
-  part.query_rows = RelativeRows{rows("pos.wk", "pos.bk"), of_query, Term::ContentPosition};
-  part.key_rows.push_back({rows("pos.wq", "pos.bq"), of_key, Term::PositionContent});
+  part.query_rows = RelativeRows{rows("pos.wk", "pos.bk"), query_index, Term::ContentPosition};
+  part.key_rows.push_back({rows("pos.wq", "pos.bq"), key_index, Term::PositionContent});
   if (!context.scale) {
     part.scale = static_cast<float>(1 / std::sqrt(3 * static_cast<double>(part.q.dim(2))));
   }
@@ -71,68 +71,65 @@ Encoding deberta_encoding() {
       "sᵢⱼ = (qᵢ·kⱼ + qᵢ·Kʳ[δ(i,j)] + kⱼ·Qʳ[δ(j,i)]) / √(3 d_k),   δ(i,j) = clamp(i − j + k, 0, 2k "
       "− 1)";
   e.summary =
-      "Content and position are kept in separate vectors, and three of their four products are "
-      "summed: the query's content with the key's, the query's content with the distance, and the "
-      "distance with the key's content. The scale is smaller since there are three terms. What was "
-      "released of it looks up the last of them at δ(i,j), where the paper has δ(j,i), and lets "
-      "far "
-      "distances share buckets: both can be chosen; the paper's form is the default.";
+      "Content and position have separate vectors, and three of their four products are summed: "
+      "content with content, content with position and position with content. The scale is smaller "
+      "because there are three terms. The released code looks up the last term at δ(i,j), where "
+      "the paper has δ(j,i), and lets long distances share buckets. Both are available; the "
+      "paper's form is the default.";
   e.source = "He et al., 2020, DeBERTa, arXiv:2006.03654";
-  e.cost = "O(L·k·d_k) beside the content product";
+  e.complexity = "O(L·k·d_k) in addition to the content product";
   e.parameters = {
       {.key = "clip",
        .symbol = "k",
        .label = "Clip",
-       .help = "Half the number of relative positions that are told apart.",
+       .help = "Half the number of distinct relative positions.",
        .required = true,
        .initial = Index{16},
-       .least = 1,
-       .slider_least = 1,
-       .slider_most = 128},
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 128}},
       {.key = "key_side",
        .symbol = "",
-       .label = "Key's side",
-       .help = "Where the key's side is looked up: from the key to the query, as in the "
-               "paper, or from the query to the key, as in the released code.",
+       .label = "Key index",
+       .help = "Relative position used for the key's term: from key to query, as in the paper, or "
+               "from query to key, as in the released code.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("key_query"),
        .choices = {"key_query", "query_key"}},
       {.key = "max_distance",
        .symbol = "D",
-       .label = "Largest distance",
-       .help = "Distances beyond half the clip share buckets that widen like a "
-               "logarithm, up to this one.",
+       .label = "Max. distance",
+       .help = "Distances beyond half the clip share buckets of logarithmically growing width, up "
+               "to this distance.",
        .optional = true,
-       .left_out = "no buckets",
+       .unset_label = "no buckets",
        .initial = Index{512},
-       .least = 3,
-       .slider_least = 3,
-       .slider_most = 1024}};
+       .limits = {.min = 3},
+       .slider = {.min = 3, .max = 1024}}};
   const auto bias = [](const char* name, const char* help) {
     return WeightInfo{
         .name = name,
         .help = help,
         .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads * n.key}; },
-        .optional = true};
+        .file = {.optional = true}};
   };
   e.objection = [](const Values& values, const Situation&) -> std::string {
     if (!values.has("max_distance")) return {};
-    const Index middle = values.integer("clip") / 2, most = values.integer("max_distance");
-    if (middle >= 1 && most - 1 > middle) return {};
-    return "max_distance: expected more than half the clip and one, " + std::to_string(middle + 1) +
-           ", of a clip of at least 2, found " + std::to_string(most);
+    const Index middle = values.integer("clip") / 2, max = values.integer("max_distance");
+    if (middle >= 1 && max - 1 > middle) return {};
+    return "max_distance: expected more than clip / 2 + 1 = " + std::to_string(middle + 1) +
+           " and a clip of at least 2, found " + std::to_string(max);
   };
   e.weights = {{.name = "pos.rel",
-                .help = "The vector of each relative position.",
+                .help = "Vectors of relative positions.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {2 * values.integer("clip"), n.model};
                 },
                 .initial = initial_normal(0.02),
-                .shown = shown_offsets(1)},
-               position_projection("pos.wq", "Projects relative positions for the key's side."),
-               position_projection("pos.wk", "Projects relative positions for the query's side."),
-               bias("pos.bq", "Added to relative positions on the key's side."),
-               bias("pos.bk", "Added to relative positions on the query's side.")};
+                .illustrative = illustrative_offsets(1)},
+               position_projection("pos.wq", "Projection of relative positions, key term."),
+               position_projection("pos.wk", "Projection of relative positions, query term."),
+               bias("pos.bq", "Bias of projected relative positions, key term."),
+               bias("pos.bk", "Bias of projected relative positions, query term.")};
   e.apply = apply_deberta;
   return e;
 }

@@ -1,24 +1,24 @@
-// distance_aware: positive content scores sharpened or faded by distance. Wu et al., 2020.
+// distance_aware: positive content scores scaled by distance. Wu et al., 2020.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/position/illustrative_weights.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
-#include "core/position/shown.h"
 #include "core/position/slopes.h"
 
 namespace attnscope {
 
 namespace {
 
-WeightInfo per_head(const char* name, const char* help, Shown shown) {
+WeightInfo per_head(const char* name, const char* help, IllustrativeWeights illustrative) {
   return {.name = name,
           .help = help,
           .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
           .initial = initial_zeros(),
-          .shown = std::move(shown)};
+          .illustrative = std::move(illustrative)};
 }
 
-// Heads that look near, the first ones nearest.
+// Negative α: heads that attend locally, the first ones most.
 Tensor near_heads(const Shape& shape, const Situation&, const Values&) {
   const std::vector<double> slopes = default_slopes(shape[0]);
   Tensor alpha(shape);  // [h]
@@ -32,11 +32,11 @@ Tensor wide_starts(const Shape& shape, const Situation&, const Values&) {
   return Tensor::full(shape, 2);
 }
 
-// f = (1 + exp β) / (1 + exp(β − α |o|)) for distances 0 .. most.  [h, most + 1]
-// As exp(softplus(β) − softplus(β − α |o|)) nothing overflows on the way.
-Var factors(const Var& alpha, const Var& beta, Index most) {
-  Tensor distances({1, most + 1});
-  for (Index n = 0; n <= most; ++n) distances[n] = static_cast<float>(n);
+// f = (1 + exp β) / (1 + exp(β − α |o|)) for distances 0 .. max_distance.  [h, max_distance + 1]
+// Computed as exp(softplus(β) − softplus(β − α |o|)), which does not overflow.
+Var factors(const Var& alpha, const Var& beta, Index max_distance) {
+  Tensor distances({1, max_distance + 1});
+  for (Index n = 0; n <= max_distance; ++n) distances[n] = static_cast<float>(n);
   const Index heads = alpha.dim(0);
   const Var a = reshape(alpha, {heads, 1}), b = reshape(beta, {heads, 1});
   return exp(subtract(softplus(b), softplus(subtract(b, multiply(a, distances)))));
@@ -51,14 +51,14 @@ Encoding distance_aware_encoding() {
   e.group = "Factor by distance";
   e.equation = "sᵢⱼ = ReLU(qᵢ·kⱼ) / √d_k · f(α_a·|i − j|),   f(R) = (1 + e^β) / (1 + e^(β − R))";
   e.summary =
-      "The raw distance, weighted by a number α of each head, is passed through a sigmoid that "
-      "starts at 1 and levels off at 1 + e^β, and multiplies the content scores, of which only "
-      "positive ones remain. A positive α makes a head far-sighted, a negative one near-sighted.";
+      "The raw distance, weighted by a learned α per head, passes through a sigmoid that starts at "
+      "1 and saturates at 1 + e^β. It multiplies the content scores, of which a ReLU keeps only "
+      "the positive ones. A positive α favours distant keys, a negative one nearby keys.";
   e.source = "Wu, Wu and Huang, 2020, DA-Transformer, arXiv:2010.06925";
-  e.cost = "O(1) for a pair, and 2h weights";
-  e.weights = {per_head("pos.alpha", "How much a head minds the distance, and in which direction.",
+  e.complexity = "O(1) per pair, and 2h weights";
+  e.weights = {per_head("pos.alpha", "Weight of the distance; positive: distant keys count more.",
                         near_heads),
-               per_head("pos.beta", "How far the factor can rise.", wide_starts)};
+               per_head("pos.beta", "Sets the upper limit 1 + e^β of the factor.", wide_starts)};
   e.apply = [](Part& part, const EncodingContext& context) {
     const Index most = offset_range(part).farthest();
     part.relu = true;

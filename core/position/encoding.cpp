@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Those of the input first, then those of pairs by what they do to a score.
+// Encodings of the input first, then those of pairs, grouped by their effect on a score.
 const std::vector<Encoding>& encodings() {
   static const std::vector<Encoding> list = {
       none_encoding(),

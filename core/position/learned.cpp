@@ -1,31 +1,31 @@
-// learned: a trained vector for each position, added to the input. Gehring et al., 2017.
+// learned: trained position vectors added to the input. Gehring et al., 2017.
 #include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/position/illustrative_weights.h"
 #include "core/position/list.h"
 #include "core/position/positions.h"
-#include "core/position/shown.h"
 
 namespace attnscope {
 
 namespace {
 
-// A size that hangs on nothing, beside kFreeInner.
+// Free size, independent of kFreeInner.
 constexpr Index kFreeColumn = -8;
 
 bool is_axial(const Values& values) {
   return values.integer("columns") > 0;
 }
 
-// Of a position's vector, how many numbers its row gives.
+// Number of components of a position's vector that come from its row.
 Index row_width(const Values& values, Index width) {
   const Index given = values.integer("row_width");
   return given > 0 ? given : width / 2;
 }
 
-// Vectors put together of those of a row and of a column (Ho et al., 2019; Kitaev et al., 2020).
+// Concatenated row and column vectors (Ho et al., 2019; Kitaev et al., 2020).
 Var axial_rows(const std::vector<std::int32_t>& positions, const EncodingContext& context) {
   const Var& rows = weight(context.weights, "pos.row");
   const Var& columns = weight(context.weights, "pos.column");
@@ -46,13 +46,13 @@ Encoding learned_encoding() {
   e.group = "Added to the input";
   e.equation = "xᵢ += E[i]";
   e.summary =
-      "Each position has a vector of its own, trained like a word's and added to the token's "
-      "vector. It can take any form, but there is none for positions beyond the longest one of "
-      "training, and nothing ties neighbouring positions together but the data.";
+      "Each position has its own vector, trained like a word embedding and added to the token's "
+      "vector. It can express any dependence on position, but positions beyond the longest one of "
+      "training have no vector, and only the data relates neighbouring positions.";
   e.source =
       "Gehring et al., 2017, Convolutional sequence to sequence learning, arXiv:1705.03122; axial: "
       "Kitaev et al., 2020, arXiv:2001.04451";
-  e.cost = "O(L·d), and L_max·d weights";
+  e.complexity = "O(L·d), and L_max·d weights";
   e.absolute = true;
   e.parameters = {
       every_layer_parameter(),
@@ -61,27 +61,27 @@ Encoding learned_encoding() {
        .symbol = "c",
        .label = "Axial columns",
        .help =
-           "Positions stand in rows of so many, and a position's vector is its row's beside its "
-           "column's; 0: each position has its own.",
+           "Width of the grid of positions: a position's vector concatenates those of its row and "
+           "its column; 0: each position has its own.",
        .initial = Index{0},
-       .slider_most = 64},
+       .slider = {.max = 64}},
       {.key = "row_width",
        .symbol = "",
-       .label = "Row's numbers",
-       .help = "How many numbers of an axial vector are the row's; 0: half of them.",
+       .label = "Row width",
+       .help = "Number of components of an axial vector that come from the row; 0: half of them.",
        .initial = Index{0},
-       .slider_most = 64}};
+       .slider = {.max = 64}}};
   e.weights = {{.name = "pos.embedding",
-                .help = "The vector of each position.",
+                .help = "Position vectors.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.context, n.model};
                 },
                 .initial = initial_normal(0.02),
-                // About as long as the vectors of tokens that a model has learned.
-                .shown = shown_positions(0.1),
+                // About as long as trained token embeddings.
+                .illustrative = illustrative_positions(0.1),
                 .used = [](const Values& values) { return !is_axial(values); }},
                {.name = "pos.row",
-                .help = "The vector of each row of positions.",
+                .help = "Vectors of the rows of positions.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   const Index columns = std::max<Index>(1, values.integer("columns"));
                   const Index rows =
@@ -91,7 +91,7 @@ Encoding learned_encoding() {
                 .initial = initial_normal(0.02),
                 .used = is_axial},
                {.name = "pos.column",
-                .help = "The vector of each column of positions.",
+                .help = "Vectors of the columns of positions.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {values.integer("columns"),
                           n.model > 0 ? n.model - row_width(values, n.model) : kFreeColumn};
@@ -101,7 +101,7 @@ Encoding learned_encoding() {
   e.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index width = at.dimensions.model, given = values.integer("row_width");
     if (!is_axial(values)) {
-      return given == 0 ? "" : "row_width: expected columns above 0, whose rows have it, found 0";
+      return given == 0 ? "" : "row_width: expected columns above 0, found 0";
     }
     if (width <= 0 || given < width) return {};
     return "row_width: expected less than the model's width " + std::to_string(width) + ", found " +

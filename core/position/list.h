@@ -1,4 +1,4 @@
-// One function for each file of an encoding; encodings() puts them in order.
+// Constructors of all encodings, one per file. encodings() lists them in order.
 #pragma once
 
 #include "core/position/encoding.h"

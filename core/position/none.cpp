@@ -1,4 +1,4 @@
-// none: attention that knows no order.
+// none: attention without positions.
 #include "core/position/list.h"
 
 namespace attnscope {
@@ -10,11 +10,11 @@ Encoding none_encoding() {
   e.group = "None";
   e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k";
   e.summary =
-      "Nothing says where a token stands. Without a mask, attention treats its keys as a set: "
-      "shuffle the tokens and the outputs are shuffled alike. A causal mask alone still tells a "
-      "decoder something about order, since later tokens see more.";
+      "Nothing encodes where a token is. Without a mask, attention treats its keys as a set: "
+      "permuting the tokens permutes the outputs. A causal mask alone still gives a decoder some "
+      "information about order, since later tokens see more keys.";
   e.source = "Haviv et al., 2022, Transformers without positional encodings, arXiv:2203.16634";
-  e.cost = "nothing";
+  e.complexity = "nothing";
   return e;
 }
 

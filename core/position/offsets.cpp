@@ -38,18 +38,19 @@ OffsetIndexPtr clipped_index(Index clip) {
   return index_offsets({-clip, clip}, [clip](Index offset) { return clip - offset; });
 }
 
-OffsetIndexPtr distance_index(Index most) {
-  return index_offsets({-most, most}, [](Index offset) { return std::abs(offset); });
+OffsetIndexPtr distance_index(Index max_distance) {
+  return index_offsets({-max_distance, max_distance},
+                       [](Index offset) { return std::abs(offset); });
 }
 
-Parameter clip_parameter(const std::string& of_each) {
+Parameter clip_parameter(const std::string& item) {
   return {.key = "clip",
           .symbol = "k",
           .label = "Clip",
-          .help = "The farthest distance that has a " + of_each + " of its own.",
+          .help = "Largest distance with its own " + item + ".",
           .required = true,
           .initial = Index{16},
-          .slider_most = 128};
+          .slider = {.max = 128}};
 }
 
 Index position_at(const std::vector<std::int32_t>& positions, Index n) {

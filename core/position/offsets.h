@@ -1,4 +1,4 @@
-// Tables by the offset o = i - j between a query and a key.
+// Tables indexed by the offset o = i - j between a query and a key.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// The offsets that occur between the part's queries and keys: all in [least, most].
+// Offsets that occur between the part's queries and keys: all in [least, most].
 struct OffsetRange {
   Index least = 0, most = 0;
   Index count() const { return most - least + 1; }
@@ -18,18 +18,18 @@ struct OffsetRange {
 };
 OffsetRange offset_range(const Part& part);
 
-// column(o) for every o in the range.
+// Index of column(o) for every offset in the range.
 OffsetIndexPtr index_offsets(OffsetRange range, const std::function<Index(Index offset)>& column);
 
-// clamp(j - i, -clip, clip) + clip: how Shaw et al. number relative positions.
+// clamp(j - i, -clip, clip) + clip: relative positions as numbered by Shaw et al.
 OffsetIndexPtr clipped_index(Index clip);
-// min(|i - j|, most).
-OffsetIndexPtr distance_index(Index most);
+// min(|i - j|, max_distance).
+OffsetIndexPtr distance_index(Index max_distance);
 
-// "clip", up to which every distance has one of these of its own: a "number", a "vector".
-Parameter clip_parameter(const std::string& of_each);
+// "clip": the largest distance that has its own `item` ("number", "vector").
+Parameter clip_parameter(const std::string& item);
 
-// Position p as in part.pos_q or pos_k; empty lists stand for 0, 1, ...
+// Entry n of part.pos_q or pos_k; an empty list means 0, 1, ...
 Index position_at(const std::vector<std::int32_t>& positions, Index n);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ Var rows_of_positions(const Var& embedding, const std::vector<std::int32_t>& pos
   const std::int32_t last = *std::max_element(positions.begin(), positions.end());
   if (last >= embedding.dim(0)) {
     throw InputError("pos.embedding: expected at least " + std::to_string(Index{last} + 1) +
-                     " rows, one for each position, found " + std::to_string(embedding.dim(0)));
+                     " rows, one per position, found " + std::to_string(embedding.dim(0)));
   }
   return gather(embedding, IntTensor::from({static_cast<Index>(positions.size())}, positions));
 }
@@ -27,9 +27,9 @@ Parameter every_layer_parameter() {
   return {.key = "every_layer",
           .symbol = "",
           .label = "In every layer",
-          .help = "Added to what enters each layer, not once to the tokens' vectors.",
+          .help = "Adds the vectors to the input of every layer instead of once to the embeddings.",
           .kind = Parameter::Kind::Flag,
-          .of_models = true,
+          .scope = {.models = true},
           .initial = false};
 }
 
@@ -37,9 +37,9 @@ Parameter to_values_parameter() {
   return {.key = "values",
           .symbol = "",
           .label = "To values",
-          .help = "Whether values see positions, too, or queries and keys alone.",
+          .help = "Also adds positions to the input of values, not only of queries and keys.",
           .kind = Parameter::Kind::Flag,
-          .of_models = true,
+          .scope = {.models = true},
           .initial = true};
 }
 

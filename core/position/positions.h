@@ -1,4 +1,4 @@
-// Rows of tables that have one for each position.
+// Lookup of position vectors, and the parameters of encodings of the input.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace attnscope {
 
-// embedding [L_max, d] -> the rows of `positions`, [positions, d]. InputError "pos.embedding:
-// expected at least 12 rows, one for each position, found 8".
+// Gathers the rows of `positions` from embedding [L_max, d].  [positions, d]
+// Throws InputError "pos.embedding: expected at least 12 rows, one per position, found 8".
 Var rows_of_positions(const Var& embedding, const std::vector<std::int32_t>& positions);
 
 // 0, 1, ... count - 1.
 std::vector<std::int32_t> first_positions(Index count);
 
-// Of encodings of the input, in models: added in every layer and not once; to what values are made
-// of, too, and not to what queries and keys are made of alone.
+// Parameters of encodings of the input, in models: add the vectors in every layer instead of once;
+// add them to the input of the values as well as to that of queries and keys.
 Parameter every_layer_parameter();  // "every_layer", false
 Parameter to_values_parameter();    // "values", true
 

@@ -1,4 +1,4 @@
-// relative_bias: a learned number for each distance and head.
+// relative_bias: a learned score bias per offset and head.
 #include <cstdlib>
 
 #include "core/position/list.h"
@@ -14,21 +14,20 @@ Encoding relative_bias_encoding() {
   e.group = "Bias by distance";
   e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k + b_a[clamp(j − i, −k, k)]";
   e.summary =
-      "Each head has a learned number for every distance up to k to either side, added to the "
-      "score "
-      "whatever the tokens are: the simplest way to let a head prefer the previous token or its "
-      "neighbourhood.";
-  e.source = "Raffel et al., 2019, arXiv:1910.10683, without its buckets";
-  e.cost = "O(1) for a pair, and h·(2k + 1) weights";
+      "Each head has a learned number for every offset up to k in either direction, added to the "
+      "score regardless of the tokens: the simplest way to let a head prefer the previous token or "
+      "its neighbourhood.";
+  e.source = "Raffel et al., 2019, arXiv:1910.10683, without buckets";
+  e.complexity = "O(1) per pair, and h·(2k + 1) weights";
   e.parameters = {clip_parameter("number")};
   e.weights = {{.name = "pos.bias",
-                .help = "What is added to the score, by head and distance.",
+                .help = "Score bias by head and offset.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {n.heads, 2 * values.integer("clip") + 1};
                 },
                 .initial = initial_zeros(),
-                // As ALiBi: steep heads and flat ones.
-                .shown =
+                // As in ALiBi: steep heads and flat ones.
+                .illustrative =
                     [](const Shape& shape, const Situation&, const Values& values) {
                       const Index clip = values.integer("clip");
                       const std::vector<double> slopes = default_slopes(shape[0]);

@@ -1,4 +1,4 @@
-// relative_factor: the content score multiplied by a number for each distance.
+// relative_factor: content scores multiplied by a learned factor per distance.
 #include <cmath>
 
 #include "core/position/list.h"
@@ -14,22 +14,22 @@ Encoding relative_factor_encoding() {
   e.group = "Factor by distance";
   e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k · f_a[min(|i − j|, k)]";
   e.summary =
-      "Each head multiplies its content scores by a learned number for every distance up to k. "
-      "Unlike a bias, which speaks even where query and key have nothing in common, a factor "
-      "strengthens or weakens what the content says, or turns it round.";
+      "Each head multiplies its content scores by a learned number for every distance up to k. A "
+      "bias changes the score even where query and key have nothing in common; a factor only "
+      "strengthens, weakens or inverts the content score.";
   e.source =
       "Huang et al., 2020, Improve transformer models with better relative position "
       "embeddings, arXiv:2009.13658";
-  e.cost = "O(1) for a pair, and h·(k + 1) weights";
+  e.complexity = "O(1) per pair, and h·(k + 1) weights";
   e.parameters = {clip_parameter("number")};
   e.weights = {{.name = "pos.factor",
-                .help = "What the score is multiplied by, by head and distance.",
+                .help = "Factor of the score by head and distance.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {n.heads, values.integer("clip") + 1};
                 },
                 .initial = initial_ones(),
-                // What the content says counts less with the distance, by head.
-                .shown =
+                // Content scores decay with the distance, at a rate that differs by head.
+                .illustrative =
                     [](const Shape& shape, const Situation&, const Values&) {
                       const std::vector<double> slopes = default_slopes(shape[0]);
                       Tensor factor(shape);  // [h, clip + 1]

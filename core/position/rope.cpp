@@ -1,4 +1,4 @@
-// rope: queries and keys turned by their position. Su et al., 2021.
+// rope: queries and keys rotated by their position. Su et al., 2021.
 #include "core/position/rope.h"
 
 #include <algorithm>
@@ -18,15 +18,15 @@ Index rotated_dims(const Values& values, Index head_size) {
   return values.has("dims") ? values.integer("dims") : head_size;
 }
 
-// One more than the last position.
+// Last position plus one.
 Index text_length(const std::vector<std::int32_t>& positions, Index rows) {
   return positions.empty() ? rows : Index{*std::ranges::max_element(positions)} + 1;
 }
 
-// x: [N, L, d_k]; positions of its L rows, or of heads * L rows where every head has its own.
-// length: of the text.
-Var turned(const Var& x, const std::vector<std::int32_t>& positions, Index length,
-           const Values& values) {
+// x: [N, L, d_k]. positions: of its L rows, or of heads * L rows where positions differ by head.
+// length: tokens of the text.
+Var rotated_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
+                        const Values& values) {
   const double offset = values.real("offset");
   const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2), length);
   const double gain = rope_gain(values);
@@ -48,7 +48,8 @@ Var turned(const Var& x, const std::vector<std::int32_t>& positions, Index lengt
   return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, interleaved), x.shape());
 }
 
-// Positions of the rows of k. Those of heads that share one are the same.
+// Positions of the rows of k: one list per key-value head where positions differ by head. Query
+// heads that share a key-value head have the same positions.
 std::vector<std::int32_t> key_positions(const Part& part) {
   const Index keys = part.k.dim(1), shared = part.heads / part.kv_heads();
   if (static_cast<Index>(part.pos_k.size()) <= keys || shared == 1) return part.pos_k;
@@ -80,55 +81,47 @@ Encoding rope_encoding() {
   e.group = "Rotation";
   e.equation = "sᵢⱼ = (R(i·θ) qᵢ)·(R(j·θ) kⱼ) / √d_k,   θ_t = base^(−2t/dims)";
   e.summary =
-      "Queries and keys are read as pairs of numbers, points in a plane, and each pair is turned "
-      "by "
-      "an angle that grows with the position, some pairs fast, some slowly. When a query meets a "
-      "key the turns cancel except for their difference, so the score depends only on how far "
-      "apart "
-      "the two are. A factor above 1 squeezes positions to stretch the context.";
+      "Queries and keys are split into pairs of components, points in a plane, and each pair is "
+      "rotated by an angle proportional to the position, some pairs fast, others slowly. In the "
+      "dot product of a query and a key only the difference of their angles remains, so the score "
+      "depends on the relative position alone. A factor above 1 compresses positions to extend the "
+      "context.";
   e.source = "Su et al., 2021, RoFormer, arXiv:2104.09864";
-  e.cost = "O(L·d)";
+  e.complexity = "O(L·d)";
   e.parameters = {
       base_parameter(10000.0),
       {.key = "dims",
        .symbol = "dims",
        .label = "Rotated size",
-       .help = "How many components of a head are turned; even, all of them by default.",
+       .help = "Number of rotated components per head, even; all by default.",
        .optional = true,
-       .left_out = "all",
+       .unset_label = "all",
        .initial = Index{16},
-       .least = 1,
-       .slider_least = 2,
-       .slider_most = 128},
+       .limits = {.min = 1},
+       .slider = {.min = 2, .max = 128}},
       {.key = "style",
        .symbol = "",
        .label = "Pairs",
-       .help = "Which components make a pair: neighbours, or one from each half.",
+       .help = "Components of a pair: adjacent ones, or one from each half.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("interleaved"),
        .choices = {"interleaved", "half"}},
       {.key = "factor",
        .symbol = "f",
        .label = "Scaling",
-       .help = "Positions are divided by it, to stretch a trained context.",
+       .help = "Divides the positions, to extend the trained context.",
        .kind = Parameter::Kind::Real,
        .initial = 1.0,
-       .least = 0,
-       .most = Parameter::kMostReal,
-       .least_excluded = true,
-       .slider_least = 0.25,
-       .slider_most = 16,
-       .slider_logarithmic = true},
+       .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+       .slider = {.min = 0.25, .max = 16, .logarithmic = true}},
       {.key = "offset",
        .symbol = "o",
        .label = "Offset",
-       .help = "Added to every position; scores do not change, since only differences count.",
+       .help = "Added to every position. Scores do not change, since only differences matter.",
        .kind = Parameter::Kind::Real,
        .initial = 0.0,
-       .least = -Parameter::kMostReal,
-       .most = Parameter::kMostReal,
-       .slider_least = 0,
-       .slider_most = 1000}};
+       .limits = {.min = -Parameter::kMaxReal, .max = Parameter::kMaxReal},
+       .slider = {.min = 0, .max = 1000}}};
   for (Parameter& parameter : rope_scaling_parameters()) e.parameters.push_back(parameter);
   e.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index head_size = at.dimensions.key;
@@ -144,18 +137,18 @@ Encoding rope_encoding() {
     }
     return head_size > 0 || given ? rope_scaling_objection(values, dims) : "";
   };
-  e.turned = [](const Var& x, const std::vector<std::int32_t>& positions,
+  e.rotate = [](const Var& x, const std::vector<std::int32_t>& positions,
                 const EncodingContext& context) {
-    return turned(x, positions, text_length(positions, x.dim(1)), context.values);
+    return rotated_by_position(x, positions, text_length(positions, x.dim(1)), context.values);
   };
   e.planes = [](const Values& values, Index head_size) { return rotary_pairs(values, head_size); };
-  e.follows_length = rope_follows_length;
+  e.depends_on_length = rope_depends_on_length;
   e.apply = [](Part& part, const EncodingContext& context) {
-    const std::vector<std::int32_t> of_keys = key_positions(part);
+    const std::vector<std::int32_t> pos_k = key_positions(part);
     const Index length =
-        std::max(text_length(part.pos_q, part.q.dim(1)), text_length(of_keys, part.k.dim(1)));
-    part.q = turned(part.q, part.pos_q, length, context.values);  // [B h, L_q, d_k]
-    part.k = turned(part.k, of_keys, length, context.values);     // [B h_kv, L_k, d_k]
+        std::max(text_length(part.pos_q, part.q.dim(1)), text_length(pos_k, part.k.dim(1)));
+    part.q = rotated_by_position(part.q, part.pos_q, length, context.values);  // [B h, L_q, d_k]
+    part.k = rotated_by_position(part.k, pos_k, length, context.values);       // [B h_kv, L_k, d_k]
   };
   return e;
 }

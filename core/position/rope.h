@@ -1,4 +1,4 @@
-// The planes that RoPE turns, and how fast (Su et al., 2021; SPEC section 3).
+// Rotation planes and frequencies of RoPE (Su et al., 2021; spec.md, section 3).
 #pragma once
 
 #include <vector>
@@ -9,11 +9,12 @@ namespace attnscope {
 
 struct RotaryPair {
   Index first = 0, second = 0;  // components of a head's vectors
-  double frequency = 0;         // radians for each position, counter-clockwise
+  double frequency = 0;         // radians per position, counter-clockwise
 };
 
-// values: of the encoding "rope". Components that are in no pair stay as they are. length: of the
-// text, where frequencies hang on it; 0: no longer than those of training.
+// Pairs of components rotated by the encoding "rope" with these values; components in no pair are
+// unchanged. length: tokens of the text, for frequencies that depend on it; 0: within the
+// original context.
 std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size, Index length = 0);
 
 }  // namespace attnscope

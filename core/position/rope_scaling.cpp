@@ -18,37 +18,38 @@ double original_of(const Values& values) {
   return static_cast<double>(values.integer("original"));
 }
 
-double or_else(const Values& values, const char* key, double otherwise) {
-  return values.has(key) ? values.real(key) : otherwise;
+double value_or(const Values& values, const char* key, double fallback) {
+  return values.has(key) ? values.real(key) : fallback;
 }
 
-double turns(double frequency, double original) {
+double rotations_in(double original, double frequency) {
   return original * frequency / (2 * std::numbers::pi);
 }
 
-// The share of the unscaled frequency, 0 to 1.
+// Share of the unscaled frequency, in [0, 1].
 double llama3_share(double frequency, const Values& values) {
-  const double slow = or_else(values, "slow_turns", 1), fast = or_else(values, "fast_turns", 4);
-  return std::clamp((turns(frequency, original_of(values)) - slow) / (fast - slow), 0.0, 1.0);
+  const double slow = value_or(values, "slow_turns", 1), fast = value_or(values, "fast_turns", 4);
+  const double rotations = rotations_in(original_of(values), frequency);
+  return std::clamp((rotations - slow) / (fast - slow), 0.0, 1.0);
 }
 
-// The first pair, as a real number, that makes fewer turns than so many.
-double pair_of_turns(double count, const Values& values, Index dims) {
+// First pair, as a real number, with fewer than `count` rotations in the original context.
+double pair_with_rotations(double count, const Values& values, Index dims) {
   return static_cast<double>(dims) *
          std::log(original_of(values) / (count * 2 * std::numbers::pi)) /
          (2 * std::log(values.real("base")));
 }
 
 double yarn_share(Index pair, const Values& values, Index dims) {
-  double first = pair_of_turns(or_else(values, "fast_turns", 32), values, dims);
-  double last = pair_of_turns(or_else(values, "slow_turns", 1), values, dims);
+  double first = pair_with_rotations(value_or(values, "fast_turns", 32), values, dims);
+  double last = pair_with_rotations(value_or(values, "slow_turns", 1), values, dims);
   if (!values.has("whole_pairs") || values.flag("whole_pairs")) {
     first = std::floor(first);
     last = std::ceil(last);
   }
   first = std::max(first, 0.0);
   last = std::min(last, static_cast<double>(dims - 1));
-  if (first == last) last += 0.001;  // as published
+  if (first == last) last += 0.001;  // as in the released code
   return 1 - std::clamp((static_cast<double>(pair) - first) / (last - first), 0.0, 1.0);
 }
 
@@ -60,21 +61,18 @@ double dynamic_base(const Values& values, Index dims, Index length) {
                          static_cast<double>(dims) / static_cast<double>(dims - 2));
 }
 
-Parameter turns_parameter(const char* key, const char* label, const char* help, double initial) {
+Parameter rotations_parameter(const char* key, const char* label, const char* help,
+                              double initial) {
   return {.key = key,
           .symbol = "",
           .label = label,
           .help = help,
           .kind = Parameter::Kind::Real,
           .optional = true,
-          .left_out = "as published",
+          .unset_label = "as published",
           .initial = initial,
-          .least = 0,
-          .most = Parameter::kMostReal,
-          .least_excluded = true,
-          .slider_least = 0.5,
-          .slider_most = 64,
-          .slider_logarithmic = true};
+          .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+          .slider = {.min = 0.5, .max = 64, .logarithmic = true}};
 }
 
 Parameter factors_parameter(const char* key, const char* label, const char* help) {
@@ -84,10 +82,9 @@ Parameter factors_parameter(const char* key, const char* label, const char* help
           .help = help,
           .kind = Parameter::Kind::Reals,
           .optional = true,
-          .left_out = "none",
+          .unset_label = "none",
           .initial = std::vector<double>{},
-          .least = 1e-6,
-          .most = 1e6};
+          .limits = {.min = 1e-6, .max = 1e6}};
 }
 
 }  // namespace
@@ -96,76 +93,71 @@ std::vector<Parameter> rope_scaling_parameters() {
   return {
       {.key = "scaling",
        .symbol = "",
-       .label = "Stretching",
-       .help = "How the factor slows the turns: all alike, or by how often a pair turns within the "
-               "original context, or only in longer texts.",
+       .label = "Scaling type",
+       .help = "Pairs slowed by the factor: all, those that rotate rarely within the original "
+               "context, or all in longer texts only.",
        .kind = Parameter::Kind::Choice,
        .optional = true,
-       .left_out = "linear",
+       .unset_label = "linear",
        .initial = std::string("linear"),
        .choices = {"linear", "llama3", "dynamic", "yarn", "longrope"}},
       {.key = "original",
        .symbol = "N",
        .label = "Original context",
-       .help = "Tokens of the texts that frequencies were trained on, before they were stretched.",
+       .help = "Context length in tokens that the frequencies were trained on.",
        .optional = true,
-       .left_out = "not known",
+       .unset_label = "unknown",
        .initial = Index{4096},
-       .least = 1,
-       .slider_least = 16,
-       .slider_most = 8192},
-      turns_parameter("slow_turns", "Slow pairs",
-                      "Pairs with fewer turns in the original context are slowed by the factor "
-                      "(llama3, yarn).",
-                      1),
-      turns_parameter("fast_turns", "Fast pairs",
-                      "Pairs with more turns in the original context stay as they are (llama3: 4, "
-                      "yarn: 32).",
-                      4),
+       .limits = {.min = 1},
+       .slider = {.min = 16, .max = 8192}},
+      rotations_parameter("slow_turns", "Slow pairs",
+                          "Pairs with fewer rotations in the original context are slowed by the "
+                          "factor (llama3, yarn).",
+                          1),
+      rotations_parameter("fast_turns", "Fast pairs",
+                          "Pairs with more rotations in the original context stay unscaled "
+                          "(llama3: 4, yarn: 32).",
+                          4),
       {.key = "whole_pairs",
        .symbol = "",
        .label = "Whole pairs",
-       .help = "YaRN's bounds between fast and slow pairs are rounded to whole pairs.",
+       .help = "Rounds YaRN's bounds between fast and slow pairs to whole pairs.",
        .kind = Parameter::Kind::Flag,
        .optional = true,
-       .left_out = "yes",
+       .unset_label = "yes",
        .initial = true},
       {.key = "gain",
        .symbol = "",
        .label = "Gain",
-       .help = "Turned components are multiplied by it, scores by its square (yarn, longrope).",
+       .help = "Factor of the rotated components; scores scale with its square (yarn, longrope).",
        .kind = Parameter::Kind::Real,
        .optional = true,
-       .left_out = "1",
+       .unset_label = "1",
        .initial = 1.0,
-       .least = 0,
-       .most = 1e6,
-       .least_excluded = true,
-       .slider_least = 0.5,
-       .slider_most = 2},
+       .limits = {.min = 0, .max = 1e6, .min_excluded = true},
+       .slider = {.min = 0.5, .max = 2}},
       factors_parameter("short_factors", "Short factors",
-                        "What each pair is slowed by in texts up to the original context "
-                        "(longrope)."),
+                        "Slowdown of each pair in texts up to the original context (longrope)."),
       factors_parameter("long_factors", "Long factors",
-                        "What each pair is slowed by in longer texts (longrope).")};
+                        "Slowdown of each pair in longer texts (longrope).")};
 }
 
 std::string rope_scaling_objection(const Values& values, Index dims) {
   const std::string scaling = scaling_of(values);
   if (scaling == "linear") return {};
   if (!values.has("original")) {
-    return "original: expected the tokens of the original context, which " + scaling +
-           " needs, found nothing";
+    return "original: expected the original context length for " + scaling + ", found nothing";
   }
   if (scaling == "dynamic" && dims <= 2) {
-    return "scaling: dynamic needs more than one turned pair, found " + std::to_string(dims / 2);
+    return "scaling: expected more than one rotated pair for dynamic, found " +
+           std::to_string(dims / 2);
   }
   if (scaling == "llama3" &&
-      !(or_else(values, "fast_turns", 4) > or_else(values, "slow_turns", 1))) {
+      !(value_or(values, "fast_turns", 4) > value_or(values, "slow_turns", 1))) {
     return "fast_turns: expected more than slow_turns";
   }
   if (scaling == "yarn" && !(values.real("base") > 1)) {
-    return "base: expected more than 1, which yarn needs";
+    return "base: expected more than 1 for yarn";
   }
   if (scaling != "longrope") return {};
   for (const char* key : {"short_factors", "long_factors"}) {
@@ -173,7 +165,7 @@ std::string rope_scaling_objection(const Values& values, Index dims) {
         values.has(key) ? static_cast<Index>(values.get<std::vector<double>>(key).size()) : 0;
     if (found != dims / 2) {
       return std::string(key) + ": expected one for each of the " + std::to_string(dims / 2) +
-             " turned pairs, found " + std::to_string(found);
+             " rotated pairs, found " + std::to_string(found);
     }
   }
   return {};
@@ -202,10 +194,10 @@ std::vector<double> rope_frequencies(const Values& values, Index dims, Index len
 }
 
 double rope_gain(const Values& values) {
-  return or_else(values, "gain", 1);
+  return value_or(values, "gain", 1);
 }
 
-bool rope_follows_length(const Values& values, Index context) {
+bool rope_depends_on_length(const Values& values, Index context) {
   const std::string scaling = scaling_of(values);
   return (scaling == "dynamic" || scaling == "longrope") &&
          static_cast<double>(context) > original_of(values);

@@ -1,5 +1,5 @@
-// How RoPE's frequencies are changed so that a model reads texts longer than those of its training
-// (the parameter "scaling" of the encoding "rope").
+// Frequency scaling of RoPE, for texts longer than those of training (the parameter "scaling" of
+// the encoding "rope").
 #pragma once
 
 #include <string>
@@ -9,25 +9,26 @@
 
 namespace attnscope {
 
-// The parameters beside "factor", all of them optional.
+// Parameters of the scaling other than "factor"; all are optional.
 std::vector<Parameter> rope_scaling_parameters();
-// Why they do not go together with so many turned components: "original: expected ..."; or empty.
+// Reports parameters that are invalid for `dims` rotated components: "original: expected ...".
+// Empty if they are valid.
 std::string rope_scaling_objection(const Values& values, Index dims);
 
-// Radians for each position of dims / 2 pairs, in a text of so many tokens (0: not longer than
-// those of training). With w_t = base^(-2t/dims), N = "original" and turns_t = N w_t / 2 pi:
+// Frequencies of dims / 2 pairs in radians per position, for a text of `length` tokens (0: within
+// the original context). With w_t = base^(-2t/dims), N = "original" and rotations_t = N w_t / 2 pi:
 //   linear    w_t / factor
-//   dynamic   w_t of base * (factor L / N - factor + 1)^(dims / (dims - 2)) where L > N (NTK)
-//   llama3    between w_t / factor (up to "slow_turns") and w_t (from "fast_turns" on), by turns_t
-//   yarn      the same by t, between the pairs with so many turns (Peng et al., 2023,
-//             arXiv:2309.00071); whole ones unless "whole_pairs" is false
-//   longrope  w_t / short_factors[t], or where L > N / long_factors[t] (Ding et al., 2024,
+//   dynamic   w_t with base * (factor L / N - factor + 1)^(dims / (dims - 2)) if L > N (NTK)
+//   llama3    between w_t / factor (up to "slow_turns") and w_t (from "fast_turns"), by rotations_t
+//   yarn      the same, interpolated by t between the pairs with these numbers of rotations (Peng
+//             et al., 2023, arXiv:2309.00071); rounded to whole pairs unless "whole_pairs" is false
+//   longrope  w_t / short_factors[t], or w_t / long_factors[t] if L > N (Ding et al., 2024,
 //             arXiv:2402.13753)
 std::vector<double> rope_frequencies(const Values& values, Index dims, Index length);
-// What turned components are multiplied with, so that scores gain its square (YaRN).
+// Factor of the rotated components; scores scale with its square (YaRN).
 double rope_gain(const Values& values);
-// Whether frequencies differ between texts of up to so many tokens: then earlier rows change as a
+// True if frequencies differ between texts of up to `context` tokens: earlier rows then change as a
 // text grows.
-bool rope_follows_length(const Values& values, Index context);
+bool rope_depends_on_length(const Values& values, Index context);
 
 }  // namespace attnscope

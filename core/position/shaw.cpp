@@ -1,9 +1,9 @@
-// shaw: vectors of relative positions on keys and values. Shaw et al., 2018.
+// shaw: relative position vectors added to keys and values. Shaw et al., 2018.
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/position/illustrative_weights.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
-#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -16,8 +16,8 @@ WeightInfo relative_vectors(const char* name, const char* help, Index Dimensions
             return {2 * values.integer("clip") + 1, n.*size};
           },
           .initial = initial_normal(0.02),
-          .shown = shown_offsets(0.5),
-          .optional = true};
+          .illustrative = illustrative_offsets(0.5),
+          .file = {.optional = true}};
 }
 
 RelativeRows shared_rows(const Var& table, const OffsetIndexPtr& index) {
@@ -34,19 +34,18 @@ Encoding shaw_encoding() {
   e.equation =
       "sᵢⱼ = qᵢ·(kⱼ + a^K[e]) / √d_k,   outᵢ = Σⱼ aᵢⱼ (vⱼ + a^V[e]),   e = clamp(j − i, −k, k)";
   e.summary =
-      "Every distance up to k to either side has a learned vector that is added to the key, and "
-      "another that is added to the value; farther ones share the last. So a query can ask for "
-      "what "
-      "stands just before it, and the output can tell where it was found.";
+      "Every offset up to k in either direction has a learned vector that is added to the key, and "
+      "another that is added to the value; larger offsets share the last one. A query can thus ask "
+      "for the token just before it, and the output can tell at which offset a token was found.";
   e.source = "Shaw, Uszkoreit and Vaswani, 2018, arXiv:1803.02155";
-  e.cost = "O(L·k·d_k), and (2k + 1)·d_k weights for keys and for values";
+  e.complexity = "O(L·k·d_k), and (2k + 1)·d_k weights for keys and for values";
   e.parameters = {clip_parameter("vector")};
-  e.weights = {relative_vectors("pos.key", "Added to keys, by distance.", &Dimensions::key),
-               relative_vectors("pos.value", "Added to values, by distance.", &Dimensions::value)};
+  e.weights = {relative_vectors("pos.key", "Added to keys, by offset.", &Dimensions::key),
+               relative_vectors("pos.value", "Added to values, by offset.", &Dimensions::value)};
   e.apply = [](Part& part, const EncodingContext& context) {
     const Var* key = find_weight(context.weights, "pos.key");
     const Var* value = find_weight(context.weights, "pos.value");
-    if (!key && !value) throw InputError("pos.key: missing, and pos.value too");
+    if (!key && !value) throw InputError("pos.key: expected pos.key or pos.value, found neither");
     const OffsetIndexPtr index = clipped_index(context.values.integer("clip"));
     if (key) part.query_rows = shared_rows(*key, index);
     if (value) part.value_rows = shared_rows(*value, index);

@@ -17,7 +17,7 @@ std::vector<double> sinusoid_frequencies(Index d, double base) {
 double finite_angle(double position, double frequency) {
   const double angle = position * frequency;
   if (std::isfinite(angle)) return angle;
-  throw InputError("position.base: expected finite angles, found a frequency beyond numbers");
+  throw InputError("position.base: expected finite angles, found an overflow");
 }
 
 Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
@@ -49,8 +49,8 @@ std::string odd_size_objection(Index d, const char* name) {
 Parameter wave_style_parameter() {
   return {.key = "style",
           .symbol = "",
-          .label = "Waves",
-          .help = "Sines and cosines in turns, or all sines before all cosines.",
+          .label = "Sine order",
+          .help = "Interleaved sines and cosines, or all sines before all cosines.",
           .kind = Parameter::Kind::Choice,
           .initial = std::string("interleaved"),
           .choices = {"interleaved", "half"}};
@@ -60,15 +60,11 @@ Parameter base_parameter(double initial) {
   return {.key = "base",
           .symbol = "base",
           .label = "Base",
-          .help = "How slow the slowest wave is: wavelengths go from 2π to 2π times the base.",
+          .help = "Wavelengths range from 2π to 2π times the base.",
           .kind = Parameter::Kind::Real,
           .initial = initial,
-          .least = 0,
-          .most = Parameter::kMostReal,
-          .least_excluded = true,
-          .slider_least = 10,
-          .slider_most = 1000000,
-          .slider_logarithmic = true};
+          .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+          .slider = {.min = 10, .max = 1000000, .logarithmic = true}};
 }
 
 }  // namespace attnscope

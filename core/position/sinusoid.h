@@ -1,4 +1,4 @@
-// Sinusoidal vectors of positions (Vaswani et al., 2017): p[2t] = sin(i ω_t), p[2t+1] = cos(i ω_t).
+// Sinusoidal position vectors (Vaswani et al., 2017): p[2t] = sin(i ω_t), p[2t+1] = cos(i ω_t).
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace attnscope {
 // ω_t = base^(-2t/d) for t = 0 .. d/2 - 1.
 std::vector<double> sinusoid_frequencies(Index d, double base);
 
-// position * frequency. InputError where that is no finite number: a base or factor too extreme.
+// position * frequency. Throws InputError if the product is not finite (extreme base or factor).
 double finite_angle(double position, double frequency);
 
 // Row n is the vector of positions[n], computed in double precision.  [positions, 2 frequencies]
-// halves: all sines, then all cosines; otherwise they take turns.
+// halves: all sines before all cosines; otherwise interleaved.
 Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
                       bool halves = false);
 
 std::vector<double> as_doubles(const std::vector<std::int32_t>& positions);
 
-// "NAME: expected an even size ..." for an odd model size that is known; else empty.
+// "NAME: expected an even size ..." for a known odd model size; else empty.
 std::string odd_size_objection(Index d, const char* name);
 
 // "style": "interleaved" or "half".

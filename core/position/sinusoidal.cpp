@@ -1,4 +1,4 @@
-// sinusoidal: fixed waves added to the input. Vaswani et al., 2017.
+// sinusoidal: fixed sinusoidal vectors added to the input. Vaswani et al., 2017.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/position/list.h"
 #include "core/position/positions.h"
@@ -23,23 +23,23 @@ Encoding sinusoidal_encoding() {
   e.group = "Added to the input";
   e.equation = "xᵢ += pᵢ,   pᵢ[2t] = sin(i·ω_t),   pᵢ[2t+1] = cos(i·ω_t),   ω_t = base^(−2t/d)";
   e.summary =
-      "Each position has a fixed vector of sine and cosine waves, from fast to slow, that is added "
-      "to the token's vector, like the hands of many clocks. A shift by a fixed distance is a "
-      "rotation of each pair, so that relative positions can be read off, and there is a vector "
-      "for "
-      "positions that were never seen in training.";
+      "Each position has a fixed vector of sine and cosine waves, from fast to slow, like the "
+      "hands "
+      "of many clocks; it is added to the token's vector. A shift by a fixed distance rotates each "
+      "pair, so relative positions can be read off, and positions never seen in training have "
+      "vectors too.";
   e.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
-  e.cost = "O(L·d)";
+  e.complexity = "O(L·d)";
   e.absolute = true;
   e.parameters = {base_parameter(10000.0), wave_style_parameter(), every_layer_parameter(),
                   to_values_parameter()};
   e.weights = {{.name = "pos.frequency",
-                .help = "Frequencies ω in place of the formula.",
+                .help = "Frequencies ω that replace the formula.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.model > 0 ? n.model / 2 : kFreeInner};
                 },
-                .optional = true,
-                .constant = true}};
+                .file = {.optional = true},
+                .training = {.constant = true}}};
   e.objection = [](const Values&, const Situation& at) {
     return odd_size_objection(at.dimensions.model, "x");
   };

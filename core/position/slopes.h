@@ -1,4 +1,4 @@
-// How steep the heads of a layer are where none was trained.
+// Distance slopes of heads that have no trained ones.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace attnscope {
 
-// ALiBi's: m_a = 2^(-8 (a + 1) / h) for a power of two; else the slopes of the power of two below,
-// then every other one of the power of two above. Press et al., 2021.
+// ALiBi's slopes: m_a = 2^(-8 (a + 1) / h) for a power of two; else the slopes of the next lower
+// power of two, then every other slope of the next higher one. Press et al., 2021.
 std::vector<double> default_slopes(Index heads);
 
 }  // namespace attnscope

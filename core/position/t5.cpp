@@ -1,4 +1,4 @@
-// t5: a learned number for each bucket of distances. Raffel et al., 2019.
+// t5: a learned score bias per bucket of distances and head. Raffel et al., 2019.
 #include <algorithm>
 #include <cmath>
 
@@ -17,19 +17,19 @@ bool is_bidirectional(const Values& values, bool causal) {
 }
 
 std::string t5_objection(const Values& values, const Situation& at) {
-  const Index buckets = values.integer("buckets"), most = values.integer("max_distance");
-  const bool both = is_bidirectional(values, at.causal);
-  if (both && buckets % 2 == 1) {
-    return "buckets: expected an even number for both directions, found " + std::to_string(buckets);
+  const Index buckets = values.integer("buckets"), max = values.integer("max_distance");
+  const bool bidirectional = is_bidirectional(values, at.causal);
+  if (bidirectional && buckets % 2 == 1) {
+    return "buckets: expected an even number when bidirectional, found " + std::to_string(buckets);
   }
-  const Index exact = (both ? buckets / 2 : buckets) / 2;
+  const Index exact = (bidirectional ? buckets / 2 : buckets) / 2;
   if (exact < 1) {
-    return "buckets: expected at least " + std::to_string(both ? 4 : 2) + ", found " +
+    return "buckets: expected at least " + std::to_string(bidirectional ? 4 : 2) + ", found " +
            std::to_string(buckets);
   }
-  if (most <= exact) {
+  if (max <= exact) {
     return "max_distance: expected more than the " + std::to_string(exact) +
-           " exact distances, found " + std::to_string(most);
+           " exact distances, found " + std::to_string(max);
   }
   return {};
 }
@@ -40,7 +40,7 @@ T5Buckets t5_buckets(const Values& values, bool causal) {
           .bidirectional = is_bidirectional(values, causal)};
 }
 
-// Falls with the logarithm of the distance where a bucket begins, by head as steep as ALiBi.
+// Decreases with the logarithm of the bucket's smallest distance, with ALiBi's slopes per head.
 Tensor falling_bias(const Shape& shape, const Situation& at, const Values& values) {
   constexpr double kPerDoubling = 4;
   constexpr Index kFarthest = 65536;
@@ -73,44 +73,43 @@ Encoding t5_encoding() {
   e.group = "Bias by distance";
   e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k + b_a[bucket(j − i)]";
   e.summary =
-      "Each head has a learned number for every bucket of distances: small distances have one "
-      "each, "
-      "larger ones share buckets that widen like a logarithm, and all beyond the last share one. A "
-      "few numbers thus cover long texts, fine where order matters and coarse where it does not.";
+      "Each head has a learned bias for every bucket of distances: short distances have a bucket "
+      "each, longer ones share buckets of logarithmically growing width, and all beyond the "
+      "maximum "
+      "share the last. A few numbers thus cover long texts, finely at short range and coarsely at "
+      "long range.";
   e.source = "Raffel et al., 2019, T5, arXiv:1910.10683";
-  e.cost = "O(1) for a pair, and h·buckets weights";
+  e.complexity = "O(1) per pair, and h·buckets weights";
   e.parameters = {{.key = "buckets",
                    .symbol = "B",
                    .label = "Buckets",
-                   .help = "How many numbers each head has.",
+                   .help = "Number of buckets per head.",
                    .initial = Index{32},
-                   .least = 1,
-                   .slider_least = 4,
-                   .slider_most = 64},
+                   .limits = {.min = 1},
+                   .slider = {.min = 4, .max = 64}},
                   {.key = "max_distance",
                    .symbol = "D",
-                   .label = "Largest distance",
-                   .help = "Where the buckets end; all farther keys share the last.",
+                   .label = "Max. distance",
+                   .help = "All distances from here on share the last bucket.",
                    .initial = Index{128},
-                   .least = 1,
-                   .slider_least = 17,
-                   .slider_most = 512},
+                   .limits = {.min = 1},
+                   .slider = {.min = 17, .max = 512}},
                   {.key = "bidirectional",
                    .symbol = "",
-                   .label = "Both directions",
-                   .help = "Half of the buckets for keys ahead; by default where attention is not "
-                           "causal.",
+                   .label = "Bidirectional",
+                   .help = "Reserves half of the buckets for later keys; the default follows the "
+                           "direction of attention.",
                    .kind = Parameter::Kind::Flag,
                    .optional = true,
-                   .left_out = "by direction",
+                   .unset_label = "by direction",
                    .initial = true}};
   e.weights = {{.name = "pos.bias",
-                .help = "What is added to the score, by bucket and head.",
+                .help = "Score bias by bucket and head.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {values.integer("buckets"), n.heads};
                 },
                 .initial = initial_zeros(),
-                .shown = falling_bias}};
+                .illustrative = falling_bias}};
   e.objection = t5_objection;
   e.apply = [](Part& part, const EncodingContext& context) {
     const T5Buckets buckets = t5_buckets(context.values, context.causal);

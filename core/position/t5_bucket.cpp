@@ -19,8 +19,7 @@ Index power(Index base, Index exponent) {
   return result;
 }
 
-// Whether x^a = y^b, for coprime exponents of which b is not 0: then x = c^b and y = c^a with a
-// whole number c.
+// True if x^a = y^b, for coprime exponents with b > 0: then x = c^b and y = c^a for an integer c.
 bool powers_agree(Index x, Index a, Index y, Index b) {
   if (a == 0) return y == 1;
   const auto root = static_cast<Index>(
@@ -28,12 +27,11 @@ bool powers_agree(Index x, Index a, Index y, Index b) {
   return power(root, b) == x && power(root, a) == y;
 }
 
-// Whether steps * log(n / e) / log(most / e) is exactly `whole`: (most/e)^whole = (n/e)^steps.
-bool is_exactly(Index whole, Index n, Index e, Index most, Index steps) {
-  const Index exponents = std::gcd(whole, steps), by_most = std::gcd(most, e),
-              by_n = std::gcd(n, e);
-  return powers_agree(most / by_most, whole / exponents, n / by_n, steps / exponents) &&
-         powers_agree(e / by_most, whole / exponents, e / by_n, steps / exponents);
+// True if steps * log(n / e) / log(max / e) equals `whole`, that is (max/e)^whole = (n/e)^steps.
+bool is_exactly(Index whole, Index n, Index e, Index max, Index steps) {
+  const Index exponents = std::gcd(whole, steps), by_max = std::gcd(max, e), by_n = std::gcd(n, e);
+  return powers_agree(max / by_max, whole / exponents, n / by_n, steps / exponents) &&
+         powers_agree(e / by_max, whole / exponents, e / by_n, steps / exponents);
 }
 
 }  // namespace

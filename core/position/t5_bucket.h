@@ -1,4 +1,4 @@
-// T5's buckets of distances (Raffel et al., 2019, arXiv:1910.10683; SPEC section 3).
+// T5's buckets of distances (Raffel et al., 2019, arXiv:1910.10683; spec.md, section 3).
 #pragma once
 
 #include "core/tensor/tensor.h"
@@ -11,8 +11,8 @@ struct T5Buckets {
   bool bidirectional = true;
 };
 
-// The bucket of a key at distance j - i from its query. Exact also where the logarithms of the
-// definition give an integer.
+// Bucket of a key at offset j - i from its query. Exact even where the logarithms of the
+// definition yield an integer.
 Index t5_bucket(const T5Buckets& buckets, Index key_minus_query);
 
 }  // namespace attnscope

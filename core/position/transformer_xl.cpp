@@ -1,4 +1,4 @@
-// transformer_xl: content and relative position in four terms. Dai et al., 2019.
+// transformer_xl: content and relative position in four score terms. Dai et al., 2019.
 #include <algorithm>
 
 #include "core/autodiff/operations_linear.h"
@@ -13,7 +13,7 @@ namespace attnscope {
 
 namespace {
 
-constexpr std::uint64_t kShownSeed = 1;
+constexpr std::uint64_t kIllustrativeSeed = 1;
 
 WeightInfo global_vector(const char* name, const char* help) {
   return {.name = name,
@@ -22,9 +22,9 @@ WeightInfo global_vector(const char* name, const char* help) {
             return {n.heads, n.key};
           },
           .initial = initial_zeros(),
-          .shown =
+          .illustrative =
               [](const Shape& shape, const Situation&, const Values& values) {
-                return initial_normal(1)(shape, Dimensions(), values, kShownSeed);
+                return initial_normal(1)(shape, Dimensions(), values, kIllustrativeSeed);
               }};
 }
 
@@ -68,30 +68,29 @@ Encoding transformer_xl_encoding() {
   e.group = "Relative vectors";
   e.equation = "sᵢⱼ = (qᵢ·kⱼ + qᵢ·R(i−j) + u·kⱼ + v·R(i−j)) / √d_k,   R(m) = r(m) W_r";
   e.summary =
-      "The product of two tokens with added positions has four terms; here the absolute positions "
-      "in it are replaced by the sinusoidal vector of the distance, and the query's own position "
-      "by "
+      "The product of two tokens with added positions has four terms. Here the key's absolute "
+      "position is replaced by the sinusoidal vector of the distance, and the query's position by "
       "two learned vectors u and v. Nothing depends on where a segment starts, so keys of earlier "
-      "segments can be remembered and used again.";
+      "segments can be cached and reused.";
   e.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
-  e.cost = "O(L²·d_k), twice the content product";
+  e.complexity = "O(L²·d_k), twice the content product";
   e.parameters = {base_parameter(10000.0),
                   wave_style_parameter(),
                   {.key = "clamp",
                    .symbol = "",
-                   .label = "Farthest",
-                   .help = "Distances beyond it count as it; 0: none do.",
+                   .label = "Max. distance",
+                   .help = "Larger distances are clamped to it; 0: no clamping.",
                    .initial = Index{0},
-                   .most = 1 << 22,
-                   .slider_most = 512}};
+                   .limits = {.max = 1 << 22},
+                   .slider = {.max = 512}}};
   e.weights = {{.name = "pos.wr",
-                .help = "Projects the sinusoidal vector of a distance to all heads.",
+                .help = "Projection of the sinusoidal vectors of distances, all heads.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.model, n.heads * n.key};
                 },
                 .initial = initial_projection()},
-               global_vector("pos.u", "What any query asks of a key's content."),
-               global_vector("pos.v", "What any query asks of a distance.")};
+               global_vector("pos.u", "Query vector for content, shared by all positions."),
+               global_vector("pos.v", "Query vector for distances, shared by all positions.")};
   e.apply = apply_transformer_xl;
   return e;
 }

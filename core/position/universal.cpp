@@ -1,4 +1,4 @@
-// universal: position and depth added to the input. Dehghani et al., 2018.
+// universal: position and depth vectors added to the input. Dehghani et al., 2018.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/position/list.h"
 #include "core/position/sinusoid.h"
@@ -12,19 +12,18 @@ Encoding universal_encoding() {
   e.group = "Added to the input";
   e.equation = "xᵢ += pᵢ + p_t,   p sinusoidal, i the position, t the step";
   e.summary =
-      "The Universal Transformer applies one layer again and again, so besides where a token "
-      "stands "
-      "it must be told how often it has been revised. Both are sinusoidal vectors, one of the "
-      "position and one of the step, added to the token's vector.";
+      "The Universal Transformer applies one layer repeatedly, so it encodes not only the position "
+      "of a token but also the step, that is how often the token has been revised. Both are "
+      "sinusoidal vectors added to the token's vector.";
   e.source = "Dehghani et al., 2018, Universal Transformers, arXiv:1807.03819";
-  e.cost = "O(L·d)";
-  e.absolute = e.of_steps = true;
+  e.complexity = "O(L·d)";
+  e.absolute = e.uses_step = true;
   e.parameters = {{.key = "step",
                    .symbol = "t",
                    .label = "Step",
-                   .help = "The step of the recurrence over depth whose vector is added.",
+                   .help = "Step of the recurrence over depth whose vector is added.",
                    .initial = Index{1},
-                   .slider_most = 12},
+                   .slider = {.max = 12}},
                   base_parameter(10000.0)};
   e.objection = [](const Values&, const Situation& at) {
     return odd_size_objection(at.dimensions.model, "x");

@@ -1,9 +1,9 @@
-// untied: positions meet positions, apart from content. Ke et al., 2020.
+// untied: position scores separate from content scores. Ke et al., 2020.
+#include "core/position/illustrative_weights.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
 #include "core/position/positions.h"
 #include "core/position/projected_rows.h"
-#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -30,22 +30,22 @@ Encoding untied_encoding() {
   e.group = "Learned positions";
   e.equation = "sᵢⱼ = (qᵢ·kⱼ + (pᵢ U_q)·(pⱼ U_k)) / √d_k";
   e.summary =
-      "Learned position vectors are not added to the tokens but scored apart, with projections of "
-      "their own: content meets content, position meets position, and the two sums are added. What "
-      "a head likes about words is not mixed up with what it likes about places.";
+      "Learned position vectors are not added to the tokens but scored separately, with their own "
+      "projections: content with content, position with position, and the two scores are summed. A "
+      "head's preferences for words are thus not mixed with its preferences for positions.";
   e.source = "Ke, He and Liu, 2020, Rethinking positional encoding, arXiv:2006.15595";
-  e.cost = "O(L²·d_k), twice the content product";
+  e.complexity = "O(L²·d_k), twice the content product";
   e.absolute = true;
   e.weights = {{.name = "pos.embedding",
-                .help = "The vector of each position.",
+                .help = "Position vectors.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.context, n.model};
                 },
                 .initial = initial_normal(0.02),
-                .shown = shown_positions(1)},
-               position_projection("pos.uq", "Projects the query's position."),
-               position_projection("pos.uk", "Projects the key's position.")};
-  e.weights[1].shown = e.weights[2].shown = shown_identity();
+                .illustrative = illustrative_positions(1)},
+               position_projection("pos.uq", "Projection of the query's position."),
+               position_projection("pos.uk", "Projection of the key's position.")};
+  e.weights[1].illustrative = e.weights[2].illustrative = illustrative_identity();
   e.apply = apply_untied;
   return e;
 }

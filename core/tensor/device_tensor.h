@@ -1,23 +1,23 @@
-// Numbers that lie on a device: an opaque handle that whoever computed them gives out.
+// Tensor in device memory: an opaque handle issued by the device that computed it.
 #pragma once
 
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
 
-// Views that can draw it where it lies do; others download.
+// Views that support the device draw the tensor in place; others download it.
 class DeviceTensor {
  public:
   virtual ~DeviceTensor() = default;
-  virtual Shape shape() const = 0;      // of attention: [B h, L_q, L_k]
-  virtual Tensor download() const = 0;  // from any thread; cached after the first call
+  virtual Shape shape() const = 0;      // attention weights: [B h, L_q, L_k]
+  virtual Tensor download() const = 0;  // thread-safe; cached after the first call
   // Rows first, first + every, ... (`count` of them) of one plane of [planes, rows, columns], for
-  // what a few rows can tell: where it can, without downloading the others. From any thread.
+  // uses that need few rows. Avoids downloading the others where possible. Thread-safe.
   // [count, columns]
   virtual Tensor rows(Index plane, Index first, Index every, Index count) const;
 };
 
-// The same of numbers of the host: [planes, rows, columns].
+// Like DeviceTensor::rows() for a tensor in host memory: [planes, rows, columns].
 Tensor rows_of(const Tensor& all, Index plane, Index first, Index every, Index count);
 
 }  // namespace attnscope

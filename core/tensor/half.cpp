@@ -45,7 +45,7 @@ std::uint16_t to_half(float value) {
     return static_cast<std::uint16_t>(sign | rest);
   };
   if (size > kInfinity) return with_sign(0x7e00u | ((size >> 13) & 0x3ffu));
-  if (size >= 0x477ff000u) return with_sign(0x7c00u);  // from 65520 on: infinity
+  if (size >= 0x477ff000u) return with_sign(0x7c00u);  // 65520 and above: infinity
   if (size < 0x38800000u) {                            // below 2^-14: subnormal
     // Adding 0.5 makes the last bit of the sum worth 2^-24 and lets the processor round.
     const float rounded = std::bit_cast<float>(size) + 0.5f;

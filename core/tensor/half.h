@@ -1,5 +1,5 @@
-// 16-bit floating-point numbers, as files hold them: IEEE binary16 and bfloat16.
-// Rounding is to nearest, ties to even; what is too large becomes infinity; NaN stays NaN.
+// 16-bit floating-point storage formats: IEEE binary16 and bfloat16. Rounds to nearest, ties to
+// even; overflow gives infinity; NaN stays NaN.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ std::uint16_t to_half(float value);
 float from_bfloat(std::uint16_t bits);
 std::uint16_t to_bfloat(float value);
 
-// count numbers each; `bits` may be unaligned (it lies in a file).
+// Convert `count` numbers; `bits` may be unaligned (file data).
 void from_half(const void* bits, float* values, Index count);
 void to_half(const float* values, void* bits, Index count);
 void from_bfloat(const void* bits, float* values, Index count);

@@ -1,5 +1,5 @@
-// Panels of columns of B, a few cache lines wide and short enough for the nearest cache, are copied
-// one behind the other; the row kernels multiply tiles of registers out of them.
+// Packs panels of columns of B, a few cache lines wide and short enough for the L1 cache, into
+// contiguous memory; the row kernels multiply register tiles from them.
 #include "core/tensor/matrix_product.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace {
 using cpu::panel_width;
 using cpu::RowKernels;
 
-constexpr Index kWorthThreads = Index{1} << 18;  // multiplications
-constexpr Index kDepth = 256;                    // rows of a panel, which then takes 32 KiB
-constexpr Index kMostPanels = 32;                // copied at a time: 1 MiB
-constexpr Index kRows = 256;   // of A at a time, which stay in the cache for all panels
-constexpr Index kFewRows = 4;  // with fewer, copying would take longer than multiplying
-constexpr Index kTile = 8;     // rows; what threads share is cut at multiples of it
+constexpr Index kWorthThreads = Index{1} << 18;  // minimum multiplications for several threads
+constexpr Index kDepth = 256;                    // rows of a panel, which then has 32 KiB
+constexpr Index kMaxPanels = 32;                 // packed at a time: 1 MiB
+constexpr Index kRows = 256;     // rows of A at a time, which stay in the cache for all panels
+constexpr Index kSmallRows = 4;  // with fewer rows, packing costs more than multiplying
+constexpr Index kTile = 8;       // rows; thread shares are multiples of it
 
 Index ceil_divide(Index a, Index b) {
   return (a + b - 1) / b;
@@ -41,7 +41,7 @@ void pack_panel(const RowKernels& kernels, const Matrix& b, Index t, Index depth
     return;
   }
   const float* from = element(b, t, first);
-  if (count == panel_width) {  // a size that the compiler knows
+  if (count == panel_width) {  // a size known at compile time
     for (Index r = 0; r < depth; ++r) {
       for (Index x = 0; x < panel_width; ++x) panel[r * panel_width + x] = from[r * b.stride + x];
     }
@@ -69,7 +69,7 @@ void pack_panel(const RowKernels& kernels, const NarrowMatrix& b, Index t, Index
   for (Index r = 0; r < depth; ++r) b.widen(t + r, first, count, panel + r * panel_width);
 }
 
-// `count` numbers of a row of memory, from number `first` on; `scratch` has room for them.
+// `count` numbers of row `row` in memory, starting at `first`; `scratch` has room for them.
 const float* line(const Matrix& b, Index row, Index first, Index, float*) {
   return b.data + row * b.stride + first;
 }
@@ -78,17 +78,17 @@ const float* line(const NarrowMatrix& b, Index row, Index first, Index count, fl
   return scratch;
 }
 
-// Rows [row, row_end) of at most kMostPanels panels of columns [first, last) of C.
+// Rows [row, row_end) of at most kMaxPanels panels of columns [first, last) of C.
 template <class Right>
 void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
                     Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
   const Index a_row = a.transposed ? 1 : a.stride, a_column = a.transposed ? a.stride : 1;
-  const Index most_depth = std::min(kDepth, a.columns);
+  const Index max_depth = std::min(kDepth, a.columns);
   thread_local std::vector<float> panels;
   panels.resize(
-      static_cast<std::size_t>(ceil_divide(last - first, panel_width) * panel_width * most_depth));
-  for (Index t = 0; t < a.columns; t += most_depth) {
-    const Index depth = std::min(most_depth, a.columns - t);
+      static_cast<std::size_t>(ceil_divide(last - first, panel_width) * panel_width * max_depth));
+  for (Index t = 0; t < a.columns; t += max_depth) {
+    const Index depth = std::min(max_depth, a.columns - t);
     for (Index x = first; x < last; x += panel_width) {
       pack_panel(kernels, b, t, depth, x, std::min(panel_width, last - x),
                  panels.data() + (x - first) * depth);
@@ -105,9 +105,9 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
   }
 }
 
-// Rows of A are shared out as well where they are many: most often a thread has just computed its
-// share of them. (Those of a transposed A are columns of what threads computed by rows.) Also where
-// there are too few panels for all threads.
+// Number of shares that the rows of A are divided into. Tall matrices are divided by rows, since a
+// thread has usually just computed its own rows of A (unless A is transposed). Also divides if
+// there are fewer panels than threads.
 Index row_shares(const Matrix& a, Index columns, Index panels) {
   const Index threads = thread_count(), least = ceil_divide(threads, panels);
   if (a.transposed || a.rows <= columns) return least;
@@ -125,7 +125,7 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
   parallel_for(items, threads ? 1 : items, [&](Index item, Index end) {
     while (item < end) {
       const Index row = item / panels * rows, panel = item % panels;
-      const Index count = std::min({panels - panel, end - item, kMostPanels});
+      const Index count = std::min({panels - panel, end - item, kMaxPanels});
       multiply_block(kernels, a, b, row, std::min(row + rows, a.rows), panel * panel_width,
                      std::min((panel + count) * panel_width, b.columns), c, c_stride, add);
       item += count;
@@ -133,10 +133,10 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
   });
 }
 
-// For few rows of A: B is read once from where it lies, in order.
+// Product for few rows of A: reads B once, in place and in order.
 template <class Right>
-void multiply_few(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
-                  bool threads) {
+void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
+                    bool threads) {
   const RowKernels& kernels = cpu::row_kernels();
   std::vector<float> row(static_cast<std::size_t>(a.columns));
   for (Index r = 0; r < a.rows; ++r) {
@@ -165,8 +165,8 @@ void multiply(const Matrix& a, const Right& b, float* c, Index c_stride, bool ad
   const Index m = a.rows, n = b.columns;
   if (m == 0 || n == 0) return;
   const bool threads = m * n * a.columns >= kWorthThreads;
-  if (m < kFewRows || a.columns == 0) {
-    multiply_few(a, b, c, c_stride, add, threads);
+  if (m < kSmallRows || a.columns == 0) {
+    multiply_small(a, b, c, c_stride, add, threads);
   } else {
     multiply_panels(a, b, c, c_stride, add, threads);
   }

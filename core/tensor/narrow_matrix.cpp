@@ -4,7 +4,7 @@
 
 namespace attnscope {
 
-NarrowMatrix NarrowMatrix::turned() const {
+NarrowMatrix NarrowMatrix::transpose() const {
   NarrowMatrix result = *this;
   std::swap(result.rows, result.columns);
   result.transposed = !transposed;
@@ -26,7 +26,7 @@ void NarrowMatrix::row(Index r, float* to) const {
   for (Index c = 0; c < columns; ++c) widen(c, r, 1, to + c);
 }
 
-Tensor NarrowMatrix::widened() const {
+Tensor NarrowMatrix::to_tensor() const {
   Tensor result({rows, columns});
   for (Index r = 0; r < rows; ++r) row(r, result.data() + r * columns);
   return result;

@@ -1,6 +1,5 @@
-// Matrices of 16-bit numbers as files hold them. Products widen them piece by piece, with the same
-// results as if they had been widened before, so that a large model takes no more memory than its
-// file.
+// Matrices of 16-bit numbers, as stored in files. Products widen them block by block, with the same
+// results as after widening the whole matrix, so that a model needs no more memory than its file.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +14,22 @@ struct NarrowMatrix {
 
   Kind kind = Kind::F16;
   Index rows = 0, columns = 0;
-  // Where `transposed`, memory holds the transposed matrix, [columns, rows]. A row of memory begins
-  // `stride` numbers after the one before.
+  // Memory holds [rows, columns], or [columns, rows] if `transposed`; consecutive rows in memory
+  // are `stride` numbers apart.
   Index stride = 0;
   bool transposed = false;
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
 
-  NarrowMatrix turned() const;                                // the transposed matrix
-  NarrowMatrix column_range(Index first, Index count) const;  // shares the numbers
+  NarrowMatrix transpose() const;                             // the transposed matrix, shared
+  NarrowMatrix column_range(Index first, Index count) const;  // shared
   void row(Index r, float* to) const;                         // to: [columns]
-  Tensor widened() const;                                     // [rows, columns]
-  // `count` numbers of row `line` of memory, from number `first` on.
+  Tensor to_tensor() const;                                   // [rows, columns], as float32
+  // Converts `count` numbers of row `line` in memory, starting at `first`.
   void widen(Index line, Index first, Index count, float* to) const;
 };
 
-// As for two matrices of float (matrix_product.h).
+// See matrix_product.h.
 void multiply_matrices(const Matrix& a, const NarrowMatrix& b, float* c, Index c_stride, bool add);
 
 }  // namespace attnscope

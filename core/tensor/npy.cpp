@@ -17,9 +17,9 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMagic = "\x93NUMPY"sv;
-constexpr std::size_t kAlignment = 64;     // of the numbers in the file
-constexpr std::size_t kLongestShown = 40;  // bytes of a header's value in a message
-constexpr std::size_t kHighestRank = 32;   // as NumPy
+constexpr std::size_t kAlignment = 64;  // of the data in the file
+constexpr std::size_t kMaxShown = 40;   // bytes of a header value in a message
+constexpr std::size_t kMaxRank = 32;    // NumPy's limit
 
 struct Kind {
   std::string_view descr;
@@ -39,7 +39,8 @@ struct Header {
   std::optional<Shape> shape;
 };
 
-// The header is a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// Parser of the header, a Python dictionary:
+// {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
@@ -69,11 +70,11 @@ class HeaderReader {
     if (key == "descr" && !header.descr) {
       header.descr = quoted();
     } else if (key == "fortran_order" && !header.fortran_order) {
-      header.fortran_order = truth();
+      header.fortran_order = boolean();
     } else if (key == "shape" && !header.shape) {
       header.shape = shape();
     } else {
-      throw InputError(name_ + ": header key '" + std::string(key) + "': unknown or there twice");
+      throw InputError(name_ + ": header key '" + std::string(key) + "': unknown or duplicate");
     }
   }
 
@@ -91,7 +92,7 @@ class HeaderReader {
   }
   [[noreturn]] void fail(const std::string& expected) const {
     throw InputError(name_ + ": header: expected " + expected + ", found \"" +
-                     std::string(rest_.substr(0, kLongestShown)) + "\"");
+                     std::string(rest_.substr(0, kMaxShown)) + "\"");
   }
 
   std::string_view quoted() {
@@ -104,7 +105,7 @@ class HeaderReader {
     return text;
   }
 
-  bool truth() {
+  bool boolean() {
     skip_space();
     for (const bool value : {true, false}) {
       const std::string_view word = value ? "True" : "False";
@@ -120,9 +121,9 @@ class HeaderReader {
     expect('(');
     while (!take(')')) {
       shape.push_back(size());
-      if (shape.size() > kHighestRank) fail("at most 32 dimensions");
+      if (shape.size() > kMaxRank) fail("at most 32 dimensions");
       if (!take(',')) {
-        if (shape.size() == 1) fail("','");  // "(3)" is no tuple
+        if (shape.size() == 1) fail("','");  // "(3)" is not a tuple
         expect(')');
         break;
       }
@@ -145,20 +146,20 @@ class HeaderReader {
 
 DType dtype_of(const std::string& descr, const std::string& name) {
   for (const Kind& kind : kKinds) {
-    const bool any_order = byte_size(kind.dtype) == 1;  // "<u1" is "|u1"
+    const bool any_order = byte_size(kind.dtype) == 1;  // "<u1" equals "|u1"
     if (descr == kind.descr ||
         (any_order && descr.substr(0, 1) == "<" && descr.substr(1) == kind.descr.substr(1))) {
       return kind.dtype;
     }
   }
-  throw InputError(name + ": type '" + descr.substr(0, kLongestShown) +
+  throw InputError(name + ": type '" + descr.substr(0, kMaxShown) +
                    "': expected <f2, <f4, <f8, <i4, <i8, |u1 or |b1");
 }
 
-// Puts numbers of `size` bytes that lie with the first axis fastest into C order.
-std::string in_c_order(std::string_view bytes, const Shape& shape, std::size_t size) {
+// Reorders elements of `size` bytes from Fortran order to C order.
+std::string to_c_order(std::string_view bytes, const Shape& shape, std::size_t size) {
   std::string result(bytes.size(), '\0');
-  std::vector<Index> at(shape.size(), 0);  // the index in C order that comes next
+  std::vector<Index> at(shape.size(), 0);  // index of the next element in C order
   const std::size_t count = bytes.size() / size;
   for (std::size_t to = 0; to < count; ++to) {
     Index from = 0;
@@ -186,7 +187,7 @@ std::size_t byte_count(const Shape& shape, std::size_t size, const std::string& 
   return bytes;
 }
 
-// Where the header's text lies in the file.
+// The header's text within the file.
 std::string_view header_text(std::string_view bytes, const std::string& name) {
   if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + 2) {
     throw InputError(name + ": not a .npy file");
@@ -199,51 +200,52 @@ std::string_view header_text(std::string_view bytes, const std::string& name) {
   std::uint32_t length = 0;
   if (bytes.size() >= begin) std::memcpy(&length, bytes.data() + begin - length_size, length_size);
   if (bytes.size() < begin || length > bytes.size() - begin) {
-    throw InputError(name + ": the file ends before its header does");
+    throw InputError(name + ": the file ends inside its header");
   }
   return bytes.substr(begin, length);
 }
 
-// The bytes that the numbers take, which must be those that there are.
-std::size_t checked_count(const Shape& shape, std::size_t size, const std::string& descr,
-                          std::size_t found, const std::string& name) {
+// Size of the data in bytes; InputError unless it equals `found`.
+std::size_t check_byte_count(const Shape& shape, std::size_t size, const std::string& descr,
+                             std::size_t found, const std::string& name) {
   const std::size_t expected = byte_count(shape, size, name);
   if (expected != found) {
-    throw InputError(name + ": shape " + to_string(shape) + " of '" + descr + "' takes " +
+    throw InputError(name + ": shape " + to_string(shape) + " of '" + descr + "' needs " +
                      std::to_string(expected) + " bytes, found " + std::to_string(found));
   }
   return expected;
 }
 
-// Of texts: bytes a character, 4 (UCS-4) or 1, and how many there are of them.
+// Fixed-length strings: bytes per character, 4 (UCS-4) or 1, and characters per string.
 struct TextType {
   std::size_t unit = 1, length = 0;
   std::size_t size() const { return unit * length; }
 };
 
-// Nothing where the array holds none. InputError where it is no list, or they are too long.
+// Empty optional for other types. InputError if the array is not one-dimensional or its strings are
+// too long.
 std::optional<TextType> text_type(const Header& header, const std::string& name) {
-  constexpr std::size_t kLongestText = 1 << 16;  // characters
+  constexpr std::size_t kMaxText = 1 << 16;  // characters
   const std::string& descr = *header.descr;
   const bool wide = descr.starts_with("<U");
   if (!wide && !descr.starts_with("|S")) return std::nullopt;
   TextType type{wide ? 4U : 1U, 0};
   const auto number = std::from_chars(descr.data() + 2, descr.data() + descr.size(), type.length);
   if (number.ec != std::errc() || number.ptr != descr.data() + descr.size() ||
-      type.length > kLongestText || header.shape->size() != 1) {
-    throw InputError(name + ": expected one axis of texts of at most " +
-                     std::to_string(kLongestText) + " characters, found '" +
-                     descr.substr(0, kLongestShown) + "' " + to_string(*header.shape));
+      type.length > kMaxText || header.shape->size() != 1) {
+    throw InputError(name + ": expected one axis of texts of at most " + std::to_string(kMaxText) +
+                     " characters, found '" + descr.substr(0, kMaxShown) + "' " +
+                     to_string(*header.shape));
   }
   return type;
 }
 
-// One text of fixed length, padded with zeros: `unit` bytes a character, 4 (UCS-4) or 1.
+// Decodes one zero-padded string of `unit` bytes per character, 4 (UCS-4) or 1.
 std::string fixed_text(std::string_view bytes, std::size_t unit) {
   constexpr std::uint32_t kLastCode = 0x10FFFF;
   constexpr int kReplacement = 0xFFFD;
   std::string text;
-  std::size_t written = 0;  // up to the last character that is not zero
+  std::size_t written = 0;  // length without trailing zeros
   for (std::size_t at = 0; at < bytes.size(); at += unit) {
     std::uint32_t code = 0;
     std::memcpy(&code, bytes.data() + at, unit);
@@ -272,7 +274,7 @@ void check_npy(std::string_view begin, std::size_t bytes, std::string_view file_
   const std::optional<TextType> texts = text_type(header, name);
   const std::size_t size =
       texts ? texts->size() : static_cast<std::size_t>(byte_size(dtype_of(*header.descr, name)));
-  checked_count(*header.shape, size, *header.descr, bytes - offset, name);
+  check_byte_count(*header.shape, size, *header.descr, bytes - offset, name);
 }
 
 std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
@@ -285,7 +287,7 @@ std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
   if (!type) return std::nullopt;
   const std::size_t unit = type->unit, size = type->size();
   const std::string_view data = bytes.substr(static_cast<std::size_t>(text.end() - bytes.data()));
-  checked_count(*header.shape, size, descr, data.size(), name);
+  check_byte_count(*header.shape, size, descr, data.size(), name);
   std::vector<std::string> texts;
   for (Index i = 0; i < header.shape->front() && size > 0; ++i) {
     texts.push_back(fixed_text(data.substr(static_cast<std::size_t>(i) * size, size), unit));
@@ -302,10 +304,10 @@ StoredTensor parse_npy(std::string bytes, std::string_view file_name) {
   const Shape& shape = *header.shape;
   const DType dtype = dtype_of(*header.descr, name);
   const std::size_t size = static_cast<std::size_t>(byte_size(dtype));
-  const std::size_t expected = checked_count(shape, size, *header.descr, data.size(), name);
+  const std::size_t expected = check_byte_count(shape, size, *header.descr, data.size(), name);
   const std::size_t offset = bytes.size() - data.size();
   const bool reorder = *header.fortran_order && shape.size() > 1 && expected > 0;
-  auto owner = std::make_shared<const std::string>(reorder ? in_c_order(data, shape, size)
+  auto owner = std::make_shared<const std::string>(reorder ? to_c_order(data, shape, size)
                                                            : std::move(bytes));
   const auto* first = reinterpret_cast<const std::uint8_t*>(owner->data()) + (reorder ? 0 : offset);
   return {dtype, shape, first, std::move(owner)};
@@ -326,7 +328,8 @@ void write_npy(const std::filesystem::path& path, const StoredTensor& tensor) {
   }
   std::string shape = "(";
   for (const Index n : tensor.shape) shape += std::to_string(n) + ", ";
-  if (tensor.shape.size() > 1) shape.resize(shape.size() - 2);  // but "(3, )"
+  if (tensor.shape.size() > 1)
+    shape.resize(shape.size() - 2);  // a one-element tuple keeps its comma
   std::string header =
       "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': " + shape + "), }";
   const std::size_t begin = kMagic.size() + 4;

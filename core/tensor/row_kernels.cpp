@@ -10,7 +10,7 @@ extern const RowKernels row_kernels_avx2, row_kernels_avx512;
 #ifdef ATTNSCOPE_X86
 namespace {
 
-// Clang knows the levels' names from 18 on; before that what tells the level is asked for.
+// Clang supports the level names from version 18; earlier versions test the levels' features.
 #if defined(__clang__) && __clang_major__ < 18
 bool has_level_3() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

@@ -48,7 +48,7 @@ constexpr std::array<DTypeRow, 15> kDTypes{{{DType::F32, "F32", 4},
                                             {DType::F8E4M3, "F8_E4M3", 1},
                                             {DType::F8E5M2, "F8_E5M2", 1}}};
 
-constexpr std::size_t kPrefix = 8;  // bytes that hold the header's length
+constexpr std::size_t kPrefix = 8;  // bytes of the header's length
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 const DTypeRow& row(DType dtype) {
@@ -59,7 +59,7 @@ std::string tensor_label(std::string_view name) {
   return "tensor \"" + std::string(name) + "\"";
 }
 
-// A file's bytes in memory, read page by page when touched.
+// A memory-mapped file.
 class Mapping {
  public:
   explicit Mapping(const std::filesystem::path& path) {
@@ -72,7 +72,8 @@ class Mapping {
     struct stat status {};
     if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
       ::close(fd);
-      throw InputError(name + (S_ISDIR(status.st_mode) ? ": is a folder" : ": is no plain file"));
+      throw InputError(name +
+                       (S_ISDIR(status.st_mode) ? ": is a folder" : ": is not a regular file"));
     }
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ > 0) bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -94,7 +95,7 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-// Where a tensor says it lies, relative to the end of the header.
+// Byte range of a tensor, relative to the end of the header.
 struct Extent {
   std::uint64_t begin = 0, end = 0;
   std::string name;
@@ -143,7 +144,7 @@ Extent read_extent(const Json& entry, const std::string& name, const std::string
   return {value[0].get<std::uint64_t>(), value[1].get<std::uint64_t>(), name};
 }
 
-// The bytes that a shape takes; InputError when that is no number that a file could have.
+// Size of a tensor in bytes; InputError on overflow.
 std::uint64_t byte_count(const Shape& shape, DType dtype, const std::string& where) {
   Index bytes = 0;
   try {
@@ -198,13 +199,13 @@ Json read_header(const Mapping& mapping, const std::string& name, std::uint64_t&
     throw no_safetensors("expected at least 8 bytes, found " + std::to_string(mapping.size()));
   }
   std::memcpy(&header_bytes, mapping.bytes(), kPrefix);
-  if (header_bytes > mapping.size() - kPrefix || header_bytes > limits::kMostTensorHeader) {
-    throw no_safetensors("a header of " + std::to_string(header_bytes) + " bytes in a file of " +
+  if (header_bytes > mapping.size() - kPrefix || header_bytes > limits::kMaxTensorHeader) {
+    throw no_safetensors("header of " + std::to_string(header_bytes) + " bytes in a file of " +
                          std::to_string(mapping.size()));
   }
   const std::string_view text(reinterpret_cast<const char*>(mapping.bytes()) + kPrefix,
                               header_bytes);
-  if (!text.starts_with('{')) throw no_safetensors("the header is no JSON object");
+  if (!text.starts_with('{')) throw no_safetensors("the header is not a JSON object");
   return parse_json(text, name);
 }
 
@@ -223,8 +224,8 @@ T load(const std::uint8_t* bytes, Index i) {
   return value;
 }
 
-// Lets the system forget the pages that lie wholly inside the tensor's bytes.
-void forget_pages(const StoredTensor& tensor, Index count) {
+// Releases the mapped pages that lie entirely within the tensor.
+void release_pages(const StoredTensor& tensor, Index count) {
   if (!tensor.mapped) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(tensor.bytes);
@@ -233,16 +234,15 @@ void forget_pages(const StoredTensor& tensor, Index count) {
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
-// Numbers between two looks at whether the thread's work is to end: some milliseconds of pages that
-// are new to the program.
-constexpr Index kPiece = Index{1} << 19;
+// Elements between two cancellation checks: some milliseconds if the pages are not yet in memory.
+constexpr Index kChunk = Index{1} << 19;
 
-// Calls take(first, count) piece by piece.
+// Calls take(first, count) for consecutive chunks.
 template <class Take>
-void by_pieces(Index count, const Take& take) {
-  for (Index first = 0; first < count; first += kPiece) {
+void for_each_chunk(Index count, const Take& take) {
+  for (Index first = 0; first < count; first += kChunk) {
     check_stop();
-    take(first, std::min(kPiece, count - first));
+    take(first, std::min(kChunk, count - first));
   }
 }
 
@@ -264,7 +264,7 @@ Index byte_size(DType dtype) {
 Tensor StoredTensor::floats() const {
   Tensor result(shape);
   const Index n = result.size();
-  by_pieces(n, [&](Index first, Index count) {
+  for_each_chunk(n, [&](Index first, Index count) {
     const std::uint8_t* from = bytes + first * byte_size(dtype);
     float* to = result.data() + first;
     switch (dtype) {
@@ -284,18 +284,18 @@ Tensor StoredTensor::floats() const {
         fail_dtype("F32, F16, BF16 or F64", dtype);
     }
   });
-  forget_pages(*this, n);
+  release_pages(*this, n);
   return result;
 }
 
-StoredTensor StoredTensor::copied() const {
+StoredTensor StoredTensor::copy() const {
   const Index count = element_count(shape), size = byte_size(dtype);
   const auto numbers = std::make_shared<ByteTensor>(Shape{count * size});
-  by_pieces(count, [&](Index first, Index some) {
+  for_each_chunk(count, [&](Index first, Index some) {
     std::memcpy(numbers->data() + first * size, bytes + first * size,
                 static_cast<std::size_t>(some * size));
   });
-  forget_pages(*this, count);
+  release_pages(*this, count);
   return {dtype, shape, numbers->data(), numbers};
 }
 
@@ -364,11 +364,11 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     const std::uint64_t expected = byte_count(tensor.shape, tensor.dtype, where);
     if (extent.end - extent.begin != expected) {
       throw InputError(where + ": shape " + to_string(tensor.shape) + " of " +
-                       std::string(to_string(tensor.dtype)) + " takes " + std::to_string(expected) +
+                       std::string(to_string(tensor.dtype)) + " needs " + std::to_string(expected) +
                        " bytes, found " + std::to_string(extent.end - extent.begin));
     }
     extents.push_back(extent);
-    tensor.bytes = data + extent.begin;  // checked below, before anybody reads there
+    tensor.bytes = data + extent.begin;  // bounds are checked below, before any access
     file.tensors.emplace(key, std::move(tensor));
   }
   check_extents(std::move(extents), mapping->size() - kPrefix - header_bytes, name);
@@ -401,7 +401,7 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
   try {
     text = header.dump();
   } catch (const JsonError&) {
-    throw InputError(path.string() + ": a name or metadata text is not UTF-8");
+    throw InputError(path.string() + ": a name or metadata string is not valid UTF-8");
   }
   text.resize((text.size() + kPrefix - 1) / kPrefix * kPrefix, ' ');  // aligns the tensors
   const std::uint64_t header_bytes = text.size();

@@ -1,7 +1,7 @@
 // safetensors files: https://github.com/huggingface/safetensors (format of 2023).
 //
 // 8 bytes little-endian header length, a JSON header, then the tensors without gaps, row-major,
-// little-endian. Reading is strict: overlaps, gaps, tensors outside the file, duplicate keys and
+// little-endian. Reading is strict: overlaps, gaps, out-of-range tensors, duplicate keys and
 // unknown dtypes are InputErrors that begin with the file's name. A dimension may be 0.
 #pragma once
 
@@ -25,7 +25,7 @@ enum class DType {
   I32,
   I64,
   Bool,
-  // Known by size alone: files may hold them beside what is read.
+  // Listed for their size only: files may contain such tensors next to those in use.
   I8,
   I16,
   U16,
@@ -37,20 +37,20 @@ enum class DType {
 std::string_view to_string(DType dtype);  // "F32"
 Index byte_size(DType dtype);
 
-// One stored tensor: its bytes as they lie in the (memory-mapped) file or in memory.
+// A stored tensor: its bytes in the (memory-mapped) file or in memory.
 struct StoredTensor {
   DType dtype = DType::F32;
   Shape shape;
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
-  bool mapped = false;                // bytes lie in a file and can be read from it again
+  bool mapped = false;                // bytes are in a mapped file and can be read again
 
-  // Copies; what they were copied from takes no memory any longer where it is `mapped`, so that
-  // reading a whole file takes little more than its tensors.
+  // These copy. For a `mapped` tensor the source pages are released afterwards, so that reading a
+  // whole file needs little more memory than its tensors.
   Tensor floats() const;           // F32, F16, BF16, F64
-  StoredTensor copied() const;     // as it is
+  StoredTensor copy() const;       // same dtype
   ByteTensor byte_values() const;  // U8, Bool
-  IntTensor integers() const;      // I32, I64 (InputError outside int32)
+  IntTensor integers() const;      // I32, I64 (InputError if outside int32)
 };
 StoredTensor stored(const Tensor& t, DType as = DType::F32);  // F32, F16 or BF16
 StoredTensor stored(const ByteTensor& t);
@@ -62,7 +62,7 @@ struct SafetensorsFile {
 };
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
-// Written to a temporary name beside `path` and renamed. WorkError when that fails.
+// Writes atomically (core/base/file.h). WorkError on failure.
 void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file);
 
 }  // namespace attnscope

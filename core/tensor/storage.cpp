@@ -30,15 +30,15 @@ namespace attnscope {
 namespace {
 
 #ifdef ATTNSCOPE_ASAN
-constexpr std::size_t kMostCached = 0;
+constexpr std::size_t kMaxCached = 0;
 #else
-constexpr std::size_t kMostCached = std::size_t{1} << 30;
+constexpr std::size_t kMaxCached = std::size_t{1} << 30;
 #endif
-// Smaller blocks are never refused for the budget's sake: they are not what fills it.
-constexpr std::size_t kLeastRefused = std::size_t{1} << 20;
+// Smaller blocks always succeed: they do not exhaust the budget.
+constexpr std::size_t kMinLimitedBytes = std::size_t{1} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-// Sixteen classes for each doubling: at most 1/16 of a block is slack.
+// Sixteen size classes per power of two, so that at most 1/16 of a block is unused.
 std::size_t class_size(std::size_t bytes) {
   const std::size_t step =
       std::max(kStorageAlignment, std::bit_ceil(std::max<std::size_t>(bytes, 1)) / 32);
@@ -46,51 +46,51 @@ std::size_t class_size(std::size_t bytes) {
   return std::max(size, kStorageAlignment);
 }
 
-// What lies behind a block while tests watch over it: as floats no numbers, as integers -1.
+// Guard bytes past a block's end in tests: NaN as floats, -1 as integers.
 constexpr std::size_t kGuardBytes = 256;
 constexpr unsigned char kGuard = 0xff;
 
-bool guards() {
+bool uses_guards() {
   static const bool wanted = std::getenv("ATTNSCOPE_GUARD_STORAGE") != nullptr;
   return wanted;
 }
 
 void put_guard(void* block, std::size_t bytes) {
-  if (guards()) std::memset(static_cast<char*>(block) + bytes, kGuard, kGuardBytes);
+  if (uses_guards()) std::memset(static_cast<char*>(block) + bytes, kGuard, kGuardBytes);
 }
 
 void check_guard(const void* block, std::size_t bytes) {
-  if (!guards()) return;
+  if (!uses_guards()) return;
   const auto* guard = static_cast<const unsigned char*>(block) + bytes;
   if (std::all_of(guard, guard + kGuardBytes, [](unsigned char c) { return c == kGuard; })) return;
-  std::fprintf(stderr, "written behind the end of an array of %zu bytes\n", bytes);
+  std::fprintf(stderr, "write past the end of an array of %zu bytes\n", bytes);
   std::abort();
 }
 
-// Null: there is no memory.
+// Returns null if the system has no memory.
 void* system_block(std::size_t size) {
-  if (guards()) size += kGuardBytes;
+  if (uses_guards()) size += kGuardBytes;
   const bool huge = size >= kHugePage;
   const std::size_t alignment = huge ? kHugePage : kStorageAlignment;
   void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (block == nullptr) return nullptr;
-  if (huge) ::madvise(block, size, MADV_HUGEPAGE);  // a wish; nothing is lost without
+  if (huge) ::madvise(block, size, MADV_HUGEPAGE);  // a hint; failure is harmless
   return block;
 }
 
 class Cache {
  public:
   void* take(std::size_t size) {
-    if (void* block = taken(size)) return block;
+    if (void* block = take_cached(size)) return block;
     if (void* fresh = system_block(size)) return fresh;
-    release();  // blocks of other sizes may be what is lacking
+    release();  // cached blocks of other sizes may occupy the memory
     if (void* fresh = system_block(size)) return fresh;
     const std::lock_guard lock(mutex_);
     statistics_.live_bytes -= size;
-    throw WorkError("out of memory: " + std::to_string(size) + " bytes asked for");
+    throw WorkError("out of memory: " + std::to_string(size) + " bytes requested");
   }
 
-  // Where there is no memory for the list's own entry, the block is not kept.
+  // Frees the block if there is no memory for the list entry.
   void give(void* block, std::size_t size) noexcept {
     ByAge surplus;
     bool kept = false;
@@ -102,7 +102,7 @@ class Cache {
         kept = true;
       } catch (const std::bad_alloc&) {
       }
-      while (statistics_.cached_bytes > kMostCached) drop_oldest(surplus);
+      while (statistics_.cached_bytes > kMaxCached) drop_oldest(surplus);
     }
     if (!kept) std::free(block);
     free_all(surplus);
@@ -132,10 +132,10 @@ class Cache {
     void* block;
     std::size_t size;
   };
-  using ByAge = std::list<Entry>;  // the oldest first
+  using ByAge = std::list<Entry>;  // oldest first
 
-  // Null: a fresh one is to be made.
-  void* taken(std::size_t size) {
+  // Returns null if a fresh block is needed.
+  void* take_cached(std::size_t size) {
     ByAge surplus;
     {
       const std::lock_guard lock(mutex_);
@@ -164,11 +164,12 @@ class Cache {
 
   void check_budget(std::size_t size) const {
     const std::size_t most = memory_budget(), live = statistics_.live_bytes;
-    if (size < kLeastRefused || in_parallel_for() || (live <= most && size <= most - live)) return;
-    throw WorkError("memory: the budget is " + memory_text(static_cast<double>(most)) +
-                    ", of which " + memory_text(static_cast<double>(live)) + " are in use; " +
-                    memory_text(static_cast<double>(size)) + " more would be needed (" +
-                    where_memory_is_set() + ")");
+    if (size < kMinLimitedBytes || in_parallel_for() || (live <= most && size <= most - live))
+      return;
+    throw WorkError("memory budget of " + memory_text(static_cast<double>(most)) +
+                    " exceeded: " + memory_text(static_cast<double>(live)) + " in use, " +
+                    memory_text(static_cast<double>(size)) + " more needed (" +
+                    memory_setting_name() + ")");
   }
 
   void keep(void* block, std::size_t size) {
@@ -178,7 +179,7 @@ class Cache {
     statistics_.cached_bytes += size;
   }
 
-  // Without asking for memory, of which there may be none.
+  // Must not allocate: memory may be exhausted.
   void drop_oldest(ByAge& surplus) {
     const auto oldest = by_age_.begin();
     auto& blocks = by_size_[oldest->size];
@@ -187,7 +188,7 @@ class Cache {
     surplus.splice(surplus.end(), by_age_, oldest);
   }
 
-  // Without the lock: giving pages back takes time.
+  // Call without the lock: returning pages to the system is slow.
   static void free_all(const ByAge& entries) {
     for (const Entry& entry : entries) std::free(entry.block);
   }
@@ -198,7 +199,7 @@ class Cache {
   StorageStatistics statistics_;
 };
 
-// Never destroyed: arrays with static lifetime may outlive everything else.
+// Never destroyed: arrays with static lifetime may outlive other static objects.
 Cache& cache() {
   static Cache& only = *new Cache;
   return only;

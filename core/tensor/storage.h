@@ -1,10 +1,10 @@
-// Memory for arrays: blocks from a cache of freed ones.
+// Memory for arrays, with a cache of freed blocks.
 //
-// Fresh pages cost about as much as the arithmetic that fills them, so freed blocks are kept by
-// size class, up to a limit, and handed out again. Large blocks ask for huge pages. With
-// AddressSanitizer every block is fresh, so that it sees uses of freed memory. With
-// ATTNSCOPE_GUARD_STORAGE in the environment, as in the tests, what is read behind a block's end is
-// no number, and what is written there ends the program.
+// Fresh pages cost about as much as the arithmetic that fills them. Freed blocks are therefore kept
+// by size class, up to a limit, and reused. Large blocks request huge pages. With AddressSanitizer
+// every block is fresh, so that it detects use after free. With ATTNSCOPE_GUARD_STORAGE in the
+// environment, as in the tests, reads past a block's end yield NaN and writes there abort the
+// program.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace attnscope {
 
 constexpr std::size_t kStorageAlignment = 64;
 
-// At least `bytes` bytes, aligned to kStorageAlignment, uninitialised. From any thread; the block
-// returns to the cache when the last handle goes. Throws WorkError when there is no memory, or none
-// left of the budget (core/base/memory_budget.h), but that not in bodies of parallel_for.
+// Returns at least `bytes` bytes, aligned to kStorageAlignment, uninitialised. Thread-safe; the
+// block returns to the cache with its last handle. WorkError if the system has no memory or,
+// outside parallel_for bodies, if the memory budget is exceeded (core/base/memory_budget.h).
 std::shared_ptr<void> allocate_block(std::size_t bytes);
 
-// The same without a handle, of at least `bytes` bytes, to be given back with the same number.
+// Like allocate_block() without a handle; give_block() requires the same `bytes`.
 void* take_block(std::size_t bytes);
 void give_block(void* block, std::size_t bytes) noexcept;
 
-// For std::vectors that grow with the text, so that they count.
+// Allocator for std::vectors that grow with the text, so that they count towards the budget.
 template <class T>
 struct StorageAllocator {
   using value_type = T;
@@ -40,15 +40,15 @@ template <class T>
 using StorageVector = std::vector<T, StorageAllocator<T>>;
 
 struct StorageStatistics {
-  std::size_t live_bytes = 0;     // handed out now
-  std::size_t peak_bytes = 0;     // handed out at most since the program or the count began
+  std::size_t live_bytes = 0;     // in use
+  std::size_t peak_bytes = 0;     // maximum of live_bytes since program start or reset
   std::size_t cached_bytes = 0;   // kept for reuse
-  std::size_t fresh_blocks = 0;   // asked from the system since the program began
-  std::size_t reused_blocks = 0;  // came out of the cache since then
+  std::size_t fresh_blocks = 0;   // allocated from the system since program start
+  std::size_t reused_blocks = 0;  // served from the cache since program start
 };
 StorageStatistics storage_statistics();
-void reset_peak_storage();  // counts the peak from what is handed out now
+void reset_peak_storage();  // sets peak_bytes to live_bytes
 
-void release_cached_storage();  // gives all that is kept back to the system
+void release_cached_storage();  // returns cached blocks to the system
 
 }  // namespace attnscope

@@ -42,7 +42,7 @@ Array<T>::Array(Shape shape) : shape_(std::move(shape)), size_(element_count(sha
 
 template <class T>
 Array<T> Array<T>::full(Shape shape, T value) {
-  constexpr Index kAtOnce = Index{1} << 22;  // memory that is touched first takes its time
+  constexpr Index kAtOnce = Index{1} << 22;  // first access to fresh pages is slow
   Array result(std::move(shape));
   for (Index first = 0; first < result.size(); first += kAtOnce) {
     check_stop();

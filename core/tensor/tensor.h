@@ -1,9 +1,9 @@
 // Dense row-major arrays with shared storage.
 //
-// An Array is a small handle: copying it shares the numbers, copy() duplicates them. Code that
-// hands an array on must not write to it afterwards; traces and models rely on that. Storage is
-// 64-byte aligned and comes from a cache of freed blocks (storage.h), so that a forward pass
-// that runs again reuses the memory of the one before.
+// An Array is a small handle: copying it shares the numbers, copy() duplicates them. Do not write
+// to an array after passing it on; traces and models rely on that. Storage is 64-byte aligned and
+// comes from a cache of freed blocks (storage.h), so that a repeated forward pass reuses the memory
+// of the previous one.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace attnscope {
 
 using Shape = std::vector<Index>;
 
-Index element_count(const Shape& shape);    // 1 for {}, 0 when any dimension is 0
+Index element_count(const Shape& shape);    // 1 for {}, 0 if any dimension is 0
 std::string to_string(const Shape& shape);  // "[4, 9, 16]"
 
 template <class T>
@@ -40,7 +40,7 @@ class Array {
   Index size() const { return size_; }
   bool empty() const { return size_ == 0; }
   bool defined() const { return storage_ != nullptr; }
-  bool unique() const { return storage_.use_count() == 1; }  // nobody else sees these numbers
+  bool unique() const { return storage_.use_count() == 1; }  // storage is not shared
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -65,7 +65,7 @@ class Array {
     return data_[offset(index...)];
   }
 
-  Array reshaped(Shape shape) const;            // same storage; sizes must agree
+  Array reshaped(Shape shape) const;            // same storage; element counts must agree
   Array slice(Index first, Index count) const;  // rows [first, first + count) of axis 0, shared
   Array copy() const;
 

@@ -1,5 +1,5 @@
-// Elementary functions without branches or calls, so that loops over them become vector code.
-// Errors are a few units in the last place; NaN stays NaN; limits are those of the functions.
+// Elementary functions without branches or calls, for automatic vectorisation. Errors are a few
+// units in the last place; NaN stays NaN; limits at infinity are exact.
 #pragma once
 
 #include <bit>
@@ -7,11 +7,11 @@
 
 namespace attnscope::vector_math {
 
-// Rounds to an integer by adding 1.5 * 2^23, below which floats have no fraction left.
+// Adding 1.5 * 2^23 rounds to an integer: floats of that size have no fraction.
 constexpr float kRounder = 12582912.0f;
 
-// Cephes' expf: x = n ln 2 + r, |r| <= ln 2 / 2, a polynomial for exp(r). 2^n is multiplied in
-// two steps, so that results near both ends of the range are right. Minus infinity gives 0.
+// Cephes' expf: x = n ln 2 + r, |r| <= ln 2 / 2, with a polynomial for exp(r). Multiplies by 2^n in
+// two steps, for correct results near both ends of the range. exp(-infinity) is 0.
 inline float exp(float x) {
   const float clamped = x < -104.0f ? -104.0f : (x > 89.0f ? 89.0f : x);
   const float shifted = clamped * 1.44269504f + kRounder;
@@ -37,7 +37,7 @@ inline float sigmoid(float x) {
   return 1.0f / (1.0f + exp(-x));
 }
 
-// Cephes' tanhf: a polynomial near 0, where 1 - 2 / (exp(2x) + 1) would cancel.
+// Cephes' tanhf: a polynomial near 0, where 1 - 2 / (exp(2x) + 1) loses precision.
 inline float tanh(float x) {
   const float s = x * x;
   float p = -5.70498872745e-3f;

@@ -14,7 +14,7 @@ bool has_word_character(std::string_view text) {
   return word.matches(text);
 }
 
-// Where the last character of text[0, end) begins.
+// Begin of the last character of text[0, end).
 std::size_t character_before(std::string_view text, std::size_t end) {
   std::size_t at = end - 1;
   while (at > 0 && end - at < 4 && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
@@ -56,15 +56,15 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens,
   }
 }
 
-const AddedToken* AddedTokens::of_id(std::int32_t id) const {
+const AddedToken* AddedTokens::find_id(std::int32_t id) const {
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : &tokens_[found->second];
 }
 
-// Whether a token stands where its content was found; with the white space that it takes along,
-// of which what is before `free` belongs to another.
-bool AddedTokens::fits(const AddedToken& token, std::string_view text, Span& span,
-                       std::size_t free) const {
+// True if a match satisfies the token's conditions. Extends `span` by stripped white space, but not
+// before `free`, the end of the previous token.
+bool AddedTokens::matches_at(const AddedToken& token, std::string_view text, Span& span,
+                             std::size_t free) const {
   if (token.single_word) {
     const std::size_t before = span.begin > 0 ? character_before(text, span.begin) : 0;
     if (has_word_character(text.substr(before, span.begin - before))) return false;
@@ -107,7 +107,7 @@ std::vector<AddedTokens::Part> AddedTokens::parts(std::string_view text, bool no
     const AddedToken& token = tokens_[matcher.tokens[static_cast<std::size_t>(number)]];
     Span span{at, at + size};
     at += size;
-    if (span.begin < read || !fits(token, text, span, read)) continue;
+    if (span.begin < read || !matches_at(token, text, span, read)) continue;
     if (read < span.begin) all.push_back({{read, span.begin}, -1});
     all.push_back({span, token.id});
     read = span.end;

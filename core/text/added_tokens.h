@@ -1,5 +1,5 @@
-// Tokens that are found in a text before anything else is done to it ("<|endoftext|>"), or right
-// after it was normalized.
+// Added tokens: matched in a text before any other step ("<|endoftext|>"), or right after
+// normalization.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace attnscope {
 struct AddedToken {
   std::string content;
   std::int32_t id = 0;
-  bool special = false;      // marks something, stands for no text
-  bool single_word = false;  // found only where no word goes on beside it
-  bool lstrip = false;       // takes the white space before it along
-  bool rstrip = false;       // ... behind it
-  bool normalized = false;   // found, normalized itself, in the normalized text
+  bool special = false;      // a marker, not text
+  bool single_word = false;  // matched only at word boundaries
+  bool lstrip = false;       // includes preceding white space
+  bool rstrip = false;       // includes following white space
+  bool normalized = false;   // its normalized form is matched in the normalized text
 };
 
 class AddedTokens {
@@ -30,24 +30,25 @@ class AddedTokens {
   AddedTokens() = default;
   AddedTokens(std::vector<AddedToken> tokens, const std::vector<NormalizerPtr>& normalizers);
 
-  const AddedToken* of_id(std::int32_t id) const;  // null: none has it
+  const AddedToken* find_id(std::int32_t id) const;  // null if absent
   const std::vector<AddedToken>& all() const { return tokens_; }
 
   struct Part {
     Span span;
-    std::int32_t id;  // -1: text
+    std::int32_t id;  // -1: plain text
   };
-  // All of a text; of several tokens at one place the longest is found.
+  // Splits a text into added tokens and plain text; the longest match at a position wins.
   std::vector<Part> parts(std::string_view text, bool normalized) const;
 
  private:
   struct Matcher {
     std::vector<std::string> contents;
-    std::vector<std::size_t> tokens;  // the number of each
+    std::vector<std::size_t> tokens;  // index of each content's token
     ByteTrie trie;
     std::array<bool, 256> starts{};  // first bytes
   };
-  bool fits(const AddedToken& token, std::string_view text, Span& span, std::size_t free) const;
+  bool matches_at(const AddedToken& token, std::string_view text, Span& span,
+                  std::size_t free) const;
 
   std::vector<AddedToken> tokens_;
   std::unordered_map<std::int32_t, std::size_t> by_id_;

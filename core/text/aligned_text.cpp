@@ -14,20 +14,20 @@ Span AlignedText::origin(Span part) const {
   return {origins_[part.begin].begin, origins_[part.end - 1].end};
 }
 
-void AlignedText::know_origins() {
+void AlignedText::store_origins() {
   if (!origins_.empty()) return;
   origins_.reserve(text_.size());
   for (std::size_t i = 0; i < text_.size(); ++i) origins_.push_back({at_ + i, at_ + i + 1});
 }
 
 void AlignedText::append(std::string_view bytes, Span origin) {
-  know_origins();
+  store_origins();
   text_ += bytes;
   origins_.insert(origins_.end(), bytes.size(), origin);
 }
 
 void AlignedText::append(const AlignedText& other, Span part) {
-  know_origins();
+  store_origins();
   text_.append(other.text_, part.begin, part.end - part.begin);
   if (!other.origins_.empty()) {
     const auto first = other.origins_.begin();
@@ -41,22 +41,22 @@ void AlignedText::append(const AlignedText& other, Span part) {
 }
 
 void AlignedText::rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped) {
-  AlignedText result = emptied();
+  AlignedText result = empty_copy();
   std::size_t at = 0;
-  Span last{at_, at_};  // the original of the character before `at`
-  const auto pass_over = [&] {
+  Span last{at_, at_};  // original bytes of the character before `at`
+  const auto skip_character = [&] {
     if (at >= text_.size()) return;
     const std::size_t size = character_at(text_, at).size;
     last = origin({at, at + size});
     at += size;
   };
-  for (std::size_t n = 0; n < dropped; ++n) pass_over();
+  for (std::size_t n = 0; n < dropped; ++n) skip_character();
   for (const NewCharacter& c : characters) {
     std::string bytes;
     append_character(bytes, c.code);
-    if (c.change <= 0) pass_over();
+    if (c.change <= 0) skip_character();
     const Span from = last;
-    for (int n = 0; n < -c.change; ++n) pass_over();
+    for (int n = 0; n < -c.change; ++n) skip_character();
     result.append(bytes, from);
   }
   *this = std::move(result);

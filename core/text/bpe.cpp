@@ -25,15 +25,15 @@ struct PairHash {
   }
 };
 
-// A distinct piece of the text, as it is merged so far.
+// A distinct piece of the text in its current state of merging.
 struct Word {
   std::vector<std::int32_t> ids;
-  std::int64_t count = 0;  // how often it occurs
+  std::int64_t count = 0;  // occurrences in the text
 };
 
 struct PairCount {
   std::int64_t count = 0;
-  std::vector<std::uint32_t> words;  // where it occurs, or did
+  std::vector<std::uint32_t> words;  // words that contain or contained the pair
 };
 
 struct Best {
@@ -59,14 +59,14 @@ std::vector<Word> distinct_pieces(std::string_view text) {
   return words;
 }
 
-// What a text's merges are, in the order in which they were learned.
-struct Learned {
+// Learned vocabulary and merges, in order of learning.
+struct LearnedVocabulary {
   std::vector<std::string> tokens;  // by id; the 256 bytes first
   std::vector<Pair> merges;
 };
 
-Learned bytes_alone() {
-  Learned learned;
+LearnedVocabulary byte_vocabulary() {
+  LearnedVocabulary learned;
   for (int b = 0; b < kBytes; ++b) learned.tokens.emplace_back(1, static_cast<char>(b));
   return learned;
 }
@@ -85,7 +85,7 @@ class Trainer {
     for (const auto& [pair, entry] : pairs_) queue_.push({entry.count, pair});
   }
 
-  // Merges the most frequent pair. False when there is none.
+  // Merges the most frequent pair. Returns false if there is none.
   bool merge() {
     while (!queue_.empty()) {
       const Best best = queue_.top();
@@ -93,22 +93,22 @@ class Trainer {
       const auto found = pairs_.find(best.pair);
       const std::int64_t now = found == pairs_.end() ? 0 : found->second.count;
       if (now == 0) continue;
-      if (now != best.count) {  // others took some of it since
+      if (now != best.count) {  // outdated by other merges
         queue_.push({now, best.pair});
         continue;
       }
       learned_.merges.push_back(best.pair);
-      merge_in_words(best.pair, id_of_merge(best.pair));
+      merge_in_words(best.pair, merge_id(best.pair));
       return true;
     }
     return false;
   }
 
-  const Learned& learned() const { return learned_; }
+  const LearnedVocabulary& learned() const { return learned_; }
 
  private:
-  // "a" + "bc" and "ab" + "c" are one token.
-  std::int32_t id_of_merge(Pair pair) {
+  // Reuses the id of an equal token: "a" + "bc" and "ab" + "c" are one token.
+  std::int32_t merge_id(Pair pair) {
     std::string token = learned_.tokens[static_cast<std::size_t>(pair.first)] +
                         learned_.tokens[static_cast<std::size_t>(pair.second)];
     const auto id = static_cast<std::int32_t>(learned_.tokens.size());
@@ -132,7 +132,7 @@ class Trainer {
     std::vector<Pair> fresh;
     for (const std::uint32_t w : places) merge_in_word(w, pair, id, fresh);
     pairs_.erase(pair);
-    // Only counts of pairs with `id` rose; those that fell are put right when their turn comes.
+    // Only counts of pairs with `id` rose; decreased counts are corrected in merge().
     std::sort(fresh.begin(), fresh.end());
     fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
     for (const Pair& p : fresh) {
@@ -160,19 +160,19 @@ class Trainer {
     ids = std::move(merged);
   }
 
-  Learned learned_ = bytes_alone();
+  LearnedVocabulary learned_ = byte_vocabulary();
   std::unordered_map<std::string, std::int32_t> ids_;
   std::vector<Word> words_;
   std::unordered_map<Pair, PairCount, PairHash> pairs_;
   std::priority_queue<Best> queue_;
 };
 
-// The tokenizer as a tokenizer.json, from which it is then made: saved and trained are the same.
-std::shared_ptr<const Tokenizer> made_from(const Learned& learned) {
+// Builds the tokenizer through tokenizer.json, so that a saved tokenizer equals the trained one.
+std::shared_ptr<const Tokenizer> build_tokenizer(const LearnedVocabulary& learned) {
   const auto list = [](std::string& lines, const std::string& line) {
     lines += (lines.empty() ? "\n   " : ",\n   ") + line;
   };
-  std::string vocabulary, merges;  // in the order of their ids, as others write them
+  std::string vocabulary, merges;  // ordered by id, as in published files
   for (std::size_t id = 0; id < learned.tokens.size(); ++id) {
     list(vocabulary, Json(to_byte_alphabet(learned.tokens[id])).dump() + ": " + std::to_string(id));
   }
@@ -233,11 +233,11 @@ std::shared_ptr<const Tokenizer> train_bpe(std::string_view text, std::int32_t v
     const auto learned = static_cast<double>(trainer.learned().tokens.size() - kBytes);
     if (progress) progress(learned / (vocabulary - kBytes));
   }
-  return made_from(trainer.learned());
+  return build_tokenizer(trainer.learned());
 }
 
 std::shared_ptr<const Tokenizer> byte_tokenizer() {
-  return made_from(bytes_alone());
+  return build_tokenizer(byte_vocabulary());
 }
 
 }  // namespace attnscope

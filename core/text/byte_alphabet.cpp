@@ -7,21 +7,21 @@
 namespace attnscope {
 namespace {
 
-bool stands_for_itself(int byte) {
+bool is_unmapped(int byte) {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
-constexpr int kHighestCode = 0x100 + 67;  // 68 bytes do not stand for themselves
+constexpr int kMaxCode = 0x100 + 67;  // 68 bytes are remapped
 
 struct Alphabet {
   std::array<std::string, 256> text;
-  std::array<int, kHighestCode + 1> byte;
+  std::array<int, kMaxCode + 1> byte;
 
   Alphabet() {
     byte.fill(-1);
     int next = 0x100;
     for (int b = 0; b < 256; ++b) {
-      const int code = stands_for_itself(b) ? b : next++;
+      const int code = is_unmapped(b) ? b : next++;
       byte[static_cast<std::size_t>(code)] = b;
       std::string& t = text[static_cast<std::size_t>(b)];
       if (code < 0x80) {
@@ -54,7 +54,7 @@ std::optional<std::string> from_byte_alphabet(std::string_view text) {
   std::string bytes;
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
-    if (c.code < 0 || c.code > kHighestCode) return std::nullopt;
+    if (c.code < 0 || c.code > kMaxCode) return std::nullopt;
     const int byte = alphabet().byte[static_cast<std::size_t>(c.code)];
     if (byte < 0) return std::nullopt;
     bytes += static_cast<char>(byte);

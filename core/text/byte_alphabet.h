@@ -7,11 +7,11 @@
 
 namespace attnscope {
 
-// " the" -> "Ġthe". Bytes 33 to 126, 161 to 172 and 174 to 255 stand for the character of the
-// same number, the others in order for those from U+0100 on.
+// " the" -> "Ġthe". Bytes 33 to 126, 161 to 172 and 174 to 255 map to the code point of the same
+// value, the others in order to code points from U+0100.
 std::string to_byte_alphabet(std::string_view bytes);
-const std::string& byte_letter(char byte);  // of one
-// Nothing when `text` holds a character outside the alphabet.
+const std::string& byte_letter(char byte);  // of a single byte
+// Empty optional if `text` has a character outside the alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view text);
 
 }  // namespace attnscope

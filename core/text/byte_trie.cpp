@@ -8,7 +8,7 @@ ByteTrie::ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> keys) 
   std::erase_if(keys, [](const auto& key) { return key.first.empty(); });
   if (keys.empty()) return;
   std::ranges::stable_sort(keys, {}, [](const auto& key) { return key.first; });
-  // Breadth first: each node stands for a range of the sorted keys with `depth` bytes in common.
+  // Breadth first: each node is a range of sorted keys with a common prefix of `depth` bytes.
   struct Range {
     std::size_t begin, end, depth;
   };

@@ -1,4 +1,4 @@
-// Which keys does a text begin with? Asked at every place of it.
+// Trie of byte strings: finds the keys that are prefixes of a text at a given position.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,10 @@ namespace attnscope {
 class ByteTrie {
  public:
   ByteTrie() = default;
-  // Keys with the number that stands for each; empty keys are left out, of equal keys the last one
-  // counts.
+  // Keys with their numbers. Ignores empty keys; the last of equal keys wins.
   explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> keys);
 
-  // Calls found(size, number) for each key that text[at...] begins with, the shortest first.
+  // Calls found(size, number) for each key that is a prefix of text[at...], shortest first.
   template <class Found>
   void prefixes(std::string_view text, std::size_t at, Found&& found) const {
     if (nodes_.empty()) return;
@@ -27,12 +26,12 @@ class ByteTrie {
       if (nodes_[node].number >= 0) found(i + 1 - at, nodes_[node].number);
     }
   }
-  // The size of the longest such key, and its number; 0: none.
+  // Size of the longest such key, 0 if none; sets `number` to its number.
   std::size_t longest(std::string_view text, std::size_t at, std::int32_t& number) const;
 
  private:
   struct Node {
-    std::uint32_t first = 0;  // its children lie one after the other
+    std::uint32_t first = 0;  // first child; children are contiguous
     std::uint16_t children = 0;
     unsigned char byte = 0;
     std::int32_t number = -1;

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kLongestPattern = 8192;
-constexpr std::uint32_t kMostSteps = 10'000'000;  // of one match
+constexpr std::size_t kMaxPattern = 8192;
+constexpr std::uint32_t kMaxSteps = 10'000'000;  // per match
 constexpr std::uint32_t kStepsPerByte = 1000;
 
 using Code = std::shared_ptr<pcre2_code>;
@@ -30,8 +30,8 @@ std::string message_of(int error) {
   return reinterpret_cast<const char*>(text);
 }
 
-Code compiled(const std::string& pattern, std::uint32_t options, std::string_view where,
-              std::string_view shown) {
+Code compile(const std::string& pattern, std::uint32_t options, std::string_view where,
+             std::string_view shown) {
   int error = 0;
   PCRE2_SIZE at = 0;
   std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context*)> context(
@@ -42,11 +42,11 @@ Code compiled(const std::string& pattern, std::uint32_t options, std::string_vie
                           PCRE2_UTF | options, &error, &at, context.get()),
             pcre2_code_free);
   if (!code) fail_with(where, shown, message_of(error));
-  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // without it matching is slower, no more
+  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // optional; failure only costs speed
   return code;
 }
 
-// What a thread needs to match with.
+// Per-thread matching buffers.
 struct Workspace {
   pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
   pcre2_match_context* context = pcre2_match_context_create(nullptr);
@@ -65,8 +65,8 @@ struct Workspace {
   Workspace& operator=(const Workspace&) = delete;
 };
 
-// The same length with a control character for each byte that belongs to none; `made` holds it
-// where that differs.
+// Replaces each invalid byte by a control character, keeping the length. `made` holds the result if
+// it differs from `text`.
 std::string_view valid_utf8(std::string_view text, std::string& made) {
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
@@ -88,7 +88,7 @@ struct Expression::Compiled {
     fast = pcre2_pattern_info(code.get(), PCRE2_INFO_JITSIZE, &size) == 0 && size > 0;
   }
 
-  // The first match from `at` on, in valid UTF-8.
+  // Finds the first match from `at` on. `text` must be valid UTF-8.
   int match(PCRE2_SPTR text, std::size_t size, std::size_t at, pcre2_match_data* data,
             pcre2_match_context* context) const {
     if (fast) {
@@ -101,24 +101,24 @@ struct Expression::Compiled {
 
   Code code;
   std::string pattern, where;
-  bool fast = false;  // is compiled to machine code
+  bool fast = false;  // compiled to machine code
 };
 
 Expression::Expression(std::string_view pattern, std::string_view where) {
-  if (pattern.size() > kLongestPattern) {
+  if (pattern.size() > kMaxPattern) {
     fail_with(where, pattern,
-              "expected at most " + std::to_string(kLongestPattern) + " bytes, found " +
+              "expected at most " + std::to_string(kMaxPattern) + " bytes, found " +
                   std::to_string(pattern.size()));
   }
   compiled_ = std::make_shared<const Compiled>(
-      compiled(pcre2_from_oniguruma(pattern, where), PCRE2_UCP | PCRE2_MULTILINE, where, pattern),
+      compile(pcre2_from_oniguruma(pattern, where), PCRE2_UCP | PCRE2_MULTILINE, where, pattern),
       pattern, where);
 }
 
 Expression Expression::literal(std::string_view text) {
   const std::string pattern(text);
   return Expression(
-      std::make_shared<const Compiled>(compiled(pattern, PCRE2_LITERAL, "", text), pattern, ""));
+      std::make_shared<const Compiled>(compile(pattern, PCRE2_LITERAL, "", text), pattern, ""));
 }
 
 bool Expression::matches(std::string_view text) const {
@@ -134,9 +134,9 @@ void Expression::each(std::string_view text,
   std::string made;
   const std::string_view subject = valid_utf8(text, made);
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
-  const auto most = kStepsPerByte * (std::min<std::size_t>(subject.size(), kMostSteps) + 100);
+  const auto most = kStepsPerByte * (std::min<std::size_t>(subject.size(), kMaxSteps) + 100);
   pcre2_set_match_limit(workspace.context,
-                        static_cast<std::uint32_t>(std::min<std::size_t>(most, kMostSteps)));
+                        static_cast<std::uint32_t>(std::min<std::size_t>(most, kMaxSteps)));
   const auto latest =
       Clock::now() + std::chrono::seconds(2) + std::chrono::microseconds(10 * subject.size());
   const PCRE2_SIZE* found = pcre2_get_ovector_pointer(workspace.data);
@@ -145,13 +145,13 @@ void Expression::each(std::string_view text,
     const int rc = compiled_->match(bytes, subject.size(), at, workspace.data, workspace.context);
     if (rc == PCRE2_ERROR_NOMATCH) return;
     if (rc < 0) {
-      fail_with(compiled_->where, compiled_->pattern, "matching a text failed: " + message_of(rc));
+      fail_with(compiled_->where, compiled_->pattern, "matching failed: " + message_of(rc));
     }
     if (n % 256 == 0 && Clock::now() > latest) {
-      fail_with(compiled_->where, compiled_->pattern, "matching a text takes too long");
+      fail_with(compiled_->where, compiled_->pattern, "matching takes too long");
     }
     const std::size_t begin = std::min(found[0], found[1]), end = found[1];
-    if (begin == end && end == last_end) {  // nothing, where the last match ended
+    if (begin == end && end == last_end) {  // an empty match at the end of the previous one
       at += at < subject.size() ? character_at(subject, at).size : 1;
       continue;
     }

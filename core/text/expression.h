@@ -1,4 +1,4 @@
-// Regular expressions as published tokenizers write them: Oniguruma's (Ruby) syntax, run by PCRE2.
+// Regular expressions of published tokenizers: Oniguruma (Ruby) syntax, executed by PCRE2.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@ namespace attnscope {
 
 class Expression {
  public:
-  // InputError, beginning with `where`, on an expression that is faulty, too large, or means
-  // something that cannot be said alike.
+  // InputError, beginning with `where`, for an invalid or too large expression, or one without an
+  // equivalent in PCRE2.
   Expression(std::string_view pattern, std::string_view where);
-  static Expression literal(std::string_view text);  // of which no character means anything else
+  static Expression literal(std::string_view text);  // matches `text` itself
 
-  // The matches that do not overlap, in order, as bytes [begin, end) of the text. Bytes that belong
-  // to no character match as a control character would. InputError when a match takes too many
-  // steps, or all of them too long.
+  // Calls match(begin, end) for the non-overlapping matches, in order, in bytes. Invalid bytes
+  // match like control characters. InputError if a match needs too many steps or all matches too
+  // much time.
   void each(std::string_view text,
             const std::function<void(std::size_t begin, std::size_t end)>& match) const;
-  bool matches(std::string_view text) const;  // somewhere
+  bool matches(std::string_view text) const;  // anywhere in the text
 
  private:
   struct Compiled;
@@ -28,8 +28,8 @@ class Expression {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-// The same in PCRE2's syntax (with UTF, UCP and MULTILINE): \s, \d, \w, \h and \b by Unicode's
-// properties, scripts by Script alone, sets within sets and "&&", {n,m}+ as a repetition of a
+// Translates a pattern to PCRE2 syntax (with UTF, UCP and MULTILINE): \s, \d, \w, \h and \b by
+// Unicode properties, scripts by Script only, nested sets and "&&", {n,m}+ as a repetition of a
 // repetition. InputError as above.
 std::string pcre2_from_oniguruma(std::string_view pattern, std::string_view where);
 

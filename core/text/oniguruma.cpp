@@ -1,5 +1,5 @@
-// Where Oniguruma's syntax and PCRE2's part: https://github.com/kkos/oniguruma/blob/master/doc/RE
-// and pcre2pattern(3).
+// Translation from Oniguruma to PCRE2 syntax. References:
+// https://github.com/kkos/oniguruma/blob/master/doc/RE and pcre2pattern(3).
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
 constexpr const char* kHexDigit = "0-9A-Fa-f";
 
-// Names as they are compared: without "_", "-" and spaces, in small letters.
+// Canonical form of a property name: lower case, without "_", "-" and spaces.
 std::string plain_name(std::string_view name) {
   std::string plain;
   for (const char c : name) {
@@ -27,7 +27,7 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-// What stands within [] for a POSIX bracket or the property of its name.
+// PCRE2 set items, without [], for POSIX brackets and the properties of the same names.
 const std::map<std::string, std::string>& posix_sets() {
   static const std::map<std::string, std::string> sets = {{"alnum", R"(\p{Alphabetic}\p{Nd})"},
                                                           {"alpha", R"(\p{Alphabetic})"},
@@ -87,7 +87,7 @@ const std::map<std::string, std::string>& category_names() {
   return names;
 }
 
-// Whether PCRE2 knows the property.
+// True if PCRE2 supports the property.
 bool is_known(const std::string& property) {
   const std::string pattern = "\\p{" + property + "}";
   int error = 0;
@@ -108,7 +108,7 @@ class Translation {
   }
 
  private:
-  // Characters that a set holds: those within [] and further expressions of one character.
+  // A character set: items inside [] and further single-character expressions.
   struct Set {
     std::string items;
     std::vector<std::string> others;
@@ -175,13 +175,13 @@ class Translation {
         return;
       }
     }
-    if (peek() == '<' || peek() == '\'') {  // a name, which goes on as it is
+    if (peek() == '<' || peek() == '\'') {  // a named group, copied unchanged
       out_ += in_[at_++];
       return;
     }
     std::size_t end = in_.find_first_not_of("i-", at_);
     if (end == at_ || end == in_.npos || (in_[end] != ':' && in_[end] != ')')) {
-      fail("a group that begins so");
+      fail("this kind of group");
     }
     out_ += in_.substr(at_, end - at_);
     at_ = end;
@@ -217,12 +217,12 @@ class Translation {
     const bool exact = counts.find(',') == counts.npos;
     if (peek() == '?' && !exact) {
       out_ += in_[at_++];
-    } else if (peek() == '+' || peek() == '?' || peek() == '*') {  // of the whole, again
+    } else if (peek() == '+' || peek() == '?' || peek() == '*') {  // a repetition of the repetition
       out_ = out_.substr(0, atom_) + "(?:" + out_.substr(atom_) + ")";
     }
   }
 
-  // Behind the backslash, outside of a set.
+  // Translates an escape outside a set, after the backslash.
   std::string escape() {
     const char c = peek();
     const std::string word = kWord, around = "(?:(?<=[" + word + "])(?![" + word + "])|(?<![" +
@@ -257,7 +257,7 @@ class Translation {
     return one.others.empty() && is_single(one.items) ? one.items : one.expression();
   }
 
-  // Whether the items need no [] around them.
+  // True if the items need no surrounding [].
   static bool is_single(const std::string& items) {
     if (items.starts_with("\\p{") || items.starts_with("\\P{") || items.starts_with("\\x{")) {
       return items.find('}') == items.size() - 1;
@@ -265,9 +265,9 @@ class Translation {
     return items.size() == 2 && items[0] == '\\';
   }
 
-  // Behind the backslash, within a set or as one.
+  // Translates an escape that denotes a set of characters, after the backslash.
   void set_escape(Set& to) {
-    if (at_ >= in_.size()) fail("a backslash");
+    if (at_ >= in_.size()) fail("a trailing backslash");
     const char c = in_[at_++];
     switch (c) {
       case 'w':
@@ -379,7 +379,7 @@ class Translation {
     add(plain);
   }
 
-  // "[:alpha:]", of which the bracket was read.
+  // Reads "[:alpha:]" after the opening bracket.
   bool posix(Set& to) {
     const std::size_t end = in_.find(":]", at_);
     if (peek() != ':' || end == in_.npos) return false;
@@ -397,14 +397,14 @@ class Translation {
     return true;
   }
 
-  // Behind the opening bracket, to behind the closing one.
+  // Translates a set, from after the opening bracket to after the closing one.
   std::string set() {
-    if (++depth_ > 64) fail("a set so deep within others");
+    if (++depth_ > 64) fail("a set nested this deeply");
     const bool negated = take("^");
     std::vector<Set> operands(1);  // of "&&"
     bool first = true;
     while (true) {
-      if (at_ >= in_.size()) fail("a set without its end");
+      if (at_ >= in_.size()) fail("an unterminated set");
       Set& now = operands.back();
       const char c = in_[at_];
       if (c == ']' && !first) break;
@@ -439,8 +439,8 @@ class Translation {
   std::string_view in_, where_;
   std::string out_;
   std::size_t at_ = 0;
-  std::size_t atom_ = 0;             // where in out_ what a quantifier repeats begins
-  std::vector<std::size_t> groups_;  // where in out_ those that are open begin
+  std::size_t atom_ = 0;             // begin in out_ of the operand of a quantifier
+  std::vector<std::size_t> groups_;  // begins in out_ of the open groups
   int depth_ = 0;
 };
 

@@ -11,7 +11,7 @@ class Pipeline final : public Tokenizer {
   explicit Pipeline(PipelineSteps steps)
       : steps_(std::move(steps)), added_(std::move(steps_.added), steps_.normalizers) {
     for (std::int32_t id = 0; id < steps_.vocabulary->size(); ++id) {
-      const AddedToken* token = added_.of_id(id);
+      const AddedToken* token = added_.find_id(id);
       bytes_.push_back(token ? token->content : steps_.decoder.bytes(steps_.vocabulary->token(id)));
     }
   }
@@ -20,12 +20,12 @@ class Pipeline final : public Tokenizer {
   std::int32_t vocabulary_size() const override { return steps_.vocabulary->size(); }
 
   std::vector<Token> encode(std::string_view text) const override {
-    std::vector<EncodedText> texts;  // a list in braces would be copied
-    texts.push_back(encoded(text));
-    return assembled(steps_.around.single, texts);
+    std::vector<EncodedText> texts;  // an initializer list would copy
+    texts.push_back(encode_text(text));
+    return assemble(steps_.around.single, texts);
   }
   std::vector<Token> encode_pair(std::string_view first, std::string_view second) const override {
-    return assembled(steps_.around.pair, {encoded(first), encoded(second)});
+    return assemble(steps_.around.pair, {encode_text(first), encode_text(second)});
   }
 
   std::string bytes(std::int32_t id) const override {
@@ -41,12 +41,12 @@ class Pipeline final : public Tokenizer {
   std::string label(std::int32_t id) const override {
     const std::string stands_for = bytes(id);  // checks the id
     const std::string& written = steps_.vocabulary->token(id);
-    const bool shown = steps_.shows_written && !written.empty();
+    const bool shown = steps_.labels_as_written && !written.empty();
     return visible(shown ? written : stands_for);
   }
 
   bool is_special(std::int32_t id) const override {
-    const AddedToken* token = added_.of_id(id);
+    const AddedToken* token = added_.find_id(id);
     return (token != nullptr && token->special) || steps_.marks.contains(id);
   }
   std::int32_t id_of(std::string_view written) const override {
@@ -59,7 +59,7 @@ class Pipeline final : public Tokenizer {
   }
 
  private:
-  EncodedText encoded(std::string_view text) const {
+  EncodedText encode_text(std::string_view text) const {
     EncodedText result{{}, text.size()};
     for (const auto& part : added_.parts(text, false)) {
       if (part.id >= 0) {
@@ -72,7 +72,7 @@ class Pipeline final : public Tokenizer {
     return result;
   }
 
-  // Of text without added tokens, except those that are found only once it is normalized.
+  // Tokenizes text between added tokens, and finds added tokens in its normalized form.
   void add_stretch(AlignedText text, std::vector<Token>& tokens) const {
     for (const NormalizerPtr& normalizer : steps_.normalizers) normalizer->apply(text);
     const std::vector<AddedTokens::Part> parts = added_.parts(text.text(), true);

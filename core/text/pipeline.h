@@ -1,6 +1,5 @@
-// A tokenizer as a chain of steps: added tokens are found, what lies between is normalized and
-// split into pieces, a model gives the tokens of each piece, and a template says what stands around
-// them.
+// A tokenizer as a sequence of steps: finds added tokens, normalizes the text between them, splits
+// it into pieces, encodes each piece with a model, and adds special tokens by a template.
 #pragma once
 
 #include <map>
@@ -27,11 +26,10 @@ struct PipelineSteps {
   TokenModelPtr model;
   Template around;
   Decoder decoder;
-  bool shows_written = false;  // labels are as the vocabulary writes tokens ("##ing")
-  std::set<std::int32_t>
-      marks;               // tokens that stand for no text, besides added ones that are special
-  std::int32_t mask = -1;  // the token that stands for a hidden word
-  std::map<std::string, std::string> files;  // what save() writes, by name
+  bool labels_as_written = false;            // labels show tokens as in the vocabulary ("##ing")
+  std::set<std::int32_t> marks;              // special tokens in addition to special added tokens
+  std::int32_t mask = -1;                    // the mask token; -1: none
+  std::map<std::string, std::string> files;  // contents written by save(), by name
 };
 
 std::shared_ptr<const Tokenizer> pipeline_tokenizer(PipelineSteps steps);

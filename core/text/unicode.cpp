@@ -16,7 +16,7 @@ Character character_at(std::string_view text, std::size_t at) {
 
 namespace {
 
-constexpr std::int32_t kBrokenByte = 0x110000;  // the code of the byte 0
+constexpr std::int32_t kBrokenByte = 0x110000;  // code of an invalid byte 0
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Characters of UTF-8 text that may be broken.
+// Characters of possibly invalid UTF-8 text.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,28 @@
 namespace attnscope {
 
 struct Character {
-  std::int32_t code = -1;  // -1: a byte that belongs to no valid character
+  std::int32_t code = -1;  // -1: an invalid byte
   std::size_t size = 1;    // bytes
 };
-// The character at text[at]; at < text.size(). Overlong forms, surrogates and codes above
-// U+10FFFF are not valid.
+// The character at text[at]; at < text.size(). Overlong forms, surrogates and codes above U+10FFFF
+// are invalid.
 Character character_at(std::string_view text, std::size_t at);
 
-// The code at text[at], with `at` moved behind it. A byte that belongs to no character has a code
-// of its own beyond all others, which append_character() writes as that byte again.
+// Returns the code point at text[at] and advances `at`. An invalid byte gets a code above U+10FFFF,
+// which append_character() writes as that byte again.
 std::int32_t next_code(std::string_view text, std::size_t& at);
 void append_character(std::string& text, std::int32_t code);
 
-bool is_white_space(std::int32_t code);  // Unicode's White_Space
+bool is_white_space(std::int32_t code);  // Unicode White_Space
 
 enum class CharacterClass { Letter, Number, Space, Other };
-// Unicode's L, N and White_Space; bytes that belong to no character are Other.
+// Unicode L, N and White_Space; invalid bytes are Other.
 CharacterClass class_of(std::int32_t code);
 
-// The bytes that a character as a reader knows it begins with, a letter with its accents or an
-// emoji of several parts (Unicode's grapheme clusters), in order. Bytes of no character are one
-// each.
+// Start offsets of Unicode's extended grapheme clusters (user-perceived characters: a letter with
+// its accents, an emoji of several parts), in order. Each invalid byte is one cluster.
 std::vector<std::size_t> cluster_starts(std::string_view text);
 
-bool is_control(std::int32_t code);  // Unicode's Cc, Cf, Zl, Zp and what is unassigned or private
+bool is_control(std::int32_t code);  // Unicode Cc, Cf, Zl, Zp, unassigned and private
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// How many bytes a character has that begins so; 0 when none does.
+// Length of a character with this first byte; 0 if invalid.
 std::size_t expected_size(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -17,11 +17,11 @@ std::size_t expected_size(unsigned char first) {
   return 0;
 }
 
-// Whether more bytes could make a character of these.
-bool may_go_on(std::string_view bytes) {
+// True if more bytes could complete a valid character.
+bool may_continue(std::string_view bytes) {
   const std::size_t size = expected_size(static_cast<unsigned char>(bytes[0]));
   if (bytes.size() >= size) return false;
-  // Which second bytes are valid depends on the first: some only below, some only above 0xA0.
+  // The valid second bytes depend on the first: for some only those below or above 0xA0.
   for (const char filler : {'\x80', '\xBF'}) {
     std::string whole(bytes);
     whole.resize(size, filler);
@@ -33,24 +33,24 @@ bool may_go_on(std::string_view bytes) {
 }  // namespace
 
 std::string Utf8Stream::push(std::string_view bytes) {
-  waiting_ += bytes;
+  pending_ += bytes;
   std::string text;
   std::size_t at = 0;
-  while (at < waiting_.size()) {
-    const std::string_view rest = std::string_view(waiting_).substr(at);
+  while (at < pending_.size()) {
+    const std::string_view rest = std::string_view(pending_).substr(at);
     const Character character = character_at(rest, 0);
-    if (character.code < 0 && may_go_on(rest)) break;
+    if (character.code < 0 && may_continue(rest)) break;
     text += character.code < 0 ? kReplacement : rest.substr(0, character.size);
     at += character.size;
   }
-  waiting_.erase(0, at);
+  pending_.erase(0, at);
   return text;
 }
 
 std::string Utf8Stream::finish() {
   std::string text;
-  for (std::size_t n = 0; n < waiting_.size(); ++n) text += kReplacement;
-  waiting_.clear();
+  for (std::size_t n = 0; n < pending_.size(); ++n) text += kReplacement;
+  pending_.clear();
   return text;
 }
 

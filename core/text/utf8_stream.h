@@ -1,4 +1,4 @@
-// Text that comes in pieces which may end within a character.
+// Decodes a stream of UTF-8 whose chunks may end inside a character.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@ namespace attnscope {
 
 class Utf8Stream {
  public:
-  // What can be shown by now: whole characters. Bytes that can belong to none are U+FFFD, one for
-  // each; the beginning of a character waits for its rest.
+  // Appends bytes and returns the complete characters so far. Each invalid byte becomes U+FFFD; an
+  // incomplete character is kept for the next call.
   std::string push(std::string_view bytes);
-  // What is left at the end, likewise as U+FFFD.
+  // Returns the remaining bytes as U+FFFD.
   std::string finish();
 
  private:
-  std::string waiting_;
+  std::string pending_;
 };
 
 }  // namespace attnscope

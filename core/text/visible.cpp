@@ -31,7 +31,7 @@ std::string visible(std::string_view bytes) {
   const std::size_t last = bytes.find_last_not_of(' ');
   const std::size_t word_end = last == std::string_view::npos ? 0 : last + 1;
   std::string text;
-  bool after_number = false;  // bytes in a row stand apart
+  bool after_number = false;  // separates consecutive numbers by a space
   for (std::size_t at = 0; at < bytes.size();) {
     const Character c = character_at(bytes, at);
     const bool is_number = c.code < 0 || (is_control(c.code) && c.code != '\n' && c.code != '\t');

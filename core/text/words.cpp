@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Letters of scripts that put no spaces between words.
+// Letters of scripts without spaces between words.
 bool is_unspaced(std::int32_t c) {
   const auto within = [c](std::int32_t first, std::int32_t last) {
     return c >= first && c <= last;
@@ -20,12 +20,12 @@ bool is_unspaced(std::int32_t c) {
          within(0x1780, 0x17ff) ||  // Khmer
          within(0x3040, 0x30ff) ||  // Hiragana, Katakana
          within(0x3400, 0x9fff) ||  // Chinese characters
-         within(0xf900, 0xfaff) ||  // ... and their compatible forms
+         within(0xf900, 0xfaff) ||  // CJK compatibility ideographs
          within(0xff66, 0xff9f) ||  // halfwidth Katakana
          within(0x20000, 0x3ffff);  // rarer Chinese characters
 }
 
-// What a character, with the accents that go with it, is to the words around it.
+// Role of a character, with its combining accents, in a word.
 enum class Kind { Space, Letter, Number, Connector, Apostrophe, Point, Other };
 
 Kind kind_of(std::int32_t code) {
@@ -44,30 +44,30 @@ Kind kind_of(std::int32_t code) {
   }
 }
 
-bool is_of_words(Kind kind) {
+bool is_word_kind(Kind kind) {
   return kind == Kind::Letter || kind == Kind::Number || kind == Kind::Connector;
 }
 
-// A text that holds no special tokens, by characters as readers know them.
+// Text without special tokens, by grapheme clusters.
 class Text {
  public:
   explicit Text(std::string_view bytes) : starts_(cluster_starts(bytes)) {
     for (const std::size_t at : starts_) kinds_.push_back(kind_of(character_at(bytes, at).code));
-    // Line ends and tabs are spaces to Unicode, but belong to no word.
+    // Unicode counts line ends and tabs as spaces, but they belong to no word.
     for (std::size_t n = 0; n < starts_.size(); ++n) {
       spaces_.push_back(class_of(character_at(bytes, starts_[n]).code) == CharacterClass::Space);
     }
   }
 
-  // Whether what begins at this byte, which is not the first, goes on with the word before it.
-  bool goes_on(std::size_t byte) const {
+  // True if the character at this byte (> 0) continues the word before it.
+  bool continues_word(std::size_t byte) const {
     const auto found = std::ranges::lower_bound(starts_, byte);
-    if (found == starts_.end() || *found != byte) return true;  // within a character
+    if (found == starts_.end() || *found != byte) return true;  // inside a cluster
     const auto at = found - starts_.begin();
     const Kind before = kind(at - 1), after = kind(at);
     if (spaces_[static_cast<std::size_t>(at)]) return false;
     if (before == Kind::Space) return true;
-    if (is_of_words(before) && is_of_words(after)) return true;
+    if (is_word_kind(before) && is_word_kind(after)) return true;
     return is_between(at, Kind::Apostrophe, Kind::Letter) ||
            is_between(at, Kind::Point, Kind::Number);
   }
@@ -77,12 +77,12 @@ class Text {
     const bool inside = at >= 0 && at < static_cast<std::ptrdiff_t>(kinds_.size());
     return inside ? kinds_[static_cast<std::size_t>(at)] : Kind::Other;
   }
-  // Whether the place before `at` is next to a mark that stands between two of these.
+  // True if the position before `at` is next to a `mark` between two characters of kind `around`.
   bool is_between(std::ptrdiff_t at, Kind mark, Kind around) const {
-    const auto stands_at = [&](std::ptrdiff_t n) {
+    const auto is_mark = [&](std::ptrdiff_t n) {
       return kind(n) == mark && kind(n - 1) == around && kind(n + 1) == around;
     };
-    return stands_at(at) || stands_at(at - 1);
+    return is_mark(at) || is_mark(at - 1);
   }
 
   std::vector<std::size_t> starts_;
@@ -90,7 +90,7 @@ class Text {
   std::vector<bool> spaces_;
 };
 
-// Some vocabularies have the space behind a word with it: "low" is followed by "er", "low " is not.
+// True for a piece with a trailing space, which ends its word: "low " is not continued by "er".
 bool ends_word(const std::string& piece) {
   return piece.ends_with(' ') && piece.find_first_not_of(' ') != piece.npos;
 }
@@ -100,20 +100,20 @@ bool ends_word(const std::string& piece) {
 std::vector<bool> begins_word(const std::vector<WordPiece>& pieces) {
   std::vector<bool> begins(pieces.size(), true);
   for (std::size_t first = 0; first < pieces.size();) {
-    const auto stands_alone = [&](std::size_t n) {
+    const auto is_separate = [&](std::size_t n) {
       return pieces[n].special || pieces[n].bytes.empty();
     };
-    if (stands_alone(first)) {
+    if (is_separate(first)) {
       ++first;
       continue;
     }
     std::size_t last = first;
     std::string bytes;
-    while (last < pieces.size() && !stands_alone(last)) bytes += pieces[last++].bytes;
+    while (last < pieces.size() && !is_separate(last)) bytes += pieces[last++].bytes;
     const Text text(bytes);
     std::size_t at = 0;
     for (std::size_t n = first; n < last; ++n) {
-      if (at > 0) begins[n] = ends_word(pieces[n - 1].bytes) || !text.goes_on(at);
+      if (at > 0) begins[n] = ends_word(pieces[n - 1].bytes) || !text.continues_word(at);
       at += pieces[n].bytes.size();
     }
     first = last;

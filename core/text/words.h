@@ -1,14 +1,13 @@
-// Which tokens are pieces of one word: the one place that says what a word is.
+// Grouping of tokens into words; the single definition of a word.
 //
-// The tokens' texts are put together, and a token goes on with the word before it where the text
-// has no word's end between them:
-// - within a character (its bytes can be tokens), or between a letter and its accent;
+// A token continues the word before it if the concatenated text has no word boundary between them:
+// - inside a character (tokens can be single bytes), or between a letter and its accent;
 // - between letters, numbers and "_": "sa" "il" "or", "GPT" "2";
-// - around an apostrophe between letters ("don" "'t") and a point or comma between numbers;
-// - after a space: it belongs to what follows ("␣" "boat"), and so begins a word; where a token has
-//   it behind its letters ("low␣" "er") the word ends with it.
-// All else stands alone: punctuation, line ends, tabs, special tokens. In scripts without spaces
-// between words (Chinese, Japanese, Thai, ...) tokens stay as they are.
+// - around an apostrophe between letters ("don" "'t"), and a point or comma between numbers;
+// - after a space: a space belongs to the next token ("␣" "boat") and begins a word; a token with a
+//   trailing space ("low␣" "er") ends its word.
+// Punctuation, line ends, tabs and special tokens are words of their own, and so are all tokens in
+// scripts without spaces between words (Chinese, Japanese, Thai, ...).
 #pragma once
 
 #include <string>
@@ -17,11 +16,11 @@
 namespace attnscope {
 
 struct WordPiece {
-  std::string bytes;     // what the token stands for
-  bool special = false;  // it marks something, and is no text
+  std::string bytes;     // the token's text
+  bool special = false;  // a marker, not text
 };
 
-// For each piece whether a word begins with it. A piece is never cut, whatever it holds.
+// True for each piece that begins a word. Never splits a piece.
 std::vector<bool> begins_word(const std::vector<WordPiece>& pieces);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Where in a model, and when, something was recorded.
+// Address: the place in a model, and the time, at which something was recorded.
 #pragma once
 
 #include <string>
@@ -13,26 +13,26 @@ enum class AttentionKind { Self, Cross };
 struct Address {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
-  Index segment = 0;  // of a text that is read in segments
-  Index step = 0;     // of a recurrence over depth, from 1; in generation the number of the pass
+  Index segment = 0;  // of a text read in segments
+  Index step = 0;     // of a recurrence over depth, from 1; in generation the forward pass
   Index layer = 0;
   Index group = 0;  // head group within the layer
   auto operator<=>(const Address&) const = default;
 };
 
-// Which parts of their addresses tell a model's taps apart, beside layer and group; the kind is
-// that of the decoder alone.
+// Address components, other than layer and group, that take several values in a model. `kind`
+// refers to the decoder.
 struct AddressParts {
   bool stack = false, kind = false, segment = false, step = false;
 };
 
-// A tensor that belongs to a place in the model: "gate.attention", "state".
+// A tensor with an address and a name: "gate.attention", "state".
 template <class Numbers>
 struct Located {
   std::string name;
   Address address;
   Numbers values;
-  bool by_head = false;  // the first axis is that of the heads: those of a layer stand together
+  bool by_head = false;  // the first axis is that of heads; groups of a layer are concatenated
 };
 
 }  // namespace attnscope

@@ -30,22 +30,22 @@ AttentionKind kind_from_name(const std::string& name, const std::string& what) {
   throw InputError(what + ": expected self or cross, found \"" + name + "\"");
 }
 
-std::string part_words(const AddressParts& parts, const TracePart& part) {
+std::string describe_part(const AddressParts& parts, const TracePart& part) {
   std::string words;
   const auto add = [&words](const std::string& word) {
     if (!words.empty()) words += ", ";
     words += word;
   };
   if (parts.stack) add(name_of(part.stack));
-  // An encoder has one kind alone.
+  // An encoder has self-attention only.
   if (parts.kind && part.stack == Stack::Decoder) add(name_of(part.kind) + "-attention");
   if (parts.step) add("step " + std::to_string(part.step));
   if (parts.segment) add("segment " + std::to_string(part.segment));
   return words;
 }
 
-std::string place_words(const AddressParts& parts, const HeadRef& at) {
-  std::string words = part_words(parts, at.part);
+std::string describe_head(const AddressParts& parts, const HeadRef& at) {
+  std::string words = describe_part(parts, at.part);
   if (!words.empty()) words += ", ";
   return words + "layer " + std::to_string(at.layer) + ", head " + std::to_string(at.head);
 }

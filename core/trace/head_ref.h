@@ -1,4 +1,4 @@
-// What a view, an intervention, a statistic or a claim points at: a head, and of what it is one.
+// References to attention heads, as used by views, interventions, statistics and claims.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-// The attention of one stack and kind, in one step and one segment: within it layers and heads are
-// counted.
+// The attention of one stack and kind, in one step and one segment. Layers and heads are numbered
+// within it.
 struct TracePart {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
@@ -25,8 +25,8 @@ struct HeadRef {
   auto operator<=>(const HeadRef&) const = default;
 };
 
-// What of a part a person has named. The rest is the first that a run has; of several stacks the
-// decoder, of several kinds self-attention.
+// Components of a TracePart that the user has selected. The others default to the first that the
+// run has, with decoder before encoder and self-attention before cross-attention.
 struct PartChoice {
   std::optional<Stack> stack{};
   std::optional<AttentionKind> kind{};
@@ -34,9 +34,9 @@ struct PartChoice {
   bool operator==(const PartChoice&) const = default;
 };
 
-// What can be chosen in place of a part's stack, kind, step and segment, the others as they are:
-// each in order, with its own.
-struct PartOffer {
+// Alternatives to a part's stack, kind, step and segment, with the other components unchanged.
+// Ascending, including the part's own.
+struct PartAlternatives {
   std::vector<Stack> stacks;
   std::vector<AttentionKind> kinds;
   std::vector<Index> steps, segments;
@@ -44,14 +44,14 @@ struct PartOffer {
 
 std::string name_of(Stack stack);         // "encoder"
 std::string name_of(AttentionKind kind);  // "cross"
-// By name. InputErrors begin with `what`.
+// Inverse of name_of(). InputErrors begin with `what`.
 Stack stack_from_name(const std::string& name, const std::string& what);
 AttentionKind kind_from_name(const std::string& name, const std::string& what);
 
-// "decoder, cross-attention", "step 3": what of it tells a model's attention apart. Empty where the
-// model has one part alone.
-std::string part_words(const AddressParts& parts, const TracePart& part);
+// "decoder, cross-attention", "step 3": the components that take several values in the model. Empty
+// if the model has a single part.
+std::string describe_part(const AddressParts& parts, const TracePart& part);
 // "decoder, cross-attention, layer 2, head 1".
-std::string place_words(const AddressParts& parts, const HeadRef& at);
+std::string describe_head(const AddressParts& parts, const HeadRef& at);
 
 }  // namespace attnscope

@@ -14,11 +14,11 @@ namespace {
 
 using Kind = Intervention::Kind;
 
-constexpr Index kMostToken = 2147483647;
-constexpr std::size_t kMostInterventions = 4096;
-const std::vector<std::string> kKinds = {"off", "forbid", "force", "replace"};  // as Kind counts
+constexpr Index kMaxToken = 2147483647;
+constexpr std::size_t kMaxInterventions = 4096;
+const std::vector<std::string> kKinds = {"off", "forbid", "force", "replace"};  // indexed by Kind
 
-// The numbers of each kind, in the order in which they are written.
+// Numeric members of each kind, in the order in which they are written.
 struct Number {
   const char* key;
   Index Intervention::*member;
@@ -38,13 +38,13 @@ const std::vector<Number>& numbers(Kind kind) {
   throw InputError("intervene: expected " + expected + ", found \"" + std::string(found) + "\"");
 }
 
-// What must be there.
+// Checks that all required members are set.
 void check_complete(const Intervention& i, std::string_view path) {
   const auto need = [&](bool there, const char* what) {
     if (!there) throw InputError(std::string(path) + ": expected " + what + ", found nothing");
   };
   const std::string name = kKinds[static_cast<std::size_t>(i.kind)];
-  if (i.kind == Kind::Off) need(i.layer >= 0, "layer=NUMBER of what is off");
+  if (i.kind == Kind::Off) need(i.layer >= 0, "layer=NUMBER");
   if (i.kind == Kind::Forbid || i.kind == Kind::Force) need(i.key >= 0, "key=NUMBER");
   if (i.kind == Kind::Replace) {
     need(i.position >= 0, "position=NUMBER");
@@ -56,11 +56,11 @@ Index number_from_text(std::string_view digits, std::string_view word) {
   Index value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!whole || value < 0 || value > kMostToken) refuse("a number of at least 0", word);
+  if (!whole || value < 0 || value > kMaxToken) refuse("a number of at least 0", word);
   return value;
 }
 
-// "layer=2" into its member.
+// Parses "layer=2" into its member.
 void take_word(Intervention& i, std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
@@ -147,7 +147,7 @@ std::string describe(const Intervention& i, const InterventionNames& names) {
     case Kind::Replace: {
       const std::string by = i.token < 0 ? i.text : names.token ? names.token(i.token) : "";
       return named(names.position, i.position, "token") + " is replaced by " +
-             (by.empty() ? "number " + std::to_string(i.token) : "“" + by + "”");
+             (by.empty() ? "token " + std::to_string(i.token) : "“" + by + "”");
     }
   }
   return "";
@@ -155,8 +155,8 @@ std::string describe(const Intervention& i, const InterventionNames& names) {
 
 Interventions interventions_from_json(const Json& list, std::string_view path) {
   const std::string name(path);
-  if (!list.is_array() || list.size() > kMostInterventions) {
-    throw InputError(name + ": expected a list of at most " + std::to_string(kMostInterventions) +
+  if (!list.is_array() || list.size() > kMaxInterventions) {
+    throw InputError(name + ": expected a list of at most " + std::to_string(kMaxInterventions) +
                      " objects, found " + shortened(list));
   }
   Interventions result;
@@ -166,10 +166,10 @@ Interventions interventions_from_json(const Json& list, std::string_view path) {
     Intervention i;
     i.kind = static_cast<Kind>(object.choice("type", kKinds));
     for (const Number& number : numbers(i.kind)) {
-      i.*number.member = object.integer_or(number.key, -1, 0, kMostIndex);
+      i.*number.member = object.integer_or(number.key, -1, 0, kMaxIndex);
     }
     if (i.kind == Kind::Replace && object.has("token")) {
-      i.token = static_cast<std::int32_t>(object.integer("token", 0, kMostToken));
+      i.token = static_cast<std::int32_t>(object.integer("token", 0, kMaxToken));
     } else if (i.kind == Kind::Replace) {
       i.text = object.text_or("text", "");
     }
@@ -199,24 +199,22 @@ void check(const Interventions& interventions, const ModelExtent& extent) {
     const auto below = [&](const char* key, Index value, Index count, const char* what) {
       if (value < count) return;
       throw InputError("intervene \"" + to_text(i) + "\": expected " + key + " below " +
-                       std::to_string(count) + ", of " + what + ", found " + std::to_string(value));
+                       std::to_string(count) + " (" + what + "), found " + std::to_string(value));
     };
     const auto need = [&](bool there, const char* what, const char* found) {
       if (there) return;
       throw InputError("intervene \"" + to_text(i) + "\": expected " + what + ", found " + found);
     };
     const bool of_pairs = i.kind == Kind::Forbid || i.kind == Kind::Force;
-    need(extent.self_attention || i.kind == Kind::Replace,
-         "a model whose decoder has self-attention", "one without");
-    need(!extent.segments || !of_pairs, "a model that reads its text at once",
-         "one that reads in segments");
+    need(extent.self_attention || i.kind == Kind::Replace, "a decoder with self-attention", "none");
+    need(!extent.segments || !of_pairs, "a text read in one segment", "several segments");
     const Index attended = extent.attended >= 0 ? extent.attended : extent.tokens;
-    below("layer", i.layer, extent.layers, "the model's layers");
-    below("head", i.head, extent.heads, "the layer's heads");
-    below("query", i.query, attended, "the tokens");
-    below("key", i.key, attended, "the tokens");
-    below("position", i.position, extent.tokens, "the tokens");
-    below("token", i.token, extent.vocabulary, "the vocabulary");
+    below("layer", i.layer, extent.layers, "number of layers");
+    below("head", i.head, extent.heads, "heads per layer");
+    below("query", i.query, attended, "number of tokens");
+    below("key", i.key, attended, "number of tokens");
+    below("position", i.position, extent.tokens, "number of tokens");
+    below("token", i.token, extent.vocabulary, "vocabulary size");
   }
 }
 
@@ -234,22 +232,22 @@ bool is_off(const Interventions& interventions, Index layer, Index head) {
 
 namespace {
 
-bool is_of_pattern(const Intervention& i) {
+bool changes_pairs(const Intervention& i) {
   return i.kind == Kind::Forbid || i.kind == Kind::Force;
 }
 
-// What holds for one head.
-std::vector<const Intervention*> of_head(const Interventions& interventions, Index layer,
-                                         Index head) {
+// Forbid and Force interventions that apply to one head.
+std::vector<const Intervention*> pattern_changes(const Interventions& interventions, Index layer,
+                                                 Index head) {
   std::vector<const Intervention*> result;
   for (const Intervention& i : interventions) {
     const bool here = (i.layer < 0 || i.layer == layer) && (i.head < 0 || i.head == head);
-    if (here && is_of_pattern(i)) result.push_back(&i);
+    if (here && changes_pairs(i)) result.push_back(&i);
   }
   return result;
 }
 
-// Adds a run without some of its columns.
+// Adds a run with some of its columns removed.
 void add_without(PatternBuilder& builder, const Run& run, const std::set<Index>& columns) {
   Index begin = run.begin;
   for (auto at = columns.lower_bound(run.begin); at != columns.end() && *at < run.end; ++at) {
@@ -293,7 +291,7 @@ void add_row(PatternBuilder& builder, const Pattern& pattern, Index row_head, In
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads) {
   for (Index a = first_head; a < first_head + heads; ++a) {
-    if (!of_head(interventions, layer, a).empty()) return true;
+    if (!pattern_changes(interventions, layer, a).empty()) return true;
   }
   return false;
 }
@@ -302,7 +300,7 @@ Pattern changed_pattern(const Pattern& pattern, const Interventions& interventio
                         Index first_head, Index heads) {
   PatternBuilder builder(heads, pattern.queries(), pattern.keys(), pattern.rules());
   for (Index a = 0; a < heads; ++a) {
-    const auto changes = of_head(interventions, layer, first_head + a);
+    const auto changes = pattern_changes(interventions, layer, first_head + a);
     const Index row_head = pattern.heads() == 1 ? 0 : a;
     for (Index i = 0; i < pattern.queries(); ++i) {
       add_row(builder, pattern, row_head, i, changes, layer, first_head + a);

@@ -1,19 +1,19 @@
-// What a person changes inside a model to see what depends on it.
+// Interventions: changes inside a model that show what depends on the changed component.
 //
-//   off layer=2 head=1             a head gives nothing to the output projection
-//   off layer=2                    a layer is left out: what enters it leaves it
-//   forbid query=5 key=3           the pair takes no part in the softmax
-//   forbid key=0                   nobody sees the key: a whole column
-//   force query=5 key=3            of the keys that it may see, the query sees only the forced ones
-//   force key=0                    ... and so does every query that may see the key
-//   replace position=4 text= cat   another token in the place of one; token=312 by its number
+//   off layer=2 head=1             the head contributes nothing to the output projection
+//   off layer=2                    the layer is skipped: its output is its input
+//   forbid query=5 key=3           the pair is excluded from the softmax
+//   forbid key=0                   no query sees the key: a whole column
+//   force query=5 key=3            of its allowed keys, the query sees only the forced ones
+//   force key=0                    the same for every query that may see the key
+//   replace position=4 text= cat   another token at a position; token=312: by its id
 //
-// Layers, heads and pairs are those of the decoder's self-attention, in all steps where its layers
-// are applied again and again. Pairs of a text that is read in segments have no numbers.
+// Layers, heads and pairs are those of the decoder's self-attention, in all steps if its layers are
+// applied repeatedly. Pairs of a text that is read in segments cannot be addressed.
 //
-// Forbidding and forcing hold for all layers and heads, or for those that layer= and head= name;
-// what is forbidden stays so when it is also forced. Positions count from 0 in the tokens that are
-// run; a text reaches to the end of the line and must be one token.
+// Forbid and force apply to all layers and heads, or to those given by layer= and head=. Forbid
+// takes precedence over force. Positions count from 0 in the tokens of the run. A text extends to
+// the end of the line and must be a single token.
 #pragma once
 
 #include <cstdint>
@@ -33,46 +33,46 @@ struct Intervention {
   Index layer = -1, head = -1;  // -1: all
   Index query = -1, key = -1;   // Forbid, Force; query -1: all
   Index position = -1;          // Replace
-  std::int32_t token = -1;      // Replace; -1: `text` says it
+  std::int32_t token = -1;      // Replace; -1: given by `text`
   std::string text{};
   bool operator==(const Intervention&) const = default;
 };
 using Interventions = std::vector<Intervention>;
 
-// The lines above. InputError "intervene: expected off, forbid, force or replace, found \"...\"".
+// Parses a line as above. InputError "intervene: expected off, forbid, force or replace, found ..."
 Intervention intervention_from_text(std::string_view line);
 std::string to_text(const Intervention& intervention);
-// What things are called; where a name is missing or empty, they are called by their number.
+// Display names; items without a name, or with an empty one, are shown by number.
 struct InterventionNames {
   std::function<std::string(std::int32_t)> token{};  // of the vocabulary
   std::function<std::string(Index)> query{}, key{};  // rows and columns of the maps
   std::function<std::string(Index)> position{};      // tokens of the text
 };
-// In words: "head 1 of layer 2 is off", "␣she ↛ ␣because in all layers" (who does not see what).
+// "head 1 of layer 2 is off", "␣she ↛ ␣because in all layers" (query ↛ key).
 std::string describe(const Intervention& intervention, const InterventionNames& names = {});
 
-// A list of {"type": "forbid", "key": 0, ...}; strict, InputErrors begin with `path`.
+// Parses a list of {"type": "forbid", "key": 0, ...}; strict. InputErrors begin with `path`.
 Interventions interventions_from_json(const Json& list, std::string_view path);
 Json to_json(const Interventions& interventions);
 
-// What there is to intervene in.
+// Sizes of a model and text, the bounds of interventions.
 struct ModelExtent {
   Index layers = 0, heads = 0, vocabulary = 0, tokens = 0;
   Index attended = -1;         // tokens of the decoder's self-attention; -1: `tokens`
-  bool self_attention = true;  // the decoder has one
-  bool segments = false;       // it reads in segments
+  bool self_attention = true;  // the decoder has self-attention
+  bool segments = false;       // the text is read in segments
 };
-// InputError where one speaks of a layer, head, pair or position that there is not.
+// Throws InputError for a layer, head, pair or position out of bounds.
 void check(const Interventions& interventions, const ModelExtent& extent);
 
 bool is_off(const Interventions& interventions, Index layer);
 bool is_off(const Interventions& interventions, Index layer, Index head);
 
-// Whether any of them changes which keys these heads see.
+// True if any of them changes the keys that these heads see.
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads);
-// S_i as these heads of the layer then have it: the same rules, fewer keys. [L, L]. InputError
-// where a single pair is forced that the pattern does not allow.
+// S_i of these heads of the layer after the interventions: the same rules, fewer keys.  [L, L]
+// Throws InputError if a single pair is forced that the pattern does not allow.
 Pattern changed_pattern(const Pattern& pattern, const Interventions& interventions, Index layer,
                         Index first_head, Index heads);
 

@@ -1,11 +1,11 @@
-// What the columns of a map stand for.
+// Tokens of key columns.
 #pragma once
 
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
-// Which token of its stream a key column is, or -1: it is none (memory, slots), or not known.
+// Index of a key column's token in its stream; -1 for no token (memory, slots) or an unknown one.
 Index key_token(const Trace& trace, const AttentionTap& tap, Index column);
 
 }  // namespace attnscope

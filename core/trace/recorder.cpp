@@ -7,7 +7,7 @@ namespace attnscope {
 
 namespace {
 
-// The rows of `more` below those of `first`.  [rows of all, ...]
+// Appends the rows of `more` to those of `first`.  [rows of all, ...]
 void append(Tensor& first, const std::vector<Tensor>& more) {
   Shape shape = first.shape();
   for (const Tensor& part : more) shape[0] += part.dim(0);
@@ -32,7 +32,7 @@ void Recorder::attention(AttentionTap tap) {
   if (!trace_) return;
   if (std::ranges::find(trace_->attention, tap.address, &AttentionTap::address) !=
       trace_->attention.end()) {
-    throw std::logic_error("two taps of attention have one address");
+    throw std::logic_error("two attention taps have the same address");
   }
   trace_->attention.push_back(std::move(tap));
 }

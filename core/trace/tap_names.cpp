@@ -10,7 +10,7 @@ namespace {
 
 using Taps = std::vector<Located<Tensor>>;
 
-// Puts tensors behind each other: along their first axis, or as a new one.
+// Concatenates tensors along their first axis, or stacks them along a new one.
 Tensor stacked(const std::vector<Tensor>& parts, bool new_axis) {
   Shape shape = parts.front().shape();
   if (new_axis) {
@@ -25,7 +25,7 @@ Tensor stacked(const std::vector<Tensor>& parts, bool new_axis) {
   return all;
 }
 
-// Whether b can stand beside a: the same shape, or the same but for the first axis.
+// True if both have the same shape, optionally except for the first axis.
 bool agree(const Tensor& a, const Tensor& b, bool but_for_first) {
   Shape x = a.shape(), y = b.shape();
   if (x.size() != y.size()) return false;
@@ -33,7 +33,7 @@ bool agree(const Tensor& a, const Tensor& b, bool but_for_first) {
   return x == y;
 }
 
-// Taps that differ in one part of their addresses alone, in the order of that part.
+// Taps grouped by all address components except one, ordered by that component.
 using Families = std::map<Address, std::map<Index, Tensor>>;
 
 Families families(const Taps& taps, Index Address::*part) {
@@ -46,7 +46,7 @@ Families families(const Taps& taps, Index Address::*part) {
   return result;
 }
 
-// Whether the part can be joined: see the header.
+// True if the component can be joined (see the header).
 bool joins(const Families& families, bool groups) {
   std::set<Index> known;
   for (const auto& [address, values] : families) {
@@ -61,7 +61,7 @@ bool joins(const Families& families, bool groups) {
   });
 }
 
-// Joins the part where it can be; false, and nothing is changed, otherwise.
+// Joins the component if possible; otherwise returns false and leaves the taps unchanged.
 bool join(Taps& taps, Index Address::*part, bool groups) {
   const Families found = families(taps, part);
   if (!joins(found, groups)) return false;
@@ -127,7 +127,7 @@ std::vector<NamedTensor> joined_located(const Trace& trace) {
   for (const Located<Tensor>& tap : trace.located) by_name[tap.name].push_back(tap);
   std::vector<NamedTensor> result;
   for (const auto& [name, taps] : by_name) {
-    // Rows of all segments stand together, and a state is the last segment's.
+    // Rows of all segments are concatenated already, and a state is that of the last segment.
     AddressParts parts = trace.parts;
     parts.segment = false;
     for (NamedTensor& tensor : joined_taps(taps, parts, taps.front().by_head, false)) {

@@ -1,10 +1,10 @@
-// What taps are called in files (SPEC-MODELS section 1): "attention" with the parts of its address,
-// and which taps are joined into one tensor.
+// Names of taps in files (spec-models.md, section 1): "attention" with components of its address,
+// and the concatenation of taps into one tensor.
 //
-// From the last part to the first, groups are joined along the heads, then layers, steps and
-// segments become leading axes: each where all its taps agree in shape (heads apart) and (groups
-// apart) all its values are there for every value of the other parts. A part that is not joined
-// stays in the name of all taps.
+// From the last address component to the first, groups are concatenated along the heads; then
+// layers, steps and segments become leading axes. A component is joined if all its taps have the
+// same shape (except for heads) and, groups excepted, all its values exist for every value of the
+// other components. Otherwise it stays in the name of all taps.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct NamedTensor {
   Tensor values;
 };
 
-// `taps`: tensors of one name. `groups`: whether they are by head group, heads first, [h, ...];
-// `kinds`: whether the kind is part of the name.
+// `taps`: tensors of one name. `groups`: they are per head group, heads first, [h, ...]. `kinds`:
+// the kind is part of the name.
 std::vector<NamedTensor> joined_taps(const std::vector<Located<Tensor>>& taps,
                                      const AddressParts& parts, bool groups, bool kinds);
 

@@ -9,12 +9,13 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kMostPairs = Index{1} << 28;  // of a map that is made whole: 1 GiB
+constexpr Index kMaxPairs = Index{1} << 28;  // of a materialised map: 1 GiB
 
 void check_head(const AttentionTap& tap, Index head) {
   const Index count = static_cast<Index>(tap.heads.size());
   if (head >= 0 && head < count) return;
-  throw InputError("head " + std::to_string(head) + " of a group of " + std::to_string(count));
+  throw InputError("head: expected below " + std::to_string(count) + ", found " +
+                   std::to_string(head));
 }
 
 }  // namespace
@@ -24,17 +25,16 @@ Tensor AttentionTap::attention(Index head) const {
   const Shape shape{queries(), keys()};
   if (result.attention.defined()) return result.attention.slice(head, 1).reshaped(shape);
   if (result.device) return result.device->download().slice(head, 1).reshaped(shape);
-  if (queries() > kMostPairs / std::max<Index>(1, keys())) {
-    throw InputError("the attention of a head has " + to_string(shape) +
-                     " weights: too many to be had at once, expected at most " +
-                     std::to_string(kMostPairs));
+  if (queries() > kMaxPairs / std::max<Index>(1, keys())) {
+    throw InputError("attention of a head: expected at most " + std::to_string(kMaxPairs) +
+                     " weights, found " + to_string(shape));
   }
   return rows(head, 0, queries());
 }
 
 Tensor AttentionTap::rows(Index head, Index first, Index count) const {
   check_head(*this, head);
-  if (kept()) {
+  if (is_kept()) {
     const Tensor all = attention(head);
     return Tensor(all.slice(first, count));
   }
@@ -42,8 +42,8 @@ Tensor AttentionTap::rows(Index head, Index first, Index count) const {
     return result.tiles->tile({.head = head, .row = first, .height = count, .width = keys()},
                               Stop());
   }
-  throw InputError("the attention of " + variant.id + " was not kept for a sequence of " +
-                   std::to_string(queries()) + " tokens and cannot be derived");
+  throw InputError("attention of " + variant.id + ": not stored for " + std::to_string(queries()) +
+                   " tokens and cannot be recomputed");
 }
 
 const AttentionTap* Trace::find(const HeadRef& at, Index* head_in_group) const {
@@ -65,7 +65,7 @@ bool fits(const TracePart& part, const PartChoice& choice) {
          is(choice.segment, part.segment);
 }
 
-// Whether a comes before b where nobody chooses.
+// True if a precedes b in the default selection.
 bool comes_first(const TracePart& a, const TracePart& b) {
   if (a.stack != b.stack) return a.stack == Stack::Decoder;
   return a < b;
@@ -96,18 +96,18 @@ bool Trace::has(const TracePart& part) const {
                              [&](const AttentionTap& tap) { return part_of(tap.address) == part; });
 }
 
-PartOffer Trace::offer(const TracePart& part) const {
-  PartOffer offer;
+PartAlternatives Trace::alternatives(const TracePart& part) const {
+  PartAlternatives result;
   for (const AttentionTap& tap : attention) {
     const TracePart other = part_of(tap.address);
-    add_in_order(offer.stacks, other.stack);
+    add_in_order(result.stacks, other.stack);
     if (other.stack != part.stack) continue;
-    add_in_order(offer.kinds, other.kind);
+    add_in_order(result.kinds, other.kind);
     if (other.kind != part.kind) continue;
-    if (other.segment == part.segment) add_in_order(offer.steps, other.step);
-    if (other.step == part.step) add_in_order(offer.segments, other.segment);
+    if (other.segment == part.segment) add_in_order(result.steps, other.step);
+    if (other.step == part.step) add_in_order(result.segments, other.segment);
   }
-  return offer;
+  return result;
 }
 
 Index Trace::layer_count(const TracePart& part) const {
@@ -137,9 +137,9 @@ std::vector<HeadRef> Trace::heads(const TracePart& part) const {
   return list;
 }
 
-std::vector<HeadRef> Trace::layers_passed(const TracePart& part) const {
+std::vector<HeadRef> Trace::layer_sequence(const TracePart& part) const {
   std::vector<HeadRef> list;
-  for (const Index step : offer(part).steps) {
+  for (const Index step : alternatives(part).steps) {
     TracePart at = part;
     at.step = step;
     for (Index layer = 0; layer < layer_count(at); ++layer) list.push_back({layer, 0, at});
@@ -161,9 +161,9 @@ const std::vector<TraceToken>& Trace::tokens_of(const StreamRows& rows) const {
 
 Index Trace::token_index(const StreamRows& rows, Index count, Index row) const {
   const auto all = static_cast<Index>(tokens_of(rows).size());
-  if (!rows.chosen.empty()) {
-    const auto known = static_cast<std::size_t>(row) < rows.chosen.size();
-    const Index at = known ? rows.chosen[static_cast<std::size_t>(row)] : -1;
+  if (!rows.indices.empty()) {
+    const auto known = static_cast<std::size_t>(row) < rows.indices.size();
+    const Index at = known ? rows.indices[static_cast<std::size_t>(row)] : -1;
     return at < all ? at : -1;
   }
   const Index first = rows.first >= 0 ? rows.first : all - count;

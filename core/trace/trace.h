@@ -1,4 +1,6 @@
-// What happened in a run: an immutable record, made of taps with addresses. Views only read it.
+// Trace: an immutable record of a run.
+//
+// A trace consists of taps: tensors recorded at an address in the model. Views only read it.
 #pragma once
 
 #include <functional>
@@ -15,11 +17,11 @@ namespace attnscope {
 
 struct ModelConfig;  // core/model/config.h
 
-// Which tokens the rows of a map are, or those of its columns that are tokens.
+// Tokens of a map's rows, or of those columns that are tokens.
 struct StreamRows {
-  std::string stream{};                // Trace::streams; empty: Trace::tokens
-  Index first = -1;                    // of the stream's tokens; -1: they are the last ones
-  std::vector<std::int32_t> chosen{};  // which, where they do not follow each other
+  std::string stream{};                 // Trace::streams; empty: Trace::tokens
+  Index first = -1;                     // first token, in the stream; -1: the last tokens
+  std::vector<std::int32_t> indices{};  // token indices, if they are not consecutive
 };
 
 // The attention of one head group.
@@ -28,107 +30,105 @@ struct AttentionTap {
   StreamRows query_rows{}, key_rows{};
   std::vector<Index> heads;  // the group's heads, numbered within the layer
   Choice variant, encoding;
-  OperationResult result;   // batch 1; `part` holds q, k, v
-  Tensor q_plain, k_plain;  // before rotation: [h, L, d_k], [h_kv, L, d_k]
-  Tensor v_plain;           // as they entered the operation: [h_kv, L, d_v]; may be undefined
-  // How the model puts its heads together: all heads of the layer, one after the other, times the
-  // output projection, with its bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not so
-  std::function<Tensor(const Tensor&)> joined{};
-  NamedVars encoding_weights;  // what the encoding used: "pos.bias"; shared with the model
+  OperationResult result;       // batch 1; `part` holds q, k, v
+  HeadTensors<Tensor> input{};  // before rotation; v may be undefined
+  // Combines the layer's heads: concatenated head outputs times the output projection, plus its
+  // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
+  std::function<Tensor(const Tensor&)> combine_heads{};
+  NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
   bool causal = false;         // by request or by definition
-  // What the columns before the segment's own hold of the text that was read before, in order.
+  // Text rows held by the columns before the segment's own, in order.
   std::vector<RowSource> remembered{};
 
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }
-  // Whether the whole map was kept: what was not is derived from q, k and the log-sum-exp.
-  bool kept() const { return result.attention.defined() || result.device != nullptr; }
-  // [L_q, L_k] of the head with this index within the group. InputError where it cannot be derived
-  // or is too large to be made whole; then there are tiles.
+  // True if the whole map is stored; otherwise it is recomputed from q, k and the log-sum-exp.
+  bool is_kept() const { return result.attention.defined() || result.device != nullptr; }
+  // [L_q, L_k] of the head with this index within the group. Throws InputError if it cannot be
+  // recomputed or is too large to materialise; use tiles then.
   Tensor attention(Index head_in_group) const;
-  // Rows [first, first + count) of it.  [count, L_k]
+  // Rows [first, first + count) of the map.  [count, L_k]
   Tensor rows(Index head_in_group, Index first, Index count) const;
 };
 
 struct TraceToken {
   std::int32_t id = 0;
-  std::string bytes;               // what it stands for
-  std::string label;               // how to show it, see visible()
-  std::size_t begin = 0, end = 0;  // bytes of the run's text; of a second sentence its own
+  std::string bytes;               // text of the token
+  std::string label;               // display text, see visible()
+  std::size_t begin = 0, end = 0;  // byte range in the run's text; of a second sentence in its own
   bool special = false;
-  int sentence = 0;          // of the two that an encoder reads: 0 the first, 1 the second
-  std::int32_t segment = 0;  // what its embedding of segments is looked up by
+  int sentence = 0;          // of a sentence pair read by an encoder: 0 or 1
+  std::int32_t segment = 0;  // index into the segment embedding
 };
 
-// What an encoder reads.
+// Stream of the tokens that an encoder reads.
 inline constexpr const char* kSourceStream = "source";
 
-// Tokens that attention runs over beside those that a model predicts.
+// Tokens that attention runs over in addition to those that a model predicts.
 struct Stream {
-  std::string id;  // kSourceStream, or "keys" of tensors of one's own
+  std::string id;  // kSourceStream, or "keys" for imported tensors
   std::vector<TraceToken> tokens;
 };
 
-// Where tokens are the pixels of an image, row by row.
+// Pixel grid of image tokens, row by row.
 struct PixelGrid {
   Index width = 0, height = 0;
   Tensor colours;  // [height, width, 3], from 0 to 1
-  // Key c is pixel c - keys_late: models that predict pixels see each one step late, and pixel -1
-  // is where an image begins.
-  Index keys_late = 0;
-  // Tokens before the first pixel that belong to none, of an image that is seen as a whole, in
-  // pieces: these are the pixels of the grid.
+  // Key c is pixel c - key_shift: models that predict pixels read each one a step late, and pixel
+  // -1 is the start token.
+  Index key_shift = 0;
+  // Tokens before the first patch that belong to no patch, for an image that is read whole, in
+  // patches: the patches are the pixels of this grid.
   Index before = 0;
-  // Of such an image: the pixels of all pieces, as many in each; undefined: a square is one pixel.
+  // Such an image: the pixels of all patches, each side x side; undefined: a cell is one pixel.
   Tensor picture;  // [height side, width side, 3], from 0 to 1
   bool contains(Index pixel) const { return pixel >= 0 && pixel < width * height; }
 };
 
 struct Trace {
   std::string model;  // its name
-  // The checkpoint's, before a person's choices; never null once a run has filled it in ...
+  // The checkpoint's configuration, before the user's choices; not null after a run ...
   std::shared_ptr<const ModelConfig> trained;
-  // ... and with the structure, but not the attention, that a person chose.
+  // ... and with the structure, but not the attention, that the user chose.
   std::shared_ptr<const ModelConfig> config;
-  std::shared_ptr<const Tokenizer> tokenizer;  // null: there are only token ids
-  std::vector<TraceToken> tokens;              // of an encoder-decoder those of the target
-  std::vector<Stream> streams;                 // others: L_q != L_k
+  std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids are known
+  std::vector<TraceToken> tokens;              // of an encoder-decoder: the target
+  std::vector<Stream> streams;                 // other streams, if L_q != L_k
   std::vector<AttentionTap> attention;         // by address
   Tensor logits;                               // [L, vocabulary]
-  Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
-                      // for the first; undefined without logits, or where these fill in tokens
+  Tensor token_bits;  // [L] -log2 p(token | earlier tokens); NaN for the first; undefined without
+                      // logits, or if these fill in masked tokens
   std::map<std::string, Tensor> taps;       // "embed", "layers.0.residual", "loss.total", ...
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
-  // What belongs to a layer and maybe a head group: "gate.attention" [L, d], "state" [h, ..].
+  // Tensors of a layer, or of a head group: "gate.attention" [L, d], "state" [h, ..].
   std::vector<Located<Tensor>> located;
-  std::shared_ptr<const PixelGrid> pixels;  // null: the tokens are no pixels
-  AddressParts parts;                       // of its addresses that have a meaning
-  std::string backend;                      // what ran where: "CPU (2 threads, AVX-512)"
+  std::shared_ptr<const PixelGrid> pixels;  // null: tokens are not pixels
+  AddressParts parts;                       // address components that take several values
+  std::string backend;                      // "CPU (2 threads, AVX-512)"
   double milliseconds = 0;                  // of the forward pass, or ...
-  Index warm_runs = 0;                      // ... their median over so many; 0: of the one that was
-  std::vector<std::string> untrained;       // weights that the checkpoint lacks: initial values
-  bool given = false;                       // the attention comes from a file: nothing computed it
-  std::vector<std::string> notes;           // what a viewer must know: untrained weights, cut text,
+  Index warm_runs = 0;                      // ... median of so many warm runs; 0: of the only run
+  std::vector<std::string> untrained;       // weights missing in the checkpoint: initial values
+  bool is_imported = false;                 // the attention was read from a file, not computed
+  std::vector<std::string> notes;           // for the user: untrained weights, truncated text,
                                             // fully masked rows, a GPU that could not be used
-
-  // The tap of a head; null when there is none.
+  // The tap of a head; null if there is none.
   const AttentionTap* find(const HeadRef& at, Index* head_in_group = nullptr) const;
-  // What is left open filled in. What is named stays so, also where there is no such part.
+  // Fills in the unselected components. Selected ones stay, even if there is no such part.
   TracePart part(const PartChoice& choice) const;
   bool has(const TracePart& part) const;
-  PartOffer offer(const TracePart& part) const;
-  // Of one part.
+  PartAlternatives alternatives(const TracePart& part) const;
+  // Sizes of one part.
   Index layer_count(const TracePart& part) const;
   Index head_count(const TracePart& part, Index layer) const;
   std::vector<HeadRef> heads(const TracePart& part) const;  // by layer and head
-  // Head 0 of each layer that states pass, one after the other: those of all steps.
-  std::vector<HeadRef> layers_passed(const TracePart& part) const;
+  // Head 0 of each layer in the order in which states pass through them, over all steps.
+  std::vector<HeadRef> layer_sequence(const TracePart& part) const;
 
-  // What the text became: what an encoder reads where there is one.
+  // Tokens of the text: the encoder's input if there is an encoder.
   const std::vector<TraceToken>& text_tokens() const;
-  // All tokens of the stream. std::logic_error where there is no such stream.
+  // All tokens of the stream. Throws std::logic_error if there is no such stream.
   const std::vector<TraceToken>& tokens_of(const StreamRows& rows) const;
-  // Which of them row `row` of `count` is; -1: none, they are not known.
+  // Index in the stream of the token of row `row` out of `count`; -1: no token, or unknown.
   Index token_index(const StreamRows& rows, Index count, Index row) const;
 };
 

@@ -1,7 +1,7 @@
-// Nested brackets of four kinds: which one closes is said by the last that is still open, and the
-// deeper they are nested, the more has to be passed over on the way back to it. What adaptive
-// computation time has easy and hard items in (Dehghani et al., 2018, Universal transformers,
-// arXiv:1807.03819; Graves, 2016, arXiv:1603.08983).
+// Nested brackets of four kinds: the last open bracket determines the closing one, and deeper
+// nesting puts it further back. Provides easy and hard items for adaptive computation time
+// (Dehghani et al., 2018, Universal transformers, arXiv:1807.03819; Graves, 2016,
+// arXiv:1603.08983).
 #include <string_view>
 #include <vector>
 
@@ -13,13 +13,12 @@ namespace {
 
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
 
-// Brackets that open and close at random, some sequences flat and some deep. Only closing brackets
-// count: which one it must be.
+// Random brackets, some sequences flat and some deep. Targets are the closing brackets.
 void draw_brackets(Random& random, std::span<std::int32_t> inputs,
                    std::span<std::int32_t> targets) {
-  const std::uint64_t opens = 35 + random.below(31);  // of 100
+  const std::uint64_t opens = 35 + random.below(31);  // out of 100
   std::vector<std::size_t> open;
-  for (std::size_t i = 0; i <= inputs.size(); ++i) {  // the last is a target alone
+  for (std::size_t i = 0; i <= inputs.size(); ++i) {  // the last is a target only
     std::int32_t token = 0;
     const bool closes = !open.empty() && random.below(100) >= opens;
     if (closes) {
@@ -38,7 +37,7 @@ void draw_brackets(Random& random, std::span<std::int32_t> inputs,
 
 TaskInfo brackets_task() {
   return {.id = "brackets",
-          .summary = "nested brackets, and which of four kinds must close: ([]{<>",
+          .summary = "closing brackets of four nested kinds: ([]{<>",
           .files = "",
           .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 8); },
           .make =

@@ -12,14 +12,14 @@ namespace attnscope {
 
 namespace {
 
-// Tokens that a window reads, and those that they are to predict.
+// Tokens of a window, and their targets.
 struct CalibrationWindow {
   IntTensor ids, targets;               // [1, L]
   std::vector<std::int32_t> guesses{};  // of the full model, [L]
 };
 
-// Where a stretch of the text may end that begins here: before the space that begins a word, at
-// which tokenizers cut a text anyway.
+// End of a stretch of text that begins at `first`: before the space that begins a word, where
+// tokenizers split a text anyway.
 std::size_t end_of_stretch(std::string_view text, std::size_t first) {
   constexpr std::size_t kStretch = std::size_t{1} << 16;  // bytes
   const auto space = [](char c) { return c == ' ' || c == '\n'; };
@@ -29,8 +29,8 @@ std::size_t end_of_stretch(std::string_view text, std::size_t first) {
   return text.size();
 }
 
-// In stretches, so that whoever stops this need not wait for all of a long text. What the tokenizer
-// puts in by itself stands at the text's ends alone.
+// Tokenises in stretches, so that stopping does not wait for a long text. Special tokens of the
+// tokenizer are added only at the ends of the text.
 std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_view text,
                                       const Stop& stop) {
   std::vector<std::int32_t> ids;
@@ -47,7 +47,7 @@ std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_vi
   return ids;
 }
 
-// Tokens of a window; and how many of them there are with a token to predict behind each.
+// Tokens per window; and number of windows with a token to predict after each position.
 Index window_length(const Checkpoint& checkpoint, const CalibrationRequest& request) {
   return request.length > 0 ? request.length : checkpoint.model.config.context;
 }
@@ -64,7 +64,7 @@ std::vector<CalibrationWindow> windows_of(const Checkpoint& checkpoint, std::str
     throw InputError("text: expected at least " + std::to_string(2 * length + 1) +
                      " tokens, two windows, found " + std::to_string(tokens.size()));
   }
-  const Index count = std::min(there, request.most_windows);
+  const Index count = std::min(there, request.max_windows);
   std::vector<CalibrationWindow> windows;
   for (Index w = 0; w < count; ++w) {
     const auto first = tokens.begin() + w * there / count * length;
@@ -96,7 +96,7 @@ Output run_window(const Model& model, const CalibrationWindow& window,
   return output;
 }
 
-// The full model's guesses, which windows keep, and its loss.
+// Computes the full model's guesses, stored in the windows, and its loss.
 double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows, const Stop& stop) {
   Tally tally;
   for (CalibrationWindow& window : windows) {
@@ -107,7 +107,7 @@ double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows,
   return tally.score().loss;
 }
 
-// Adds what happens at the effect's threshold; risks: of each window.
+// Effect of exits at the effect's threshold; risks: of each window.
 ExitEffect effect_of(const Model& model, const std::vector<CalibrationWindow>& windows,
                      double threshold, const Stop& stop) {
   ExitEffect effect{.threshold = threshold};
@@ -124,7 +124,7 @@ ExitEffect effect_of(const Model& model, const std::vector<CalibrationWindow>& w
     for (const std::int32_t layer : output.exits) effect.layers += layer;
   }
   effect.loss = tally.score().loss;
-  effect.differs /= tokens;  // the mean over windows, which are equally long
+  effect.differs /= tokens;  // windows are equally long
   effect.layers /= tokens;
   return effect;
 }
@@ -135,17 +135,16 @@ void check_request(const CalibrationRequest& request) {
   };
   const bool tests = request.method == CalibrationMethod::LearnThenTest;
   expect(request.tolerance > 0 && (!tests || request.tolerance < 1),
-         "tolerance: expected a number greater than 0, and below 1 where it is a share");
-  expect(request.level > 0 && request.level < 1,
-         "level: expected a number greater than 0 and below 1");
-  expect(request.length >= 0, "length: expected a number of tokens from 1");
-  expect(request.most_windows >= 2, "windows: expected at least 2");
+         "tolerance: expected a number above 0 (and below 1 for a share)");
+  expect(request.level > 0 && request.level < 1, "level: expected a number above 0 and below 1");
+  expect(request.length >= 0, "length: expected at least 1 token");
+  expect(request.max_windows >= 2, "windows: expected at least 2");
   expect(!request.thresholds.empty() && std::ranges::is_sorted(request.thresholds, std::greater()),
-         "thresholds: expected falling numbers");
+         "thresholds: expected descending numbers");
 }
 
-// Thresholds are tested one after the other, each at the whole level, until one cannot be accepted:
-// so the chance that any of those accepted is above the tolerance is at most the level.
+// Tests thresholds in falling order, each at the full level, until one is not accepted: the
+// probability that an accepted one exceeds the tolerance is then at most the level.
 void accept_tested(Calibration& calibration) {
   bool accepts = true;
   for (CalibrationPoint& point : calibration.points) {
@@ -179,12 +178,12 @@ std::string name_of(CalibrationMethod method) {
   return method == CalibrationMethod::LearnThenTest ? "test" : "grid";
 }
 
-CalibrationMethod usual_method(const ModelConfig& config) {
+CalibrationMethod default_method(const ModelConfig& config) {
   const bool adaptive = config.exits && exit_rule(config.exits->id).makes_distribution;
   return adaptive ? CalibrationMethod::GridSearch : CalibrationMethod::LearnThenTest;
 }
 
-std::vector<double> CalibrationRequest::falling_thresholds(Index steps) {
+std::vector<double> CalibrationRequest::descending_thresholds(Index steps) {
   std::vector<double> thresholds;
   for (Index n = steps; n > 0; --n) {
     thresholds.push_back(static_cast<double>(n) / static_cast<double>(steps));
@@ -201,17 +200,18 @@ const CalibrationPoint* Calibration::chosen() const {
 
 std::string calibration_refusal(const ModelConfig& config) {
   if (!config.exits) {
-    return "the model's tokens do not leave early: choose exits, or a model that was trained with "
+    return "the model has no early exits: choose exits, or a model that was trained with "
            "them";
   }
-  const Exits& rule = exit_rule(config.exits->id);
+  const ExitRule& rule = exit_rule(config.exits->id);
   if (rule.distribution_at >= 0) {
     return "with the exits \"" + rule.label +
-           "\" tokens leave at the likeliest layer: there is no threshold to choose";
+           "\" tokens exit at the most likely layer: there is no threshold to calibrate";
   }
   const Architecture& shape = architecture(config.architecture.id);
   if (shape.reads == Reads::Tokens) return "";
-  return "thresholds are chosen by a text, and \"" + shape.label + "\" reads more than one text";
+  return "thresholds are calibrated on a single text, but \"" + shape.label +
+         "\" reads more than one text";
 }
 
 std::string calibration_refusal(const Checkpoint& checkpoint) {
@@ -225,7 +225,7 @@ Index count_windows(const Checkpoint& checkpoint, std::string_view text,
   const std::string refusal = calibration_refusal(checkpoint);
   if (!refusal.empty()) throw InputError(refusal);
   const std::size_t tokens = ids_of_text(*checkpoint.tokenizer, text, stop).size();
-  return std::min(windows_among(tokens, window_length(checkpoint, request)), request.most_windows);
+  return std::min(windows_among(tokens, window_length(checkpoint, request)), request.max_windows);
 }
 
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
@@ -247,7 +247,7 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   calibration.tokens = calibration.windows * windows.front().ids.size();
   calibration.full_loss = read_in_full(model, windows, stop);
   if (!std::isfinite(calibration.full_loss)) {
-    throw WorkError("the model's logits are no finite numbers");
+    throw WorkError("the model's logits are not finite");
   }
   const auto steps = static_cast<double>(request.thresholds.size() + (others.empty() ? 1 : 3));
   const auto report = [&](double done) {

@@ -1,5 +1,5 @@
-// Choosing the threshold at which tokens leave a model early, so that what is lost stays within
-// what is tolerated.
+// Calibration of early-exit confidence thresholds, so that the loss of quality stays within a
+// tolerance.
 #pragma once
 
 #include <functional>
@@ -14,45 +14,45 @@
 
 namespace attnscope {
 
-// How a threshold is chosen.
+// Selection of the threshold.
 enum class CalibrationMethod {
-  // Fixed-sequence testing, from the highest threshold down (Schuster et al., 2022, Confident
-  // adaptive language modeling, arXiv:2207.07061): with a chance of at least 1 - level, the share
-  // of tokens whose guess is not the full model's stays below the tolerance.
+  // Learn then Test: fixed-sequence testing from the highest threshold down (Schuster et al., 2022,
+  // Confident adaptive language modeling, arXiv:2207.07061). With probability at least 1 - level,
+  // the share of tokens whose guess differs from the full model's stays below the tolerance.
   LearnThenTest,
-  // The fewest layers whose loss is at most the tolerance (nats per token) above the full model's
-  // (Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073): nothing is promised.
+  // Fewest layers with a loss at most `tolerance` nats per token above the full model's (Elbayad et
+  // al., 2020, Depth-adaptive transformer, arXiv:1910.10073); no guarantee.
   GridSearch,
 };
 CalibrationMethod calibration_method(std::string_view name);  // "test", "grid"; InputError
 std::string name_of(CalibrationMethod method);
-// What the model's rule was published with.
-CalibrationMethod usual_method(const ModelConfig& config);
+// Method of the publication of the model's exit rule.
+CalibrationMethod default_method(const ModelConfig& config);
 
 struct CalibrationRequest {
   CalibrationMethod method = CalibrationMethod::LearnThenTest;
   double tolerance = 0.1;
-  double level = 0.05;       // the risk that is taken that the promise does not hold
-  Index length = 0;          // tokens of a window; 0: the context
-  Index most_windows = 200;  // of a text, evenly spread
-  std::vector<double> thresholds = falling_thresholds(20);
+  double level = 0.05;      // probability that the guarantee fails
+  Index length = 0;         // tokens per window; 0: the context
+  Index max_windows = 200;  // of a text, evenly spaced
+  std::vector<double> thresholds = descending_thresholds(20);
 
-  static std::vector<double> falling_thresholds(Index steps);  // 1, .., 1/steps
+  static std::vector<double> descending_thresholds(Index steps);  // 1, .., 1/steps
 };
 
-// What leaving at a threshold does to a text, with work really left out.
+// Effect of exits at a threshold on a text, with skipped layers not computed.
 struct ExitEffect {
   double threshold = 0;
-  double differs = 0;  // share of tokens whose guess is not the full model's
+  double differs = 0;  // share of tokens whose guess differs from the full model's
   double loss = 0;     // nats per token
-  double layers = 0;   // that a token takes, in the mean
+  double layers = 0;   // mean number of layers per token
 };
 
 struct CalibrationPoint {
   ExitEffect effect;
-  // Of the hypothesis that more than the tolerance differs; NaN: it was not tested.
+  // p-value of the hypothesis that more than the tolerance differs; NaN: not tested.
   double p = std::numeric_limits<double>::quiet_NaN();
-  bool accepted = false;  // may be chosen
+  bool accepted = false;  // satisfies the criterion
 };
 
 struct Calibration {
@@ -61,8 +61,8 @@ struct Calibration {
   Index layers = 0, windows = 0, tokens = 0;
   double full_loss = 0;  // nats per token, without exits
   std::vector<CalibrationPoint> points{};
-  std::optional<double> threshold{};  // none: no threshold keeps within the tolerance
-  // On other text, at that threshold: what was found, and without exits.
+  std::optional<double> threshold{};  // none: no threshold satisfies the tolerance
+  // On a second text, at that threshold: the effect, and the loss without exits.
   std::optional<ExitEffect> other{};
   double other_full_loss = 0;
   Index other_windows = 0;
@@ -72,28 +72,28 @@ struct Calibration {
 
 using CalibrationProgress = std::function<void(const Calibration&, double share)>;
 
-// Why thresholds of this model cannot be calibrated; empty: they can.
+// Reason why thresholds of this model cannot be calibrated; empty: none.
 std::string calibration_refusal(const Checkpoint& checkpoint);
-std::string calibration_refusal(const ModelConfig& config);  // where there are no weights yet
+std::string calibration_refusal(const ModelConfig& config);  // before weights are loaded
 
-// How many windows of a text would be read; calibrate() needs two. InputError where
-// calibration_refusal() says so.
+// Number of windows of a text; calibrate() needs two. Throws InputError if calibration_refusal()
+// gives a reason.
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request, const Stop& stop);
-// "7 windows are too few to promise anything: ..."; empty: they may do for this request.
+// "7 windows are too few for any guarantee: ..."; empty: enough for this request.
 std::string too_few_windows(Index windows, const CalibrationRequest& request);
 
-// `other`: a text that nothing was chosen by; empty: none. Windows stand side by side and count as
-// independent. InputError where calibration_refusal() says so, a text is too short for two windows,
-// or a number of the request has no meaning.
+// other: a second text for validation; empty: none. Windows are adjacent and treated as
+// independent. Throws InputError if calibration_refusal() gives a reason, a text is shorter than
+// two windows, or the request is invalid.
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
                       const CalibrationRequest& request, const CalibrationProgress& progress,
                       const Stop& stop);
 
-// "threshold,differs,p,loss,layers,accepted": a line a threshold.
+// CSV "threshold,differs,p,loss,layers,accepted", one line per threshold.
 std::string to_csv(const Calibration& calibration);
 
-// What was found, in one or two sentences.
+// Result in one or two sentences.
 std::string summary(const Calibration& calibration);
 
 }  // namespace attnscope

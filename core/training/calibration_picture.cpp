@@ -14,8 +14,8 @@ DisplayList calibration_picture(const Calibration& calibration, double width, do
   const bool tests = request.method == CalibrationMethod::LearnThenTest;
   const ColourMap& colours = colour_map(kCategories);
   LineChart chart;
-  chart.title = "Leaving early: what it costs and what it saves";
-  chart.x_label = "threshold: how sure a layer must be for a token to leave";
+  chart.title = "Early exits: cost and savings";
+  chart.x_label = "confidence threshold for exits";
   chart.y_label = tests ? "share" : "nats per token, share of layers";
   chart.width = width;
   chart.height = height;
@@ -23,12 +23,12 @@ DisplayList calibration_picture(const Calibration& calibration, double width, do
   chart.x.most = 1;
   chart.y.least = 0;
   chart.y.most = 1;
-  Curve cost{.label = tests ? "other guesses" : "loss above the full model's",
+  Curve cost{.label = tests ? "different predictions" : "additional loss",
              .points = {},
              .colour = colours.colours[1],
              .thickness = 2.2,
              .dots = true};
-  Curve saved{.label = "layers left out",
+  Curve saved{.label = "skipped layers",
               .points = {},
               .colour = colours.colours[0],
               .thickness = 2.2,
@@ -40,7 +40,7 @@ DisplayList calibration_picture(const Calibration& calibration, double width, do
     saved.points.push_back(
         {effect.threshold, 1 - effect.layers / static_cast<double>(calibration.layers)});
   }
-  // Thresholds fall, and curves rise along x.
+  // Thresholds fall, but the x axis rises.
   std::ranges::reverse(cost.points);
   std::ranges::reverse(saved.points);
   chart.curves = {{.label = "tolerance",
@@ -52,7 +52,7 @@ DisplayList calibration_picture(const Calibration& calibration, double width, do
                   saved};
   if (calibration.threshold) {
     const double at = *calibration.threshold;
-    chart.curves.push_back({.label = "the threshold that was chosen",
+    chart.curves.push_back({.label = "selected threshold",
                             .points = {{at, 0}, {at, 1}},
                             .colour = theme.accent,
                             .thickness = 2,

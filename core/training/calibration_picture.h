@@ -1,4 +1,4 @@
-// What leaving early costs and saves, threshold by threshold, as a picture.
+// Figure of a calibration: cost and savings of each threshold.
 #pragma once
 
 #include "core/figure/display_list.h"
@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// Against the threshold: the share of other guesses (or what the loss gains), the tolerance, the
-// share of layers that are left out, and the threshold that was chosen.
+// Over the threshold: share of different guesses (or additional loss), tolerance, share of skipped
+// layers, and the selected threshold.
 DisplayList calibration_picture(const Calibration& calibration, double width, double height,
                                 const Theme& theme, const TextMeasure& measure);
 

@@ -1,4 +1,4 @@
-// A calibration in words and numbers.
+// Text summaries of calibrations.
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -15,14 +15,14 @@ std::string percents(double share) {
 }
 
 std::string effect_text(const ExitEffect& effect, double full_loss, Index layers) {
-  return percents(effect.differs) + " of the tokens get another guess, the loss is " +
+  return percents(effect.differs) + " of predictions differ, the loss is " +
          fixed(effect.loss - full_loss, 3) + " nats per token above the full model's, and " +
-         fixed(effect.layers, 2) + " of " + std::to_string(layers) + " layers are made";
+         fixed(effect.layers, 2) + " of " + std::to_string(layers) + " layers are computed";
 }
 
 }  // namespace
 
-// Fewer promise nothing, even where nothing differs: (1 - tolerance)^n must be within the level.
+// Minimum for any guarantee, even without differences: (1 - tolerance)^n must be at most `level`.
 std::string too_few_windows(Index windows, const CalibrationRequest& request) {
   const bool promises = request.method == CalibrationMethod::LearnThenTest;
   double needed = 2;
@@ -31,8 +31,8 @@ std::string too_few_windows(Index windows, const CalibrationRequest& request) {
   }
   if (!(static_cast<double>(windows) < needed)) return "";
   return std::to_string(windows) + (windows == 1 ? " window is" : " windows are") + " too few" +
-         (promises ? " to promise anything" : "") + ": at least " + fixed(needed, 0) +
-         " are needed, of a longer text.";
+         (promises ? " for any guarantee" : "") + ": at least " + fixed(needed, 0) +
+         " are needed; use a longer text.";
 }
 
 std::string to_csv(const Calibration& calibration) {
@@ -50,18 +50,18 @@ std::string to_csv(const Calibration& calibration) {
 std::string summary(const Calibration& calibration) {
   const CalibrationRequest& request = calibration.request;
   const bool tests = request.method == CalibrationMethod::LearnThenTest;
-  const std::string tolerated = tests ? percents(request.tolerance) + " other guesses"
-                                      : fixed(request.tolerance, 3) + " nats per token more";
+  const std::string tolerated = tests ? percents(request.tolerance) + " different predictions"
+                                      : fixed(request.tolerance, 3) + " additional nats per token";
   const CalibrationPoint* chosen = calibration.chosen();
   if (chosen == nullptr) {
     const std::string too_few = too_few_windows(calibration.windows, request);
     if (!too_few.empty()) return too_few;
-    return "No threshold keeps within " + tolerated + (tests ? " for sure" : "") + ".";
+    return "No threshold stays within " + tolerated + (tests ? " with certainty" : "") + ".";
   }
   std::string text = "Threshold " + fixed(chosen->effect.threshold, 2) + ": " +
                      effect_text(chosen->effect, calibration.full_loss, calibration.layers);
   if (tests) {
-    text += "; with a chance of at least " + percents(1 - request.level) + " no more than " +
+    text += "; with probability at least " + percents(1 - request.level) + " no more than " +
             percents(request.tolerance) + " will differ (p = " + brief(chosen->p, 2) + ", " +
             std::to_string(calibration.windows) + " windows)";
   }

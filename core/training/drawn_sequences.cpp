@@ -17,16 +17,16 @@ void DrawnSequences::batch(std::uint64_t number, Index count, IntTensor& inputs,
   targets = IntTensor::full({count, length_}, -1);
   const auto length = static_cast<std::size_t>(length_);
   for (Index b = 0; b < count; ++b) {
-    Random random(mixed_seed(seed_, number + static_cast<std::uint64_t>(b)));
+    Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
     draw_(random, {inputs.data() + b * length_, length}, {targets.data() + b * length_, length});
   }
 }
 
 Score score_of(const Model& model, const DrawnSequences& sequences, Index count, const Stop& stop) {
-  if (looks_ahead(model.config)) {
+  if (leaks_future(model.config)) {
     throw InputError(
-        "model: expected one with a causal mask, found one that sees what it is to "
-        "predict");
+        "model: expected one with a causal mask, found one that sees its "
+        "targets");
   }
   constexpr Index kAtATime = 16;
   Tally tally;

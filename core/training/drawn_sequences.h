@@ -1,5 +1,4 @@
-// Sequences that are drawn, not read: the endless supply of a task that makes its own, and how well
-// a model does on it.
+// Randomly generated sequences: endless training data of synthetic tasks, and scores on it.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +14,15 @@ namespace attnscope {
 
 class DrawnSequences {
  public:
-  // Fills a sequence and its targets, both of the same length. Targets are -1 before the call, and
-  // stay so where nothing counts.
+  // Fills a sequence and its targets, both of the same length. Targets are initially -1, which
+  // excludes a position from the loss.
   using Draw = std::function<void(Random& random, std::span<std::int32_t> inputs,
                                   std::span<std::int32_t> targets)>;
 
   DrawnSequences(Index length, std::uint64_t seed, Draw draw);
 
-  // inputs and targets [count, length]: sequences number, number + 1, ..., each the same whatever
-  // was asked for before.
+  // inputs and targets [count, length]: sequences number, number + 1, ..., independent of earlier
+  // calls.
   void batch(std::uint64_t number, Index count, IntTensor& inputs, IntTensor& targets) const;
 
  private:
@@ -32,8 +31,8 @@ class DrawnSequences {
   Draw draw_;
 };
 
-// Loss and accuracy (the likeliest token is the right one) over the targets of the first `count`
-// sequences. InputError for a model that sees the tokens to come.
+// Loss and accuracy (top-1) over the targets of the first `count` sequences. Throws InputError for
+// models that see later tokens.
 Score score_of(const Model& model, const DrawnSequences& sequences, Index count, const Stop& stop);
 
 }  // namespace attnscope

@@ -6,8 +6,8 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kSampled = 256, kScored = 2048;     // sequences of a score on the way, at the end
-constexpr std::uint64_t kScoreSeed = 0x7265706561;  // other sequences than the training's
+constexpr Index kSampled = 256, kScored = 2048;  // sequences of a score during training, at the end
+constexpr std::uint64_t kScoreSeed = 0x7265706561;  // differs from training seeds
 
 class DrawnTask final : public TextualTask {
  public:
@@ -34,29 +34,29 @@ class DrawnTask final : public TextualTask {
 }  // namespace
 
 std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std::uint64_t seed,
-                                 const SequencesOf& sequences) {
+                                 const SequenceFactory& sequences) {
   return std::make_unique<DrawnTask>(std::move(tokenizer), sequences(seed),
-                                     sequences(mixed_seed(seed, kScoreSeed)));
+                                     sequences(derived_seed(seed, kScoreSeed)));
 }
 
 void check_drawn(const TrainingPlan& plan) {
   if (!plan.held_out.empty() || plan.held_out_share > 0) {
     throw InputError("held_out: the task \"" + plan.task +
-                     "\" draws the sequences that it holds out");
+                     "\" generates its held-out sequences; expected none");
   }
 }
 
-void check_drawn_bytes(const TrainingPlan& plan, Index least_length) {
+void check_drawn_bytes(const TrainingPlan& plan, Index min_length) {
   check_drawn(plan);
   if (!plan.text.empty()) {
-    throw InputError("text: the task \"" + plan.task + "\" draws its sequences");
+    throw InputError("text: the task \"" + plan.task + "\" generates its sequences; expected none");
   }
   if (plan.model.vocabulary != kByteTokens) {
     throw InputError("model.vocabulary: expected " + std::to_string(kByteTokens) +
                      ", bytes, found " + std::to_string(plan.model.vocabulary));
   }
-  if (sequence_length(plan) < least_length) {
-    throw InputError("model.context: expected at least " + std::to_string(least_length) +
+  if (sequence_length(plan) < min_length) {
+    throw InputError("model.context: expected at least " + std::to_string(min_length) +
                      " tokens for the task \"" + plan.task + "\", found " +
                      std::to_string(sequence_length(plan)));
   }

@@ -1,4 +1,4 @@
-// A task that draws its sequences, and others that it is scored on.
+// Task with generated sequences, scored on other generated sequences.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace attnscope {
 
-// The same kind of sequences for a seed.
-using SequencesOf = std::function<DrawnSequences(std::uint64_t seed)>;
+// Generator of sequences of the same kind for a seed.
+using SequenceFactory = std::function<DrawnSequences(std::uint64_t seed)>;
 
 std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std::uint64_t seed,
-                                 const SequencesOf& sequences);
+                                 const SequenceFactory& sequences);
 
 inline constexpr Index kByteTokens = 256;
 
-// What all such tasks expect of a plan: no held-out texts, which they would not read. InputError.
+// Checks common to all such tasks: no held-out texts, which would be ignored. Throws InputError.
 void check_drawn(const TrainingPlan& plan);
-// And of one whose tokens are bytes: as many tokens, no texts, and a sequence long enough.
-void check_drawn_bytes(const TrainingPlan& plan, Index least_length);
+// Also checks tasks on bytes: vocabulary of bytes, no texts, sufficient length.
+void check_drawn_bytes(const TrainingPlan& plan, Index min_length);
 
 }  // namespace attnscope

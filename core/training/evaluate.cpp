@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// One window: predicts tokens [first + 1, first + length], of which those from `fresh` on count.
+// One window: predicts tokens [first + 1, first + length]; those from `fresh` on are counted.
 struct Window {
   Index first, fresh;
 };
@@ -38,12 +38,12 @@ void add_batch(const Model& model, const Batch& batch, const IntTensor& targets,
   for (Index n = 0; n < output.exits.size(); ++n) {
     if (targets[n] < 0) continue;
     evaluation.layers += output.exits[n];
-    ++evaluation.passed;
+    ++evaluation.available_layers;
   }
   options.stop.check();
 }
 
-// Predictions of the tokens that count in some windows.
+// Adds the counted predictions of some windows.
 void add_windows(const Model& model, const std::vector<std::int32_t>& tokens,
                  const std::vector<Window>& some, Index length, const ForwardOptions& options,
                  Evaluation& evaluation) {
@@ -64,7 +64,7 @@ void add_windows(const Model& model, const std::vector<std::int32_t>& tokens,
 
 void read_windows(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
                   const ForwardOptions& options, Evaluation& evaluation) {
-  // One at a time, the work of tokens that have left is not done.
+  // Exited tokens are only skipped in batches of one.
   const std::size_t at_a_time = options.exit ? 1 : 8;
   const Index predicted = static_cast<Index>(tokens.size()) - 1;
   length = std::min(length > 0 ? length : model.config.context, predicted);
@@ -93,7 +93,7 @@ void read_segments(const Model& model, const std::vector<std::int32_t>& tokens,
   }
 }
 
-// Windows side by side, each with tokens that are hidden.
+// Evaluates masked tokens in adjacent windows.
 void fill_in(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
              const ForwardOptions& options, Evaluation& evaluation) {
   constexpr std::uint64_t kSeed = 1;
@@ -105,7 +105,7 @@ void fill_in(const Model& model, const std::vector<std::int32_t>& tokens, Index 
     Batch batch;
     batch.ids = IntTensor({1, here});
     batch.targets = IntTensor({1, here});
-    hide(tokens.data() + first, masking_of(model.config), random, 0, batch);
+    mask_tokens(tokens.data() + first, masking_of(model.config), random, 0, batch);
     const IntTensor targets = batch.targets;
     batch.targets = IntTensor();
     add_batch(model, batch, targets, options, evaluation);
@@ -117,11 +117,11 @@ void fill_in(const Model& model, const std::vector<std::int32_t>& tokens, Index 
 void Evaluation::add(const Evaluation& other) {
   tally.add(other.tally);
   bytes += other.bytes;
-  beginnings += other.beginnings;
+  first_token_nats += other.first_token_nats;
   lines += other.lines;
   whole += other.whole;
   layers += other.layers;
-  passed += other.passed;
+  available_layers += other.available_layers;
 }
 
 double Evaluation::loss() const {
@@ -129,28 +129,29 @@ double Evaluation::loss() const {
 }
 
 double Evaluation::bits_per_byte() const {
-  return bytes > 0 ? (tally.nats() + beginnings) / std::numbers::ln2 / bytes : kNone;
+  return bytes > 0 ? (tally.nats() + first_token_nats) / std::numbers::ln2 / bytes : kNone;
 }
 
 double Evaluation::mean_layers() const {
-  return passed > 0 ? layers / passed : kNone;
+  return available_layers > 0 ? layers / available_layers : kNone;
 }
 
 void check_predicts(const Checkpoint& checkpoint) {
   const ModelConfig& config = checkpoint.model.config;
-  if (!looks_ahead(config) || fills_in(config)) return;
+  if (!leaks_future(config) || is_masked_model(config)) return;
   throw InputError("model: expected one with a causal mask, found " + checkpoint.name +
-                   ", which sees what it is to predict");
+                   ", which sees its targets");
 }
 
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
-                         const Reading& reading, const Stop& stop) {
+                         const EvaluationOptions& reading, const Stop& stop) {
   const Model& model = checkpoint.model;
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
-  if (text.empty()) throw InputError("bits per byte of an empty text");
+  if (text.empty())
+    throw InputError("text: expected at least one byte for bits per byte, found none");
   check_predicts(checkpoint);
   if (model.config.segment > 0 && reading.length > 0) {
-    throw InputError("length: expected none with a model that reads in segments of " +
+    throw InputError("length: expected none for a model with segments of " +
                      std::to_string(model.config.segment) + " tokens");
   }
   std::vector<std::int32_t> tokens;
@@ -163,13 +164,13 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
   options.stop = stop;
   options.exit = reading.exit;
   Evaluation evaluation;
-  if (fills_in(model.config)) {
+  if (is_masked_model(model.config)) {
     fill_in(model, tokens, reading.length, options, evaluation);
     return evaluation;
   }
   evaluation.bytes = static_cast<double>(text.size());
   if (!starts_special) {
-    evaluation.beginnings = std::log(static_cast<double>(model.config.vocabulary));
+    evaluation.first_token_nats = std::log(static_cast<double>(model.config.vocabulary));
   }
   if (tokens.size() < 2) return evaluation;
   if (model.config.segment > 0) {

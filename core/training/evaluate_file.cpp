@@ -1,4 +1,4 @@
-// evaluate_file(): files of what models read.
+// evaluate_file(): evaluation of input files.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -19,7 +19,7 @@ struct Pair {
   std::string source, target;
 };
 
-// Lines of a source, a tab and its target.
+// Reads lines of source, tab and target.
 std::vector<Pair> read_pairs(const fs::path& file) {
   std::vector<Pair> pairs;
   const std::string text = read_file(file);
@@ -41,7 +41,7 @@ std::vector<Pair> read_pairs(const fs::path& file) {
   return pairs;
 }
 
-// With the tokenizer's own (BOS) or without.
+// With or without the tokenizer's special tokens (BOS).
 std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text,
                                  bool specials) {
   std::vector<std::int32_t> ids;
@@ -58,12 +58,12 @@ IntTensor row(const std::vector<std::int32_t>& ids) {
 void count_exits(const Output& output, Evaluation& evaluation) {
   for (const std::int32_t layer : output.exits) {
     evaluation.layers += layer;
-    ++evaluation.passed;
+    ++evaluation.available_layers;
   }
 }
 
 Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
-                          const Reading& reading, const Stop& stop) {
+                          const EvaluationOptions& reading, const Stop& stop) {
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   const Values& values = checkpoint.model.config.architecture.values;
   const auto start = static_cast<std::int32_t>(values.integer("start"));
@@ -73,7 +73,7 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
   options.exit = reading.exit;
   Evaluation all;
   for (const Pair& pair : read_pairs(file)) {
-    std::vector<std::int32_t> targets = ids_of(*checkpoint.writing(), pair.target, false);
+    std::vector<std::int32_t> targets = ids_of(*checkpoint.output_tokenizer(), pair.target, false);
     std::vector<std::int32_t> seen{start};
     seen.insert(seen.end(), targets.begin(), targets.end());
     targets.push_back(end);
@@ -94,7 +94,7 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
 }
 
 Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
-                             const Reading& reading, const Stop& stop) {
+                             const EvaluationOptions& reading, const Stop& stop) {
   const ModelConfig& config = checkpoint.model.config;
   ForwardOptions options;
   options.stop = stop;
@@ -133,15 +133,14 @@ Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& fil
 
 }  // namespace
 
-Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file, const Reading& reading,
-                         const Stop& stop) {
+Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file,
+                         const EvaluationOptions& reading, const Stop& stop) {
   check_predicts(checkpoint);
   const ModelConfig& config = checkpoint.model.config;
   const Reads reads = architecture(config.architecture.id).reads;
   const bool is_text = reads == Reads::Tokens && input_kind(config.input.id).is_text;
   if (!is_text && reading.length > 0) {
-    throw InputError("length: expected none, " + config.architecture.id +
-                     " reads no windows of a text here");
+    throw InputError("length: expected none, " + config.architecture.id + " does not read windows");
   }
   if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, reading, stop);
   if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file, stop);

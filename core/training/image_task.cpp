@@ -1,5 +1,4 @@
-// Pictures, stretched to the model's size and levels of grey: predict each pixel from those before
-// it.
+// Images, scaled to the model's size and grey levels: predicts each pixel from the preceding ones.
 #include <algorithm>
 #include <numeric>
 
@@ -24,7 +23,7 @@ class ImageTask final : public Task {
         training_(std::move(training)),
         held_out_(std::move(held_out)) {}
 
-  // Every picture once in each epoch, in an order of its own.
+  // Every image once per epoch, in a new order.
   Batch batch(std::uint64_t number, Index count) override {
     std::vector<const Picture*> some;
     for (Index b = 0; b < count; ++b) {
@@ -56,7 +55,7 @@ class ImageTask final : public Task {
  private:
   void begin_epoch(std::uint64_t epoch) {
     epoch_ = epoch;
-    Random random(mixed_seed(seed_, epoch));
+    Random random(derived_seed(seed_, epoch));
     order_.resize(training_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     for (std::size_t i = order_.size(); i > 1; --i) {  // Fisher and Yates
@@ -68,7 +67,7 @@ class ImageTask final : public Task {
   std::uint64_t seed_;
   std::size_t sampled_;
   std::vector<Picture> training_, held_out_;
-  std::uint64_t epoch_ = ~std::uint64_t{0};  // that order_ is of
+  std::uint64_t epoch_ = ~std::uint64_t{0};  // of order_
   std::vector<std::size_t> order_;
 };
 
@@ -100,7 +99,7 @@ std::unique_ptr<Task> make_image(const TrainingPlan& plan, const Stop& stop) {
   held_out.insert(held_out.end(), training.begin() + static_cast<std::ptrdiff_t>(kept),
                   training.end());
   training.resize(kept);
-  if (training.empty()) throw InputError("text: expected pictures to train on, found none");
+  if (training.empty()) throw InputError("text: expected images to train on, found none");
   return std::make_unique<ImageTask>(plan, std::move(training), std::move(held_out));
 }
 
@@ -108,9 +107,9 @@ std::unique_ptr<Task> make_image(const TrainingPlan& plan, const Stop& stop) {
 
 TaskInfo image_task() {
   return {.id = "image",
-          .summary = "the next pixel of pictures",
+          .summary = "next-pixel prediction on images",
           .input = "image",
-          .files = "pictures, folders of them, or tables (CSV),",
+          .files = "images, folders of images, or tables (CSV),",
           .length = pixel_count,
           .check = check_image,
           .make = make_image};

@@ -17,9 +17,9 @@ namespace {
 constexpr std::string_view kHeader =
     "step,loss,rate,tokens_per_second,held_out_loss,held_out_bits_per_byte,held_out_accuracy";
 
-// The columns after the step.
+// Columns after the step.
 std::array<double LossRow::*, 3> numbers() {
-  return {&LossRow::loss, &LossRow::rate, &LossRow::tokens_per_second};
+  return {&LossRow::loss, &LossRow::learning_rate, &LossRow::tokens_per_second};
 }
 std::array<double Score::*, 3> scores() {
   return {&Score::loss, &Score::bits_per_byte, &Score::accuracy};
@@ -39,7 +39,8 @@ std::string line_of(const LossRow& row) {
   return line + '\n';
 }
 
-// Takes the text up to the next comma off `line`. An empty one is NaN; false when it is no number.
+// Removes the text before the next comma from `line` and parses it. An empty real number is NaN;
+// returns false if it is not a number.
 template <class Number>
 bool take(std::string_view& line, Number& value) {
   const std::string_view field = line.substr(0, line.find(','));
@@ -105,7 +106,7 @@ void LossLog::save() const {
   for (const LossRow& row : rows_) text += line_of(row);
   write_file(folder_ / "loss.csv", text);
   const std::string title = "Training of " + folder_.filename().string();
-  constexpr double kScale = 2;  // pixels per unit, for screens of today
+  constexpr double kScale = 2;  // pixels per unit, for high-resolution screens
   write_picture(folder_ / "loss.png", loss_picture(rows_, title, Theme::light()), kScale,
                 {{"Title", title}});
 }

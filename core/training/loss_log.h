@@ -1,4 +1,4 @@
-// loss.csv and loss.png of a training's folder: how the loss went, step by step.
+// Training log: loss.csv and loss.png in the training folder.
 #pragma once
 
 #include <filesystem>
@@ -11,21 +11,21 @@ namespace attnscope {
 struct LossRow {
   Index step = 0;
   double loss = 0;  // nats per token
-  double rate = 0;
+  double learning_rate = 0;
   double tokens_per_second = 0;
-  Score held_out;  // where the step was followed by an evaluation
+  Score held_out;  // if the step was followed by an evaluation
 };
 
-// Kept whole in memory and written anew at every save.
+// Kept in memory and rewritten completely at every save.
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // Keeps what an earlier run wrote about the first `steps` steps. InputError names the line of a
-  // file that was not written by a LossLog.
+  // Loads the first `steps` steps of an earlier run. Throws InputError, with the line, for a file
+  // that was not written by a LossLog.
   void keep(Index steps);
   void add(const LossRow& row);
-  // Adds a score to the last row, where there is one.
+  // Adds a score to the last row, if there is one.
   void add_score(const Score& score);
   const std::vector<LossRow>& rows() const { return rows_; }
   void save() const;

@@ -9,9 +9,9 @@ namespace attnscope {
 
 namespace {
 
-// Legible on light and dark ground.
+// Legible on light and dark backgrounds.
 constexpr Colour kStep{61, 133, 210, 80}, kMean{61, 133, 210, 255}, kHeldOut{222, 95, 24, 255};
-// Of a running mean, to either side: some percents of all steps, so that the curve is smooth.
+// Half width of the running mean: a few percent of all steps, for a smooth curve.
 constexpr std::size_t kShareOfSteps = 50;
 
 std::vector<Point> every_step(const std::vector<LossRow>& rows) {
@@ -20,7 +20,7 @@ std::vector<Point> every_step(const std::vector<LossRow>& rows) {
   return points;
 }
 
-// The mean over the steps around each, fewer near the ends, so that both ends stay in place.
+// Mean over the steps around each; fewer near the ends, so that both ends stay in place.
 std::vector<Point> running_mean(const std::vector<LossRow>& rows) {
   std::vector<double> sums{0};
   for (const LossRow& row : rows) sums.push_back(sums.back() + row.loss);

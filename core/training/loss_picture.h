@@ -1,4 +1,4 @@
-// How a training went, as a picture.
+// Figure of the loss during training.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// The training loss of every step, faint, its running mean, and the held-out loss, over steps.
+// Training loss of every step (faint), its running mean, and the held-out loss, over steps.
 DisplayList loss_picture(const std::vector<LossRow>& rows, const std::string& title,
                          const Theme& theme);
 

@@ -1,5 +1,5 @@
-// Text files, of which some tokens are hidden: fill them in from both sides. The mask is the last
-// id, beyond the tokens that are learned from the text.
+// Text files with masked tokens, predicted from both sides. The mask is the last id, after the
+// tokens learned from the text.
 #include "core/base/error.h"
 #include "core/training/masking.h"
 #include "core/training/stream.h"
@@ -11,7 +11,7 @@ namespace attnscope {
 
 namespace {
 
-constexpr std::uint64_t kHidingSeed = 0x6d61736b;       // other draws than those of the order
+constexpr std::uint64_t kHidingSeed = 0x6d61736b;       // differs from the order's seed
 constexpr std::uint64_t kMaskedHeldOut = 0x6d68656c64;  // windows and masks of scores
 constexpr Index kMaskIds = 1;
 
@@ -21,7 +21,7 @@ class MaskedTask final : public TextualTask {
              std::shared_ptr<const Tokenizer> tokenizer, const Stop& stop)
       : TextualTask(std::move(tokenizer)),
         config_(config(plan.model)),
-        seed_(mixed_seed(plan.seed, kHidingSeed)),
+        seed_(derived_seed(plan.seed, kHidingSeed)),
         length_(sequence_length(plan)),
         sampled_(plan.score_batches * plan.batch),
         stream_(tokens_of(texts.training, *tokenizer_, stop), length_, plan.seed),
@@ -37,11 +37,11 @@ class MaskedTask final : public TextualTask {
   Batch batch(std::uint64_t number, Index count) override {
     Batch batch;
     IntTensor whole;
-    stream_.batch(number, count, whole, batch.targets);  // the next tokens are no targets here
+    stream_.batch(number, count, whole, batch.targets);  // next-token targets are not used
     batch.ids = IntTensor(whole.shape());
     for (Index b = 0; b < count; ++b) {
-      Random random(mixed_seed(seed_, number + static_cast<std::uint64_t>(b)));
-      hide(whole.data() + b * length_, masking_of(config_), random, b, batch);
+      Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
+      mask_tokens(whole.data() + b * length_, masking_of(config_), random, b, batch);
     }
     return batch;
   }
@@ -61,7 +61,7 @@ class MaskedTask final : public TextualTask {
       random_windows(held_out_, count, length, random, whole, batch.targets);
       batch.ids = IntTensor(whole.shape());
       for (Index b = 0; b < count; ++b) {
-        hide(whole.data() + b * length, masking_of(config_), random, b, batch);
+        mask_tokens(whole.data() + b * length, masking_of(config_), random, b, batch);
       }
       ForwardOptions options;
       options.stop = stop;
@@ -97,8 +97,8 @@ std::unique_ptr<Task> make_masked(const TrainingPlan& plan, const Stop& stop) {
 
 TaskInfo masked_task() {
   return {.id = "masked",
-          .summary = "tokens of text files that are hidden, from both sides",
-          .hides = true,
+          .summary = "masked-token prediction on text files",
+          .masks_tokens = true,
           .files = "text files",
           .check = check_masked,
           .make = make_masked};

@@ -13,8 +13,8 @@ Masking masking_of(const ModelConfig& config) {
           config.vocabulary};
 }
 
-void hide(const std::int32_t* ids, const Masking& masking, Random& random, Index row,
-          Batch& batch) {
+void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random, Index row,
+                 Batch& batch) {
   constexpr double kMasked = 0.8, kRandom = 0.1;
   const auto others = static_cast<std::uint64_t>(masking.vocabulary - 1);
   for (Index i = 0; i < batch.ids.dim(1); ++i) {
@@ -26,7 +26,7 @@ void hide(const std::int32_t* ids, const Masking& masking, Random& random, Index
         shown = masking.mask;
       } else if (how < kMasked + kRandom && others > 0) {
         shown = static_cast<std::int32_t>(random.below(others));
-        if (shown >= masking.mask) ++shown;  // any but the mask
+        if (shown >= masking.mask) ++shown;  // any id but the mask
       }
     }
     batch.ids(row, i) = shown;

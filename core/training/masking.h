@@ -1,4 +1,4 @@
-// Hiding tokens for a model that is to fill them in (Devlin et al., 2018, BERT, arXiv:1810.04805).
+// Token masking for masked language modelling (Devlin et al., 2018, BERT, arXiv:1810.04805).
 #pragma once
 
 #include "core/base/random.h"
@@ -8,15 +8,16 @@
 namespace attnscope {
 
 struct Masking {
-  double share = 0;       // of the positions that are to be filled in
-  std::int32_t mask = 0;  // the id that stands for a hidden token
-  Index vocabulary = 0;   // ids, the mask among them
+  double share = 0;       // of the positions that are predicted
+  std::int32_t mask = 0;  // id of the mask token
+  Index vocabulary = 0;   // number of ids, including the mask
 };
 
-Masking masking_of(const ModelConfig& config);  // of a model that fills_in()
+Masking masking_of(const ModelConfig& config);  // of a model that is_masked_model()
 
-// ids [L] in row `row` of the batch's ids and targets [B, L]: each position is a target with the
-// chance `share`; 80 % of these show the mask, 10 % a random id, 10 % their own.
-void hide(const std::int32_t* ids, const Masking& masking, Random& random, Index row, Batch& batch);
+// Masks ids [L] in row `row` of the batch's ids and targets [B, L]. Each position is a target with
+// probability `share`; of these 80 % become the mask, 10 % a random id, 10 % are unchanged.
+void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random, Index row,
+                 Batch& batch);
 
 }  // namespace attnscope

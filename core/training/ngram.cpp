@@ -25,8 +25,8 @@ std::string_view context_before(std::string_view text, std::size_t at, int longe
 }  // namespace
 
 NgramModel::NgramModel(int order) : order_(order) {
-  if (order < 1 || order > kMostOrder) {
-    throw InputError("order: expected 1 to " + std::to_string(kMostOrder) + ", found " +
+  if (order < 1 || order > kMaxOrder) {
+    throw InputError("order: expected 1 to " + std::to_string(kMaxOrder) + ", found " +
                      std::to_string(order));
   }
 }
@@ -35,7 +35,7 @@ void NgramModel::learn(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string_view context = context_before(text, i, order_ - 1);
     for (;; context.remove_prefix(1)) {
-      Seen& seen = contexts_[key(context)];
+      ContextCounts& seen = contexts_[key(context)];
       const std::string_view with_byte(context.data(), context.size() + 1);
       ++seen.count;
       if (++pairs_[key(with_byte)] == 1) ++seen.kinds;
@@ -59,7 +59,7 @@ double NgramModel::probability(std::string_view context, unsigned char byte) con
   for (std::size_t length = 0; length <= context.size(); ++length) {
     const std::string_view suffix = context.substr(context.size() - length);
     const auto seen = contexts_.find(key(suffix));
-    if (seen == contexts_.end()) break;  // then no longer context was seen either
+    if (seen == contexts_.end()) break;  // longer contexts are then unseen, too
     const auto pair = pairs_.find(key(std::string(suffix) + static_cast<char>(byte)));
     const double count = pair == pairs_.end() ? 0 : pair->second;
     const double kinds = seen->second.kinds;

@@ -19,7 +19,7 @@ std::string unit(Index number) {
   return kUnits[static_cast<std::size_t>(number)];
 }
 
-// 1 to 999, as it stands before "tausend": one is "ein".
+// 1 to 999, as written before "tausend": one is "ein".
 std::string below_thousand(Index number) {
   std::string words;
   if (number >= 100) words = unit(number / 100) + "hundert";
@@ -40,7 +40,7 @@ std::string german_number(Index number) {
   std::string words;
   if (number >= 1000) words = below_thousand(number / 1000) + "tausend";
   if (number % 1000 > 0) words += below_thousand(number % 1000);
-  if (number % 100 == 1) words += "s";  // the last word of all: "eins"
+  if (number % 100 == 1) words += "s";  // at the end: "eins"
   return words;
 }
 

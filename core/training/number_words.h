@@ -1,4 +1,4 @@
-// Numbers in German words, written as one: 24 is "vierundzwanzig".
+// Numbers in German words, written as one word: 24 is "vierundzwanzig".
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace attnscope {
 
-constexpr Index kMostNumberDigits = 6;
+constexpr Index kMaxNumberDigits = 6;
 
-// UTF-8. InputError for a number below 0 or of more than kMostNumberDigits digits.
+// UTF-8. Throws InputError for negative numbers and more than kMaxNumberDigits digits.
 std::string german_number(Index number);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// Numbers in German words: a source of digits, a target of letters, both as bytes. The id that a
-// target begins with ends it, too. A tenth of the numbers from 100 on is never trained on.
+// Numbers in German words: a source of digits, a target of letters, both as bytes. The start id of
+// a target also ends it. A tenth of the numbers from 100 on is held out.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -14,36 +14,36 @@ namespace {
 
 constexpr Index kByteIds = 256;
 constexpr Index kHeldOutFrom = 100, kHeldOutOneIn = 10;
-constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // how long the numbers of a step are
+constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // number of digits in each step
 
-Index least_of(Index digits) {  // the least number of so many digits
+Index least_of(Index digits) {  // smallest number with this many digits
   Index least = 0;
   for (Index d = 1; d < digits; ++d) least = std::max<Index>(10, 10 * least);
   return least;
 }
 
-Index past_of(Index digits) {  // the first of more digits
+Index past_of(Index digits) {  // first number with more digits
   return least_of(digits + 1);
 }
 
-Index longest_words(Index digits) {  // in bytes, of numbers of so many digits
+Index longest_words(Index digits) {  // in bytes, for numbers with this many digits
   constexpr Index kLongest[] = {7, 37, 737, 7737, 37737, 737737};
   return static_cast<Index>(german_number(kLongest[digits - 1]).size());
 }
 
-// How many digits numbers may have whose words, with the end, fit `length` tokens; 0: none.
+// Maximum number of digits whose words, with the end, fit in `length` tokens; 0: none.
 Index digits_that_fit(Index length) {
   Index digits = 0;
-  while (digits < kMostNumberDigits && longest_words(digits + 1) + 1 <= length) ++digits;
+  while (digits < kMaxNumberDigits && longest_words(digits + 1) + 1 <= length) ++digits;
   return digits;
 }
 
 bool is_held_out(Index number) {
   return number >= kHeldOutFrom &&
-         mixed_seed(0, static_cast<std::uint64_t>(number)) % kHeldOutOneIn == 0;
+         derived_seed(0, static_cast<std::uint64_t>(number)) % kHeldOutOneIn == 0;
 }
 
-// Numbers of equally many digits as sources and targets; shorter words end in what does not count.
+// Sources and targets of numbers with equally many digits; shorter words are padded, not counted.
 Batch batch_of(const std::vector<Index>& numbers, std::int32_t start) {
   std::vector<std::string> words;
   std::size_t longest = 0;
@@ -84,17 +84,17 @@ class NumbersTask final : public Task {
 
   std::shared_ptr<const Tokenizer> tokenizer() const override { return byte_tokenizer(); }
 
-  // All numbers of a step have equally many digits, longer ones more often: there is no padding
-  // that the encoder would have to see.
+  // All numbers of a step have equally many digits, longer ones more often, so that the encoder
+  // sees no padding.
   Batch batch(std::uint64_t number, Index count) override {
-    Random of_step(mixed_seed(mixed_seed(seed_, kDigitsSeed), number / step_));
+    Random of_step(derived_seed(derived_seed(seed_, kDigitsSeed), number / step_));
     const auto weights = static_cast<std::uint64_t>(digits_ * (digits_ + 1) / 2);
     const auto drawn = static_cast<Index>(of_step.below(weights));
     Index digits = 1;
     while (digits * (digits + 1) / 2 <= drawn) ++digits;
     std::vector<Index> numbers;
     for (Index b = 0; b < count; ++b) {
-      Random random(mixed_seed(seed_, number + static_cast<std::uint64_t>(b)));
+      Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
       const Index least = least_of(digits);
       const auto choices = static_cast<std::uint64_t>(past_of(digits) - least);
       Index chosen = 0;
@@ -106,8 +106,8 @@ class NumbersTask final : public Task {
     return batch_of(numbers, kByteIds);
   }
 
-  // Loss of each letter, and the share of numbers whose words are right in every letter: what
-  // writing the likeliest letters would give.
+  // Loss per letter, and share of numbers whose words are entirely correct, which equals greedy
+  // decoding accuracy.
   Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
     constexpr std::size_t kAtATime = 32, kSampledNumbers = 256;
     const std::size_t stride =
@@ -151,7 +151,8 @@ class NumbersTask final : public Task {
 
 void check_numbers(const TrainingPlan& plan) {
   if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError("text: the task \"numbers\" makes its numbers, and holds some of them out");
+    throw InputError(
+        "text: the task \"numbers\" generates its numbers and held-out ones; expected none");
   }
   const Index start = plan.model.architecture.values.integer("start");
   if (plan.model.vocabulary != kByteIds + 1 || start != kByteIds) {

@@ -12,11 +12,11 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kPiece = Index{1} << 13;  // numbers of a parameter that one thread works on
+constexpr Index kPiece = Index{1} << 13;  // numbers of a parameter per thread task
 
-// In partial sums that the compiler keeps in vector registers, over stretches short enough for
+// Partial sums that the compiler keeps in vector registers, over stretches short enough for
 // float32.
-double squared_length(const float* numbers, Index count) {
+double squared_norm(const float* numbers, Index count) {
   constexpr Index kLanes = 64, kStretch = 4096;
   double sum = 0;
   for (Index begin = 0; begin < count; begin += kStretch) {
@@ -33,13 +33,13 @@ double squared_length(const float* numbers, Index count) {
   return sum;
 }
 
-// What step() does to one piece of a parameter.
+// Update of a piece of a parameter.
 struct Piece {
   Index size;
   const float* gradient;
   float *value, *first, *second;  // the parameter and its moments
-  float keep;                     // of the value
-  float most;                     // of the value, and the length of a step of 1; 0: any, and 1
+  float keep;                     // decay factor of the value
+  float most;                     // bound of the value, and scale of updates; 0: none, and 1
 };
 
 struct Move {
@@ -97,13 +97,12 @@ double AdamW::step(NamedVars& parameters, double rate) {
     });
   };
   std::vector<double> squares(pieces.size());
-  for_pieces(
-      [&](std::size_t i) { squares[i] = squared_length(pieces[i].gradient, pieces[i].size); });
+  for_pieces([&](std::size_t i) { squares[i] = squared_norm(pieces[i].gradient, pieces[i].size); });
   const double length = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(length)) return length;
   ++steps_;
   const double shrink = settings_.clip > 0 && length > settings_.clip ? settings_.clip / length : 1;
-  // Unbiased moments, folded into the rate and into epsilon.
+  // Bias correction of the moments, folded into the learning rate and epsilon.
   const double unbias1 = 1 - std::pow(settings_.beta1, static_cast<double>(steps_));
   const double unbias2 = std::sqrt(1 - std::pow(settings_.beta2, static_cast<double>(steps_)));
   const Move how{static_cast<float>(settings_.beta1), static_cast<float>(settings_.beta2),

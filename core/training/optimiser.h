@@ -1,4 +1,4 @@
-// AdamW (Loshchilov and Hutter, 2019) with warm-up, a cosine and gradient clipping.
+// AdamW (Loshchilov and Hutter, 2019) with warm-up, cosine decay and gradient clipping.
 #pragma once
 
 #include <map>
@@ -9,27 +9,28 @@
 
 namespace attnscope {
 
-// A straight line from 0 to `most` over warm_up steps, then half a cosine down to `least` at
+// Learning rate: linear from 0 to `most` over warm_up steps, then half a cosine down to `least` at
 // `steps`. step counts from 0.
 double learning_rate(Index step, Index steps, Index warm_up, double most, double least);
 
 struct AdamSettings {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double weight_decay = 0.1;  // of tensors of rank 2 and more
-  double clip = 1;            // longest gradient over all parameters; 0: any
+  double weight_decay = 0.1;  // of tensors of rank 2 and above
+  double clip = 1;            // maximum norm of the gradient of all parameters; 0: no clipping
 };
 
 class AdamW {
  public:
   explicit AdamW(const AdamSettings& settings) : settings_(settings) {}
-  // Parameters that stay from 0 to a number and move in shares of it, by name.
-  void set_most(std::map<std::string, double> most) { most_ = std::move(most); }
+  // Sets upper bounds, by name, of parameters in [0, bound] whose updates are relative to the
+  // bound.
+  void set_upper_bounds(std::map<std::string, double> most) { most_ = std::move(most); }
 
-  // Moves every parameter that got a gradient and clears the gradients. Returns the gradient's
-  // length before clipping; when that is no finite number, nothing is moved.
+  // Updates every parameter with a gradient and clears the gradients. Returns the gradient norm
+  // before clipping; if it is not finite, no parameter changes.
   double step(NamedVars& parameters, double rate);
 
-  // What resuming needs: first and second moments by parameter, and the steps made.
+  // State for resuming: first and second moments by parameter, and the number of steps.
   struct Moments {
     Tensor first, second;
   };

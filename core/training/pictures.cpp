@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/input/picture.h"
-#include "core/input/picture_table.h"
+#include "core/input/image_file.h"
+#include "core/input/image_table.h"
 #include "core/model/input_kind.h"
 
 namespace attnscope {
@@ -29,7 +29,7 @@ std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
       throw InputError(name.string() + ": cannot be read: " + unreadable.message());
     }
     if (files.size() == before) {
-      throw InputError(name.string() + ": expected a folder with pictures, found it empty");
+      throw InputError(name.string() + ": expected a folder with images, found it empty");
     }
     std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
   }
@@ -41,8 +41,8 @@ std::vector<std::vector<std::int32_t>> picture_ids(const fs::path& file,
   const Values& image = config.input.values;
   const Index width = image.integer("width"), height = image.integer("height");
   const Index levels = image.integer("levels");
-  if (is_picture_table(file)) return read_picture_table(file, width * height, levels);
-  const IntTensor pixels = picture_pixels(file, width, height, levels);
+  if (is_image_table(file)) return read_image_table(file, width * height, levels);
+  const IntTensor pixels = image_pixels(file, width, height, levels);
   return {{pixels.begin(), pixels.end()}};
 }
 

@@ -1,4 +1,4 @@
-// Pictures as what an image model reads.
+// Images as input of image models.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 
 namespace attnscope {
 
-// The files that are named, and those of the folders that are, by name. InputError where a folder
-// has none.
+// Given files, and the files of given folders sorted by name. Throws InputError for a folder
+// without images.
 std::vector<std::filesystem::path> picture_files(const std::vector<std::filesystem::path>& names);
 
-// The pictures of a file as the model's levels, row by row: the one that it is, or all of a table
-// (core/input/picture_table.h). Each [height * width]
+// Images of a file as the model's levels, row by row: a single image, or all images of a table
+// (core/input/image_table.h). Each [height * width]
 std::vector<std::vector<std::int32_t>> picture_ids(const std::filesystem::path& file,
                                                    const ModelConfig& config);
 
-// Some pictures of `config`'s size, each [height * width], in one batch.
+// Batch of images of `config`'s size, each [height * width].
 Batch picture_batch(const std::vector<const std::vector<std::int32_t>*>& pictures,
                     const ModelConfig& config);
 

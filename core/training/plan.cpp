@@ -10,9 +10,9 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kMostSteps = Index{1} << 40;
-constexpr Index kMostSequences = Index{1} << 20;
-constexpr Index kMostSeed = std::numeric_limits<Index>::max();
+constexpr Index kMaxSteps = Index{1} << 40;
+constexpr Index kMaxSequences = Index{1} << 20;
+constexpr Index kMaxSeed = std::numeric_limits<Index>::max();
 
 std::vector<std::filesystem::path> paths(JsonObject& object, std::string_view key) {
   std::vector<std::filesystem::path> result;
@@ -41,21 +41,21 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   plan.held_out = paths(object, "held_out");
   plan.held_out_share = object.number_or("held_out_share", plan.held_out_share, 0, 0.9);
   plan.folder = object.text_or("folder", "");
-  plan.steps = object.integer_or("steps", plan.steps, 1, kMostSteps);
-  plan.batch = object.integer_or("batch", plan.batch, 1, kMostSequences);
-  plan.micro_batch = object.integer_or("micro_batch", plan.micro_batch, 0, kMostSequences);
-  plan.sequence = object.integer_or("sequence", plan.sequence, 0, kMostSequences);
-  plan.warm_up = object.integer_or("warm_up", plan.warm_up, 0, kMostSteps);
-  plan.rate = object.number_or("rate", plan.rate, 0, 100);
-  plan.least_rate = object.number_or("least_rate", plan.least_rate, 0, 100);
+  plan.steps = object.integer_or("steps", plan.steps, 1, kMaxSteps);
+  plan.batch = object.integer_or("batch", plan.batch, 1, kMaxSequences);
+  plan.micro_batch = object.integer_or("micro_batch", plan.micro_batch, 0, kMaxSequences);
+  plan.sequence = object.integer_or("sequence", plan.sequence, 0, kMaxSequences);
+  plan.warm_up = object.integer_or("warm_up", plan.warm_up, 0, kMaxSteps);
+  plan.learning_rate = object.number_or("rate", plan.learning_rate, 0, 100);
+  plan.min_learning_rate = object.number_or("least_rate", plan.min_learning_rate, 0, 100);
   plan.weight_decay = object.number_or("weight_decay", plan.weight_decay, 0, 100);
   plan.clip = object.number_or("clip", plan.clip, 0, 1e9);
   plan.beta1 = object.number_or("beta1", plan.beta1, 0, 0.9999);
   plan.beta2 = object.number_or("beta2", plan.beta2, 0, 0.999999);
   plan.seed = static_cast<std::uint64_t>(
-      object.integer_or("seed", static_cast<Index>(plan.seed), 0, kMostSeed));
-  plan.evaluate_every = object.integer_or("evaluate_every", plan.evaluate_every, 0, kMostSteps);
-  plan.score_batches = object.integer_or("score_batches", plan.score_batches, 0, kMostSequences);
+      object.integer_or("seed", static_cast<Index>(plan.seed), 0, kMaxSeed));
+  plan.evaluate_every = object.integer_or("evaluate_every", plan.evaluate_every, 0, kMaxSteps);
+  plan.score_batches = object.integer_or("score_batches", plan.score_batches, 0, kMaxSequences);
   plan.save_every_seconds = object.number_or("save_every_seconds", plan.save_every_seconds, 0, 1e9);
   plan.half = object.flag_or("half", plan.half);
   object.finish();
@@ -74,8 +74,8 @@ Json to_json(const TrainingPlan& plan) {
           {"micro_batch", plan.micro_batch},
           {"sequence", plan.sequence},
           {"warm_up", plan.warm_up},
-          {"rate", plan.rate},
-          {"least_rate", plan.least_rate},
+          {"rate", plan.learning_rate},
+          {"least_rate", plan.min_learning_rate},
           {"weight_decay", plan.weight_decay},
           {"clip", plan.clip},
           {"beta1", plan.beta1},
@@ -88,7 +88,7 @@ Json to_json(const TrainingPlan& plan) {
 }
 
 void check(const TrainingPlan& plan) {
-  if (plan.folder.empty()) throw InputError("folder: expected where to put the model");
+  if (plan.folder.empty()) throw InputError("folder: expected a path for the model, found none");
   if (file_exists(plan.folder) && !is_folder(plan.folder)) {
     throw InputError("folder: expected a folder, found the file " + plan.folder.string());
   }
@@ -101,16 +101,16 @@ void check(const TrainingPlan& plan) {
                      std::to_string(plan.model.context) + ", found " +
                      std::to_string(plan.sequence));
   }
-  if (!(plan.least_rate <= plan.rate)) {
-    throw InputError("least_rate: expected at most the rate " + std::to_string(plan.rate) +
-                     ", found " + std::to_string(plan.least_rate));
+  if (!(plan.min_learning_rate <= plan.learning_rate)) {
+    throw InputError("least_rate: expected at most rate " + std::to_string(plan.learning_rate) +
+                     ", found " + std::to_string(plan.min_learning_rate));
   }
   check(plan.model, "model");
   const TaskInfo& chosen = task(plan.task);
   check_model(chosen, plan.model);
   if (chosen.length && plan.sequence > 0) {
     throw InputError("sequence: expected 0, the task " + plan.task +
-                     " says how long they are; found " + std::to_string(plan.sequence));
+                     " determines the length; found " + std::to_string(plan.sequence));
   }
   if (!chosen.files.empty() && plan.text.empty()) {
     throw InputError("text: expected " + chosen.files + " to train on, found none");

@@ -1,7 +1,6 @@
-// Recall after a delay: "!k" says a letter, digits that mean nothing follow, and after "?" the
-// letter is to be said again. What a memory across segments is for, and what a gated block is
-// steadier at (Parisotto et al., 2019, Stabilizing transformers for reinforcement learning,
-// arXiv:1910.06764).
+// Recall after a delay: "!k" shows a letter, distractor digits follow, and the letter is the target
+// after "?". Tests memory across segments; gated residual connections train it more stably
+// (Parisotto et al., 2019, Stabilizing transformers for reinforcement learning, arXiv:1910.06764).
 #include "core/training/drawn_task.h"
 
 namespace attnscope {
@@ -16,8 +15,8 @@ std::int32_t digit(Random& random) {
   return static_cast<std::int32_t>('0' + random.below(10));
 }
 
-// One recall after the other, each after a delay of up to half of the sequence. Only the letters
-// after "?" count.
+// Repeated recalls, each after a delay of up to half of the sequence. Targets are the letters after
+// "?".
 void draw_recalls(Random& random, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
   const std::size_t length = inputs.size();
   std::size_t at = 0;
@@ -40,7 +39,7 @@ void draw_recalls(Random& random, std::span<std::int32_t> inputs, std::span<std:
 
 TaskInfo recall_task() {
   return {.id = "recall",
-          .summary = "a letter that is said again after a delay: !k4071?k",
+          .summary = "recall of a letter after a delay: !k4071?k",
           .files = "",
           .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
           .make =

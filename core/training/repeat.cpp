@@ -8,11 +8,12 @@
 namespace attnscope {
 
 DrawnSequences repeated_sequences(Index vocabulary, Index length, std::uint64_t seed) {
-  if (length < kLeastRepeated) {
+  if (length < kMinRepeatedLength) {
     throw InputError("repeated sequences: expected a length of at least " +
-                     std::to_string(kLeastRepeated) + " tokens, found " + std::to_string(length));
+                     std::to_string(kMinRepeatedLength) + " tokens, found " +
+                     std::to_string(length));
   }
-  if (vocabulary < 1) throw InputError("repeated sequences: the vocabulary is empty");
+  if (vocabulary < 1) throw InputError("repeated sequences: expected a vocabulary, found none");
   return {length, seed,
           [vocabulary](Random& random, std::span<std::int32_t> inputs,
                        std::span<std::int32_t> targets) {

@@ -1,5 +1,5 @@
-// Repeated random sequences of tokens. The tokens are bytes, or learned from text files as for the
-// task "text", so that the model reads any text.
+// Repeated random token sequences. Tokens are bytes, or learned from text files as in the task
+// "text", so that the model can process any text.
 #include "core/base/error.h"
 #include "core/training/drawn_task.h"
 #include "core/training/repeat.h"
@@ -16,7 +16,7 @@ void check_repeat(const TrainingPlan& plan) {
                      ": bytes)");
   }
   check_drawn(plan);
-  repeated_sequences(plan.model.vocabulary, sequence_length(plan), plan.seed);  // or refuses
+  repeated_sequences(plan.model.vocabulary, sequence_length(plan), plan.seed);  // may throw
 }
 
 std::unique_ptr<Task> make_repeat(const TrainingPlan& plan, const Stop& stop) {
@@ -32,7 +32,7 @@ std::unique_ptr<Task> make_repeat(const TrainingPlan& plan, const Stop& stop) {
 
 TaskInfo repeat_task() {
   return {.id = "repeat",
-          .summary = "random tokens of which the end repeats what came before",
+          .summary = "random token sequences that repeat themselves",
           .files = "",
           .check = check_repeat,
           .make = make_repeat};

@@ -12,7 +12,7 @@ namespace attnscope {
 
 namespace {
 
-// What may differ between a training and its resumption: where things lie and what is reported.
+// Settings that must be equal when resuming: all but paths and reporting.
 Json decisive(const TrainingPlan& plan) {
   Json object = to_json(plan);
   for (const char* key :
@@ -32,7 +32,7 @@ void compare_plans(const TrainingPlan& plan, const std::string& stored_text) {
   for (const auto& [key, value] : wanted.items()) {
     const Json* found = stored.find(key);
     if (found == nullptr || *found != value) {
-      throw InputError(name + ": belongs to a training with another " + key + " (" +
+      throw InputError(name + ": belongs to a training with other settings (" + key + " " +
                        (found == nullptr ? "none" : shortened(*found)) + ", now " +
                        shortened(value) + "); choose another folder");
     }
@@ -70,7 +70,7 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
     } else if (kind == "second") {
       state.moments[weight].second = tensor.floats();
     } else {
-      throw InputError(name + ": tensor " + key + " is none of a training state");
+      throw InputError(name + ": tensor " + key + " does not belong to a training state");
     }
   }
   const Index moments_saved = number_of(file, "moments", name);
@@ -82,7 +82,7 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
     const auto found = state.weights.find(weight);
     if (found == state.weights.end() || moments.first.shape() != found->second.shape() ||
         moments.second.shape() != found->second.shape()) {
-      throw InputError(name + ": the moments of " + weight + " do not fit its weight");
+      throw InputError(name + ": the moments of " + weight + " do not match its weight");
     }
   }
   return state;

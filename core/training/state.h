@@ -1,4 +1,4 @@
-// What a training that was stopped needs to go on as if it had not been.
+// Training state for resuming an interrupted training exactly.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,15 @@
 namespace attnscope {
 
 struct TrainingState {
-  Index step = 0;  // steps done; data order and dropout follow from it and the seed
+  Index step = 0;  // completed steps; they and the seed determine data order and dropout
   NamedVars weights;
   std::map<std::string, AdamW::Moments> moments;
   Index optimiser_steps = 0;
 };
 
-// training.safetensors of the plan's folder; nothing when there is none. InputError when it is
-// of another plan ("training.safetensors: belongs to a plan with rate 0.001, ...") or broken.
+// Reads training.safetensors of the plan's folder; nullopt if there is none. Throws InputError if
+// it belongs to another plan ("training.safetensors: belongs to a plan with rate 0.001, ...") or is
+// broken.
 std::optional<TrainingState> load_state(const TrainingPlan& plan);
 void save_state(const TrainingPlan& plan, const TrainingState& state);
 

@@ -15,13 +15,13 @@ TokenStream::TokenStream(std::vector<std::int32_t> tokens, Index length, std::ui
     throw InputError("text: expected at least " + std::to_string(length + 1) +
                      " tokens to train on, found " + std::to_string(count));
   }
-  // One window fewer than fit, where there are several, leaves room for another cut each epoch.
+  // One window fewer than fit, if there are several, leaves room for a new offset in each epoch.
   windows_ = static_cast<std::uint64_t>(std::max<Index>(1, (count - 1) / length - 1));
 }
 
 void TokenStream::begin_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
-  Random random(mixed_seed(seed_, epoch));
+  Random random(derived_seed(seed_, epoch));
   const Index spare =
       static_cast<Index>(tokens_.size()) - 1 - static_cast<Index>(windows_) * length_;
   offset_ = static_cast<Index>(random.below(static_cast<std::uint64_t>(spare) + 1));

@@ -1,4 +1,4 @@
-// Sequences of tokens for training, in an order that follows from a seed alone.
+// Token sequences for training, in an order determined by a seed.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace attnscope {
 
-// Cuts a text of tokens into windows of `length` predictions and hands them out in a shuffled
-// order, all of them once in every epoch. Each epoch cuts at another place. Sequence number n is
-// the same whatever was asked for before, so that nothing has to be stored to resume.
+// Splits a text into windows of `length` predictions and returns them in shuffled order, each once
+// per epoch; the split has another offset in each epoch. Sequence number n does not depend on
+// earlier calls, so that resuming needs no state.
 class TokenStream {
  public:
-  // InputError when the text is shorter than length + 1 tokens.
+  // Throws InputError if the text has fewer than length + 1 tokens.
   TokenStream(std::vector<std::int32_t> tokens, Index length, std::uint64_t seed);
 
   // inputs and targets [count, length]: sequences number, number + 1, ...
@@ -26,13 +26,13 @@ class TokenStream {
   std::vector<std::int32_t> tokens_;
   Index length_;
   std::uint64_t seed_;
-  std::uint64_t windows_;                    // in each epoch
-  std::uint64_t epoch_ = ~std::uint64_t{0};  // that order_ and offset_ are of
+  std::uint64_t windows_;                    // per epoch
+  std::uint64_t epoch_ = ~std::uint64_t{0};  // epoch of order_ and offset_
   Index offset_ = 0;
   std::vector<std::uint32_t> order_;
 };
 
-// `count` windows of `length` predictions anywhere in a text of more tokens than that.
+// `count` windows of `length` predictions at random positions in a text of more tokens than that.
 // inputs and targets: [count, length]
 void random_windows(const std::vector<std::int32_t>& tokens, Index count, Index length,
                     Random& random, IntTensor& inputs, IntTensor& targets);

@@ -1,4 +1,4 @@
-// Counting how well predictions do.
+// Accumulates the loss and accuracy of predictions.
 #pragma once
 
 #include "core/tensor/tensor.h"
@@ -8,15 +8,15 @@ namespace attnscope {
 
 class Tally {
  public:
-  // logits: [.., vocabulary], targets: a number for each of their rows; -1 does not count.
+  // logits: [.., vocabulary], targets: one per row; -1 is not counted.
   void add(const Tensor& logits, const IntTensor& targets);
 
   void add(const Tally& other);
 
-  double nats() const { return nats_; }  // -ln of what the targets got, summed
+  double nats() const { return nats_; }  // sum of -ln p(target)
   Index counted() const { return counted_; }
-  Index right() const { return right_; }  // where the likeliest was the target
-  // Mean nats and the share that is right; NaN where nothing was counted.
+  Index right() const { return right_; }  // targets predicted as the most likely token
+  // Mean nats and accuracy; NaN if nothing was counted.
   Score score() const;
 
  private:

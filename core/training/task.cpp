@@ -29,20 +29,21 @@ void check_model(const TaskInfo& task, const ModelConfig& model) {
   const Architecture& of = architecture(model.architecture.id);
   if (of.reads != task.reads) {
     throw InputError("model.architecture: expected one that reads " + words(task.reads) +
-                     ", as the task " + task.id + " gives them, found " + of.id + ", which reads " +
+                     " for the task " + task.id + ", found " + of.id + ", which reads " +
                      words(of.reads));
   }
   if (model.input.id != task.input) {
     throw InputError("model.input: expected " + task.input + " for the task " + task.id +
                      ", found " + model.input.id);
   }
-  if (task.hides != fills_in(model)) {
-    throw InputError(std::string("model.architecture.masked: expected ") +
-                     (task.hides ? "the share of tokens to hide" : "no share of tokens to hide") +
-                     " for the task " + task.id + ", found " +
-                     (task.hides ? "none" : "one (the task masked hides them)"));
+  if (task.masks_tokens != is_masked_model(model)) {
+    throw InputError(
+        std::string("model.architecture.masked: expected ") +
+        (task.masks_tokens ? "the share of tokens to hide" : "no share of tokens to hide") +
+        " for the task " + task.id + ", found " +
+        (task.masks_tokens ? "none" : "one (the task masked hides them)"));
   }
-  if (looks_ahead(model) && !task.hides) {
+  if (leaks_future(model) && !task.masks_tokens) {
     throw InputError(
         "model.causal: expected true, found false: without a causal mask the loss of the next "
         "token sees its targets");

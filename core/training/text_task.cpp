@@ -1,5 +1,5 @@
-// Text files: predict each token from those before it. Tokens are learned from the training text,
-// by byte-pair encoding.
+// Text files: predicts each token from the preceding ones. Tokens are learned from the training
+// text by byte-pair encoding.
 #include <algorithm>
 #include <cmath>
 
@@ -14,9 +14,9 @@ namespace attnscope {
 
 namespace {
 
-// Of each held-out text, in scores on the way.
+// Bytes of each held-out text in scores during training.
 constexpr std::size_t kSampledBytes = std::size_t{1} << 16;
-constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // other sequences than the training's
+constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // differs from training seeds
 
 class TextTask final : public TextualTask {
  public:
@@ -53,9 +53,9 @@ class TextTask final : public TextualTask {
   }
 
  private:
-  // The mean over batches of random windows, the same ones every time. NaN without a window.
+  // Mean over batches of random windows, the same ones every time. NaN without a window.
   double held_out_loss(const Model& model, const Stop& stop) const {
-    const auto most = static_cast<Index>(held_out_.size()) - 1;  // tokens that can be predicted
+    const auto most = static_cast<Index>(held_out_.size()) - 1;  // predictable tokens
     const Index length = std::min(length_, most);
     if (length < 1 || score_batches_ == 0) return std::numeric_limits<double>::quiet_NaN();
     Random random(kHeldOutSeed);
@@ -75,7 +75,7 @@ class TextTask final : public TextualTask {
   Texts texts_;
   TokenStream stream_;
   Index batch_, score_batches_, length_;
-  std::vector<std::int32_t> held_out_;  // all held-out texts, one after the other
+  std::vector<std::int32_t> held_out_;  // all held-out texts, concatenated
 };
 
 void check_text(const TrainingPlan&) {}
@@ -90,7 +90,7 @@ std::unique_ptr<Task> make_text(const TrainingPlan& plan, const Stop& stop) {
 
 TaskInfo text_task() {
   return {.id = "text",
-          .summary = "the next token of text files",
+          .summary = "next-token prediction on text files",
           .files = "text files",
           .check = check_text,
           .make = make_text};

@@ -20,7 +20,7 @@ Texts read_texts(const TrainingPlan& plan) {
   }
   for (const fs::path& path : plan.held_out) texts.held_out.push_back(read_file(path));
   for (const std::string& text : texts.held_out) {
-    if (text.empty()) throw InputError("held_out: an empty text");
+    if (text.empty()) throw InputError("held_out: expected texts, found an empty one");
   }
   return texts;
 }

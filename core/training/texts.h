@@ -1,4 +1,4 @@
-// The text files of a plan, and the tokens that are learned from them.
+// Text files of a plan, and the tokenizer learned from them.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ struct Texts {
   std::vector<std::string> training, held_out;
 };
 
-// InputError when a file cannot be read, or a held-out text is empty.
+// Throws InputError if a file cannot be read, or a held-out text is empty.
 Texts read_texts(const TrainingPlan& plan);
 
-// The folder's own tokenizer where a training is resumed, otherwise one of model.vocabulary tokens
-// less those that are `kept` for no text, learned from the training texts by byte-pair encoding.
+// Tokenizer in the folder of a resumed training, otherwise one learned from the training texts by
+// byte-pair encoding, with model.vocabulary tokens minus `kept` ids reserved for other purposes.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 const Stop& stop, Index kept = 0);
 
-// All texts, one after the other.
+// Tokens of all texts, concatenated.
 std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
                                     const Tokenizer& tokenizer, const Stop& stop);
 

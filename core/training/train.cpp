@@ -16,7 +16,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Steps to the end, with scores and saves on the way. Returns the last loss.
+// Runs all remaining steps, with scores and saves. Returns the last loss.
 double run_to_end(Trainer& trainer, const TrainingPlan& plan,
                   const std::function<void(const TrainingProgress&)>& report, const Stop& stop) {
   const auto start = Clock::now();
@@ -25,7 +25,7 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   TrainingProgress progress;
   progress.steps = plan.steps;
   progress.loss = std::numeric_limits<double>::quiet_NaN();
-  double evaluating = 0;  // seconds, not counted as training
+  double evaluating = 0;  // seconds, excluded from the training time
   while (!trainer.done()) {
     const LossRow row = trainer.step(stop);
     progress.step = row.step;
@@ -66,7 +66,7 @@ TrainingResult train(const TrainingPlan& plan,
   trainer.save();
   result.held_out = trainer.score(true, stop);
   trainer.save_log();
-  result.notes = notes_on_looking_ahead(trainer.snapshot()->model);
+  result.notes = future_leak_notes(trainer.snapshot()->model);
   if (!trainer.note().empty()) result.notes.push_back(trainer.note());
   return result;
 }

@@ -20,13 +20,14 @@ namespace attnscope {
 
 namespace {
 
-// Before anything is made of it.
+// Runs before anything is allocated.
 void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
   const Index length = sequence_length(plan);
   const bool two = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
-  check_training_memory(config, {.length = {length, two ? length : 0},
-                                 .at_once = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
-                                 .batch = plan.batch});
+  check_training_memory(config,
+                        {.length = {length, two ? length : 0},
+                         .micro_batch = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
+                         .batch = plan.batch});
 }
 
 }  // namespace
@@ -43,9 +44,9 @@ Trainer::Trainer(const TrainingPlan& plan, const Stop& stop)
   const ModelConfig config = task_->config(plan_.model);
   check_memory(config, plan_);
   checkpoint_.model = make_model(config, plan_.seed);
-  optimiser_.set_most(most_of_weights(config));
+  optimiser_.set_upper_bounds(weight_upper_bounds(config));
   if (state) resume(*state);
-  const std::set<std::string> constant = untrained_names(config);
+  const std::set<std::string> constant = constant_weight_names(config);
   for (const auto& [name, weight] : checkpoint_.model.weights) {
     if (!constant.contains(name)) parameters_.emplace(name, Var::parameter(weight.value()));
   }
@@ -55,8 +56,8 @@ void Trainer::resume(const TrainingState& state) {
   for (auto& [name, weight] : checkpoint_.model.weights) {
     weight = weight_of(state, name, weight.shape());
   }
-  // Weights that training moves without gradients come into being on the way.
-  for (const std::string& name : untrained_names(checkpoint_.model.config)) {
+  // Weights that are trained without gradients are created during training.
+  for (const std::string& name : constant_weight_names(checkpoint_.model.config)) {
     const auto known = state.weights.find(name);
     if (known != state.weights.end())
       checkpoint_.model.weights.insert_or_assign(name, known->second);
@@ -74,7 +75,7 @@ void Trainer::resume(const TrainingState& state) {
   const Index logged = log_.rows().empty() ? 0 : log_.rows().back().step;
   if (logged < step_) {
     note_ = (plan_.folder / "loss.csv").string() + ": the rows of steps " +
-            std::to_string(logged + 1) + " to " + std::to_string(step_) + " were not there";
+            std::to_string(logged + 1) + " to " + std::to_string(step_) + " are missing";
   }
 }
 
@@ -91,9 +92,9 @@ Var Trainer::weight_of(const TrainingState& state, const std::string& name,
 
 LossRow Trainer::step(const Stop& stop) {
   const auto start = std::chrono::steady_clock::now();
-  const double rate =
-      learning_rate(step_, plan_.steps, plan_.warm_up, plan_.rate, plan_.least_rate);
-  const double loss = move(rate, stop);
+  const double rate = learning_rate(step_, plan_.steps, plan_.warm_up, plan_.learning_rate,
+                                    plan_.min_learning_rate);
+  const double loss = update(rate, stop);
   ++step_;
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   const auto tokens = static_cast<double>(plan_.batch * sequence_length(plan_));
@@ -101,13 +102,13 @@ LossRow Trainer::step(const Stop& stop) {
   return log_.rows().back();
 }
 
-// Gradients of a batch, in parts; then one move of the weights. Returns the loss.
-double Trainer::move(double rate, const Stop& stop) {
+// Accumulates the gradients of a batch in parts, then updates once. Returns the loss.
+double Trainer::update(double rate, const Stop& stop) {
   const Index part = plan_.micro_batch > 0 ? plan_.micro_batch : plan_.batch;
   const Index parts = plan_.batch / part;
   Model model = checkpoint_.model;
   for (const auto& [name, parameter] : parameters_) model.weights[name] = parameter;
-  std::map<std::string, Tensor> adapted;  // weights that move without gradients
+  std::map<std::string, Tensor> adapted;  // weights trained without gradients
   double loss_sum = 0;
   for (Index p = 0; p < parts; ++p) {
     const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
@@ -116,10 +117,10 @@ double Trainer::move(double rate, const Stop& stop) {
     ForwardOptions options;
     options.stop = stop;
     options.training = true;
-    options.dropout_seed = mixed_seed(plan_.seed, sequence_number);
+    options.dropout_seed = derived_seed(plan_.seed, sequence_number);
     options.adapted = &adapted;
     try {
-      const StopScope scope(stop);  // of the backward pass, too
+      const StopScope scope(stop);  // includes the backward pass
       const Output output = attnscope::run(model, batch, options);
       loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
       stop.check();
@@ -139,11 +140,11 @@ double Trainer::move(double rate, const Stop& stop) {
 
 void Trainer::fail() const {
   throw WorkError(
-      "step " + std::to_string(step_ + 1) + ": the loss or its gradient is no finite number; " +
+      "step " + std::to_string(step_ + 1) + ": the loss or its gradient is not finite; " +
       (saved_step_ < 0
-           ? std::string("nothing was saved before")
+           ? std::string("nothing has been saved")
            : plan_.folder.string() + " keeps the model of step " + std::to_string(saved_step_)) +
-      " (a lower rate may help)");
+      " (try a lower learning rate)");
 }
 
 std::shared_ptr<const Checkpoint> Trainer::snapshot() const {
@@ -163,7 +164,7 @@ Score Trainer::score(bool all, const Stop& stop) {
   return score;
 }
 
-// The checkpoint's weights share the parameters' numbers.
+// The checkpoint's weights share memory with the parameters.
 void Trainer::refresh_checkpoint() {
   for (const auto& [name, parameter] : parameters_) {
     checkpoint_.model.weights[name] = Var(parameter.value());

@@ -1,10 +1,10 @@
-// A training under way, step by step. train() is a loop over it; a window may step and look at what
-// has become of the model in between:
+// Training step by step. train() is a loop over it; a window can step and inspect the model in
+// between:
 //
 //   Trainer trainer(plan, stop);
 //   while (!trainer.done()) {
 //     trainer.step(stop);
-//     model_store()->give("in training", trainer.snapshot());
+//     model_store()->publish("in training", trainer.snapshot());
 //   }
 //   trainer.save();
 #pragma once
@@ -20,39 +20,38 @@
 
 namespace attnscope {
 
-// For one thread at a time; what snapshot() gives may go to others.
+// Use from one thread at a time; snapshots may be shared between threads.
 class Trainer {
  public:
-  // Goes on from the state in the plan's folder where there is one. Writes nothing yet. InputError
-  // where the plan or that state does not do.
+  // Continues from the state in the plan's folder if there is one. Writes nothing yet. Throws
+  // InputError if the plan or that state is invalid.
   Trainer(const TrainingPlan& plan, const Stop& stop);
 
   Index steps_done() const { return step_; }
   bool done() const { return step_ >= plan_.steps; }
 
-  // What is to be said of how it went on: the log lacks steps. Empty: nothing.
+  // Note for the user about resuming: the log lacks steps. Empty: none.
   const std::string& note() const { return note_; }
 
-  // One batch and one move of the weights; the row of the log that it added. Stopped leaves all as
-  // it was before. WorkError where the loss is no number: the weights have not moved, and what was
-  // saved last stays.
+  // Trains on one batch and returns the new row of the log. Stopped leaves everything unchanged.
+  // Throws WorkError if the loss is not finite: weights and the last save are unchanged.
   LossRow step(const Stop& stop);
 
-  // The model as it is now, in weights of its own: later steps do not move them.
+  // Copy of the current model, unaffected by later steps.
   std::shared_ptr<const Checkpoint> snapshot() const;
 
-  // How well it does on what is held out: see Task::score(). Goes into the log as well.
+  // Score on held-out data (Task::score()); also added to the log.
   Score score(bool all, const Stop& stop);
 
-  // The folder's files, as train() says.
+  // Writes the folder's files listed in train.h.
   void save();
-  // loss.csv and loss.png alone.
+  // Writes loss.csv and loss.png only.
   void save_log() const { log_.save(); }
 
  private:
   void resume(const TrainingState& state);
   Var weight_of(const TrainingState& state, const std::string& name, const Shape& shape) const;
-  double move(double rate, const Stop& stop);
+  double update(double rate, const Stop& stop);
   [[noreturn]] void fail() const;
   void refresh_checkpoint();
 
@@ -62,9 +61,9 @@ class Trainer {
   Checkpoint checkpoint_;
   std::unique_ptr<Task> task_;
   NamedVars parameters_;
-  Index step_ = 0;  // done
+  Index step_ = 0;  // completed
   std::string note_;
-  Index saved_step_ = -1;  // as of the last save; -1: there is none
+  Index saved_step_ = -1;  // at the last save; -1: none
 };
 
 }  // namespace attnscope

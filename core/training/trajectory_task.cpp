@@ -1,5 +1,5 @@
-// Random walks on a grid, each step with the return that is still to come: asked for a high return,
-// the model is to take the shortest way, which hardly any walk took.
+// Random walks on a grid with returns to go: for a high desired return, the model should find the
+// shortest path, although hardly any training walk took it.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -12,11 +12,11 @@ namespace attnscope {
 
 namespace {
 
-constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // other walks than the training's
+constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training walks
 constexpr Index kTokensPerStep = 3;
 
-// The share of cells from which the model, asked for the highest return, reaches the goal in the
-// fewest steps, always taking the likeliest action.
+// Share of cells from which the model, given the highest return and taking the most likely action,
+// reaches the goal in the fewest steps.
 double shortest_share(const Model& model, Index most_steps, const Stop& stop) {
   double cells = 0, reached = 0;
   for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {
@@ -30,8 +30,8 @@ double shortest_share(const Model& model, Index most_steps, const Stop& stop) {
     for (Index t = 0; t < distance; ++t) {
       ForwardOptions options;
       options.stop = stop;
-      const Tensor logits =
-          run(model, open_walks(walks, actions, asked), options).logits.value();  // [B, T, actions]
+      const Tensor logits = run(model, unfinished_walks(walks, actions, asked), options)
+                                .logits.value();  // [B, T, actions]
       for (std::size_t b = 0; b < walks.size(); ++b) {
         const float* last =
             logits.data() + (static_cast<Index>(b) * logits.dim(1) + t) * Grid::kActions;
@@ -64,7 +64,7 @@ class TrajectoryTask final : public Task {
     Tally tally;
     for (Index first = 0; first < sampled_; first += kAtATime) {
       Batch batch =
-          random_walks(mixed_seed(seed_, kWalksHeldOut), static_cast<std::uint64_t>(first),
+          random_walks(derived_seed(seed_, kWalksHeldOut), static_cast<std::uint64_t>(first),
                        std::min(kAtATime, sampled_ - first), steps_);
       const IntTensor targets = batch.targets;
       batch.targets = IntTensor();
@@ -89,13 +89,14 @@ Index walk_tokens(const TrainingPlan& plan) {
 
 void check_trajectory(const TrainingPlan& plan) {
   if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
-    throw InputError("text: the task \"trajectory\" draws its walks, and those that it holds out");
+    throw InputError(
+        "text: the task \"trajectory\" generates its walks and held-out ones; expected none");
   }
   const Values& values = plan.model.architecture.values;
   const auto expect = [&](const char* key, Index wanted) {
     if (values.integer(key) == wanted) return;
     throw InputError("model.architecture." + std::string(key) + ": expected " +
-                     std::to_string(wanted) + " for walks on a grid, found " +
+                     std::to_string(wanted) + " for grid walks, found " +
                      std::to_string(values.integer(key)));
   };
   expect("state_size", Grid::kStateSize);
@@ -110,7 +111,7 @@ void check_trajectory(const TrainingPlan& plan) {
 
 TaskInfo trajectory_task() {
   return {.id = "trajectory",
-          .summary = "random walks on a grid, with the return still to come",
+          .summary = "random walks on a grid, with returns to go",
           .reads = Reads::Trajectories,
           .files = "",
           .length = walk_tokens,

@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-// Numbers of about 1, since norms leave little of larger ones' size.
+// Values of about 1, because norms discard the scale of larger ones.
 void set_state(Tensor& states, Index b, Index t, Index cell) {
   const auto from_goal = [](Index at, Index goal) {
     return static_cast<float>(at - goal) / static_cast<float>(Grid::kSide / 2);
@@ -42,15 +42,15 @@ Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index 
   batch.actions = IntTensor({count, steps});
   batch.targets = IntTensor::full({count, steps}, -1);
   for (Index b = 0; b < count; ++b) {
-    Random random(mixed_seed(seed, number + static_cast<std::uint64_t>(b)));
+    Random random(derived_seed(seed, number + static_cast<std::uint64_t>(b)));
     Index cell = static_cast<Index>(random.below(Grid::kCells));
-    Index reached = steps + 1;  // the step after which the goal is reached
+    Index reached = steps + 1;  // first step after the goal
     for (Index t = 0; t < steps; ++t) {
       if (cell == Grid::kGoal) reached = std::min(reached, t);
       set_state(batch.states, b, t, cell);
       const auto action = static_cast<Index>(random.below(Grid::kActions));
       batch.actions(b, t) = static_cast<std::int32_t>(action);
-      if (cell == Grid::kGoal) continue;  // there it stays
+      if (cell == Grid::kGoal) continue;  // stays at the goal
       batch.targets(b, t) = static_cast<std::int32_t>(action);
       cell = Grid::after(cell, action);
     }
@@ -62,8 +62,9 @@ Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index 
   return batch;
 }
 
-Batch open_walks(const std::vector<std::vector<Index>>& cells,
-                 const std::vector<std::vector<Index>>& actions, const std::vector<Index>& asked) {
+Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
+                       const std::vector<std::vector<Index>>& actions,
+                       const std::vector<Index>& asked) {
   const auto count = static_cast<Index>(cells.size()),
              steps = static_cast<Index>(cells.front().size());
   Batch batch;

@@ -5,8 +5,8 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/samples.h"
+#include "core/input/image_file.h"
 #include "core/input/input_file.h"
-#include "core/input/picture.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
 #include "core/view/view.h"
@@ -32,32 +32,32 @@ bool halts(const ModelConfig& config) {
   return values.has("halting") && values.choice("halting") != "none";
 }
 
-// Views by what is special about models, the most special first.
-struct OwnView {
+// Recommended views by feature of the model, the most specific first.
+struct RecommendedView {
   const char* id;
   bool (*suits)(const ModelConfig&);
 };
-constexpr OwnView kOwnViews[] = {
+constexpr RecommendedView kOwnViews[] = {
     {"trajectory", [](const ModelConfig& c) { return reads(c) == Reads::Trajectories; }},
     {"alignment", [](const ModelConfig& c) { return reads(c) == Reads::SourceAndTarget; }},
     {"image", [](const ModelConfig& c) { return !input_kind(c.input.id).is_text; }},
-    {"next", fills_in},
+    {"next", is_masked_model},
     {"steps", halts},
-    {"gates", [](const ModelConfig& c) { return c.join.id == "gru"; }},
+    {"gates", [](const ModelConfig& c) { return c.residual_connection.id == "gru"; }},
     {"depth", [](const ModelConfig& c) { return c.exits.has_value(); }},
     {"retrieval", [](const ModelConfig& c) { return has_variant(c, "memorizing"); }},
     {"memory", [](const ModelConfig& c) { return c.segment > 0; }},
     {"span", [](const ModelConfig& c) { return has_variant(c, "adaptive_span"); }},
 };
 
-// As sure as a trained classifier is of most of its tokens; below that they leave at once.
+// Typical confidence of a trained exit classifier; below it, most tokens exit at once.
 constexpr double kSureEnough = 0.8;
 
 bool has_sure_exits(const ModelCard& card) {
   return card.config && card.config->exits && card.config->exits->id == "classifier";
 }
 
-// The threshold at which such exits tell most, as long as nobody chose another.
+// Sets the threshold that illustrates such exits best, unless the user chose another.
 void set_threshold(ViewSettings& settings, const ModelCard& before, const ModelCard& now) {
   const char* depth = "depth";
   ViewSettings set;
@@ -69,17 +69,17 @@ void set_threshold(ViewSettings& settings, const ModelCard& before, const ModelC
   if (found->second == set.options[depth]) settings.options.erase(found);
 }
 
-// Without what was set for another model.
-void as_trained(Experiment& e) {
-  e.structure = {};
-  e.variant.reset();
-  e.encoding.reset();
-  e.causal.reset();
-  e.groups.clear();
-  e.most_tokens = 0;
-  e.exit.reset();
-  e.retrieval.reset();
-  e.interventions.clear();
+// Clears settings made for another model.
+void clear_model_settings(RunView& e) {
+  e.run.structure = {};
+  e.run.variant.reset();
+  e.run.encoding.reset();
+  e.run.causal.reset();
+  e.run.groups.clear();
+  e.run.max_tokens = 0;
+  e.run.exit.reset();
+  e.run.retrieval.reset();
+  e.run.interventions.clear();
   ViewSettings& view = e.view;
   view.layer = view.head = 0;
   view.part = {};
@@ -87,9 +87,9 @@ void as_trained(Experiment& e) {
   view.pinned_query = view.pinned_key = -1;
 }
 
-// A sample, where it says most.
-void read_at_best(Experiment& e, const ModelCard& card, const Sample& sample) {
-  read_sample(e, sample);
+// Reads a sample with its recommended settings.
+void read_illustratively(RunView& e, const ModelCard& card, const Sample& sample) {
+  use_sample(e.run, sample);
   ViewSettings& view = e.view;
   view.layer = card.layer;
   view.head = card.head;
@@ -98,40 +98,40 @@ void read_at_best(Experiment& e, const ModelCard& card, const Sample& sample) {
   if (card.config && card.config->segment > 0) view.part.segment = sample.segment;
 }
 
-// Of what the model reads as the one before did only samples give way: not a person's own words.
-void read_more_telling(OpenedModel& opened, const ModelCard& card) {
-  const Sample* read = sample_read(opened.experiment);
+// Replaces the text by a more illustrative sample if it is a sample itself, not the user's own.
+void read_illustrative_sample(OpenedModel& opened, const ModelCard& card) {
+  const Sample* read = current_sample(opened.viewed.run);
   const std::vector<const Sample*> offered = samples_for(card);
-  if (read == nullptr || offered.empty() || !wants_another(card, *read)) return;
-  read_at_best(opened.experiment, card, *offered.front());
-  opened.along.push_back("the sample “" + offered.front()->title + "”");
+  if (read == nullptr || offered.empty() || !prefers_other_sample(card, *read)) return;
+  read_illustratively(opened.viewed, card, *offered.front());
+  opened.implied.push_back("the sample “" + offered.front()->title + "”");
 }
 
-// What the model is to read in place of what another one did.
-void read_other(OpenedModel& opened, const ModelCard& card, const ReadBefore& before) {
-  Experiment& e = opened.experiment;
-  as_trained(e);
+// Selects an input of the model's kind after one of another kind.
+void read_other_kind(OpenedModel& opened, const ModelCard& card, const InputHistory& before) {
+  RunView& e = opened.viewed;
+  clear_model_settings(e);
   const std::string task = reading_task(card);
   const std::vector<const Sample*> offered = samples_for(card);
   if (const auto found = before.find(task); found != before.end()) {
-    read_as(e, found->second);
+    copy_input(e.run, found->second.run);
     e.view.id = found->second.view.id;
-    opened.along.push_back(e.text.empty() ? "what was read before" : "the text from before");
-    read_more_telling(opened, card);
-  } else if (!offered.empty() && !(e.input.empty() && suits(task, e.text))) {
-    read_at_best(e, card, *offered.front());
-    opened.along.push_back("the sample “" + offered.front()->title + "”");
+    opened.implied.push_back(e.run.text.empty() ? "the previous input" : "the previous text");
+    read_illustrative_sample(opened, card);
+  } else if (!offered.empty() && !(e.run.input.empty() && fits_task(task, e.run.text))) {
+    read_illustratively(e, card, *offered.front());
+    opened.implied.push_back("the sample “" + offered.front()->title + "”");
   }
 }
 
 void look_through_own(OpenedModel& opened, const std::string& view_before,
                       const ModelCard& card_before, const ModelCard& card) {
-  ViewSettings& view = opened.experiment.view;
-  const std::string own = own_view(card);
-  const bool nobody_chose = view.id == kFirstView || view.id == own_view(card_before);
+  ViewSettings& view = opened.viewed.view;
+  const std::string own = recommended_view(card);
+  const bool nobody_chose = view.id == kFirstView || view.id == recommended_view(card_before);
   if (nobody_chose) view.id = own.empty() ? kFirstView : own;
   if (view.id != view_before) {
-    opened.along.push_back("the view " + attnscope::view(view.id).label);
+    opened.implied.push_back("the view " + attnscope::view(view.id).label);
   }
   const bool remembers = own == "memory" || own == "gates";
   if (remembers && card.config->segment > 0 && !view.part.segment) view.part.segment = 1;
@@ -140,43 +140,44 @@ void look_through_own(OpenedModel& opened, const std::string& view_before,
 
 }  // namespace
 
-std::string own_view(const ModelConfig& config) {
-  for (const OwnView& own : kOwnViews) {
+std::string recommended_view(const ModelConfig& config) {
+  for (const RecommendedView& own : kOwnViews) {
     if (own.suits(config)) return own.id;
   }
   return "";
 }
 
-std::string own_view(const ModelCard& card) {
+std::string recommended_view(const ModelCard& card) {
   if (!card.config) return card.task == "image" ? card.task : "";
-  return own_view(*card.config);
+  return recommended_view(*card.config);
 }
 
-OpenedModel with_model(const Experiment& now, const std::string& model, const ReadBefore& before) {
+OpenedModel with_model(const RunView& now, const std::string& model, const InputHistory& before) {
   OpenedModel opened{now, {}, false};
-  opened.experiment.model = model;
+  opened.viewed.run.model = model;
   try {
     const ModelCard card = model_card(model);
     ModelCard card_before;
     try {
-      card_before = model_card(now.model);
-    } catch (const InputError&) {  // moved since: nothing is known of what it read
+      card_before = model_card(now.run.model);
+    } catch (const InputError&) {  // the folder is gone: its input kind is unknown
     }
-    opened.reads_other = reading_task(card) != reading_task(card_before) || !now.has_input();
-    if (opened.reads_other) {
-      read_other(opened, card, before);
-    } else if (model != now.model) {
-      read_more_telling(opened, card);
+    opened.input_kind_changed =
+        reading_task(card) != reading_task(card_before) || !now.run.has_input();
+    if (opened.input_kind_changed) {
+      read_other_kind(opened, card, before);
+    } else if (model != now.run.model) {
+      read_illustrative_sample(opened, card);
     }
     look_through_own(opened, now.view.id, card_before, card);
-  } catch (const InputError&) {  // its run says what is wrong
+  } catch (const InputError&) {  // the run will report the error
   }
   return opened;
 }
 
 namespace {
 
-// Whether a model reads pictures, or pixels and trajectories, of these sizes.
+// True if a model reads images, pixels or trajectories of these sizes.
 bool reads_file(const ModelConfig& config, const InputFile& file) {
   if (file.trajectory) {
     return reads(config) == Reads::Trajectories &&
@@ -195,14 +196,14 @@ bool reads_pictures_of(const ModelConfig& config, const std::pair<Index, Index>&
 
 }  // namespace
 
-std::string reader_of(const std::filesystem::path& file, const std::string& model) {
-  const bool is_picture = is_picture_file(file);
+std::string model_that_reads(const std::filesystem::path& file, const std::string& model) {
+  const bool is_picture = is_image_file(file);
   std::pair<Index, Index> size{};
   InputFile input;
   if (is_picture) {
     const ModelCard card = model_card(model);
     if (card.task == "image") return model;
-    size = picture_size(file);
+    size = image_size(file);
   } else {
     input = read_input_file(file);
   }
@@ -218,25 +219,25 @@ std::string reader_of(const std::filesystem::path& file, const std::string& mode
   return "";
 }
 
-Experiment reading_text(const std::string& text, const Experiment& now) {
-  Experiment next = now;
+RunView reading_text(const std::string& text, const RunView& now) {
+  RunView next = now;
   try {
-    const ModelCard card = model_card(now.model);
+    const ModelCard card = model_card(now.run.model);
     const std::string task = reading_task(card);
-    if (task == "image" || task == "trajectory") next = with_model(now, "default").experiment;
-  } catch (const InputError&) {  // the run says what is wrong
+    if (task == "image" || task == "trajectory") next = with_model(now, "default").viewed;
+  } catch (const InputError&) {  // the run will report the error
   }
-  Experiment alone;
+  RunSpec alone;
   alone.text = text;
-  read_as(next, alone);
+  copy_input(next.run, alone);
   return next;
 }
 
-Experiment opened_model(const std::string& model) {
+RunView open_model(const std::string& model) {
   static_cast<void>(model_card(model));
-  Experiment nothing;
-  nothing.model = model;
-  return with_model(nothing, model).experiment;
+  RunView nothing;
+  nothing.run.model = model;
+  return with_model(nothing, model).viewed;
 }
 
 }  // namespace attnscope

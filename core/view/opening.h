@@ -1,4 +1,4 @@
-// What a model opens on: something that it reads, and the view that was made for models like it.
+// Initial input and view for a newly opened model.
 #pragma once
 
 #include <filesystem>
@@ -7,42 +7,42 @@
 #include <vector>
 
 #include "core/checkpoint/card.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 
 namespace attnscope {
 
-// The view in which models of this config have most to say, by their kind: "trajectory" for one
-// that acts, "depth" for one with exits; empty: any will do.
-std::string own_view(const ModelConfig& config);
-std::string own_view(const ModelCard& card);
+// Recommended view for models of this kind: "trajectory" for models that act, "depth" for models
+// with exits; empty: no preference.
+std::string recommended_view(const ModelConfig& config);
+std::string recommended_view(const ModelCard& card);
 
-// Experiments by the task of the model that read them: reading_task(). What a person had before
-// another model needed something else.
-using ReadBefore = std::map<std::string, Experiment, std::less<>>;
+// Last experiment for each kind of model input (reading_task()), kept while the user works with
+// models that require another.
+using InputHistory = std::map<std::string, RunView, std::less<>>;
 
 struct OpenedModel {
-  Experiment experiment;
-  std::vector<std::string> along;  // what else was set, in words: "the sample “24”"
-  bool reads_other = false;        // than the model before
+  RunView viewed;
+  std::vector<std::string> implied;  // implied changes, in words: "the sample “24”"
+  bool input_kind_changed = false;   // reads another kind of input than the model before
 };
 
-// The experiment with another model. Where that was trained on something else, it is looked at as
-// it was trained, and reads what such a model read before, else the first sample that suits it,
-// unless the text does. Its own view opens where nobody chose another: from the map, with which
-// all begins, and from the own view of the model before. A folder that cannot be read changes
-// nothing else.
-OpenedModel with_model(const Experiment& now, const std::string& model,
-                       const ReadBefore& before = {});
+// Switches an experiment to another model. If the models were trained on different kinds of input,
+// the new one opens with its trained settings and reads the last input of its kind, else the first
+// compatible sample. Its recommended view opens unless the user chose a view: from the map (the
+// initial view) and from the previous model's recommended view. An unreadable folder changes only
+// the model.
+OpenedModel with_model(const RunView& now, const std::string& model,
+                       const InputHistory& before = {});
 
-// Of models that read such a file, a picture or one for --input: this one, else the first bundled
-// one; a picture is for this one stretched, and of the very size for bundled ones. Empty: none.
-// InputError where a picture cannot be read.
-std::string reader_of(const std::filesystem::path& file, const std::string& model);
+// A model that reads this file (an image or one for --input): `model` itself, else the first
+// bundled one; empty: none. Images are resized for `model`; bundled models require their exact
+// size. Throws InputError if an image cannot be read.
+std::string model_that_reads(const std::filesystem::path& file, const std::string& model);
 
-// A text in place of what was read, by a model that reads texts: another where this one does not.
-Experiment reading_text(const std::string& text, const Experiment& now);
+// Replaces the input by a text, switching to a model of texts if necessary.
+RunView reading_text(const std::string& text, const RunView& now);
 
-// A model from nothing, as it opens. InputError where it cannot be read.
-Experiment opened_model(const std::string& model);
+// A newly opened model. Throws InputError if it cannot be read.
+RunView open_model(const std::string& model);
 
 }  // namespace attnscope

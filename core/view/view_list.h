@@ -1,4 +1,4 @@
-// The views, one file each. view.cpp puts them in order.
+// Declarations of the views, one file each. view.cpp lists them in order.
 #pragma once
 
 #include "core/view/view.h"

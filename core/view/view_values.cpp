@@ -20,8 +20,8 @@ PartChoice part_from_json(JsonObject& object) {
   if (object.has("kind")) {
     part.kind = kind_from_name(object.text("kind"), object.path_of("kind"));
   }
-  if (object.has("step")) part.step = object.integer("step", 0, kMostIndex);
-  if (object.has("segment")) part.segment = object.integer("segment", 0, kMostIndex);
+  if (object.has("step")) part.step = object.integer("step", 0, kMaxIndex);
+  if (object.has("segment")) part.segment = object.integer("segment", 0, kMaxIndex);
   return part;
 }
 
@@ -58,13 +58,13 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   ViewSettings view;
   view.id = object.text_or("type", view.id);
-  view.layer = object.integer_or("layer", 0, 0, kMostIndex);
-  view.head = object.integer_or("head", 0, 0, kMostIndex);
+  view.layer = object.integer_or("layer", 0, 0, kMaxIndex);
+  view.head = object.integer_or("head", 0, 0, kMaxIndex);
   view.part = part_from_json(object);
   view.colour_map = object.text_or("colour_map", view.colour_map);
-  static_cast<void>(attnscope::view(view.id));  // refuse what there is not
+  static_cast<void>(attnscope::view(view.id));  // throws if unknown
   static_cast<void>(attnscope::colour_map(view.colour_map));
-  // As it was written before there were several ends.
+  // Sessions from before ColourEnd.
   if (object.has("normalise")) {
     view.colour_end = object.flag_or("normalise", false) ? ColourEnd::Largest : ColourEnd::One;
   }
@@ -77,8 +77,8 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   view.column = object.number_or("column", 0, -kFar, kFar);
   view.height = object.number_or("height", 0, 0, kFar);
   view.width = object.number_or("width", 0, 0, kFar);
-  view.pinned_query = object.integer_or("pinned_query", -1, -1, kMostIndex);
-  view.pinned_key = object.integer_or("pinned_key", -1, -1, kMostIndex);
+  view.pinned_query = object.integer_or("pinned_query", -1, -1, kMaxIndex);
+  view.pinned_key = object.integer_or("pinned_key", -1, -1, kMaxIndex);
   view.statistics_file = object.text_or("statistics_file", "");
   if (object.has("options")) {
     const Json& options = object.any("options");

@@ -1,4 +1,4 @@
-// Settings of views, as the views understand them.
+// ViewSettings as JSON, and the parameters of views within them.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ namespace attnscope {
 // Strict: InputErrors name the key and begin with `path`.
 ViewSettings view_settings_from_json(const Json& object, std::string_view path);
 Json to_json(const ViewSettings& view);
-// "stack", "kind", "step", "segment", each where it is named.
+// Optional keys "stack", "kind", "step", "segment".
 PartChoice part_from_json(JsonObject& object);
 void add_part(const PartChoice& part, Json& object);
 
@@ -20,10 +20,10 @@ void add_part(const PartChoice& part, Json& object);
 std::string name_of(ColourEnd end);
 ColourEnd colour_end_from_name(std::string_view name, std::string_view path);  // InputError
 
-// What the view's parameters are set to, complete.
+// All parameters of the view, defaults included.
 Values view_values(const ViewSettings& settings, std::string_view id);
 void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
-// One of them.
+// Sets one parameter of the view.
 void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key, Value value);
 
 }  // namespace attnscope

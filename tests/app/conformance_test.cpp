@@ -1,4 +1,4 @@
-// The cases of tests/conformance through the built program, one test for each file.
+// Cases of tests/conformance run by the built program, one test per file.
 #include "tests/support/conformance.h"
 
 #include <gtest/gtest.h>
@@ -55,12 +55,12 @@ class Conformance : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(Conformance, Case) {
+TEST_P(Conformance, MatchesExpectedTensors) {
   run("auto");
 }
 
-// Exits with 2 if any part of the operation cannot run there.
-TEST_P(Conformance, OnTheGpu) {
+// Exits with 2 if any part of the operation cannot run on the GPU.
+TEST_P(Conformance, MatchesExpectedTensorsOnGpu) {
   run("gpu");
 }
 

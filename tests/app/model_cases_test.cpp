@@ -1,4 +1,4 @@
-// The cases of tests/model-cases through the built program, one test for each folder.
+// Cases of tests/model-cases run by the built program, one test per folder.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::vector<std::string> words(const Json& list) {
   return result;
 }
 
-// A copy of a case's folder, in which commands run.
+// Copy of a case's folder, in which commands run.
 class Case {
  public:
   explicit Case(const std::string& name) : source_(kFolder / name) {
@@ -93,7 +93,7 @@ void expect_floats(const std::string& name, const Tensor& got, const Tensor& exp
     most = std::max(most, std::abs(static_cast<double>(expected[i])));
     const double apart = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
     if (!(apart <= worst)) worst = apart;
-    if (std::isnan(worst)) break;  // nothing is more
+    if (std::isnan(worst)) break;  // worse than any number
   }
   const double share = name.starts_with("gradient.") ? 1e-3 : 1e-4;
   const double allowed = std::max(share * most, 1e-6);
@@ -134,7 +134,7 @@ void expect_refusal(const ProcessResult& result, const Case& of) {
 
 class ModelCase : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
-TEST_P(ModelCase, IsAsExpected) {
+TEST_P(ModelCase, MatchesExpectedTensors) {
   const auto& [name, backend] = GetParam();
   const Case one(name);
   const ProcessResult result = one.run(backend);

@@ -1,11 +1,11 @@
-// How fast attention is on the CPU, beside the matrix product of OpenBLAS in the same run.
+// Speed of attention on the CPU, relative to the matrix product of OpenBLAS in the same run.
 //
-// `Gflops` counts multiplications and additions of the matrix products alone (4 d per allowed pair
-// forward, 10 d backward). `of_sgemm` is that rate over the one that OpenBLAS reaches in the
-// product of two 2048 x 2048 matrices, the best of several, with as many threads. `of_sgemm_cpu`
-// compares the same per second of processor time, with one thread of OpenBLAS: it holds on a
-// machine with other work, too. On processors with AVX-512 run with OPENBLAS_CORETYPE=SkylakeX:
-// older packages choose less.
+// `Gflops` counts multiplications and additions of the matrix products only (4 d per allowed pair
+// forward, 10 d backward). `of_sgemm` is that rate divided by OpenBLAS's rate for the product of
+// two 2048 x 2048 matrices, best of several, with the same number of threads. `of_sgemm_cpu`
+// compares the rates per second of CPU time with one OpenBLAS thread: it is valid on a machine with
+// other load. On CPUs with AVX-512 run with OPENBLAS_CORETYPE=SkylakeX: older packages choose
+// slower kernels.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double now() {
 
 struct SgemmRates {  // floating-point operations per second
   double all_threads = 0;
-  double cpu_second = 0;  // of one thread, by its own clock
+  double cpu_second = 0;  // one thread, per second of CPU time
 };
 
 const SgemmRates& sgemm_rates() {
@@ -67,8 +67,7 @@ const SgemmRates& sgemm_rates() {
 }
 #endif
 
-// Times `work`, which takes `flops` operations for `pairs` pairs, after one run that fills the
-// cache of blocks.
+// Times `work` of `flops` operations for `pairs` pairs, after a warm-up run.
 template <class Work>
 void measure(benchmark::State& state, double pairs, double flops, const Work& work) {
   work();
@@ -108,7 +107,7 @@ void DenseStreamed(benchmark::State& state) {
 }
 BENCHMARK(DenseStreamed)->RangeMultiplier(2)->Range(1024, 4096)->UseRealTime();
 
-// Time per pair must not grow with the length, nor be much more than the dense one's.
+// Time per pair: independent of the length and close to that of dense attention.
 void Band(benchmark::State& state) {
   const Index length = state.range(0);
   run(state, make_part(1, 8, length, 64, band(length, 64)), {});
@@ -167,7 +166,7 @@ void LogSumExp(benchmark::State& state) {
 }
 BENCHMARK(LogSumExp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// 1024 x 1024 cells of `step` x `step` pairs, anywhere in a map that is not kept.
+// 1024 x 1024 cells of `step` x `step` pairs, anywhere in a map that is not stored.
 void Tile(benchmark::State& state) {
   constexpr Index length = 16384, cells = 1024;
   const Index step = state.range(0);

@@ -1,4 +1,4 @@
-// Pictures: a grid of 144 heads into a PNG, and what the compression of that costs beside libpng's
+// Figures: a grid of 144 heads as a PNG, and the speed of its compression relative to libpng's
 // defaults.
 //
 //   figure_benchmark
@@ -17,10 +17,10 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kLayers = 12, kHeads = 12, kLength = 128;  // as GPT-2 has them
+constexpr Index kLayers = 12, kHeads = 12, kLength = 128;  // as in GPT-2
 
-Experiment grid() {
-  Experiment experiment;
+Session grid() {
+  Session experiment;
   experiment.view.id = "grid";
   return experiment;
 }
@@ -38,7 +38,7 @@ void append(png_structp png, png_bytep data, png_size_t size) {
   static_cast<std::string*>(png_get_io_ptr(png))->append(reinterpret_cast<const char*>(data), size);
 }
 
-// As libpng does it when nothing is asked for: all filters tried, zlib level 6.
+// libpng's defaults: all filters tried, zlib level 6.
 std::string libpng_default(const Image& image) {
   std::string file;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
@@ -57,7 +57,7 @@ std::string libpng_default(const Image& image) {
   return file;
 }
 
-// Both on the same picture in turn; the counter is how many times as long the defaults take.
+// Both on the same image, alternating; the counter is the ratio of their times.
 void compress_grid(benchmark::State& state) {
   const Image image = render_image(
       lay_out_picture(testing::synthetic_trace(kLayers, kHeads, kLength), grid(), {}), 2);

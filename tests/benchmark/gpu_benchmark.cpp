@@ -1,9 +1,9 @@
-// How fast the compute shaders are, beside the CPU in the same run.
+// Speed of the compute shaders, relative to the CPU in the same run.
 //
-// `flops` counts multiplications and additions of the matrix products alone (4 d per allowed pair);
-// `of_cpu` is that rate over the CPU backend's for the same part. Heat maps: `cells` drawn a
-// second, on the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's time over the
-// GPU's. Sparse patterns are compared with dense attention on the GPU itself.
+// `flops` counts multiplications and additions of the matrix products only (4 d per allowed pair);
+// `of_cpu` is that rate divided by the CPU backend's for the same part. Heat maps: `cells` drawn
+// per second, for the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's time
+// divided by the GPU's. Sparse patterns are compared with dense attention on the GPU.
 #include <benchmark/benchmark.h>
 #include <epoxy/gl.h>
 
@@ -109,7 +109,7 @@ BENCHMARK_CAPTURE(run, band, narrow_band, kOutput)
     ->Arg(16384)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-// Patterns of 8,192 tokens beside dense attention on the same shaders, see sparse.h.
+// Patterns of 8,192 tokens relative to dense attention with the same shaders, see sparse.h.
 void sparse(benchmark::State& state, const Sparse& sparse, Shaders shaders) {
   gpu().use_shared_memory(shaders == Shaders::SharedMemory);
   compare_with_dense(state, sparse.make(), 1024, [](const Part& part) {
@@ -130,7 +130,7 @@ void register_sparse() {
   }
 }
 
-// 512 x 512 cells of `step` x `step` pairs of a map that is not kept.
+// 512 x 512 cells of `step` x `step` pairs of a map that is not stored.
 void tile(benchmark::State& state) {
   constexpr Index length = 4096, cells = 512;
   const Part part = make_part(1, kHeads, length, kHeadSize, causal(length));
@@ -155,7 +155,7 @@ void tile(benchmark::State& state) {
 }
 BENCHMARK(tile)->ArgName("step")->Arg(1)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// A map whose visible part changes with every frame, so that nothing is cached but its numbers.
+// A map whose visible part changes in every frame, so that only its numbers are cached.
 void heat_map(benchmark::State& state) {
   constexpr int kPixels = 512;
   const auto context = make_headless_context();

@@ -1,5 +1,5 @@
-// Models: from a text to a trace for every bundled one, tokens of a continuation, a checkpoint of
-// GPT-2's size, and steps of training at the sizes of the presets.
+// Models: text to trace for each bundled one, tokens of a continuation, a checkpoint of GPT-2's
+// size, and training steps at the sizes of the presets.
 //
 //   model_benchmark --benchmark_filter=TextToTrace
 #include <benchmark/benchmark.h>
@@ -17,7 +17,7 @@
 #include "core/experiment/runner.h"
 #include "core/model/exits.h"
 #include "core/model/generate.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/tensor/safetensors.h"
 #include "core/tensor/storage.h"
 #include "core/training/optimiser.h"
@@ -32,26 +32,26 @@ TrainingPlan preset(const std::string& name) {
   return training_plan_from_json(parse_json(read_file(path), name), name);
 }
 
-// Latency of a picture: the model is in memory, the text is new.
+// Latency of a picture: the model is loaded, the text is new.
 void text_to_trace(benchmark::State& state, const std::string& model) {
   ExperimentRun run(cpu_only());
-  Experiment experiment;
-  experiment.model = model;
+  Session experiment;
+  experiment.run.model = model;
   const Checkpoint checkpoint = load_checkpoint(model);
-  // Text of about that many tokens, cut to as many.
+  // Text of about this many tokens, truncated to the exact number.
   const std::string words = "the old house stood by the sea and nobody knew why it was empty. ";
-  while (experiment.text.size() < 8192) experiment.text += words;
-  const auto tokens = checkpoint.tokenizer->encode(experiment.text);
+  while (experiment.run.text.size() < 8192) experiment.run.text += words;
+  const auto tokens = checkpoint.tokenizer->encode(experiment.run.text);
   const auto count = static_cast<std::size_t>(state.range(0));
   if (static_cast<Index>(count) > checkpoint.model.config.context || tokens.size() < count) {
     state.SkipWithError("longer than the model's context");
     return;
   }
-  experiment.text.resize(tokens[count - 1].end);
-  for (auto _ : state) benchmark::DoNotOptimize(run.run(experiment, {}));
+  experiment.run.text.resize(tokens[count - 1].end);
+  for (auto _ : state) benchmark::DoNotOptimize(run.run(experiment.run, {}));
 }
 
-// A token of a continuation after `range` others, with and without cached keys and values.
+// One token of a continuation after `range` others, with and without a KV cache.
 void next_token(benchmark::State& state, bool cached) {
   const Checkpoint checkpoint = load_checkpoint("default");
   const std::vector<std::int32_t> before(static_cast<std::size_t>(state.range(0)), 7);
@@ -82,8 +82,8 @@ BENCHMARK_CAPTURE(next_token, whole, false)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// A model whose tokens leave behind layer `leave` of 12 with a threshold of 1/2: geometric exits
-// whose biases say so.
+// A model whose tokens exit after layer `leave` of 12 at a threshold of 1/2, by the biases of
+// geometric exits.
 Model exiting_model(Index leave) {
   ModelConfig config;
   config.vocabulary = 2048;
@@ -103,8 +103,8 @@ Model exiting_model(Index leave) {
   return model;
 }
 
-// A token of a continuation that leaves after `range` of 12 layers, with cached keys and values.
-// `of_all`: its time as a share of that without a threshold, one after the other in turns.
+// One token of a continuation with an exit after `range` of 12 layers and a KV cache. `of_all`: its
+// time as a share of that without a threshold, measured alternately.
 void next_token_exits(benchmark::State& state) {
   using Clock = std::chrono::steady_clock;
   const Model model = exiting_model(state.range(0));
@@ -137,8 +137,8 @@ BENCHMARK(next_token_exits)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime();
 
-// Forward and backward of `range` layers with a join. `peak_megabytes`: tensors alive at most
-// beyond weights and their gradients.
+// Forward and backward pass of `range` layers with a residual connection. `peak_megabytes`: peak
+// memory of tensors besides weights and their gradients.
 void training_memory(benchmark::State& state, const std::string& join_id) {
   ModelConfig config;
   config.vocabulary = 256;
@@ -150,7 +150,7 @@ void training_memory(benchmark::State& state, const std::string& join_id) {
   config.hidden = 512;
   config.groups = uniform_groups(config, default_variant(),
                                  {"rope", default_values(encoding("rope").parameters)});
-  config.join = {join_id, default_values(join(join_id).parameters)};
+  config.residual_connection = {join_id, default_values(residual_connection(join_id).parameters)};
   Model model = make_model(config, 1);
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const Batch batch = next_token_batch(IntTensor::full({8, config.context}, 1));
@@ -159,7 +159,7 @@ void training_memory(benchmark::State& state, const std::string& join_id) {
     options.training = true;
     backward(run(model, batch, options).total_loss());
   };
-  step();  // gradients are there from now on
+  step();  // allocates the gradients
   const std::size_t before = storage_statistics().live_bytes;
   reset_peak_storage();
   for (auto _ : state) step();
@@ -179,7 +179,7 @@ BENCHMARK_CAPTURE(training_memory, reversible, "reversible")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// A checkpoint of the sizes of GPT-2 (124 million parameters), all weights alike, in that layout.
+// A checkpoint of GPT-2's size (124 million parameters) in its layout, with constant weights.
 void write_gpt2(const std::filesystem::path& folder, DType dtype) {
   SafetensorsFile file;
   const auto add = [&](const std::string& name, const Shape& shape, float value) {
@@ -211,7 +211,7 @@ void write_gpt2(const std::filesystem::path& folder, DType dtype) {
                  "n_layer": 12, "n_head": 12})");
 }
 
-// Highest resident memory of this process since it was last reset, in bytes.
+// Peak resident memory of this process since the last reset, in bytes.
 double peak_memory(bool reset) {
   if (reset) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");
@@ -221,8 +221,8 @@ double peak_memory(bool reset) {
   return 0;
 }
 
-// Reads GPT-2 and runs it on 64 tokens. `peak_of_file` is the memory that this takes at most, as a
-// share of the file.
+// Loads GPT-2 and runs it on 64 tokens. `peak_of_file` is the peak memory of loading, as a share of
+// the file's size.
 void gpt2(benchmark::State& state, DType dtype) {
   const testing::TemporaryFolder folder;
   write_gpt2(folder.path(), dtype);
@@ -247,7 +247,7 @@ BENCHMARK_CAPTURE(gpt2, bf16, DType::BF16)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Forward, backward and the optimiser's move, as `attnscope train` does them.
+// Forward pass, backward pass and optimiser step, as in `attnscope train`.
 void training_step(benchmark::State& state, const std::string& name) {
   const TrainingPlan plan = preset(name);
   Model model = make_model(plan.model, 1);
@@ -276,7 +276,7 @@ BENCHMARK_CAPTURE(training_step, shakespeare, "shakespeare-char")
 
 }  // namespace
 
-// Every bundled model at every length that its context holds.
+// Every bundled model at every length within its context.
 void register_text_to_trace() {
   for (const std::string& model : bundled_models()) {
     const Index context = load_checkpoint(model).model.config.context;

@@ -13,7 +13,7 @@ namespace {
 
 using testing::random_tensor;
 
-// Keeps the part that a variant makes, and runs it.
+// Captures the part that a variant constructs, and runs it.
 class Keeper : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }

@@ -1,4 +1,5 @@
-// Patterns of few keys a row at a length where that matters, and their time beside a dense one's.
+// Sparse patterns with few keys per row at long lengths, and their time relative to dense
+// attention.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -15,18 +16,18 @@ Part make_part(Index batch, Index heads, Index length, Index size, Pattern patte
                bool parameters = false);
 double pairs_of(const Part& part);
 
-Pattern band(Index length, Index window);      // `window` keys on either side
-Pattern strided(Index length, Index step);     // keys `step` apart: rows without neighbours
-Pattern scattered(Index length, Index count);  // `count` keys anywhere
+Pattern band(Index length, Index window);      // `window` keys on each side
+Pattern strided(Index length, Index step);     // keys `step` apart: no contiguous keys
+Pattern scattered(Index length, Index count);  // `count` random keys per row
 
-// What variants make of 8,192 tokens, 8 heads of 64.
+// Parts of variants for 8,192 tokens, 8 heads of 64.
 struct Sparse {
   const char* name;
   std::function<Part()> make;
 };
 const std::vector<Sparse>& sparse_cases();
 
-// Of the clock and of the processors.
+// Wall-clock and CPU time.
 struct Seconds {
   double real = 1e9, cpu = 1e9;
   void least(const Seconds& other);
@@ -34,9 +35,9 @@ struct Seconds {
 Seconds seconds_of(const std::function<void()>& work);
 double cpu_seconds(clockid_t clock);
 
-// `seconds` of a part's work, and of that of a dense part of `dense_length` tokens, whose turn it
-// is after each: counter `of_dense` is the time per allowed pair over that of a dense one, the best
-// of each; `of_dense_cpu` compares processor time, which holds on a machine with other work, too.
+// Compares `seconds` of a part with those of a dense part of `dense_length` tokens, alternating.
+// Counter `of_dense`: time per allowed pair divided by that of the dense part, best of each;
+// `of_dense_cpu` compares CPU time, which is valid on a machine with other load.
 void compare_with_dense(benchmark::State& state, const Part& part, Index dense_length,
                         const std::function<Seconds(const Part&)>& seconds);
 

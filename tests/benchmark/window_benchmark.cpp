@@ -1,6 +1,6 @@
-// The window: from its start to the first picture, under Xvfb with Mesa's software rasteriser. The
-// time has in it what the report takes that the benchmark waits for: a screenshot as PNG.
-// `processor_seconds` is what the program used of all cores.
+// Window: time from start to the first picture, under Xvfb with Mesa's software rasteriser. It
+// includes the report that the benchmark waits for: a screenshot as PNG. `processor_seconds` is the
+// program's CPU time over all cores.
 #include <benchmark/benchmark.h>
 
 #include "core/base/json.h"
@@ -10,7 +10,7 @@
 namespace attnscope::window {
 namespace {
 
-// From the start to the first picture; the program's processor time.
+// Starts the program and waits for the first picture; returns its CPU time.
 double start(const Display& display, const std::filesystem::path& folder) {
   Program program(display, folder,
                   {"--text", "the old house stood by the sea and nobody knew why it was empty",
@@ -26,7 +26,7 @@ double start(const Display& display, const std::filesystem::path& folder) {
 void start_up(benchmark::State& state) {
   const Display display(1400, 900);
   const testing::TemporaryFolder folder;
-  start(display, folder.path());  // the first start of all calibrates and compiles shaders
+  start(display, folder.path());  // warm-up: calibrates and compiles shaders
   for (auto _ : state) {
     state.counters["processor_seconds"] = start(display, folder.path());
   }

@@ -1,4 +1,4 @@
-// README's "What you can rely on": each promise names tests that hold it, and one is held here.
+// assets/docs/guarantees.md: each promise names tests that hold it, and one is held here.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -39,10 +39,7 @@ TEST(Promises, NothingIsFetchedAndNothingIsStarted) {
 }
 
 TEST(Promises, NameTestsThatAreThere) {
-  const std::string readme = read_file(testing::source_folder() / "README.md");
-  const std::size_t begin = readme.find("## What you can rely on");
-  ASSERT_NE(begin, std::string::npos);
-  const std::string section = readme.substr(begin, readme.find("\n## ", begin + 1) - begin);
+  const std::string page = read_file(testing::source_folder() / "assets/docs/guarantees.md");
   std::set<std::string> tests;
   const std::regex definition(R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
   for_each_source("tests", [&](const fs::path& path) {
@@ -53,7 +50,7 @@ TEST(Promises, NameTestsThatAreThere) {
   });
   const std::regex name(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
   std::size_t named = 0;
-  for (std::sregex_iterator at(section.begin(), section.end(), name), end; at != end; ++at) {
+  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at) {
     ++named;
     EXPECT_TRUE(tests.contains((*at)[1].str())) << (*at)[1].str();
   }

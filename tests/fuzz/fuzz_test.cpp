@@ -1,5 +1,5 @@
-// Each target over its seeds, what was found once (found/TARGET/), and changed inputs of a fixed
-// seed, within limits of memory and of processor time. ATTNSCOPE_FUZZ_SECONDS makes it longer.
+// Runs each target on its seeds, on earlier findings (found/TARGET/), and on mutated inputs from a
+// fixed seed, within limits of memory and CPU time. ATTNSCOPE_FUZZ_SECONDS extends the time.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -19,11 +19,11 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// Of one input. Most files of the seeds have some kilobytes, and a model some megabytes at most.
-constexpr std::size_t kMostMemory = std::size_t{192} << 20;
-constexpr double kMostSeconds = 5;        // of processor time
-constexpr int kHangSeconds = 60;          // then the program ends
-constexpr int kMostInputs = 2500;         // of each target, whatever the machine
+// Limits per input. Most seed files have a few kilobytes, models a few megabytes at most.
+constexpr std::size_t kMaxMemory = std::size_t{192} << 20;
+constexpr double kMaxSeconds = 5;         // CPU time
+constexpr int kHangSeconds = 60;          // the program is then aborted
+constexpr int kMaxInputs = 2500;          // per target, regardless of the machine
 constexpr std::size_t kLongest = 200000;  // bytes of an input
 
 double processor_seconds() {
@@ -32,7 +32,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// What is being read, for the moment in which it ends the program.
+// Current input, for the report of a crash.
 const std::string* input_now = nullptr;
 char message_now[200];
 
@@ -62,7 +62,7 @@ void set_alarm(int seconds) {
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-// Empty when all went well.
+// Error message; empty on success.
 std::string fault(const Target& target, const std::string& input) {
   input_now = &input;
   release_cached_storage();
@@ -73,14 +73,14 @@ std::string fault(const Target& target, const std::string& input) {
   try {
     run(target, input);
   } catch (const std::exception& e) {
-    words = std::string("ended with no refusal: ") + e.what();
+    words = std::string("threw an unexpected error: ") + e.what();
   }
   set_alarm(0);
   const double seconds = processor_seconds() - begin;
-  if (most_counted() > kMostMemory) {
-    words = "took " + std::to_string(most_counted() >> 20) + " MB";
+  if (peak_counted() > kMaxMemory) {
+    words = "took " + std::to_string(peak_counted() >> 20) + " MB";
   }
-  if (!(seconds <= kMostSeconds)) words = "took " + std::to_string(seconds) + " s";
+  if (!(seconds <= kMaxSeconds)) words = "took " + std::to_string(seconds) + " s";
   input_now = nullptr;
   if (words.empty()) return "";
   const fs::path kept = testing::build_folder() / ("fuzz-finding-" + target.name);
@@ -98,7 +98,7 @@ std::vector<std::string> found_before(const Target& target) {
 
 class Fuzz : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Fuzz, ReadsOrRefuses) {
+TEST_P(Fuzz, ReadsOrRejects) {
   const Target& tested = target(GetParam());
   watch(tested);
   std::vector<std::string> seeds = tested.seeds();
@@ -111,7 +111,7 @@ TEST_P(Fuzz, ReadsOrRefuses) {
   const ChangeBytes bytes = [&](const std::string& text) { return any_bytes(text, random); };
   const double begin = processor_seconds();
   int inputs = 0;
-  for (; (inputs < kMostInputs || asked != nullptr) && processor_seconds() - begin < seconds;
+  for (; (inputs < kMaxInputs || asked != nullptr) && processor_seconds() - begin < seconds;
        ++inputs) {
     std::string input = seeds[random() % seeds.size()];
     for (auto times = 1 + random() % 3; times > 0; --times) {
@@ -133,8 +133,8 @@ std::vector<std::string> names() {
 INSTANTIATE_TEST_SUITE_P(Target, Fuzz, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
-// Seeds that are refused at once would leave the readers behind that untested.
-TEST(FuzzTargets, ReadTheirSeeds) {
+// Rejected seeds would leave later readers untested.
+TEST(FuzzTargets, AcceptTheirSeeds) {
   for (const Target& target : targets()) {
     int read = 0, all = 0;
     for (const std::string& seed : target.seeds()) {

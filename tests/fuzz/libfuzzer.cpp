@@ -1,6 +1,6 @@
-// libFuzzer's program: which target it is says its name (links to one file; run.sh makes them).
+// libFuzzer's program; its file name selects the target (run.sh creates links to one file).
 //   fuzz_safetensors CORPUS [libFuzzer's options]
-//   fuzz_safetensors --corpus=FOLDER    writes the seeds there and ends
+//   fuzz_safetensors --corpus=FOLDER    writes the seeds to FOLDER and exits
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
-// Small files that would cost much: each takes memory in proportion to its bytes, or is refused
-// before memory is made for it, and four times the file takes not much more than four times as
-// long. See "What you can rely on" in the README.
+// Small files with a potentially large cost: each needs memory in proportion to its size, or is
+// rejected before allocation, and four times the size takes about four times as long. See "What you
+// can rely on" in the README.
 #include "core/base/limits.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
-#include "core/experiment/own_tensors.h"
+#include "core/experiment/imported_tensors.h"
 #include "core/figure/png.h"
 #include "core/tensor/safetensors.h"
 #include "tests/fuzz/memory.h"
@@ -46,14 +46,15 @@ Cost cost_of(const std::function<void()>& read) {
     cost.refusal = e.what();
   }
   cost.seconds = processor_seconds() - begin;
-  cost.bytes = fuzz::most_counted();
+  cost.bytes = fuzz::peak_counted();
   return cost;
 }
 
-// What four times as much costs, of what is at least a few milliseconds; a quadratic one 16 times.
+// Compares the cost of four times the size, for times of at least a few milliseconds; a quadratic
+// reader would need 16 times as long.
 void expect_linear(const Cost& once, const Cost& four_times) {
-  constexpr double kLeast = 0.002, kMost = 9;
-  EXPECT_LT(four_times.seconds, kMost * std::max(once.seconds, kLeast));
+  constexpr double kMinSeconds = 0.002, kMaxRatio = 9;
+  EXPECT_LT(four_times.seconds, kMaxRatio * std::max(once.seconds, kMinSeconds));
 }
 
 std::string repeated(std::size_t n, std::string_view text) {
@@ -67,26 +68,26 @@ Cost of_empty_objects(std::size_t count) {
   return cost_of([&] { EXPECT_EQ(parse_json(text, "f").size(), count); });
 }
 
-TEST(Limits, JsonOfManyEmptyObjects) {
+TEST(Limits, BoundJsonOfManyEmptyObjects) {
   const Cost quarter = of_empty_objects(25000), whole = of_empty_objects(100000);
   expect_linear(quarter, whole);
   EXPECT_LT(whole.bytes, 32 * kMegabyte);
 }
 
-TEST(Limits, JsonOf31Megabytes) {
+TEST(Limits, BoundJsonOf31Megabytes) {
   const auto cost = [](std::size_t count) {
     const std::string text = "[[]" + repeated(count, ",{\"a\":1}") + "]";
     return cost_of([&] { parse_json(text, "f"); });
   };
   const Cost quarter = cost(31 * kMegabyte / 32), whole = cost(31 * kMegabyte / 8);
   expect_linear(quarter, whole);
-  EXPECT_LT(whole.bytes, 1400 * kMegabyte);  // 350 for each object of 8
+  EXPECT_LT(whole.bytes, 1400 * kMegabyte);  // 350 bytes per object of 8
 }
 
-TEST(Limits, JsonNestedDeeply) {
+TEST(Limits, BoundNestedJson) {
   const std::string text = std::string(kMegabyte, '[') + std::string(kMegabyte, ']');
   const Cost cost = cost_of([&] { parse_json(text, "f"); });
-  EXPECT_EQ(cost.refusal, "f: JSON nested deeper than " + std::to_string(Json::kDeepest));
+  EXPECT_EQ(cost.refusal, "f: JSON nested deeper than " + std::to_string(Json::kMaxDepth));
   EXPECT_LT(cost.bytes, kMegabyte);
 }
 
@@ -103,7 +104,7 @@ std::string header_of_tensors(std::size_t count) {
          std::string(count, '\0');
 }
 
-TEST(Limits, SafetensorsOf20000Tensors) {
+TEST(Limits, BoundSafetensorsOf20000Tensors) {
   const auto cost = [](std::size_t count) {
     const auto path = fuzz::file_with("f.safetensors", header_of_tensors(count));
     return cost_of([&] { EXPECT_EQ(read_safetensors(path).tensors.size(), count); });
@@ -117,7 +118,7 @@ std::string little_endian(std::uint64_t value, std::size_t bytes) {
   return {reinterpret_cast<const char*>(&value), bytes};
 }
 
-// Four gigabytes of zeros in a stream of deflate: blocks of 64 MB, each the same but for the last.
+// Deflated stream of up to four gigabytes of zeros: identical blocks of 64 MB except for the last.
 std::string deflated_zeros(std::size_t megabytes) {
   std::string out;
   z_stream stream{};
@@ -136,7 +137,7 @@ std::string deflated_zeros(std::size_t megabytes) {
   return out;
 }
 
-// `claimed` bytes in one deflated member, as its directory says.
+// An archive with one deflated member of `claimed` bytes according to its directory.
 std::string archive_of(const std::string& packed, std::uint64_t claimed) {
   const std::string name = "a.npy";
   const std::string common = little_endian(20, 2) + little_endian(0, 2) + little_endian(8, 2) +
@@ -151,15 +152,15 @@ std::string archive_of(const std::string& packed, std::uint64_t claimed) {
          little_endian(0, 2);
 }
 
-// 3.9 MB that unpack to 4 GB: what is no array is not unpacked beyond its beginning.
-TEST(Limits, ArchiveThatUnpacksTo4Gigabytes) {
-  const std::string quarter = deflated_zeros(16);  // the whole of it is 256 times as long
+// 3.9 MB that unpack to 4 GB: a member that is no array is unpacked only at its beginning.
+TEST(Limits, BoundArchiveThatUnpacksTo4Gigabytes) {
+  const std::string quarter = deflated_zeros(16);  // the complete stream is 256 times as long
   std::string packed;
   for (int i = 0; i < 255; ++i) packed += quarter.substr(0, quarter.size() * 15 / 16);
   const std::string bytes = archive_of(packed + quarter, 0xfffffffe);
   EXPECT_GT(bytes.size(), 3 * kMegabyte);
   const auto path = fuzz::file_with("a.npz", bytes);
-  const Cost cost = cost_of([&] { read_own_tensors({path.string(), "", "", 0, 0}); });
+  const Cost cost = cost_of([&] { read_imported_tensors({path.string(), "", "", 0, 0}); });
   EXPECT_NE(cost.refusal, "");
   EXPECT_LT(cost.bytes, 4 * bytes.size());
 }
@@ -170,8 +171,8 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-// A chunk of 1.5 MB with text that would be 1.5 GB.
-TEST(Limits, PictureWithALongText) {
+// A chunk of 1.5 MB whose text would unpack to 1.5 GB.
+TEST(Limits, BoundImageWithLongText) {
   std::string text = "Comment";
   text += std::string("\0\0\x78\x9c", 4);
   const std::string piece = deflated_zeros(32);
@@ -185,14 +186,14 @@ TEST(Limits, PictureWithALongText) {
   const auto path = fuzz::file_with("f.png", png);
   const Cost cost = cost_of([&] { read_png_metadata(path); });
   EXPECT_NE(cost.refusal, "");
-  EXPECT_LT(cost.bytes, 2 * limits::kMostPictureText);
+  EXPECT_LT(cost.bytes, 2 * limits::kMaxPngText);
 }
 
-// A row of 67 million pixels, in a hundred bytes.
-TEST(Limits, PictureWithAWideRow) {
+// A row of 67 million pixels in a hundred bytes.
+TEST(Limits, BoundImageWithWideRow) {
   const auto path = fuzz::file_with("f.png", fuzz::source_file("tests/fuzz/found/png/wide-row"));
   const Cost cost = cost_of([&] { read_png_metadata(path); });
-  EXPECT_NE(cost.refusal.find("larger than pictures may be"), std::string::npos) << cost.refusal;
+  EXPECT_NE(cost.refusal.find("image too large"), std::string::npos) << cost.refusal;
   EXPECT_LT(cost.bytes, kMegabyte);
 }
 

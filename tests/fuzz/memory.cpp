@@ -13,7 +13,7 @@ std::atomic<std::ptrdiff_t> live{0}, most{0}, begun{0};
 
 #ifndef __SANITIZE_ADDRESS__
 
-constexpr std::size_t kAtOnce = std::size_t{4} << 30;  // what is more is not there
+constexpr std::size_t kAtOnce = std::size_t{4} << 30;  // larger allocations fail
 
 void* counted(void* block) {
   if (block != nullptr) {
@@ -35,7 +35,7 @@ void discount(void* block) {
 }  // namespace
 
 #ifndef __SANITIZE_ADDRESS__
-// glibc's own, under the names that it lets a program replace.
+// glibc's allocation functions, under the names that a program can replace.
 extern "C" {
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
@@ -80,7 +80,7 @@ void begin_counting() {
   most = live.load();
 }
 
-std::size_t most_counted() {
+std::size_t peak_counted() {
   return static_cast<std::size_t>(most.load() - begun.load());
 }
 

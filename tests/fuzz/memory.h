@@ -1,5 +1,5 @@
-// All memory that this program asks for, counted: also what C libraries do. Not under
-// AddressSanitizer, which has its own allocator (kCountsMemory is false, and numbers are 0).
+// Counts all memory that this program allocates, including C libraries. Inactive under
+// AddressSanitizer, which has its own allocator (kCountsMemory is false, and counts are 0).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ inline constexpr bool kCountsMemory = false;
 inline constexpr bool kCountsMemory = true;
 #endif
 
-void begin_counting();       // from what there is now
-std::size_t most_counted();  // bytes beyond that at the worst moment since
+void begin_counting();       // relative to the current memory
+std::size_t peak_counted();  // peak in bytes since begin_counting()
 
 }  // namespace attnscope::fuzz

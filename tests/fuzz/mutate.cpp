@@ -126,20 +126,20 @@ std::string changed_json(const std::string& input, const ChangeBytes& bytes, Ran
             value[slash == std::string::npos ? "x" : other.substr(slash + 1)] = odd_value(random);
           }
           break;
-        default: {  // a member less
+        default: {  // removes a member
           const std::size_t slash = place.rfind('/');
           if (slash == std::string::npos) break;
           Json& parent = root.at_pointer(place.substr(0, slash));
           if (parent.is_object()) parent.erase(place.substr(slash + 1));
         }
       }
-    } catch (const JsonError&) {  // a place that an earlier change took away
+    } catch (const JsonError&) {  // an earlier mutation removed this place
     }
   }
   return root.dump(-1, Json::BadUtf8::Replace);
 }
 
-// [8 bytes: its length] header, tensors. Two in three keep right bounds of what lies in them.
+// [8 bytes: length] header, tensors. Two of three keep valid data offsets.
 std::string changed_safetensors(const std::string& input, const ChangeBytes& bytes,
                                 Random& random) {
   std::uint64_t length = 0;
@@ -151,8 +151,8 @@ std::string changed_safetensors(const std::string& input, const ChangeBytes& byt
   } else {
     header = changed_json(header, bytes, random);
   }
-  // Tensors one after the other, as many bytes as their shapes take, else much would be refused at
-  // once.
+  // Contiguous tensors with sizes according to their shapes; else most inputs would be rejected
+  // immediately.
   Json root = Json::parse_or_null(header);
   if (root.is_object() && below(3, random) != 0) {
     std::size_t at = 0;
@@ -210,7 +210,7 @@ std::string stored_zip(const Files& members) {
          little_endian(at, 4) + little_endian(0, 2);
 }
 
-// Of a folder or an archive: one of the files is changed as its ending says.
+// Mutates one file of a folder or archive according to its extension.
 void change_one(Files& files, const ChangeBytes& bytes, Random& random) {
   if (files.empty()) return;
   auto file = files.begin();
@@ -247,7 +247,7 @@ std::string changed_folder(const std::string& input, const ChangeBytes& bytes, R
   return packed(files);
 }
 
-// Chunks with their lengths and sums.
+// Chunks with valid lengths and checksums.
 std::string changed_png(const std::string& input, const ChangeBytes& bytes, Random& random) {
   constexpr std::size_t kSignature = 8, kAround = 12;
   if (input.size() < kSignature + kAround || below(8, random) == 0) return bytes(input);

@@ -1,5 +1,5 @@
-// Changed inputs. What a format guards itself with (lengths, checksums, syntax) is put right again
-// most of the time, so that the changes reach what lies behind it.
+// Mutation of inputs. Lengths, checksums and syntax are usually repaired, so that mutations reach
+// the code behind the format checks.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 namespace attnscope::fuzz {
 
 using Random = std::mt19937_64;
-// Changes bytes of which nothing is known: libFuzzer's, or any_bytes().
+// Mutates bytes without a known format: libFuzzer's mutator, or any_bytes().
 using ChangeBytes = std::function<std::string(const std::string& bytes)>;
 
 std::string any_bytes(const std::string& bytes, Random& random);

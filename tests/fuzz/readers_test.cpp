@@ -1,7 +1,7 @@
-// No reader of bytes from outside without a target. Two nets: what headers declare by the names
-// that readers have here (read_..., parse_..., load_..., ..._from_json, _from_text, _from_files),
-// and sources that get bytes in their own way. Each is called in a target, or stands here with the
-// reason why not.
+// Completeness of the fuzz targets: every reader of external bytes must have one. Two checks:
+// functions declared in headers with a reader's name (read_..., parse_..., load_..., ..._from_json,
+// _from_text, _from_files), and sources that obtain bytes in another way. Each is called in a
+// target, or listed here with the reason why not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,20 +20,20 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// Within what a target calls; or what a person does not give.
+// Called within a target, or not fed with external bytes.
 const std::map<std::string, std::string> kNoTargetOfItsOwn{
-    {"read_file", "gives the bytes as they are"},
-    {"read_ingredients", "within the target config"},
+    {"read_file", "returns the bytes unchanged"},
+    {"read_model_options", "within the target config"},
     {"structure_from_json", "within the targets config and session"},
     {"choice_from_json", "within the targets config, session and options"},
-    {"open_choice_from_json", "within the targets session and options"},
+    {"incomplete_choice_from_json", "within the targets session and options"},
     {"values_from_json", "within the targets config, session and options"},
-    {"some_values_from_json", "within the targets session and options"},
+    {"partial_values_from_json", "within the targets session and options"},
     {"value_from_text", "within the target options"},
     {"part_from_json", "within the target session"},
-    {"colour_end_from_name", "a name of a list"},
-    {"stack_from_name", "a name of a list"},
-    {"kind_from_name", "a name of a list"},
+    {"colour_end_from_name", "looks up a name in a list"},
+    {"stack_from_name", "looks up a name in a list"},
+    {"kind_from_name", "looks up a name in a list"},
     {"claim_from_json", "within the target lesson"},
     {"read_normalizers", "within the target tokenizer"},
     {"read_splitters", "within the target tokenizer"},
@@ -47,51 +47,51 @@ const std::map<std::string, std::string> kNoTargetOfItsOwn{
     {"read_marian", "within the target tokenizer"},
     {"read_sentencepiece", "within the target tokenizer"},
     {"pcre2_from_oniguruma", "within the target expression"},
-    {"load_target_tokenizer", "the target tokenizer, of files by other names"},
-    {"read_texts", "texts of a plan, any bytes; they go through the target text"},
+    {"load_target_tokenizer", "target tokenizer, with other file names"},
+    {"read_texts", "texts of a plan, any bytes; target text"},
     {"read_gpt2_layer", "within the target checkpoint"},
     {"read_embedding", "within the target checkpoint"},
     {"read_output_head", "within the target checkpoint"},
-    {"read_sample", "of the bundled samples"},
-    {"read_as", "of another experiment"},
-    {"read_framebuffer", "pixels of the screen"},
-    {"read_to_open", "what is dropped: a session, lesson, text, picture or tensors, each a target"},
-    {"read_lessons", "the bundled ones"},
+    {"read_framebuffer", "screen pixels"},
+    {"read_to_open", "a dropped session, lesson, text, image or tensors, each a target"},
+    {"read_lessons", "bundled lessons"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
-// Sources that get bytes in their own way: what of them is a target, or why there is none.
+// Sources that obtain bytes in another way: their target, or the reason why there is none.
 const std::map<std::string, std::string> kSources{
     {"core/base/file.cpp", "read_file"},
-    {"core/base/folder_lock.cpp", "a lock, of which nothing is read"},
-    {"core/base/processors.cpp", "limits that the kernel writes"},
-    {"app/window/jobs/autosave.cpp", "names of programs, by the kernel"},
-    {"core/base/memory_budget.cpp", "limits that the kernel writes; target options"},
+    {"core/base/folder_lock.cpp", "a lock that is never read"},
+    {"core/base/processors.cpp", "limits written by the kernel"},
+    {"app/window/jobs/autosave.cpp", "program names written by the kernel"},
+    {"core/base/memory_budget.cpp", "limits written by the kernel; target options"},
     {"core/base/zip.cpp", "target zip"},
     {"core/tensor/safetensors.cpp", "target safetensors"},
     {"core/tensor/npy.cpp", "target npy"},
     {"core/figure/png.cpp", "target png"},
     {"core/text/file/tokenizer_files.cpp", "target tokenizer"},
-    {"core/input/picture.cpp", "target image"},
-    {"core/input/picture_table.cpp", "target picture_table"},
+    {"core/input/image_file.cpp", "target image"},
+    {"core/input/image_table.cpp", "target picture_table"},
     {"core/input/input_file.cpp", "target input_file"},
-    {"core/input/drawn_file.cpp", "target drawn"},
+    {"core/input/structure_file.cpp", "target drawn"},
     {"core/model/store.cpp", "target store"},
     {"core/training/state.cpp", "target training_state"},
     {"core/training/loss_log.cpp", "target training_state"},
     {"core/training/texts.cpp", "any bytes are a text: target text"},
     {"core/training/evaluate_file.cpp", "any bytes are a text: target text"},
     {"core/experiment/samples.cpp", "the bundled samples"},
-    {"core/experiment/own_tensors.cpp", "target own_tensors"},
+    {"core/experiment/imported_tensors.cpp", "target own_tensors"},
     {"core/experiment/findings/heads.cpp", "any bytes are a text: target text"},
-    {"core/view/session.cpp", "targets session and png"},
+    {"core/view/session_file.cpp", "targets session and png"},
     {"core/checkpoint/folder_source.cpp", "target checkpoint"},
     {"core/checkpoint/card.cpp", "target card"},
-    {"core/checkpoint/hub.cpp", "a name of a folder in the cache of another program"},
+    {"core/checkpoint/hub.cpp", "a folder name in the cache of another program"},
     {"core/lesson/lesson.cpp", "target lesson"},
-    {"app/window/files.cpp", "opens what targets read"},
+    {"app/window/files.cpp", "opens files that targets read"},
     {"app/window/settings.cpp", "target settings"},
+    {"app/window/documentation.cpp", "the bundled pages"},
+    {"app/window/dialogs/documentation_dialog.cpp", "the bundled pages"},
     {"app/window/jobs/calibration_job.cpp", "any bytes are a text: target text"},
-    {"app/window/dialogs/calibration_dialog.cpp", "whether a file can be opened"},
+    {"app/window/dialogs/calibration_dialog.cpp", "checks if a file can be opened"},
     {"app/command/train.cpp", "target plan"},
     {"app/command/datastore.cpp", "any bytes are a text: target text"},
     {"app/command/experiment_options.cpp", "targets options and text"},
@@ -101,7 +101,7 @@ const std::map<std::string, std::string> kSources{
     {"app/command/attend.cpp", "target attend"},
     {"app/command/calibrate.cpp", "any bytes are a text: target text"},
     {"app/gpu/shader.cpp", "the bundled shaders"},
-    {"app/gpu/calibration.cpp", "this machine's timings, which the program itself wrote"}};
+    {"app/gpu/calibration.cpp", "timings of this machine, written by the program"}};
 
 template <class Visit>
 void for_each_source(const Visit& visit) {
@@ -121,7 +121,7 @@ std::string targets_text() {
   return text;
 }
 
-TEST(Readers, EveryOneThatIsDeclaredIsInATarget) {
+TEST(Readers, AllDeclaredReadersHaveTargets) {
   const std::regex name(
       R"((?:^|\n)[A-Za-z\[][^\n(;=]*[ >*&]((?:read|parse|load)_\w+|\w+_from_(?:\w+))\()");
   const std::string targets = targets_text();
@@ -133,17 +133,17 @@ TEST(Readers, EveryOneThatIsDeclaredIsInATarget) {
       seen.insert(reader);
       const bool called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
       EXPECT_TRUE(called || kNoTargetOfItsOwn.contains(reader))
-          << reader << " in " << path << " reads what comes from outside: call it in a target of "
-          << "tests/fuzz, or say here why not";
+          << reader << " in " << path << " reads external bytes: call it in a target of "
+          << "tests/fuzz, or give the reason here";
     }
   });
   EXPECT_GT(seen.size(), 40u);
   for (const auto& [reader, reason] : kNoTargetOfItsOwn) {
-    EXPECT_TRUE(seen.contains(reader)) << reader << " is declared nowhere any more";
+    EXPECT_TRUE(seen.contains(reader)) << reader << " is no longer declared";
   }
 }
 
-TEST(Readers, EverySourceThatGetsBytesIsKnown) {
+TEST(Readers, AllSourcesOfBytesAreListed) {
   constexpr std::array kWays{"read_file(", "read_zip(", "read_npy(",       "read_safetensors(",
                              "ifstream",   "fopen(",    "mmap(",           "::open(",
                              "stbi_",      "gzopen(",   "png_create_read", "zip_open"};
@@ -156,10 +156,10 @@ TEST(Readers, EverySourceThatGetsBytesIsKnown) {
     if (path.extension() != ".cpp" || !gets_bytes(text)) return;
     seen.insert(path.string());
     EXPECT_TRUE(kSources.contains(path.string()))
-        << path << " gets bytes from outside: name its target here, or say why it has none";
+        << path << " reads external bytes: name its target here, or give the reason";
   });
   for (const auto& [path, reason] : kSources) {
-    EXPECT_TRUE(seen.contains(path)) << path << " reads nothing any more";
+    EXPECT_TRUE(seen.contains(path)) << path << " no longer reads anything";
     if (!reason.starts_with("target")) continue;
     const std::string targets =
         read_file(testing::source_folder() / "tests" / "fuzz" / "targets.cpp");

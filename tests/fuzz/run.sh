@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes the readers with libFuzzer under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   tests/fuzz/run.sh [--seconds N] [TARGET...]     60 seconds each; all targets
-# Installs Clang where it is missing, builds, makes the corpora of the tests' own data, and keeps
-# what it finds in $ATTNSCOPE_FUZZ_FINDINGS (BUILD/findings). Exit status 1 when there is anything.
+# Installs Clang if it is missing, builds, creates the corpora from test data, and stores findings in
+# $ATTNSCOPE_FUZZ_FINDINGS (BUILD/findings). Exit status 1 if there are any.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -26,7 +26,7 @@ done
 
 build=${ATTNSCOPE_BUILD:-$top/build-fuzz}
 findings=${ATTNSCOPE_FUZZ_FINDINGS:-$build/findings}
-# Clang 16 is the first that compiles the standard library's ranges.
+# Clang 16 is the first version that compiles the standard library's ranges.
 clang=$(command -v clang++-16 || command -v clang++ || true)
 version=$("${clang:-false}" -dumpversion 2>/dev/null || echo 0)
 [ "${version%%.*}" -ge 16 ] || install_packages "${fuzz_packages[@]}"
@@ -43,7 +43,7 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 failed=()
 for target in "${targets[@]}"; do
   grep -qx "$target" <<<"$all" || {
-    echo "no target $target; expected one of" $all >&2
+    echo "target: expected one of" $all", found $target" >&2
     exit 2
   }
   program=$build/tests/fuzz/fuzz_$target
@@ -58,10 +58,10 @@ for target in "${targets[@]}"; do
     -malloc_limit_mb=512 -timeout=20 -seed=1 -dict="$top/tests/fuzz/dictionary" -verbosity=0 \
     -print_final_stats=1 -artifact_prefix="$findings/$target/" >"$log" 2>&1 || status=$?
   echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs" \
-    "$([ $status -eq 0 ] && echo "and nothing found" || echo "and a finding: $findings/$target, $log")"
+    "$([ $status -eq 0 ] && echo "without findings" || echo "with a finding: $findings/$target, $log")"
   [ $status -eq 0 ] || failed+=("$target")
 done
 [ ${#failed[@]} -eq 0 ] || {
-  echo "found something in: ${failed[*]}; see $findings" >&2
+  echo "findings in: ${failed[*]}; see $findings" >&2
   exit 1
 }

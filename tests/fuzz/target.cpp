@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory where the system has such a folder: files are written a thousand times a second.
+// In memory if possible: files are written a thousand times per second.
 class Scratch {
  public:
   Scratch() {
@@ -61,10 +61,10 @@ std::string packed(const Files& files) {
 }
 
 Files unpacked(const std::string& input) {
-  constexpr std::size_t kLongest = 60, kMost = 20;
+  constexpr std::size_t kLongest = 60, kMaxFiles = 20;
   const std::size_t mark = std::string(kFileMark).size();
   Files files;
-  for (std::size_t at = input.find(kFileMark); at < input.size() && files.size() < kMost;) {
+  for (std::size_t at = input.find(kFileMark); at < input.size() && files.size() < kMaxFiles;) {
     const std::size_t line = std::min(input.find('\n', at), input.size());
     const std::size_t begin = std::min(line + 1, input.size());
     const std::size_t next = std::min(input.find(kFileMark, begin), input.size());
@@ -98,11 +98,11 @@ std::string source_file(const std::string& path) {
 }
 
 std::vector<std::string> files_below(const std::string& folder, const std::string& ending,
-                                     std::size_t most_bytes) {
+                                     std::size_t max_bytes) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(testing::source_folder() / folder)) {
     if (entry.is_regular_file() && entry.path().string().ends_with(ending) &&
-        entry.file_size() <= most_bytes) {
+        entry.file_size() <= max_bytes) {
       paths.push_back(entry.path());
     }
   }
@@ -112,10 +112,10 @@ std::vector<std::string> files_below(const std::string& folder, const std::strin
   return bytes;
 }
 
-Files files_of(const fs::path& folder, std::size_t most_bytes) {
+Files files_of(const fs::path& folder, std::size_t max_bytes) {
   Files files;
   for (const auto& entry : fs::directory_iterator(testing::source_folder() / folder)) {
-    if (entry.is_regular_file() && entry.file_size() <= most_bytes) {
+    if (entry.is_regular_file() && entry.file_size() <= max_bytes) {
       files[entry.path().filename().string()] = read_file(entry.path());
     }
   }

@@ -1,7 +1,6 @@
-// What reads bytes of strangers, each a target that any bytes may be thrown at: libFuzzer's program
-// (libfuzzer.cpp, with Clang) and the pass of fixed seed that belongs to the tests (fuzz_test.cpp)
-// run the same. A target takes bytes, and reads them or throws InputError; all else that leaves it
-// is a finding, as is what takes too long or too much memory.
+// Fuzz targets: readers of untrusted bytes. libFuzzer's program (libfuzzer.cpp, with Clang) and the
+// tests with a fixed seed (fuzz_test.cpp) run the same targets. A target reads its input or throws
+// InputError; any other exception, excessive time or excessive memory is a finding.
 #pragma once
 
 #include <filesystem>
@@ -11,23 +10,23 @@
 
 namespace attnscope::fuzz {
 
-// How inputs are changed so that they still get far: with right lengths, sums, and as JSON.
+// Mutation strategy that keeps inputs plausible: valid lengths, checksums, JSON syntax.
 enum class Format { Bytes, Json, Safetensors, Npy, Zip, Png, Folder };
 
 struct Target {
   std::string name;
   Format format;
   void (*read)(const std::string& input);
-  std::vector<std::string> (*seeds)();  // whole ones, of the tests' data and the bundled files
+  std::vector<std::string> (*seeds)();  // complete inputs, from test data and bundled files
 };
 
 const std::vector<Target>& targets();           // targets.cpp
-const Target& target(const std::string& name);  // std::runtime_error when there is none
+const Target& target(const std::string& name);  // throws std::runtime_error if unknown
 
-// Runs the target; what it refuses is fine, all else passes through.
+// Runs the target and catches InputError; other exceptions propagate.
 void run(const Target& target, const std::string& input);
 
-// One file each in target_*.cpp.
+// Defined in target_*.cpp.
 Target json_target();
 Target safetensors_target();
 Target npy_target();
@@ -53,20 +52,20 @@ Target input_file_target();
 Target drawn_target();
 Target options_target();
 
-// Several files in one input: each begins with a line of kFileMark and its name.
+// Several files in one input: each starts with a line of kFileMark and its name.
 inline constexpr const char* kFileMark = "\x1e==> ";
 using Files = std::map<std::string, std::string>;  // bytes by name
 std::string packed(const Files& files);
-Files unpacked(const std::string& input);  // names become such as a folder can have
+Files unpacked(const std::string& input);  // names are made valid for a folder
 
-// The only folder that targets write to; with these files and no others.
+// The only folder that targets write to; contains exactly these files.
 std::filesystem::path folder_with(const Files& files);
 std::filesystem::path file_with(const std::string& name, const std::string& bytes);
 
-// For seeds: files below the project's folder.
+// Seeds: files in the source folder.
 std::string source_file(const std::string& path);
 std::vector<std::string> files_below(const std::string& folder, const std::string& ending,
-                                     std::size_t most_bytes);  // their bytes
-Files files_of(const std::filesystem::path& folder, std::size_t most_bytes);
+                                     std::size_t max_bytes);  // contents
+Files files_of(const std::filesystem::path& folder, std::size_t max_bytes);
 
 }  // namespace attnscope::fuzz

@@ -1,4 +1,4 @@
-// What people keep: sessions, settings, plans, states of training, lessons.
+// User files: sessions, settings, plans, training states, lessons.
 #include <filesystem>
 #include <stdexcept>
 
@@ -10,7 +10,7 @@
 #include "core/training/loss_log.h"
 #include "core/training/state.h"
 #include "core/training/train.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/fuzz/target.h"
 #include "tests/support/small_config.h"
 
@@ -18,8 +18,8 @@ namespace attnscope::fuzz {
 namespace {
 
 void read_session(const std::string& input) {
-  const Experiment experiment = experiment_from_json(parse_json(input, "f"), "f");
-  if (experiment_from_json(to_json(experiment), "again") != experiment) {
+  const Session experiment = session_from_json(parse_json(input, "f"), "f");
+  if (session_from_json(to_json(experiment), "again") != experiment) {
     throw std::logic_error("another session");
   }
   const auto path = file_with("f.json", input);
@@ -58,7 +58,7 @@ std::vector<std::string> settings_seeds() {
 void read_plan(const std::string& input) {
   TrainingPlan plan = training_plan_from_json(parse_json(input, "f"), "f");
   if (training_plan_from_json(to_json(plan), "again") != plan) throw std::logic_error("another");
-  // Which the command line says besides a preset.
+  // Set by the command line in addition to a preset.
   plan.folder = "folder-that-is-not-there";
   plan.text = {"text.txt"};
   check(plan);

@@ -1,4 +1,4 @@
-// Formats by themselves: JSON, safetensors, npy, zip, pictures, tables, regular expressions.
+// File formats: JSON, safetensors, npy, zip, images, tables, regular expressions.
 #include <stdexcept>
 
 #include "core/base/error.h"
@@ -6,8 +6,8 @@
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
 #include "core/figure/png.h"
-#include "core/input/picture.h"
-#include "core/input/picture_table.h"
+#include "core/input/image_file.h"
+#include "core/input/image_table.h"
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/text/expression.h"
@@ -17,11 +17,11 @@ namespace attnscope::fuzz {
 namespace {
 
 constexpr std::size_t kSmall = 20000;
-constexpr std::size_t kMostUnpacked = std::size_t{1} << 24;
+constexpr std::size_t kMaxUnpacked = std::size_t{1} << 24;
 
 void read_json(const std::string& input) {
   const Json value = parse_json(input, "f");
-  // As written it must be the same again, in lines of its own or in one.
+  // Round trip, indented and on one line.
   const Json again = Json::parse_or_null(value.dump(2));
   if (again != value || Json::parse(value.dump()) != value) throw std::logic_error("another JSON");
   value.flatten();
@@ -45,7 +45,7 @@ void touch(const StoredTensor& tensor) {
       tensor.integers();
       break;
     default:
-      tensor.copied();
+      tensor.copy();
   }
 }
 
@@ -62,9 +62,9 @@ void read_npy_file(const std::string& input) {
 }
 
 void read_zip_file(const std::string& input) {
-  parse_zip(input, "f.npz", kMostUnpacked,
+  parse_zip(input, "f.npz", kMaxUnpacked,
             [](const std::string&, std::string_view, std::size_t bytes) { return bytes % 3 != 0; });
-  read_zip(file_with("f.npz", input), kMostUnpacked);
+  read_zip(file_with("f.npz", input), kMaxUnpacked);
 }
 
 void read_png(const std::string& input) {
@@ -73,23 +73,23 @@ void read_png(const std::string& input) {
 }
 
 void read_picture(const std::string& input) {
-  parse_picture(input, "f.jpg", 16, 16, 256);
+  parse_image(input, "f.jpg", 16, 16, 256);
   const auto path = file_with("f.jpg", input);
-  picture_size(path);
-  picture_colours(path, 8, 8);
-  picture_pixels(path, 4, 6, 16);
+  image_size(path);
+  image_colours(path, 8, 8);
+  image_pixels(path, 4, 6, 16);
 }
 
 void read_tables(const std::string& input) {
   for (const char* name : {"t.csv", "t.csv.gz"}) {
     try {
-      read_picture_table(file_with(name, input), 4, 17);
+      read_image_table(file_with(name, input), 4, 17);
     } catch (const InputError&) {
     }
   }
 }
 
-// The expression in the first line, the text in the others.
+// The expression is on the first line, the text on the others.
 void read_expression(const std::string& input) {
   const std::size_t line = std::min(input.find('\n'), input.size());
   const Expression expression(input.substr(0, line), "f");
@@ -112,11 +112,11 @@ std::vector<std::string> tensor_seeds() {
   return files_below("tests/conformance", ".safetensors", 3000);
 }
 
-// Of each of some archives some members, each smaller than a few thousand bytes.
+// Some members of some archives, each smaller than a few thousand bytes.
 std::vector<std::string> npy_seeds() {
   std::vector<std::string> seeds;
   for (const std::string& archive : files_below("tests/layouts", ".npz", 60000)) {
-    for (const auto& [name, bytes] : parse_zip(archive, "seed", kMostUnpacked)) {
+    for (const auto& [name, bytes] : parse_zip(archive, "seed", kMaxUnpacked)) {
       if (bytes.size() < 3000) seeds.push_back(bytes);
       if (seeds.size() >= 12) return seeds;
     }
@@ -136,7 +136,7 @@ std::vector<std::string> png_seeds() {
   return seeds;
 }
 
-// One of each kind that can be written by hand, beside the PNGs.
+// One image of each kind that can be written by hand, besides the PNGs.
 std::vector<std::string> picture_seeds() {
   std::vector<std::string> seeds = png_seeds();
   seeds.emplace_back("P5 2 2 255\n\0\x40\x80\xff", 15);

@@ -1,4 +1,4 @@
-// Folders of models in every layout that is read, configs, cards, stores of contexts.
+// Model folders in every supported layout, configs, cards, retrieval stores.
 #include <filesystem>
 #include <stdexcept>
 
@@ -38,11 +38,11 @@ void read_store(const std::string& input) {
   load_store(path);
 }
 
-std::vector<std::string> folders_below(const char* folder, std::size_t most_bytes) {
+std::vector<std::string> folders_below(const char* folder, std::size_t max_bytes) {
   std::vector<std::string> seeds;
   for (const auto& entry : fs::directory_iterator(testing::source_folder() / folder)) {
     if (!entry.is_directory()) continue;
-    Files files = files_of(entry.path(), most_bytes);
+    Files files = files_of(entry.path(), max_bytes);
     std::erase_if(files, [](const auto& file) {
       return file.first == "reference.npz" || file.first == "models.txt" ||
              file.first.ends_with(".md") || file.first.starts_with("expected");

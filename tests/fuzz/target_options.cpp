@@ -1,4 +1,4 @@
-// Values of options, as a person types them: the option's name, a line's end, the value.
+// Option values as typed by the user: the option's name, a line break, the value.
 #include <array>
 #include <functional>
 

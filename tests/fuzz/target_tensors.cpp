@@ -1,12 +1,12 @@
-// Tensors that other programs wrote: attend, attention to look at, inputs, masks and edges.
+// Tensors from other programs: attend, attention to view, inputs, masks and edges.
 #include <filesystem>
 
 #include "core/base/error.h"
 #include "core/base/zip.h"
 #include "core/experiment/attend.h"
-#include "core/experiment/own_tensors.h"
-#include "core/input/drawn_file.h"
+#include "core/experiment/imported_tensors.h"
 #include "core/input/input_file.h"
+#include "core/input/structure_file.h"
 #include "tests/fuzz/target.h"
 
 namespace attnscope::fuzz {
@@ -33,7 +33,7 @@ void read_tensors(const std::string& input) {
     (name.starts_with("tokens") ? named.tokens : named.file) = (folder / name).string();
   }
   if (!is_tensor_file(named.file)) return;
-  read_own_tensors(named);
+  read_imported_tensors(named);
 }
 
 std::string small_npy() {
@@ -44,7 +44,7 @@ std::string small_npy() {
          std::string(reinterpret_cast<const char*>(&length), 2) + header + std::string(16, '\0');
 }
 
-// Attention as a safetensors file, q and k, and an array by itself.
+// Attention as a safetensors file, q and k, and a single array.
 std::vector<std::string> tensors_seeds() {
   const auto safetensors = [](const std::string& header, std::size_t bytes) {
     const std::uint64_t length = header.size();
@@ -74,7 +74,7 @@ std::vector<std::string> input_seeds() {
   return files_below("assets/samples", ".safetensors", 20000);
 }
 
-// Each file as a mask and as edges, read by its ending.
+// Reads each file as a mask and as edges, according to its extension.
 void read_drawn(const std::string& input) {
   const Files files = unpacked(input);
   const auto folder = folder_with(files);

@@ -1,4 +1,4 @@
-// Tokenizers from their files, and texts through those of the tests.
+// Tokenizers from their files, and texts through the test tokenizers.
 #include <filesystem>
 #include <stdexcept>
 
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 40000;
 constexpr const char* kReferences = "tests/core/text/references";
-constexpr const char* kText = "text.txt";  // what is to be read, in a tokenizer's folder
+constexpr const char* kText = "text.txt";  // input text in a tokenizer's folder
 
 void encode(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::int32_t> ids;
@@ -68,14 +68,14 @@ std::vector<std::string> tokenizer_seeds() {
   return seeds;
 }
 
-// The first byte says which tokenizer.
+// The first byte selects the tokenizer.
 void read_text(const std::string& input) {
   static const std::vector<std::shared_ptr<const Tokenizer>> all = [] {
     std::vector<std::shared_ptr<const Tokenizer>> list;
     for (const fs::path& folder : references()) {
       try {
         list.push_back(load_tokenizer(folder));
-      } catch (const InputError&) {  // a folder of which the tests read other files
+      } catch (const InputError&) {  // a folder for other tests
       }
     }
     return list;

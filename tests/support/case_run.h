@@ -1,4 +1,4 @@
-// Runs of the small models of tests/model-cases.
+// Runs of the small models in tests/model-cases.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace attnscope::testing {
 
-// A text for them.
+// Input ids for these models.
 inline const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
 
 inline std::shared_ptr<const Trace> run_case(const std::string& model,
                                              const std::vector<std::int32_t>& ids,
                                              const std::vector<std::int32_t>& target = {}) {
-  Experiment e;
-  e.model = source_folder() / "tests" / "model-cases" / model;
-  e.ids = ids;
-  e.target_ids = target;
+  Session e;
+  e.run.model = source_folder() / "tests" / "model-cases" / model;
+  e.run.ids = ids;
+  e.run.target_ids = target;
   ExperimentRun runner(cpu_only());
-  return runner.run(e, Stop());
+  return runner.run(e.run, Stop());
 }
 
 }  // namespace attnscope::testing

@@ -11,25 +11,25 @@
 
 namespace attnscope::testing {
 
-// Tensors of other shapes, with NaN, or with an infinity where the other has none of this sign can
-// not be compared; they are neither close nor different.
+// NotComparable: different shapes, NaN, or an infinity without an equal one in the other tensor;
+// such tensors are neither close nor different.
 enum class Agreement { Same, Different, NotComparable };
 struct Comparison {
   Agreement agreement;
-  std::string words;  // what stands where, the farthest apart; also where it is the same
+  std::string words;  // largest difference and its place, also if the tensors agree
 };
-// The same: max |got - expected| <= tolerance * max(1, max |expected|), of what is finite.
+// Same: max |got - expected| <= tolerance * max(1, max |expected|) over finite numbers.
 Comparison compare(const Tensor& got, const Tensor& expected, double tolerance);
 
 ::testing::AssertionResult close(const Tensor& got, const Tensor& expected,
                                  double tolerance = 2e-5);
-// Not the negation of close(): NaN or another shape are no difference that a test may ask for.
+// Not the negation of close(): also false for NaN and different shapes.
 ::testing::AssertionResult differs(const Tensor& got, const Tensor& expected, double tolerance);
 
 // Normal numbers, deterministic in the seed.
 Tensor random_tensor(Shape shape, std::uint64_t seed, double scale = 1.0);
 
-// A fresh folder, removed with everything in it at the end of the scope.
+// A new folder that is removed with its content at the end of the scope.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -12,7 +12,7 @@ Tensor row(const std::vector<float>& values) {
   return Tensor::from({static_cast<Index>(values.size())}, values);
 }
 
-TEST(Compare, IsRelativeToTheLargestExpectedNumberButNeverBelowOne) {
+TEST(Compare, ScalesWithLargestExpectedNumberAboveOne) {
   EXPECT_TRUE(close(row({0.05f}), row({0}), 0.1));
   EXPECT_TRUE(differs(row({0.2f}), row({0}), 0.1));
   EXPECT_TRUE(close(row({109, 5}), row({100, 0}), 0.1));
@@ -20,7 +20,7 @@ TEST(Compare, IsRelativeToTheLargestExpectedNumberButNeverBelowOne) {
   EXPECT_TRUE(close(row({}), row({}), 0));
 }
 
-TEST(Compare, AnInfinityHidesNothing) {
+TEST(Compare, InfinityDoesNotMaskDifferences) {
   for (const float infinity : {kInfinity, -kInfinity}) {
     EXPECT_TRUE(close(row({infinity, 1}), row({infinity, 1}), 1e-3));
     EXPECT_FALSE(close(row({infinity, 2}), row({infinity, 1}), 1e-3));
@@ -32,7 +32,7 @@ TEST(Compare, AnInfinityHidesNothing) {
   }
 }
 
-TEST(Compare, WhatCannotBeComparedIsNeitherCloseNorDifferent) {
+TEST(Compare, IncomparableIsNeitherCloseNorDifferent) {
   const std::vector<std::pair<Tensor, Tensor>> pairs{
       {row({kNaN}), row({1})},       {row({1}), row({kNaN})}, {row({kNaN}), row({kNaN})},
       {row({1, 1}), row({1})},       {Tensor(), row({})},     {row({kInfinity}), row({1})},
@@ -45,7 +45,7 @@ TEST(Compare, WhatCannotBeComparedIsNeitherCloseNorDifferent) {
   }
 }
 
-TEST(Compare, SaysWhereItDiffersMost) {
+TEST(Compare, ReportsLargestDifference) {
   const std::string words = compare(row({1, 7, 3}), row({1, 2, 2}), 1e-3).words;
   EXPECT_NE(words.find("element 1 of [3] is 7 instead of 2"), std::string::npos) << words;
 }

@@ -1,4 +1,4 @@
-// The cases of tests/conformance, for the program's tests and for those of rooms that they judge.
+// Cases in tests/conformance, for tests of the program and of the rooms that they cover.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,13 @@
 namespace attnscope::testing {
 
 std::filesystem::path conformance_folder();
-std::vector<std::string> conformance_names();  // sorted, without their endings
+std::vector<std::string> conformance_names();  // sorted, without extensions
 
-// That `got` holds every tensor of `expected`: floats within what the cases allow, others equal.
+// Expects all tensors of `expected` in `got`: floats within the tolerance of the cases, others
+// equal.
 void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected);
 
-// Carries a case out on the CPU, without the program: its numbers, or that it is refused.
+// Executes a case in this process on the CPU and checks its numbers or its rejection.
 void expect_conformance(const std::string& name);
 
 }  // namespace attnscope::testing

@@ -6,7 +6,7 @@
 namespace attnscope::testing {
 namespace {
 
-// Elements of `values` that are moved: spread ones, and that where the gradient is largest.
+// Elements of `values` to vary: evenly spread, and that of the largest gradient.
 std::vector<Index> probes(const Tensor& gradient, const Tensor& values, Index most) {
   std::vector<Index> elements;
   const Index stride = std::max<Index>(1, values.size() / most) | 1;
@@ -33,7 +33,7 @@ double central_difference(float& number, float step, const std::function<double(
 
 ::testing::AssertionResult is_gradient(const Tensor& gradient, Tensor values,
                                        const std::function<double()>& f, const Differences& how) {
-  if (!gradient.defined()) return ::testing::AssertionFailure() << "no gradient came";
+  if (!gradient.defined()) return ::testing::AssertionFailure() << "missing gradient";
   if (gradient.shape() != values.shape()) {
     return ::testing::AssertionFailure() << "shape " << to_string(gradient.shape())
                                          << " instead of " << to_string(values.shape());
@@ -43,7 +43,7 @@ double central_difference(float& number, float step, const std::function<double(
   }
   struct Probe {
     Index element;
-    double expected, error;  // of the step that agrees best
+    double expected, error;  // for the best step
   };
   std::vector<Probe> found;
   double largest = 0;
@@ -89,7 +89,7 @@ double central_difference(float& number, float step, const std::function<double(
 ::testing::AssertionResult same_gradient(const Tensor& got, const Tensor& expected,
                                          double tolerance) {
   if (!got.defined() || !expected.defined()) {
-    return ::testing::AssertionFailure() << "no gradient came";
+    return ::testing::AssertionFailure() << "missing gradient";
   }
   if (got.shape() != expected.shape()) {
     return ::testing::AssertionFailure()
@@ -97,7 +97,7 @@ double central_difference(float& number, float step, const std::function<double(
   }
   double largest = 0;
   for (const float g : expected) {
-    if (!std::isfinite(g)) return ::testing::AssertionFailure() << "NaN or infinity is expected";
+    if (!std::isfinite(g)) return ::testing::AssertionFailure() << "NaN or infinity in `expected`";
     largest = std::max(largest, std::abs(static_cast<double>(g)));
   }
   if (!(largest > 0)) {

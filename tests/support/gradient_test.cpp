@@ -28,7 +28,7 @@ class Gradient : public ::testing::Test {
   double scale_ = 1;
 };
 
-TEST_F(Gradient, AgreesAtAnySize) {
+TEST_F(Gradient, AcceptsGradientsOfAnySize) {
   for (const double scale : {1e-4, 1.0, 1e4}) {
     scale_ = scale;
     EXPECT_TRUE(check(gradient()));
@@ -40,14 +40,14 @@ TEST_F(Gradient, AgreesAtAnySize) {
   EXPECT_EQ(values_[1], -2);
 }
 
-TEST_F(Gradient, TheLargestIsAlwaysTried) {
+TEST_F(Gradient, ChecksLargestComponent) {
   Tensor wrong = gradient();
   wrong[3] = 30;
   EXPECT_TRUE(check(gradient(), {.most = 1}));
   EXPECT_FALSE(check(wrong, {.most = 1}));
 }
 
-TEST_F(Gradient, ThatIsZeroEverywhereTestsNothing) {
+TEST_F(Gradient, RejectsZeroGradient) {
   scale_ = 0;
   EXPECT_FALSE(check(gradient()));
   const auto none = [this](const Tensor& g) {
@@ -60,7 +60,7 @@ TEST_F(Gradient, ThatIsZeroEverywhereTestsNothing) {
   EXPECT_FALSE(none(Tensor::zeros({4})));
 }
 
-TEST_F(Gradient, RefusesNaNAndOtherShapes) {
+TEST_F(Gradient, RejectsNaNAndOtherShapes) {
   Tensor broken = gradient();
   broken[1] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_FALSE(check(broken, {.most = 1}));
@@ -68,7 +68,7 @@ TEST_F(Gradient, RefusesNaNAndOtherShapes) {
   EXPECT_FALSE(check(gradient().reshaped({2, 2})));
 }
 
-TEST_F(Gradient, InAnotherWayIsComparedAtItsOwnSize) {
+TEST_F(Gradient, ComparesAlternativeGradientAtItsScale) {
   for (const float scale : {1e-6f, 1.0f, 1e6f}) {
     const Tensor expected = Tensor::from({3}, {scale, -4 * scale, 0});
     EXPECT_TRUE(same_gradient(expected.copy(), expected, 1e-3));
@@ -87,7 +87,7 @@ TEST_F(Gradient, InAnotherWayIsComparedAtItsOwnSize) {
   EXPECT_FALSE(same_gradient(Tensor(), Tensor(), 1e-3));
 }
 
-TEST_F(Gradient, TakesTheStepThatAgreesBest) {
+TEST_F(Gradient, UsesBestStep) {
   // |x - 0.999| has a kink that a large step crosses.
   Tensor x = Tensor::from({1}, {1});
   const auto kinked = [&x] { return std::abs(static_cast<double>(x[0]) - 0.999); };

@@ -1,6 +1,6 @@
-// Linked into the program where sanitizers watch it: what was loaded stays. LeakSanitizer counts
-// leaks at the very end and knows a library's by its name, which it cannot find once the library is
-// gone, as OpenGL's are when the window has closed. See leaks.supp.
+// Disables dlclose in sanitizer builds: LeakSanitizer reports at exit and can name the source of a
+// leak only while its library is loaded, but OpenGL libraries are unloaded with the window. See
+// leaks.supp.
 extern "C" int dlclose(void*) noexcept;
 extern "C" int dlclose(void*) noexcept {
   return 0;

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/model/architecture.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "tests/support/compare.h"
 
 namespace attnscope::testing {
@@ -12,9 +12,9 @@ namespace {
 
 constexpr Index kVocabulary = 7;
 constexpr Index kTokensOfStep = 3;  // return, state, action
-// Some variants want a multiple of a block, or a picture's width times its height.
+// Some variants require a multiple of a block size, or an image's width times its height.
 constexpr Index kLengths[] = {12, 16, 9, 64, 256};
-// Weights are larger than what training starts from: what is nearly zero hides mistakes.
+// Larger weights than at initialisation: near-zero values would hide errors.
 constexpr double kSpread = 0.3;
 
 ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice& encoding,
@@ -31,10 +31,10 @@ ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice
   c.groups = uniform_groups(c, variant, encoding);
   const Architecture& of = architecture(pair.architecture);
   c.architecture = default_choice(of);
-  c.join = default_choice(join(pair.join));
+  c.residual_connection = default_choice(residual_connection(pair.residual_connection));
   if (of.adapt) {
     of.adapt(c);
-    c.join = default_choice(join(pair.join));
+    c.residual_connection = default_choice(residual_connection(pair.residual_connection));
     c.groups = uniform_groups(c, variant, encoding);
     c.causal = causal;
   }
@@ -42,7 +42,7 @@ ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice
   return c;
 }
 
-// The first length at which the model has a meaning.
+// First length that is valid for the model.
 std::optional<ModelConfig> possible_config(const SweptPair& pair, const Choice& variant,
                                            const Choice& encoding, bool causal, bool in_segments) {
   for (const Index length : kLengths) {
@@ -69,7 +69,7 @@ IntTensor some_ids(Index count, Index below, Index step) {
 Batch batch_of(const ModelConfig& c) {
   const Reads reads = architecture(c.architecture.id).reads;
   if (reads == Reads::Trajectories) {
-    // As many whole steps of return, state and action as the context holds.
+    // As many complete steps of return, state and action as the context holds.
     const Index steps =
         std::min(c.architecture.values.integer("most_steps"), c.context / kTokensOfStep);
     Batch batch;
@@ -84,7 +84,7 @@ Batch batch_of(const ModelConfig& c) {
   return batch;
 }
 
-Model lively_model(const ModelConfig& config) {
+Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 11);
   std::uint64_t seed = 100;
   for (auto& [name, weight] : model.weights) {
@@ -102,9 +102,9 @@ struct Manner {
   bool causal, in_segments;
 };
 
-// What remembers is read in segments, too.
+// Recurrent variants are also run in segments.
 std::vector<Manner> manners(const Variant& variant) {
-  if (!variant.remember) return {{true, false}, {false, false}};
+  if (!variant.memory.remember) return {{true, false}, {false, false}};
   return {{true, false}, {false, false}, {true, true}};
 }
 
@@ -117,7 +117,7 @@ void PrintTo(const SweptPair& pair, std::ostream* out) {
 std::vector<SweptPair> swept_pairs() {
   std::vector<SweptPair> pairs;
   for (const Architecture& a : architectures()) {
-    for (const Join& j : joins()) {
+    for (const ResidualConnection& j : residual_connections()) {
       const SweptPair pair{a.id, j.id};
       const Choice none = default_choice(encoding("none"));
       if (possible_config(pair, default_variant(), none, true, false)) pairs.push_back(pair);
@@ -134,10 +134,10 @@ int sweep_models(const SweptPair& pair, const std::function<void(const SweptMode
         const auto config = possible_config(pair, default_choice(v), default_choice(e),
                                             manner.causal, manner.in_segments);
         if (!config) continue;
-        const std::string name = pair.architecture + ", " + pair.join + ", " + v.id + " with " +
-                                 e.id + (manner.causal ? "" : ", both ways") +
+        const std::string name = pair.architecture + ", " + pair.residual_connection + ", " + v.id +
+                                 " with " + e.id + (manner.causal ? "" : ", bidirectional") +
                                  (manner.in_segments ? ", in segments" : "");
-        check({name, lively_model(*config), batch_of(*config)});
+        check({name, make_random_model(*config), batch_of(*config)});
         ++swept;
       }
     }

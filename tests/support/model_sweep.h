@@ -1,5 +1,5 @@
-// Every architecture with every join, variant and encoding, as models small enough to be run by the
-// thousand. A new entry of a list is swept without being named here.
+// Every architecture with every residual connection, variant and encoding, as models small enough
+// to run thousands of them. New registry entries are included automatically.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@ struct SweptModel {
   Batch batch;  // of one item, with targets
 };
 
-// An architecture and a join that go together: what a test is named by.
+// A compatible architecture and residual connection: the parameter of a test.
 struct SweptPair {
-  std::string architecture, join;
-  std::string name() const { return architecture + "_" + join; }
+  std::string architecture, residual_connection;
+  std::string name() const { return architecture + "_" + residual_connection; }
 };
 void PrintTo(const SweptPair& pair, std::ostream* out);
 std::vector<SweptPair> swept_pairs();
 
-// Calls `check` for each variant and encoding that the pair is not ruled out with, in each
-// direction that they have; returns how many those were.
+// Calls `check` for each compatible variant and encoding, in each supported direction; returns the
+// number of calls.
 int sweep_models(const SweptPair& pair, const std::function<void(const SweptModel&)>& check);
 
 }  // namespace attnscope::testing

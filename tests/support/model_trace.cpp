@@ -28,7 +28,7 @@ Trace run_model(const ModelTrace& what) {
   config.groups = uniform_groups(config, variant_from_json(choice_json(what.variant), "variant"),
                                  encoding_from_json(choice_json(what.encoding), "position"));
   Model model = make_model(config, 7);
-  // Fresh biases are zero, which would hide what they do; and sharper scores tell more.
+  // Initial biases are zero, which would hide their effect; sharper scores are more illustrative.
   std::uint64_t seed = 1;
   for (auto& [name, weight] : model.weights) {
     const bool of_encoding = name.find("pos.") != std::string::npos;
@@ -54,11 +54,11 @@ Trace run_model(const ModelTrace& what) {
 
 Trace run_variant(const Variant& v) {
   constexpr Index kLength = 16;
-  const Choice choice{v.id, telling_values(v.parameters, kLength)};
+  const Choice choice{v.id, illustrative_values(v.parameters, kLength)};
   return run_model({.variant = to_json(choice).dump(),
                     .encoding = "none",
                     .length = kLength,
-                    .causal = v.causal_refusal.empty()});
+                    .causal = v.causality.refusal.empty()});
 }
 
 ViewSettings settings_with(const std::string& view, const std::string& json) {

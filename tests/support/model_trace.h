@@ -1,4 +1,4 @@
-// Traces of small models with fresh weights: with q, k, v and all that views explain.
+// Traces of small untrained models with q, k, v and all tensors that views explain.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct ModelTrace {
   bool causal = true;
 };
 Trace run_model(const ModelTrace& what);
-// Of a variant with parameters that show what it does, without positions, on 16 tokens.
+// Trace of a variant with illustrative parameters, without positions, on 16 tokens.
 Trace run_variant(const Variant& v);
 
 // The settings of a view's parameters: {"before": true}.

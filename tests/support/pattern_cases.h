@@ -1,4 +1,4 @@
-// Patterns of the kinds that kernels treat differently.
+// Test patterns of the kinds that kernels process differently.
 #pragma once
 
 #include <functional>
@@ -7,20 +7,20 @@
 
 namespace attnscope::testing {
 
-// Rows by add(builder, head, query).
+// Builds each row by add(builder, head, query).
 Pattern built_pattern(Index heads, Index queries, Index keys, int rules,
                       const std::function<void(PatternBuilder&, Index, Index)>& add);
 
 // Causal: a window, and every `step`-th key.
 Pattern strided_pattern(Index queries, Index keys, Index step, Index window);
 
-// In each of two rounds a query sees the keys of its bucket, those of its own number left out.
+// Two rounds; in each a query attends to the other tokens in its bucket.
 Pattern hashed_pattern(Index heads, Index queries, Index keys, Index buckets);
 
-// Runs of any length and step, empty rows and full ones, now and then the row before once more.
+// Runs of arbitrary length and step, empty and full rows, and occasional repetitions of a row.
 Pattern any_pattern(Index heads, Index queries, Index keys, std::uint64_t seed);
 
-// `count` keys anywhere.
+// `count` random keys per row.
 Pattern scattered_pattern(Index heads, Index queries, Index keys, Index count);
 
 }  // namespace attnscope::testing

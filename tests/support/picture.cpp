@@ -28,7 +28,7 @@ struct Tag {
   bool closes = false, empty = false;  // </name>, <name/>
 };
 
-// Takes a name off the front; empty where there is none.
+// Removes a name from the front; empty if there is none.
 std::string take_name(std::string_view& rest) {
   std::size_t end = 0;
   while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 ||
@@ -94,7 +94,7 @@ Colour pixel(const Image& image, int x, int y) {
   return {image.rgba.at(at), image.rgba.at(at + 1), image.rgba.at(at + 2), image.rgba.at(at + 3)};
 }
 
-std::string xml_fault(std::string_view text) {
+std::string xml_error(std::string_view text) {
   if (!text.starts_with("<?xml ")) return "no XML declaration";
   text.remove_prefix(text.find("?>") + 2);
   std::vector<std::string> open;

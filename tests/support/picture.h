@@ -1,4 +1,4 @@
-// What tests of pictures share: reading PNG files and an XML check.
+// Helpers of picture tests: reading PNG files and an XML check.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ Image decode_png(std::string_view png);
 
 Colour pixel(const Image& image, int x, int y);
 
-// Why `text` is no well-formed XML document (as far as SVG writers go wrong: tags, attributes,
-// entities, nesting); empty when it is.
-std::string xml_fault(std::string_view text);
+// Error in `text` as an XML document (as far as SVG writers may err: tags, attributes, entities,
+// nesting); empty if it is well-formed.
+std::string xml_error(std::string_view text);
 
 }  // namespace attnscope::testing

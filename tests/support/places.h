@@ -1,5 +1,5 @@
-// Where the project lies and where it was built: the one source that depends on it, so that all
-// other objects are the same wherever they are compiled.
+// Source and build folders. Only this file depends on them, so that all other objects are identical
+// wherever they are compiled.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,6 @@ namespace attnscope::testing {
 
 std::filesystem::path source_folder();
 std::filesystem::path build_folder();
-std::string program_path();  // of the built attnscope
+std::string program_path();  // the built attnscope
 
 }  // namespace attnscope::testing

@@ -29,7 +29,7 @@ std::string contents(const std::filesystem::path& path) {
 
 }  // namespace
 
-// Output goes through files: pipes could fill up while nobody reads the other one.
+// Output goes to files, since unread pipes could fill up.
 ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "out", err = folder.path() / "err";

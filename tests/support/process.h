@@ -1,4 +1,4 @@
-// Running the built program as a person would.
+// Runs of the built program.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace attnscope::testing {
 
 struct ProcessResult {
-  int status = -1;  // exit status; 128 + the signal's number when one ended it
+  int status = -1;  // exit status; 128 + signal number if a signal ended it
   std::string out, err;
   long peak_kilobytes = 0;  // of resident memory
 };
@@ -15,7 +15,7 @@ struct ProcessResult {
 // Runs `program` with `arguments`, without a shell, and waits for it.
 ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments);
 
-// Wrong use: exit status 2, nothing on stdout, and one line on stderr with these words.
+// Expects exit status 2, nothing on stdout, and one line on stderr that contains `words`.
 void expect_refusal(const ProcessResult& result, const std::string& words);
 
 }  // namespace attnscope::testing

@@ -1,4 +1,4 @@
-// Models small enough for tests.
+// Configurations of small test models.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ inline ModelConfig small_config(const SmallConfig& size) {
   return config;
 }
 
-// What a trace says of its model, where nothing else of that matters.
+// Config of a trace of which only the context matters.
 inline std::shared_ptr<const ModelConfig> config_of_context(Index context) {
   ModelConfig config;
   config.context = context;

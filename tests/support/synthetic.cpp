@@ -15,9 +15,9 @@ namespace attnscope::testing {
 namespace {
 
 constexpr Index kVocabulary = 13;
-constexpr Index kContext = 4096;  // by which these traces are known
+constexpr Index kContext = 4096;  // identifies these traces
 
-// Numbers that rise and fall, the same every time.
+// A deterministic wave.
 float wave(Index a, Index b) {
   return static_cast<float>(0.5 + 0.5 * std::sin(static_cast<double>(3 * a + 5 * b)));
 }
@@ -155,12 +155,12 @@ InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
 }
 
 ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
-  Experiment experiment;
+  Session experiment;
   experiment.view = look.settings;
   experiment.view.id = id;
-  experiment.interventions = look.interventions;
+  experiment.run.interventions = look.interventions;
   if (look.reference != nullptr && look.interventions.empty()) {
-    experiment.others.push_back(Experiment());
+    experiment.b = Session();
   }
   Findings found = found_in(trace, look.reference);
   if (!look.knows_lens) found.remove(Findings::lens.id);
@@ -187,7 +187,7 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
 }
 
 Box extent(const Text& text) {
-  // Ascent and descent of letters in a label, without the spare space of a line.
+  // Ascent and descent of letters in a label, without line spacing.
   constexpr double kAbove = 0.42, kBelow = 0.5;
   const double width = file_text_measure().width(text.text, text.size, text.bold);
   const double left = text.align == Align::Start    ? 0

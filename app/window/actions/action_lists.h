@@ -1,4 +1,4 @@
-// The parts of the table of commands (actions.h), which calls them in the menus' order.
+// Parts of the table of actions (actions.h), which calls them in menu order.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ void add_next_actions(std::vector<Action>& list);
 void add_intervene_actions(std::vector<Action>& list);
 void add_compare_actions(std::vector<Action>& list);
 void add_view_actions(std::vector<Action>& list);
-void add_look_actions(std::vector<Action>& list);
+void add_window_actions(std::vector<Action>& list);
 void add_lesson_actions(std::vector<Action>& list);
 void add_help_actions(std::vector<Action>& list);
 void add_quit_action(std::vector<Action>& list);

@@ -24,10 +24,10 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-bool Shortcut::matches(const Stroke& stroke) const {
+bool Shortcut::matches(const KeyStroke& stroke) const {
   if (key.size() == 1 && !control) return same_letter(stroke.character, key);
   if (stroke.character != 0 || stroke.control != control || stroke.alt) return false;
-  // "+" needs Shift on most keyboards: the shift is part of the character there.
+  // "+" needs Shift on most keyboards: there Shift belongs to the character.
   const bool shift_matters = key.size() > 1 || std::isalnum(static_cast<unsigned char>(key[0]));
   if (shift_matters && stroke.shift != shift) return false;
   return lower(stroke.key) == lower(key);
@@ -35,7 +35,8 @@ bool Shortcut::matches(const Stroke& stroke) const {
 
 std::string to_string(const Shortcut& shortcut) {
   return std::string(shortcut.control ? "Ctrl+" : "") + (shortcut.shift ? "Shift+" : "") +
-         (shortcut.key == " " ? "Space" : shortcut.key) + (shortcut.on_stage ? " on stage" : "");
+         (shortcut.key == " " ? "Space" : shortcut.key) +
+         (shortcut.presenting_only ? " while presenting" : "");
 }
 
 std::string_view to_string(Menu menu) {
@@ -46,7 +47,7 @@ std::string_view to_string(Menu menu) {
       return "Edit";
     case Menu::View:
       return "View";
-    case Menu::Look:
+    case Menu::Window:
       return "Window";
     case Menu::Help:
       return "Help";
@@ -64,10 +65,10 @@ const std::vector<Action>& actions() {
     add_compare_actions(all);
     add_intervene_actions(all);
     add_view_actions(all);
-    add_look_actions(all);
+    add_window_actions(all);
     add_lesson_actions(all);
     add_help_actions(all);
-    add_quit_action(all);  // the last of its menu
+    add_quit_action(all);  // last in its menu
     return all;
   }();
   return list;
@@ -80,17 +81,17 @@ const Action& action(std::string_view id) {
   return *found;
 }
 
-std::string help_of(const Action& action, const State& state) {
+std::string help_text(const Action& action, const State& state) {
   const std::string why = action.refusal ? action.refusal(state) : "";
   return action.help + (why.empty() ? "" : "\n" + why);
 }
 
-std::string objection_of(const View& view, const State& state) {
+std::string view_objection(const View& view, const State& state) {
   if (!view.objection || state.trace == nullptr || state.trace->tokens.empty()) return "";
   return view.objection(*state.pictured_trace());
 }
 
-std::vector<const ColourMap*> offered_maps(const ViewControls& controls) {
+std::vector<const ColourMap*> applicable_maps(const ViewControls& controls) {
   using Colours = ViewControls::Colours;
   std::vector<const ColourMap*> maps;
   if (controls.colours == Colours::None) return maps;
@@ -100,30 +101,31 @@ std::vector<const ColourMap*> offered_maps(const ViewControls& controls) {
   return maps;
 }
 
-const ColourMap& shown_map(const ViewControls& controls, std::string_view chosen) {
+const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen) {
   const ColourMap& map = colour_map(chosen);
   const bool replaced = controls.colours == ViewControls::Colours::Sequential && map.diverging();
   return replaced ? colour_maps().front() : map;
 }
 
-void run_shortcuts(State& state, std::vector<Stroke>& strokes, bool typing) {
-  const auto asks_for = [&](const Stroke& stroke, const Action& a, bool on_stage) {
+void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
+  const auto triggers = [&](const KeyStroke& stroke, const Action& a, bool presenting_only) {
     return std::ranges::any_of(a.shortcuts, [&](const Shortcut& s) {
       const bool function_key = s.key.size() > 1 && s.key[0] == 'F';
-      return s.on_stage == on_stage && s.matches(stroke) && (s.control || function_key || !typing);
+      return s.presenting_only == presenting_only && s.matches(stroke) &&
+             (s.control || function_key || !typing);
     });
   };
-  const auto asked_by = [&](const Stroke& stroke, bool on_stage) {
-    return std::ranges::find_if(actions(),
-                                [&](const Action& a) { return asks_for(stroke, a, on_stage); });
+  const auto find_triggered = [&](const KeyStroke& stroke, bool presenting_only) {
+    return std::ranges::find_if(
+        actions(), [&](const Action& a) { return triggers(stroke, a, presenting_only); });
   };
-  for (Stroke& stroke : strokes) {
-    if (stroke.taken) continue;
-    auto asked = state.presenting ? asked_by(stroke, true) : actions().end();
-    if (asked == actions().end()) asked = asked_by(stroke, false);
-    if (asked == actions().end()) continue;
-    if (asked->enabled(state)) asked->run(state);
-    stroke.taken = true;
+  for (KeyStroke& stroke : strokes) {
+    if (stroke.is_handled) continue;
+    auto triggered = state.presenting ? find_triggered(stroke, true) : actions().end();
+    if (triggered == actions().end()) triggered = find_triggered(stroke, false);
+    if (triggered == actions().end()) continue;
+    if (triggered->enabled(state)) triggered->run(state);
+    stroke.is_handled = true;
   }
 }
 

@@ -1,4 +1,4 @@
-// Every command of the window, once: menus, keys, the palette and the list of keys all read it.
+// Table of the window's actions: source of menus, shortcuts, the palette and the list of keys.
 #pragma once
 
 #include <functional>
@@ -12,56 +12,56 @@
 
 namespace attnscope::window {
 
-// A key with modifiers. Characters that are typed without Ctrl ("[", "?", "F") are known by what
-// they are, not by where they lie, so that they work on any keyboard.
+// A key with modifiers. Characters typed without Ctrl ("[", "?", "F") are matched by character
+// rather than by key position, so that they work on any keyboard layout.
 struct Shortcut {
   std::string key;  // "S", "[", "Tab", "F11"; empty: none
   bool control = false, shift = false;
-  bool on_stage = false;  // means this while presenting alone, and there before anything else
-  bool matches(const Stroke& stroke) const;
+  bool presenting_only = false;  // only while presenting, with priority over other actions
+  bool matches(const KeyStroke& stroke) const;
   bool operator==(const Shortcut&) const = default;
 };
 std::string to_string(const Shortcut& shortcut);  // "Ctrl+Shift+Z"
 
-enum class Menu { File, Edit, View, Look, Help };
-inline constexpr Menu kMenus[] = {Menu::File, Menu::Edit, Menu::View, Menu::Look, Menu::Help};
+enum class Menu { File, Edit, View, Window, Help };
+inline constexpr Menu kMenus[] = {Menu::File, Menu::Edit, Menu::View, Menu::Window, Menu::Help};
 std::string_view to_string(Menu menu);
 
 struct Action {
   std::string id;     // "export"
-  std::string label;  // "Export picture…": as menus and the palette show it
+  std::string label;  // "Export picture…": in menus and the palette
   std::string help;   // one sentence
   Menu menu = Menu::File;
-  std::vector<Shortcut> shortcuts;  // the first is shown
+  std::vector<Shortcut> shortcuts;  // menus show the first
   std::function<void(State&)> run;
   std::function<bool(const State&)> enabled = [](const State&) { return true; };
-  std::function<bool(const State&)> checked = {};  // where given: has a tick
-  bool starts_group = false;                       // a line above it in the menu
-  // Why it is not enabled, where that is not plain to see; empty: no words.
+  std::function<bool(const State&)> checked = {};  // if present, the action has a tick
+  bool starts_group = false;                       // preceded by a separator in the menu
+  // Reason for being disabled, if not obvious; empty: no explanation.
   std::function<std::string(const State&)> refusal{};
-  std::string view{};  // the view that has it as a button, too; empty: none
-  std::function<bool(const State&)> offered{};  // whether it has it now; empty: always
+  std::string view{};                              // view with a button for the action; empty: none
+  std::function<bool(const State&)> has_button{};  // condition for that button; empty: always
 };
 
 const std::vector<Action>& actions();
-const Action& action(std::string_view id);  // must be there
+const Action& action(std::string_view id);  // throws logic_error if unknown
 
-// Its help, and why it cannot be chosen now.
-std::string help_of(const Action& action, const State& state);
+// Help text followed by the reason why the action is disabled.
+std::string help_text(const Action& action, const State& state);
 
-// Why a view has nothing to say about the run that is shown; empty: it has, or nothing ran yet.
-std::string objection_of(const View& view, const State& state);
+// Reason why the view has no content for the shown run; empty: it has, or there is no run.
+std::string view_objection(const View& view, const State& state);
 
-// The colour maps that make a difference in a view with these controls.
-std::vector<const ColourMap*> offered_maps(const ViewControls& controls);
-// The one that it shows where `chosen` is chosen.
-const ColourMap& shown_map(const ViewControls& controls, std::string_view chosen);
+// Colour maps with an effect in a view with these controls.
+std::vector<const ColourMap*> applicable_maps(const ViewControls& controls);
+// The map shown if `chosen` is selected.
+const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen);
 
-// Runs what the strokes ask for and marks them taken. While text is being typed only keys with
-// Ctrl and function keys count.
-void run_shortcuts(State& state, std::vector<Stroke>& strokes, bool typing);
+// Runs the actions of the key strokes and marks these as handled. While typing, only keys with Ctrl
+// and function keys count.
+void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing);
 
-// Those whose label or help holds all words typed, in any case; best first.
+// Actions whose label or help contains all typed words, ignoring case; best match first.
 std::vector<const Action*> matching_actions(std::string_view typed);
 
 }  // namespace attnscope::window

@@ -1,10 +1,10 @@
-// The commands that draw structure by hand: masks in the view Pattern, edges in the view Graph.
+// Actions for editing structure by hand: masks in the view Pattern, edges in the view Graph.
 #include "app/window/actions/action_lists.h"
 #include "app/window/actions/navigation.h"
 #include "app/window/files.h"
-#include "app/window/picking.h"
+#include "app/window/variant_selection.h"
 #include "core/base/error.h"
-#include "core/experiment/picture_tensors.h"
+#include "core/experiment/image_tensors.h"
 #include "core/view/graph/graph_edges.h"
 #include "core/view/pattern/paint.h"
 
@@ -12,22 +12,22 @@ namespace attnscope::window {
 
 namespace {
 
-// The shown head of a run whose pattern can be another one.
-const AttentionTap* drawn_on(const State& s, Index* head = nullptr) {
-  if (s.trace == nullptr || s.trace->given || s.edits_other()) return nullptr;
+// The shown head if its pattern can be edited; else null.
+const AttentionTap* editable_tap(const State& s, Index* head = nullptr) {
+  if (s.trace == nullptr || s.trace->is_imported || s.edits_other()) return nullptr;
   const AttentionTap* tap = s.tap(head);
-  const bool fits = tap != nullptr && tap->result.pattern && tap->queries() <= kMostPainted &&
-                    tap->keys() <= kMostPainted;
+  const bool fits = tap != nullptr && tap->result.pattern && tap->queries() <= kMaxPainted &&
+                    tap->keys() <= kMaxPainted;
   return fits ? tap : nullptr;
 }
 
 bool can_paint(const State& s) {
-  const AttentionTap* tap = drawn_on(s);
+  const AttentionTap* tap = editable_tap(s);
   return tap != nullptr && is_painted(*tap);
 }
 
 std::string no_mask(const State& s) {
-  return can_paint(s) ? "" : "Only with the variant Custom mask.";
+  return can_paint(s) ? "" : "Requires the variant Custom mask.";
 }
 
 void show_pattern(State& s) {
@@ -38,20 +38,20 @@ void show_pattern(State& s) {
   set_view_values(s.experiment.view, "pattern", values);
 }
 
-void paint_on_this(State& s) {
+void paint_on_pattern(State& s) {
   Index head = 0;
-  const AttentionTap& tap = *drawn_on(s, &head);
-  pick_variant(s, custom_choice(mask_of_head(tap, head)), false);
+  const AttentionTap& tap = *editable_tap(s, &head);
+  select_variant(s, custom_choice(mask_of_head(tap, head)), false);
   show_pattern(s);
-  s.say("The pattern of " + variant(tap.variant.id).label + " is a mask now: paint on it." +
-        (tap.causal ? " Later keys stay hidden while the direction is causal." : ""));
+  s.notify("The pattern of " + variant(tap.variant.id).label + " is now a mask: paint on it." +
+           (tap.causal ? " Later keys stay masked while the direction is causal." : ""));
 }
 
 void change_mask(State& s, const char* how) {
   Index head = 0;
-  const AttentionTap& tap = *drawn_on(s, &head);
+  const AttentionTap& tap = *editable_tap(s, &head);
   std::optional<Choice>& choice = governing_variant(s.experiment);
-  choice = custom_choice(changed_mask(mask_asked_for(choice, mask_of_head(tap, head)), how));
+  choice = custom_choice(changed_mask(mask_as_painted(choice, mask_of_head(tap, head)), how));
   show_pattern(s);
 }
 
@@ -63,7 +63,7 @@ void switch_paint(State& s) {
 }
 
 bool draws_graph(const State& s) {
-  const AttentionTap* tap = drawn_on(s);
+  const AttentionTap* tap = editable_tap(s);
   return tap != nullptr && is_graph(*tap) && tap->queries() == tap->keys();
 }
 
@@ -72,19 +72,19 @@ void draw_edges_with_mouse(State& s) {
   set_view_value(s.experiment.view, "graph", "tool", std::string("edges"));
 }
 
-void draw_these_edges(State& s) {
+void draw_pattern_edges(State& s) {
   Index head = 0;
-  const AttentionTap& tap = *drawn_on(s, &head);
+  const AttentionTap& tap = *editable_tap(s, &head);
   const EdgeChoice now = edge_choice(tap, head);
-  pick_variant(s, drawn_graph(now.edges, now.one_way), false);
+  select_variant(s, graph_choice(now.edges, now.one_way), false);
   draw_edges_with_mouse(s);
 }
 
-// The variant with edges from elsewhere.
-void take_edges_from(State& s, const char* source) {
+// Selects the variant Graph with edges from `source`.
+void select_edges_from(State& s, const char* source) {
   Choice choice = default_choice(variant(kGraph));
   choice.values.set("from", std::string(source));
-  pick_variant(s, choice, false);
+  select_variant(s, choice, false);
   s.experiment.view.id = "graph";
 }
 
@@ -92,35 +92,35 @@ void add_graph_actions(std::vector<Action>& list) {
   const auto add = [&list](const char* id, const char* label, const char* help,
                            std::function<void(State&)> run) {
     list.push_back({id, label, help, Menu::Edit, {}, std::move(run), [](const State& s) {
-                      return drawn_on(s) != nullptr;
+                      return editable_tap(s) != nullptr;
                     }});
     list.back().view = "graph";
   };
   add("graph_from", "Draw these edges",
-      "Make a graph of the shown head's pattern, to be drawn on: the variant becomes Graph.",
-      draw_these_edges);
+      "Turn the shown head's pattern into an editable graph: the variant becomes Graph.",
+      draw_pattern_edges);
   list.back().enabled = [](const State& s) {
-    const AttentionTap* tap = drawn_on(s);
-    return tap != nullptr && tap->queries() <= kMostNodes && tap->keys() <= kMostNodes;
+    const AttentionTap* tap = editable_tap(s);
+    return tap != nullptr && tap->queries() <= kMaxNodes && tap->keys() <= kMaxNodes;
   };
-  list.back().offered = [](const State& s) { return !draws_graph(s); };
+  list.back().has_button = [](const State& s) { return !draws_graph(s); };
   list.back().starts_group = true;
-  add("graph_chain", "Chain of tokens", "Tie each token to its neighbours.",
-      [](State& s) { take_edges_from(s, "chain"); });
+  add("graph_chain", "Chain of tokens", "Connect each token to its neighbours.",
+      [](State& s) { select_edges_from(s, "chain"); });
   add("graph_brackets", "Brackets of the text",
-      "Tie what brackets and quotation marks enclose, as the text has them.",
-      [](State& s) { take_edges_from(s, "brackets"); });
-  add("graph_clear", "Clear edges", "Take all edges away; tokens see themselves alone.",
+      "Connect the tokens enclosed by brackets and quotation marks.",
+      [](State& s) { select_edges_from(s, "brackets"); });
+  add("graph_clear", "Clear edges", "Remove all edges; each token attends only to itself.",
       [](State& s) {
         std::optional<Choice>& choice = governing_variant(s.experiment);
-        choice = drawn_graph({}, false, choice);
+        choice = graph_choice({}, false, choice);
         draw_edges_with_mouse(s);
       });
   list.back().enabled = draws_graph;
   list.back().refusal = [](const State& s) {
-    return draws_graph(s) ? "" : "Only with the variant Graph.";
+    return draws_graph(s) ? "" : "Requires the variant Graph.";
   };
-  add("graph_places", "Places as laid out", "Put tokens that were moved back to their places.",
+  add("graph_places", "Reset layout", "Move tokens back to their original positions.",
       [](State& s) {
         Values values = view_values(s.experiment.view, "graph");
         values.erase("moved");
@@ -129,36 +129,37 @@ void add_graph_actions(std::vector<Action>& list) {
   list.back().enabled = [](const State& s) {
     return view_values(s.experiment.view, "graph").has("moved");
   };
-  list.back().offered = list.back().enabled;
+  list.back().has_button = list.back().enabled;
   add("graph_open", "Open edges…",
-      "Take edges from a file: a text with two tokens a line, pairs in .json, or a matrix (.npy).",
+      "Read edges from a file: a text with two tokens per line, pairs in .json, or a matrix "
+      "(.npy).",
       [](State& s) { browse(s, BrowsePurpose::OpenEdges); });
 }
 
 bool has_picture(const State& s) {
-  return s.trace != nullptr && s.trace->pixels != nullptr && !s.experiment.tensors.file.empty() &&
-         !s.edits_other();
+  return s.trace != nullptr && s.trace->pixels != nullptr &&
+         !s.experiment.run.tensors.file.empty() && !s.edits_other();
 }
 
-// Another grid for the picture, and the sizes of patterns that speak of it.
+// Changes the image's grid and adapts patterns whose parameters depend on it.
 void set_grid(State& s, Index width, Index height) {
-  s.experiment.tensors.width = width;
-  s.experiment.tensors.height = height;
+  s.experiment.run.tensors.width = width;
+  s.experiment.run.tensors.height = height;
   const auto follow = [&](std::optional<Choice>& choice) {
     if (!choice) return;
     set_image_sizes(choice->values, variant(choice->id).parameters, width, height, true);
   };
-  follow(s.experiment.variant);
-  for (GroupChoice& group : s.experiment.groups) follow(group.variant);
+  follow(s.experiment.run.variant);
+  for (GroupChoice& group : s.experiment.run.groups) follow(group.variant);
   s.experiment.view.pinned_query = s.experiment.view.pinned_key = -1;
   show_all(s.experiment.view);
-  s.say("Grid: " + std::to_string(width) + " × " + std::to_string(height));
+  s.notify("Grid: " + std::to_string(width) + " × " + std::to_string(height));
 }
 
-// From 8 to 64 pixels on the longer side, in steps of a factor of about 1.5.
+// From 8 to 64 pixels on the longer side, in factors of about 1.5.
 constexpr Index kSides[] = {8, 12, 16, 24, 32, 48, 64};
 
-// The next of them in a direction; 0: there is none.
+// The next size in a direction; 0: none.
 Index next_side(const State& s, bool finer) {
   const Index now = std::max(s.trace->pixels->width, s.trace->pixels->height);
   Index next = 0;
@@ -179,7 +180,7 @@ void step_grid(State& s, bool finer) {
 }
 
 void show_sample_picture(State& s) {
-  if (open_path(s, sample_picture())) view("image").example(s.experiment);
+  if (open_path(s, sample_image())) view("image").example(s.experiment);
 }
 
 void add_picture_actions(std::vector<Action>& list) {
@@ -191,18 +192,17 @@ void add_picture_actions(std::vector<Action>& list) {
   };
   const auto always = [](const State&) { return true; };
   add(
-      "picture_open", "Open picture…",
-      "Let the pixels of any picture attend to each other, resized to a grid.",
+      "picture_open", "Open image…",
+      "Let the pixels of any image attend to each other, resized to a grid.",
       [](State& s) { browse(s, BrowsePurpose::OpenFile); }, always);
-  add("picture_sample", "Sample picture",
-      "A picture that comes with the program, with strided attention.", show_sample_picture,
-      always);
+  add("picture_sample", "Sample image", "A bundled image with strided attention.",
+      show_sample_picture, always);
   add(
-      "grid_finer", "Finer grid", "Resize the picture to more pixels.",
+      "grid_finer", "Finer grid", "Resize the image to more pixels.",
       [](State& s) { step_grid(s, true); },
       [](const State& s) { return has_picture(s) && next_side(s, true) > 0; });
   add(
-      "grid_coarser", "Coarser grid", "Resize the picture to fewer pixels.",
+      "grid_coarser", "Coarser grid", "Resize the image to fewer pixels.",
       [](State& s) { step_grid(s, false); },
       [](const State& s) { return has_picture(s) && next_side(s, false) > 0; });
 }
@@ -215,32 +215,35 @@ void add_draw_actions(std::vector<Action>& list) {
     list.push_back({id, label, help, Menu::Edit, std::move(keys), std::move(run), can_paint});
     list.back().refusal = no_mask;
     list.back().view = "pattern";
-    list.back().offered = can_paint;
+    list.back().has_button = can_paint;
   };
   add("mask_from", "Paint on this pattern",
-      "Make a mask of the shown head's pattern, to be painted on: the variant becomes Custom mask.",
-      {{"M"}}, paint_on_this);
-  list.back().enabled = [](const State& s) { return drawn_on(s) != nullptr; };
+      "Turn the shown head's pattern into an editable mask: the variant becomes Custom mask.",
+      {{"M"}}, paint_on_pattern);
+  list.back().enabled = [](const State& s) { return editable_tap(s) != nullptr; };
   list.back().refusal = {};
-  list.back().offered = [](const State& s) { return !can_paint(s); };
+  list.back().has_button = [](const State& s) { return !can_paint(s); };
   list.back().starts_group = true;
-  add("mask_paint", "Allow or forbid",
-      "Switch what painting does to a pair: allow it or forbid it.", {{"P"}}, switch_paint);
-  list.back().offered = [](const State&) { return false; };  // it stands among the parameters
-  add("mask_invert", "Invert mask", "Allow what the mask forbids, and forbid what it allows.",
-      {{"I"}}, [](State& s) { change_mask(s, "invert"); });
-  add("mask_mirror", "Mirror mask", "Allow the pair across the diagonal of each that is allowed.",
-      {}, [](State& s) { change_mask(s, "mirror"); });
+  add("mask_paint", "Allow or forbid", "Switch painting between allowing and forbidding pairs.",
+      {{"P"}}, switch_paint);
+  list.back().has_button = [](const State&) {
+    return false;
+  };  // its button is among the parameters
+  add("mask_invert", "Invert mask", "Exchange allowed and forbidden pairs.", {{"I"}},
+      [](State& s) { change_mask(s, "invert"); });
+  add("mask_mirror", "Mirror mask",
+      "Also allow the mirror pair across the diagonal of each allowed pair.", {},
+      [](State& s) { change_mask(s, "mirror"); });
   add("mask_forbid", "Clear mask", "Forbid all pairs.", {},
       [](State& s) { change_mask(s, "forbid"); });
   add("mask_allow", "Fill mask", "Allow all pairs.", {}, [](State& s) { change_mask(s, "allow"); });
   add("mask_open", "Open mask…",
-      "Take a mask from a file: a matrix (.npy), a picture with a pixel a pair, or a text of 0 "
+      "Read a mask from a file: a matrix (.npy), an image with one pixel per pair, or a text of 0 "
       "and 1.",
       {}, [](State& s) { browse(s, BrowsePurpose::OpenMask); });
-  list.back().enabled = [](const State& s) { return drawn_on(s) != nullptr; };
+  list.back().enabled = [](const State& s) { return editable_tap(s) != nullptr; };
   list.back().refusal = {};
-  list.back().offered = {};
+  list.back().has_button = {};
   add_graph_actions(list);
   add_picture_actions(list);
 }

@@ -1,7 +1,7 @@
-// The commands of the menus File and Edit.
+// Actions of the menus File and Edit.
 #include "app/window/actions/action_lists.h"
 #include "app/window/files.h"
-#include "app/window/surprise.h"
+#include "app/window/salient_pairs.h"
 #include "app/window/utf8.h"
 #include "core/view/export/view_data.h"
 
@@ -9,15 +9,15 @@ namespace attnscope::window {
 
 namespace {
 
-void restore(State& s, const Experiment& experiment) {
+void restore(State& s, const Session& experiment) {
   s.generating = false;
   s.experiment = experiment;
-  s.text.edit.assign(s.edited().text);
+  s.text.edit.assign(s.edited().run.text);
   s.text.follow_cursor = true;
 }
 
-// A name alone is put where the last picture went.
-void begin_in_last_folder(State& s) {
+// Puts a bare file name into the folder of the last export.
+void use_export_folder(State& s) {
   std::error_code failed;
   const std::filesystem::path path(s.exporting.path);
   const std::filesystem::path folder(s.settings.export_folder);
@@ -25,26 +25,26 @@ void begin_in_last_folder(State& s) {
   if (std::filesystem::is_directory(folder, failed)) s.exporting.path = (folder / path).string();
 }
 
-void start_afresh(State& s) {
+void start_new(State& s) {
   if (s.lesson.lesson != nullptr) leave_lesson(s);
-  Experiment fresh;
-  if (!samples().empty()) read_sample(fresh, samples().front());
-  set_experiment(s, fresh);
-  s.fresh = fresh;
+  Session new_session;
+  if (!samples().empty()) use_sample(new_session.run, samples().front());
+  set_experiment(s, new_session);
+  s.new_session = new_session;
   s.session.clear();
   s.scope = ChoiceScope::All;
-  if (s.trace != nullptr && same_run(s.shown, fresh)) {  // it is there already
-    s.fresh.reset();
-    open_striking(s);
+  if (s.trace != nullptr && same_run(s.shown, new_session)) {  // already computed
+    s.new_session.reset();
+    open_on_salient_pair(s);
   }
 }
 
 void copy_data(State& s) {
   try {
-    s.wishes.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.findings));
-    s.say("The picture's numbers are on the clipboard.");
+    s.requests.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.findings));
+    s.notify("Copied the picture's numbers to the clipboard.");
   } catch (const std::exception& e) {
-    s.complain(e.what());
+    s.report_error(e.what());
   }
 }
 
@@ -54,27 +54,26 @@ void add_file_actions(std::vector<Action>& list) {
   list.push_back(
       {"open",
        "Open…",
-       "Open a session, a lesson, a text, tensors of your own or a picture that attnscope wrote.",
+       "Open a session, lesson, text, image or tensors, or a picture exported by attnscope.",
        Menu::File,
        {{"O", true}},
        [](State& s) { browse(s, BrowsePurpose::OpenFile); }});
   list.push_back({"open_model",
                   "Open model folder…",
-                  "Use a model of your own: a folder with config.json and weights.",
+                  "Open your own model: a folder with config.json and weights.",
                   Menu::File,
                   {},
                   [](State& s) { browse(s, BrowsePurpose::OpenModel); }});
-  list.push_back(
-      {"afresh",
-       "Start afresh",
-       "The first sample and the default model again, where something memorable happens, "
-       "as at the first start; Ctrl+Z takes it back.",
-       Menu::File,
-       {{"N", true}},
-       start_afresh});
+  list.push_back({"afresh",
+                  "New",
+                  "Open the first sample with the default model on a strong pair, as at the first "
+                  "start; Ctrl+Z undoes it.",
+                  Menu::File,
+                  {{"N", true}},
+                  start_new});
   list.push_back({"save",
                   "Save session",
-                  "Write the text and all settings to a file.",
+                  "Save the text and all settings to a file.",
                   Menu::File,
                   {{"S", true}},
                   [](State& s) {
@@ -87,24 +86,23 @@ void add_file_actions(std::vector<Action>& list) {
   list.back().starts_group = true;
   list.push_back({"save_as",
                   "Save session as…",
-                  "Write the session to a file of another name.",
+                  "Save the session under another name.",
                   Menu::File,
                   {{"S", true, true}},
                   [](State& s) { browse(s, BrowsePurpose::SaveSession); }});
-  list.push_back(
-      {"export",
-       "Export picture…",
-       "Write the picture as PNG, SVG or PDF, its numbers as CSV, NPY or safetensors, or a moving "
-       "picture as GIF.",
-       Menu::File,
-       {{"E", true}},
-       [](State& s) {
-         s.exporting.open = true;
-         s.exporting.problem.clear();
-         begin_in_last_folder(s);
-         if (!s.exporting.themed) s.exporting.picture.dark = s.settings.dark;
-       },
-       has_trace});
+  list.push_back({"export",
+                  "Export picture…",
+                  "Export the picture as PNG, SVG or PDF, its numbers as CSV, NPY or safetensors, "
+                  "or an animation as GIF.",
+                  Menu::File,
+                  {{"E", true}},
+                  [](State& s) {
+                    s.exporting.open = true;
+                    s.exporting.problem.clear();
+                    use_export_folder(s);
+                    if (!s.exporting.has_own_theme) s.exporting.picture.dark = s.settings.dark;
+                  },
+                  has_trace});
   list.back().starts_group = true;
   list.push_back({"copy_data",
                   "Copy data",
@@ -118,31 +116,31 @@ void add_file_actions(std::vector<Action>& list) {
 void add_quit_action(std::vector<Action>& list) {
   list.push_back({"quit",
                   "Quit",
-                  "Close the window; the session is kept for the next start.",
+                  "Close the window; the next start restores the session.",
                   Menu::File,
                   {{"Q", true}},
-                  [](State& s) { s.wishes.close = true; }});
+                  [](State& s) { s.requests.close = true; }});
   list.back().starts_group = true;
 }
 
 void add_edit_actions(std::vector<Action>& list) {
   list.push_back({"undo",
                   "Undo",
-                  "Take back the last change.",
+                  "Undo the last change.",
                   Menu::Edit,
                   {{"Z", true}},
                   [](State& s) { restore(s, s.history.undo()); },
                   [](const State& s) { return s.history.can_undo(); }});
   list.push_back({"redo",
                   "Redo",
-                  "Repeat the change that was taken back.",
+                  "Redo the last undone change.",
                   Menu::Edit,
                   {{"Z", true, true}, {"Y", true}},
                   [](State& s) { restore(s, s.history.redo()); },
                   [](const State& s) { return s.history.can_redo(); }});
   list.push_back({"edit_text",
                   "Edit text",
-                  "Put the cursor into the text.",
+                  "Move the cursor to the text.",
                   Menu::Edit,
                   {{"T", true}},
                   [](State& s) {
@@ -153,10 +151,10 @@ void add_edit_actions(std::vector<Action>& list) {
   list.back().starts_group = true;
   list.push_back({"cancel",
                   "Cancel run",
-                  "Stop the computation that goes on; so does Escape.",
+                  "Cancel the computation (Esc).",
                   Menu::Edit,
                   {},
-                  [](State& s) { s.wishes.cancel_run = true; },
+                  [](State& s) { s.requests.cancel_run = true; },
                   [](const State& s) { return s.busy_seconds > 0 || !s.view.pending.empty(); }});
 }
 

@@ -1,4 +1,4 @@
-// The commands of lessons, in the menu Help: turning steps as presenters' clickers do, notes.
+// Actions of lessons, in the menu Help: steps (with the keys of presentation remotes) and notes.
 #include "app/window/actions/action_lists.h"
 #include "app/window/lesson.h"
 
@@ -15,59 +15,59 @@ bool has_lesson(const State& s) {
 void add_lesson_actions(std::vector<Action>& list) {
   list.push_back({"lessons",
                   "Lessons…",
-                  "Choose a lesson: steps with words, pictures and measured claims.",
+                  "Choose a lesson: steps with text, pictures and checked claims.",
                   Menu::Help,
                   {{"L"}},
                   [](State& s) { s.lesson.list_open = true; }});
   list.push_back({"lesson_on",
                   "Next step",
-                  "The lesson's next step; after the last one the next lesson.",
+                  "Show the next step; after the last one, the next lesson.",
                   Menu::Help,
                   {{"Page Down"}},
                   next_step,
                   has_next_step});
   list.push_back({"lesson_back",
-                  "Step before",
-                  "The lesson's step before this one.",
+                  "Previous step",
+                  "Show the previous step.",
                   Menu::Help,
                   {{"Page Up"}},
-                  step_before,
-                  has_step_before});
+                  previous_step,
+                  has_previous_step});
   list.push_back({"lesson_first",
                   "First step",
-                  "The lesson's first step.",
+                  "Show the first step.",
                   Menu::Help,
                   {{"Home"}},
                   [](State& s) { show_step(s, 0); },
                   [](const State& s) { return has_lesson(s) && s.lesson.step > 0; }});
   list.push_back({"lesson_last",
                   "Last step",
-                  "The lesson's last step.",
+                  "Show the last step.",
                   Menu::Help,
                   {{"End"}},
                   [](State& s) { show_step(s, s.lesson.lesson->steps.size() - 1); },
                   [](const State& s) {
                     return has_lesson(s) && s.lesson.step + 1 < s.lesson.lesson->steps.size();
                   }});
-  list.push_back({"lesson_notes",
-                  "Speaker's notes",
-                  "A window for the speaker, on another monitor where there is one: what may be "
-                  "said, the next step and a clock.",
-                  Menu::Help,
-                  {{"M", true}},
-                  [](State& s) { s.lesson.notes = !s.lesson.notes; },
-                  has_lesson,
-                  [](const State& s) { return s.lesson.notes; }});
+  list.push_back(
+      {"lesson_notes",
+       "Speaker's notes",
+       "Window for the speaker, on another monitor if possible: notes, the next step and a clock.",
+       Menu::Help,
+       {{"M", true}},
+       [](State& s) { s.lesson.notes = !s.lesson.notes; },
+       has_lesson,
+       [](const State& s) { return s.lesson.notes; }});
   list.push_back({"lesson_clock",
                   "Restart the speaker's clock",
-                  "Count the time from now on.",
+                  "Restart the clock from zero.",
                   Menu::Help,
                   {{"M", true, true}},
-                  [](State& s) { s.lesson.began = s.seconds; },
+                  [](State& s) { s.lesson.clock_start = s.seconds; },
                   has_lesson});
   list.push_back({"lesson_leave",
                   "Leave the lesson",
-                  "Go back to your own text and settings.",
+                  "Return to your own text and settings.",
                   Menu::Help,
                   {},
                   leave_lesson,

@@ -6,7 +6,7 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr double kFewestCells = 2;
+constexpr double kMinCells = 2;
 
 double inside(double first, double count, double all) {
   return std::clamp(first, 0.0, std::max(0.0, all - count));
@@ -14,16 +14,16 @@ double inside(double first, double count, double all) {
 
 }  // namespace
 
-Cells zoomed(const Cells& seen, double factor, double row, double column, Index rows,
-             Index columns) {
+Cells zoom_cells(const Cells& seen, double factor, double row, double column, Index rows,
+                 Index columns) {
   const auto all_rows = static_cast<double>(rows), all_columns = static_cast<double>(columns);
-  // Both directions by the same factor, stopped where the first of them meets a limit.
-  const double most = std::max({1.0, seen.height / kFewestCells, seen.width / kFewestCells});
-  const double least = std::min(seen.height / all_rows, seen.width / all_columns);
-  factor = std::clamp(factor, least, most);
+  // Both directions use one factor, limited by the first that reaches a limit.
+  const double max_factor = std::max({1.0, seen.height / kMinCells, seen.width / kMinCells});
+  const double min_factor = std::min(seen.height / all_rows, seen.width / all_columns);
+  factor = std::clamp(factor, min_factor, max_factor);
   Cells next;
-  next.height = std::clamp(seen.height / factor, std::min(kFewestCells, all_rows), all_rows);
-  next.width = std::clamp(seen.width / factor, std::min(kFewestCells, all_columns), all_columns);
+  next.height = std::clamp(seen.height / factor, std::min(kMinCells, all_rows), all_rows);
+  next.width = std::clamp(seen.width / factor, std::min(kMinCells, all_columns), all_columns);
   next.row = row - (row - seen.row) * next.height / seen.height;
   next.column = column - (column - seen.column) * next.width / seen.width;
   next.row = inside(next.row, next.height, all_rows);
@@ -31,7 +31,8 @@ Cells zoomed(const Cells& seen, double factor, double row, double column, Index 
   return next;
 }
 
-Cells panned(const Cells& seen, double rows_down, double columns_right, Index rows, Index columns) {
+Cells pan_cells(const Cells& seen, double rows_down, double columns_right, Index rows,
+                Index columns) {
   Cells next = seen;
   next.row = inside(seen.row + rows_down, seen.height, static_cast<double>(rows));
   next.column = inside(seen.column + columns_right, seen.width, static_cast<double>(columns));
@@ -54,7 +55,7 @@ void show(ViewSettings& view, const Cells& seen, Index rows, Index columns) {
 std::optional<LabelAt> label_at(const ViewLayout& layout, Point p, Index rows, Index columns) {
   const Box& plot = layout.plot;
   const bool cells = layout.width > 0 && layout.height > 0 && plot.width > 0 && plot.height > 0;
-  // Elsewhere labels are no rows at the left and columns above, or can be clicked themselves.
+  // Only views with rows downwards and columns across have row labels left and column labels above.
   if (!cells || !layout.rows_run_down || !layout.columns_run_across) return std::nullopt;
   const auto within = [](double at, double start, double extent) {
     return at >= start && at < start + extent;

@@ -1,30 +1,31 @@
-// Pan and zoom of a matrix: which cells a plot shows.
+// Pan and zoom of a matrix: the range of visible cells.
 #pragma once
 
 #include <optional>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
 
-// Rows [row, row + height) and columns [column, column + width), in cells; may be fractions.
+// Rows [row, row + height) and columns [column, column + width), in cells; fractions allowed.
 struct Cells {
   double row = 0, column = 0, height = 0, width = 0;
 };
 
-// Zooms by `factor` (above 1: closer) so that the point (row, column) stays where it is. Never
-// shows less than two cells or anything outside of the matrix.
-Cells zoomed(const Cells& seen, double factor, double row, double column, Index rows,
-             Index columns);
-Cells panned(const Cells& seen, double rows_down, double columns_right, Index rows, Index columns);
+// Zooms by `factor` (above 1: in), keeping the point (row, column) in place. Stays inside the
+// matrix and shows at least two cells.
+Cells zoom_cells(const Cells& seen, double factor, double row, double column, Index rows,
+                 Index columns);
+Cells pan_cells(const Cells& seen, double rows_down, double columns_right, Index rows,
+                Index columns);
 
-// Into the experiment; all of the matrix is written as "all" (zeros).
+// Stores the range in the view; the whole matrix is stored as zeros.
 void show(ViewSettings& view, const Cells& seen, Index rows, Index columns);
 void show_all(ViewSettings& view);
 
-// The row or the column, of so many, whose label is beside a plot of cells; the other is -1.
-// Nothing elsewhere.
+// The row or column whose label next to a plot of cells is at `p`; the other index is -1. Nothing
+// elsewhere.
 struct LabelAt {
   Index row = -1, column = -1;
   bool operator==(const LabelAt&) const = default;

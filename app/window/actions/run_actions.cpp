@@ -1,4 +1,4 @@
-// The commands that change what is run: comparisons, interventions, writing on.
+// Actions that change the run: comparisons, interventions, generation.
 #include "app/window/actions/action_lists.h"
 #include "app/window/actions/navigation.h"
 #include "app/window/files.h"
@@ -9,63 +9,56 @@ namespace attnscope::window {
 namespace {
 
 bool compares(const State& s) {
-  return !s.experiment.others.empty();
+  return s.experiment.b.has_value();
 }
 
 }  // namespace
 
 void add_compare_actions(std::vector<Action>& list) {
-  list.push_back(
-      {"compare",
-       "Compare with this",
-       "Keep what is set now as B, to stand beside whatever is changed from here on; holding "
-       "Shift shows B in any view.",
-       Menu::Edit,
-       {{"B"}},
-       [](State& s) {
-         Experiment other = s.experiment;
-         other.others.clear();
-         s.experiment.others = {std::move(other)};
-         s.experiment.view.id = "compare";
-         s.editing_other = false;
-       },
-       has_trace});
+  list.push_back({"compare",
+                  "Compare with this",
+                  "Keep the current settings as B and compare them with later changes; holding "
+                  "Shift shows B in any view.",
+                  Menu::Edit,
+                  {{"B"}},
+                  [](State& s) {
+                    s.experiment.b = s.experiment;
+                    s.experiment.view.id = "compare";
+                    s.editing_other = false;
+                  },
+                  has_trace});
   list.back().starts_group = true;
   list.back().view = "compare";
   list.push_back({"compare_swap",
                   "Swap A and B",
-                  "Have the two that are compared change places.",
+                  "Exchange A and B.",
                   Menu::Edit,
                   {{"X"}},
                   [](State& s) {
-                    Experiment a = s.experiment, b = s.experiment.others.front();
-                    const ViewSettings of_b = b.view;
-                    b.view = a.view;  // what is looked at stays, but for layer and head
-                    b.view.layer = of_b.layer;
-                    b.view.head = of_b.head;
-                    b.view.part = of_b.part;
-                    a.others.clear();
-                    b.others = {std::move(a)};
-                    s.experiment = std::move(b);
+                    RunView a = s.experiment;
+                    const RunView b = *std::exchange(s.experiment.b, a);
+                    s.experiment.run = b.run;  // of the view only layer, head and part change
+                    s.experiment.view.layer = b.view.layer;
+                    s.experiment.view.head = b.view.head;
+                    s.experiment.view.part = b.view.part;
                   },
                   compares});
   list.back().view = "compare";
   list.push_back({"compare_edit",
                   "Edit B",
-                  "The text, model, attention and position on the left are those of B, or of A "
-                  "again.",
+                  "Edit B instead of A with the panels on the left.",
                   Menu::Edit,
                   {},
                   [](State& s) { s.editing_other = !s.editing_other; },
                   compares,
                   [](const State& s) { return s.edits_other(); }});
   list.push_back({"compare_stop",
-                  "Stop comparing",
-                  "Let go of B.",
+                  "Clear B",
+                  "Remove B and stop comparing.",
                   Menu::Edit,
                   {},
                   [](State& s) {
-                    s.experiment.others.clear();
+                    s.experiment.b.reset();
                     s.editing_other = false;
                   },
                   compares});
@@ -75,25 +68,25 @@ void add_compare_actions(std::vector<Action>& list) {
 void add_intervene_actions(std::vector<Action>& list) {
   list.push_back({"intervene_reset",
                   "Undo all interventions",
-                  "Leave the model as it is again.",
+                  "Restore the unmodified model.",
                   Menu::Edit,
                   {},
-                  [](State& s) { s.experiment.interventions.clear(); },
-                  [](const State& s) { return !s.experiment.interventions.empty(); }});
+                  [](State& s) { s.experiment.run.interventions.clear(); },
+                  [](const State& s) { return !s.experiment.run.interventions.empty(); }});
   list.back().starts_group = true;
   list.back().view = "intervene";
   list.push_back({"cost",
-                  "Cost against the length…",
-                  "Measure time, operations and memory of variants at growing lengths, beside the "
-                  "growth that their papers name.",
+                  "Cost by length…",
+                  "Measure time, operations and memory of variants at increasing lengths, with the "
+                  "growth stated in their papers.",
                   Menu::Edit,
                   {{"K"}},
                   [](State& s) { s.cost.open = true; }});
   list.back().view = "compare";
   list.push_back({"calibrate",
                   "Calibrate the exit threshold…",
-                  "Choose the threshold at which tokens leave early by a text, so that what is "
-                  "lost stays within what is tolerated.",
+                  "Choose the early-exit confidence threshold on a text such that the loss stays "
+                  "within a tolerance.",
                   Menu::Edit,
                   {},
                   [](State& s) { s.calibration.open = true; }});
@@ -103,26 +96,26 @@ void add_intervene_actions(std::vector<Action>& list) {
 void add_next_actions(std::vector<Action>& list) {
   list.push_back({"next_step",
                   "Next token",
-                  "Draw a token as the view Next is set, and put it behind the text.",
+                  "Sample a token with the settings of the view Next and append it to the text.",
                   Menu::Edit,
                   {{"S"}},
                   [](State& s) {
                     s.generating = false;
-                    go_on(s);
+                    generate_token(s);
                   },
-                  can_go_on});
+                  can_generate});
   list.back().starts_group = true;
   list.back().view = "next";
   list.push_back({"next_run",
-                  "Write on",
-                  "Draw token after token, until this is chosen again.",
+                  "Generate",
+                  "Generate tokens until this is chosen again.",
                   Menu::Edit,
                   {{"W"}},
                   [](State& s) {
                     s.generating = !s.generating;
-                    if (s.generating) go_on(s);
+                    if (s.generating) generate_token(s);
                   },
-                  can_go_on,
+                  can_generate,
                   [](const State& s) { return s.generating; }});
   list.back().view = "next";
 }

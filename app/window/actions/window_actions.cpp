@@ -1,4 +1,4 @@
-// The commands of the menu Window, and of the menu Help but for lessons.
+// Actions of the menu Window, and of the menu Help except lessons.
 #include <algorithm>
 
 #include "app/window/actions/action_lists.h"
@@ -11,113 +11,117 @@ namespace {
 
 constexpr double kScaleStep = 1.1;
 
-// On stage it is the stage's that changes.
+// While presenting, changes only the presentation.
 void change_scale(State& s, double factor) {
   if (s.presenting) {
-    s.stage_zoom = std::clamp(s.stage_zoom * factor, kLeastStageZoom, kMostStageZoom);
+    s.presentation_zoom =
+        std::clamp(s.presentation_zoom * factor, kMinPresentationZoom, kMaxPresentationZoom);
   } else {
-    s.settings.scale = std::clamp(s.scale * factor, kLeastScale, kMostScale);
+    s.settings.scale = std::clamp(s.scale * factor, kMinScale, kMaxScale);
   }
 }
 
 }  // namespace
 
-void add_look_actions(std::vector<Action>& list) {
-  list.push_back({"present",
-                  "Presentation",
-                  "The whole screen, large type, no panels, the pointer high-lighted; Escape ends "
-                  "it.",
-                  Menu::Look,
-                  {{"F5"}, {"F5", false, true}},
-                  [](State& s) { set_presenting(s, !s.presenting); },
-                  [](const State&) { return true; },
-                  [](const State& s) { return s.presenting; }});
+void add_window_actions(std::vector<Action>& list) {
+  list.push_back(
+      {"present",
+       "Presentation",
+       "Full screen with large type, no panels and a highlighted pointer; Escape ends it.",
+       Menu::Window,
+       {{"F5"}, {"F5", false, true}},
+       [](State& s) { set_presenting(s, !s.presenting); },
+       [](const State&) { return true; },
+       [](const State& s) { return s.presenting; }});
   list.push_back({"black",
                   "Black screen",
-                  "Nothing to look at but the speaker, until the same key or the next step.",
-                  Menu::Look,
+                  "Blank the screen until the same key or the next step.",
+                  Menu::Window,
                   {{"B", false, false, true}},
                   [](State& s) { s.black = !s.black; },
                   [](const State& s) { return s.presenting; },
                   [](const State& s) { return s.black; }});
   list.push_back({"swap_screens",
                   "Swap screens",
-                  "The stage on the monitor of the speaker's window, and the reverse.",
-                  Menu::Look,
+                  "Exchange the monitors of the presentation and the speaker's window.",
+                  Menu::Window,
                   {},
-                  [](State& s) { s.wishes.swap_screens = true; },
+                  [](State& s) { s.requests.swap_screens = true; },
                   [](const State& s) { return s.presenting && s.monitors > 1; }});
   list.back().refusal = [](const State& s) {
-    if (!s.presenting) return "There is no stage: F5 enters it.";
-    return s.monitors > 1 ? "" : "There is one monitor.";
+    if (!s.presenting) return "Not presenting: F5 starts a presentation.";
+    return s.monitors > 1 ? "" : "There is only one monitor.";
   };
   list.push_back({"panels",
                   "Side panels",
-                  "Show or hide everything but the picture.",
-                  Menu::Look,
+                  "Show or hide everything except the picture.",
+                  Menu::Window,
                   {{"Tab"}},
                   [](State& s) { s.settings.panels = !s.settings.panels; },
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.panels; }});
   list.push_back({"reading",
-                  "What you see here",
-                  "Say on the right how the view is to be read, and what its terms mean.",
-                  Menu::Look,
+                  "About this view",
+                  "Explain the view and its terms on the right.",
+                  Menu::Window,
                   {},
                   [](State& s) { s.settings.reading = !s.settings.reading; },
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.reading; }});
   list.push_back({"full_screen",
                   "Full screen",
-                  "Use the whole screen, or a window again.",
-                  Menu::Look,
+                  "Switch between full screen and window.",
+                  Menu::Window,
                   {{"F11"}},
-                  [](State& s) { s.wishes.full_screen = true; }});
+                  [](State& s) { s.requests.full_screen = true; }});
   list.push_back({"dark",
                   "Dark theme",
-                  "Light letters on a dark ground, or the reverse.",
-                  Menu::Look,
+                  "Switch between light text on dark and dark text on light.",
+                  Menu::Window,
                   {{"D", true}},
                   [](State& s) { s.settings.dark = !s.settings.dark; },
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.dark; }});
   list.push_back({"larger",
                   "Larger",
-                  "Make everything larger, for the last row.",
-                  Menu::Look,
+                  "Make everything larger.",
+                  Menu::Window,
                   {{"+", true}, {"=", true}},
                   [](State& s) { change_scale(s, kScaleStep); },
                   [](const State& s) {
-                    return s.presenting ? s.stage_zoom < kMostStageZoom : s.scale < kMostScale;
+                    return s.presenting ? s.presentation_zoom < kMaxPresentationZoom
+                                        : s.scale < kMaxScale;
                   }});
   list.back().starts_group = true;
   list.push_back({"smaller",
                   "Smaller",
                   "Make everything smaller.",
-                  Menu::Look,
+                  Menu::Window,
                   {{"-", true}},
                   [](State& s) { change_scale(s, 1 / kScaleStep); },
                   [](const State& s) {
-                    return s.presenting ? s.stage_zoom > kLeastStageZoom : s.scale > kLeastScale;
+                    return s.presenting ? s.presentation_zoom > kMinPresentationZoom
+                                        : s.scale > kMinScale;
                   }});
-  list.push_back(
-      {"normal_size",
-       "Normal size",
-       "As large as the monitor, or on stage its height, asks for.",
-       Menu::Look,
-       {{"0", true, true}},
-       [](State& s) {
-         if (s.presenting) {
-           s.stage_zoom = 1;
-         } else {
-           s.settings.scale = 0;
-         }
-       },
-       [](const State& s) { return s.presenting ? s.stage_zoom != 1 : s.settings.scale != 0; }});
+  list.push_back({"normal_size",
+                  "Normal size",
+                  "Use the monitor's scale or, while presenting, its height.",
+                  Menu::Window,
+                  {{"0", true, true}},
+                  [](State& s) {
+                    if (s.presenting) {
+                      s.presentation_zoom = 1;
+                    } else {
+                      s.settings.scale = 0;
+                    }
+                  },
+                  [](const State& s) {
+                    return s.presenting ? s.presentation_zoom != 1 : s.settings.scale != 0;
+                  }});
   list.push_back({"reduced_motion",
                   "Reduced motion",
-                  "Pictures change at once; nothing fades.",
-                  Menu::Look,
+                  "Change pictures immediately, without fading.",
+                  Menu::Window,
                   {},
                   [](State& s) { s.settings.reduced_motion = !s.settings.reduced_motion; },
                   [](const State&) { return true; },
@@ -128,10 +132,9 @@ void add_look_actions(std::vector<Action>& list) {
         megabytes > 0 ? megabytes * 1048576 : static_cast<double>(default_memory_budget());
     list.push_back(
         {"memory_" + std::to_string(static_cast<int>(megabytes)),
-         "Memory: " + memory_text(bytes) + (megabytes > 0 ? "" : " (what is usual here)"),
-         "Runs that need more than that are refused before they begin, and say what "
-         "would fit.",
-         Menu::Look,
+         "Memory: " + memory_text(bytes) + (megabytes > 0 ? "" : " (default)"),
+         "Runs that need more are refused before they start, with a suggestion that fits.",
+         Menu::Window,
          {},
          [megabytes](State& s) { s.settings.memory = megabytes; },
          [](const State&) { return true; },
@@ -148,19 +151,31 @@ void add_help_actions(std::vector<Action>& list) {
                   {{"P", true}},
                   [](State& s) { s.palette = {.open = true, .typed = "", .chosen = 0}; }});
   list.back().starts_group = true;
-  list.push_back(
-      {"tour", "Tour of the window", "The five places to know.", Menu::Help, {}, [](State& s) {
-         s.settings.panels = true;
-         set_presenting(s, false);
-         s.tour_stop = 0;
-       }});
-  list.push_back(
-      {"keys", "Keys and gestures", "The list of keys.", Menu::Help, {{"?"}, {"F1"}}, [](State& s) {
-         s.help_open = !s.help_open;
-       }});
+  list.push_back({"documentation",
+                  "Documentation…",
+                  "Guides, methods, specification and glossary.",
+                  Menu::Help,
+                  {},
+                  [](State& s) { s.documentation.open = true; }});
+  list.push_back({"tour",
+                  "Tour of the window",
+                  "Introduce the five main areas.",
+                  Menu::Help,
+                  {},
+                  [](State& s) {
+                    s.settings.panels = true;
+                    set_presenting(s, false);
+                    s.tour_stop = 0;
+                  }});
+  list.push_back({"keys",
+                  "Keys and gestures",
+                  "List shortcuts and mouse gestures.",
+                  Menu::Help,
+                  {{"?"}, {"F1"}},
+                  [](State& s) { s.help_open = !s.help_open; }});
   list.push_back({"about",
                   "About attnscope",
-                  "What this program is and whose work it shows.",
+                  "Purpose and sources of this program.",
                   Menu::Help,
                   {},
                   [](State& s) { s.about_open = true; }});

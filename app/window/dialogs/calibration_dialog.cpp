@@ -31,7 +31,7 @@ void draw_file(Ui& ui, State& state, const char* label, const std::string& id, b
   hint(ui, help);
   ImGui::SameLine();
   if (button(ui, "Browse…", "calibrate." + id + ".browse", false, -1)) {
-    dialog.picks_other = other;
+    dialog.browses_other = other;
     browse(state, BrowsePurpose::CalibrationText);
   }
   ImGui::PopID();
@@ -39,37 +39,34 @@ void draw_file(Ui& ui, State& state, const char* label, const std::string& id, b
 
 const std::vector<Parameter>& numbers_of(CalibrationMethod method) {
   const auto parameter = [](const char* key, const char* symbol, const char* label,
-                            const char* help, double initial, double most) {
+                            const char* help, double initial, double max_value) {
     return Parameter{.key = key,
                      .symbol = symbol,
                      .label = label,
                      .help = help,
                      .kind = Parameter::Kind::Real,
                      .initial = initial,
-                     .least = 0,
-                     .most = most,
-                     .least_excluded = true,
-                     .slider_least = 0.01,
-                     .slider_most = most};
+                     .limits = {.min = 0, .max = max_value, .min_excluded = true},
+                     .slider = {.min = 0.01, .max = max_value}};
   };
   static const std::vector<Parameter> tested{
       parameter("tolerance", "δ", "Tolerance",
-                "The share of tokens whose guess may differ from that of all layers.", 0.1, 0.99),
-      parameter("level", "ε", "Risk", "The chance that is taken that the promise does not hold.",
-                0.05, 0.5)};
-  static const std::vector<Parameter> searched{
-      parameter("tolerance", "δ", "Tolerance", "Nats per token that the loss may gain.", 0.1, 1)};
+                "Maximum share of tokens whose prediction differs from that of all layers.", 0.1,
+                0.99),
+      parameter("level", "ε", "Risk", "Probability that the guarantee does not hold.", 0.05, 0.5)};
+  static const std::vector<Parameter> searched{parameter(
+      "tolerance", "δ", "Tolerance", "Maximum increase of the loss in nats per token.", 0.1, 1)};
   return method == CalibrationMethod::LearnThenTest ? tested : searched;
 }
 
-// The shown model's, with what a person chose for it; nothing before the first run.
+// Configuration of the shown model with the user's structure; nothing before the first run.
 std::optional<ModelConfig> config_of(const State& state) {
   const Trace* trace = state.edited_trace();
   if (trace == nullptr || trace->trained == nullptr) return std::nullopt;
   try {
-    return structured(*trace->trained, state.edited().structure);
+    return apply_structure(*trace->trained, state.edited().run.structure);
   } catch (const InputError&) {
-    return std::nullopt;  // the run says why
+    return std::nullopt;  // the run reports the error
   }
 }
 
@@ -77,22 +74,22 @@ CalibrationRequest request_of(const State& state) {
   const CalibrationDialog& dialog = state.calibration;
   CalibrationRequest request;
   const std::optional<ModelConfig> config = config_of(state);
-  if (config) request.method = usual_method(*config);
+  if (config) request.method = default_method(*config);
   if (dialog.method) request.method = *dialog.method;
   request.tolerance = dialog.tolerance;
   request.level = dialog.level;
   return request;
 }
 
-// As much of a text as is read to say how many windows there are.
-constexpr std::size_t kCounted = std::size_t{1} << 17;  // bytes: some 1/20 s
+// Limit on the text read for counting windows.
+constexpr std::size_t kCounted = std::size_t{1} << 17;  // bytes: about 1/20 s
 
 std::string beginning_of(const State& state, bool& more) {
   const CalibrationDialog& dialog = state.calibration;
-  std::string text = state.edited().text;
+  std::string text = state.edited().run.text;
   if (!dialog.text.empty()) {
     std::ifstream file(dialog.text, std::ios::binary);
-    if (!file) throw InputError("There is no such file.");
+    if (!file) throw InputError("No such file.");
     text.resize(kCounted + 1);
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
@@ -102,17 +99,18 @@ std::string beginning_of(const State& state, bool& more) {
   return text;
 }
 
-// Anew where model or text are others than last time.
-const CalibrationDialog::Counted& counted(State& state) {
-  CalibrationDialog::Counted& known = state.calibration.counted;
+// Recounted if model or text changed.
+const CalibrationDialog::WindowCount& window_count(State& state) {
+  CalibrationDialog::WindowCount& known = state.calibration.window_count;
   const std::string& file = state.calibration.text;
-  const std::string of = state.edited().model + "\n" + (file.empty() ? state.edited().text : file);
-  if (known.of == of && known.structure == state.edited().structure) return known;
-  known = {.of = of, .structure = state.edited().structure};
+  const std::string of =
+      state.edited().run.model + "\n" + (file.empty() ? state.edited().run.text : file);
+  if (known.of == of && known.structure == state.edited().run.structure) return known;
+  known = {.of = of, .structure = state.edited().run.structure};
   try {
     const std::string text = beginning_of(state, known.more);
-    Checkpoint checkpoint = *model_store()->checkpoint(state.edited().model);
-    checkpoint.model = with_structure(checkpoint.model, state.edited().structure);
+    Checkpoint checkpoint = *model_store()->checkpoint(state.edited().run.model);
+    checkpoint.model = with_structure(checkpoint.model, state.edited().run.structure);
     known.windows = count_windows(checkpoint, text, request_of(state), {});
   } catch (const InputError& e) {
     known.problem = capitalised(e.what());
@@ -120,9 +118,9 @@ const CalibrationDialog::Counted& counted(State& state) {
   return known;
 }
 
-// What there is to calibrate on, before anything is started.
+// Available windows, shown before the calibration starts.
 void draw_windows(Ui& ui, State& state) {
-  const CalibrationDialog::Counted& known = counted(state);
+  const CalibrationDialog::WindowCount& known = window_count(state);
   if (!known.problem.empty()) {
     faint(ui, known.problem);
     return;
@@ -132,22 +130,22 @@ void draw_windows(Ui& ui, State& state) {
   const std::string length = config ? " of " + std::to_string(config->context) + " tokens" : "";
   faint(ui, !too_few.empty() ? too_few
                              : (known.more ? "More than " : "") + std::to_string(known.windows) +
-                                   " windows" + length + " to choose by.");
+                                   " windows" + length + " for calibration.");
 }
 
-void draw_method(Ui& ui, State& state, ListTexts& texts) {
+void draw_method(Ui& ui, State& state, ParameterWidgets& texts) {
   CalibrationDialog& dialog = state.calibration;
   const CalibrationMethod method = request_of(state).method;
   ImGui::TextUnformatted("Method");
   const int clicked =
       segments(ui, "calibrate.method",
                {{"Learn then test",
-                 "Thresholds are tested from 1 down, until the promise could not be kept: at most "
-                 "this share of guesses differs, with all but the chance named below.",
+                 "Tests thresholds from 1 downwards while the guarantee holds: at most this share "
+                 "of predictions differs, except with the probability below.",
                  "test"},
                 {"Grid search",
-                 "The threshold with the fewest layers whose loss is within the tolerance. Nothing "
-                 "is promised for other text.",
+                 "Selects the threshold with the fewest layers whose loss is within the tolerance. "
+                 "No guarantee for other text.",
                  "grid"}},
                method == CalibrationMethod::GridSearch ? 1 : 0);
   if (clicked >= 0) {
@@ -163,41 +161,40 @@ void draw_method(Ui& ui, State& state, ListTexts& texts) {
   }
 }
 
-// Why the shown model's threshold cannot be calibrated; empty: it can.
+// Reason why the shown model's threshold cannot be calibrated; empty: it can.
 std::string refusal_of(const State& state) {
   const std::optional<ModelConfig> config = config_of(state);
-  return config ? as_sentence(capitalised(calibration_refusal(*config)))
-                : "There is no model here yet.";
+  return config ? as_sentence(capitalised(calibration_refusal(*config))) : "No model yet.";
 }
 
-void draw_request(Ui& ui, State& state, ListTexts& texts) {
+void draw_request(Ui& ui, State& state, ParameterWidgets& texts) {
   CalibrationDialog& dialog = state.calibration;
   const std::string refusal = refusal_of(state);
-  draw_file(ui, state, "Text to choose by", "text", false,
-            "A text file that the model was not trained on; it is read in windows of the model's "
-            "context. Without one it is the text in the window.");
+  draw_file(ui, state, "Calibration text", "text", false,
+            "A text file that the model was not trained on, read in windows of the model's "
+            "context. Default: the text in the window.");
   if (refusal.empty()) {
     const float top = ImGui::GetCursorPosY();
     draw_windows(ui, state);
-    // As much for one line as for three: what stands below must not move while somebody types.
+    // Space for three lines, so that controls below do not move while typing.
     constexpr float kLines = 3;
     ImGui::SetCursorPosY(
         std::max(ImGui::GetCursorPosY(), top + kLines * ImGui::GetTextLineHeightWithSpacing()));
   }
   ImGui::Spacing();
-  draw_file(ui, state, "Other text", "other", true,
-            "What the chosen threshold does there is said beside: nothing is chosen by it.");
+  draw_file(ui, state, "Test text", "other", true,
+            "Text on which the threshold's effect is reported; it does not influence the choice.");
   ImGui::Spacing();
   draw_method(ui, state, texts);
   ImGui::Spacing();
-  if (dialog.job != nullptr && !dialog.job->over()) {
+  if (dialog.job != nullptr && !dialog.job->is_finished()) {
     if (button(ui, "Stop", "calibrate.stop", false, -1)) dialog.job->cancel();
     return;
   }
-  const CalibrationDialog::Counted& known = dialog.counted;
+  const CalibrationDialog::WindowCount& known = dialog.window_count;
   const bool ready = refusal.empty() && known.problem.empty() && known.windows >= 2;
   ImGui::BeginDisabled(!ready);
-  if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibrating(state);
+  if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibration(state);
   ImGui::EndDisabled();
   hint(ui, ready ? "Runs in the background: the text with all layers, then at each threshold."
            : !refusal.empty()       ? refusal
@@ -226,14 +223,14 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
   } else {
     const std::string words =
         dialog.job != nullptr
-            ? "The text is being read with all layers."
-            : "What leaving early costs and saves appears here, threshold by threshold.";
+            ? "Reading the text with all layers."
+            : "Costs and savings of early exits appear here, threshold by threshold.";
     const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
     ImGui::GetWindowDrawList()->AddText(
         {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
         words.c_str());
   }
-  if (dialog.job != nullptr && !dialog.job->over()) {
+  if (dialog.job != nullptr && !dialog.job->is_finished()) {
     ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, ui.px(6)}, "");
     mark(ui, "calibrate.progress");
   } else {
@@ -242,9 +239,9 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
   ImGui::BeginDisabled(!found);
   const std::string label =
       found ? "Use threshold " + fixed(*dialog.calibration->threshold, 2) : "Use the threshold";
-  if (button(ui, label.c_str(), "calibrate.use", true, ui.px(220))) use_calibrated(state);
+  if (button(ui, label.c_str(), "calibrate.use", true, ui.px(220))) use_calibrated_threshold(state);
   ImGui::EndDisabled();
-  hint(ui, "Tokens of the text in the window leave at it from now on.");
+  hint(ui, "Use it for the text in the window.");
   if (!dialog.problem.empty()) {
     ImGui::SameLine();
     ImGui::TextColored(ui.look->error, "%s", on_screen(dialog.problem).c_str());
@@ -253,52 +250,53 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
 
 }  // namespace
 
-void start_calibrating(State& state) {
+void start_calibration(State& state) {
   CalibrationDialog& dialog = state.calibration;
   dialog.problem.clear();
   dialog.job.reset();
   dialog.version = 0;
   dialog.calibration.reset();
-  CalibrationTask task{.model = state.edited().model,
-                       .structure = state.edited().structure,
+  CalibrationTask task{.model = state.edited().run.model,
+                       .structure = state.edited().run.structure,
                        .text = dialog.text,
                        .other = dialog.other,
-                       .own_text = state.edited().text,
+                       .own_text = state.edited().run.text,
                        .method = dialog.method,
                        .request = request_of(state)};
   dialog.job = std::make_shared<CalibrationJob>(std::move(task));
 }
 
-bool take_calibrated(CalibrationDialog& dialog) {
+bool take_calibration_results(CalibrationDialog& dialog) {
   if (dialog.job == nullptr) return false;
-  const bool over = dialog.job->over(), more = dialog.job->version() != dialog.version;
+  const bool is_finished = dialog.job->is_finished(),
+             more = dialog.job->version() != dialog.version;
   if (more) {
     dialog.version = dialog.job->version();
     dialog.calibration = dialog.job->calibration();
   }
-  if (over) {
+  if (is_finished) {
     dialog.problem = dialog.job->problem();
     dialog.job.reset();
   }
-  return more || over;
+  return more || is_finished;
 }
 
-void use_calibrated(State& state) {
+void use_calibrated_threshold(State& state) {
   const std::optional<Calibration>& found = state.calibration.calibration;
   if (!found || !found->threshold) return;
-  state.edited().exit = found->threshold;
+  state.edited().run.exit = found->threshold;
   state.calibration.open = false;
-  state.say("Tokens leave at " + fixed(*found->threshold, 2) + " from now on.");
+  state.notify("Tokens now exit at " + fixed(*found->threshold, 2) + ".");
 }
 
-void draw_calibration_dialog(Ui& ui, State& state, ListTexts& texts, Painter& painter) {
+void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Painter& painter) {
   CalibrationDialog& dialog = state.calibration;
-  take_calibrated(dialog);
-  if (dialog.open && !dialog.asked) {  // a text that heads were measured over is at hand
-    dialog.asked = true;
+  take_calibration_results(dialog);
+  if (dialog.open && !dialog.has_suggested_text) {  // suggest the text of the head statistics
+    dialog.has_suggested_text = true;
     if (dialog.text.empty()) dialog.text = state.edited().view.statistics_file;
   }
-  // While the browser picks a file, it has the stage.
+  // Hidden while the browser is open.
   const bool picking =
       state.browser.open && state.browser.purpose == BrowsePurpose::CalibrationText;
   bool open = dialog.open && !picking;

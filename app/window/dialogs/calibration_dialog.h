@@ -1,4 +1,4 @@
-// The dialog that chooses the threshold of exits on a text.
+// Dialog that calibrates the exit threshold on a text.
 #pragma once
 
 #include <memory>
@@ -17,30 +17,30 @@ struct State;
 struct CalibrationDialog {
   bool open = false;
   std::string text, other;                  // files; no text: the window's own
-  bool asked = false;                       // whether `text` was looked for once
-  bool picks_other = false;                 // the browser is open for the other text
-  std::optional<CalibrationMethod> method;  // none: what the rule was published with
+  bool has_suggested_text = false;          // `text` was suggested once
+  bool browses_other = false;               // the browser is open for the other text
+  std::optional<CalibrationMethod> method;  // none: the rule's published method
   double tolerance = 0.1, level = 0.05;
   std::shared_ptr<CalibrationJob> job;
-  int version = 0;                         // of the job's numbers that are shown
-  std::optional<Calibration> calibration;  // newest that there is
-  DisplayList picture;                     // of it; must stay until the frame is drawn
+  int version = 0;                         // of the displayed results
+  std::optional<Calibration> calibration;  // newest
+  DisplayList picture;                     // must live until the frame is drawn
   std::string problem;
-  // What there is to calibrate on.
-  struct Counted {
+  // Amount of text available for calibration.
+  struct WindowCount {
     std::string of{};       // model and text
-    Structure structure{};  // with which they are counted
-    Index windows = 0;      // of at most what was read
-    bool more = false;      // there is more text than was counted
-    std::string problem{};  // why there is nothing
-  } counted;
+    Structure structure{};  // structure used for counting
+    Index windows = 0;      // in the beginning that was read
+    bool more = false;      // the text continues
+    std::string problem{};  // why there are none
+  } window_count;
 };
 
-// Starts a calibration, in the place of one that runs.
-void start_calibrating(State& state);
-// Takes what the job has by now. True when there is something new.
-bool take_calibrated(CalibrationDialog& dialog);
-// The threshold that was found becomes that of the runs.
-void use_calibrated(State& state);
+// Starts a calibration, replacing a running one.
+void start_calibration(State& state);
+// Takes intermediate results of the job. True if there are new ones.
+bool take_calibration_results(CalibrationDialog& dialog);
+// Sets the runs' exit threshold to the result.
+void use_calibrated_threshold(State& state);
 
 }  // namespace attnscope::window

@@ -22,7 +22,7 @@ bool is_chosen(const CostDialog& dialog, const std::string& id) {
   return std::ranges::find(dialog.variants, id) != dialog.variants.end();
 }
 
-// Variants under their groups' headings, to be ticked.
+// Checkboxes of the variants under group headings.
 void draw_variants(Ui& ui, CostDialog& dialog) {
   ImGui::BeginChild("variants", {0, -ui.px(142)});
   std::string group;
@@ -46,13 +46,13 @@ void draw_variants(Ui& ui, CostDialog& dialog) {
     }
     mark(ui, "cost.variant." + v.id);
     ImGui::EndDisabled();
-    hint(ui, refusal.empty() ? v.summary + "\nGrows as " + v.growth.text() + "." : refusal);
+    hint(ui, refusal.empty() ? v.summary + "\nGrows as " + v.cost.growth.text() + "." : refusal);
   }
   ImGui::EndChild();
 }
 
 void draw_length(Ui& ui, const char* label, const char* id, Index& length) {
-  constexpr Index kLeast = 16, kMost = Index{1} << 17;
+  constexpr Index kMinLength = 16, kMaxLength = Index{1} << 17;
   ImGui::PushID(id);
   ImGui::BeginGroup();
   ImGui::AlignTextToFramePadding();
@@ -60,7 +60,7 @@ void draw_length(Ui& ui, const char* label, const char* id, Index& length) {
   ImGui::SameLine(ui.px(44));
   ImGui::SetNextItemWidth(ui.px(90));
   if (begin_combo(ui, "##length", grouped(length), ImGuiComboFlags_HeightLargest)) {
-    for (Index n = kLeast; n <= kMost; n *= 2) {
+    for (Index n = kMinLength; n <= kMaxLength; n *= 2) {
       if (list_row(ui, grouped(n), n == length)) length = n;
       mark(ui, std::string(id) + "." + std::to_string(n));
     }
@@ -76,29 +76,29 @@ void draw_request(Ui& ui, CostDialog& dialog) {
   draw_variants(ui, dialog);
   draw_length(ui, "From", "cost.first", dialog.first);
   draw_length(ui, "to", "cost.last", dialog.last);
-  hint(ui, "Lengths in tokens, each twice the one before.");
+  hint(ui, "Lengths in tokens, each double the previous one.");
   ImGui::Checkbox("Causal", &dialog.causal);
   mark(ui, "cost.causal");
-  hint(ui, "No query sees later keys, where a variant can that.");
+  hint(ui, "Mask later keys, in variants that support it.");
   ImGui::Dummy({0, ui.px(2)});
-  if (dialog.job != nullptr && !dialog.job->over()) {
+  if (dialog.job != nullptr && !dialog.job->is_finished()) {
     if (button(ui, "Stop", "cost.stop", false, -1)) dialog.job->cancel();
-    hint(ui, "Leaves off; what has been measured stays.");
+    hint(ui, "Stop and keep the results");
     return;
   }
   ImGui::BeginDisabled(dialog.variants.empty());
-  if (button(ui, "Measure", "cost.start", true, -1)) start_measuring(dialog);
+  if (button(ui, "Measure", "cost.start", true, -1)) start_cost_measurement(dialog);
   ImGui::EndDisabled();
   hint(ui, dialog.variants.empty()
                ? "Choose at least one variant."
                : "Runs in the background: time and memory on this machine's processor. Lengths "
-                 "that would take longer than 5 seconds are left out.");
+                 "that would take longer than 5 seconds are skipped.");
 }
 
-// What of the numbers is shown. True when it changed.
+// Quantity and curves to plot. True if changed.
 bool draw_look(Ui& ui, CostDialog& dialog) {
-  CostLook& look = dialog.look;
-  const CostLook before = look;
+  CostPlotOptions& look = dialog.look;
+  const CostPlotOptions before = look;
   ImGui::PushID("look");
   ImGui::BeginChild("quantities", {ui.px(300), ImGui::GetFrameHeight()});
   const int clicked = segments(ui, "cost.quantity",
@@ -113,18 +113,19 @@ bool draw_look(Ui& ui, CostDialog& dialog) {
   ImGui::SameLine(0, ui.px(16));
   ImGui::Checkbox("Measured", &look.measured);
   mark(ui, "cost.measured");
-  hint(ui, counted ? "Operations are counted." : "What was measured here.");
+  hint(ui, counted ? "Operations are counted." : "Measured on this machine.");
   ImGui::SameLine();
   ImGui::Checkbox("By formula", &look.formula);
   mark(ui, "cost.formula");
   hint(ui, counted ? "Operations are counted."
-                   : "Time that the operations would take at the speed of full attention; bytes of "
-                     "inputs, output and a number for each score.");
+                   : "Time: the operations at the speed of full attention. Memory: inputs, output "
+                     "and one number per score.");
   ImGui::EndDisabled();
   ImGui::SameLine();
   ImGui::Checkbox("Papers' growth", &look.guides);
   mark(ui, "cost.guides");
-  hint(ui, "Dotted lines that grow as the variants' papers say, through the longest length.");
+  hint(ui,
+       "Dotted lines with the growth stated in the variants' papers, through the longest length.");
   ImGui::PopID();
   if (!look.measured && !look.formula) look.measured = true;
   return look.quantity != before.quantity || look.measured != before.measured ||
@@ -139,8 +140,8 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
   const bool any = std::ranges::any_of(
       dialog.curves.series, [](const CostSeries& series) { return !series.points.empty(); });
   if (!any) {
-    const std::string words = dialog.job != nullptr && !dialog.job->over()
-                                  ? "The first lengths are being measured."
+    const std::string words = dialog.job != nullptr && !dialog.job->is_finished()
+                                  ? "Measuring the first lengths."
                                   : "Tick variants on the left, then press Measure: their time, "
                                     "operations and memory appear here, length by length.";
     const float width = ui.px(380);
@@ -151,11 +152,11 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
         words.c_str(), nullptr, width);
     return;
   }
-  CostLook look = dialog.look;
+  CostPlotOptions look = dialog.look;
   look.width = static_cast<double>(size.x) / ui.scale;
   look.height = static_cast<double>(size.y) / ui.scale;
   const ScreenMeasure measure(ui.fonts, ui.scale);
-  dialog.picture = cost_picture(dialog.curves, look, ui.look->theme(), measure);
+  dialog.picture = cost_plot(dialog.curves, look, ui.look->theme(), measure);
   painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
 }
 
@@ -165,13 +166,13 @@ void draw_save(Ui& ui, State& state, CostDialog& dialog) {
   ImGui::TextUnformatted("File");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(ui.px(300));
-  if (text_field(ui, "##path", dialog.path, "cost.path", "cost.png")) dialog.replaced.clear();
+  if (text_field(ui, "##path", dialog.path, "cost.path", "cost.png")) dialog.overwrite_path.clear();
   hint(ui, "PNG, SVG or PDF; or CSV with all numbers.");
   ImGui::SameLine();
-  const bool replaces = !dialog.path.empty() && dialog.replaced == dialog.path;
+  const bool replaces = !dialog.path.empty() && dialog.overwrite_path == dialog.path;
   if (button(ui, replaces ? "Replace" : "Save", "cost.save", false, ui.px(100))) {
     const std::string notice = save_cost(dialog, ui.look->dark);
-    if (!notice.empty()) state.say(notice);
+    if (!notice.empty()) state.notify(notice);
   }
   ImGui::EndDisabled();
   const std::string words = replaces ? "This file exists. Click again." : dialog.problem;
@@ -186,7 +187,7 @@ void draw_save(Ui& ui, State& state, CostDialog& dialog) {
 
 CostRequest cost_request(const CostDialog& dialog) {
   CostRequest request;
-  for (const Variant& v : variants()) {  // in the list's order, whatever the clicks' was
+  for (const Variant& v : variants()) {  // in list order
     if (is_chosen(dialog, v.id)) {
       request.variants.push_back({{v.id, default_values(v.parameters)}, true});
     }
@@ -197,7 +198,7 @@ CostRequest cost_request(const CostDialog& dialog) {
   return request;
 }
 
-void start_measuring(CostDialog& dialog) {
+void start_cost_measurement(CostDialog& dialog) {
   dialog.problem.clear();
   dialog.job.reset();
   dialog.version = 0;
@@ -205,18 +206,19 @@ void start_measuring(CostDialog& dialog) {
   dialog.job = std::make_shared<CostJob>(cost_request(dialog));
 }
 
-bool take_measured(CostDialog& dialog) {
+bool take_cost_results(CostDialog& dialog) {
   if (dialog.job == nullptr) return false;
-  const bool over = dialog.job->over(), more = dialog.job->version() != dialog.version;
+  const bool is_finished = dialog.job->is_finished(),
+             more = dialog.job->version() != dialog.version;
   if (more) {
     dialog.version = dialog.job->version();
     dialog.curves = dialog.job->curves();
   }
-  if (over) {
+  if (is_finished) {
     dialog.problem = dialog.job->problem();
     dialog.job.reset();
   }
-  return more || over;
+  return more || is_finished;
 }
 
 std::string save_cost(CostDialog& dialog, bool dark) {
@@ -225,21 +227,21 @@ std::string save_cost(CostDialog& dialog, bool dark) {
     const std::filesystem::path path = dialog.path;
     const bool table = path.extension() == ".csv";
     if (!table) check_picture_name(path);
-    const bool asked = dialog.replaced == dialog.path;
-    dialog.replaced.clear();
+    const bool asked = dialog.overwrite_path == dialog.path;
+    dialog.overwrite_path.clear();
     if (!asked && std::filesystem::exists(path)) {
-      dialog.replaced = dialog.path;
+      dialog.overwrite_path = dialog.path;
       return "";
     }
     if (table) {
       write_file(path, to_csv(dialog.curves));
     } else {
-      CostLook look = dialog.look;
-      look.width = CostLook().width;
-      look.height = CostLook().height;
+      CostPlotOptions look = dialog.look;
+      look.width = CostPlotOptions().width;
+      look.height = CostPlotOptions().height;
       const Theme& theme = dark ? Theme::dark() : Theme::light();
-      write_picture(path, cost_picture(dialog.curves, look, theme, file_text_measure()),
-                    kPictureScale, {{"Title", "attention against the length"}});
+      write_picture(path, cost_plot(dialog.curves, look, theme, file_text_measure()), kPictureScale,
+                    {{"Title", "attention against the length"}});
     }
     return "Wrote " + std::filesystem::absolute(path).string() + ".";
   } catch (const std::exception& e) {
@@ -250,18 +252,18 @@ std::string save_cost(CostDialog& dialog, bool dark) {
 
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
   CostDialog& dialog = state.cost;
-  take_measured(dialog);
+  take_cost_results(dialog);
   if (dialog.open && dialog.variants.empty()) {
-    for (const CostVariant& one : usual_cost_variants()) dialog.variants.push_back(one.choice.id);
+    for (const CostVariant& one : default_cost_variants()) dialog.variants.push_back(one.choice.id);
   }
-  if (!begin_dialog(ui, "Cost against the length", dialog.open, kWidth, kHeight)) return;
+  if (!begin_dialog(ui, "Cost by length", dialog.open, kWidth, kHeight)) return;
   ImGui::BeginChild("request", {ui.px(kLeft), 0});
   draw_request(ui, dialog);
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(18));
   ImGui::BeginChild("result", {0, 0});
   draw_look(ui, dialog);
-  const bool running = dialog.job != nullptr && !dialog.job->over();
+  const bool running = dialog.job != nullptr && !dialog.job->is_finished();
   const float below = ImGui::GetFrameHeight() + ui.px(12);
   const float bar = ui.px(14);
   draw_picture(ui, dialog, painter, ImGui::GetContentRegionAvail().y - below - bar);

@@ -1,11 +1,11 @@
-// The dialog that measures what variants take against the length.
+// Dialog that measures the cost of variants as a function of length.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "core/analysis/cost_picture.h"
+#include "core/analysis/cost_plot.h"
 
 namespace attnscope::window {
 
@@ -13,27 +13,27 @@ class CostJob;
 
 struct CostDialog {
   bool open = false;
-  std::vector<std::string> variants;  // chosen, by id; empty before the first time it opens
+  std::vector<std::string> variants;  // selected ids; empty before it first opens
   Index first = 128, last = 4096;     // tokens
   bool causal = false;
-  CostLook look;  // but for the size
+  CostPlotOptions look;  // except the size
   std::shared_ptr<CostJob> job;
-  int version = 0;      // of the job's curves that are shown
-  CostCurves curves;    // newest that there are; no series: nothing was measured yet
-  DisplayList picture;  // of them; must stay until the frame is drawn
+  int version = 0;      // of the displayed curves
+  CostCurves curves;    // newest; no series: nothing measured yet
+  DisplayList picture;  // must live until the frame is drawn
   std::string path = "cost.png";
   std::string problem;
-  std::string replaced;  // the existing file that was asked about
+  std::string overwrite_path;  // the existing file whose replacement was offered
 };
 
-// What is asked for; what is wrong with it is said in `problem`.
+// The request from the dialog's settings.
 CostRequest cost_request(const CostDialog& dialog);
-// Starts a measurement, in the place of one that runs.
-void start_measuring(CostDialog& dialog);
-// Takes what the job has by now. True when there is something new.
-bool take_measured(CostDialog& dialog);
-// Writes picture or table; asks before it replaces a file (`replaced`). The notice to show, empty:
-// there is a problem or a question.
+// Starts a measurement, replacing a running one.
+void start_cost_measurement(CostDialog& dialog);
+// Takes intermediate results of the job. True if there are new ones.
+bool take_cost_results(CostDialog& dialog);
+// Writes a picture or table; asks before replacing a file. Returns the notice to show; empty: there
+// is a problem or a question.
 std::string save_cost(CostDialog& dialog, bool dark);
 
 }  // namespace attnscope::window

@@ -1,6 +1,4 @@
-// What opens above the window: the file browser, the export dialog, the palette of commands, the
-// list of keys, what this program is, the list of lessons, cost against the length, and the
-// calibration of exits. Each is called in every frame and draws when open.
+// Dialogs above the window. Each function is called every frame and draws if its dialog is open.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -15,8 +13,9 @@ void draw_export_dialog(Ui& ui, State& state, Painter& painter);
 void draw_palette(Ui& ui, State& state);
 void draw_help(Ui& ui, State& state);
 void draw_about(Ui& ui, State& state);
+void draw_documentation(Ui& ui, State& state);
 void draw_lesson_list(Ui& ui, State& state);
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter);
-void draw_calibration_dialog(Ui& ui, State& state, ListTexts& texts, Painter& painter);
+void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Painter& painter);
 
 }  // namespace attnscope::window

@@ -19,12 +19,12 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr const char* kNumber = "-%03d";              // of a frame, behind the name
-constexpr double kLeastSide = 100, kMostSide = 8000;  // units
-constexpr double kLeastPixels = 0.25, kMostPixels = 8;
-constexpr double kLeastFont = 5, kMostFont = 64;                            // units
-constexpr double kSettings = 540, kLeastPreview = 260, kMostPreview = 760;  // units
-constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;             // points of a unit
+constexpr const char* kNumber = "-%03d";           // frame number, appended to the name
+constexpr double kMinSide = 100, kMaxSide = 8000;  // units
+constexpr double kMinPixels = 0.25, kMaxPixels = 8;
+constexpr double kMinFont = 5, kMaxFont = 64;                            // units
+constexpr double kSettings = 540, kMinPreview = 260, kMaxPreview = 760;  // units
+constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;          // points per unit
 
 bool is_movie(const ExportFormat* format) {
   return format != nullptr && format->kind == ExportFormat::Kind::Movie;
@@ -37,7 +37,7 @@ std::string renamed(const std::string& name, const ExportFormat& format) {
     std::string stem = path.stem().string();
     const std::string number = kNumber;
     if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
-    path = numbered(path.parent_path() / stem, 0);  // a number that a person put elsewhere
+    path = numbered(path.parent_path() / stem, 0);  // keeps a number placed elsewhere by the user
   } else {
     path.replace_extension();
   }
@@ -46,23 +46,22 @@ std::string renamed(const std::string& name, const ExportFormat& format) {
   return path.string();
 }
 
-// What would be refused once the file is to be written is not offered.
-void ask_for_one_array(State& state) {
-  constexpr Index kMostTokens = 2048;  // of a run whose numbers are looked at for this
-  OneArray& known = state.exporting.one_array;
+// Disables .npy if writing the file would be refused.
+void check_single_array(State& state) {
+  constexpr Index kMaxTokens = 2048;  // of a run that is checked
+  SingleArrayCheck& known = state.exporting.single_array;
   if (known.view == state.experiment.view && known.trace == state.trace) return;
   known = {state.experiment.view, state.trace, ""};
-  if (state.trace == nullptr || static_cast<Index>(state.trace->tokens.size()) > kMostTokens)
-    return;
+  if (state.trace == nullptr || static_cast<Index>(state.trace->tokens.size()) > kMaxTokens) return;
   try {
     const ViewData data =
-        view_data(*state.trace, state.experiment, state.findings.with(state.beside));
+        view_data(*state.trace, state.experiment, state.findings.with(state.background_findings));
     const std::size_t count = data.matrices.size();
     if (count != 1) {
-      known.refusal =
-          "\n\nNot here: a .npy file holds one array, this view has " + std::to_string(count) + ".";
+      known.refusal = "\n\nNot available: a .npy file holds one array, this view has " +
+                      std::to_string(count) + ".";
     }
-  } catch (const std::exception&) {  // exporting it says why
+  } catch (const std::exception&) {  // exporting reports the error
   }
 }
 
@@ -77,10 +76,10 @@ void draw_path(Ui& ui, State& state) {
   if (button(ui, "Browse…", "export.browse", false, -1)) {
     browse(state, BrowsePurpose::ExportPath);
   }
-  ask_for_one_array(state);
+  check_single_array(state);
   const std::vector<ExportFormat>& formats = export_formats();
   const ExportFormat* chosen = export_format(dialog.path);
-  const std::string& refusal = dialog.one_array.refusal;
+  const std::string& refusal = dialog.single_array.refusal;
   std::vector<std::string> help;
   for (const ExportFormat& format : formats) {
     help.push_back(format.summary + (format.is_one_array ? refusal : ""));
@@ -99,13 +98,13 @@ void draw_path(Ui& ui, State& state) {
   mark(ui, "export.folder");
 }
 
-// What the picture is for; none where it has sizes of its own.
+// Intended use; none if the sizes match no preset.
 void draw_presets(Ui& ui, ExportDialog& dialog) {
   ImGui::TextUnformatted("For");
   std::vector<Segment> choices;
   int chosen = -1;
   for (const PicturePreset& preset : picture_presets()) {
-    if (holds(preset, dialog.picture)) chosen = static_cast<int>(choices.size());
+    if (matches_preset(preset, dialog.picture)) chosen = static_cast<int>(choices.size());
     choices.push_back({preset.label.c_str(), preset.summary.c_str(), preset.id.c_str()});
   }
   const int clicked = segments(ui, "export.for", choices, chosen);
@@ -114,7 +113,7 @@ void draw_presets(Ui& ui, ExportDialog& dialog) {
   dialog.inches = true;
 }
 
-// A text that is drawn, the picture's own where none is typed, or left out.
+// A switch and text of a figure element; the generated text if the field is empty.
 void draw_words(Ui& ui, const char* label, const std::string& id, bool& drawn, std::string& text,
                 const char* own) {
   ImGui::PushID(id.c_str());
@@ -131,17 +130,16 @@ void draw_words(Ui& ui, const char* label, const std::string& id, bool& drawn, s
 void draw_parts(Ui& ui, ExportDialog& dialog) {
   FigureParts& parts = dialog.picture.parts;
   ImGui::TextUnformatted("Parts");
-  draw_words(ui, "Title", "export.title", parts.title, parts.title_text,
-             "as the picture calls itself");
+  draw_words(ui, "Title", "export.title", parts.title, parts.title_text, "the picture's own title");
   draw_words(ui, "Caption", "export.caption", parts.caption, parts.caption_text,
-             "what it shows, and how it was made");
+             "content and settings of the picture");
   ImGui::Checkbox("Tokens", &parts.tokens);
   mark(ui, "export.tokens");
-  hint(ui, "The tokens along the sides of maps.");
+  hint(ui, "Token labels along the sides of maps.");
   ImGui::SameLine(0, ui.px(20));
   ImGui::Checkbox("Colour bar", &parts.colour_bar);
   mark(ui, "export.colour_bar");
-  hint(ui, "The key from colours to numbers: where several maps have the same, one is enough.");
+  hint(ui, "Legend of the colours: one is enough if several maps share it.");
 }
 
 void draw_theme(Ui& ui, ExportDialog& dialog) {
@@ -152,20 +150,20 @@ void draw_theme(Ui& ui, ExportDialog& dialog) {
                                picture.dark ? 1 : 0);
   if (clicked >= 0) {
     picture.dark = clicked == 1;
-    dialog.themed = true;
+    dialog.has_own_theme = true;
   }
   ImGui::Checkbox("Transparent", &picture.transparent);
   mark(ui, "export.transparent");
-  hint(ui, "Nothing behind the picture: for slides and posters with a ground of their own.");
+  hint(ui, "No background: for slides and posters that have their own.");
 }
 
-// A field for a number, one of a row, with its label above. It shows value × factor.
+// A numeric field in a row, with its label above. Shows value × factor.
 struct NumberField {
   const char* label;
   const char* help;
   double& value;
   double factor;
-  double least, most;  // of the value
+  double min_value, max_value;  // of the value
   bool may_be_zero;
   const char* format;
   const char* id;
@@ -182,34 +180,33 @@ void draw_field(Ui& ui, const NumberField& field) {
   if (!changed) return;
   const double value = shown / field.factor;
   const bool zero = field.may_be_zero && !(value > 0);
-  field.value = zero ? 0 : std::clamp(value, field.least, field.most);
+  field.value = zero ? 0 : std::clamp(value, field.min_value, field.max_value);
 }
 
 void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
   PictureOptions& picture = dialog.picture;
   ImGui::TextUnformatted("Size");
-  const int unit =
-      segments(ui, "export.unit",
-               {{"Pixels", "Sizes in pixels; the scale says how many are a unit.", "px"},
-                {"Inches", "Sizes in print, with dots per inch.", "in"}},
-               dialog.inches ? 1 : 0);
+  const int unit = segments(ui, "export.unit",
+                            {{"Pixels", "Sizes in pixels; the scale is in pixels per unit.", "px"},
+                             {"Inches", "Sizes in print, with dots per inch.", "in"}},
+                            dialog.inches ? 1 : 0);
   if (unit >= 0) dialog.inches = unit == 1;
   const double side = dialog.inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
   const char* number = dialog.inches ? "%.2f" : "%.0f";
   const NumberField fields[] = {
-      {"Width", "Of the whole picture.", picture.width, side, kLeastSide, kMostSide, false, number,
-       "export.width"},
-      {"Height", "Of the whole picture; 0 is as high as it needs.", picture.height, side,
-       kLeastSide, kMostSide, true, picture.height > 0 ? number : "as needed", "export.height"},
+      {"Width", "Width of the whole picture.", picture.width, side, kMinSide, kMaxSide, false,
+       number, "export.width"},
+      {"Height", "Height of the whole picture; 0: as needed.", picture.height, side, kMinSide,
+       kMaxSide, true, picture.height > 0 ? number : "as needed", "export.height"},
       dialog.inches
           ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
-                        PictureOptions::kUnitsPerInch, kLeastPixels, kMostPixels, false, "%.0f",
+                        PictureOptions::kUnitsPerInch, kMinPixels, kMaxPixels, false, "%.0f",
                         "export.scale", pixels}
-          : NumberField{"Scale", "Pixels for each unit, for PNG: how large letters are drawn.",
-                        picture.scale, 1, kLeastPixels, kMostPixels, false, "%.2f", "export.scale",
+          : NumberField{"Scale", "For PNG: pixels per unit, which determine the size of letters.",
+                        picture.scale, 1, kMinPixels, kMaxPixels, false, "%.2f", "export.scale",
                         pixels},
-      {"Font size", "Of labels, in points: 10 is usual in print, more for slides.",
-       picture.font_size, kPoint, kLeastFont, kMostFont, false, "%.4g", "export.font_size"},
+      {"Font size", "Size of labels in points: 10 is usual in print, more for slides.",
+       picture.font_size, kPoint, kMinFont, kMaxFont, false, "%.4g", "export.font_size"},
   };
   constexpr int kFields = std::size(fields);
   const float gap = ui.px(8);
@@ -239,21 +236,22 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
   }
 }
 
-// What has become of a file, whether or not the dialog is still open.
-void take_job(State& state) {
+// Handles a finished export, even if the dialog was closed.
+void finish_job(State& state) {
   ExportDialog& dialog = state.exporting;
-  if (dialog.job == nullptr || !dialog.job->over()) return;
-  const bool cancelled = dialog.job->cancelled();
+  if (dialog.job == nullptr || !dialog.job->is_finished()) return;
+  const bool was_cancelled = dialog.job->was_cancelled();
   dialog.problem = dialog.job->problem();
-  if (dialog.problem.empty() && !cancelled) {
+  if (dialog.problem.empty() && !was_cancelled) {
     std::error_code ignored;
     const std::filesystem::path written = std::filesystem::absolute(dialog.job->path(), ignored);
     const bool several = is_numbered(written);
     state.settings.export_folder = written.parent_path().string();
-    state.say("Wrote " + numbered(written, 0).string() + (several ? " and those after it." : "."));
+    state.notify("Wrote " + numbered(written, 0).string() +
+                 (several ? " and the following files." : "."));
     dialog.open = false;
   } else if (!dialog.problem.empty() && !dialog.open) {
-    state.complain(dialog.problem);
+    state.report_error(dialog.problem);
   }
   dialog.job.reset();
 }
@@ -262,7 +260,7 @@ void take_job(State& state) {
 bool draw_job(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   if (dialog.job == nullptr) return false;
-  // A moving picture knows how far it is; for one picture it is enough to say that it comes.
+  // Animations report progress; a single picture is written in one go.
   if (is_movie(export_format(dialog.job->path()))) {
     ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
   } else {
@@ -273,17 +271,17 @@ bool draw_job(Ui& ui, State& state) {
   return true;
 }
 
-// Whether the button has to be pressed once more, since a file would be lost.
+// True if the button must be pressed again to replace a file.
 bool asks_to_replace(const ExportDialog& dialog) {
-  return !dialog.path.empty() && dialog.replaced == dialog.path;
+  return !dialog.path.empty() && dialog.overwrite_path == dialog.path;
 }
 
-// What a moving picture needs while it is written.
-struct Moving {
+// Data that must live while an animation is written.
+struct AnimationExport {
   ExperimentRun run;
   FrameSequence frames;
-  Moving(const BackendProvider& backends, const Experiment& experiment, const Traces& traces,
-         const FrameOptions& options)
+  AnimationExport(const BackendProvider& backends, const Session& experiment, const Traces& traces,
+                  const FrameOptions& options)
       : run(backends ? backends : cpu_only()), frames(experiment, traces, options, run) {}
 };
 
@@ -294,10 +292,10 @@ struct Task {
 
 Task task(const State& state) {
   const ExportDialog& dialog = state.exporting;
-  if (state.trace == nullptr) throw InputError("There is no picture to export.");
-  const Experiment experiment = state.shown_experiment();
+  if (state.trace == nullptr) throw InputError("There is nothing to export.");
+  const Session experiment = state.shown_experiment();
   Traces traces(state.trace);
-  traces.findings = state.findings.with(state.beside);
+  traces.findings = state.findings.with(state.background_findings);
   if (!is_movie(export_format(dialog.path))) {
     check_export_name(dialog.path);
     return {[path = dialog.path, experiment, traces, picture = dialog.picture](const auto&,
@@ -306,7 +304,8 @@ Task task(const State& state) {
     }};
   }
   check_frames_name(dialog.path);
-  const auto moving = std::make_shared<Moving>(dialog.backends, experiment, traces, dialog.frames);
+  const auto moving =
+      std::make_shared<AnimationExport>(dialog.backends, experiment, traces, dialog.frames);
   return {[path = dialog.path, moving, picture = dialog.picture](const auto& progress,
                                                                  const Stop& stop) {
             write_frames(path, moving->frames, picture, progress, stop);
@@ -322,25 +321,25 @@ bool any_exists(const std::filesystem::path& path, int files) {
   return false;
 }
 
-void accept(State& state) {
+void start_export(State& state) {
   ExportDialog& dialog = state.exporting;
   dialog.problem.clear();
   const bool asked = asks_to_replace(dialog);
-  dialog.replaced.clear();
+  dialog.overwrite_path.clear();
   try {
     Task next = task(state);
     if (asked || !any_exists(dialog.path, next.files)) {
       dialog.job = std::make_shared<ExportJob>(dialog.path, std::move(next.write));
       return;
     }
-    dialog.replaced = dialog.path;
+    dialog.overwrite_path = dialog.path;
   } catch (const std::exception& e) {
     dialog.problem = e.what();
   }
   dialog.focus_name = true;
 }
 
-// All but the preview.
+// Everything except the preview.
 void draw_settings(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   draw_path(ui, state);
@@ -360,14 +359,14 @@ void draw_settings(Ui& ui, State& state) {
   const bool replaces = asks_to_replace(dialog);
   if (replaces) {
     ImGui::TextColored(ui.look->warning, is_numbered(dialog.path)
-                                             ? "Such files exist. Click again to replace them."
+                                             ? "These files exist. Click again to replace them."
                                              : "This file exists. Click again to replace it.");
   }
   ImGui::Dummy({0, ui.px(4)});
   if (draw_job(ui, state)) return;
   const bool enter = take_key(ui, "Enter");
   if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter) {
-    accept(state);
+    start_export(state);
   }
   ImGui::SameLine();
   if (button(ui, "Cancel", "export.cancel", false, ui.px(100))) dialog.open = false;
@@ -376,17 +375,17 @@ void draw_settings(Ui& ui, State& state) {
 }  // namespace
 
 void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
-  take_job(state);
+  finish_job(state);
   ExportDialog& dialog = state.exporting;
-  // While the browser picks the file, it has the stage.
+  // Hidden while the browser is open.
   bool open =
       dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
   const float screen = ImGui::GetMainViewport()->WorkSize.x;
-  // Also of numbers, which are the picture's: the dialog stays as it is while a name is typed.
-  const bool beside = screen >= ui.px(kSettings + kLeastPreview + 60);
+  // Also for formats of numbers, so that the dialog's size is stable while a name is typed.
+  const bool beside = screen >= ui.px(kSettings + kMinPreview + 60);
   const double preview =
-      beside ? std::min(kMostPreview, static_cast<double>(screen / ui.px(1)) - kSettings - 60) : 0;
+      beside ? std::min(kMaxPreview, static_cast<double>(screen / ui.px(1)) - kSettings - 60) : 0;
   if (!begin_dialog(ui, "Export", open, kSettings + preview)) {
     if (was_open) dialog.open = false;
     return;

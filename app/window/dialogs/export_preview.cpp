@@ -10,19 +10,19 @@ namespace attnscope::window {
 
 namespace {
 
-// Why there is none: what was not kept is computed when the file is written.
+// Reason for a missing preview: weights that were not kept are only computed for the file.
 std::string refusal(const State& state) {
-  if (state.trace == nullptr) return "There is no picture to export.";
-  const auto kept = [](const AttentionTap& tap) { return tap.kept(); };
+  if (state.trace == nullptr) return "There is nothing to export.";
+  const auto kept = [](const AttentionTap& tap) { return tap.is_kept(); };
   if (!std::ranges::all_of(state.trace->attention, kept)) {
-    return "The map of a text this long is computed when the file is written.";
+    return "For a text of this length, the map is computed when the file is written.";
   }
   return "";
 }
 
 void lay_out(const State& state, ExportPreview& preview, const PictureOptions& options) {
-  const Experiment experiment = state.shown_experiment();
-  const Findings findings = state.findings.with(state.beside);
+  const Session experiment = state.shown_experiment();
+  const Findings findings = state.findings.with(state.background_findings);
   if (preview.of == state.trace && preview.experiment == experiment && preview.options == options &&
       preview.findings == findings) {
     return;
@@ -41,7 +41,7 @@ void lay_out(const State& state, ExportPreview& preview, const PictureOptions& o
   }
 }
 
-// Squares such as drawing programs have behind what is transparent.
+// Checkerboard behind transparent pictures, as in drawing programs.
 void draw_ground(Ui& ui, ImVec2 at, ImVec2 end, const PictureOptions& options) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const Theme& theme = options.dark ? Theme::dark() : Theme::light();
@@ -70,7 +70,7 @@ void draw_ground(Ui& ui, ImVec2 at, ImVec2 end, const PictureOptions& options) {
   draw.AddRect({at.x - 1, at.y - 1}, {end.x + 1, end.y + 1}, packed(ui.look->line));
 }
 
-std::string size_words(const DisplayList& list) {
+std::string size_text(const DisplayList& list) {
   const auto inches = [](double units) { return brief(units / PictureOptions::kUnitsPerInch, 3); };
   return inches(list.width) + " × " + inches(list.height) + " inches";
 }
@@ -113,19 +113,17 @@ void draw_export_preview(Ui& ui, State& state, Painter& painter, float width, fl
   mark(ui, "export.preview");
   ImGui::PopStyleColor();
   ImGui::BeginChild("how", {ui.px(210), ImGui::GetFrameHeight()});
-  const int clicked = segments(ui, "export.preview.size",
-                               {{"True size",
-                                 "As large as in print, where the screen has 96 dots per inch for "
-                                 "each step of its scale.",
-                                 "true"},
-                                {"Whole", "All of it, smaller where it must be.", "whole"}},
-                               preview.whole ? 1 : 0);
+  const int clicked = segments(
+      ui, "export.preview.size",
+      {{"True size", "As in print, on a screen with 96 dots per inch times its scale.", "true"},
+       {"Whole", "Reduced to fit, if necessary.", "whole"}},
+      preview.whole ? 1 : 0);
   if (clicked >= 0) preview.whole = clicked == 1;
   ImGui::EndChild();
   if (list.width > 0) {
     ImGui::SameLine(0, ui.px(12));
     ImGui::AlignTextToFramePadding();
-    ImGui::TextColored(ui.look->faint, "%s", size_words(list).c_str());
+    ImGui::TextColored(ui.look->faint, "%s", size_text(list).c_str());
   }
   ImGui::EndChild();
 }

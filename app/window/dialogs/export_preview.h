@@ -1,4 +1,4 @@
-// What an export will look like, beside its settings.
+// Export preview, next to its settings.
 #pragma once
 
 #include "app/window/state.h"
@@ -7,8 +7,8 @@
 
 namespace attnscope::window {
 
-// Laid out anew where something of it changed, as the file is: at its true size on the screen, to
-// be scrolled, or the whole of it. Kept in the dialog's state.
+// Laid out again if an input changed, exactly as for the file: at true size with scrolling, or
+// fitted. Kept in the dialog's state.
 void draw_export_preview(Ui& ui, State& state, Painter& painter, float width, float height);
 
 }  // namespace attnscope::window

@@ -19,33 +19,32 @@ Words words(BrowsePurpose purpose) {
   switch (purpose) {
     case BrowsePurpose::OpenFile:
       return {"Open", "Open",
-              "A session or lesson (.json), a text, tensors (.npy, .npz, .safetensors), or a "
-              "picture that "
-              "attnscope wrote."};
+              "A session or lesson (.json), a text, an image, tensors (.npy, .npz, .safetensors), "
+              "or a picture exported by attnscope."};
     case BrowsePurpose::OpenModel:
       return {"Open model folder", "Use this folder",
               "A folder with config.json, model.safetensors and tokenizer files."};
     case BrowsePurpose::OpenStore:
-      return {"Open store", "Use this store",
-              "Contexts with what followed them (.safetensors), as attnscope datastore writes."};
+      return {"Open datastore", "Use this datastore",
+              "Contexts with their next tokens (.safetensors), written by attnscope datastore."};
     case BrowsePurpose::OpenTexts:
-      return {"Texts to measure heads over", "Measure", "A text file; blank lines part its texts."};
+      return {"Texts for head statistics", "Measure", "A text file; blank lines separate texts."};
     case BrowsePurpose::OpenMask:
       return {"Open mask", "Paint this",
-              "A matrix (.npy), a picture with a pixel a pair, white where it is allowed, or a "
-              "text with a line of 0 and 1 for each query."};
+              "A matrix (.npy), an image with one pixel per pair (white: allowed), or a text with "
+              "a line of 0 and 1 per query."};
     case BrowsePurpose::OpenEdges:
       return {"Open edges", "Draw these",
-              "A text with an edge a line, 0 1 or 0 -> 1, pairs in .json, or a matrix (.npy)."};
+              "A text with one edge per line, 0 1 or 0 -> 1, pairs in .json, or a matrix (.npy)."};
     case BrowsePurpose::CalibrationText:
-      return {"Text to calibrate on", "Use this text",
+      return {"Calibration text", "Use this text",
               "A text file that the model was not trained on."};
     case BrowsePurpose::SaveSession:
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:
       return {"Picture file", "Choose",
-              "The ending decides the format: .png, .svg, .pdf, .csv, .npy, .safetensors or "
-              ".gif; NAME-%03d.png is a picture of each frame."};
+              "The extension determines the format: .png, .svg, .pdf, .csv, .npy, .safetensors or "
+              ".gif; NAME-%03d.png writes one picture per frame."};
   }
   return {"", "", ""};
 }
@@ -69,7 +68,7 @@ void draw_path(Ui& ui, FileBrowser& browser) {
   ImGui::BeginDisabled(above == browser.folder);
   if (button(ui, "↑", "browser.up")) enter_folder(browser, above);
   ImGui::EndDisabled();
-  hint(ui, "The folder above.");
+  hint(ui, "Parent folder.");
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(on_screen(browser.folder.string()).c_str());
@@ -81,7 +80,7 @@ void draw_entries(Ui& ui, State& state, float height) {
   ImGui::BeginChild("entries", {0, height}, true);
   std::string entered;
   for (const FileEntry& entry : browser.entries) {
-    if (!is_offered(browser, entry)) continue;
+    if (!is_listed(browser, entry)) continue;
     const std::string shown = on_screen(entry.name) + (entry.folder ? "/" : "");
     ImGui::PushID(entry.name.c_str());
     if (ImGui::Selectable(shown.c_str(), entry.name == browser.name,
@@ -93,7 +92,7 @@ void draw_entries(Ui& ui, State& state, float height) {
       }
     }
     mark(ui, "browser.entry." + entry.name);
-    if (browser.arrows && entry.name == browser.name && !ImGui::IsItemVisible()) {
+    if (browser.scrolls_to_name && entry.name == browser.name && !ImGui::IsItemVisible()) {
       ImGui::SetScrollHereY();
     }
     if (!entry.folder) {
@@ -103,8 +102,8 @@ void draw_entries(Ui& ui, State& state, float height) {
     }
     ImGui::PopID();
   }
-  if (browser.entries.empty()) faint(ui, "Nothing in here.");
-  browser.arrows = false;
+  if (browser.entries.empty()) faint(ui, "Empty folder.");
+  browser.scrolls_to_name = false;
   ImGui::EndChild();
   ImGui::PopStyleColor();
   if (entered.empty()) return;
@@ -114,11 +113,11 @@ void draw_entries(Ui& ui, State& state, float height) {
     browser.name.clear();
     enter_folder(browser, path);
   } else {
-    accept_browsed(state);
+    accept_browser(state);
   }
 }
 
-// What stands below the name: why it cannot be used, or a question; often nothing.
+// Error or question below the name; often empty.
 std::string message(const FileBrowser& browser) {
   if (!browser.problem.empty()) return browser.problem;
   return browser.confirm ? "This file exists. Click or press Return again to replace it." : "";
@@ -134,7 +133,7 @@ void draw_file_browser(Ui& ui, State& state) {
   draw_path(ui, browser);
   const int step = (take_key(ui, "Down") ? 1 : 0) - (take_key(ui, "Up") ? 1 : 0);
   if (step != 0) {
-    step_entry(browser, step);
+    select_neighbour(browser, step);
     refill_field();
   }
   const std::string shown = on_screen(message(browser));
@@ -151,7 +150,7 @@ void draw_file_browser(Ui& ui, State& state) {
   const bool enter = take_key(ui, "Enter");
   if (button(ui, browser.confirm ? "Replace" : say.accept, "browser.accept", true, ui.px(140)) ||
       enter) {
-    accept_browsed(state);
+    accept_browser(state);
   }
   ImGui::SameLine();
   if (button(ui, "Cancel", "browser.cancel", false, ui.px(100))) browser.open = false;

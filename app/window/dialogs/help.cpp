@@ -14,20 +14,20 @@ struct Gesture {
   const char* gesture;
   const char* effect;
 };
-// What is no action: the mouse's work.
+// Mouse gestures, which are not actions.
 constexpr Gesture kGestures[] = {
     {"Drag", "moves the map"},
     {"Wheel", "zooms at the pointer"},
     {"Double click", "shows the whole map"},
     {"Click on a small map", "opens it"},
-    {"Click on a number", "types it"},
-    {"Right click on a cell", "pins its row and column; again, or Escape, lets go"},
+    {"Click on a number", "edits it as text"},
+    {"Right click on a cell", "pins its row and column; again, or Escape, unpins"},
     {"Right click on a label", "pins that row or column alone"},
-    {"Right click on a control", "above the picture: brings its default back"},
+    {"Right click on a control", "above the picture: restores its default"},
     {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},
     {"Click in Intervene", "switches heads off, forbids or forces pairs"},
-    {"Hold Shift", "shows B in place of A"},
-    {"Drop a file", "opens a session, lesson, text, picture, tensors or model folder"},
+    {"Hold Shift", "shows B instead of A"},
+    {"Drop a file", "opens a session, lesson, text, image, tensors or model folder"},
 };
 
 void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float column) {
@@ -44,10 +44,10 @@ std::string keys_of(const Action& a) {
   return keys;
 }
 
-// Where what keys do begins: behind so many units, or on stage, which is narrow, behind the longest
-// of these menus.
+// Start of the column with labels: fixed, or in a narrow presentation after the longest key of
+// these menus.
 float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
-  constexpr double kRoomy = 320, kBehind = 34;  // counted from the border
+  constexpr double kRoomy = 320, kBehind = 34;  // including the border
   if (ImGui::GetContentRegionAvail().x >= ui.px(kRoomy)) return ui.px(kKeyColumn);
   float widest = 0;
   for (const Action& a : actions()) {
@@ -72,8 +72,8 @@ void draw_help(Ui& ui, State& state) {
     ImGui::TableNextColumn();
     draw_menu_keys(ui, Menu::View, key_column(ui, {Menu::View}), true);
     ImGui::TableNextColumn();
-    const float middle = key_column(ui, {Menu::File, Menu::Edit, Menu::Look});
-    for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look}) {
+    const float middle = key_column(ui, {Menu::File, Menu::Edit, Menu::Window});
+    for (const Menu menu : {Menu::File, Menu::Edit, Menu::Window}) {
       draw_menu_keys(ui, menu, middle, menu == Menu::File);
     }
     ImGui::TableNextColumn();
@@ -91,9 +91,8 @@ void draw_about(Ui& ui, State& state) {
             "A laboratory for transformer attention: pick a variant and a positional encoding, "
             "type a text, and see what the model attends to, why, and what it costs.");
   faint(ui,
-        "The equations follow the articles that the right panel names for each variant and "
-        "encoding.");
-  faint(ui, "Drawn by " + (state.gpu.empty() ? std::string("OpenGL") : state.gpu) + ".");
+        "The equations follow the papers cited in the right panel for each variant and encoding.");
+  faint(ui, "Renderer: " + (state.gpu.empty() ? std::string("OpenGL") : state.gpu) + ".");
   ImGui::Dummy({0, ui.px(4)});
   if (button(ui, "Close", "about.close", true, ui.px(110))) state.about_open = false;
   end_dialog();

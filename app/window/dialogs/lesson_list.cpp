@@ -7,16 +7,16 @@ namespace attnscope::window {
 
 namespace {
 
-// The arrow keys go up and down; at first the lesson that goes on is chosen. True when it changed.
+// Arrow keys change the selection, initially the running lesson. True if it changed.
 bool choose_by_keys(Ui& ui, LessonState& now, bool appearing) {
   const int before = now.chosen;
   if (appearing) {
-    const auto on = std::ranges::find(now.all, now.lesson ? now.lesson->id : "", &Lesson::id);
-    now.chosen = on != now.all.end() ? static_cast<int>(on - now.all.begin()) : 0;
+    const auto on = std::ranges::find(now.lessons, now.lesson ? now.lesson->id : "", &Lesson::id);
+    now.chosen = on != now.lessons.end() ? static_cast<int>(on - now.lessons.begin()) : 0;
   }
   if (take_key(ui, "Down")) ++now.chosen;
   if (take_key(ui, "Up")) --now.chosen;
-  now.chosen = std::clamp(now.chosen, 0, std::max(static_cast<int>(now.all.size()) - 1, 0));
+  now.chosen = std::clamp(now.chosen, 0, std::max(static_cast<int>(now.lessons.size()) - 1, 0));
   return appearing || now.chosen != before;
 }
 
@@ -30,16 +30,16 @@ void draw_lesson_list(Ui& ui, State& state) {
   const bool moved = choose_by_keys(ui, now, ImGui::IsWindowAppearing());
   const bool enter = take_key(ui, "Enter");
   ImGui::BeginChild("list", {0, 0});
-  for (std::size_t i = 0; i < now.all.size(); ++i) {
-    const Lesson& lesson = now.all[i];
+  for (std::size_t i = 0; i < now.lessons.size(); ++i) {
+    const Lesson& lesson = now.lessons[i];
     const bool chosen = static_cast<int>(i) == now.chosen;
     ImGui::PushID(lesson.id.c_str());
     const ImVec2 at = ImGui::GetCursorPos();
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
     const ImVec2 extent = ImGui::CalcTextSize(lesson.summary.c_str(), nullptr, false, wrap);
     const float height = extent.y + ImGui::GetTextLineHeight() + ui.px(22);
-    // Only the chosen row is lit, and the pointer chooses when it moves: after a key it may rest on
-    // another.
+    // Only the selected row is highlighted; the pointer selects only when it moves, since it may
+    // rest on another row while keys are used.
     ImGui::PushStyleColor(ImGuiCol_HeaderHovered,
                           ImGui::GetStyleColorVec4(chosen ? ImGuiCol_Header : ImGuiCol_ChildBg));
     const bool clicked = ImGui::Selectable("##open", chosen, 0, {0, height});

@@ -7,14 +7,14 @@ namespace attnscope::window {
 
 namespace {
 
-// One command: its label, its menu, and its key at the right. True when clicked.
+// An action: label, menu, and key at the right. True when clicked.
 bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool chosen) {
   ImGui::BeginDisabled(!enabled);
   ImGui::PushID(a.id.c_str());
   const bool clicked =
       ImGui::Selectable("##row", chosen, 0, {0, ImGui::GetTextLineHeight() * 1.3F});
   mark(ui, "palette." + a.id);
-  hint(ui, help_of(a, state));
+  hint(ui, help_text(a, state));
   ImGui::PopID();
   const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
   const float y = least.y + (most.y - least.y - ImGui::GetTextLineHeight()) / 2;
@@ -47,10 +47,9 @@ void draw_palette(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Commands", palette.open, 520, 460)) return;
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);
-  const bool changed =
-      text_field(ui, "##typed", palette.typed, "palette.typed", "What do you want to do?");
+  const bool changed = text_field(ui, "##typed", palette.typed, "palette.typed", "Search commands");
   const std::vector<const Action*> found = matching_actions(palette.typed);
-  if (changed) {  // the first that can be run
+  if (changed) {  // the first enabled one
     const auto first =
         std::ranges::find_if(found, [&](const Action* a) { return a->enabled(state); });
     palette.chosen = first == found.end() ? 0 : static_cast<int>(first - found.begin());
@@ -68,7 +67,7 @@ void draw_palette(Ui& ui, State& state) {
     if (chosen && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     if (enabled && (clicked || (chosen && enter))) run = &a;
   }
-  if (found.empty()) faint(ui, "No command of this name.");
+  if (found.empty()) faint(ui, "No matching command.");
   ImGui::EndChild();
   if (run != nullptr) {
     palette.open = false;

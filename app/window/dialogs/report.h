@@ -1,5 +1,4 @@
-// Says in files what the window shows, so that tests know where to click, when it is idle, and
-// what it looks like.
+// Reports the window's contents to files: tests learn widget positions, idleness and pixels.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,8 @@ class Report {
   void begin_frame() { boxes_.clear(); }
   void box(std::string_view id, const Box& box);
   void screenshot(Image image) { screenshot_ = std::move(image); }  // of the frame just drawn
-  // Writes `facts` with the boxes as {"widgets": {ID: [x, y, width, height]}} and a checksum of
-  // the pixels in the box "picture"; the screenshot beside it, with ".png" added to the name.
+  // Writes `facts` with the boxes as {"widgets": {ID: [x, y, width, height]}} and a checksum of the
+  // pixels in the box "picture"; writes the screenshot to the same name with ".png" appended.
   void write(Json facts) const;
 
  private:

@@ -4,45 +4,45 @@
 #include <array>
 #include <string>
 
-#include "app/window/surprise.h"
+#include "app/window/salient_pairs.h"
 
 namespace attnscope::window {
 
 namespace {
 
-struct Stop {
+struct TourStop {
   const char* title;
   const char* text;
-  ImVec4 Places::*place;
+  ImVec4 PanelBoxes::*place;
 };
-constexpr std::array<Stop, 5> kStops = {{
+constexpr std::array<TourStop, 5> kStops = {{
     {"Look",
-     "Each row is a token that looks, each column one that it looks at: the brighter the cell, the "
-     "more it takes from there. Tabs show the same run in other ways; keys 1 to 9 open the first "
-     "nine. Drag to move, turn the wheel to zoom. “[” and “]” go through the layers, “,” and “.” "
-     "through the heads.",
-     &Places::picture},
+     "Each row is a query token, each column a key token: the brighter the cell, the more the "
+     "query attends to the key. Tabs show the same run in other views; keys 1 to 9 open the first "
+     "nine. Drag to move, use the wheel to zoom. “[” and “]” change the layer, “,” and “.” the "
+     "head.",
+     &PanelBoxes::picture},
     {"Type here",
-     "Everything is about this text. Type or paste your own, or pick a sample: the picture follows "
-     "as you type.",
-     &Places::text},
-    {"Choose what is computed",
+     "All views show this text. Type or paste your own, or pick a sample: the picture updates as "
+     "you type.",
+     &PanelBoxes::text},
+    {"Choose the computation",
      "The model, the attention variant, the positional encoding and their parameters. Move a "
-     "slider and watch the picture. What cannot be combined says why.",
-     &Places::choices},
+     "slider and watch the picture. Incompatible choices state the reason.",
+     &PanelBoxes::choices},
     {"Ask why",
      "Point at a cell: here are its two tokens, its weight, and the rule and the equation behind "
      "it.",
-     &Places::explanation},
-    {"Keep it, or learn more",
-     "Ctrl+E writes the picture for a paper, Ctrl+S the whole session. Ctrl+P finds any command, "
+     &PanelBoxes::explanation},
+    {"Save, or learn more",
+     "Ctrl+E exports the picture for a paper, Ctrl+S saves the session. Ctrl+P finds any command, "
      "and the Help menu has lessons and this tour.",
-     &Places::menu},
+     &PanelBoxes::menu},
 }};
 
 constexpr double kPadding = 18, kPaddingAbove = 14;  // units
 
-// Everything but the place, darker.
+// Dims everything except the place.
 void draw_shade(const Ui& ui, const ImVec4& place) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const ImVec2 end(screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y);
@@ -53,7 +53,7 @@ void draw_shade(const Ui& ui, const ImVec4& place) {
                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 shade = IM_COL32(10, 14, 20, 120);
-  draw.PushClipRectFullScreen();  // over the window's padding, too
+  draw.PushClipRectFullScreen();  // including the window's padding
   draw.AddRectFilled(screen.Pos, {end.x, place.y}, shade);
   draw.AddRectFilled({screen.Pos.x, place.w}, end, shade);
   draw.AddRectFilled({screen.Pos.x, place.y}, {place.x, place.w}, shade);
@@ -64,24 +64,25 @@ void draw_shade(const Ui& ui, const ImVec4& place) {
   ImGui::End();
 }
 
-// The width of the card: it covers none of the place where a narrower one fits beside it.
+// The card's width: avoids covering the place if a narrower card fits next to it.
 float card_width(const Ui& ui, const ImVec4& place, float gap) {
-  constexpr double kMost = 340, kLeast = 220;  // units
+  constexpr double kMaxWidth = 340, kMinWidth = 220;  // units
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float left = place.x - screen.Pos.x, right = screen.Pos.x + screen.Size.x - place.z;
   const float room = std::max(left, right) - 2 * gap;
-  return room < ui.px(kLeast) ? ui.px(kMost) : std::min(room, ui.px(kMost));
+  return room < ui.px(kMinWidth) ? ui.px(kMaxWidth) : std::min(room, ui.px(kMaxWidth));
 }
 
-// With what there is to be seen in the picture.
-std::string words_of(const Stop& stop, const State& state) {
-  const StrikingPair* pair = stop.place == &Places::picture ? noticed(state) : nullptr;
+// The text, with the marked pair if the stop is the picture.
+std::string stop_text(const TourStop& stop, const State& state) {
+  const SalientPair* pair =
+      stop.place == &PanelBoxes::picture ? shown_salient_pair(state) : nullptr;
   if (pair == nullptr) return stop.text;
   return std::string(stop.text) + " Marked now: " + on_screen(sentence(*pair)) +
-         ". The key U goes to the next such pair.";
+         ". Key U shows the next such pair.";
 }
 
-// Its height for this text: narrow cards have more lines.
+// Height for the text at the card's width.
 float card_height(const Ui& ui, const std::string& words, float inner) {
   ImGui::PushFont(ui.fonts.title);
   const float title = ImGui::GetTextLineHeightWithSpacing();
@@ -91,7 +92,7 @@ float card_height(const Ui& ui, const std::string& words, float inner) {
   return std::max(ui.px(190), title + text + button + 2 * ui.px(kPaddingAbove));
 }
 
-// Beside the place, where there is room for it.
+// Position next to the place, if there is room.
 ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float right = screen.Pos.x + screen.Size.x - gap,
@@ -99,7 +100,7 @@ ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
   ImVec2 at(place.z + gap, place.y + gap);
   if (at.x + size.x > right + 1) at.x = place.x - gap - size.x;
   if (at.x < screen.Pos.x + gap - 1)
-    at = {place.x + gap, place.w + gap};  // below: it is as wide as the window
+    at = {place.x + gap, place.w + gap};  // below: the place is as wide as the window
   at.x = std::min(at.x, right - size.x);
   at.y = std::min(at.y, bottom - size.y);
   return at;
@@ -107,21 +108,21 @@ ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
 
 }  // namespace
 
-void draw_tour(Ui& ui, State& state, const Places& places) {
+void draw_tour(Ui& ui, State& state, const PanelBoxes& places) {
   if (state.tour_stop < 0 || state.dialog_open()) return;
   const auto leave = [&] {
     state.tour_stop = -1;
     state.settings.tour_done = true;
   };
   const int last = static_cast<int>(kStops.size()) - 1;
-  const Stop& stop = kStops[static_cast<std::size_t>(std::min(state.tour_stop, last))];
+  const TourStop& stop = kStops[static_cast<std::size_t>(std::min(state.tour_stop, last))];
   const ImVec4& place = places.*stop.place;
   if (place.z <= place.x || take_key(ui, "Escape")) {
-    leave();  // the panels are hidden, or the person has had enough
+    leave();  // the panels are hidden, or the user leaves
     return;
   }
   draw_shade(ui, place);
-  const std::string words = words_of(stop, state);
+  const std::string words = stop_text(stop, state);
   const float gap = ui.px(14), width = card_width(ui, place, gap);
   const ImVec2 size(width, card_height(ui, words, width - 2 * ui.px(kPadding)));
   ImGui::SetNextWindowPos(beside(place, size, gap));

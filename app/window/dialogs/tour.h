@@ -1,5 +1,5 @@
-// The tour of the first start: five places of the window, pointed out one after the other. It
-// leaves the window usable and can be left at any time.
+// Introductory tour of the first start: points out five places of the window, which stays usable.
+// Can be left at any time.
 #pragma once
 
 #include "app/window/state.h"
@@ -7,11 +7,11 @@
 
 namespace attnscope::window {
 
-// Where the panels are, in pixels: left, top, right, bottom. Filled in by who draws them.
-struct Places {
+// Boxes of the panels in pixels: left, top, right, bottom. Set where they are drawn.
+struct PanelBoxes {
   ImVec4 text, choices, picture, explanation, menu;
 };
 
-void draw_tour(Ui& ui, State& state, const Places& places);
+void draw_tour(Ui& ui, State& state, const PanelBoxes& places);
 
 }  // namespace attnscope::window

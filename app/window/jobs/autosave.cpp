@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "core/base/file.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope::window {
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "autosave-", kSuffix = ".json";
 
-// The process that a file is named after; 0 when it is no such file.
-pid_t process_of(const std::string& name) {
+// The process id in a file's name; 0 for other files.
+pid_t process_id(const std::string& name) {
   if (name.size() <= kPrefix.size() + kSuffix.size()) return 0;
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return 0;
   const char* first = name.data() + kPrefix.size();
@@ -27,19 +27,19 @@ pid_t process_of(const std::string& name) {
   return error == std::errc() && end == last && process > 0 ? process : 0;
 }
 
-// A program's name; empty where the system does not say.
-std::string name_of(const std::string& process) {
+// A process's program name; empty if unknown.
+std::string program_name(const std::string& process) {
   std::ifstream file("/proc/" + process + "/comm");
   std::string name;
   std::getline(file, name);
   return name;
 }
 
-// Numbers are given again: by then, and surely after the machine has started anew, to others.
-bool runs(pid_t process) {
+// Process ids are reused, at the latest after a reboot, so the program's name must match.
+bool is_running(pid_t process) {
   if (kill(process, 0) != 0 && errno != EPERM) return false;
-  const std::string name = name_of(std::to_string(process));
-  return name.empty() || name == name_of("self");
+  const std::string name = program_name(std::to_string(process));
+  return name.empty() || name == program_name("self");
 }
 
 }  // namespace
@@ -48,15 +48,15 @@ Autosave::Autosave(std::filesystem::path folder) : folder_(std::move(folder)) {
   file_ = folder_ / (std::string(kPrefix) + std::to_string(getpid()) + std::string(kSuffix));
 }
 
-std::optional<std::filesystem::path> Autosave::abandoned() const {
+std::optional<std::filesystem::path> Autosave::abandoned_file() const {
   std::error_code failed;
   std::optional<std::filesystem::path> newest;
   std::filesystem::file_time_type newest_time;
   std::filesystem::directory_iterator files(folder_, failed);
   for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
     const std::filesystem::path& file = files->path();
-    const pid_t process = process_of(file.filename().string());
-    if (process == 0 || runs(process)) continue;
+    const pid_t process = process_id(file.filename().string());
+    if (process == 0 || is_running(process)) continue;
     std::error_code ignored;
     const auto time = std::filesystem::last_write_time(file, ignored);
     if (!newest || time > newest_time) {
@@ -67,7 +67,7 @@ std::optional<std::filesystem::path> Autosave::abandoned() const {
   return newest;
 }
 
-std::string Autosave::keep(const Experiment& experiment, double seconds) {
+std::string Autosave::save_if_due(const Session& experiment, double seconds) {
   if (!started_) {
     seen_ = experiment;
     started_ = true;
@@ -84,21 +84,21 @@ std::string Autosave::keep(const Experiment& experiment, double seconds) {
   } catch (const std::exception& e) {
     const bool first = !failed_;
     failed_ = true;
-    if (first) return std::string("The session is not being kept safe: ") + e.what();
+    if (first) return std::string("Autosave failed: ") + e.what();
   }
   return "";
 }
 
-std::string Autosave::leave(const Experiment& experiment) {
+std::string Autosave::save_now(const Session& experiment) {
   try {
     write(experiment);
     return "";
   } catch (const std::exception& e) {
-    return std::string("The session could not be kept: ") + e.what();
+    return std::string("The session could not be saved: ") + e.what();
   }
 }
 
-void Autosave::write(const Experiment& experiment) {
+void Autosave::write(const Session& experiment) {
   make_folder(folder_);
   save_session(file_, experiment);
   if (replaced_.empty()) return;

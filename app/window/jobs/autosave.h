@@ -1,12 +1,12 @@
-// Keeps the session safe: what was being done is on disk within two seconds, so that a crash or a
-// kill loses little; the next start offers it.
+// Autosave: changes are on disk within two seconds, so that a crash loses little; the next start
+// offers to restore them.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 
 namespace attnscope::window {
 
@@ -14,28 +14,29 @@ inline constexpr double kAutosaveSeconds = 1.5;
 
 class Autosave {
  public:
-  // Files lie in `folder`, one for each running program (named after its process).
+  // One file in `folder` for each running process (named by its id).
   explicit Autosave(std::filesystem::path folder);
 
-  // A file that a program which runs no longer has left behind.
-  std::optional<std::filesystem::path> abandoned() const;
-  // What was restored from it is to be kept here: it goes when that is written, or at a clean end.
-  void replace(std::filesystem::path abandoned) { replaced_ = std::move(abandoned); }
+  // A file left behind by a process that no longer runs.
+  std::optional<std::filesystem::path> abandoned_file() const;
+  // A restored file: deleted when its content is saved again, or by finish().
+  void replace(std::filesystem::path abandoned_file) { replaced_ = std::move(abandoned_file); }
 
-  // Call when the experiment may have changed; writes when the last change is old enough. Returns
-  // why it could not, once; else nothing.
-  std::string keep(const Experiment& experiment, double seconds);
-  // Writes at once, for a program that ends by a fault. Returns why it could not; else nothing.
-  std::string leave(const Experiment& experiment);
-  // When keep() wants to be called again; nothing when all is written.
+  // Call when the experiment may have changed; writes if the last change is old enough. Returns the
+  // error at the first failure; else an empty string.
+  std::string save_if_due(const Session& experiment, double seconds);
+  // Writes immediately, for a process that ends by a fault. Returns the error; else an empty
+  // string.
+  std::string save_now(const Session& experiment);
+  // Time of the next call of save_if_due(); nothing if all is written.
   std::optional<double> due() const;
-  void finish();  // a clean end: nothing to restore
+  void finish();  // clean exit: deletes the files
 
  private:
-  void write(const Experiment& experiment);
+  void write(const Session& experiment);
 
   std::filesystem::path folder_, file_, replaced_;
-  Experiment seen_;
+  Session seen_;
   std::optional<double> due_;
   bool started_ = false, failed_ = false;
 };

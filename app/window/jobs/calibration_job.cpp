@@ -20,7 +20,7 @@ CalibrationJob::CalibrationJob(CalibrationTask task) {
     } catch (const std::exception& e) {
       problem_ = e.what();
     }
-    over_ = true;
+    finished_ = true;
     glfwPostEmptyEvent();
   });
 }
@@ -34,7 +34,7 @@ void CalibrationJob::run(const CalibrationTask& task) {
   Checkpoint checkpoint = *model_store()->checkpoint(task.model);
   checkpoint.model = with_structure(checkpoint.model, task.structure);
   CalibrationRequest request = task.request;
-  request.method = task.method.value_or(usual_method(checkpoint.model.config));
+  request.method = task.method.value_or(default_method(checkpoint.model.config));
   const std::string text = task.text.empty() ? task.own_text : read_file(task.text);
   const std::string other = task.other.empty() ? "" : read_file(task.other);
   const auto take = [this](Calibration found, double share) {

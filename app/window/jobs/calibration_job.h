@@ -1,4 +1,4 @@
-// A threshold of exits calibrated on a thread of its own.
+// Calibration of an exit threshold on its own thread.
 #pragma once
 
 #include <atomic>
@@ -13,29 +13,29 @@
 
 namespace attnscope::window {
 
-// Which model, which texts, how.
+// Model, texts and settings of a calibration.
 struct CalibrationTask {
   std::string model;
-  Structure structure;                      // that a person chose for it
+  Structure structure;                      // the user's changes to the model's structure
   std::filesystem::path text, other;        // `other` may be empty
-  std::string own_text;                     // in the place of `text` where that is empty
-  std::optional<CalibrationMethod> method;  // none: what the rule was published with
-  CalibrationRequest request;               // but for the method
+  std::string own_text;                     // used if `text` is empty
+  std::optional<CalibrationMethod> method;  // none: the rule's published method
+  CalibrationRequest request;               // except the method
 };
 
 class CalibrationJob {
  public:
   explicit CalibrationJob(CalibrationTask task);
-  ~CalibrationJob();  // cancels and waits
+  ~CalibrationJob();  // cancels and joins
   CalibrationJob(const CalibrationJob&) = delete;
   CalibrationJob& operator=(const CalibrationJob&) = delete;
 
   void cancel() { stop_.request(); }
-  bool over() const { return over_; }
-  double share() const { return share_; }   // that is done
-  int version() const { return version_; }  // changes when there is more
-  Calibration calibration() const;          // what there is by now
-  // Once it is over: what went wrong; empty when nothing did, or a person stopped it.
+  bool is_finished() const { return finished_; }
+  double share() const { return share_; }   // completed, 0..1
+  int version() const { return version_; }  // changes with every new result
+  Calibration calibration() const;          // results so far
+  // After the end: the error; empty: success or cancelled.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -44,7 +44,7 @@ class CalibrationJob {
   Stop stop_;
   std::atomic<double> share_{0};
   std::atomic<int> version_{0};
-  std::atomic<bool> over_{false};
+  std::atomic<bool> finished_{false};
   mutable std::mutex mutex_;
   Calibration calibration_;  // guarded
   std::string problem_;

@@ -23,7 +23,7 @@ CostJob::CostJob(CostRequest request) {
     } catch (const std::exception& e) {
       problem_ = e.what();
     }
-    over_ = true;
+    finished_ = true;
     glfwPostEmptyEvent();
   });
 }

@@ -1,4 +1,4 @@
-// Cost curves measured on a thread of their own.
+// Measurement of cost curves on its own thread.
 #pragma once
 
 #include <atomic>
@@ -13,23 +13,23 @@ namespace attnscope::window {
 class CostJob {
  public:
   explicit CostJob(CostRequest request);
-  ~CostJob();  // cancels and waits
+  ~CostJob();  // cancels and joins
   CostJob(const CostJob&) = delete;
   CostJob& operator=(const CostJob&) = delete;
 
   void cancel() { stop_.request(); }
-  bool over() const { return over_; }
-  double share() const { return share_; }   // that is done
-  int version() const { return version_; }  // changes when there is more
-  CostCurves curves() const;                // what there is by now
-  // Once it is over: what went wrong; empty when nothing did.
+  bool is_finished() const { return finished_; }
+  double share() const { return share_; }   // completed, 0..1
+  int version() const { return version_; }  // changes with every new result
+  CostCurves curves() const;                // results so far
+  // After the end: the error; empty: success.
   const std::string& problem() const { return problem_; }
 
  private:
   Stop stop_;
   std::atomic<double> share_{0};
   std::atomic<int> version_{0};
-  std::atomic<bool> over_{false};
+  std::atomic<bool> finished_{false};
   mutable std::mutex mutex_;
   CostCurves curves_;  // guarded
   std::string problem_;

@@ -16,8 +16,7 @@ void choose(FrameOptions& frames, const MovingNumber& number) {
   frames.count.reset();
 }
 
-// The one that moves; where the view has no longer what moved before, what it plays, else the
-// first.
+// The selected parameter; if the view does not have it, the one that it plays, else the first.
 const MovingNumber& chosen(const std::vector<MovingNumber>& numbers, const View& shown,
                            FrameOptions& frames) {
   const auto now = std::ranges::find(numbers, frames.key, &MovingNumber::key);
@@ -49,7 +48,7 @@ void draw_ends(Ui& ui, FrameOptions& frames, const Parameter& moved) {
   ImGui::InputDouble("##to", &frames.to, 0, 0, "%.4g");
   mark(ui, "export.to");
   place(2);
-  // From and To may be infinite, and then there is no number of frames.
+  // From and To may be infinite; the number of frames is then undefined.
   const double wanted = frame_count(frames, moved);
   int count = std::isfinite(wanted) ? static_cast<int>(std::min(wanted, 1e6)) : 0;
   if (ImGui::InputInt("##frames", &count, 0, 0)) frames.count = count;
@@ -61,14 +60,14 @@ void draw_ends(Ui& ui, FrameOptions& frames, const Parameter& moved) {
 void draw_export_frames(Ui& ui, State& state) {
   if (state.trace == nullptr) return;
   FrameOptions& frames = state.exporting.frames;
-  const Experiment shown = state.shown_experiment();
+  const Session shown = state.shown_experiment();
   const std::vector<MovingNumber> numbers = moving_numbers(shown, *state.trace);
   if (numbers.empty()) {
-    faint(ui, "Nothing here is a number that could move. Choose another view, such as RoPE.");
+    faint(ui, "This view has no parameter to animate. Choose another view, such as RoPE.");
     return;
   }
   const MovingNumber& moved = chosen(numbers, view(shown.view.id), frames);
-  ImGui::TextUnformatted("What moves");
+  ImGui::TextUnformatted("Animated parameter");
   ImGui::SetNextItemWidth(-1);
   if (begin_combo(ui, "##moves", moved.label, ImGuiComboFlags_HeightLargest)) {
     for (const MovingNumber& number : numbers) {

@@ -1,4 +1,4 @@
-// The part of the export dialog that says what moves in a moving picture.
+// Part of the export dialog for the animated parameter.
 #pragma once
 
 #include "app/window/state.h"

@@ -9,14 +9,14 @@ namespace attnscope::window {
 ExportJob::ExportJob(std::filesystem::path path, Write write) : path_(std::move(path)) {
   thread_ = std::thread([this, write = std::move(write)] {
     try {
-      const StopScope scope(stop_);  // a file is written whole or not at all
+      const StopScope scope(stop_);  // a file is written completely or not at all
       write([this](double share) { share_ = share; }, stop_);
     } catch (const Stopped&) {
       cancelled_ = true;
     } catch (const std::exception& e) {
       problem_ = e.what();
     }
-    over_ = true;
+    finished_ = true;
     glfwPostEmptyEvent();
   });
 }

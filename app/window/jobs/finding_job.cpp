@@ -19,7 +19,7 @@ void FindingJob::cancel() {
   shared_.reset();
 }
 
-void FindingJob::start(const Experiment& experiment) {
+void FindingJob::start(const Session& experiment) {
   cancel();
   stop_ = Stop();
   shared_ = std::make_shared<Shared>();
@@ -27,15 +27,15 @@ void FindingJob::start(const Experiment& experiment) {
   worker_ = std::thread([&finding = finding_, shared = shared_, stop = stop_, experiment] {
     try {
       const StopScope scope(stop);
-      ExperimentRun run(cpu_only());  // the graphics context belongs to the runs
-      Experiment one = experiment;
-      one.backend = BackendChoice::Auto;
+      ExperimentRun run(cpu_only());  // the graphics context is reserved for the window's runs
+      Session one = experiment;
+      one.run.backend = BackendChoice::Auto;
       const auto progress = [&](std::size_t done, std::size_t all) {
         shared->share = all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1;
         glfwPostEmptyEvent();
       };
       Findings found;
-      finding.beside_runs(one, run, progress, stop, found);
+      finding.in_background(one, run, progress, stop, found);
       const std::scoped_lock lock(shared->mutex);
       shared->found = std::move(found);
     } catch (const Stopped&) {
@@ -49,17 +49,18 @@ void FindingJob::start(const Experiment& experiment) {
 }
 
 bool FindingJob::update(State& state) {
-  const Experiment& now = state.experiment;
-  FindingState& progress = state.finding[finding_.id];
+  const Session& now = state.experiment;
+  FindingState& progress = state.finding_states[finding_.id];
   const FindingState before = progress;
-  const Findings found_before = state.beside.only(finding_.id);
+  const Findings found_before = state.background_findings.only(finding_.id);
   if (!finding_.exists(now)) {
     if (asked_) cancel();
     asked_.reset();
-    state.beside.remove(finding_.id);
+    state.background_findings.remove(finding_.id);
     progress = {};
-  } else if (view(now.view.id).reads(finding_.id) && (!asked_ || !finding_.holds(*asked_, now))) {
-    state.beside.remove(finding_.id);
+  } else if (view(now.view.id).reads(finding_.id) &&
+             (!asked_ || !finding_.is_reusable(*asked_, now))) {
+    state.background_findings.remove(finding_.id);
     start(now);
   }
   if (shared_) {
@@ -67,18 +68,19 @@ bool FindingJob::update(State& state) {
     progress.share = shared_->share;
     if (shared_->done) {
       const std::scoped_lock lock(shared_->mutex);
-      state.beside.add(shared_->found);
+      state.background_findings.add(shared_->found);
       progress.problem = shared_->problem;
     }
   }
-  constexpr double kVisible = 0.01;  // of the progress bar
-  return !(state.beside.only(finding_.id) == found_before) || progress.running != before.running ||
-         progress.problem != before.problem || std::abs(progress.share - before.share) >= kVisible;
+  constexpr double kVisible = 0.01;  // minimum visible change of the progress bar
+  return !(state.background_findings.only(finding_.id) == found_before) ||
+         progress.running != before.running || progress.problem != before.problem ||
+         std::abs(progress.share - before.share) >= kVisible;
 }
 
 FindingJobs::FindingJobs() {
   for (const Finding& one : findings()) {
-    if (one.beside_runs) jobs_.push_back(std::make_unique<FindingJob>(one));
+    if (one.in_background) jobs_.push_back(std::make_unique<FindingJob>(one));
   }
 }
 

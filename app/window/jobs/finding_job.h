@@ -1,5 +1,4 @@
-// Makes the findings that are made beside the window's runs (Finding::beside_runs), each on a
-// thread of its own.
+// Background findings (Finding::in_background), each computed on its own thread.
 #pragma once
 
 #include <atomic>
@@ -22,10 +21,10 @@ class FindingJob {
   FindingJob(const FindingJob&) = delete;
   FindingJob& operator=(const FindingJob&) = delete;
 
-  // Starts what the state's view asks for, puts progress and results into the state. Whether there
-  // is something new to draw. On the window's thread.
+  // Starts the finding if the state's view needs it, and stores progress and results in the state.
+  // True if something changed. On the window's thread.
   bool update(State& state);
-  void stop() const { stop_.request(); }  // without waiting
+  void stop() const { stop_.request(); }  // returns immediately
   void cancel();
   const std::string& id() const { return finding_.id; }
 
@@ -34,24 +33,24 @@ class FindingJob {
     std::mutex mutex;
     std::atomic<double> share{0};
     std::atomic<bool> done{false};
-    Findings found;  // guarded, as is:
+    Findings found;  // guarded, like `problem`
     std::string problem;
   };
-  void start(const Experiment& experiment);
+  void start(const Session& experiment);
 
   const Finding& finding_;
-  std::optional<Experiment> asked_;  // what runs or was last done
+  std::optional<Session> asked_;  // running or last computed
   std::shared_ptr<Shared> shared_;
   Stop stop_;
   std::thread worker_;
 };
 
-// One for each such finding.
+// All background findings.
 class FindingJobs {
  public:
   FindingJobs();
-  bool update(State& state);  // as each
-  void stop() const;          // all, without waiting
+  bool update(State& state);  // of each job
+  void stop() const;          // all; returns immediately
   void cancel();              // all
   void cancel(std::string_view id);
 

@@ -1,16 +1,15 @@
-// A text that goes on by what the model foresees: token by token, each a change of the experiment.
+// Text generation: each predicted token is a change of the experiment.
 #pragma once
 
 #include "app/window/state.h"
 
 namespace attnscope::window {
 
-// Whether a next token can be drawn from what is shown.
-bool can_go_on(const State& state);
+// True if the shown run predicts a next token.
+bool can_generate(const State& state);
 
-// Draws the next token as the view Next is set and puts it behind the text; where the trace is
-// older than the experiment nothing happens yet. Ends the generation, with a notice, where the
-// model ends the text.
-void go_on(State& state);
+// Draws a token with the settings of the view Next and appends it to the text; waits while the
+// trace is older than the experiment. Stops with a notice at the end-of-text token.
+void generate_token(State& state);
 
 }  // namespace attnscope::window

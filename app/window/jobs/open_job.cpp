@@ -11,7 +11,7 @@ OpenJob::OpenJob(std::filesystem::path path) : path_(std::move(path)) {
     } catch (const std::exception& e) {
       problem_ = e.what();
     }
-    over_ = true;
+    finished_ = true;
     glfwPostEmptyEvent();
   });
 }

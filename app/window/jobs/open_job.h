@@ -1,4 +1,4 @@
-// A large file being read on a thread of its own.
+// Reading of a large file on its own thread.
 #pragma once
 
 #include <atomic>
@@ -13,22 +13,22 @@ namespace attnscope::window {
 class OpenJob {
  public:
   explicit OpenJob(std::filesystem::path path);
-  ~OpenJob();  // waits: a library that reads does not stop half-way
+  ~OpenJob();  // joins: a library's reading cannot be interrupted
   OpenJob(const OpenJob&) = delete;
   OpenJob& operator=(const OpenJob&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  bool over() const { return over_; }
-  // Nobody wants it any more.
-  void drop() { dropped_ = true; }
-  bool dropped() const { return dropped_; }
-  // Once it is over: what went wrong, else what was read.
+  bool is_finished() const { return finished_; }
+  // Marks the file as superseded.
+  void discard() { discarded_ = true; }
+  bool is_discarded() const { return discarded_; }
+  // After the end: the error, or the file.
   const std::string& problem() const { return problem_; }
   const ReadFile& file() const { return file_; }
 
  private:
   std::filesystem::path path_;
-  std::atomic<bool> over_{false}, dropped_{false};
+  std::atomic<bool> finished_{false}, discarded_{false};
   std::string problem_;
   ReadFile file_;
   std::thread thread_;

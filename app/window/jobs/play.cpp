@@ -11,7 +11,7 @@ std::optional<Animation> animation(const State& state) {
   return view_controls(state.experiment.view, state.trace.get()).animation;
 }
 
-// The number as it is; where it is left to the view, or lies elsewhere, the beginning.
+// The parameter's value, or the start of the range if unset or outside.
 double present(const State& state, const Animation& a) {
   const Values values = view_values(state.experiment.view, state.experiment.view.id);
   if (!values.has(a.key)) return a.from;
@@ -22,7 +22,7 @@ double present(const State& state, const Animation& a) {
   return now >= std::min(a.from, a.to) && now <= std::max(a.from, a.to) ? now : a.from;
 }
 
-// Of the view that is shown; must be there.
+// The shown view's parameter; must exist.
 const Parameter& parameter_of(const State& state, const Animation& a) {
   return *std::ranges::find(view(state.experiment.view.id).parameters, a.key, &Parameter::key);
 }
@@ -34,7 +34,7 @@ bool can_play(const State& state) {
 }
 
 void toggle_play(State& state) {
-  Playing& play = state.view.play;
+  PlayState& play = state.view.play;
   if (play.on) {
     play.on = false;
   } else if (can_play(state)) {
@@ -57,7 +57,7 @@ void step_by(State& state, int steps) {
 }
 
 void advance_play(State& state) {
-  Playing& play = state.view.play;
+  PlayState& play = state.view.play;
   if (!play.on) return;
   if (!can_play(state) || state.experiment.view.id != play.view) {
     play.on = false;

@@ -1,4 +1,4 @@
-// Play: one of the view's numbers runs on by itself.
+// Animation of a view's parameter.
 #pragma once
 
 #include "app/window/state.h"
@@ -7,12 +7,12 @@ namespace attnscope::window {
 
 bool can_play(const State& state);
 void toggle_play(State& state);
-// Whether the number goes by steps, which can be taken one by one; and one of them, which ends the
-// playing. It stops at either end.
+// True for integer parameters, which can be stepped singly; a step ends the animation and is
+// clamped to the range.
 bool can_step(const State& state);
 void step_by(State& state, int steps);
-// Moves the number on to where it is at state.seconds, from its end back to its start. Before each
-// frame; does nothing unless it plays.
+// Advances the animated parameter to state.seconds, wrapping around. Call before each frame; no
+// effect without an animation.
 void advance_play(State& state);
 
 }  // namespace attnscope::window

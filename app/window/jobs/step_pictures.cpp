@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/experiment/runner.h"
 #include "core/view/export/thumbnail.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope::window {
 
@@ -21,14 +21,14 @@ std::string key_of(const LessonStep& step, bool dark) {
   return to_json(step.experiment).dump() + (dark ? "dark" : "light");
 }
 
-// An image without pixels where there is nothing to show.
+// An empty image if there is nothing to show.
 Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner, const Stop& stop) {
   try {
-    Experiment experiment = step.experiment;
-    experiment.backend = BackendChoice::Auto;
-    const std::vector<std::string> names = findings_read(experiment);
+    Session experiment = step.experiment;
+    experiment.run.backend = BackendChoice::Auto;
+    const std::vector<std::string> names = required_findings(experiment);
     Traces traces = runner.observe(experiment, names, stop);
-    traces.findings.add(find_beside(
+    traces.findings.add(compute_background_findings(
         experiment, names, runner, [](std::size_t, std::size_t) {}, stop));
     ThumbnailOptions options;
     options.dark = dark;
@@ -36,7 +36,7 @@ Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner, const
   } catch (const Stopped&) {
     throw;
   } catch (const std::exception&) {
-    return {};  // the step says what is wrong when it is shown
+    return {};  // the step reports the error when shown
   }
 }
 
@@ -80,7 +80,7 @@ void StepPictures::start(const State& state) {
   cancel();
   stop_ = Stop();
   shared_ = std::make_shared<Shared>();
-  // What is not there yet, from the next step on.
+  // Missing thumbnails, beginning with the next step.
   std::vector<std::size_t> order;
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   const std::size_t count = lesson->steps.size();
@@ -88,26 +88,25 @@ void StepPictures::start(const State& state) {
     const std::size_t step = (state.lesson.step + i) % count;
     if (!textures_.contains(keys_[step])) order.push_back(step);
   }
-  worker_ =
-      std::thread([lesson, order, keys = keys_, dark = dark_, shared = shared_, stop = stop_] {
-        try {
-          ExperimentRun runner(cpu_only());  // the graphics context belongs to the runs
-          for (const std::size_t step : order) {
-            while (shared->paused) {
-              stop.check();
-              std::this_thread::sleep_for(kPauseTick);
-            }
-            Image image = picture_of(lesson->steps[step], dark, runner, stop);
-            const std::scoped_lock lock(shared->mutex);
-            shared->made.emplace_back(keys[step], std::move(image));
-            glfwPostEmptyEvent();
-          }
-        } catch (const Stopped&) {
-        } catch (const std::exception&) {  // a lesson goes on without its small pictures
+  worker_ = std::thread([lesson, order, keys = keys_, dark = dark_, shared = shared_,
+                         stop = stop_] {
+    try {
+      ExperimentRun runner(cpu_only());  // the graphics context is reserved for the window's runs
+      for (const std::size_t step : order) {
+        while (shared->paused) {
+          stop.check();
+          std::this_thread::sleep_for(kPauseTick);
         }
-        shared->over = true;
+        Image image = picture_of(lesson->steps[step], dark, runner, stop);
+        const std::scoped_lock lock(shared->mutex);
+        shared->made.emplace_back(keys[step], std::move(image));
         glfwPostEmptyEvent();
-      });
+      }
+    } catch (const Stopped&) {
+    } catch (const std::exception&) {  // the lesson works without thumbnails
+    }
+    glfwPostEmptyEvent();
+  });
 }
 
 bool StepPictures::take() {
@@ -140,13 +139,13 @@ bool StepPictures::update(const State& state) {
       keys_.push_back(key_of(step, state.settings.dark));
     }
   }
-  if (other || step_ != now.step || state.busy_seconds > 0) turned_ = state.seconds;
+  if (other || step_ != now.step || state.busy_seconds > 0) stepped_at_ = state.seconds;
   lesson_ = now.lesson.get();
   step_ = now.step;
   dark_ = state.settings.dark;
   if (shared_ != nullptr) {
     shared_->paused = state.busy_seconds > 0;
-  } else if (state.seconds - turned_ >= kRest && !is_complete()) {
+  } else if (state.seconds - stepped_at_ >= kRestSeconds && !is_complete()) {
     start(state);
   }
   return news;
@@ -154,7 +153,7 @@ bool StepPictures::update(const State& state) {
 
 double StepPictures::due(const State& state) const {
   if (state.lesson.lesson == nullptr || shared_ != nullptr || is_complete()) return -1;
-  return std::max(0.0, turned_ + kRest - state.seconds);
+  return std::max(0.0, stepped_at_ + kRestSeconds - state.seconds);
 }
 
 unsigned int StepPictures::texture(std::size_t step) const {

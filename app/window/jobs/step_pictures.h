@@ -1,5 +1,5 @@
-// Small pictures of a lesson's steps, run and drawn on a thread of their own while the window has
-// nothing else to do. Kept as long as the program runs.
+// Thumbnails of a lesson's steps, computed on their own thread while the window is idle. Kept until
+// the program ends.
 #pragma once
 
 #include <atomic>
@@ -18,26 +18,25 @@
 
 namespace attnscope::window {
 
-// What their textures are of: width over height.
+// Width over height of the textures.
 inline constexpr double kStepPictureRatio = 1.5;
 
 class StepPictures {
  public:
-  // Steps that are turned fast are not in the way of their own runs: seconds.
-  static constexpr double kRest = 0.7;
+  // Delay after a step, so that quick navigation is not slowed down; seconds.
+  static constexpr double kRestSeconds = 0.7;
 
   StepPictures() = default;
-  ~StepPictures();  // with the window's context current, as update()
+  ~StepPictures();  // requires the window's context to be current, as update()
   StepPictures(const StepPictures&) = delete;
   StepPictures& operator=(const StepPictures&) = delete;
 
-  // Starts what the lesson that goes on lacks, and takes what is made. True when there is something
-  // new to draw.
+  // Starts computing missing thumbnails of the running lesson and takes finished ones. True if
+  // something changed.
   bool update(const State& state);
-  // Seconds until it wants to start; negative: it does not.
+  // Seconds until the next start; negative: none planned.
   double due(const State& state) const;
-  // An OpenGL texture of a step of the lesson that goes on, rows from the top; 0: not made yet, or
-  // there is nothing to show.
+  // OpenGL texture of a step of the running lesson, rows from the top; 0: not ready, or no content.
   unsigned int texture(std::size_t step) const;
   std::size_t made() const { return textures_.size(); }
   void cancel();
@@ -46,7 +45,7 @@ class StepPictures {
   // By experiment and theme.
   using Made = std::pair<std::string, Image>;
   struct Shared {  // with the worker
-    std::atomic<bool> paused{false}, over{false};
+    std::atomic<bool> paused{false};
     std::mutex mutex;
     std::deque<Made> made;  // guarded
   };
@@ -54,12 +53,12 @@ class StepPictures {
   bool take();
   bool is_complete() const;
 
-  std::map<std::string, unsigned int> textures_;  // 0: it cannot be made
-  const Lesson* lesson_ = nullptr;                // that the worker is at, or was last
+  std::map<std::string, unsigned int> textures_;  // 0: impossible
+  const Lesson* lesson_ = nullptr;                // of the last or running worker
   std::vector<std::string> keys_;                 // of its steps
-  std::size_t step_ = 0;                          // that the person was at
+  std::size_t step_ = 0;                          // current step at the last update
   bool dark_ = false;
-  double turned_ = 0;  // when that was
+  double stepped_at_ = 0;  // time of the last step
   std::shared_ptr<Shared> shared_;
   Stop stop_;
   std::thread worker_;

@@ -4,16 +4,16 @@ namespace attnscope::window {
 
 namespace {
 
-// One entry of a list of things to choose. True when clicked.
+// Draws one entry of a list. True when clicked.
 bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
   const std::string refusal = entry.refusal ? entry.refusal() : "";
   const bool clicked = list_row(ui, on_screen(entry.label), chosen, refusal.empty());
   mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
-  hint(ui, refusal.empty() ? entry.summary : entry.summary + "\n\nNot here: " + refusal);
+  hint(ui, refusal.empty() ? entry.summary : entry.summary + "\n\nNot available: " + refusal);
   return clicked;
 }
 
-// The combo of a list under its groups' headings. Returns the clicked entry or null.
+// Draws the combo box, with its entries under group headings. Returns the clicked entry or null.
 const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::string& chosen,
                        const std::string& preview, std::string_view scope) {
   const Entry* clicked = nullptr;
@@ -41,8 +41,8 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 
 }  // namespace
 
-Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts,
-                   const std::function<void()>& below) {
+ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
+                       ParameterWidgets& texts, const std::function<void()>& below) {
   if (list.heading) {
     heading(ui, list.title);
   } else {
@@ -55,20 +55,20 @@ Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice
     } else if (clicked->id != chosen) {
       choice = Choice{clicked->id, clicked->start};
     }
-    return Picked::Entry;  // `list` speaks of what was chosen before
+    return ChoiceEdit::Entry;  // `list` describes the previous choice
   }
   if (below) below();
-  if (list.now == nullptr) return Picked::Nothing;
-  // Moving a slider of what the model has makes it a choice of one's own.
+  if (list.now == nullptr) return ChoiceEdit::Nothing;
+  // Changing a parameter of the inherited method turns it into an own choice.
   Values values = choice ? choice->values : list.model_values;
   const bool refused = !choice && list.model_mixed;
-  if (refused) return Picked::Nothing;
+  if (refused) return ChoiceEdit::Nothing;
   const std::vector<Parameter> offered = offered_parameters(*list.now);
   if (draw_parameters(ui, list.scope, offered, list.refusal, values, texts)) {
     choice = Choice{list.now->id, values};
-    return Picked::Parameters;
+    return ChoiceEdit::Parameters;
   }
-  return Picked::Nothing;
+  return ChoiceEdit::Nothing;
 }
 
 }  // namespace attnscope::window

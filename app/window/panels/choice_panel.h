@@ -1,4 +1,4 @@
-// A list of things that have Infos, of which one is chosen, with its parameters.
+// Combo box of entries described by an Info, with the parameters of the selected entry.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace attnscope::window {
 
-// What a person changed: which entry is chosen, or parameters of what holds.
-enum class Picked { Nothing, Entry, Parameters };
-// The list with the chosen one's parameters. An empty choice means what holds without one. `below`
-// draws between the two.
-Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts,
-                   const std::function<void()>& below = {});
+// Change made by the user: another entry, or parameters of the selected one.
+enum class ChoiceEdit { Nothing, Entry, Parameters };
+// Draws the list and the parameters of the selected entry. An empty `choice` stands for the
+// inherited one. `below` draws between the two.
+ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
+                       ParameterWidgets& texts, const std::function<void()>& below = {});
 
 }  // namespace attnscope::window

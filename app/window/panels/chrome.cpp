@@ -8,8 +8,8 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/jobs/open_job.h"
-#include "app/window/jobs/surprise_job.h"
-#include "core/experiment/company.h"
+#include "app/window/jobs/salient_pair_job.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 
@@ -23,20 +23,20 @@ std::string milliseconds(double value) {
   return text.data();
 }
 
-// A dot between two facts.
-void dot(const Ui& ui) {
+// Draws a dot between two items.
+void draw_dot(const Ui& ui) {
   ImGui::SameLine();
   ImGui::TextColored(ui.look->faint, "·");
   ImGui::SameLine();
 }
 
 // "Running: layer 3 of 4, 12.3 s, about 5 s left"
-std::string run_words(const State& state) {
+std::string run_progress_text(const State& state) {
   std::array<char, 32> seconds;
   std::snprintf(seconds.data(), seconds.size(), ", %.1f s", state.busy_seconds);
-  const Progress::Now& now = state.progress;
-  std::string words = "Running" + (now.what.empty() ? "" : ": " + now.what) + seconds.data();
-  if (now.seconds_left >= 0) words += ", " + time_left_words(now.seconds_left);
+  const Progress::Snapshot& now = state.progress;
+  std::string words = "Running" + (now.stage.empty() ? "" : ": " + now.stage) + seconds.data();
+  if (now.seconds_left >= 0) words += ", " + time_left_text(now.seconds_left);
   return words;
 }
 
@@ -57,43 +57,43 @@ void draw_spinner(Ui& ui, const State& state) {
   ImGui::SameLine();
 }
 
-// True when it is clicked.
+// True when clicked.
 bool draw_cancel(Ui& ui, const char* id) {
   ImGui::SameLine();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), 0});
   const bool clicked = button(ui, "Cancel", id);
   ImGui::PopStyleVar();
-  dot(ui);
+  draw_dot(ui);
   return clicked;
 }
 
 void draw_busy(Ui& ui, State& state) {
   draw_spinner(ui, state);
   mark(ui, "busy");
-  ImGui::TextUnformatted(on_screen(run_words(state)).c_str());
-  hint(ui, "What the run does now, since when, and how long the rest would take at the same pace.");
+  ImGui::TextUnformatted(on_screen(run_progress_text(state)).c_str());
+  hint(ui, "Stage of the run, elapsed time, and estimated remaining time.");
   if (draw_cancel(ui, "cancel")) action("cancel").run(state);
 }
 
-// What goes on beside runs.
+// Background jobs beside runs.
 void draw_jobs(Ui& ui, State& state) {
   if (is_opening(state)) {
     const auto& job = state.opening.back();
     draw_spinner(ui, state);
     ImGui::TextUnformatted(on_screen("Reading " + job->path().filename().string()).c_str());
     mark(ui, "opening");
-    if (draw_cancel(ui, "opening.cancel")) job->drop();
+    if (draw_cancel(ui, "opening.cancel")) job->discard();
   }
-  if (const auto job = state.surprises.job) {
+  if (const auto job = state.salient_pairs.job) {
     draw_spinner(ui, state);
-    ImGui::Text("Looking for pairs, %.0f %%", 100 * job->share());
+    ImGui::Text("Searching for pairs, %.0f %%", 100 * job->share());
     mark(ui, "surprising");
     if (draw_cancel(ui, "surprising.cancel")) job->cancel();
   }
 }
 
-// As many of the notes as the line has room for, and how many there are beside; a single one too
-// long for it ends in an ellipsis.
+// As many notes as fit in `room`, with the total count; a single note that is too long ends in an
+// ellipsis.
 std::string notes_that_fit(const std::vector<std::string>& notes, float room) {
   const auto width = [](const std::string& text) {
     return ImGui::CalcTextSize(on_screen(text).c_str()).x;
@@ -121,7 +121,7 @@ void draw_notes(Ui& ui, const Trace& trace) {
   if (trace.notes.empty()) return;
   std::string all;
   for (const std::string& note : trace.notes) all += (all.empty() ? "" : "\n") + note;
-  dot(ui);
+  draw_dot(ui);
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
   const float room = ImGui::GetContentRegionAvail().x - ui.px(14);
   ImGui::TextUnformatted(on_screen(notes_that_fit(trace.notes, room)).c_str());
@@ -132,12 +132,12 @@ void draw_notes(Ui& ui, const Trace& trace) {
 
 void draw_pending(Ui& ui, const State& state) {
   if (state.view.pending.empty()) return;
-  dot(ui);
+  draw_dot(ui);
   ImGui::TextColored(ui.look->accent, "%s", on_screen(state.view.pending).c_str());
   mark(ui, "pending");
   hint(ui,
-       "This map is too large to be kept: the part in sight is computed from queries and keys. "
-       "A preview looks at one row of each cell.");
+       "This map is too large to store: the visible part is computed from queries and keys. "
+       "The preview samples one row per cell.");
 }
 
 // True when the notice was closed.
@@ -167,9 +167,9 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
   return closed;
 }
 
-// The newest, at the right end of the status line, where it covers nothing. Errors have a place of
-// their own.
-void draw_mild_notice(Ui& ui, State& state) {
+// The latest notice that is not an error, at the right end of the status line, where it covers
+// nothing. Errors are drawn by draw_notices().
+void draw_latest_notice(Ui& ui, State& state) {
   std::erase_if(state.notices,
                 [&](const Notice& n) { return !n.error && state.seconds > n.until; });
   const auto newest = std::find_if(state.notices.rbegin(), state.notices.rend(),
@@ -177,7 +177,7 @@ void draw_mild_notice(Ui& ui, State& state) {
   if (newest == state.notices.rend()) return;
   const std::string shown = on_screen(newest->text);
   const float width = ImGui::CalcTextSize(shown.c_str()).x + ui.px(14);
-  const float left = ImGui::GetItemRectMax().x + ui.px(24);  // after what stands there already
+  const float left = ImGui::GetItemRectMax().x + ui.px(24);  // after the previous items
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
   ImGui::SameLine();
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -191,7 +191,7 @@ void draw_mild_notice(Ui& ui, State& state) {
 
 namespace {
 
-// "lamp.json", or with the folder in which it lies where two have that name.
+// "lamp.json", with its folder if several files have that name.
 std::vector<std::string> short_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const std::string& path : paths) {
@@ -210,7 +210,7 @@ void draw_recent_files(Ui& ui, State& state) {
   const bool open = ImGui::BeginMenu("Open recent", !recent.empty());
   mark(ui, "menu.recent");
   if (!open) {
-    if (recent.empty()) hint(ui, "Nothing was opened or saved yet.");
+    if (recent.empty()) hint(ui, "No files opened or saved yet");
     return;
   }
   const std::vector<std::string> names = short_names(recent);
@@ -221,7 +221,7 @@ void draw_recent_files(Ui& ui, State& state) {
     if (chosen && !open_path(state, recent[n])) std::erase(state.settings.recent, recent[n]);
   }
   ImGui::Separator();
-  if (ImGui::MenuItem("Forget these")) state.settings.recent.clear();
+  if (ImGui::MenuItem("Clear list")) state.settings.recent.clear();
   mark(ui, "menu.recent.forget");
   ImGui::EndMenu();
 }
@@ -239,7 +239,7 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (a.menu != menu) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
-      // What can be chosen, but has nothing to say now: its help tells why.
+      // Enabled, but without effect at present: the tooltip gives the reason.
       const bool faint_label = a.enabled(state) && a.refusal && !a.refusal(state).empty();
       if (faint_label) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
       const bool chosen = ImGui::MenuItem(a.label.c_str(), key.c_str(),
@@ -247,7 +247,7 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (faint_label) ImGui::PopStyleColor();
       if (chosen) a.run(state);
       mark(ui, "menu." + a.id);
-      hint(ui, help_of(a, state));
+      hint(ui, help_text(a, state));
       if (a.id == "open_model") draw_recent_files(ui, state);
     }
     ImGui::EndMenu();
@@ -257,72 +257,72 @@ void draw_menu_bar(Ui& ui, State& state) {
 
 void draw_status_line(Ui& ui, State& state) {
   ImGui::PushFont(ui.fonts.small);
-  if (state.busy_seconds > kBusyShown) draw_busy(ui, state);
+  if (state.busy_seconds > kLongRunSeconds) draw_busy(ui, state);
   draw_jobs(ui, state);
   if (!state.error.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     ImGui::TextUnformatted(on_screen(refusal_in_words(state.error)).c_str());
     ImGui::PopStyleColor();
     mark(ui, "error");
-    hint(ui, state.error + (state.trace ? "\nThe picture still shows what came before." : ""));
+    hint(ui, state.error + (state.trace ? "\nThe picture still shows the previous run." : ""));
   } else if (state.trace != nullptr) {
     const Trace& trace = *state.pictured_trace();
     if (state.shows_other()) {
-      ImGui::TextColored(ui.look->accent, "B while Shift is held");
+      ImGui::TextColored(ui.look->accent, "Showing B (Shift held)");
       mark(ui, "shows_other");
-      dot(ui);
+      draw_dot(ui);
     }
-    if (trace.given) {
+    if (trace.is_imported) {
       ImGui::TextUnformatted("Read from a file");
     } else {
       ImGui::TextUnformatted(on_screen(trace.backend).c_str());
       mark(ui, "backend_name");
-      hint(ui, "What computed the attention.");
-      dot(ui);
+      hint(ui, "Device that computed the attention.");
+      draw_dot(ui);
       ImGui::TextUnformatted(milliseconds(trace.milliseconds).c_str());
-      hint(ui, "The time of the forward pass.");
+      hint(ui, "Duration of the forward pass.");
     }
-    dot(ui);
+    draw_dot(ui);
     ImGui::TextUnformatted(token_count_words(trace).c_str());
     draw_pending(ui, state);
     draw_notes(ui, trace);
   } else {
     ImGui::TextColored(ui.look->faint, "%s", state.busy_seconds > 0 ? "First run" : "Ready");
   }
-  draw_mild_notice(ui, state);
+  draw_latest_notice(ui, state);
   ImGui::PopFont();
 }
 
-void draw_abandoned(Ui& ui, State& state) {
-  if (state.abandoned.empty()) return;
+void draw_autosave_offer(Ui& ui, State& state) {
+  if (state.abandoned_file.empty()) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 end(at.x + ImGui::GetContentRegionAvail().x, at.y + ImGui::GetFrameHeight());
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(at, end, packed(ui.look->raised), ui.px(4));
   ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted("The last session ended before it was saved.");
-  hint(ui, "The program was ended from outside, or broke off.");
+  ImGui::TextUnformatted("The last session was not saved.");
+  hint(ui, "The program was killed or crashed.");
   ImGui::SameLine();
-  const std::filesystem::path file = state.abandoned;
+  const std::filesystem::path file = state.abandoned_file;
   const bool typing = ImGui::GetIO().WantTextInput || state.text.focused || state.dialog_open();
-  const bool restores = button(ui, "Restore it", "autosave.restore", true);
-  hint(ui, "Go on with it.  (Return)");
+  const bool restores = button(ui, "Restore", "autosave.restore", true);
+  hint(ui, "Continue the session.  (Return)");
   if (restores || (!typing && take_key(ui, "Enter"))) {
-    if (open_path(state, file)) {  // it stays where it could not be read
+    if (open_path(state, file)) {  // kept if it cannot be read
       state.session.clear();
-      state.restored = file;
-      state.abandoned.clear();
+      state.restored_file = file;
+      state.abandoned_file.clear();
     }
   }
   ImGui::SameLine();
   if (button(ui, "Discard", "autosave.discard")) {
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
-    state.abandoned.clear();
+    state.abandoned_file.clear();
   }
-  hint(ui, "Forget it; Escape puts it off until the next start.");
-  if (!typing && take_key(ui, "Escape")) state.abandoned.clear();
+  hint(ui, "Delete the session. Escape: ask again at the next start.");
+  if (!typing && take_key(ui, "Escape")) state.abandoned_file.clear();
 }
 
 void draw_notices(Ui& ui, State& state) {
@@ -356,7 +356,7 @@ void draw_splitter(Ui& ui, const char* id, double& width, double sign, float hei
   const bool active = ImGui::IsItemActive();
   if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   if (active) width += sign * static_cast<double>(ImGui::GetIO().MouseDelta.x) / ui.scale;
-  width = std::clamp(width, kLeastPanel, kMostPanel);
+  width = std::clamp(width, kMinPanelWidth, kMaxPanelWidth);
   const float middle = std::floor(at.x + wide / 2);
   ImGui::GetWindowDrawList()->AddRectFilled(
       {middle, at.y}, {middle + ui.px(1), at.y + height},

@@ -1,4 +1,4 @@
-// The frame around the panels: menus, status line, notices, and the splitters between panels.
+// The frame around the panels: menus, status line, notices, and splitters between panels.
 #pragma once
 
 #include "app/window/state.h"
@@ -8,13 +8,13 @@ namespace attnscope::window {
 
 void draw_menu_bar(Ui& ui, State& state);
 void draw_status_line(Ui& ui, State& state);
-// Offers a session that was not saved, in a line of its own; nothing where there is none.
-void draw_abandoned(Ui& ui, State& state);
-// Errors, above the status line, at the foot of the space that remains.
+// Offers to restore an unsaved session, in a line of its own; draws nothing if there is none.
+void draw_autosave_offer(Ui& ui, State& state);
+// Errors, above the status line.
 void draw_notices(Ui& ui, State& state);
 
-// A bar that is dragged sideways; changes `width` (units) within its limits. `sign` is 1 when the
-// panel lies to the left of it, -1 to the right.
+// Vertical splitter; changes `width` (units) within its limits. `sign` is 1 if the panel is to the
+// left of it, -1 if to the right.
 void draw_splitter(Ui& ui, const char* id, double& width, double sign, float height);
 
 }  // namespace attnscope::window

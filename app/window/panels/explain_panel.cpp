@@ -19,7 +19,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/term_words.h"
-#include "core/view/parts/worded.h"
+#include "core/view/parts/word_merging.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -28,7 +28,7 @@ namespace {
 
 constexpr Index kStrongest = 5;
 
-// Four significant digits, without the noise of exponents where they are not needed.
+// Four significant digits, without exponents if they are not needed.
 std::string number(double value) {
   if (value == 0) return "0";  // never "-0"
   std::array<char, 32> text;
@@ -37,7 +37,7 @@ std::string number(double value) {
   return text.data();
 }
 
-// A line of a list: what on the left, how much on the right.
+// Row of a list: label on the left, value on the right.
 void fact(const Ui& ui, const char* what, const std::string& value, const char* help = "") {
   ImGui::TextColored(ui.look->faint, "%s", what);
   hint(ui, help);
@@ -66,9 +66,9 @@ void bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-void keep_weights(const State::Pointed& pointed, Index query, RowWeights::Row& kept) {
-  if (kept.trace == pointed.trace && kept.at == pointed.at && kept.query == query) return;
-  kept = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
+void keep_weights(const State::PointedHead& pointed, Index query, RowWeights::Row& cache) {
+  if (cache.trace == pointed.trace && cache.at == pointed.at && cache.query == query) return;
+  cache = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
 }
 
 void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
@@ -81,9 +81,9 @@ void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
   const float all = ImGui::GetContentRegionAvail().x;
   chip(ui, query, ui.look->query, ui.look->on_accent);
   hint(ui, query);
-  follow(ImGui::CalcTextSize("looks at").x);
+  follow(ImGui::CalcTextSize("attends to").x);
   ImGui::AlignTextToFramePadding();
-  ImGui::TextColored(ui.look->faint, "looks at");
+  ImGui::TextColored(ui.look->faint, "attends to");
   follow(chip_width(ui, key, all));
   chip(ui, key, ui.look->key, ui.look->on_accent);
   hint(ui, key);
@@ -91,21 +91,21 @@ void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
 
 void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head, const Hit& hit) {
   if (tap.result.part == nullptr) return;
-  // Sums of features are no scores, and are scaled so that none is too large or too small.
+  // Sums of features are not scores, and are rescaled to avoid overflow and underflow.
   const Variant& of = variant(tap.variant.id);
-  if (of.has_scores && !of.has_scores(tap.variant.values)) return;
+  if (!of.scores.has_softmax(tap.variant.values)) return;
   const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
   if (!pair) return;
-  fact(ui, "q · k", number(pair->product), "The product of the query's and the key's vectors.");
+  fact(ui, "q · k", number(pair->product), "Dot product of the query and key vectors.");
   fact(ui, "× scale", number(static_cast<double>(tap.result.part->scale)),
-       "One over the square root of the head's size, unless the encoding says otherwise.");
+       "1/√d for head size d, unless the encoding defines another scale.");
   if (pair->terms.size() > 1) {
     const bool mixed = has_positions_in_content(trace, tap);
     for (const auto& [term, value] : pair->terms) {
       fact(ui, term_words(term, mixed).full, number(value));
     }
   }
-  fact(ui, "Score", number(pair->score), "What goes into the softmax.");
+  fact(ui, "Score", number(pair->score), "Input of the softmax.");
 }
 
 void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
@@ -113,17 +113,18 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
   const int rule = pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
   if (rule >= 0) {
     fact(ui, "Allowed by", pattern.rules()[static_cast<std::size_t>(rule)],
-         "The rule of the variant that lets this query see this key.");
+         "Rule of the attention pattern that admits this pair.");
     return;
   }
   ImGui::TextColored(ui.look->warning, "Not allowed");
   const bool after =
       tap.causal && key_position(tap, head, hit.key) > query_position(tap, hit.query);
-  faint(ui, after ? "The key comes after the query." : "No rule of the variant admits this pair.");
+  faint(ui, after ? "The key is after the query (causal mask)."
+                  : "No rule of the variant admits this pair.");
 }
 
-// What full bars stand for: those of a row are told apart however widely it looks.
-double largest_of(const Tensor& row) {
+// Largest absolute weight of a row: the length of a full bar, so that wide rows stay readable.
+double largest_magnitude(const Tensor& row) {
   double largest = 0;
   for (const float weight : row) {
     if (std::isfinite(weight)) largest = std::max(largest, std::abs(static_cast<double>(weight)));
@@ -133,36 +134,36 @@ double largest_of(const Tensor& row) {
 
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
   const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
-  const bool words = is_in_words(trace);
+  const bool words = has_merged_words(trace);
   heading(ui, words ? "Row of the word" : "Row of the query");
-  if (row.has_signs) {
-    faint(ui, "Weights with signs are no shares of a whole: the row has no entropy.");
+  if (row.has_negative) {
+    faint(ui, "Signed weights are not a distribution: the row has no entropy.");
   } else {
     fact(ui, words ? "Entropy of words" : "Entropy",
          number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
-         words ? "How widely the word looks: 0 bits is one word, 3 bits as much as 8 words alike."
-               : "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
-    fact(ui, "As many as", number(row.effective) + (words ? " equal words" : " equal keys"),
-         "Two to the power of the entropy.");
+         words ? "Spread of the word's attention: 0 bits is one word, 3 bits equals 8 equal words."
+               : "Spread of the query's attention: 0 bits is one key, 3 bits equals 8 equal keys.");
+    fact(ui, words ? "Effective words" : "Effective keys", number(row.effective),
+         "2 to the power of the entropy: number of equal weights with this entropy.");
   }
   if (row.largest < 0) {
-    faint(ui, "This query may see no key: its row is empty.");
+    faint(ui, "This query has no keys: its row is empty.");
     return;
   }
-  const double longest = largest_of(weights);
+  const double longest = largest_magnitude(weights);
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
     const std::string key = key_label(trace, tap, j), amount = number(weight);
     const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
                        ImGui::CalcTextSize(amount.c_str()).x;
-    fact(ui, fitted(on_screen(key), room).c_str(), amount, key.c_str());
+    fact(ui, elided(on_screen(key), room).c_str(), amount, key.c_str());
     ImGui::PopFont();
     bar(ui, std::abs(weight) / longest, weight < 0 ? ui.look->query : ui.look->key);
   }
 }
 
-// A query or a key alone; `row`: the query's weights.
+// Draws a query or a key alone; `row`: the query's weights.
 void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
                 const Hit& hit) {
   const bool is_query = hit.query >= 0;
@@ -171,20 +172,20 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
   chip(ui, label, is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
   hint(ui, label);
   fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
-       "Its position, from 0.");
+       "Position, counted from 0.");
   if (is_query) draw_row(ui, trace, tap, row);
 }
 
-// The run of words that the picture shows, in the place of that of their tokens.
-State::Pointed words_of(const State::Pointed& pointed, const Hit& hit) {
-  State::Pointed words{{hit.words, &hit.words->trace}, pointed.at};
+// The same layer and head in the trace with merged words.
+State::PointedHead in_words(const State::PointedHead& pointed, const Hit& hit) {
+  State::PointedHead words{{hit.words, &hit.words->trace}, pointed.at};
   words.tap = words.trace->find(words.at, &words.head);
   return words;
 }
 
-// What is under the pointer as words, with the row of the query's. Their tokens come after it.
-void draw_words(Ui& ui, const State::Pointed& pointed, const Hit& hit, RowWeights::Row& kept) {
-  const State::Pointed words = words_of(pointed, hit);
+// Draws the pair under the pointer as words, with the row of the query's word. Its tokens follow.
+void draw_words(Ui& ui, const State::PointedHead& pointed, const Hit& hit, RowWeights::Row& cache) {
+  const State::PointedHead words = in_words(pointed, hit);
   const WordPairs& pairs = hit.words->of(*words.tap);
   const bool query = hit.word_query >= 0, key = hit.word_key >= 0;
   const std::string query_name = query ? query_label(*words.trace, *words.tap, hit.word_query) : "";
@@ -198,47 +199,47 @@ void draw_words(Ui& ui, const State::Pointed& pointed, const Hit& hit, RowWeight
   }
   if (query) {
     fact(ui, "Query's word", pieces_text(pairs.queries, hit.word_query),
-         "Its weights are the mean over these tokens.");
+         "Weights are averaged over these tokens.");
   }
   if (key) {
     fact(ui, "Key's word", pieces_text(pairs.keys, hit.word_key),
-         "The weights on these tokens are added up.");
+         "Weights on these tokens are summed.");
   }
   if (!query) return;
-  keep_weights(words, hit.word_query, kept);
+  keep_weights(words, hit.word_query, cache);
   if (key) {
-    const auto weight = static_cast<double>(kept.weights[hit.word_key]);
+    const auto weight = static_cast<double>(cache.weights[hit.word_key]);
     fact(ui, "Weight of words", number(weight),
-         "Summed over the tokens of the key's word, mean over those of the query's.");
-    bar(ui, weight / largest_of(kept.weights), ui.look->accent);
-    // Of several heads together, or flow through layers.
+         "Summed over the tokens of the key's word, averaged over those of the query's.");
+    bar(ui, weight / largest_magnitude(cache.weights), ui.look->accent);
+    // The picture may combine several heads, or show the flow through layers.
     const bool of_head = hit.shown.empty() || hit.shown == brief(weight, 4);
-    if (!of_head) fact(ui, "Shown", hit.shown, "What the picture shows at this place.");
+    if (!of_head) fact(ui, "Shown", hit.shown, "Value at this place of the picture.");
   }
-  draw_row(ui, *words.trace, *words.tap, kept.weights);
+  draw_row(ui, *words.trace, *words.tap, cache.weights);
 }
 
-// Which of two runs a pair is of; nothing where there is one.
+// Suffix with the name of the run of a pair; empty if there is only one run.
 std::string run_name(const State& state, const Hit& hit) {
   const bool both = view(state.experiment.view.id).shows_reference();
-  if (state.experiment.others.empty()) return hit.of_reference ? ", before" : "";
-  if (hit.of_reference) return ", of B";
-  return both ? ", of A" : "";
+  if (!state.experiment.b) return hit.of_reference ? ", before" : "";
+  if (hit.of_reference) return ", run B";
+  return both ? ", run A" : "";
 }
 
-// Whether the picture turns the pair by other positions or settings than the run did.
-bool turns_otherwise(const State& state, const AttentionTap& tap) {
+// True if the view shows the pair with other positions or settings than the run.
+bool shows_altered_positions(const State& state, const AttentionTap& tap) {
   const ViewSettings& settings = state.experiment.view;
   const View& shown = view(settings.id);
-  return shown.departs_from_run && shown.departs_from_run(settings, tap);
+  return shown.alters_run && shown.alters_run(settings, tap);
 }
 
-// How the view is to be read; a click on the heading folds it away, and back.
+// Help on the view; a click on the heading collapses or expands it.
 void draw_reading(Ui& ui, State& state) {
   const View& shown = view(state.experiment.view.id);
   const Action& fold = action("reading");
   ImGui::BeginGroup();
-  heading(ui, "What you see here", true);
+  heading(ui, "About this view", true);
   ImGui::SameLine();
   faint(ui, state.settings.reading ? "hide" : "show");
   ImGui::EndGroup();
@@ -254,7 +255,7 @@ void draw_reading(Ui& ui, State& state) {
   }
 }
 
-// With its unit; shares in hundredths.
+// Value with its unit; shares in per cent.
 std::string amount(const HeadMeasure& measure, double value, bool words) {
   if (std::isnan(value)) return "–";
   const std::string& unit = words ? measure.word_unit : measure.unit;
@@ -262,34 +263,35 @@ std::string amount(const HeadMeasure& measure, double value, bool words) {
   return number(std::round(1000 * value) / 10) + " %";
 }
 
-// A head as a whole: what it does, in words and numbers.
-void draw_head(Ui& ui, const State::Pointed& pointed, RowWeights::Head& kept) {
+// A head as a whole: its type and its measures.
+void draw_head(Ui& ui, const State::PointedHead& pointed, RowWeights::Head& cache) {
   if (!is_whole(*pointed.tap)) {
-    faint(ui, "The map of a text this long is not kept whole. Click to open it as a map.");
+    faint(ui, "The full map of this long text is not stored. Click to open the map.");
     return;
   }
   if (is_signed(*pointed.tap, pointed.head)) {
-    faint(ui, "Weights with signs are no shares of a whole. Click to open it as a map.");
+    faint(ui, "Signed weights are not a distribution. Click to open the map.");
     return;
   }
-  if (kept.trace != pointed.trace || kept.at != pointed.at) {
-    kept = {pointed.trace, pointed.at, head_statistics(*pointed.trace, *pointed.tap, pointed.head)};
+  if (cache.trace != pointed.trace || cache.at != pointed.at) {
+    cache = {pointed.trace, pointed.at,
+             head_statistics(*pointed.trace, *pointed.tap, pointed.head)};
   }
-  paragraph(ui, capitalised(head_name(kept.statistics).words) + ".");
-  const bool words = is_in_words(*pointed.trace);
+  paragraph(ui, capitalised(head_name(cache.statistics).words) + ".");
+  const bool words = has_merged_words(*pointed.trace);
   std::string lacking;
   for (const HeadMeasure& measure : head_measures()) {
-    const double value = kept.statistics.*measure.value;
+    const double value = cache.statistics.*measure.value;
     fact(ui, capitalised(words ? measure.word_label : measure.label).c_str(),
          amount(measure, value, words), measure.help.c_str());
     if (std::isnan(value)) lacking = measure.requires_text;
   }
-  if (!lacking.empty()) faint(ui, "–: for this the text must hold " + lacking + ".");
-  faint(ui, "Click to open it as a map.");
+  if (!lacking.empty()) faint(ui, "–: requires a text with " + lacking + ".");
+  faint(ui, "Click to open the map.");
 }
 
-// What is told of: what is under the pointer, else the pinned pair.
-std::optional<Hit> told_of(const State& state) {
+// The pair to describe: that under the pointer, else the pinned pair.
+std::optional<Hit> hit_to_explain(const State& state) {
   if (state.view.hit) return state.view.hit;
   const ViewSettings& settings = state.experiment.view;
   if (settings.pinned_query < 0 || settings.pinned_key < 0) return std::nullopt;
@@ -297,32 +299,32 @@ std::optional<Hit> told_of(const State& state) {
 }
 
 const char* pair_heading(const State& state, const std::optional<Hit>& hit) {
-  if (hit && !state.view.hit) return "The pinned pair";
+  if (hit && !state.view.hit) return "Pinned pair";
   if (!hit || (hit->query >= 0 && hit->key >= 0)) return "Pair under the pointer";
   return hit->query < 0 && hit->key < 0 ? "Head under the pointer" : "Token under the pointer";
 }
 
-void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
-  const std::optional<Hit> hit = told_of(state);
+void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
+  const std::optional<Hit> hit = hit_to_explain(state);
   heading(ui, pair_heading(state, hit));
-  const State::Pointed pointed = hit ? state.pointed_at(*hit) : State::Pointed();
+  const State::PointedHead pointed = hit ? state.pointed_at(*hit) : State::PointedHead();
   const std::shared_ptr<const Trace>& trace = pointed.trace;
   const AttentionTap* tap = pointed.tap;
   const Index head = pointed.head;
   if (tap == nullptr) {
     faint(ui,
-          "Point at a pair or a token in the picture to see what it looks at, and why its weight "
-          "is what it is.");
+          "Point at a pair or a token in the picture to see its attention and the terms of its "
+          "weight.");
     return;
   }
-  faint(ui, capitalised(place_words(trace->parts, pointed.at)) + run_name(state, *hit));
+  faint(ui, capitalised(describe_head(trace->parts, pointed.at)) + run_name(state, *hit));
   const bool is_pair =
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
   const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
   const bool is_key = hit->key >= 0 && hit->key < tap->keys() && hit->query < 0;
   if (hit->words != nullptr && (is_key || is_query || is_pair)) {
     try {
-      draw_words(ui, pointed, *hit, kept.word);
+      draw_words(ui, pointed, *hit, cache.word);
     } catch (const std::exception& e) {
       faint(ui, e.what());
       return;
@@ -333,25 +335,23 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     const WordPairs& pairs = hit->words->of(*tap);
     const bool single =
         pairs.queries.size(hit->word_query) == 1 && pairs.keys.size(hit->word_key) == 1;
-    heading(ui, single   ? "Their tokens"
-                : pinned ? "The pinned pair of tokens"
-                         : "Strongest pair of their tokens");
+    heading(ui, single ? "Token pair" : pinned ? "Pinned token pair" : "Strongest token pair");
   }
   if (is_key) {
     draw_token(ui, *trace, *tap, {}, *hit);
     return;
   }
   if (!is_pair && !is_query) {
-    if (hit->query < 0) draw_head(ui, pointed, kept.head);
+    if (hit->query < 0) draw_head(ui, pointed, cache.head);
     return;
   }
   try {
-    keep_weights(pointed, hit->query, kept.token);
+    keep_weights(pointed, hit->query, cache.token);
   } catch (const std::exception& e) {  // a lost device, or weights that were not kept
     faint(ui, e.what());
     return;
   }
-  const Tensor& weights = kept.token.weights;
+  const Tensor& weights = cache.token.weights;
   if (!is_pair) {
     draw_token(ui, *trace, *tap, weights, *hit);
     return;
@@ -359,17 +359,17 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   const auto weight = static_cast<double>(weights[hit->key]);
   draw_chips(ui, query_label(*trace, *tap, hit->query), key_label(*trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
-       "Positions from 0.");
-  if (turns_otherwise(state, *tap)) {
+       "Positions, counted from 0.");
+  if (shows_altered_positions(state, *tap)) {
     faint(ui,
-          "This is the tokens' own pair, at their own positions, as the model scores it. The "
-          "picture has them at other positions or turns them otherwise: its score is another.");
+          "The token pair at its own positions, as the model scores it. The picture uses other "
+          "positions or another rotation, and so has another score.");
   }
   const bool shown = !hit->shown.empty() && hit->words == nullptr;
-  if (shown) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
+  if (shown) fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
-  fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
-  bar(ui, std::abs(weight) / largest_of(weights), ui.look->accent);
+  fact(ui, "Weight", number(weight), "Share of the query's attention; its row sums to 1.");
+  bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);
 }
@@ -378,15 +378,15 @@ float widest_line(const std::string& text) {
   return ImGui::CalcTextSize(text.c_str()).x;
 }
 
-// A space at which a line may break.
+// Possible line break at a space.
 struct Break {
   std::size_t at;
   int cost;
 };
 
-// Rather outside of brackets than within, after a comma and before an operator; but neither after a
-// bracket that opens nor before one that closes.
-std::vector<Break> breaks_of(const std::string& line) {
+// Breaks outside brackets cost less than those inside; breaks after a comma or before an operator
+// are preferred. No breaks after an opening or before a closing bracket.
+std::vector<Break> possible_breaks(const std::string& line) {
   constexpr std::array<std::string_view, 15> kOperators = {"=", "+", "−", "·", "/", "∘", "≤", "<",
                                                            "∝", "⇔", "≈", "∪", "∈", ":", "or"};
   const auto is_in = [](std::string_view set, char c) {
@@ -404,21 +404,21 @@ std::vector<Break> breaks_of(const std::string& line) {
     word = i + 1;
     if (before.empty() || is_in("([{", before.back()) || is_in(")]}", line[i + 1])) continue;
     const bool cuts = std::ranges::find(kOperators, before) != kOperators.end();
-    const bool wide = line[i + 1] == ' ';  // two spaces part more than one
+    const bool wide = line[i + 1] == ' ';  // two spaces separate equations
     breaks.push_back(
         {i, 4 * depth + (cuts ? 3 : 0) - (wide ? 2 : 0) - (is_in(",;", before.back()) ? 1 : 0)});
   }
   return breaks;
 }
 
-// An equation in as many lines as its length takes.
-std::string broken(const std::string& line, float width) {
-  const std::vector<Break> breaks = breaks_of(line);
+// Wraps an equation to this width.
+std::string wrap_equation(const std::string& line, float width) {
+  const std::vector<Break> breaks = possible_breaks(line);
   std::string lines, indent;
   std::size_t begin = 0;
   const auto piece = [&](std::size_t end) { return indent + line.substr(begin, end - begin); };
   while (widest_line(piece(line.size())) > width) {
-    // The farthest of the cheapest that leave no line half empty.
+    // The last of the cheapest breaks that leave no line half empty.
     const Break* best = nullptr;
     float best_filled = 0;
     for (const Break& b : breaks) {
@@ -429,7 +429,7 @@ std::string broken(const std::string& line, float width) {
       best = &b;
       best_filled = filled;
     }
-    if (best == nullptr) break;  // one word longer than a line
+    if (best == nullptr) break;  // one word is longer than a line
     lines += piece(best->at) + "\n";
     begin = std::min(line.find_first_not_of(' ', best->at), line.size());
     indent = "   ";
@@ -437,7 +437,7 @@ std::string broken(const std::string& line, float width) {
   return lines + piece(line.size());
 }
 
-// Equations side by side ("a = b,   c = d") below one another where they do not fit in a line.
+// Puts equations side by side ("a = b,   c = d") on separate lines if they do not fit in one.
 std::string equation_lines(std::string text, float width) {
   constexpr std::string_view kBetween = ",   ";
   if (widest_line(text) <= width) return text;
@@ -447,7 +447,7 @@ std::string equation_lines(std::string text, float width) {
   return text;
 }
 
-// On a ground of its own; in smaller letters where that spares a line its break.
+// Draws an equation on a background of its own, in smaller type if that avoids a line break.
 void draw_equation(const Ui& ui, const std::string& equation) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
@@ -459,7 +459,7 @@ void draw_equation(const Ui& ui, const std::string& equation) {
   std::string lines;
   for (std::size_t begin = 0; begin <= shown.size();) {
     const std::size_t end = std::min(shown.find('\n', begin), shown.size());
-    lines += (begin > 0 ? "\n" : "") + broken(shown.substr(begin, end - begin), room);
+    lines += (begin > 0 ? "\n" : "") + wrap_equation(shown.substr(begin, end - begin), room);
     begin = end + 1;
   }
   const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, room);
@@ -472,13 +472,13 @@ void draw_equation(const Ui& ui, const std::string& equation) {
   ImGui::Dummy({width, end.y - at.y});
 }
 
-// `label`: in place of the info's, with what of it holds.
+// `label`: replaces the info's label, with the current parameters.
 void draw_info(Ui& ui, const char* title, const Info& info, const std::string& label = "") {
   heading(ui, title);
   paragraph(ui, label.empty() ? info.label : label);
   if (!info.equation.empty()) draw_equation(ui, info.equation);
   paragraph(ui, info.summary);
-  if (!info.cost.empty()) faint(ui, "Cost: " + info.cost);
+  if (!info.complexity.empty()) faint(ui, "Cost: " + info.complexity);
   if (!info.source.empty()) faint(ui, "Source: " + info.source);
 }
 
@@ -487,12 +487,12 @@ void draw_info(Ui& ui, const char* title, const Info& info, const std::string& l
 void draw_explain_panel(Ui& ui, State& state, RowWeights& weights) {
   draw_reading(ui, state);
   draw_pair(ui, state, weights);
-  if (state.trace != nullptr && state.trace->given) {
+  if (state.trace != nullptr && state.trace->is_imported) {
     heading(ui, "Attention");
-    faint(ui, "As it stands in the file: which variant and encoding made it is not known.");
+    faint(ui, "Read from a file; variant and encoding are unknown.");
     return;
   }
-  if (const AttentionTap* tap = state.tap(); tap != nullptr && !state.shows_choices()) {
+  if (const AttentionTap* tap = state.tap(); tap != nullptr && !state.shows_configurable_part()) {
     draw_info(ui, "Attention", variant(tap->variant.id), on_screen(describe_variant(*tap)));
     draw_info(ui, "Position", encoding(tap->encoding.id));
     return;

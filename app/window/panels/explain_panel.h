@@ -1,5 +1,5 @@
-// Why the picture looks as it does: the pair under the pointer, its row, and what the variant and
-// the encoding compute.
+// Explanations on the right: the pair under the pointer, its row, and the equations of the variant
+// and the encoding.
 #pragma once
 
 #include "app/window/state.h"
@@ -8,9 +8,9 @@
 
 namespace attnscope::window {
 
-// The weights of the query under the pointer, kept because they may have to be derived or
-// downloaded, and those of its word where the picture shows words. Made by the program, filled by
-// the panel.
+// Cached rows of weights for the pair under the pointer, since they may have to be derived or
+// downloaded: that of the query and, with word merging, that of its word; and the statistics of
+// the head.
 struct RowWeights {
   struct Row {
     std::shared_ptr<const Trace> trace;

@@ -5,7 +5,7 @@
 namespace attnscope::window {
 
 void draw_intervention_panel(Ui& ui, State& state) {
-  Interventions& list = state.edited().interventions;
+  Interventions& list = state.edited().run.interventions;
   if (list.empty()) return;
   const Trace* trace = state.edited_trace();
   const InterventionNames names =
@@ -16,7 +16,7 @@ void draw_intervention_panel(Ui& ui, State& state) {
     ImGui::PushID(static_cast<int>(n));
     const std::string id = "intervention." + std::to_string(n);
     if (button(ui, "✕", id)) taken_back = n;
-    hint(ui, "Take this back.");
+    hint(ui, "Remove this intervention.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     paragraph(ui, on_screen(describe(list[n], names)));

@@ -1,4 +1,4 @@
-// What a person changes in the model, as a list from which each can be taken back.
+// List of interventions in the model, each with a button that removes it.
 #pragma once
 
 #include "app/window/state.h"
@@ -6,7 +6,7 @@
 
 namespace attnscope::window {
 
-// Nothing where nothing is changed.
+// Draws nothing if there are no interventions.
 void draw_intervention_panel(Ui& ui, State& state);
 
 }  // namespace attnscope::window

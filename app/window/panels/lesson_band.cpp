@@ -11,32 +11,32 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
-// Of the band's width for claims: what makes the band least high.
+// Candidate shares of the claims in the band's width; the one with the lowest band is used.
 constexpr std::array<double, 4> kClaimsShares = {0.28, 0.36, 0.46, 0.56};
-// Of the height, also on stage; of the width beside the picture, which is square; and how wide a
-// window has room for that.
-constexpr float kMostBelow = 1.0F / 3, kMostOnStage = 0.45F, kBeside = 0.45F, kWide = 1.2F;
+// Maximum share of the height below the picture and on stage; share of the width beside the
+// picture, which is square; and minimum aspect ratio of a window for that.
+constexpr float kMaxBelow = 1.0F / 3, kMaxOnStage = 0.45F, kBeside = 0.45F, kWide = 1.2F;
 
-// On stage they have a line of their own.
-constexpr double kStripHeight = 36, kStripOnStage = 46, kLeastTitle = 60;  // units
+// On stage the thumbnails have a line of their own.
+constexpr double kStripHeight = 36, kStripOnStage = 46, kMinTitle = 60;  // units
 
-// The lesson that the button leads to; null: to another step, or further down the words.
+// Next lesson if the button leads to it; null if it leads to another step, or scrolls the text.
 const Lesson* next_lesson(const State& state) {
   const LessonState& now = state.lesson;
-  const bool down = state.presenting && now.words.more_below;
-  return !down && now.step + 1 == now.lesson->steps.size() ? lesson_after(state) : nullptr;
+  const bool down = state.presenting && now.scroll.more_below;
+  return !down && now.step + 1 == now.lesson->steps.size() ? lesson_after_current(state) : nullptr;
 }
 
-// On stage the next lesson has its name on the button.
+// On stage, the button shows the title of the next lesson.
 std::string label_of_next(const State& state, const Lesson* next, float room) {
   if (next == nullptr)
-    return state.presenting && state.lesson.words.more_below ? "More ▾" : "Next ›";
+    return state.presenting && state.lesson.scroll.more_below ? "More ▾" : "Next ›";
   if (!state.presenting) return "Next lesson ›";
   const std::string rest = " ›";
-  return fitted(on_screen(next->title), room - ImGui::CalcTextSize(rest.c_str()).x) + rest;
+  return elided(on_screen(next->title), room - ImGui::CalcTextSize(rest.c_str()).x) + rest;
 }
 
-void draw_turning(Ui& ui, State& state) {
+void draw_navigation(Ui& ui, State& state) {
   const LessonState& now = state.lesson;
   const Lesson* next = next_lesson(state);
   const float padding = 2 * ImGui::GetStyle().FramePadding.x;
@@ -47,7 +47,7 @@ void draw_turning(Ui& ui, State& state) {
     const std::string label = on ? label_of_next(state, next, room) : "‹ Back";
     const float width = std::max(ui.px(84), ImGui::CalcTextSize(label.c_str()).x + padding);
     ImGui::BeginDisabled(!a.enabled(state));
-    const std::string what = on && next != nullptr ? "The next lesson: " + next->title : a.help;
+    const std::string what = on && next != nullptr ? "Next lesson: " + next->title : a.help;
     if (button(ui, label.c_str(), a.id, on, width)) a.run(state);
     ImGui::EndDisabled();
     hint(ui, what + "  (" + to_string(a.shortcuts.front()) + ")");
@@ -71,13 +71,13 @@ void draw_options(Ui& ui, State& state) {
 }
 
 struct Division {
-  float words = 0, claims = 0;  // widths; claims 0: there are none
+  float words = 0, claims = 0;  // widths; claims 0: no claims
   float height = 0;             // of both
 };
 
-// Words and claims side by side in this width.
-Division divided(const Ui& ui, const LessonType& type, const LessonStep& step,
-                 const LessonChecks& checks, float inside) {
+// Divides this width between the text and the claims.
+Division divide_band(const Ui& ui, const LessonFonts& type, const LessonStep& step,
+                     const LessonChecks& checks, float inside) {
   if (step.claims.empty()) return {inside, 0, words_height(type, step, inside)};
   Division best;
   for (const double share : kClaimsShares) {
@@ -89,20 +89,20 @@ Division divided(const Ui& ui, const LessonType& type, const LessonStep& step,
   return best;
 }
 
-// What the lesson is called, at the end of the line; on stage whole or not at all.
-void draw_title(const Ui& ui, const Lesson& lesson, bool on_stage) {
+// Title of the lesson at the end of the line; on stage only if it fits.
+void draw_title(const Ui& ui, const Lesson& lesson, bool is_presenting) {
   const std::string whole = on_screen(lesson.title);
-  const std::string title = fitted(whole, ImGui::GetContentRegionAvail().x);
-  if (on_stage && title != whole) return;
+  const std::string title = elided(whole, ImGui::GetContentRegionAvail().x);
+  if (is_presenting && title != whole) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%s", title.c_str());
   if (title != whole) hint(ui, lesson.title);
 }
 
-// Within the words: whether some of them are out of sight, and to the next where that was asked
-// for. A step that is turned to begins at its beginning.
-void scroll_words(Ui& ui, LessonWords& words) {
-  constexpr float kPage = 0.8F, kNothing = 2;  // of the height; pixels
+// Scrolls the text of a step by pages, and marks that there is more below. A new step starts at its
+// beginning.
+void scroll_words(Ui& ui, LessonScroll& words) {
+  constexpr float kPage = 0.8F, kNothing = 2;  // share of the height; pixels
   if (ImGui::IsWindowAppearing()) ImGui::SetScrollY(0);
   if (std::exchange(words.turn_page, false)) {
     ImGui::SetScrollY(ImGui::GetScrollY() + kPage * ImGui::GetWindowHeight());
@@ -123,11 +123,11 @@ void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks
                 float foot) {
   const float all = ImGui::GetContentRegionAvail().x;
   const float above = ImGui::GetContentRegionAvail().y - foot;
-  const LessonType type = window_type(ui);
-  const Division parts = divided(ui, type, step, checks, all);
+  const LessonFonts type = window_fonts(ui);
+  const Division parts = divide_band(ui, type, step, checks, all);
   ImGui::BeginChild("words", {parts.words, above});
   draw_words(ui, type, step);
-  scroll_words(ui, state.lesson.words);
+  scroll_words(ui, state.lesson.scroll);
   ImGui::EndChild();
   if (parts.claims <= 0) return;
   ImGui::SameLine(0, ui.px(kPadding));
@@ -136,22 +136,22 @@ void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks
   ImGui::EndChild();
 }
 
-// On stage: one below the other.
+// On stage: text above claims.
 void draw_column(Ui& ui, State& state, const LessonStep& step, const LessonChecks& checks,
                  float foot) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const LessonType type = lecture_type(ui, step, checks, room.x, room.y - foot);
+  const LessonFonts type = lecture_fonts(ui, step, checks, room.x, room.y - foot);
   ImGui::BeginChild("words", {0, room.y - foot});
   draw_words(ui, type, step);
   if (!step.claims.empty()) {
     ImGui::Dummy({0, ui.px(kDepth) - ImGui::GetStyle().ItemSpacing.y});
     draw_claims(ui, type, step, checks);
   }
-  scroll_words(ui, state.lesson.words);
+  scroll_words(ui, state.lesson.scroll);
   ImGui::EndChild();
 }
 
-// What the words leave: small pictures of all steps, and the buttons.
+// Height of the foot below the text: thumbnails of all steps, and the buttons.
 float foot_height(const Ui& ui, const State& state, float width) {
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   if (!state.presenting) return ui.px(kStripHeight) + gap;
@@ -164,19 +164,19 @@ void draw_foot_on_stage(Ui& ui, State& state, const StepPictures& pictures) {
   draw_step_strip(ui, state, pictures, step_picture_size(ui, state, width, ui.px(kStripOnStage)));
   if (state.lesson.lesson == nullptr) return;
   const bool leads_on = next_lesson(state) != nullptr;
-  draw_turning(ui, state);
+  draw_navigation(ui, state);
   if (leads_on) return;
   ImGui::SameLine(0, ui.px(16));
   draw_title(ui, *state.lesson.lesson, true);
 }
 
-// In one line: buttons in the middle of the pictures' height.
+// Foot in one line, with the buttons centred vertically beside the thumbnails.
 void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
-  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;  // a click on Leave lets go of it
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // a click on Leave releases it
   const float top = ImGui::GetCursorPosY();
   const float high = ui.px(kStripHeight);
   ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
-  draw_turning(ui, state);
+  draw_navigation(ui, state);
   ImGui::SameLine(0, ui.px(16));
   draw_options(ui, state);
   if (state.lesson.lesson == nullptr) return;
@@ -185,9 +185,9 @@ void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
   ImGui::SetCursorPosY(top + (high - size.y) / 2);
   draw_step_strip(ui, state, pictures, size);
   ImGui::SameLine(0, ui.px(16));
-  if (ImGui::GetContentRegionAvail().x < ui.px(kLeastTitle)) return;
+  if (ImGui::GetContentRegionAvail().x < ui.px(kMinTitle)) return;
   ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
-  draw_title(ui, *kept, false);
+  draw_title(ui, *lesson, false);
 }
 
 }  // namespace
@@ -196,19 +196,19 @@ LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& c
                          float height) {
   if (state.lesson.lesson == nullptr) return {};
   if (state.presenting && width >= kWide * height) return {true, kBeside * width, height};
-  if (state.presenting) return {false, width, kMostOnStage * height};
+  if (state.presenting) return {false, width, kMaxOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
   const float needed =
-      divided(ui, window_type(ui), step, checks, width - 2 * ui.px(kPadding)).height +
+      divide_band(ui, window_fonts(ui), step, checks, width - 2 * ui.px(kPadding)).height +
       foot_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
-  return {false, width, std::min(needed, kMostBelow * height)};
+  return {false, width, std::min(needed, kMaxBelow * height)};
 }
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
                       const LessonPlace& place) {
-  // Kept: a click on Leave lets go of it.
-  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
-  const LessonStep& step = kept->steps[state.lesson.step];
+  // Kept alive: a click on Leave releases it.
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
+  const LessonStep& step = lesson->steps[state.lesson.step];
   measure_claims(state, step, checks);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kDepth)});
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->panel);
@@ -216,7 +216,7 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPict
                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  ImGui::PushID(&step);  // each step scrolls for itself
+  ImGui::PushID(&step);  // each step has its own scroll position
   const float foot = foot_height(ui, state, ImGui::GetContentRegionAvail().x);
   if (state.presenting) {
     draw_column(ui, state, step, checks, foot);

@@ -1,4 +1,4 @@
-// A lesson's words in a band below or beside the picture, with what its claims come to.
+// Band below or beside the picture with a lesson's text and the results of its claims.
 #pragma once
 
 #include "app/window/jobs/step_pictures.h"
@@ -8,11 +8,11 @@
 
 namespace attnscope::window {
 
-// Where the words stand: below the picture; on a wide stage beside it, since maps are square. The
-// picture is what a lesson is about, so they have at most a share of the space, and scroll.
+// Position of the band: below the picture, or beside it on a wide stage, since maps are square. It
+// has at most a share of the space, and scrolls.
 struct LessonPlace {
   bool beside = false;
-  float width = 0, height = 0;  // pixels; 0: there is no lesson
+  float width = 0, height = 0;  // pixels; 0: no lesson
 };
 LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
                          float height);

@@ -8,16 +8,16 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr float kClaimMark = 1.6F;    // of the claims' size: "✓" and its gap
-constexpr double kBeforeClaims = 12;  // units, where they stand below the words
+constexpr float kClaimMark = 1.6F;    // width of "✓" and its gap, in sizes of the claims' font
+constexpr double kBeforeClaims = 12;  // units, space above claims below the text
 
 struct Coloured {
   std::string text;
   ImVec4 colour;
 };
 
-// Words one after the other in lines of this width. They part at spaces alone: ImGui's own lines
-// part at the point of a number, too. Draws them where there is something to draw on.
+// Flows coloured words into lines of this width, breaking only at spaces: ImGui also breaks numbers
+// at their decimal point. Draws them if `draw` is not null. Returns the height.
 float flow(const std::vector<Coloured>& parts, float width, ImDrawList* draw) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float line = ImGui::GetTextLineHeight(), space = ImGui::CalcTextSize(" ").x;
@@ -40,7 +40,7 @@ float flow(const std::vector<Coloured>& parts, float width, ImDrawList* draw) {
   return y + line;
 }
 
-// What stands behind a claim; where that is not known yet, as much as it may be.
+// Measured value of a claim; before the measurement, a placeholder of the maximum length.
 std::string measured_words(const Claim& claim, const std::optional<ClaimCheck>& checked,
                            bool brief) {
   constexpr std::size_t kUsual = 7;  // "0.00123"
@@ -53,7 +53,7 @@ std::string measured_words(const Claim& claim, const std::optional<ClaimCheck>& 
   return !checked && vanishing.size() > measured.size() ? vanishing : measured;
 }
 
-// A claim with its number; one that is not known yet takes up as much space.
+// A claim with its value; an unknown value is transparent but has the same width.
 std::vector<Coloured> claim_words(const Ui& ui, const Claim& claim,
                                   const std::optional<ClaimCheck>& checked, bool brief) {
   ImVec4 faint = ui.look->faint;
@@ -70,32 +70,32 @@ float text_height(ImFont* font, const std::string& text, float width) {
 
 }  // namespace
 
-void measure_claims(const State& state, const LessonStep& step, LessonChecks& kept) {
-  // The run of the step before says nothing about this one.
+void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache) {
+  // The previous step's run does not apply to this one.
   const bool current = state.trace != nullptr && same_run(state.shown, state.experiment);
   const auto trace = current ? state.trace : nullptr;
   Traces traces(trace);
-  if (current) traces.findings = state.findings.with(state.beside);
-  if (kept.step == &step && kept.trace == trace && kept.findings == traces.findings) return;
-  kept = {trace, traces.findings, &step, {}};
+  if (current) traces.findings = state.findings.with(state.background_findings);
+  if (cache.step == &step && cache.trace == trace && cache.findings == traces.findings) return;
+  cache = {trace, traces.findings, &step, {}};
   for (const Claim& claim : step.claims) {
-    kept.checks.emplace_back();
+    cache.checks.emplace_back();
     if (trace == nullptr) continue;
     try {
-      kept.checks.back() = check(claim, traces);
+      cache.checks.back() = check(claim, traces);
     } catch (const std::exception&) {
-      continue;  // the person went elsewhere: another model, another text
+      continue;  // the user changed the model or the text
     }
   }
 }
 
-LessonType window_type(const Ui& ui) {
+LessonFonts window_fonts(const Ui& ui) {
   return {ui.fonts.title, ui.fonts.body, ui.fonts.small, ui.fonts.small};
 }
 
-LessonType lecture_type(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
-                        float width, float height) {
-  LessonType type = window_type(ui);
+LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
+                          float width, float height) {
+  LessonFonts type = window_fonts(ui);
   for (const Fonts::Lecture& size : ui.fonts.lecture) {
     type = {size.title, size.text, size.text, ui.fonts.body, true};
     float needed = words_height(type, step, width);
@@ -105,18 +105,18 @@ LessonType lecture_type(const Ui& ui, const LessonStep& step, const LessonChecks
   return type;
 }
 
-float words_height(const LessonType& type, const LessonStep& step, float width) {
+float words_height(const LessonFonts& type, const LessonStep& step, float width) {
   return text_height(type.title, step.title, width) + text_height(type.text, step.text, width);
 }
 
-float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step,
+float claims_height(const Ui& ui, const LessonFonts& type, const LessonStep& step,
                     const LessonChecks& checks, float width) {
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   float height = ui.px(kBeforeClaims) + text_height(type.aside, "M", width);
   ImGui::PushFont(type.claims);
   const float room = width - kClaimMark * ImGui::GetFontSize();
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    // Not less when the number comes, so that nothing jumps.
+    // The height must not shrink when the value arrives, so that the layout stays.
     const auto high = [&](const std::optional<ClaimCheck>& checked) {
       return flow(claim_words(ui, step.claims[i], checked, type.brief), room, nullptr);
     };
@@ -127,7 +127,7 @@ float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step
   return height;
 }
 
-void draw_words(Ui& ui, const LessonType& type, const LessonStep& step) {
+void draw_words(Ui& ui, const LessonFonts& type, const LessonStep& step) {
   ImGui::BeginGroup();
   ImGui::PushFont(type.title);
   paragraph(ui, step.title);
@@ -139,7 +139,8 @@ void draw_words(Ui& ui, const LessonType& type, const LessonStep& step) {
   mark(ui, "lesson.text");
 }
 
-void draw_claims(Ui& ui, const LessonType& type, const LessonStep& step, const LessonChecks& kept) {
+void draw_claims(Ui& ui, const LessonFonts& type, const LessonStep& step,
+                 const LessonChecks& cache) {
   ImGui::PushFont(type.aside);
   ImGui::TextColored(ui.look->faint, "Measured in this run");
   ImGui::PopFont();
@@ -147,7 +148,7 @@ void draw_claims(Ui& ui, const LessonType& type, const LessonStep& step, const L
   const float left = ImGui::GetCursorPosX() + kClaimMark * ImGui::GetFontSize();
   ImGui::BeginGroup();
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    const std::optional<ClaimCheck>& checked = kept.checks[i];
+    const std::optional<ClaimCheck>& checked = cache.checks[i];
     const ImVec4& colour = !checked         ? ui.look->faint
                            : checked->holds ? ui.look->accent
                                             : ui.look->warning;

@@ -1,4 +1,4 @@
-// The words of a lesson's step and what its claims come to: how much room they take, and drawn.
+// Text of a lesson's step and results of its claims: measured and drawn.
 #pragma once
 
 #include <memory>
@@ -10,34 +10,35 @@
 
 namespace attnscope::window {
 
-// What the claims of a step come to in the newest run. Made anew when any of this changes.
+// Results of a step's claims in the latest run. Measured again when any of this changes.
 struct LessonChecks {
   std::shared_ptr<const Trace> trace;
   Findings findings;
   const LessonStep* step = nullptr;
-  std::vector<std::optional<ClaimCheck>> checks;  // nothing: cannot be measured in this run
+  std::vector<std::optional<ClaimCheck>> checks;  // empty: cannot be measured in this run
 };
-void measure_claims(const State& state, const LessonStep& step, LessonChecks& kept);
+void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache);
 
-// The fonts of a step's words.
-struct LessonType {
+// Fonts of a step's text.
+struct LessonFonts {
   ImFont* title;
   ImFont* text;
   ImFont* claims;
   ImFont* aside;
-  bool brief = false;  // claims that hold without their limits
+  bool brief = false;  // claims that hold are shown without their limits
 };
-LessonType window_type(const Ui& ui);
-// On stage: the largest that fits a column, else the smallest.
-LessonType lecture_type(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
-                        float width, float height);
+LessonFonts window_fonts(const Ui& ui);
+// On stage: the largest fonts with which the step fits a column, else the smallest.
+LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
+                          float width, float height);
 
-// In pixels, in a column so wide.
-float words_height(const LessonType& type, const LessonStep& step, float width);
-float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step,
+// Heights in pixels, in a column of this width.
+float words_height(const LessonFonts& type, const LessonStep& step, float width);
+float claims_height(const Ui& ui, const LessonFonts& type, const LessonStep& step,
                     const LessonChecks& checks, float width);
 
-void draw_words(Ui& ui, const LessonType& type, const LessonStep& step);
-void draw_claims(Ui& ui, const LessonType& type, const LessonStep& step, const LessonChecks& kept);
+void draw_words(Ui& ui, const LessonFonts& type, const LessonStep& step);
+void draw_claims(Ui& ui, const LessonFonts& type, const LessonStep& step,
+                 const LessonChecks& cache);
 
 }  // namespace attnscope::window

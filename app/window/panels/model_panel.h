@@ -1,5 +1,5 @@
-// The model, the attention variant, the positional encoding and where to compute: what a person
-// chooses, with the reason where something cannot be chosen.
+// Left panel: model, attention variant, positional encoding and device, with the reason if
+// something cannot be selected.
 #pragma once
 
 #include <map>
@@ -14,16 +14,16 @@
 
 namespace attnscope::window {
 
-// What the lists need beside the state; kept by the program.
+// State of the lists beside State; owned by the application.
 struct ModelPanel {
-  std::vector<ModelGroup> models;  // bundled ones
-  // Of those by what they were trained with that the default model was not; read when first asked
-  // for.
+  std::vector<ModelGroup> models;  // bundled
+  // Bundled model by the variant or encoding that it was trained with and the default model was
+  // not; read on first use.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
-  ListTexts lists;
+  ParameterWidgets lists;
 };
 
-// Which of two compared experiments the left panels edit; nothing where none are compared.
+// Selects which of two compared experiments the left panels edit; draws nothing without a run B.
 void draw_edited_switch(Ui& ui, State& state);
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel);

@@ -8,34 +8,34 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::size_t kMostSegments = 3;
-constexpr double kNumberWidth = 84, kResetWidth = 22, kLeftOutWidth = 96;  // units
-constexpr double kStripSlider = 84, kStripNumber = 52;                     // units
+constexpr std::size_t kMaxSegments = 3;
+constexpr double kNumberWidth = 84, kResetWidth = 22, kUnsetWidth = 96;  // units
+constexpr double kStripSlider = 84, kStripNumber = 52;                   // units
 
 bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
 }
 
-// Before the field of a parameter: what is typed goes there when it was just opened.
-void focus_when_opened(const std::string& id, ListTexts& texts) {
-  if (texts.opened != id) return;
+// Call before a parameter's field: focuses it if it was just opened.
+void focus_if_requested(const std::string& id, ParameterWidgets& texts) {
+  if (texts.focused_id != id) return;
   ImGui::SetKeyboardFocusHere();
-  texts.opened.clear();
+  texts.focused_id.clear();
 }
 
-// In place of an optional parameter's field while it is left out. Returns whether it was clicked,
-// which gives the parameter and opens its field.
-bool draw_left_out(Ui& ui, const Parameter& p, Values& values, const std::string& id, float width,
-                   ListTexts& texts) {
-  const bool clicked = button(ui, p.left_out.c_str(), id, false, width);
-  hint(ui, p.help + " Click to set it by hand.");
+// Button in place of an unset optional parameter's field. True when clicked, which sets the
+// parameter and opens its field.
+bool draw_unset(Ui& ui, const Parameter& p, Values& values, const std::string& id, float width,
+                ParameterWidgets& texts) {
+  const bool clicked = button(ui, p.unset_label.c_str(), id, false, width);
+  hint(ui, p.help + " Click to set a value.");
   if (!clicked) return false;
-  values = given(p, values);
-  if (p.kind != Parameter::Kind::Choice && p.kind != Parameter::Kind::Flag) texts.opened = id;
+  values = with_initial(p, values);
+  if (p.kind != Parameter::Kind::Choice && p.kind != Parameter::Kind::Flag) texts.focused_id = id;
   return true;
 }
 
-// The label with its symbol, and its hint.
+// Label with symbol and tooltip.
 void draw_label(Ui& ui, const Parameter& p) {
   ImGui::BeginGroup();
   ImGui::TextUnformatted(p.label.c_str());
@@ -47,7 +47,7 @@ void draw_label(Ui& ui, const Parameter& p) {
   hint(ui, p.help);
 }
 
-// At the right end of the label's line: back to the default. True when clicked.
+// Reset button at the right end of the label's line. True when clicked.
 bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::string& id) {
   if (is_initial(p, values)) return false;
   ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth));
@@ -59,14 +59,14 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
   ImGui::PopStyleVar(2);
   mark(ui, id + ".reset");
   const std::string initial = to_text(p.initial);
-  hint(ui, "Back to " + (p.optional ? p.left_out : choice_label(p, initial)));
+  hint(ui, "Reset to " + (p.optional ? p.unset_label : choice_label(p, initial)));
   return clicked;
 }
 
-// The number, to be typed.
+// Number as a text field.
 bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width,
-                 ListTexts& texts) {
-  focus_when_opened(id, texts);
+                 ParameterWidgets& texts) {
+  focus_if_requested(id, texts);
   ImGui::SetNextItemWidth(ui.px(width));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   bool changed = false;
@@ -89,22 +89,21 @@ bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& 
   return changed;
 }
 
-// Without its number, which stands in a field beside it: on the slider the knob would hide it.
+// Slider without its number, which is in a field beside it, since the knob would hide it.
 bool draw_slider(const Parameter& p, Values& values) {
   ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
-  if (p.slider_logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
+  if (p.slider.logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
   ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
   bool changed = false;
   if (p.kind == Parameter::Kind::Integer) {
     ImS64 value = values.integer(p.key);
-    const auto least = static_cast<ImS64>(p.slider_least), most = static_cast<ImS64>(p.slider_most);
-    changed =
-        ImGui::SliderScalar("##slider", ImGuiDataType_S64, &value, &least, &most, "%lld", flags);
+    const auto min = static_cast<ImS64>(p.slider.min), max = static_cast<ImS64>(p.slider.max);
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_S64, &value, &min, &max, "%lld", flags);
     if (changed) values.set(p.key, clamped(p, static_cast<Index>(value)));
   } else {
     double value = values.real(p.key);
-    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &value, &p.slider_least,
-                                  &p.slider_most, number_format(p).c_str(), flags);
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &value, &p.slider.min,
+                                  &p.slider.max, number_format(p).c_str(), flags);
     if (changed) values.set(p.key, clamped(p, value));
   }
   ImGui::PopStyleColor();
@@ -122,21 +121,21 @@ bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
   return changed;
 }
 
-// Why this choice cannot be taken with the other values as they are; empty: it can.
+// Reason why this choice is not compatible with the other values; empty if it is.
 std::string choice_refusal(const Parameter& p, const Values& values, const std::string& choice,
                            const ValuesRefusal& refusal) {
   if (!refusal) return "";
   Values next = values;
   next.set(p.key, choice);
   const std::string reason = refusal(next);
-  return reason.empty() ? "" : "Not here: " + reason;
+  return reason.empty() ? "" : "Not available: " + reason;
 }
 
 bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id,
                 const ValuesRefusal& refusal) {
   const std::string now = values.choice(p.key);
   if (!begin_combo(ui, "##value", choice_label(p, now))) return false;
-  for (const std::string& choice : p.choices) {
+  for (const std::string& choice : choice_ids(p)) {
     const std::string reason = choice_refusal(p, values, choice, refusal);
     if (list_row(ui, choice_label(p, choice), choice == now, reason.empty()))
       values.set(p.key, choice);
@@ -149,35 +148,35 @@ bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& i
 
 bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id,
                  const ValuesRefusal& refusal) {
-  if (p.choices.size() > kMostSegments) return draw_combo(ui, p, values, id, refusal);
+  if (p.choices.size() > kMaxSegments) return draw_combo(ui, p, values, id, refusal);
   const std::string now = values.choice(p.key);
   std::vector<Segment> choices;
   std::vector<std::string> reasons;
-  for (const std::string& choice : p.choices) {
+  for (const std::string& choice : choice_ids(p)) {
     reasons.push_back(choice_refusal(p, values, choice, refusal));
   }
   int chosen = 0;
   for (std::size_t i = 0; i < p.choices.size(); ++i) {
-    choices.push_back({choice_label(p, p.choices[i]).c_str(), reasons[i].c_str(),
-                       p.choices[i].c_str(), reasons[i].empty()});
-    if (p.choices[i] == now) chosen = static_cast<int>(i);
+    choices.push_back({choice_label(p, p.choices[i].id).c_str(), reasons[i].c_str(),
+                       p.choices[i].id.c_str(), reasons[i].empty()});
+    if (p.choices[i].id == now) chosen = static_cast<int>(i);
   }
   const int clicked = segments(ui, id.c_str(), choices, chosen);
-  if (clicked < 0 || p.choices[static_cast<std::size_t>(clicked)] == now) return false;
-  values.set(p.key, p.choices[static_cast<std::size_t>(clicked)]);
+  if (clicked < 0 || p.choices[static_cast<std::size_t>(clicked)].id == now) return false;
+  values.set(p.key, p.choices[static_cast<std::size_t>(clicked)].id);
   return true;
 }
 
 bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-               ListTexts& texts) {
+               ParameterWidgets& texts) {
   const Value value = values.all().find(p.key)->second;
   const auto [place, is_new] = texts.by_id.try_emplace(id);
-  ListTexts::Entry& entry = place->second;
+  ParameterWidgets::Entry& entry = place->second;
   if (is_new || entry.shown != value) entry = {list_to_text(value), "", value};
   const bool rows = p.kind == Parameter::Kind::IntegerLists;
-  focus_when_opened(id, texts);
+  focus_if_requested(id, texts);
   const bool changed =
-      text_field(ui, "##value", entry.text, id, rows ? "0, 1; 1, 2" : "numbers, with commas");
+      text_field(ui, "##value", entry.text, id, rows ? "0, 1; 1, 2" : "comma-separated");
   if (!entry.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, entry.problem);
@@ -192,7 +191,7 @@ bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id
 }
 
 bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-                const ValuesRefusal& refusal, ListTexts& texts) {
+                const ValuesRefusal& refusal, ParameterWidgets& texts) {
   using Kind = Parameter::Kind;
   bool changed = false;
   switch (p.kind) {
@@ -218,16 +217,16 @@ bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& i
 }
 
 bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-                    const ValuesRefusal& refusal, ListTexts& texts) {
-  // The fields beside labels are lower than others.
+                    const ValuesRefusal& refusal, ParameterWidgets& texts) {
+  // Fields beside labels have a smaller height.
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   ImGui::AlignTextToFramePadding();
   draw_label(ui, p);
   ImGui::PopStyleVar();
   if (p.optional && !values.has(p.key)) {
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kLeftOutWidth));
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kUnsetWidth));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
-    const bool clicked = draw_left_out(ui, p, values, id, ui.px(kLeftOutWidth), texts);
+    const bool clicked = draw_unset(ui, p, values, id, ui.px(kUnsetWidth), texts);
     ImGui::PopStyleVar();
     return clicked;
   }
@@ -244,22 +243,22 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
   return draw_value(ui, p, values, id, refusal, texts) || changed;
 }
 
-// How close the parts of a strip stand: less where all would be longer than a line.
+// Spacing of a strip: smaller if it would not fit in a line.
 struct StripSpace {
   double gap = 16, slider = kStripSlider;  // units
 };
 constexpr double kLabelGap = 6;
 
-// The width of a parameter's widget in a strip, without its label.
-float strip_width(const Ui& ui, const Parameter& p, bool left_out, double slider) {
+// Width of a parameter's widget in a strip, without its label.
+float strip_width(const Ui& ui, const Parameter& p, bool is_unset, double slider) {
   using Kind = Parameter::Kind;
   constexpr double kList = 110;  // units
-  if (left_out) return ImGui::CalcTextSize(p.left_out.c_str()).x + ui.px(20);
+  if (is_unset) return ImGui::CalcTextSize(p.unset_label.c_str()).x + ui.px(20);
   if (p.kind == Kind::Flag) return ImGui::GetFrameHeight();
   if (is_number(p)) return ui.px(slider + 4 + kStripNumber);
   if (p.kind != Kind::Choice) return ui.px(kList);
   float widest = 0;
-  for (const std::string& choice : p.choices) {
+  for (const std::string& choice : choice_ids(p)) {
     widest = std::max(widest, ImGui::CalcTextSize(choice_label(p, choice).c_str()).x);
   }
   return widest + ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().FramePadding.x;
@@ -286,16 +285,16 @@ float whole_width(const Ui& ui, const Parameters& parameters, const Values& valu
   return width;
 }
 
-// As wide as it likes, or what has it in one line, or the least.
+// The widest spacing with which the strip fits in one line; none if even the minimum does not.
 std::optional<StripSpace> fitting_space(const Ui& ui, const Parameters& parameters,
                                         const Values& values, float room) {
-  constexpr double kLeastGap = 8, kLeastSlider = 40;
+  constexpr double kMinGap = 8, kMinSlider = 40;
   const StripSpace usual;
-  for (const double gap : {usual.gap, 12.0, kLeastGap}) {
-    for (const double slider : {usual.slider, 60.0, kLeastSlider}) {
+  for (const double gap : {usual.gap, 12.0, kMinGap}) {
+    for (const double slider : {usual.slider, 60.0, kMinSlider}) {
       const StripSpace space{gap, slider};
       if (whole_width(ui, parameters, values, space) <= room) return space;
-      if (gap > kLeastGap) break;  // gaps give way first
+      if (gap > kMinGap) break;  // gaps give way first
     }
   }
   return std::nullopt;
@@ -309,14 +308,14 @@ float more_width(const Ui& ui, std::size_t count) {
   return ImGui::CalcTextSize(more_label(count).c_str()).x + ui.px(20);
 }
 
-// Which parameters stand in the line, and which in the list at its end.
+// Division of the parameters between the line and the list at its end.
 struct Strip {
   Parameters shown, listed;
   StripSpace space{};
 };
 
-Strip strip_of(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
-               float room, const std::set<std::string>& listed) {
+Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
+                   float room, const std::set<std::string>& listed) {
   Strip strip;
   strip.shown = all_of(parameters);
   const auto fold = [&](const Parameter* p) {
@@ -324,7 +323,7 @@ Strip strip_of(const Ui& ui, const std::vector<Parameter>& parameters, const Val
     strip.listed.push_back(p);
   };
   const auto sorted = [&] {
-    std::ranges::sort(strip.listed);  // as they are described
+    std::ranges::sort(strip.listed);  // in the order of the description
     return strip;
   };
   if (!listed.empty()) {
@@ -339,9 +338,9 @@ Strip strip_of(const Ui& ui, const std::vector<Parameter>& parameters, const Val
     strip.space = *space;
     return strip;
   }
-  // The last of what is left out first, then switches, then the rest; at least two, since one is no
-  // longer than the list's button.
-  constexpr std::size_t kFewest = 2;
+  // Moves the last unset parameters to the list first, then flags, then the rest; at least two,
+  // since one is no longer than the list's button.
+  constexpr std::size_t kMinFolded = 2;
   const Parameters all = strip.shown;
   const auto rank = [&](const Parameter& p) {
     if (p.optional && !values.has(p.key)) return 0;
@@ -351,7 +350,7 @@ Strip strip_of(const Ui& ui, const std::vector<Parameter>& parameters, const Val
     for (auto p = all.rbegin(); p != all.rend() && strip.shown.size() > 1; ++p) {
       if (rank(**p) != now || !is_initial(**p, values)) continue;
       fold(*p);
-      if (strip.listed.size() < kFewest) continue;
+      if (strip.listed.size() < kMinFolded) continue;
       const float left = room - more_width(ui, strip.listed.size()) - ui.px(strip.space.gap);
       if (const auto space = fitting_space(ui, strip.shown, values, left)) {
         strip.space = *space;
@@ -359,17 +358,17 @@ Strip strip_of(const Ui& ui, const std::vector<Parameter>& parameters, const Val
       }
     }
   }
-  return sorted();  // it takes more lines anyway
+  return sorted();  // more than one line is unavoidable
 }
 
 bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id, double slider,
-                   ListTexts& texts) {
+                   ParameterWidgets& texts) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(p.label.c_str());
   hint(ui, p.help);
   ImGui::SameLine(0, ui.px(kLabelGap));
-  const bool left_out = p.optional && !values.has(p.key);
-  if (left_out) return draw_left_out(ui, p, values, id, strip_width(ui, p, true, slider), texts);
+  const bool is_unset = p.optional && !values.has(p.key);
+  if (is_unset) return draw_unset(ui, p, values, id, strip_width(ui, p, true, slider), texts);
   ImGui::SetNextItemWidth(strip_width(ui, p, false, slider));
   bool changed = false, resets = false;
   if (is_number(p)) {
@@ -387,7 +386,7 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
     changed = draw_value(ui, p, values, id, {}, texts);
     hint(ui, p.help);
   }
-  // A click with the right button brings the default back.
+  // A right-click resets the parameter.
   resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
   if (resets && !is_initial(p, values)) {
     values = reset(p, values);
@@ -409,9 +408,9 @@ float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& paramete
 
 namespace {
 
-// A parameter of a strip, or of the list at its end.
+// Draws a parameter of a strip, or of the list at its end.
 bool draw_strip_item(Ui& ui, const std::string& scope, const Parameter& p, const IdleReasons& idle,
-                     Values& values, double slider, ListTexts& texts) {
+                     Values& values, double slider, ParameterWidgets& texts) {
   const std::string id = scope + "." + p.key;
   ImGui::PushID(id.c_str());
   const auto reason = idle.find(p.key);
@@ -432,13 +431,13 @@ bool draw_strip_item(Ui& ui, const std::string& scope, const Parameter& p, const
 
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
-                          Values& values, ListTexts& texts, float after) {
+                          Values& values, ParameterWidgets& texts, float after) {
   bool changed = false;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
   const std::string list = scope + ".more";
-  if (!ImGui::IsPopupOpen(list.c_str())) texts.listed.clear();
+  if (!ImGui::IsPopupOpen(list.c_str())) texts.overflow_keys.clear();
   const float room = ImGui::GetContentRegionAvail().x - after;
-  const Strip strip = strip_of(ui, parameters, values, room, texts.listed);
+  const Strip strip = divide_strip(ui, parameters, values, room, texts.overflow_keys);
   for (const Parameter* p : strip.shown) {
     if (p != strip.shown.front()) {
       ImGui::SameLine(0, ui.px(strip.space.gap));
@@ -455,7 +454,7 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
     if (ImGui::GetContentRegionAvail().x < more_width(ui, strip.listed.size())) ImGui::NewLine();
     if (button(ui, label.c_str(), list)) {
       ImGui::OpenPopup(list.c_str());
-      for (const Parameter* p : strip.listed) texts.listed.insert(p->key);
+      for (const Parameter* p : strip.listed) texts.overflow_keys.insert(p->key);
     }
     hint(ui, names);
     const ImVec2 corner(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(2));
@@ -473,24 +472,24 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
 
 namespace {
 
-// What most people never touch: all behind the first few that are as they were.
-std::vector<const Parameter*> further(const std::vector<Parameter>& parameters,
-                                      const Values& values) {
-  constexpr std::size_t kFirst = 3, kFewest = 2;
+// Rarely used parameters: those after the first few that have their initial values.
+std::vector<const Parameter*> rarely_used(const std::vector<Parameter>& parameters,
+                                          const Values& values) {
+  constexpr std::size_t kFirst = 3, kMinFolded = 2;
   std::vector<const Parameter*> list;
   for (std::size_t n = kFirst; n < parameters.size(); ++n) {
     if (is_initial(parameters[n], values)) list.push_back(&parameters[n]);
   }
-  return list.size() < kFewest ? std::vector<const Parameter*>() : list;
+  return list.size() < kMinFolded ? std::vector<const Parameter*>() : list;
 }
 
 }  // namespace
 
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
-                     const ValuesRefusal& refusal, Values& values, ListTexts& texts) {
+                     const ValuesRefusal& refusal, Values& values, ParameterWidgets& texts) {
   bool changed = false;
-  const std::vector<const Parameter*> folded = further(parameters, values);
-  const bool unfolded = texts.unfolded.contains(scope);
+  const std::vector<const Parameter*> folded = rarely_used(parameters, values);
+  const bool unfolded = texts.expanded_scopes.contains(scope);
   for (const Parameter& p : parameters) {
     if (!unfolded && std::ranges::find(folded, &p) != folded.end()) continue;
     const std::string id = scope + "." + p.key;
@@ -503,10 +502,10 @@ bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Paramet
   for (const Parameter* p : folded) names += (names.empty() ? "" : ", ") + p->label;
   const std::string label = unfolded ? "Fewer parameters" : std::to_string(folded.size()) + " more";
   if (button(ui, label.c_str(), scope + ".more")) {
-    if (unfolded) texts.unfolded.erase(scope);
-    if (!unfolded) texts.unfolded.insert(scope);
+    if (unfolded) texts.expanded_scopes.erase(scope);
+    if (!unfolded) texts.expanded_scopes.insert(scope);
   }
-  hint(ui, unfolded ? "Hide what is seldom changed: " + names : names);
+  hint(ui, unfolded ? "Hide rarely used parameters: " + names : names);
   return changed;
 }
 

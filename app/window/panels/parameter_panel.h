@@ -1,4 +1,4 @@
-// Widgets for the parameters of a variant, an encoding or a view, made from their descriptions.
+// Widgets generated from the descriptions of parameters: of a variant, an encoding or a view.
 #pragma once
 
 #include <functional>
@@ -12,40 +12,40 @@
 
 namespace attnscope::window {
 
-// What is typed into the fields of lists while it is no list yet, and which field opens.
-struct ListTexts {
-  struct Entry {
+// State of parameter widgets from frame to frame.
+struct ParameterWidgets {
+  struct Entry {  // text in the field of a list, which may not be valid yet
     std::string text, problem;
-    Value shown;  // the value that the text stands for
+    Value shown;  // value that the text was made from
   };
   std::map<std::string, Entry> by_id;
-  std::string opened{};  // of a parameter that is just given: its field gets the keyboard
-  std::set<std::string> unfolded{};  // scopes whose further parameters are shown
-  // Of the strip whose further parameters are in a list that is open: their keys. They stay there
-  // while they are changed.
-  std::set<std::string> listed{};
+  std::string focused_id{};  // parameter just set by a click: its field takes the focus
+  std::set<std::string> expanded_scopes{};  // scopes whose further parameters are shown
+  // Keys of the parameters in the open overflow list of a strip. They stay there while they are
+  // changed.
+  std::set<std::string> overflow_keys{};
 };
 
-// Why values cannot be; empty: they can.
+// Reason why values are not possible; empty if they are.
 using ValuesRefusal = std::function<std::string(const Values&)>;
 
-// One row for each parameter. `scope` ("variant") begins the widgets' names. Choices that are
-// refused cannot be clicked and say why. Returns whether `values` changed.
+// Draws one row per parameter. `scope` ("variant") prefixes the widgets' ids. Refused choices are
+// disabled and show the reason. Returns true if `values` changed.
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
-                     const ValuesRefusal& refusal, Values& values, ListTexts& texts);
+                     const ValuesRefusal& refusal, Values& values, ParameterWidgets& texts);
 
-// Why parameters change nothing as things are, by key.
+// Reasons why parameters have no effect at present, by key.
 using IdleReasons = std::map<std::string, std::string, std::less<>>;
 
-// How long a strip of them is that has all the space it likes.
+// Natural width of a parameter strip, in pixels.
 float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
                             const Values& values);
 
-// The same side by side: for what belongs to a view. What is as it was and has no room in the line,
-// `after` pixels of which are for what follows, is in a list at its end. What is idle cannot be
-// changed, and says why.
+// The same side by side: for the parameters of a view. Parameters with initial values that do not
+// fit in the line are in a list at its end; `after` pixels of the line are reserved for the items
+// that follow. Parameters without effect are disabled and show the reason.
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
-                          Values& values, ListTexts& texts, float after = 0);
+                          Values& values, ParameterWidgets& texts, float after = 0);
 
 }  // namespace attnscope::window

@@ -6,7 +6,7 @@ namespace attnscope::window {
 
 namespace {
 
-// One of the lists: a choice in words and the part that it leads to.
+// List of one kind: its labels and the parts they select.
 struct PartEntry {
   std::string label;
   PartChoice choice;
@@ -34,7 +34,7 @@ PartList part_list(const char* id, const char* help, const std::vector<Value>& o
 std::vector<PartList> part_lists(const State& state) {
   const Trace& trace = *state.edited_trace();
   const TracePart part = state.part();
-  const PartOffer offer = trace.offer(part);
+  const PartAlternatives offer = trace.alternatives(part);
   const PartChoice& asked = state.edited().view.part;
   const auto with = [asked](auto member, auto value) {
     PartChoice choice = asked;
@@ -45,18 +45,18 @@ std::vector<PartList> part_lists(const State& state) {
     return [what](const Index& n) { return std::string(what) + " " + std::to_string(n); };
   };
   return {part_list<Stack>(
-              "stack", "Whose attention: the encoder's or the decoder's.", offer.stacks, part.stack,
+              "stack", "Attention of the encoder or of the decoder.", offer.stacks, part.stack,
               [](const Stack& stack) { return capitalised(name_of(stack)); },
               [](const Stack& stack) { return PartChoice{.stack = stack}; }),
           part_list<AttentionKind>(
-              "kind", "What the decoder's tokens look at: each other, or what the encoder read.",
+              "kind", "Keys of the decoder's attention: its own tokens, or the encoder's output.",
               offer.kinds, part.kind,
               [](const AttentionKind& kind) { return capitalised(name_of(kind)) + "-attention"; },
               [with](const AttentionKind& kind) { return with(&PartChoice::kind, kind); }),
-          part_list<Index>("step", "Which time the layers are applied, counted from 1.",
+          part_list<Index>("step", "Application of the repeated layers, counted from 1.",
                            offer.steps, part.step, number("Step"),
                            [with](const Index& n) { return with(&PartChoice::step, n); }),
-          part_list<Index>("segment", "Which segment of the text, counted from 0.", offer.segments,
+          part_list<Index>("segment", "Segment of the text, counted from 0.", offer.segments,
                            part.segment, number("Segment"),
                            [with](const Index& n) { return with(&PartChoice::segment, n); })};
 }

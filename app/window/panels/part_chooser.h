@@ -1,4 +1,4 @@
-// Which stack, kind of attention, step and segment the picture shows, where a run has several.
+// Selects the stack, kind of attention, step and segment of the picture, if a run has several.
 #pragma once
 
 #include "app/window/state.h"
@@ -6,7 +6,7 @@
 
 namespace attnscope::window {
 
-// On the line of the item before, where there is room.
+// Continues the line of the previous item if there is room.
 void draw_part_chooser(Ui& ui, State& state);
 
 }  // namespace attnscope::window

@@ -15,7 +15,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kMargin = 18, kStripHigh = 54;  // units
-constexpr float kNextShare = 0.38F;              // of the width: what comes next
+constexpr float kNextShare = 0.38F;              // share of the width for the next step
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -32,12 +32,12 @@ void action_button(Ui& ui, State& state, const char* id, const char* label, bool
   if (button(ui, label, std::string("speaker.") + id, primary)) a.run(state);
   ImGui::EndDisabled();
   const std::string key = a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
-  hint(ui, help_of(a, state) + key);
+  hint(ui, help_text(a, state) + key);
 }
 
-// The clock, and the buttons that a clicker has.
+// Clock, and the buttons of a presenter remote.
 void draw_head(Ui& ui, State& state) {
-  const std::string elapsed = elapsed_text(state.seconds - state.lesson.began);
+  const std::string elapsed = elapsed_text(state.seconds - state.lesson.clock_start);
   ImGui::PushFont(ui.fonts.lecture.front().title);
   const float high = ImGui::GetTextLineHeight();
   ImGui::TextUnformatted(elapsed.c_str());
@@ -52,14 +52,14 @@ void draw_head(Ui& ui, State& state) {
   action_button(ui, state, "lesson_clock", "Restart", false);
   beside(24);
   ImGui::AlignTextToFramePadding();
-  ImGui::TextColored(ui.look->faint, "It is %s", time_of_day().c_str());
+  ImGui::TextColored(ui.look->faint, "Time %s", time_of_day().c_str());
   mark(ui, "speaker.time");
   beside(24);
   action_button(ui, state, "lesson_back", "‹ Back", false);
   beside(8);
-  action_button(ui, state, "lesson_on", state.lesson.words.more_below ? "More ▾" : "Next ›", true);
+  action_button(ui, state, "lesson_on", state.lesson.scroll.more_below ? "More ▾" : "Next ›", true);
   beside(8);
-  action_button(ui, state, "black", state.black ? "Light" : "Black", false);
+  action_button(ui, state, "black", state.black ? "Show" : "Black", false);
   if (state.monitors > 1) {
     beside(8);
     action_button(ui, state, "swap_screens", "Swap screens", false);
@@ -69,18 +69,17 @@ void draw_head(Ui& ui, State& state) {
   const LessonState& now = state.lesson;
   const std::string where = std::to_string(now.step + 1) + " of " +
                             std::to_string(now.lesson->steps.size()) + " · " + now.lesson->title;
-  const std::string shown = fitted(on_screen(where), ImGui::GetContentRegionAvail().x);
+  const std::string shown = elided(on_screen(where), ImGui::GetContentRegionAvail().x);
   ImGui::TextColored(ui.look->faint, "%s", shown.c_str());
 }
 
-// In the largest letters in which they fit; below them what is on stage.
+// Draws the notes in the largest fitting type, with the audience's text below.
 void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   ImGui::BeginChild("notes", size);
   ImGui::PushFont(ui.fonts.title);
   paragraph(ui, step.title);
   ImGui::PopFont();
-  const std::string notes =
-      on_screen(step.notes.empty() ? "There are no notes for this step." : step.notes);
+  const std::string notes = on_screen(step.notes.empty() ? "No notes for this step" : step.notes);
   ImVec2 room = ImGui::GetContentRegionAvail();
   room.y -= 3 * ImGui::GetTextLineHeightWithSpacing() +
             ImGui::CalcTextSize(on_screen(step.text).c_str(), nullptr, false, room.x).y;
@@ -118,15 +117,15 @@ void draw_next(Ui& ui, const State& state, const StepPictures& pictures, ImVec2 
     const float ratio = static_cast<float>(kStepPictureRatio);
     const float wide = std::min(room.x, room.y * ratio);
     if (wide > 0) draw_step_picture(ui, pictures, next, at, {wide, wide / ratio});
-  } else if (const Lesson* lesson = lesson_after(state)) {
-    ImGui::TextColored(ui.look->faint, "Then the next lesson");
+  } else if (const Lesson* lesson = lesson_after_current(state)) {
+    ImGui::TextColored(ui.look->faint, "Next lesson");
     ImGui::PushFont(ui.fonts.bold);
     paragraph(ui, lesson->title);
     ImGui::PopFont();
     mark(ui, "speaker.next");
     paragraph(ui, lesson->summary);
   } else {
-    ImGui::TextColored(ui.look->faint, "This is the last step.");
+    ImGui::TextColored(ui.look->faint, "Last step");
     mark(ui, "speaker.next");
   }
   ImGui::EndChild();
@@ -137,10 +136,10 @@ void draw_status(Ui& ui, const State& state, bool own_monitor) {
   std::string status = stage_status(state);
   if (!own_monitor) {
     status += std::string(status.empty() ? "" : "  ·  ") +
-              "There is one monitor: this window stands on the audience's.";
+              "Only one monitor: this window covers the audience's.";
   }
   const float room = ImGui::GetContentRegionAvail().x;
-  ImGui::TextColored(ui.look->faint, "%s", fitted(on_screen(status), room).c_str());
+  ImGui::TextColored(ui.look->faint, "%s", elided(on_screen(status), room).c_str());
   mark(ui, "speaker.status");
   hint(ui, status);
   ImGui::PopFont();
@@ -164,8 +163,8 @@ std::string stage_status(const State& state) {
   const auto say = [&](const std::string& what) {
     if (!what.empty()) status += (status.empty() ? "" : "  ·  ") + what;
   };
-  if (state.black) say("The stage is black");
-  if (state.busy_seconds > kBusyShown) say("Running");
+  if (state.black) say("Black screen");
+  if (state.busy_seconds > kLongRunSeconds) say("Running");
   say(state.error);
   if (state.trace != nullptr) {
     say(state.trace->backend);
@@ -178,9 +177,9 @@ std::string stage_status(const State& state) {
 
 void draw_speaker_panel(Ui& ui, State& state, const StepPictures& pictures, bool own_monitor) {
   if (state.lesson.lesson == nullptr) return;
-  // Kept: a key may lead to another.
-  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
-  const LessonStep& step = kept->steps[state.lesson.step];
+  // Kept alive: a key may start another lesson.
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
+  const LessonStep& step = lesson->steps[state.lesson.step];
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(screen.Pos);
   ImGui::SetNextWindowSize(screen.Size);

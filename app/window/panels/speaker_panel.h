@@ -1,4 +1,4 @@
-// What the speaker's window shows: what may be said, what comes next, how long it has been.
+// Contents of the speaker's window: notes, next step, elapsed time.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace attnscope::window {
 
 std::string elapsed_text(double seconds);  // "7:05", "1:02:03"
-// What the speaker must know of the run that the audience sees, and what a status line would say.
+// State of the run that the audience sees, and the notices of a status line.
 std::string stage_status(const State& state);
 
-// `own_monitor`: nobody but the speaker sees it.
+// `own_monitor`: only the speaker sees the window.
 void draw_speaker_panel(Ui& ui, State& state, const StepPictures& pictures, bool own_monitor);
 
 }  // namespace attnscope::window

@@ -10,32 +10,33 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr double kPairPadding = 8, kPairGap = 9;     // of a chip; between what stands side by side
-constexpr double kFromPointer = 22, kFromCell = 10;  // from what it is about
-constexpr float kMostOfPlot = 1.4F;                  // of the cells' width for what stays there
-constexpr float kMostChip = 0.34F;                   // of the width there is
+constexpr double kPairPadding = 8, kPairGap = 9;     // inside a chip; between items
+constexpr double kFromPointer = 22, kFromCell = 10;  // distances to the pointer and the cell
+constexpr float kMaxOfPlot = 1.4F;                   // maximum width of a pinned pair, in plots
+constexpr float kMaxChip = 0.34F;                    // maximum share of a chip in the width
 constexpr int kPairDigits = 3;
 
 const Tensor& row_of(const std::shared_ptr<const Trace>& trace, const HeadRef& at,
-                     const AttentionTap& tap, Index head, Index query, StagePairs::Row& kept) {
-  if (kept.trace != trace || !(kept.at == at) || kept.query != query) {
-    kept = {trace, at, query, tap.rows(head, query, 1)};
+                     const AttentionTap& tap, Index head, Index query, StagePairs::Row& cache) {
+  if (cache.trace != trace || !(cache.at == at) || cache.query != query) {
+    cache = {trace, at, query, tap.rows(head, query, 1)};
   }
-  return kept.weights;
+  return cache.weights;
 }
 
-// A line of chips and words; `at` moves on behind each.
+// A line of chips and text; the drawing functions advance `at`.
 class PairLine {
  public:
-  PairLine(const Ui& ui, ImFont* font, float most) : ui_(ui), font_(font), most_(most) {}
+  PairLine(const Ui& ui, ImFont* font, float max_width)
+      : ui_(ui), font_(font), max_width_(max_width) {}
 
-  ImVec2 extent(const PairWords& pair) const {
+  ImVec2 extent(const PairLabels& pair) const {
     const float chips = chip_width(pair.query) + chip_width(pair.key);
     return {chips + width(kArrow) + width(pair.amount) + 3 * ui_.px(kPairGap),
             baked_size(font_) + 2 * ui_.px(kPairPadding) / 2};
   }
 
-  void draw(ImDrawList& draw, ImVec2 at, const PairWords& pair) const {
+  void draw(ImDrawList& draw, ImVec2 at, const PairLabels& pair) const {
     draw_chip(draw, at, pair.query, ui_.look->query);
     draw_text(draw, at, kArrow, ui_.look->faint);
     draw_chip(draw, at, pair.key, ui_.look->key);
@@ -50,7 +51,7 @@ class PairLine {
   }
   std::string label(const std::string& text) const {
     ImGui::PushFont(font_);
-    std::string shown = fitted(on_screen(text), most_ * kMostChip);
+    std::string shown = elided(on_screen(text), max_width_ * kMaxChip);
     ImGui::PopFont();
     return shown;
   }
@@ -75,10 +76,10 @@ class PairLine {
 
   const Ui& ui_;
   ImFont* font_;
-  float most_;  // pixels for all of it
+  float max_width_;  // maximum width in pixels
 };
 
-// The point of the picture where a cell is; nothing where it is out of sight.
+// Centre of a cell in the picture; empty if it is not visible.
 std::optional<Point> middle_of(const ViewLayout& layout, Index row, Index column) {
   if (!(layout.width > 0) || !(layout.height > 0) || row < 0 || column < 0) return std::nullopt;
   const double down = (static_cast<double>(row) + 0.5 - layout.row) / layout.height;
@@ -91,8 +92,8 @@ std::optional<Point> middle_of(const ViewLayout& layout, Index row, Index column
 
 }  // namespace
 
-std::optional<PairWords> pair_words(const State& state, const Hit& hit, StagePairs::Row& kept) {
-  State::Pointed at = state.pointed_at(hit);
+std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StagePairs::Row& cache) {
+  State::PointedHead at = state.pointed_at(hit);
   if (at.tap == nullptr) return std::nullopt;
   Index query = hit.query, key = hit.key;
   if (hit.words != nullptr) {
@@ -105,18 +106,18 @@ std::optional<PairWords> pair_words(const State& state, const Hit& hit, StagePai
       key >= at.tap->keys()) {
     return std::nullopt;
   }
-  PairWords words{query_label(*at.trace, *at.tap, query), key_label(*at.trace, *at.tap, key),
-                  hit.shown};
+  PairLabels words{query_label(*at.trace, *at.tap, query), key_label(*at.trace, *at.tap, key),
+                   hit.shown};
   if (!words.amount.empty()) return words;
   try {
-    const Tensor& row = row_of(at.trace, at.at, *at.tap, at.head, query, kept);
+    const Tensor& row = row_of(at.trace, at.at, *at.tap, at.head, query, cache);
     const Pattern& pattern = *at.tap->result.pattern;
     const bool allowed =
         row[key] != 0 || pattern.allowed(pattern.heads() > 1 ? at.head : 0, query, key);
     words.amount =
         allowed ? brief(static_cast<double>(row[key]), kPairDigits) : std::string("not allowed");
   } catch (const std::exception&) {
-    return std::nullopt;  // a lost device, or weights that were not kept
+    return std::nullopt;  // the device was lost, or the weights were not stored
   }
   return words;
 }
@@ -138,15 +139,15 @@ std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layo
 }
 
 void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec2 origin,
-                     StagePairs& kept) {
+                     StagePairs& cache) {
   if (state.black || state.dialog_open()) return;
-  auto words = state.view.hit ? pair_words(state, *state.view.hit, kept.pointed) : std::nullopt;
+  auto words = state.view.hit ? pair_labels(state, *state.view.hit, cache.pointed) : std::nullopt;
   ImVec2 at = ImGui::GetIO().MousePos;
   float away = ui.px(kFromPointer);
   const bool is_pinned = !words;
   if (is_pinned) {
     const std::optional<PinnedPair> pinned = pinned_pair(state, layout);
-    words = pinned ? pair_words(state, pinned->hit, kept.pinned) : std::nullopt;
+    words = pinned ? pair_labels(state, pinned->hit, cache.pinned) : std::nullopt;
     if (!words) return;
     at = {origin.x + ui.px(pinned->at.x), origin.y + ui.px(pinned->at.y)};
     away = ui.px(kFromCell);
@@ -156,9 +157,9 @@ void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec
   const ImVec2 extent = line.extent(*words);
   const float around = ui.px(kPairPadding);
   const ImVec2 size(extent.x + 2 * around, extent.y + 2 * around);
-  // What stays must not hide more than it tells.
-  if (is_pinned && size.x > kMostOfPlot * ui.px(layout.plot.width)) return;
-  // To the right and above, where later tokens have nothing to look at, but not on the labels; else
+  // A permanent label must not hide more than it shows.
+  if (is_pinned && size.x > kMaxOfPlot * ui.px(layout.plot.width)) return;
+  // To the upper right, since later tokens there have no weights, but not over the labels; else
   // below.
   const float right = origin.x + size_of_all.x - size.x;
   const float top = origin.y + (layout.width > 0 ? ui.px(layout.plot.y) : 0);

@@ -1,4 +1,4 @@
-// On stage, where there is no panel to read from: a pair and its weight in large type.
+// A pair and its weight in large type, for the stage, which has no side panels.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// Rows of weights that may have to be derived or downloaded, kept from frame to frame.
+// Cached rows of weights, since they may have to be derived or downloaded.
 struct StagePairs {
   struct Row {
     std::shared_ptr<const Trace> trace;
@@ -19,23 +19,23 @@ struct StagePairs {
   Row pinned, pointed;
 };
 
-// A pair as the audience reads it.
-struct PairWords {
+// Labels of a pair for the audience.
+struct PairLabels {
   std::string query, key, amount;  // "␣his", "␣sailor", "0.993"
 };
-// Of what the picture has at a place; nothing where that is no pair.
-std::optional<PairWords> pair_words(const State& state, const Hit& hit, StagePairs::Row& kept);
+// Empty if `hit` is not a pair.
+std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StagePairs::Row& cache);
 
-// The pinned pair where the picture has its cell in sight.
+// The pinned pair, if its cell is visible.
 struct PinnedPair {
   Hit hit;
-  Point at;  // the cell's middle, in units of the layout
+  Point at;  // centre of the cell, in units of the layout
 };
 std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layout);
 
-// The pair under the pointer beside it; without one the pinned pair beside its cell. Over the
-// picture and within it. The layout's origin: pixels.
+// Draws the pair next to the pointer, or else the pinned pair next to its cell, over the picture
+// and inside it. `origin`: of the layout, in pixels.
 void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec2 origin,
-                     StagePairs& kept);
+                     StagePairs& cache);
 
 }  // namespace attnscope::window

@@ -1,6 +1,7 @@
 #include "app/window/panels/step_strip.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -8,15 +9,15 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr double kBetween = 6, kFrame = 2.5;  // units: from one to the next; around the present one
+constexpr double kBetween = 6, kFrame = 2.5;  // units: gap; frame around the current step
 
 }  // namespace
 
-ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float most_height) {
+ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float max_height) {
   const auto count = static_cast<float>(state.lesson.lesson->steps.size());
   const float room = (width - (count - 1) * ui.px(kBetween)) / count;
   const float ratio = static_cast<float>(kStepPictureRatio);
-  const float high = std::floor(std::min(most_height, room / ratio));
+  const float high = std::floor(std::min(max_height, room / ratio));
   return {std::floor(high * ratio), high};
 }
 
@@ -38,9 +39,9 @@ void draw_step_picture(const Ui& ui, const StepPictures& pictures, std::size_t s
 }
 
 void draw_step_strip(Ui& ui, State& state, const StepPictures& pictures, const ImVec2& size) {
-  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   ImGui::BeginGroup();
-  for (std::size_t step = 0; step < kept->steps.size(); ++step) {
+  for (std::size_t step = 0; step < lesson->steps.size(); ++step) {
     if (step > 0) ImGui::SameLine(0, ui.px(kBetween));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(step));
@@ -55,7 +56,7 @@ void draw_step_strip(Ui& ui, State& state, const StepPictures& pictures, const I
           {at.x - out, at.y - out}, {at.x + size.x + out, at.y + size.y + out},
           packed(ui.look->accent, here ? 1 : 0.6F), ui.px(4), 0, ui.px(kFrame));
     }
-    hint(ui, std::to_string(step + 1) + ". " + kept->steps[step].title);
+    hint(ui, std::to_string(step + 1) + ". " + lesson->steps[step].title);
     if (clicked && !here) show_step(state, step);
   }
   ImGui::EndGroup();

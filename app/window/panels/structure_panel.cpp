@@ -12,7 +12,7 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr Index kUsualSegment = 16;  // tokens, where a person first asks for segments
+constexpr Index kUsualSegment = 16;  // tokens, default when segments are turned on
 constexpr double kUsualThreshold = 0.9;
 
 const Parameter& segment_parameter() {
@@ -20,13 +20,11 @@ const Parameter& segment_parameter() {
                                    .symbol = "",
                                    .label = "Segment",
                                    .help =
-                                       "Tokens that are read at a time; layers remember those "
-                                       "before them as their attention says.",
+                                       "Tokens read at a time; earlier segments are remembered as "
+                                       "the attention variant defines.",
                                    .initial = Index{kUsualSegment},
-                                   .least = 1,
-                                   .most = kMostModelTokens,
-                                   .slider_least = 1,
-                                   .slider_most = 256};
+                                   .limits = {.min = 1, .max = kMaxModelTokens},
+                                   .slider = {.min = 1, .max = 256}};
   return parameter;
 }
 
@@ -35,24 +33,22 @@ const Parameter& threshold_parameter() {
       .key = "exit",
       .symbol = "λ",
       .label = "Exit threshold",
-      .help = "Tokens leave at the first layer that is as sure as this.",
+      .help = "Tokens exit at the first layer whose confidence reaches this threshold.",
       .kind = Parameter::Kind::Real,
       .initial = kUsualThreshold,
-      .least = 0,
-      .most = 1,
-      .slider_least = 0,
-      .slider_most = 1};
+      .limits = {.min = 0, .max = 1},
+      .slider = {.min = 0, .max = 1}};
   return parameter;
 }
 
-// One parameter that may be off: `value` is empty then. True when it changed.
+// Draws a parameter that may be off, with an empty `value`. True when it changed.
 template <class Number>
 bool draw_optional(Ui& ui, const Parameter& parameter, const char* scope, const char* off,
                    const char* on, const std::string& refusal, std::optional<Number>& value,
-                   ListTexts& texts) {
+                   ParameterWidgets& texts) {
   ImGui::TextUnformatted(parameter.label.c_str());
   const std::string id = std::string(scope) + ".use";
-  const std::string help = refusal.empty() ? parameter.help : "Not here: " + refusal;
+  const std::string help = refusal.empty() ? parameter.help : "Not available: " + refusal;
   const int clicked =
       segments(ui, id.c_str(),
                {{off, "", "off"}, {on, help.c_str(), "on", refusal.empty() || value.has_value()}},
@@ -73,7 +69,7 @@ bool draw_optional(Ui& ui, const Parameter& parameter, const char* scope, const 
   return changed;
 }
 
-void draw_segment(Ui& ui, State& state, ListTexts& texts) {
+void draw_segment(Ui& ui, State& state, ParameterWidgets& texts) {
   const Index now = effective_segment(state);
   std::optional<Index> value;
   if (now > 0) value = now;
@@ -82,18 +78,18 @@ void draw_segment(Ui& ui, State& state, ListTexts& texts) {
                      value, texts)) {
     return;
   }
-  std::optional<Index>& chosen = state.edited().structure.segment;
+  std::optional<Index>& chosen = state.edited().run.structure.segment;
   chosen = value.value_or(0);
   const ModelConfig* trained =
       state.edited_trace() != nullptr ? state.edited_trace()->trained.get() : nullptr;
   if (trained != nullptr && trained->segment == *chosen) chosen.reset();
 }
 
-void draw_retrieval(Ui& ui, State& state, ListTexts& texts) {
-  std::optional<RetrievalChoice>& retrieval = state.edited().retrieval;
+void draw_retrieval(Ui& ui, State& state, ParameterWidgets& texts) {
+  std::optional<RetrievalChoice>& retrieval = state.edited().run.retrieval;
   if (retrieval) state.store = retrieval->store;
   std::optional<Choice> chosen;
-  if (retrieval) chosen = retrieval->mixer;
+  if (retrieval) chosen = retrieval->retrieval_head;
   draw_choice(ui, retrieval_list(state), chosen, texts);
   if (!chosen) {
     retrieval.reset();
@@ -101,56 +97,56 @@ void draw_retrieval(Ui& ui, State& state, ListTexts& texts) {
     retrieval = RetrievalChoice{*chosen, state.store};
   }
   const std::string name = std::filesystem::path(state.store).filename().string();
-  const std::string label = name.empty() ? "Open a store…" : "Store: " + name + "…";
+  const std::string label = name.empty() ? "Open store…" : "Store: " + name + "…";
   const float width = ImGui::GetContentRegionAvail().x;
   const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
-  if (button(ui, fitted(on_screen(label), room).c_str(), "retrieval.store", false, width)) {
+  if (button(ui, elided(on_screen(label), room).c_str(), "retrieval.store", false, width)) {
     browse(state, BrowsePurpose::OpenStore);
   }
   hint(ui,
-       "A store holds contexts of texts with the token that followed each: attnscope datastore "
-       "writes one with the model that is to read it.");
+       "A store holds contexts and the token that followed each; “attnscope datastore” writes one "
+       "with the model that is to use it.");
 }
 
 }  // namespace
 
-void draw_structure_panel(Ui& ui, State& state, ListTexts& texts) {
-  const std::string chosen = describe_structure(state.edited());
+void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts) {
+  const std::string chosen = describe_structure(state.edited().run);
   ImGui::Dummy({0, ui.px(5)});
   ImGui::PushFont(ui.fonts.bold);
   const float room = ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing();
-  const std::string title = fitted("Structure" + (chosen.empty() ? "" : ": " + chosen), room);
+  const std::string title = elided("Structure" + (chosen.empty() ? "" : ": " + chosen), room);
   const bool open =
       ImGui::TreeNodeEx((on_screen(title) + "###structure").c_str(),
                         ImGuiTreeNodeFlags_NoTreePushOnOpen | ImGuiTreeNodeFlags_SpanAvailWidth);
   ImGui::PopFont();
   mark(ui, "structure");
   hint(ui,
-       "How layers make the model: its architecture, how blocks join, early exits, segments, "
+       "Model structure: architecture, residual connections, early exits, segments, "
        "retrieval.");
   if (!open) return;
-  Experiment& e = state.edited();
-  if (!chosen.empty() && button(ui, "As the model was trained", "structure.clear")) {
-    choose_architecture(e, std::nullopt);
-    e.structure = {};
-    e.exit.reset();
-    e.retrieval.reset();
+  RunSpec& run = state.edited().run;
+  if (!chosen.empty() && button(ui, "Reset to model default", "structure.clear")) {
+    choose_architecture(run, std::nullopt);
+    run.structure = {};
+    run.exit.reset();
+    run.retrieval.reset();
   }
-  std::optional<Choice> architecture = e.structure.architecture;
+  std::optional<Choice> architecture = run.structure.architecture;
   draw_choice(ui, architecture_list(state), architecture, texts);
-  choose_architecture(e, std::move(architecture));
-  draw_choice(ui, join_list(state), e.structure.join, texts);
-  const std::optional<Choice> exits = e.structure.exits;
-  draw_choice(ui, exits_list(state), e.structure.exits, texts);
+  choose_architecture(run, std::move(architecture));
+  draw_choice(ui, residual_connection_list(state), run.structure.residual_connection, texts);
+  const std::optional<Choice> exits = run.structure.exits;
+  draw_choice(ui, exits_list(state), run.structure.exits, texts);
   const bool leaves = effective_exits(state) != nullptr;
   if (leaves) {
-    draw_optional(ui, threshold_parameter(), "exit", "All layers", "Leave early", "", e.exit,
+    draw_optional(ui, threshold_parameter(), "exit", "All layers", "Exit early", "", run.exit,
                   texts);
     if (button(ui, "Calibrate…", "exit.calibrate")) state.calibration.open = true;
-    hint(ui, "Choose the threshold by a text: what is lost stays within what is tolerated.");
+    hint(ui, "Determine the threshold on a text, for a tolerated loss.");
   }
-  if (exits.has_value() != e.structure.exits.has_value()) {  // to be seen at once
-    e.exit = leaves ? std::optional(kUsualThreshold) : std::nullopt;
+  if (exits.has_value() != run.structure.exits.has_value()) {  // makes the effect visible
+    run.exit = leaves ? std::optional(kUsualThreshold) : std::nullopt;
   }
   draw_segment(ui, state, texts);
   draw_retrieval(ui, state, texts);

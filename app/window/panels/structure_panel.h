@@ -1,4 +1,4 @@
-// How layers make the model: architecture, join, early exits, segments. Folded until it is wanted.
+// Model structure: architecture, residual connection, early exits, segments. Collapsed at first.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -7,6 +7,6 @@
 
 namespace attnscope::window {
 
-void draw_structure_panel(Ui& ui, State& state, ListTexts& texts);
+void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts);
 
 }  // namespace attnscope::window

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/window/opening.h"
+#include "app/window/model_selection.h"
 #include "app/window/utf8.h"
 #include "app/window/widgets/structure_selection.h"
 #include "app/window/widgets/text_editor.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
-#include "core/input/picture.h"
+#include "core/input/image_file.h"
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
@@ -19,18 +19,18 @@ namespace {
 
 constexpr double kEditorLines = 6;
 constexpr double kSampleTitle = 116;  // units of width
-// More chips than this say nothing; the map has the labels too.
-constexpr std::size_t kMostChips = 400;
-constexpr int kLines = 3;  // of chips: as many whatever is typed, so that nothing below moves
+// More chips are not readable; the map has the labels too.
+constexpr std::size_t kMaxChips = 400;
+constexpr int kLines = 3;  // fixed number of lines of chips, so that nothing below moves
 
-// What the chosen model reads, what shows it best first.
+// Samples for the current model, the most instructive first.
 void draw_samples(Ui& ui, State& state) {
-  std::optional<KnownCard>& known = state.text.card;
-  if (!known || known->model != state.edited().model) {
-    known = {state.edited().model, std::nullopt};
+  std::optional<CachedModelCard>& known = state.text.card;
+  if (!known || known->model != state.edited().run.model) {
+    known = {state.edited().run.model, std::nullopt};
     try {
       known->card = model_card(known->model);
-    } catch (const std::exception&) {  // its run says what is wrong
+    } catch (const std::exception&) {  // reported by the run
     }
   }
   if (!known->card) return;
@@ -41,9 +41,9 @@ void draw_samples(Ui& ui, State& state) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(9), ui.px(2)});
   if (button(ui, "Samples", "samples", false, width)) ImGui::OpenPopup("samples");
   ImGui::PopStyleVar();
-  hint(ui, "Something to start from that this model reads, each with what it shows.");
+  hint(ui, "Sample inputs for this model, each with a short description.");
   if (!begin_list(ui, "samples")) return;
-  const Experiment& now = state.edited();
+  const RunSpec& now = state.edited().run;
   for (const Sample* sample : offered) {
     const bool held = now.text == sample->text && now.input == sample->input;
     if (list_row(ui, sample->title, held, true, {sample->shows, kSampleTitle})) {
@@ -60,65 +60,65 @@ std::string count(std::size_t n, const char* one, const char* many) {
 
 void draw_counts(Ui& ui, const State& state) {
   std::size_t characters = 0;
-  const std::string& text = state.edited().text;
+  const std::string& text = state.edited().run.text;
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
   std::string line = count(characters, "character", "characters");
-  // Those of the run before stand until the next is there: what comes and goes is noise.
+  // The previous counts stay until the next run is complete, to avoid flicker.
   if (state.edited_trace() != nullptr && state.error.empty()) {
     line += ", " + count(state.edited_trace()->text_tokens().size(), "token", "tokens");
   }
   faint(ui, line);
 }
 
-// What an encoder-decoder has written so far.
+// Target text of an encoder-decoder.
 void draw_target(Ui& ui, State& state) {
   heading(ui, "Target");
-  std::string target = state.edited().target;
+  std::string target = state.edited().run.target;
   ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##target", target, "target", "What is written so far")) {
-    state.edited().target = target;
-    state.edited().target_ids.clear();
+  if (text_field(ui, "##target", target, "target", "Output so far")) {
+    state.edited().run.target = target;
+    state.edited().run.target_ids.clear();
   }
   hint(ui,
-       "What the decoder has written so far; cross-attention shows which words of the source "
-       "each of its tokens looks at.");
+       "Decoder output so far; cross-attention shows the words of the source that each of its "
+       "tokens attends to.");
 }
 
-// Of an encoder: a sentence that it reads behind the text.
+// Second sentence of an encoder's sentence pair.
 void draw_second(Ui& ui, State& state) {
-  std::string second = state.edited().second;
+  std::string second = state.edited().run.second;
   ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##second", second, "second", "A second sentence, if you like")) {
-    state.edited().second = second;
-    state.edited().ids.clear();
+  if (text_field(ui, "##second", second, "second", "Second sentence (optional)")) {
+    state.edited().run.second = second;
+    state.edited().run.ids.clear();
   }
   hint(ui,
-       "Read behind the text, as encoders are trained to: with what their tokenizer puts between "
-       "two sentences. The map then has four blocks: each sentence to itself and to the other.");
+       "Appended to the text as in the training of encoders, with the tokenizer's separators. "
+       "The map then has four blocks: each sentence to itself and to the other.");
 }
 
-// Which part of a long text is used; shown when it matters.
+// Selects the used part of a text that is too long; not drawn otherwise.
 void draw_overlong(Ui& ui, State& state) {
   if (!state.is_overlong()) return;
   const int clicked =
       segments(ui, "overlong",
                {{"First part", "Use the beginning of the text.", "first"},
                 {"Last part", "Use the end of the text.", "last"},
-                {"All", "Use all of it, at positions beyond those of training.", "all"}},
-               static_cast<int>(state.edited().overlong));
-  if (clicked >= 0) state.edited().overlong = static_cast<Overlong>(clicked);
+                {"All", "Use the whole text, with positions beyond those of training.", "all"}},
+               static_cast<int>(state.edited().run.overlong));
+  if (clicked >= 0) state.edited().run.overlong = static_cast<Overlong>(clicked);
 }
 
 void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
-  hint(ui, "Token " + std::to_string(position) + ": “" + token.label + "”\nnumber " +
-               std::to_string(token.id) + " of the vocabulary" +
-               (token.special ? ", put in by the tokenizer" : ""));
+  hint(ui, "Token " + std::to_string(position) + ": “" + token.label + "”\nid " +
+               std::to_string(token.id) + " in the vocabulary" +
+               (token.special ? ", added by the tokenizer" : ""));
 }
 
-// In place of the text: the file whose tensors are shown.
+// Replaces the text: the file whose tensors are shown.
 void draw_tensor_file(Ui& ui, State& state) {
-  const std::filesystem::path file = state.edited().tensors.file;
-  heading(ui, is_picture_file(file) ? "Picture" : "Tensors", true);
+  const std::filesystem::path file = state.edited().run.tensors.file;
+  heading(ui, is_image_file(file) ? "Image" : "Tensors", true);
   paragraph(ui, on_screen(file.filename().string()));
   hint(ui, file.string());
   const Trace* trace = state.edited_trace();
@@ -131,32 +131,32 @@ void draw_tensor_file(Ui& ui, State& state) {
                   count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
                   count(static_cast<std::size_t>(tap.keys()), "key", "keys"));
   }
-  if (button(ui, "Back to the text", "tensors.close")) {
+  if (button(ui, "Back to text", "tensors.close")) {
     state.history.end_step();
-    state.edited().tensors = {};
+    state.edited().run.tensors = {};
   }
   hint(ui, "Close the file and show a model's attention again.");
 }
 
-// In place of the text: the file that the model reads.
+// Replaces the text: the model's input file.
 void draw_input_file(Ui& ui, State& state) {
   heading(ui, "Input", true);
   draw_samples(ui, state);
-  const std::filesystem::path file = state.edited().input;
+  const std::filesystem::path file = state.edited().run.input;
   paragraph(ui, on_screen(file.filename().string()));
   hint(ui, file.string());
-  if (button(ui, "Back to the text", "input.close")) back_to_text(state);
-  hint(ui, "Close the file and read the text again, by the model that read it.");
+  if (button(ui, "Back to text", "input.close")) return_to_text(state);
+  hint(ui, "Close the file and return to the text and its model.");
 }
 
 }  // namespace
 
 void draw_text_panel(Ui& ui, State& state) {
-  if (!state.edited().tensors.file.empty()) {
+  if (!state.edited().run.tensors.file.empty()) {
     draw_tensor_file(ui, state);
     return;
   }
-  if (!state.edited().input.empty()) {
+  if (!state.edited().run.input.empty()) {
     draw_input_file(ui, state);
     return;
   }
@@ -166,13 +166,13 @@ void draw_text_panel(Ui& ui, State& state) {
   draw_samples(ui, state);
   const float height =
       static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
-  if (state.text.edit.text() != state.edited().text) {
-    state.text.edit.assign(state.edited().text);
+  if (state.text.edit.text() != state.edited().run.text) {
+    state.text.edit.assign(state.edited().run.text);
   }
-  if (draw_text_editor(ui, state.text, height, "Type or drop a text here.", !state.dialog_open(),
-                       state.wishes)) {
-    state.edited().text = state.text.edit.text();
-    state.edited().ids.clear();
+  if (draw_text_editor(ui, state.text, height, "Type or drop a text here", !state.dialog_open(),
+                       state.requests)) {
+    state.edited().run.text = state.text.edit.text();
+    state.edited().run.ids.clear();
     state.text.changed = true;
   }
   draw_counts(ui, state);
@@ -183,7 +183,7 @@ void draw_text_panel(Ui& ui, State& state) {
 
 namespace {
 
-// Tokens that are pointed at, [first, first + count); first -1: none.
+// Range of tokens under the pointer, [first, first + count); first -1: none.
 struct TokenRun {
   Index first = -1, count = 0;
   bool holds(Index token) const { return first >= 0 && token >= first && token < first + count; }
@@ -193,12 +193,12 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
                  const TokenRun& query, const TokenRun& key) {
   const Look& look = *ui.look;
   float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  const std::size_t shown = std::min(tokens.size(), kMostChips);
+  const std::size_t shown = std::min(tokens.size(), kMaxChips);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
   ImGui::PushFont(ui.fonts.small);
   const float whole = ImGui::GetContentRegionAvail().x;
   const auto width_of = [&](std::size_t i) { return chip_width(ui, tokens[i].label, whole); };
-  // More lines scroll, so that what can be chosen stays in sight.
+  // More lines scroll, so that the widgets below stay visible.
   const float line = ImGui::GetTextLineHeight() + ui.px(8);
   const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
   int lines = 1;
@@ -223,8 +223,8 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
     mark(ui, name + "." + std::to_string(i));
     token_hint(ui, tokens[i], i);
   }
-  if (tokens.size() > kMostChips) {
-    const auto more = static_cast<long long>(tokens.size() - kMostChips);
+  if (tokens.size() > kMaxChips) {
+    const auto more = static_cast<long long>(tokens.size() - kMaxChips);
     faint(ui, "and " + grouped(more) + " more");
   }
   ImGui::EndChild();

@@ -1,4 +1,4 @@
-// The text: samples, the editor with soft-wrapped lines, and the tokens that it becomes.
+// Text input: samples, the editor with soft-wrapped lines, and the resulting tokens.
 #pragma once
 
 #include <string>

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "app/window/actions/actions.h"
+#include "app/window/salient_pairs.h"
 #include "app/window/scope.h"
-#include "app/window/surprise.h"
-#include "core/experiment/company.h"
+#include "core/experiment/compatible_choice.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::window {
 
@@ -32,25 +33,26 @@ float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
 
 namespace {
 
-// Whether something that a person chose can be dropped.
-bool has_chosen(const Experiment& e) {
-  return e.tensors.file.empty() && has_choices(e);
+// True if the user made a choice that can be dropped.
+bool has_own_choices(const Session& e) {
+  return e.run.tensors.file.empty() && has_choices(e);
 }
 
-// What takes a refusal back. Choices go together, so that what was trained always runs.
-void draw_ways_out(Ui& ui, State& state, ImVec2 at, float width) {
+// Buttons that resolve a refusal. They drop all choices together, since the model as trained always
+// runs.
+void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
   const Action& undo = action("undo");
-  Experiment& e = state.experiment;
-  const bool chose = has_chosen(e);
-  const char* trained = "As the model was trained";
+  Session& e = state.experiment;
+  const bool chose = has_own_choices(e);
+  const char* trained = "Reset to model default";
   const float gap = ImGui::GetStyle().ItemSpacing.x;
   const auto wide = [](const char* label) {
     return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
   };
   const bool can_undo = undo.enabled(state);
-  // Positions that do not go with the variant may be what nobody insists on.
-  const bool keeps = chose && e.variant && e.encoding;
-  const std::string keep = keeps ? "Keep " + variant(e.variant->id).label : "";
+  // The conflict may be with a position encoding that the user does not insist on.
+  const bool keeps = chose && e.run.variant && e.run.encoding;
+  const std::string keep = keeps ? "Keep " + variant(e.run.variant->id).label : "";
   float all = 0;
   const auto add = [&](bool there, const char* label) {
     if (there) all += wide(label) + (all > 0 ? gap : 0);
@@ -61,15 +63,15 @@ void draw_ways_out(Ui& ui, State& state, ImVec2 at, float width) {
   ImGui::SetCursorScreenPos({at.x + (width - all) / 2, at.y});
   if (chose) {
     if (button(ui, trained, "as_trained", true)) drop_choices(e);
-    hint(ui, "Takes the model's own attention, positions and direction in all layers and heads.");
+    hint(ui, "Uses the model's own attention, positions and direction in all layers and heads.");
     if (keeps || can_undo) ImGui::SameLine();
   }
   if (keeps) {
     if (button(ui, keep.c_str(), "keep_variant")) {
-      e.encoding.reset();
-      for (GroupChoice& group : e.groups) group.encoding.reset();
+      e.run.encoding.reset();
+      for (GroupChoice& group : e.run.groups) group.encoding.reset();
     }
-    hint(ui, "With the model's own positions.");
+    hint(ui, "Uses the model's own positions.");
     if (can_undo) ImGui::SameLine();
   }
   if (can_undo) {
@@ -80,8 +82,8 @@ void draw_ways_out(Ui& ui, State& state, ImVec2 at, float width) {
 
 }  // namespace
 
-void draw_noticed(Ui& ui, State& state) {
-  const StrikingPair* pair = noticed(state);
+void draw_salient_pair(Ui& ui, State& state) {
+  const SalientPair* pair = shown_salient_pair(state);
   if (pair == nullptr) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
@@ -90,18 +92,18 @@ void draw_noticed(Ui& ui, State& state) {
   draw.AddRectFilled(at, end, packed(ui.look->accent, 0.14F), ui.px(4));
   draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(ui.look->accent), ui.px(2));
   const std::string said = sentence(*pair);
-  const std::string place = " (" + place_words(state.trace->parts, pair->at) + ")";
-  constexpr const char* kNext = "Next one";
+  const std::string place = " (" + describe_head(state.trace->parts, pair->at) + ")";
+  constexpr const char* kNext = "Next pair";
   const float button_width = ImGui::CalcTextSize(kNext).x + 2 * ImGui::GetStyle().FramePadding.x;
   const float room = width - ui.px(24) - button_width;
   const bool whole = ImGui::CalcTextSize((said + place).c_str()).x <= room;
   ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(fitted(on_screen(whole ? said + place : said), room).c_str());
+  ImGui::TextUnformatted(elided(on_screen(whole ? said + place : said), room).c_str());
   mark(ui, "noticed");
   hint(ui, capitalised(said) + place + ".");
   ImGui::SetCursorScreenPos({end.x - button_width, at.y});
-  if (button(ui, kNext, "noticed.next")) surprise(state);
+  if (button(ui, kNext, "noticed.next")) show_strong_pair(state);
   const Action& next = action("surprise");
   hint(ui, next.help + " Key " + to_string(next.shortcuts.front()) + ".");
 }
@@ -110,35 +112,35 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
   if (!state.error.empty()) {
-    const bool has_ways_out = has_chosen(state.experiment) || action("undo").enabled(state);
+    const bool has_recovery = has_own_choices(state.experiment) || action("undo").enabled(state);
     const float below =
-        draw_message(ui, at, size, "No picture",
-                     refusal_in_words(state.error) + ".\n\nChange what is set on the left" +
-                         (has_ways_out ? ", or:" : "."));
-    draw_ways_out(ui, state, {at.x, below + ui.px(12)}, size.x);
-  } else if (!state.experiment.has_input()) {
+        draw_message(ui, at, size, "Cannot run with these settings",
+                     refusal_in_words(state.error) + ".\n\nChange the settings on the left" +
+                         (has_recovery ? ", or:" : "."));
+    draw_recovery_buttons(ui, state, {at.x, below + ui.px(12)}, size.x);
+  } else if (!state.experiment.run.has_input()) {
     draw_message(ui, at, size, "Type a text", "Its attention appears here.");
   } else {
-    const bool takes_long = state.busy_seconds > kBusyShown && !state.progress.what.empty();
+    const bool takes_long = state.busy_seconds > kLongRunSeconds && !state.progress.stage.empty();
     draw_message(ui, at, size, "One moment",
-                 takes_long ? "The first run is on its way: " + state.progress.what + "."
-                            : "The first run is on its way.");
+                 takes_long ? "The first run is in progress: " + state.progress.stage + "."
+                            : "The first run is in progress.");
     draw_run(ui, state, at, size);
   }
 }
 
 namespace {
 
-// How much of the run is there.
-std::string words_of_part(const State& state) {
+// Description of the partial result.
+std::string partial_result_text(const State& state) {
   if (state.preview_of > 0) {
     return "Preview: the first " +
            grouped(static_cast<long long>(state.trace->text_tokens().size())) + " of " +
            grouped(state.preview_of) + " tokens";
   }
-  std::string words = first_layers_words(state.trace->config->layers, state.layers_of);
+  std::string words = first_layers_label(state.trace->config->layers, state.layers_of);
   words.front() = 'L';
-  const std::string left = time_left_words(state.progress.seconds_left);
+  const std::string left = time_left_text(state.progress.seconds_left);
   return state.busy_seconds > 0 && !left.empty() ? words + ", " + left : words;
 }
 
@@ -146,14 +148,14 @@ std::string words_of_part(const State& state) {
 
 void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  if (state.busy_seconds > kBusyShown) {
+  if (state.busy_seconds > kLongRunSeconds) {
     const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
     draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
     draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
   }
-  // Also after a run that was given up.
-  if (!state.is_part() || state.trace == nullptr) return;
-  const std::string words = on_screen(words_of_part(state));
+  // Also after a cancelled run.
+  if (!state.is_preview() || state.trace == nullptr) return;
+  const std::string words = on_screen(partial_result_text(state));
   const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
   const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
   draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},

@@ -1,5 +1,4 @@
-// What stands in the picture's place, or over it, in words: what to do, what went wrong, how far a
-// run is.
+// Messages in place of the picture or over it: instructions, errors, progress of a run.
 #pragma once
 
 #include <string>
@@ -9,20 +8,20 @@
 
 namespace attnscope::window {
 
-// In the middle of the place at `at`, in pixels. Returns the y below it.
+// Centred in the rectangle at `at`, in pixels. Returns the y below the message.
 float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
                    const std::string& text);
 
-// What to notice in the pair that "Surprise me" found, in a line of its own above the picture;
-// nothing where another pair is looked at.
-void draw_noticed(Ui& ui, State& state);
+// Description of the pair found by "Show a strong pair", in a line above the picture; draws nothing
+// for another pair.
+void draw_salient_pair(Ui& ui, State& state);
 
-// Where there is no run to show: why, and with a refusal what takes it back. Buttons lie over the
-// place: an item that covers it takes the pointer from them.
+// Message if there is no run to show: the reason, and after a refusal the buttons that resolve it.
+// The buttons overlap the rectangle: an item covering it would take the pointer from them.
 void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size);
 
-// Of a run that takes long: how much of it is done, as a line along the picture's upper edge, and
-// what stands there until then.
+// Progress of a long run: a bar along the upper edge of the picture, and a label for the partial
+// result shown until then.
 void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size);
 
 }  // namespace attnscope::window

@@ -13,20 +13,20 @@ namespace {
 
 constexpr double kWheelStep = 1.15;
 constexpr double kCellSize = 24;   // units, at "actual size"
-constexpr float kClickPixels = 4;  // a press that moved less is a click
+constexpr float kClickPixels = 4;  // a press that moves less is a click
 
 bool has_cells(const ViewLayout& layout) {
   return layout.width > 0 && layout.height > 0 && layout.plot.width > 0 && layout.plot.height > 0;
 }
 
-// Cells of words as cells of the tokens that settings are of.
-Cells of_tokens(const Cells& cells, const WordPairs& words) {
+// Converts cells of words to the cells of their tokens, which view settings refer to.
+Cells token_cells(const Cells& cells, const WordPairs& words) {
   const double row = words.queries.to_rows(cells.row), column = words.keys.to_rows(cells.column);
   return {row, column, words.queries.to_rows(cells.row + cells.height) - row,
           words.keys.to_rows(cells.column + cells.width) - column};
 }
 
-// Rows and columns of the matrix that a layout shows cells of.
+// Rows and columns of the matrix in a layout.
 Index row_count(const ViewLayout& layout, const AttentionTap& tap) {
   if (layout.words) return layout.words->queries.count();
   return layout.rows > 0 ? layout.rows : tap.queries();
@@ -36,18 +36,18 @@ Index column_count(const ViewLayout& layout, const AttentionTap& tap) {
   return layout.columns > 0 ? layout.columns : tap.keys();
 }
 
-// As show(), of what the layout has cells of.
+// Like show(), for the cells of the layout.
 void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& seen, Index rows,
                 Index columns) {
   show(view, seen, rows, columns);
   const bool part = view.width > 0 && view.height > 0;
   if (part && layout.words) {
-    show(view, of_tokens(seen, *layout.words), layout.words->queries.rows,
+    show(view, token_cells(seen, *layout.words), layout.words->queries.rows,
          layout.words->keys.rows);
   }
 }
 
-// What the mouse does to a picture that shows cells of a matrix.
+// Panning and zooming of a matrix.
 void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hovered, bool held) {
   const AttentionTap* tap = state.tap();
   if (tap == nullptr || !has_cells(layout)) return;
@@ -57,8 +57,8 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
   ViewSettings& view = state.experiment.view;
   if (state.view.actual_size) {
     const double factor = seen.width / (layout.plot.width / kCellSize);
-    Cells cells = zoomed(seen, factor, seen.row, seen.column, rows, columns);
-    // Whole cells: what is cut at the edge would lose its label.
+    Cells cells = zoom_cells(seen, factor, seen.row, seen.column, rows, columns);
+    // Whole cells: a cut cell would lose its label.
     cells = {std::round(cells.row), std::round(cells.column),
              std::max(std::floor(cells.height), 1.0), std::max(std::floor(cells.width), 1.0)};
     show_cells(view, layout, cells, rows, columns);
@@ -71,20 +71,20 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     const double row = seen.row + seen.height * (layout.rows_run_down ? down : across);
     const double column = seen.column + seen.width * (layout.columns_run_across ? across : down);
     const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
-    show_cells(view, layout, zoomed(seen, factor, row, column, rows, columns), rows, columns);
+    show_cells(view, layout, zoom_cells(seen, factor, row, column, rows, columns), rows, columns);
   }
   if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
     state.view.panning = true;
     const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
     const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
     show_cells(view, layout,
-               panned(seen, seen.height * (layout.rows_run_down ? down : across),
-                      seen.width * (layout.columns_run_across ? across : down), rows, columns),
+               pan_cells(seen, seen.height * (layout.rows_run_down ? down : across),
+                         seen.width * (layout.columns_run_across ? across : down), rows, columns),
                rows, columns);
   }
 }
 
-// A click on a picture of many maps opens one of them.
+// Opens the map that was clicked in a picture of many maps.
 void open_clicked(State& state) {
   const std::optional<Hit>& hit = state.view.hit;
   if (!hit || hit->query >= 0 || hit->key >= 0) return;
@@ -94,7 +94,7 @@ void open_clicked(State& state) {
   show_all(view);
 }
 
-// The handle under the pointer; -1: none.
+// Index of the handle under the pointer; -1: none.
 int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
   if (!pointer) return -1;
   for (int i = static_cast<int>(layout.handles.size()) - 1; i >= 0; --i) {
@@ -103,15 +103,15 @@ int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
   return -1;
 }
 
-// What the mouse is busy with: clicks leave panning and zooming free, drags do not.
+// Use of the mouse by a handle: clicks leave panning and zooming free, drags do not.
 enum class HandleUse { None, Click, Drag };
 
-// Clicks and the wheel work beside a stroke that waits to be begun.
-HandleUse use_of(const Handle& handle) {
+// A stroke that has not started leaves clicks and the wheel free.
+HandleUse handle_use(const Handle& handle) {
   return handle.drag ? HandleUse::Drag : HandleUse::Click;
 }
 
-// The stroke so far, on the experiment and the picture as they were before.
+// Applies the stroke to the experiment and the picture from before the stroke.
 HandleUse draw_stroke(State& state, bool held) {
   ViewPanel& panel = state.view;
   if (!held) {
@@ -123,13 +123,13 @@ HandleUse draw_stroke(State& state, bool held) {
   const bool moved = p && (path.empty() || path.back().x != p->x || path.back().y != p->y);
   if (!moved) return HandleUse::Drag;
   path.push_back(*p);
-  Experiment next = panel.before_stroke;
+  Session next = panel.before_stroke;
   panel.draw(path, next);
   state.experiment = std::move(next);
   return HandleUse::Drag;
 }
 
-// Dragging and clicking of what the view offers for it.
+// Drags and clicks on the handles of the view.
 HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered,
                       bool held) {
   ViewPanel& panel = state.view;
@@ -150,7 +150,7 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
       hint(ui, layout.handles[static_cast<std::size_t>(under)].help);
     }
     if (under < 0) return HandleUse::None;
-    return use_of(layout.handles[static_cast<std::size_t>(under)]);
+    return handle_use(layout.handles[static_cast<std::size_t>(under)]);
   }
   const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
   if (panel.draw) return draw_stroke(state, held);
@@ -158,7 +158,7 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
   if (held && panel.handle_moved && handle.drag && panel.pointer) {
     handle.drag(*panel.pointer, state.experiment);
   }
-  const HandleUse use = use_of(handle);
+  const HandleUse use = handle_use(handle);
   if (!held) {
     if (!panel.handle_moved && handle.click) handle.click(state.experiment);
     panel.held_handle = -1;
@@ -166,11 +166,11 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
   return use;
 }
 
-// What the pointer is on: a pair, or the label of a row or a column.
+// Object under the pointer: a pair, or the label of a row or a column.
 std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p) {
   std::optional<Hit> hit = layout.hit(p);
   const AttentionTap* tap = state.tap();
-  // Other rows or columns than the queries and keys are not for pins.
+  // Only queries and keys can be pinned.
   if (hit || tap == nullptr || state.shows_other()) return hit;
   const auto label = label_at(layout, p, layout.rows > 0 ? 0 : row_count(layout, *tap),
                               layout.columns > 0 ? 0 : column_count(layout, *tap));
@@ -180,15 +180,14 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
   return layout.of_words ? layout.of_words(of_label) : of_label;
 }
 
-// A click with the right button pins what is under the pointer, a pair or a row or column by its
-// label, or lets go of it.
+// A right-click pins the pair, row or column under the pointer, or removes the pin.
 void use_pin(State& state, bool hovered) {
   if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.experiment.view;
   const Hit hit = state.view.hit.value_or(Hit{});
   if (hit.of_reference && state.reference()->tokens.size() != state.trace->tokens.size()) return;
   const std::optional<Point> before = std::exchange(state.view.pinned_at, state.view.pointer);
-  // A pin takes room, so that something else may lie under a pointer that has not moved.
+  // A pin changes the layout, so that something else may be under an unmoved pointer.
   const bool still = before && std::hypot(before->x - state.view.pointer->x,
                                           before->y - state.view.pointer->y) < kClickPixels;
   const bool pinned = view.pinned_query >= 0 || view.pinned_key >= 0;
@@ -206,7 +205,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
   if (hovered && state.view.pointer && layout.hit) {
     state.view.hit = hit_at(state, layout, *state.view.pointer);
   }
-  if (state.shows_other()) {  // a look at B: what is done here is done to A
+  if (state.shows_other()) {  // B is shown temporarily; edits would apply to A
     if (state.view.hit) state.view.hit->of_reference = true;
     return;
   }

@@ -1,5 +1,5 @@
-// The mouse's work on the picture: panning, zooming, dragging and clicking what the view offers for
-// it, pinning.
+// Mouse input on the picture: panning, zooming, pinning, and dragging and clicking the handles of
+// the view.
 #pragma once
 
 #include "app/window/state.h"
@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// After the picture's item; state.view.pointer says where the mouse is in the picture.
+// Call after the picture's item; state.view.pointer is the pointer's position in the picture.
 void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view);
 
 }  // namespace attnscope::window

@@ -8,7 +8,7 @@
 #include "app/window/panels/view_message.h"
 #include "app/window/panels/view_mouse.h"
 #include "app/window/panels/view_toolbar.h"
-#include "app/window/stage.h"
+#include "app/window/presentation.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 
@@ -22,7 +22,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   if (picture.key == key && picture.problem.empty()) return;
   picture.key = key;
   picture.problem.clear();
-  const Experiment experiment = state.pictured_experiment();
+  const Session experiment = state.pictured_experiment();
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
@@ -32,7 +32,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .font_size = kBodySize,
                   .theme = theme,
                   .measure = measure,
-                  // The audience has no panels to read from; a lesson has words of its own.
+                  // The audience has no panels to read from; a lesson has its own text.
                   .framed = state.presenting && state.lesson.lesson == nullptr,
                   .pointer = {},
                   .cache = &picture.cache,
@@ -44,7 +44,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   if (maps != nullptr) maps->begin();
   try {
     const View& shown = view(key.view.id);
-    picture.layout = state.presenting ? lay_out_on_stage(shown, input) : shown.lay_out(input);
+    picture.layout =
+        state.presenting ? lay_out_for_presentation(shown, input) : shown.lay_out(input);
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = e.what();
@@ -57,7 +58,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   if (!progress.note.empty()) pending += (pending.empty() ? "" : "; ") + progress.note;
 }
 
-// Where the handles are, for tests.
+// Reports the positions of the handles, for tests.
 void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
   if (!ui.report.on()) return;
   for (std::size_t n = 0; n < layout.handles.size(); ++n) {
@@ -68,16 +69,17 @@ void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
   }
 }
 
-// What is left of the picture of before, over the new one's place.
-void draw_before(const Before& before, ImVec2 at, ImVec2 size) {
-  if (!(before.share > 0)) return;
+// Draws the fading previous picture over the new one.
+void draw_previous(const PreviousPicture& previous, ImVec2 at, ImVec2 size) {
+  if (!(previous.share > 0)) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const PixelBox& box = before.box;
-  const ImVec2 least(static_cast<float>(box.x), static_cast<float>(box.y));
-  const ImVec2 most(static_cast<float>(box.x + box.width), static_cast<float>(box.y + box.height));
+  const PixelBox& box = previous.box;
+  const ImVec2 min_corner(static_cast<float>(box.x), static_cast<float>(box.y));
+  const ImVec2 max_corner(static_cast<float>(box.x + box.width),
+                          static_cast<float>(box.y + box.height));
   draw.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
-  draw.AddImage(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(before.texture)), least,
-                most, {0, 1}, {1, 0}, packed({1, 1, 1, before.share}));
+  draw.AddImage(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(previous.texture)),
+                min_corner, max_corner, {0, 1}, {1, 0}, packed({1, 1, 1, previous.share}));
   draw.PopClipRect();
 }
 
@@ -87,7 +89,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   if (picture.maps() != nullptr) picture.maps_seen = picture.maps()->version();
   if (state.panels_shown()) {
     draw_toolbar(ui, state, picture.texts);
-    draw_noticed(ui, state);
+    draw_salient_pair(ui, state);
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
@@ -113,18 +115,18 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   }
   const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
   state.view.shift = ImGui::GetIO().KeyShift && !typing;
-  const std::vector<Experiment>& others = state.experiment.others;
+  const std::optional<RunView>& b = state.experiment.b;
   Picture::Key key{state.pictured_trace(),
                    state.pictured_findings(),
                    state.experiment.view,
-                   others.empty() ? ViewSettings() : others.front().view,
+                   b ? b->view : ViewSettings(),
                    inner(size.x),
                    inner(size.y),
                    ui.scale,
                    ui.look->dark,
                    state.presenting};
-  key.interventions = state.experiment.interventions;
-  key.flipped = state.view.shift && !others.empty();
+  key.interventions = state.experiment.run.interventions;
+  key.flipped = state.view.shift && b;
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;
@@ -133,14 +135,14 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   lay_out(ui, state, picture, key);
   state.view.pending = picture.layout.pending;
   if (!picture.problem.empty()) {
-    draw_message(ui, at, size, "No picture", picture.problem);
+    draw_message(ui, at, size, "Cannot draw this view", picture.problem);
     return;
   }
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   report_handles(ui, picture.layout, origin);
   draw_run(ui, state, at, size);
   use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
-  draw_before(picture.before, at, size);
+  draw_previous(picture.previous, at, size);
   if (state.presenting) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }
 

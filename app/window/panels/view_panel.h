@@ -1,5 +1,5 @@
-// The middle of the window: tabs of the views, which layer and head they show, the picture, and
-// the mouse's work on it.
+// The middle of the window: toolbar with the tabs of the views, and the picture with its mouse
+// input.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -12,23 +12,23 @@
 
 namespace attnscope::window {
 
-// A picture of before that goes: what the screen showed, over the new one.
-struct Before {
-  unsigned int texture = 0;  // its rows from below
-  PixelBox box;              // where it was
-  float share = 0;           // 0: it is gone
+// The previous picture, fading out over the new one.
+struct PreviousPicture {
+  unsigned int texture = 0;  // rows from the bottom
+  PixelBox box;              // position on the screen
+  float share = 0;           // opacity; 0: gone
 };
 
-// The picture that was laid out last, and for what: it is laid out anew when any of this changes.
+// The latest layout and its inputs; the layout is computed again when any of these changes.
 struct Picture {
   struct Key {
     std::shared_ptr<const Trace> trace;
     Findings findings;
-    ViewSettings view, other_view;  // other_view: of the run beside it
+    ViewSettings view, other_view;  // other_view: of run B
     double width = 0, height = 0, scale = 0;
     bool dark = false, presenting = false;
     double pointer_x = -1, pointer_y = -1;
-    std::uint64_t maps = 0;  // version of the maps that come in
+    std::uint64_t maps = 0;  // version of the maps under computation
     bool flipped = false;
     Interventions interventions{};
     bool operator==(const Key&) const = default;
@@ -37,16 +37,16 @@ struct Picture {
   ViewCache cache;
   Findings live;  // see Finding::live
   ViewLayout layout;
-  std::string problem;  // why there is no layout
-  ListTexts texts;      // in the fields of the view's parameters
+  std::string problem;     // reason if there is no layout
+  ParameterWidgets texts;  // state of the view's parameter widgets
   StagePairs pairs;
-  PixelBox box;  // where it was drawn last, in pixels; without width: nowhere
-  Before before;
+  PixelBox box;  // last drawn here, in pixels; zero width: nowhere
+  PreviousPicture previous;
 
-  // Whether a map that it shows is more complete by now.
-  bool stale() const { return maps() != nullptr && maps()->version() != maps_seen; }
+  // True if a map in the picture is more complete by now.
+  bool is_stale() const { return maps() != nullptr && maps()->version() != maps_seen; }
   std::shared_ptr<MapPyramid> maps() const { return live.get(Findings::maps); }
-  std::uint64_t maps_seen = 0;  // the version that the last frame knew of
+  std::uint64_t maps_seen = 0;  // version in the last frame
 };
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter);

@@ -17,7 +17,7 @@ namespace attnscope::window {
 
 namespace {
 
-// Units: a window in which controls are smaller, also one with lists of stacks, steps and the like.
+// Widths in units below which controls are smaller; the second with lists of stacks, steps etc.
 constexpr double kNarrow = 600, kNarrowParts = 900;
 constexpr double kDivider = 5;
 constexpr const char* kFoldedSign = " ▾";
@@ -26,13 +26,13 @@ std::string key_of(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
 }
 
-// True when it is clicked. `padding`: units left and right of the label.
+// Draws a tab. True when clicked. `padding`: units left and right of the label.
 bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool chosen,
                 double padding) {
   ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
-  if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as it takes
+  if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as necessary
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool clicked = invisible_button(id.c_str(), size);
   mark(ui, id);
@@ -49,14 +49,13 @@ bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool ch
   return clicked;
 }
 
-// Neighbours on the bar that belong together: a tab each, or, where the line is too short, one for
-// all that drops down a list.
+// Related views on the bar: a tab each or, if the line is too short, one tab for all with a list.
 struct TabGroup {
   std::vector<const View*> views;
-  const View* chosen = nullptr;  // the one that is looked through; null: none of these
+  const View* chosen = nullptr;  // current view; null: not in this group
   bool folded = false;
 
-  // "Method ▾", or the view in it that is looked through.
+  // "Method ▾", or the current view in the group.
   std::string label() const {
     return (chosen != nullptr ? chosen->label : views.front()->group) + kFoldedSign;
   }
@@ -95,11 +94,11 @@ void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
   ImGui::PopID();
 }
 
-// Those that have something to say about the run, and the one that is looked through.
+// Views applicable to the run, and the current view.
 std::vector<const View*> views_on_bar(const State& state) {
   std::vector<const View*> shown;
   for (const View& v : views()) {
-    if (v.id == state.experiment.view.id || objection_of(v, state).empty()) shown.push_back(&v);
+    if (v.id == state.experiment.view.id || view_objection(v, state).empty()) shown.push_back(&v);
   }
   return shown;
 }
@@ -114,7 +113,7 @@ std::vector<TabGroup> groups_on_bar(const State& state) {
   return groups;
 }
 
-// A thin line between two groups.
+// Draws a thin line between two groups.
 void draw_divider(Ui& ui, double width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float high = ImGui::GetFontSize() + ui.px(13), x = std::floor(at.x + ui.px(width) / 2);
@@ -131,7 +130,7 @@ float label_width(const Ui& ui, const std::string& label, bool chosen) {
   return width;
 }
 
-// Of its labels, without what stands around them.
+// Width of its labels without padding.
 float width_of(const Ui& ui, const TabGroup& group) {
   if (group.folded) return label_width(ui, group.label(), group.chosen != nullptr);
   float width = 0;
@@ -139,7 +138,7 @@ float width_of(const Ui& ui, const TabGroup& group) {
   return width;
 }
 
-// Units left and right of each label with which all is one line; may be less than nothing.
+// Units left and right of each label with which all tabs fill one line; may be negative.
 double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float room) {
   std::size_t tabs = 0;
   room -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
@@ -150,24 +149,24 @@ double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float 
   return static_cast<double>(room / ui.px(1)) / 2 / static_cast<double>(tabs);
 }
 
-// Those that are folded first where a line is too short; the others stay.
+// Groups that are folded first if a line is too short; the others stay.
 constexpr const char* kFolding[] = {"Method", "Depth", "Memory", "Model"};
 
-// In one line: as wide as they like, as narrow as they can be, or with groups folded; where even
-// that is too long in two, of which the second begins with a group.
+// Draws the tabs in one line: with the largest padding that fits, or with groups folded; if even
+// that is too long, in two lines, the second of which starts with a group.
 void draw_tabs(Ui& ui, State& state) {
-  constexpr double kLeastPadding = 3.5, kTwoLines = 6, kMostPadding = 11;  // units
+  constexpr double kMinPadding = 3.5, kTwoLines = 6, kMaxPadding = 11;  // units
   std::vector<TabGroup> groups = groups_on_bar(state);
   const float room = ImGui::GetContentRegionAvail().x - ui.px(1);
   double fitting = fitting_padding(ui, groups, room);
   for (const char* name : kFolding) {
-    if (fitting >= kLeastPadding) break;
+    if (fitting >= kMinPadding) break;
     for (TabGroup& group : groups) {
       group.folded |= group.views.front()->group == name && group.views.size() > 1;
     }
     fitting = fitting_padding(ui, groups, room);
   }
-  const double padding = fitting < kLeastPadding ? kTwoLines : std::min(fitting, kMostPadding);
+  const double padding = fitting < kMinPadding ? kTwoLines : std::min(fitting, kMaxPadding);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   for (std::size_t n = 0; n < groups.size(); ++n) {
     const TabGroup& group = groups[n];
@@ -195,8 +194,8 @@ void draw_tabs(Ui& ui, State& state) {
   ImGui::Dummy({0, ui.px(2)});
 }
 
-// What a head does, beside its number in the list; of maps that are small enough to be measured
-// whenever the list is drawn.
+// Type of a head beside its number in the list; only for maps small enough to be measured each time
+// the list is drawn.
 RowNote head_note(const State& state, Index layer, Index head) {
   constexpr Index kMostWeights = Index{1} << 18;
   constexpr double kNoteAt = 64;  // units
@@ -204,14 +203,14 @@ RowNote head_note(const State& state, Index layer, Index head) {
   Index in_group = 0;
   const AttentionTap* tap =
       trace != nullptr ? trace->find({layer, head, state.part()}, &in_group) : nullptr;
-  const bool small = tap != nullptr && tap->kept() && tap->result.device == nullptr &&
+  const bool small = tap != nullptr && tap->is_kept() && tap->result.device == nullptr &&
                      tap->queries() * tap->keys() <= kMostWeights;
   if (!small || is_signed(*tap, in_group)) return {};
   return {head_name(head_statistics(*trace, *tap, in_group)).badge, kNoteAt};
 }
 
-// "‹ Layer 2 ›": arrows run actions, the middle drops down a list. Numbers from 0, as on the
-// command line.
+// "‹ Layer 2 ›": arrows run actions, the middle opens a list. Numbers from 0, as on the command
+// line.
 void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
                   const Action& on, State& state, Index& chosen,
                   const std::function<RowNote(Index)>& note = {}) {
@@ -220,12 +219,11 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
   ImGui::BeginDisabled(!back.enabled(state));
   if (button(ui, "‹", back.id)) back.run(state);
-  hint(ui, help_of(back, state) + key_of(back));
+  hint(ui, help_text(back, state) + key_of(back));
   ImGui::EndDisabled();
   ImGui::SameLine();
   const std::string text = std::string(what) + " " + std::to_string(now);
-  // Narrower in small windows, so that the colours stay on the same line, and beside lists of
-  // parts.
+  // Narrower in small windows and beside lists of parts, so that the colours stay on the same line.
   const Trace* trace = state.edited_trace();
   const AddressParts parts = trace != nullptr ? trace->parts : AddressParts();
   const bool with_parts = parts.stack || parts.kind || parts.step || parts.segment;
@@ -237,7 +235,7 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   ImGui::SameLine();
   ImGui::BeginDisabled(!on.enabled(state));
   if (button(ui, "›", on.id)) on.run(state);
-  hint(ui, help_of(on, state) + key_of(on));
+  hint(ui, help_text(on, state) + key_of(on));
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
   if (begin_list(ui, "list")) {
@@ -252,13 +250,13 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
 }
 
 void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
-  const ColourMap& now = shown_map(controls, state.experiment.view.colour_map);
+  const ColourMap& now = effective_map(controls, state.experiment.view.colour_map);
   ImGui::SetNextItemWidth(ui.px(110));
   const bool open = begin_combo(ui, "##colours", now.label);
   mark(ui, "colour_map");
   if (!open) hint(ui, "Colours of the heat map" + key_of(action("colour_map")));
   if (open) {
-    for (const ColourMap* map : offered_maps(controls)) {
+    for (const ColourMap* map : applicable_maps(controls)) {
       if (list_row(ui, map->label, map == &now)) {
         state.experiment.view.colour_map = map->id;
       }
@@ -271,7 +269,7 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
 constexpr double kColourEndWidth = 104;
 
 void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
-  const ColourEndChoice& now = *colour_end_of(choices, state.experiment.view.colour_end);
+  const ColourEndChoice& now = *selected_colour_end(choices, state.experiment.view.colour_end);
   ImGui::SetNextItemWidth(ui.px(kColourEndWidth));
   const bool open = begin_combo(ui, "##colour_end", now.label);
   mark(ui, "colour_end");
@@ -287,7 +285,7 @@ void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& 
   ImGui::EndCombo();
 }
 
-// A box for what an action turns on and off.
+// Check box for an action that turns a setting on and off.
 void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   const bool enabled = a.enabled(state);
   ImGui::BeginDisabled(!enabled);
@@ -295,14 +293,14 @@ void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   if (ImGui::Checkbox(label, &on)) a.run(state);
   mark(ui, a.id);
   ImGui::EndDisabled();
-  hint(ui, help_of(a, state) + key_of(a));
+  hint(ui, help_text(a, state) + key_of(a));
 }
 
 bool hides_special(const ViewControls& controls) {
-  return controls.words && controls.none_special.empty();
+  return controls.words && controls.special_tokens_refusal.empty();
 }
 
-// Of a switch and the space behind it.
+// Width of a switch with the space after it.
 float switch_width(const char* label) {
   return ImGui::CalcTextSize(label).x + ImGui::GetFrameHeight() +
          2 * ImGui::GetStyle().ItemSpacing.x;
@@ -317,7 +315,7 @@ float colours_width(const Ui& ui, const ViewControls& controls) {
          (hides_special(controls) ? switch_width("Special") : 0);
 }
 
-// Where they have an effect, at the right end of the line where there is room.
+// Colour settings that have an effect, at the right end of the line if there is room.
 void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const bool chooses = controls.colours != ViewControls::Colours::None;
   const bool ends = controls.colour_ends.size() > 1;
@@ -349,15 +347,15 @@ void draw_play(Ui& ui, State& state) {
   hint(ui, play.help + key_of(play));
 }
 
-// What can be set in this view alone.
+// Parameters of the view.
 void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
-                          float after, ListTexts& texts) {
+                          float after, ParameterWidgets& texts) {
   ViewSettings& settings = state.experiment.view;
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
   if (controls.animation && !play_above) {
-    // As low as what follows.
+    // Same height as the items that follow.
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
     draw_play(ui, state);
     ImGui::PopStyleVar();
@@ -368,11 +366,11 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
   }
 }
 
-// The commands that belong to this view, as buttons.
+// Commands of the view, drawn as buttons.
 std::vector<const Action*> view_actions(const State& state) {
   std::vector<const Action*> list;
   for (const Action& a : actions()) {
-    if (a.view != state.experiment.view.id || (a.offered && !a.offered(state))) continue;
+    if (a.view != state.experiment.view.id || (a.has_button && !a.has_button(state))) continue;
     list.push_back(&a);
   }
   return list;
@@ -384,14 +382,14 @@ float action_width(const Ui& ui, const std::string& label) {
   return ImGui::CalcTextSize(label.c_str()).x + ui.px(24);
 }
 
-// In one line.
+// Width of the commands in one line.
 float actions_width(const Ui& ui, const std::vector<const Action*>& list) {
   float width = 0;
   for (const Action* a : list) width += action_width(ui, a->label) + ui.px(kActionGap);
   return width;
 }
 
-// Beside what stands in the line; those for which it has no room are in a list.
+// Draws the commands; those that do not fit in the line are in a list.
 void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& list, bool first,
                        double padding) {
   constexpr const char* kMore = "More ▾";
@@ -407,7 +405,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
                                           list.end());
     const bool all_fit = actions_width(ui, rest) - ui.px(kActionGap) <= room;
     if (!all_fit && room < width + more) {
-      if (n == 0 && !first) ImGui::NewLine();  // a line of their own
+      if (n == 0 && !first) ImGui::NewLine();  // a line for the commands
       if (n > 0) break;
     }
     first = false;
@@ -415,7 +413,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
     const bool on = a.checked && a.checked(state);
     if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
     ImGui::EndDisabled();
-    hint(ui, help_of(a, state) + key_of(a));
+    hint(ui, help_text(a, state) + key_of(a));
   }
   if (n < list.size()) {
     if (button(ui, kMore, "more")) ImGui::OpenPopup("more");
@@ -425,7 +423,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
         const bool on = a.checked && a.checked(state);
         if (list_row(ui, a.label + key_of(a), on, a.enabled(state))) a.run(state);
         mark(ui, a.id);
-        hint(ui, help_of(a, state));
+        hint(ui, help_text(a, state));
       }
       ImGui::EndPopup();
     }
@@ -433,10 +431,10 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
   ImGui::PopStyleVar();
 }
 
-// How far a picture is that takes further runs, and a way to give it up.
+// Progress of a picture that requires further runs, and a button to cancel them.
 void draw_picture_progress(Ui& ui, State& state, const char* id) {
-  const auto found = state.finding.find(id);
-  if (found == state.finding.end()) return;
+  const auto found = state.finding_states.find(id);
+  if (found == state.finding_states.end()) return;
   const FindingState& finding = found->second;
   if (finding.running) {
     ImGui::SameLine(0, ui.px(16));
@@ -445,7 +443,7 @@ void draw_picture_progress(Ui& ui, State& state, const char* id) {
     if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
       set_view_value(state.experiment.view, "mechanism", "picture", std::string("automatic"));
     }
-    hint(ui, "Stop, and show the usual picture.");
+    hint(ui, "Stop, and show the default picture.");
   } else if (!finding.problem.empty()) {
     ImGui::SameLine(0, ui.px(16));
     ImGui::TextColored(ui.look->error, "%s", on_screen(finding.problem).c_str());
@@ -454,14 +452,14 @@ void draw_picture_progress(Ui& ui, State& state, const char* id) {
 
 std::string measured_label(const ViewSettings& settings) {
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
-  return name.empty() ? "Over a file…" : on_screen(name);
+  return name.empty() ? "Measure on a file…" : on_screen(name);
 }
 
 float measured_width(const Ui& ui, const ViewSettings& settings) {
   return ImGui::CalcTextSize(measured_label(settings).c_str()).x + ui.px(20);
 }
 
-// Over which texts heads are measured, in the view that sorts by it.
+// Selects the texts on which heads are measured, in the view that sorts heads by measures.
 void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   ViewSettings& settings = state.experiment.view;
   if (!view(settings.id).reads(Findings::heads.id)) return;
@@ -470,7 +468,7 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   const std::string label = measured_label(settings);
   const float width = measured_width(ui, settings);
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-  // As idle as the limits: there is nothing to measure in the order of layers.
+  // Without effect in the order of layers, like the limits.
   const auto idle = controls.idle.find("at_least");
   const bool measures = idle == controls.idle.end();
   ImGui::BeginDisabled(!measures);
@@ -478,21 +476,22 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   if (button(ui, label.c_str(), "grid.texts")) browse(state, BrowsePurpose::OpenTexts);
   ImGui::PopStyleVar();
   ImGui::EndDisabled();
-  std::string help = settings.statistics_file + "\nClick for another file.";
+  std::string help = settings.statistics_file + "\nClick to choose another file.";
   if (name.empty()) {
-    help = "Measure the heads over a file of texts, parted by blank lines, in place of this text.";
+    help = "Measure the heads on a file of texts separated by blank lines, instead of this text.";
   }
   hint(ui, measures ? help : idle->second);
   if (name.empty()) return;
   ImGui::SameLine();
-  const auto measuring = state.finding.find(Findings::heads.id);
-  const FindingState heads = measuring != state.finding.end() ? measuring->second : FindingState();
+  const auto measuring = state.finding_states.find(Findings::heads.id);
+  const FindingState heads =
+      measuring != state.finding_states.end() ? measuring->second : FindingState();
   const bool running = heads.running;
   if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
-    if (running) state.wishes.cancel_finding = Findings::heads.id;
+    if (running) state.requests.cancel_finding = Findings::heads.id;
     settings.statistics_file.clear();
   }
-  hint(ui, running ? "Stop measuring." : "Measure over this text again.");
+  hint(ui, running ? "Stop measuring" : "Measure on this text again");
   if (running) {
     ImGui::SameLine();
     ImGui::ProgressBar(static_cast<float>(heads.share), {ui.px(90), 0});
@@ -504,7 +503,7 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
 
 }  // namespace
 
-void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
+void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts) {
   draw_tabs(ui, state);
   const Index layer_now = state.edited().view.layer, head_now = state.edited().view.head;
   Index layer = layer_now, head = head_now;
@@ -516,7 +515,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   if (layer != layer_now || head != head_now) state.look_at(layer, head);
   draw_part_chooser(ui, state);
   const ViewControls controls = state.controls();
-  // Where the line of parameters has no room for the commands, the line above may have.
+  // Commands that do not fit in the line of parameters may fit in the line above.
   const std::vector<const Action*> commands = view_actions(state);
   const float wide = actions_width(ui, commands), whole = ImGui::GetContentRegionMax().x;
   const float before = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14);
@@ -528,7 +527,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   const bool too_long = strip > 0 && strip + wide > whole;
   const bool above = !commands.empty() && too_long && wide <= room;
   const bool play_above = !above && play > 0 && strip > whole && play <= room;
-  constexpr double kAbove = 5, kBeside = 3;  // units: as high as what stands beside them
+  constexpr double kAbove = 5, kBeside = 3;  // units: heights match the neighbouring items
   if (above) {
     ImGui::SameLine(0, ui.px(14));
     draw_view_actions(ui, state, commands, true, kAbove);

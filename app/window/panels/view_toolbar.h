@@ -1,5 +1,5 @@
-// Above the picture: tabs of the views, which layer and head they show, colours, and what can be
-// set in this view alone.
+// Toolbar above the picture: tabs of the views, layer and head, colours, and the parameters of the
+// view.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// `texts`: in the fields of the view's parameters.
-void draw_toolbar(Ui& ui, State& state, ListTexts& texts);
+// `texts`: state of the view's parameter widgets.
+void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts);
 
 }  // namespace attnscope::window

@@ -9,8 +9,8 @@ namespace attnscope::window {
 
 namespace {
 
-// More boxes than this cost more, each with its own draw calls, than their bounding box.
-constexpr std::size_t kMostBoxes = 24;
+// Above this number, boxes with their own draw calls cost more than their bounding box.
+constexpr std::size_t kMaxBoxes = 24;
 
 PixelBox intersection(const PixelBox& a, const PixelBox& b) {
   const int left = std::max(a.x, b.x), right = std::min(a.x + a.width, b.x + b.width);
@@ -22,7 +22,7 @@ bool is_empty(const PixelBox& box) {
   return box.width <= 0 || box.height <= 0;
 }
 
-// How points of the draw data fall on the framebuffer's pixels.
+// Maps points of the draw data to framebuffer pixels.
 class Frame {
  public:
   explicit Frame(const ImDrawData& data)
@@ -34,13 +34,13 @@ class Frame {
   int width() const { return width_; }
   int height() const { return height_; }
   PixelBox all() const { return {0, 0, width_, height_}; }
-  // Whether pixel boxes are clip rectangles without rounding.
+  // True if pixel boxes are clip rectangles without rounding.
   bool exact() const {
     return scale_.x == std::floor(scale_.x) && scale_.y == std::floor(scale_.y);
   }
 
-  // The pixels that a command's clip rectangle lets through: rounded as ImGui's OpenGL backend
-  // rounds it for its scissor (down, y from below), as the painter does in callbacks.
+  // Pixels inside a command's clip rectangle, rounded like the scissor of ImGui's OpenGL backend
+  // (down, y from below), or like the painter in callbacks.
   PixelBox clip(const ImDrawCmd& command) const {
     const float left = (command.ClipRect.x - origin_.x) * scale_.x;
     const float top = (command.ClipRect.y - origin_.y) * scale_.y;
@@ -65,7 +65,7 @@ class Frame {
     return {x(box.x), y(box.y), x(box.x + box.width), y(box.y + box.height)};
   }
 
-  // The pixels around a triangle.
+  // Bounding box of a triangle, in pixels.
   PixelBox around(const ImVec2& a, const ImVec2& b, const ImVec2& c) const {
     const auto first = [](float v) { return static_cast<int>(std::floor(v)); };
     const int left = first((std::min({a.x, b.x, c.x}) - origin_.x) * scale_.x);
@@ -92,7 +92,7 @@ void for_each_triangle(const Frame& frame, const ImDrawList& list, const ImDrawC
   }
 }
 
-// One command's share of each box: the same command, clipped, with the triangles that meet it.
+// Adds a command's share of each box: the same command, clipped, with the triangles in the box.
 void keep_triangles(const Frame& frame, const ImDrawList& list, const ImDrawCmd& command,
                     const std::vector<PixelBox>& boxes, ImVector<ImDrawCmd>& commands,
                     ImVector<ImDrawIdx>& indices) {
@@ -127,7 +127,7 @@ void keep_callback(const Frame& frame, const ImDrawCmd& command, const std::vect
   commands.push_back(kept);
 }
 
-// Tells textures apart, also those that the backend has not uploaded yet.
+// Identifies a texture, including those that the backend has not uploaded yet.
 auto texture_of(const ImDrawCmd& command) {
 #if IMGUI_VERSION_NUM >= 19200
   struct Reference {
@@ -180,7 +180,7 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
       const PixelBox clip = frame.clip(command);
       const Hash clipped = Hash().add(clip);
       if (command.UserCallback != nullptr) {
-        const Drawing drawing = of_callback_(command);
+        const Drawing drawing = callback_drawing_(command);
         add(intersection(drawing.box, clip), Hash(clipped).add(drawing.fingerprint).value());
         continue;
       }
@@ -196,8 +196,8 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
   return tiles;
 }
 
-// Runs of tiles within a row, which grow downwards as long as the next row has the same run.
-std::vector<PixelBox> Damage::differing(const Tiles& now) const {
+// Runs of tiles in a row, extended downwards as long as the next row has the same run.
+std::vector<PixelBox> Damage::changed_boxes(const Tiles& now) const {
   const int rows = static_cast<int>(now.size()) / std::max(columns_, 1);
   std::vector<PixelBox> boxes;  // in tiles
   const auto changed = [&](int x, int y) {
@@ -222,7 +222,7 @@ std::vector<PixelBox> Damage::differing(const Tiles& now) const {
       }
     }
   }
-  if (boxes.size() > kMostBoxes) boxes = {bounding_box(boxes)};
+  if (boxes.size() > kMaxBoxes) boxes = {bounding_box(boxes)};
   for (PixelBox& b : boxes) {
     b = intersection({b.x * tile_size, b.y * tile_size, b.width * tile_size, b.height * tile_size},
                      {0, 0, width_, height_});
@@ -232,18 +232,18 @@ std::vector<PixelBox> Damage::differing(const Tiles& now) const {
 
 std::vector<PixelBox> Damage::update(const ImDrawData& data) {
   const Frame frame(data);
-  if (frame.width() != width_ || frame.height() != height_ || !frame.exact()) forget();
+  if (frame.width() != width_ || frame.height() != height_ || !frame.exact()) invalidate();
   width_ = frame.width();
   height_ = frame.height();
   columns_ = (width_ + tile_size - 1) / tile_size;
   Tiles now = fingerprints(data);
   const std::vector<PixelBox> boxes =
-      tiles_.empty() ? std::vector<PixelBox>{frame.all()} : differing(now);
+      tiles_.empty() ? std::vector<PixelBox>{frame.all()} : changed_boxes(now);
   tiles_ = std::move(now);
   return boxes;
 }
 
-void keep_within(ImDrawData& data, const std::vector<PixelBox>& boxes) {
+void clip_to_boxes(ImDrawData& data, const std::vector<PixelBox>& boxes) {
   const Frame frame(data);
   const bool everything =
       boxes.size() == 1 && boxes[0].width == frame.width() && boxes[0].height == frame.height();

@@ -12,8 +12,8 @@ namespace attnscope::window {
 
 namespace {
 
-// What the program itself says, and texts in western languages: baked at the start, for which all
-// of kRanges would take four times as long as the rest of it.
+// Characters of the user interface and of western languages, rasterised at the start: kRanges would
+// cost four times as much as the rest of the start.
 constexpr ImWchar kCommonRanges[] = {
     0x0020, 0x007E, 0x00A1, 0x017F,                  // Latin
     0x02B0, 0x036F, 0x0370, 0x03FF,                  // modifiers and accents, Greek
@@ -24,16 +24,16 @@ constexpr ImWchar kCommonRanges[] = {
     0x26A0, 0x26A0, 0x2713, 0x2718, 0xFFFD, 0xFFFD, 0};
 
 // Latin, Greek, Cyrillic, punctuation, super- and subscripts, arrows, mathematics, technical
-// symbols, control pictures, blocks and shapes. Scripts that need shaping are left out: unshaped
-// letters would be wrong.
+// symbols, control pictures, blocks and shapes. Scripts that need shaping are missing, since
+// unshaped letters would be wrong.
 constexpr ImWchar kRanges[] = {0x0020, 0x007E, 0x00A1, 0x058F, 0x1D00, 0x1FFF, 0x2010,
                                0x2027, 0x2030, 0x205E, 0x2070, 0x27FF, 0x2900, 0x2AFF,
                                0x2C60, 0x2C7F, 0xFFFD, 0xFFFD, 0};
 
 constexpr double kTinySize = 10, kSmallSize = 12, kTitleSize = 17, kLargeSize = 22;  // units
-// Of texts in a lecture, and of their titles.
+// Sizes of text and titles in a lecture.
 constexpr std::array<std::array<double, 2>, 3> kLectureSizes = {
-    {{24, 28}, {21, 25}, {kLeastLectureSize, kLargeSize}}};
+    {{24, 28}, {21, 25}, {kMinLectureSize, kLargeSize}}};
 
 struct FontFile {
   std::string path, family;
@@ -46,7 +46,7 @@ bool within(const ImWchar* ranges, char32_t character) {
   return false;
 }
 
-// The file of DejaVu Sans, or of what the system gives in its place; no path when there is none.
+// Font file of DejaVu Sans, or of the system's substitute; an empty path if there is none.
 FontFile find_font(const char* style) {
   FcPattern* wanted = FcPatternCreate();
   FcPatternAddString(wanted, FC_FAMILY, reinterpret_cast<const FcChar8*>("DejaVu Sans"));
@@ -80,12 +80,12 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
 #endif
   baked_.clear();
   lecture.clear();
-  all_ |= lacking_;
-  lacking_ = false;
+  all_ |= is_missing_glyphs_;
+  is_missing_glyphs_ = false;
   const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
   notice_ = regular_file.family == "DejaVu Sans"
                 ? ""
-                : "The font DejaVu Sans is not installed (package fonts-dejavu): some symbols may "
+                : "Font DejaVu Sans is not installed (package fonts-dejavu): some symbols may "
                   "be missing.";
   const auto bake = [&](double size, bool is_bold) {
     const std::string& path = is_bold ? bold_file.path : regular_file.path;
@@ -116,15 +116,15 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
       lecture.push_back({text, title_size == kLargeSize ? large : bake(title_size, true)});
     }
   }
-#if IMGUI_VERSION_NUM < 19200  // later glyphs are drawn when they are needed
+#if IMGUI_VERSION_NUM < 19200  // newer versions rasterise glyphs on demand
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
-  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // kept for whoever makes the texture
+  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // kept until the caller makes the texture
 #endif
 }
 
-void Fonts::miss(char32_t character) {
-  lacking_ |= !all_ && within(kRanges, character) && !is_common(character);
+void Fonts::report_missing(char32_t character) {
+  is_missing_glyphs_ |= !all_ && within(kRanges, character) && !is_common(character);
 }
 
 bool Fonts::is_common(char32_t character) {
@@ -133,19 +133,19 @@ bool Fonts::is_common(char32_t character) {
 
 ImFont* Fonts::nearest(double pixels, bool is_bold) const {
   ImFont* best = body;
-  double least = HUGE_VAL;
+  double min_distance = HUGE_VAL;
   for (const Baked& b : baked_) {
-    // Shrinking looks better than enlarging.
+    // Downscaling looks better than upscaling.
     const double far = b.pixels >= pixels ? b.pixels - pixels : 1.5 * (pixels - b.pixels);
-    if (b.bold == is_bold && far < least) {
-      least = far;
+    if (b.bold == is_bold && far < min_distance) {
+      min_distance = far;
       best = b.font;
     }
   }
   return best;
 }
 
-// ImGui moved the measures of glyphs out of ImFont in version 1.92.
+// ImGui 1.92 moved glyph metrics out of ImFont.
 float baked_size(const ImFont* font) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->LegacySize;
@@ -178,7 +178,7 @@ bool drawable(char32_t character) {
   return font->IsGlyphInFont(static_cast<ImWchar>(character));
 #else
   if (font->FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr) return true;
-  if (auto* fonts = static_cast<Fonts*>(ImGui::GetIO().UserData)) fonts->miss(character);
+  if (auto* fonts = static_cast<Fonts*>(ImGui::GetIO().UserData)) fonts->report_missing(character);
   return false;
 #endif
 }
@@ -188,7 +188,7 @@ std::string on_screen(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
   std::array<char, 16> code;
-  bool after_code = false;  // code points in a row stand apart
+  bool after_code = false;  // consecutive code points are separated by spaces
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
     const std::string_view bytes = text.substr(at, c.bytes);

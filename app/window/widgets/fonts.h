@@ -1,4 +1,4 @@
-// The fonts of the window: DejaVu Sans, baked in a few sizes.
+// Fonts of the window: DejaVu Sans, rasterised at a few sizes.
 #pragma once
 
 #include <imgui.h>
@@ -13,18 +13,18 @@ namespace attnscope::window {
 
 class Fonts {
  public:
-  // Fills the atlas for this scale (pixels per unit), at first with common characters, with all
-  // once any other was asked for. Needs no ImGui context where ImGui is older than 1.92. The atlas'
-  // texture is made by the caller. Without DejaVu another sans-serif font serves; `notice` then
-  // says so. `lecture`: with the large sizes, too.
+  // Fills the atlas for this scale (pixels per unit), first with common characters, with all
+  // characters once another one was requested. Needs no ImGui context before ImGui 1.92. The caller
+  // creates the atlas texture. Without DejaVu, another sans-serif font is used and `notice` is set.
+  // `lecture`: include the large sizes.
   void load(ImFontAtlas& atlas, double scale, bool lecture = false);
-  double scale() const { return scale_; }  // 0: nothing is loaded
+  double scale() const { return scale_; }  // 0: not loaded
   bool has_lecture() const { return !lecture.empty(); }
-  // Has drawable() tell of what is missing; `this` must stay where it is.
-  void watch() { ImGui::GetIO().UserData = this; }
-  // Whether load() would bring characters that drawable() was asked for since.
-  bool lacking() const { return lacking_; }
-  void miss(char32_t character);
+  // Makes drawable() report missing characters to this object, which must not move afterwards.
+  void track_missing_glyphs() { ImGui::GetIO().UserData = this; }
+  // True if load() would add characters that drawable() was asked for since.
+  bool is_missing_glyphs() const { return is_missing_glyphs_; }
+  void report_missing(char32_t character);
   static bool is_common(char32_t character);
   const std::string& notice() const { return notice_; }
 
@@ -34,7 +34,7 @@ class Fonts {
   ImFont* tiny = nullptr;   // for the heights of sliders
   ImFont* title = nullptr;  // bold
 
-  // For the last row of a hall, the largest first; empty where they are not loaded.
+  // For the last row of a lecture hall, largest first; empty if not loaded.
   struct Lecture {
     ImFont* text;
     ImFont* title;
@@ -53,23 +53,23 @@ class Fonts {
   std::vector<Baked> baked_;
   std::string notice_;
   double scale_ = 0;
-  bool all_ = false, lacking_ = false;
+  bool all_ = false, is_missing_glyphs_ = false;
 };
 
 inline constexpr double kBodySize = 14;  // units
-inline constexpr double kLeastLectureSize = 18;
+inline constexpr double kMinLectureSize = 18;
 
 float baked_size(const ImFont* font);                         // pixels
 float ascent(ImFont* font, float size);                       // from the top of a line, pixels
 float advance(ImFont* font, float size, char32_t character);  // pixels
 
-// Whether the font of the window has a picture of this character.
+// True if the window's font has a glyph for this character.
 bool drawable(char32_t character);
-// Text as the window can show it: what its font lacks as code points ("U+4E2D U+6587"), broken
-// bytes as "\xE4".
+// Text as the window can show it: characters without a glyph as code points ("U+4E2D U+6587"),
+// invalid bytes as "\xE4".
 std::string on_screen(std::string_view text);
 
-// Text widths on the screen, in units: pixels divided by the scale.
+// Text widths on the screen, in units (pixels divided by the scale).
 class ScreenMeasure : public TextMeasure {
  public:
   ScreenMeasure(const Fonts& fonts, double scale) : fonts_(fonts), scale_(scale) {}

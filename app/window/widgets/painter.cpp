@@ -17,7 +17,7 @@ ImU32 packed_colour(Colour c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
 
-// One list's items onto one draw list.
+// Draws the items of a display list onto an ImGui draw list.
 class Brush {
  public:
   Brush(ImDrawList& draw, ImVec2 origin, double scale, const Fonts& fonts)
@@ -38,11 +38,11 @@ class Brush {
   void operator()(const OutlinedBox& item) const {
     const Box& b = item.box;
     const float thickness = stroke(item.thickness);
-    const ImVec2 least = at({b.x, b.y}), most = at({b.right(), b.bottom()});
-    // ImGui puts the stroke half a pixel inside; whole pixels look sharp.
-    draw_.AddRect({std::round(least.x), std::round(least.y)},
-                  {std::round(most.x), std::round(most.y)}, packed_colour(item.colour), 0, 0,
-                  thickness);
+    const ImVec2 min_corner = at({b.x, b.y}), max_corner = at({b.right(), b.bottom()});
+    // ImGui insets the stroke by half a pixel; whole pixels look sharp.
+    draw_.AddRect({std::round(min_corner.x), std::round(min_corner.y)},
+                  {std::round(max_corner.x), std::round(max_corner.y)}, packed_colour(item.colour),
+                  0, 0, thickness);
   }
 
   void operator()(const Line& item) const {
@@ -69,10 +69,10 @@ class Brush {
     const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
     const float shift =
         item.align == Align::Start ? 0 : (item.align == Align::Middle ? extent.x / 2 : extent.x);
-    // From the top of ImGui's line to where kBaselineShift wants the baseline.
+    // From the top of ImGui's line to where kBaselineShift puts the baseline.
     ImVec2 anchor = at(item.at);
     const auto on_pixel = [](ImVec2 p) { return ImVec2(std::round(p.x), std::round(p.y)); };
-    // Letters that lie or stand are sharp on whole pixels, and cover the same ones in each frame.
+    // Horizontal and vertical text is sharp on whole pixels, and covers the same in each frame.
     const bool upright = std::fmod(item.angle, 90) == 0;
     if (upright && item.angle != 0) anchor = on_pixel(anchor);
     ImVec2 corner(anchor.x - shift,
@@ -82,7 +82,7 @@ class Brush {
       draw_.AddText(font, size, corner, packed_colour(item.colour), shown.c_str());
       return;
     }
-    // Not through AddText(), which leaves out letters that lie outside before they are turned.
+    // AddText() would drop letters that are outside before the rotation.
     const ImVec4 everywhere(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
     const int first = draw_.VtxBuffer.Size;
     font->RenderText(&draw_, size, corner, packed_colour(item.colour), everywhere, shown.data(),
@@ -114,7 +114,7 @@ class Brush {
     }
   }
 
-  // Turns the vertices from `first` on about a point, counter-clockwise.
+  // Rotates the vertices from `first` on about a point, counter-clockwise.
   void rotate(int first, ImVec2 about, double degrees) const {
     const double radians = degrees * std::numbers::pi / 180;
     const auto c = static_cast<float>(std::cos(radians)), s = static_cast<float>(std::sin(radians));
@@ -131,8 +131,8 @@ class Brush {
   const Fonts& fonts_;
 };
 
-// In the framebuffer, rows counted from above.
-PixelBox pixels(ImVec2 least, ImVec2 most) {
+// Box in framebuffer pixels, rows counted from the top.
+PixelBox pixels(ImVec2 min_corner, ImVec2 max_corner) {
   const ImDrawData& data = *ImGui::GetDrawData();
   const auto x = [&](float v) {
     return static_cast<int>(std::lround((v - data.DisplayPos.x) * data.FramebufferScale.x));
@@ -140,7 +140,8 @@ PixelBox pixels(ImVec2 least, ImVec2 most) {
   const auto y = [&](float v) {
     return static_cast<int>(std::lround((v - data.DisplayPos.y) * data.FramebufferScale.y));
   };
-  return PixelBox{x(least.x), y(least.y), x(most.x) - x(least.x), y(most.y) - y(least.y)};
+  return PixelBox{x(min_corner.x), y(min_corner.y), x(max_corner.x) - x(min_corner.x),
+                  y(max_corner.y) - y(min_corner.y)};
 }
 
 int framebuffer_height() {
@@ -148,8 +149,8 @@ int framebuffer_height() {
   return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
 }
 
-// The painters keep the numbers of what the last frame drew, so that equal addresses tell equal
-// numbers.
+// The painters keep the values drawn in the last frame alive, so that equal addresses imply equal
+// values.
 void add(Hash& hash, const Tensor& numbers) {
   hash.add(static_cast<const void*>(numbers.data()));
   for (Index d = 0; d < numbers.rank(); ++d) hash.add(numbers.dim(d));
@@ -183,7 +184,7 @@ std::string Painter::end_frame() {
 void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
   const Queued& queued = *static_cast<const Queued*>(command->UserCallbackData);
   const ImVec4& clip = command->ClipRect;
-  const PixelBox box = pixels(queued.least, queued.most);
+  const PixelBox box = pixels(queued.min_corner, queued.max_corner);
   const PixelBox shown = pixels({clip.x, clip.y}, {clip.z, clip.w});
   try {
     if (const auto* map = std::get_if<HeatMap>(queued.item)) {
@@ -192,17 +193,18 @@ void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
       queued.painter->images_.draw(std::get<ColourImage>(*queued.item), box, shown,
                                    framebuffer_height());
     }
-  } catch (const std::exception& e) {  // must not pass through ImGui
+  } catch (const std::exception& e) {  // must not propagate through ImGui
     queued.painter->problem_ = e.what();
   }
 }
 
-// ImGui has the scissor test on, and sets the scissor for each of its own commands.
+// ImGui enables the scissor test, and sets the scissor for each of its own commands.
 void Painter::clear_filled(const ImDrawList*, const ImDrawCmd* command) {
   const Filled& filled = *static_cast<const Filled*>(command->UserCallbackData);
   const ImVec4& clip = command->ClipRect;
-  const PixelBox box = pixels({std::max(filled.least.x, clip.x), std::max(filled.least.y, clip.y)},
-                              {std::min(filled.most.x, clip.z), std::min(filled.most.y, clip.w)});
+  const PixelBox box =
+      pixels({std::max(filled.min_corner.x, clip.x), std::max(filled.min_corner.y, clip.y)},
+             {std::min(filled.max_corner.x, clip.z), std::min(filled.max_corner.y, clip.w)});
   if (box.width <= 0 || box.height <= 0) return;
   const ImVec4 colour = ImGui::ColorConvertU32ToFloat4(filled.colour);
   glScissor(box.x, framebuffer_height() - box.y - box.height, box.width, box.height);
@@ -214,26 +216,26 @@ Damage::Drawing Painter::drawing(const ImDrawCmd& command) {
   Hash hash;
   if (command.UserCallback == clear_filled) {
     const Filled& filled = *static_cast<const Filled*>(command.UserCallbackData);
-    hash.add(filled.least).add(filled.most).add(filled.colour);
-    return {pixels(filled.least, filled.most), hash.value()};
+    hash.add(filled.min_corner).add(filled.max_corner).add(filled.colour);
+    return {pixels(filled.min_corner, filled.max_corner), hash.value()};
   }
   const Queued& queued = *static_cast<const Queued*>(command.UserCallbackData);
-  hash.add(queued.least).add(queued.most);
+  hash.add(queued.min_corner).add(queued.max_corner);
   if (const auto* map = std::get_if<HeatMap>(queued.item)) {
     add(hash, *map);
   } else {
     add(hash, std::get<ColourImage>(*queued.item).colours);
   }
-  return {pixels(queued.least, queued.most), hash.value()};
+  return {pixels(queued.min_corner, queued.max_corner), hash.value()};
 }
 
-void Painter::fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour) {
-  filled_.push_back({least, most, colour});
+void Painter::fill(ImDrawList& draw, ImVec2 min_corner, ImVec2 max_corner, ImU32 colour) {
+  filled_.push_back({min_corner, max_corner, colour});
   draw.AddCallback(clear_filled, &filled_.back());
 }
 
-void Painter::queue(const Item& item, ImVec2 least, ImVec2 most, ImDrawList& draw) {
-  queued_.push_back({this, &item, least, most});
+void Painter::queue(const Item& item, ImVec2 min_corner, ImVec2 max_corner, ImDrawList& draw) {
+  queued_.push_back({this, &item, min_corner, max_corner});
   draw.AddCallback(draw_queued, &queued_.back());
   draw.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
 }

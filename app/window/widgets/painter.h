@@ -1,5 +1,5 @@
-// Draws a display list on the screen: ImGui's draw list for shapes and text, shaders for heat maps
-// and for images.
+// Draws a display list on the screen: shapes and text with ImGui's draw list, heat maps and images
+// with shaders.
 #pragma once
 
 #include <imgui.h>
@@ -18,42 +18,42 @@ namespace attnscope::window {
 
 class Painter {
  public:
-  // Whether the window's context shares textures with the compute backend's.
+  // `shares_with_backend`: the window's context shares textures with the compute backend's.
   explicit Painter(bool shares_with_backend);
   Painter(const Painter&) = delete;
   Painter& operator=(const Painter&) = delete;
 
-  // Before anything is painted in a frame: forgets what the frame before queued.
+  // Call before painting a frame: clears the queue of the previous frame.
   void begin_frame();
-  // When the frame is drawn. Says what OpenGL could not do; mostly empty.
+  // Call after the frame is drawn. Returns the OpenGL error, if any.
   std::string end_frame();
 
-  // A box of one opaque colour, cleared: a software rasteriser takes milliseconds to blend a large
-  // one as ImGui's shapes are.
-  void fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour);
+  // Clears a box to an opaque colour: a software rasteriser uses milliseconds to blend a large box
+  // drawn as an ImGui shape.
+  void fill(ImDrawList& draw, ImVec2 min_corner, ImVec2 max_corner, ImU32 colour);
 
-  // Of what a draw callback made here puts on the screen (see damage.h).
+  // Output of a draw callback made here (see damage.h).
   static Damage::Drawing drawing(const ImDrawCmd& command);
 
-  // With the list's origin at `origin` (pixels) and `scale` pixels per unit. The list must stay
-  // until the frame is drawn.
+  // Paints the list with its origin at `origin` (pixels) and `scale` pixels per unit. The list must
+  // stay alive until the frame is drawn.
   void paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, double scale,
              const Fonts& fonts);
 
  private:
-  struct Queued {  // a heat map or an image that waits for the frame to be drawn
+  struct Queued {  // heat map or image to be drawn with the frame
     Painter* painter;
     const Item* item;
-    ImVec2 least, most;  // its box in pixels
+    ImVec2 min_corner, max_corner;  // its box in pixels
   };
   struct Filled {
-    ImVec2 least, most;
+    ImVec2 min_corner, max_corner;
     ImU32 colour;
   };
   static void draw_queued(const ImDrawList*, const ImDrawCmd* command);
   static void clear_filled(const ImDrawList*, const ImDrawCmd* command);
 
-  void queue(const Item& item, ImVec2 least, ImVec2 most, ImDrawList& draw);
+  void queue(const Item& item, ImVec2 min_corner, ImVec2 max_corner, ImDrawList& draw);
 
   HeatMapPainter heat_maps_;
   ImagePainter images_;

@@ -9,7 +9,7 @@ namespace attnscope::window {
 
 namespace {
 
-// Brackets around what a person typed without them.
+// Adds brackets that the user left out.
 std::string as_json(const Parameter& parameter, std::string_view text) {
   if (text.find('[') != std::string_view::npos) return std::string(text);
   if (parameter.kind != Parameter::Kind::IntegerLists) return "[" + std::string(text) + "]";
@@ -26,22 +26,22 @@ std::string without_brackets(std::string text) {
 }  // namespace
 
 Index clamped(const Parameter& p, Index value) {
-  return std::clamp(value, static_cast<Index>(std::ceil(p.least)),
-                    static_cast<Index>(std::floor(p.most)));
+  return std::clamp(value, static_cast<Index>(std::ceil(p.limits.min)),
+                    static_cast<Index>(std::floor(p.limits.max)));
 }
 
 double clamped(const Parameter& p, double value) {
   if (!std::isfinite(value)) return std::get<double>(p.initial);
-  value = std::clamp(value, p.least, p.most);
-  if (p.least_excluded && value <= p.least) {
-    value = std::max(std::nextafter(p.least, p.most), p.slider_least);
+  value = std::clamp(value, p.limits.min, p.limits.max);
+  if (p.limits.min_excluded && value <= p.limits.min) {
+    value = std::max(std::nextafter(p.limits.min, p.limits.max), p.slider.min);
   }
   return value;
 }
 
 std::string number_format(const Parameter& p) {
-  const double range = p.slider_most - p.slider_least;
-  if (p.slider_logarithmic) return "%.6g";
+  const double range = p.slider.max - p.slider.min;
+  if (p.slider.logarithmic) return "%.6g";
   return range >= 100 ? "%.1f" : (range >= 2 ? "%.2f" : "%.3f");
 }
 
@@ -61,7 +61,7 @@ Values reset(const Parameter& p, const Values& values) {
   return next;
 }
 
-Values given(const Parameter& p, const Values& values) {
+Values with_initial(const Parameter& p, const Values& values) {
   Values next = values;
   next.set(p.key, p.initial);
   return next;

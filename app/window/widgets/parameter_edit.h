@@ -1,4 +1,4 @@
-// What the widgets of parameters do to values. No drawing here.
+// Value changes made by parameter widgets. No drawing here.
 #pragma once
 
 #include <optional>
@@ -9,22 +9,22 @@
 
 namespace attnscope::window {
 
-// A number moved into the parameter's hard limits; an excluded limit is stepped away from.
+// Clamps a number to the parameter's hard limits, excluded limits by one step.
 Index clamped(const Parameter& parameter, Index value);
 double clamped(const Parameter& parameter, double value);
 
-// How many decimals a real number is shown with, as a printf format.
+// printf format of a real number with the decimals appropriate for its range.
 std::string number_format(const Parameter& parameter);
 
-// Whether the parameter has the value that it starts with.
+// True if the parameter has its initial value.
 bool is_initial(const Parameter& parameter, const Values& values);
-// `values` with the parameter as it starts; an optional one is left out.
+// `values` with the parameter reset; an optional one becomes unset.
 Values reset(const Parameter& parameter, const Values& values);
-// `values` with an optional parameter that was left out now given.
-Values given(const Parameter& parameter, const Values& values);
+// `values` with an unset optional parameter set to its initial value.
+Values with_initial(const Parameter& parameter, const Values& values);
 
-// A list as people type it: "0, 4, 7", "[0, 4]", rows separated by ";" or as JSON. `problem` says
-// what is wrong, and nothing is returned then.
+// Parses a list as typed by users: "0, 4, 7", "[0, 4]", rows separated by ";" or as JSON. Returns
+// nothing and sets `problem` if the text is invalid.
 std::optional<Value> list_from_text(const Parameter& parameter, std::string_view text,
                                     std::string& problem);
 std::string list_to_text(const Value& value);  // "0, 4, 7" and "0, 1; 2, 3"

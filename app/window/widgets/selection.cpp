@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "app/window/picking.h"
+#include "app/window/variant_selection.h"
 #include "core/model/config.h"
 
 namespace attnscope::window {
 
 namespace {
 
-// The head group of the model, as it was trained, that the view's layer and head belong to.
+// Head group of the trained model at the view's layer and head.
 const HeadGroup* trained_group(const State& state) {
   if (state.edited_trace() == nullptr) return nullptr;
   const auto& layers = state.edited_trace()->config->groups;
@@ -23,8 +23,8 @@ const HeadGroup* trained_group(const State& state) {
   return layers[layer].empty() ? nullptr : &layers[layer].front();
 }
 
-// Whether not all heads of the model have the same `member`.
-bool mixed(const State& state, Choice HeadGroup::*member) {
+// True if the model's heads differ in `member`.
+bool heads_differ(const State& state, Choice HeadGroup::*member) {
   if (state.edited_trace() == nullptr) return false;
   const HeadGroup* first = nullptr;
   for (const auto& layer : state.edited_trace()->config->groups) {
@@ -59,7 +59,7 @@ Index length(const State& state) {
 }
 
 bool effective_causal(const State& state) {
-  if (state.edited().causal) return *state.edited().causal;
+  if (state.edited().run.causal) return *state.edited().run.causal;
   return state.edited_trace() == nullptr || state.edited_trace()->config->causal;
 }
 
@@ -68,33 +68,33 @@ std::string why_not(const State& state, const Choice& variant, const Choice& enc
   return refusal(variant, encoding, causal, dimensions(state), length(state), length(state));
 }
 
-std::string behind_colon(const std::string& words) {
-  return words.empty() ? "" : ": " + words;
+std::string in_brackets(const std::string& words) {
+  return words.empty() ? "" : " (" + words + ")";
 }
 
-// No choice for these heads of their own.
-Entry empty_entry(const State& state, const std::string& otherwise) {
-  if (state.scope == ChoiceScope::All) return as_trained(otherwise);
-  return {"", "As the other heads" + behind_colon(otherwise),
-          "", "What holds where nothing is chosen for these heads.",
+// Entry for no selection of their own for these heads.
+Entry inherited_entry(const State& state, const std::string& otherwise) {
+  if (state.scope == ChoiceScope::All) return model_default_entry(otherwise);
+  return {"", "Same as other heads" + in_brackets(otherwise),
+          "", "Used if nothing is selected for these heads.",
           {}, {}};
 }
 
-// What holds for the scope's heads where nothing is chosen for them; null when that is not known.
+// Choice in effect for the scope's heads if nothing is selected for them; null if unknown.
 const Choice* otherwise(const State& state, Choice HeadGroup::*member,
-                        const Choice* (*last)(const Experiment&),
-                        void (*choose)(Experiment&, ChoiceScope, std::optional<Choice>),
-                        Experiment& without) {
-  const Experiment& e = state.edited();
+                        const Choice* (*last)(const RunView&),
+                        void (*choose)(RunView&, ChoiceScope, std::optional<Choice>),
+                        RunView& without) {
+  const RunView& e = state.edited();
   without.view.layer = e.view.layer;
   without.view.head = e.view.head;
-  without.variant = e.variant;
-  without.encoding = e.encoding;
-  for (const GroupChoice& group : e.groups) {
-    // Only choices for as many heads or more hold for the scope's heads.
+  without.run.variant = e.run.variant;
+  without.run.encoding = e.run.encoding;
+  for (const GroupChoice& group : e.run.groups) {
+    // Only choices for at least as many heads apply to the scope's heads.
     if (state.scope == ChoiceScope::Head ||
         (state.scope == ChoiceScope::Layer && group.heads.empty())) {
-      without.groups.push_back(group);
+      without.run.groups.push_back(group);
     }
   }
   choose(without, state.scope, std::nullopt);
@@ -105,9 +105,9 @@ const Choice* otherwise(const State& state, Choice HeadGroup::*member,
 
 }  // namespace
 
-Entry as_trained(const std::string& has) {
-  return {"", "As trained" + behind_colon(has),
-          "", "What the model was trained with; other choices run on the same weights.",
+Entry model_default_entry(const std::string& has) {
+  return {"", "Model default" + in_brackets(has),
+          "", "The model's own setting; other selections run on the same weights.",
           {}, {}};
 }
 
@@ -124,7 +124,7 @@ ChoiceList choice_list(const Offer& offer) {
   list.entries.push_back(offer.without(list.now));
   list.preview = list.entries.front().label;
   for (const Info* info : offer.infos) {
-    const Values start = telling_values(info->parameters, offer.tokens);
+    const Values start = illustrative_values(info->parameters, offer.tokens);
     list.entries.push_back({info->id, info->label, info->group, info->summary,
                             [refusal = offer.refusal, choice = Choice{info->id, start}] {
                               return refusal(choice, true);
@@ -146,7 +146,7 @@ ChoiceList choice_list(const Offer& offer) {
 std::vector<Parameter> offered_parameters(const Info& info) {
   std::vector<Parameter> offered;
   for (const Parameter& parameter : info.parameters) {
-    if (!parameter.of_training) offered.push_back(parameter);
+    if (!parameter.scope.training) offered.push_back(parameter);
   }
   return offered;
 }
@@ -166,43 +166,43 @@ std::optional<Choice> effective_encoding(const State& state) {
 namespace {
 
 bool differs(const State& state, Choice HeadGroup::*member) {
-  return state.scope == ChoiceScope::All && mixed(state, member);
+  return state.scope == ChoiceScope::All && heads_differ(state, member);
 }
 
-// A list of the scope's heads. `differs`: the model's heads do.
+// List for the scope's heads. `differs`: the model's heads differ.
 ChoiceList scoped_list(const State& state, Offer offer, bool differs) {
   offer.without = [&](const Info* inherited) {
-    if (differs) return empty_entry(state, "differs by head");
-    return empty_entry(state, inherited != nullptr ? inherited->label : "");
+    if (differs) return inherited_entry(state, "differs by head");
+    return inherited_entry(state, inherited != nullptr ? inherited->label : "");
   };
   ChoiceList list = choice_list(offer);
   list.model_mixed = differs;
   return list;
 }
 
-// Why an encoding cannot be chosen for some heads alone.
+// Reason why an encoding cannot be selected for some heads only.
 std::string scope_refusal(const State& state, const Choice& choice,
                           const std::optional<Choice>& inherited) {
   if (state.scope == ChoiceScope::All || !inherited || choice == *inherited) return {};
   const bool of_input = encoding(choice.id).embed != nullptr;
   if (!of_input && encoding(inherited->id).embed == nullptr) return {};
-  return "an encoding of the input (" + (of_input ? choice.id : inherited->id) +
-         ") acts on all heads of all layers alike";
+  return "an input encoding (" + (of_input ? choice.id : inherited->id) +
+         ") applies to all heads of all layers";
 }
 
 }  // namespace
 
 ChoiceList variant_list(const State& state) {
   const Choice encoding = effective_encoding(state).value_or(default_encoding());
-  Experiment without;
+  RunView without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
   Offer offer{.infos = infos_of(variants()),
               .inherited = inherited,
               .choice = scoped_variant(state.edited(), state.scope)};
   offer.tokens = length(state);
-  offer.refusal = [&state, encoding](const Choice& c, bool anew) {
-    if (knows_company(state)) return variant_refusal(state, c, anew);
+  offer.refusal = [&state, encoding](const Choice& c, bool resets_parameters) {
+    if (can_check_compatibility(state)) return variant_refusal(state, c, resets_parameters);
     return why_not(state, c, encoding, effective_causal(state));
   };
   ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::variant));
@@ -213,7 +213,7 @@ ChoiceList variant_list(const State& state) {
 
 ChoiceList encoding_list(const State& state) {
   const Choice variant = effective_variant(state).value_or(default_variant());
-  Experiment without;
+  RunView without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
   Offer offer{.infos = infos_of(encodings()),
@@ -221,10 +221,10 @@ ChoiceList encoding_list(const State& state) {
               .choice = scoped_encoding(state.edited(), state.scope)};
   offer.tokens = length(state);
   const std::optional<Choice> otherwise = inherited ? std::optional(*inherited) : std::nullopt;
-  offer.refusal = [&state, variant, otherwise](const Choice& c, bool anew) {
+  offer.refusal = [&state, variant, otherwise](const Choice& c, bool resets_parameters) {
     const std::string reason = scope_refusal(state, c, otherwise);
     if (!reason.empty()) return reason;
-    if (knows_company(state)) return encoding_refusal(state, c, anew);
+    if (can_check_compatibility(state)) return encoding_refusal(state, c, resets_parameters);
     return why_not(state, variant, c, effective_causal(state));
   };
   ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::encoding));
@@ -234,7 +234,7 @@ ChoiceList encoding_list(const State& state) {
 }
 
 std::string causal_refusal(const State& state, bool causal) {
-  if (knows_company(state)) return direction_refusal(state, causal);
+  if (can_check_compatibility(state)) return direction_refusal(state, causal);
   return why_not(state, effective_variant(state).value_or(default_variant()),
                  effective_encoding(state).value_or(default_encoding()), causal);
 }

@@ -1,4 +1,5 @@
-// Which variants and encodings can be chosen now, and why others cannot. No drawing here.
+// Lists of variants and encodings for selection, with reasons for those unavailable. No drawing
+// here.
 #pragma once
 
 #include <functional>
@@ -12,42 +13,42 @@
 namespace attnscope::window {
 
 struct Entry {
-  std::string id;  // empty: as the model was trained, or as what holds for more heads
+  std::string id;  // empty: the model's own, or that inherited from more heads
   std::string label, group, summary;
-  // Why it cannot be chosen with the rest as it is; "", or no function: it can. Asked only where
-  // the list is open.
+  // Returns why the entry conflicts with the other settings; "" or no function: available. Called
+  // only while the list is open.
   std::function<std::string()> refusal;
-  Values start;  // the parameters it starts with
+  Values start;  // initial parameters
 };
 
 struct ChoiceList {
   const char* title = "";
-  bool heading = true;  // the title stands over the list as a heading, else as a label
-  std::string scope;    // "variant": begins the names of widgets
+  bool heading = true;  // draw the title as a heading above the list, else as a label
+  std::string scope;    // "variant": prefix of widget ids
   std::vector<Entry> entries;
-  std::string preview;        // what holds now, in words
-  const Info* now = nullptr;  // what holds now; null when heads differ or nothing has run
-  Values model_values;        // its parameters where nothing is chosen for these heads
-  bool model_mixed = false;   // nothing is chosen, and the model's heads differ
-  // Why what holds now cannot have these parameters with the rest as it is; empty: it can. Not
-  // beyond the state that the list was made from.
+  std::string preview;        // label of the current selection
+  const Info* now = nullptr;  // current selection; null if heads differ or nothing has run
+  Values model_values;        // parameters inherited if nothing is selected for these heads
+  bool model_mixed = false;   // nothing is selected, and the model's heads differ
+  // Returns why the current selection cannot have these parameters; empty if it can. Must not
+  // outlive the state that the list was made from.
   std::function<std::string(const Values&)> refusal;
 };
 
-// What a list is made of: one for variants, one for joins, ...
+// Source of a ChoiceList: one for variants, one for residual connections, ...
 struct Offer {
   std::vector<const Info*> infos{};
-  const Choice* inherited = nullptr;  // what holds where nothing is chosen; null: none or not known
+  const Choice* inherited = nullptr;  // used if nothing is selected; null: none or unknown
   std::optional<Choice> choice{};
-  std::function<Entry(const Info* inherited)> without{};  // the entry of no choice
-  // Why something cannot be chosen, by its name or with other parameters, with the rest as it is;
-  // "": it can.
-  std::function<std::string(const Choice&, bool anew)> refusal{};
-  Index tokens = 0;  // of the text, for which parameters show what they do; 0: not known
+  std::function<Entry(const Info* inherited)> without{};  // entry for no selection
+  // Returns why a choice conflicts with the other settings; "" if it does not.
+  // `resets_parameters`: selected from the list, else only its parameters changed.
+  std::function<std::string(const Choice&, bool resets_parameters)> refusal{};
+  Index tokens = 0;  // text length, for illustrative parameters; 0: unknown
 };
 ChoiceList choice_list(const Offer& offer);
-// The entry of no choice: what the model has, in words where that is known.
-Entry as_trained(const std::string& has);
+// Entry for no selection, with the label of the model's own method if known.
+Entry model_default_entry(const std::string& has);
 
 template <class List>
 std::vector<const Info*> infos_of(const List& list) {
@@ -56,17 +57,17 @@ std::vector<const Info*> infos_of(const List& list) {
   return infos;
 }
 
-// Those that a run reads: what training alone reads is for the command line and for checkpoints.
+// Parameters used by a run, without those used in training only.
 std::vector<Parameter> offered_parameters(const Info& info);
 
 ChoiceList variant_list(const State& state);
 ChoiceList encoding_list(const State& state);
 
-// Why the direction cannot be chosen with the present variant and encoding; empty: it can.
+// Reason why the direction is not compatible with the current variant and encoding; empty if it is.
 std::string causal_refusal(const State& state, bool causal);
 
-// What holds in the shown layer and head: the person's last choice for it, else the model's, which
-// is not known before the first run.
+// Selection in effect for the shown layer and head: the last one made for it, else the model's,
+// which is unknown before the first run.
 std::optional<Choice> effective_variant(const State& state);
 std::optional<Choice> effective_encoding(const State& state);
 

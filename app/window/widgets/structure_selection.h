@@ -1,4 +1,5 @@
-// Which architectures, joins and exits can be chosen now, and why others cannot. No drawing here.
+// Lists of architectures, residual connections and early exits for selection, with reasons for
+// those unavailable. No drawing here.
 #pragma once
 
 #include <string>
@@ -10,28 +11,27 @@
 namespace attnscope::window {
 
 ChoiceList architecture_list(const State& state);
-ChoiceList join_list(const State& state);
+ChoiceList residual_connection_list(const State& state);
 ChoiceList exits_list(const State& state);
-// With what is retrieved predictions can be mixed; it needs a store (State::store).
+// Retrieval heads; they require a store (State::store).
 ChoiceList retrieval_list(const State& state);
 
-// Why a text cannot be read in segments of so many tokens; empty: it can.
+// Reason why a text cannot be read in segments of this length; empty if it can.
 std::string segment_refusal(const State& state, Index segment);
 
-// The architecture that holds: the person's choice, else the model's, which is not known before the
-// first run (null).
+// Architecture in effect: the selected one, else the model's; null before the first run.
 const Architecture* effective_architecture(const State& state);
-// The exits that hold; null: there are none, or nothing has run.
+// Early exits in effect; null if there are none or nothing has run.
 const Choice* effective_exits(const State& state);
 Index effective_segment(const State& state);
-// Whether the model sees a whole text at once, as those do that are trained on pairs of sentences.
+// True if the model reads a whole text at once and may be given a sentence pair.
 bool reads_sentences(const State& state);
 
-// Chooses an architecture, and gives it to read what it needs: one that reads a source and a
-// target gets the text as its target where there is none.
-void choose_architecture(Experiment& experiment, std::optional<Choice> choice);
+// Selects an architecture and its required inputs: one that reads source and target gets the text
+// as its target if there is none.
+void choose_architecture(RunSpec& spec, std::optional<Choice> choice);
 
-// "Universal, gated" in place of the checkpoint's; empty: as the model was trained.
-std::string describe_structure(const Experiment& experiment);
+// "Universal, gated": structure that differs from the checkpoint's; empty: as trained.
+std::string describe_structure(const RunSpec& spec);
 
 }  // namespace attnscope::window

@@ -12,7 +12,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
-// The offset in `line` that is as many characters from its start as `cursor` is from `from`'s.
+// Offset in `line` with as many characters before it as `cursor` has in `from`.
 std::size_t same_place(std::string_view text, TextLine from, TextLine line, std::size_t cursor) {
   std::size_t at = line.begin;
   for (std::size_t c = from.begin; c < cursor && at < line.end; c = next_character(text, c)) {
@@ -36,7 +36,7 @@ std::vector<TextLine> wrap(std::string_view text, double width, const CharacterW
     }
     const std::size_t next = next_character(text, at);
     const double step = advance(text.substr(at));
-    // A space may hang over the edge: it is not seen there.
+    // A space may overhang the edge, where it is invisible.
     if (used + step > width && at > begin && !is_space(text[at])) {
       const std::size_t end = break_at > begin ? break_at : at;
       lines.push_back({begin, end});
@@ -92,7 +92,7 @@ std::size_t TextEdit::target(Move where, const std::vector<TextLine>& lines) con
     case Move::LineStart:
       return lines[line].begin;
     case Move::LineEnd: {
-      // Behind a soft break would be the next line already.
+      // The position after a soft break belongs to the next line.
       const bool soft = line + 1 < lines.size() && lines[line + 1].begin == lines[line].end;
       return soft ? previous_character(text_, lines[line].end) : lines[line].end;
     }

@@ -1,7 +1,7 @@
-// Editing of a text with soft-wrapped lines: cursor, selection, moves. Nothing is drawn here.
+// Editing of a text with soft-wrapped lines: cursor, selection, moves. No drawing here.
 //
-// ImGui's own multi-line field neither wraps lines nor keeps characters outside of its font, so
-// that a text with such characters would be damaged by the first key stroke.
+// ImGui's own multi-line field neither wraps lines nor keeps characters missing in its font, so
+// that the first key stroke would damage a text with such characters.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct TextLine {
   std::size_t begin = 0, end = 0;
 };
 
-// How wide the character at the start of the text is.
+// Width of the character at the start of the text.
 using CharacterWidth = std::function<double(std::string_view)>;
 
 // Lines no wider than `width`, broken after spaces where possible. At least one line; a text that
@@ -28,21 +28,21 @@ class TextEdit {
   enum class Move { Left, Right, WordLeft, WordRight, LineStart, LineEnd, Up, Down, Start, End };
 
   const std::string& text() const { return text_; }
-  void assign(std::string text);  // from outside (undo, a file): the cursor stays where it can
+  void assign(std::string text);  // from outside (undo, a file); keeps the cursor if possible
   std::size_t cursor() const { return cursor_; }
   std::size_t anchor() const { return anchor_; }  // the other end of the selection
   std::size_t selection_begin() const { return cursor_ < anchor_ ? cursor_ : anchor_; }
   std::size_t selection_end() const { return cursor_ < anchor_ ? anchor_ : cursor_; }
   std::string selected() const;
 
-  // `lines` is the wrapping of the present text; Up and Down and the ends of lines follow it.
+  // `lines`: wrapping of the current text, used by Up, Down, LineStart and LineEnd.
   void move(Move where, bool selecting, const std::vector<TextLine>& lines);
   void place(std::size_t cursor, bool selecting);
   void select_word(std::size_t at);
   void select_all();
 
   void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
-  void erase(Move towards, const std::vector<TextLine>& lines);  // the selection, or up to there
+  void erase(Move towards, const std::vector<TextLine>& lines);  // the selection, or to `towards`
 
  private:
   std::size_t target(Move where, const std::vector<TextLine>& lines) const;
@@ -50,7 +50,7 @@ class TextEdit {
   std::size_t cursor_ = 0, anchor_ = 0;
 };
 
-// The line that a cursor stands in; at a soft break it stands at the start of the next line.
+// Index of the cursor's line; a cursor at a soft break belongs to the next line.
 std::size_t line_of(const std::vector<TextLine>& lines, std::size_t cursor);
 
 }  // namespace attnscope::window

@@ -12,7 +12,7 @@ namespace {
 constexpr float kLineSpacing = 1.25F;
 constexpr double kTabSpaces = 4;
 
-// How wide a character is drawn; what the font lacks takes the width of its code point.
+// Drawn width of a character; one without a glyph is as wide as its code point.
 double character_width(std::string_view text) {
   const CodePoint c = code_point_at(text, 0);
   const auto width_of = [](char32_t character) {
@@ -23,12 +23,12 @@ double character_width(std::string_view text) {
   if (drawable(c.value) && !(c.value == 0xFFFD && c.bytes == 1)) {
     return width_of(c.value);
   }
-  // A code point in place of a letter stands apart from its neighbours.
+  // A code point in place of a letter is separated from its neighbours.
   const float letters = ImGui::CalcTextSize(on_screen(text.substr(0, c.bytes)).c_str()).x;
   return static_cast<double>(letters) + width_of(' ');
 }
 
-// Where the editor's lines are on the screen.
+// Position of the editor's lines on the screen.
 struct Layout {
   ImVec2 at;          // of the first line, scrolled
   float line_height;  // pixels
@@ -88,13 +88,13 @@ constexpr MoveKey kMoves[] = {
     {"End", TextEdit::Move::LineEnd, TextEdit::Move::End},
 };
 
-// Ctrl with a letter: clipboard and select all. Returns whether it was one of these.
-bool use_command(TextEdit& edit, const Stroke& stroke, Wishes& wishes) {
+// Ctrl with a letter: clipboard and select all. True if handled.
+bool handle_command(TextEdit& edit, const KeyStroke& stroke, PendingRequests& requests) {
   const std::string& key = stroke.key;
   if (key == "a") {
     edit.select_all();
   } else if ((key == "c" || key == "x") && edit.cursor() != edit.anchor()) {
-    wishes.clipboard = edit.selected();
+    requests.clipboard = edit.selected();
     if (key == "x") edit.insert("");
   } else if (key == "v") {
     const char* pasted = ImGui::GetClipboardText();
@@ -105,9 +105,9 @@ bool use_command(TextEdit& edit, const Stroke& stroke, Wishes& wishes) {
   return true;
 }
 
-// Whether the editor knows what to do with a stroke, which it then did.
-bool use_stroke(TextPanel& panel, const Stroke& stroke, const std::vector<TextLine>& lines,
-                Wishes& wishes) {
+// Handles a stroke. True if the editor has a meaning for it.
+bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<TextLine>& lines,
+                   PendingRequests& requests) {
   TextEdit& edit = panel.edit;
   if (stroke.character != 0) {
     edit.insert(to_utf8(stroke.character));
@@ -128,17 +128,17 @@ bool use_stroke(TextPanel& panel, const Stroke& stroke, const std::vector<TextLi
   } else if (stroke.key == "Escape") {
     panel.focused = false;
   } else {
-    return stroke.control && use_command(edit, stroke, wishes);
+    return stroke.control && handle_command(edit, stroke, requests);
   }
   return true;
 }
 
-void use_strokes(Ui& ui, TextPanel& panel, double width, Wishes& wishes) {
-  for (Stroke& stroke : ui.strokes) {
-    if (stroke.taken || !panel.focused) continue;
+void handle_strokes(Ui& ui, TextPanel& panel, double width, PendingRequests& requests) {
+  for (KeyStroke& stroke : ui.strokes) {
+    if (stroke.is_handled || !panel.focused) continue;
     const std::vector<TextLine> lines = wrap(panel.edit.text(), width, character_width);
-    if (use_stroke(panel, stroke, lines, wishes)) {
-      stroke.taken = true;
+    if (handle_stroke(panel, stroke, lines, requests)) {
+      stroke.is_handled = true;
       panel.follow_cursor = true;
     }
   }
@@ -151,7 +151,7 @@ void draw_selection(Ui& ui, const TextEdit& edit, const Layout& layout, ImDrawLi
     if (line.end < begin || line.begin >= end) continue;
     const float left = layout.x_of(i, std::max(begin, line.begin));
     float right = layout.x_of(i, std::min(end, line.end));
-    if (end > line.end) right += ui.px(4);  // the line break is selected, too
+    if (end > line.end) right += ui.px(4);  // the line break is selected too
     draw.AddRectFilled({left, layout.y_of(i)}, {right, layout.y_of(i) + layout.line_height},
                        packed(ui.look->accent, 0.28F));
   }
@@ -164,7 +164,7 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
     if (y > bottom || y + layout.line_height < top) continue;
     const TextLine& line = layout.lines[i];
     float x = layout.at.x;
-    // In runs: tabs are gaps, characters that the font lacks are faint code points.
+    // Drawn in runs: tabs are gaps, characters without a glyph are faint code points.
     for (std::size_t c = line.begin; c < line.end;) {
       const std::size_t next = next_character(layout.text, c);
       const std::string_view character = std::string_view(layout.text).substr(c, next - c);
@@ -183,7 +183,7 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
 }  // namespace
 
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      bool takes_keys, Wishes& wishes) {
+                      bool has_keyboard, PendingRequests& requests) {
   panel.drawn = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
@@ -203,7 +203,7 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
                   panel.edit.text()};
   };
   use_mouse(panel, lay_out(), hovered);
-  if (takes_keys) use_strokes(ui, panel, wrap_width, wishes);
+  if (has_keyboard) handle_strokes(ui, panel, wrap_width, requests);
 
   Layout layout = lay_out();
   const std::size_t cursor_line = line_of(layout.lines, panel.edit.cursor());

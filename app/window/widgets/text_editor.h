@@ -1,5 +1,5 @@
-// Draws a TextPanel's text with its cursor and selection, and edits it by this frame's keys,
-// characters and mouse.
+// Draws a TextPanel's text with its cursor and selection, and edits it with this frame's keys,
+// characters and mouse input.
 #pragma once
 
 #include "app/window/state.h"
@@ -7,9 +7,9 @@
 
 namespace attnscope::window {
 
-// As wide as there is space. Returns whether the text changed. `wishes` gets what is copied.
-// Without `takes_keys` they are somebody else's: a dialog is open.
+// Fills the available width. Returns true if the text changed. Copied text goes to `wishes`.
+// `has_keyboard`: false while a dialog is open, which then has the keyboard.
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      bool takes_keys, Wishes& wishes);
+                      bool has_keyboard, PendingRequests& requests);
 
 }  // namespace attnscope::window

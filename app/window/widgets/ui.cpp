@@ -18,8 +18,8 @@ constexpr double kChipPadding = 6;  // units left and right of the label
 
 void mark(Ui& ui, std::string_view id) {
   if (!ui.report.keeps_boxes()) return;
-  const ImVec2 least = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  ui.report.box(id, {least.x, least.y, size.x, size.y});
+  const ImVec2 min_corner = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+  ui.report.box(id, {min_corner.x, min_corner.y, size.x, size.y});
 }
 
 bool invisible_button(const char* id, ImVec2 size) {
@@ -57,7 +57,7 @@ void paragraph(const Ui& ui, std::string_view text) {
   ImGui::PopTextWrapPos();
 }
 
-std::string fitted(const std::string& shown, float width) {
+std::string elided(const std::string& shown, float width) {
   if (ImGui::CalcTextSize(shown.c_str()).x <= width) return shown;
   std::size_t end = shown.size();
   std::string cut;
@@ -68,13 +68,14 @@ std::string fitted(const std::string& shown, float width) {
   return cut;
 }
 
-float chip_width(const Ui& ui, std::string_view text, float most) {
-  return std::min(ImGui::CalcTextSize(on_screen(text).c_str()).x + 2 * ui.px(kChipPadding), most);
+float chip_width(const Ui& ui, std::string_view text, float max_width) {
+  return std::min(ImGui::CalcTextSize(on_screen(text).c_str()).x + 2 * ui.px(kChipPadding),
+                  max_width);
 }
 
 void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters) {
   const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
-  const std::string shown = fitted(on_screen(text), room);
+  const std::string shown = elided(on_screen(text), room);
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
   const ImVec2 padding(ui.px(kChipPadding), ui.px(2));
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -88,48 +89,48 @@ void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& let
 namespace {
 
 constexpr double kHintDelay = 0.4;   // seconds
-constexpr double kHintGoesOn = 0.3;  // after one was seen the next comes at once
-constexpr double kHintWidth = 340;   // units of its text
-constexpr double kLowItem = 60;      // units: hints of higher ones come at the pointer
+constexpr double kHintGoesOn = 0.3;  // seconds after a hint in which the next appears at once
+constexpr double kHintWidth = 340;   // units, of the text
+constexpr double kLowItem = 60;      // units; hints of taller items appear at the pointer
 
-// Whether the pointer has rested on the last item for long enough.
+// True if the pointer has rested on the last item for long enough.
 bool hint_is_due(const Ui& ui) {
-  Hinting& hinting = ui.hinting;
+  HintTimer& hint_timer = ui.hint_timer;
   const double now = ImGui::GetTime();
   const ImVec2 at = ImGui::GetItemRectMin();
   const unsigned window = ImGui::GetCurrentWindowRead()->ID;
   const int frame = ImGui::GetFrameCount();
-  const bool same = hinting.window == window && hinting.at.x == at.x && hinting.at.y == at.y &&
-                    hinting.frame + 1 >= frame;
-  const bool goes_on = hinting.shown >= 0 && now - hinting.shown < kHintGoesOn;
-  if (!same) hinting.since = goes_on ? now - kHintDelay : now;
-  if (ImGui::IsAnyMouseDown()) hinting.since = now;
-  hinting.at = at;
-  hinting.window = window;
-  hinting.frame = frame;
-  hinting.wait = hinting.since + kHintDelay - now;
-  if (hinting.wait > 0) return false;
-  hinting.shown = now;
-  hinting.wait = -1;
+  const bool same = hint_timer.window == window && hint_timer.at.x == at.x &&
+                    hint_timer.at.y == at.y && hint_timer.frame + 1 >= frame;
+  const bool goes_on = hint_timer.shown >= 0 && now - hint_timer.shown < kHintGoesOn;
+  if (!same) hint_timer.since = goes_on ? now - kHintDelay : now;
+  if (ImGui::IsAnyMouseDown()) hint_timer.since = now;
+  hint_timer.at = at;
+  hint_timer.window = window;
+  hint_timer.frame = frame;
+  hint_timer.wait = hint_timer.since + kHintDelay - now;
+  if (hint_timer.wait > 0) return false;
+  hint_timer.shown = now;
+  hint_timer.wait = -1;
   return true;
 }
 
-// Below the last item, or above where there is no room; of menus and lists beside them all.
+// Below the last item, or above if there is no room; beside menus and lists.
 ImVec2 hint_place(const Ui& ui, ImVec2 size) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
-  const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
+  const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   const float gap = ui.px(4);
-  ImVec2 at(least.x, most.y + gap);
+  ImVec2 at(min_corner.x, max_corner.y + gap);
   const ImGuiWindow& window = *ImGui::GetCurrentWindowRead();
   if ((window.Flags & (ImGuiWindowFlags_Popup | ImGuiWindowFlags_ChildMenu)) != 0 &&
       (window.Flags & ImGuiWindowFlags_Modal) == 0) {
-    at = {window.Pos.x + window.Size.x + gap, least.y};
+    at = {window.Pos.x + window.Size.x + gap, min_corner.y};
     if (at.x + size.x > screen.x) at.x = window.Pos.x - gap - size.x;
-  } else if (most.y - least.y > ui.px(kLowItem)) {
+  } else if (max_corner.y - min_corner.y > ui.px(kLowItem)) {
     at = {mouse.x + ui.px(14), mouse.y + ui.px(18)};
     if (at.y + size.y > screen.y) at.y = mouse.y - gap - size.y;
   } else if (at.y + size.y > screen.y) {
-    at.y = least.y - gap - size.y;
+    at.y = min_corner.y - gap - size.y;
   }
   return {std::max(0.0F, std::min(at.x, screen.x - size.x)),
           std::max(0.0F, std::min(at.y, screen.y - size.y))};
@@ -146,7 +147,7 @@ void hint(const Ui& ui, std::string_view text) {
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, ui.px(kHintWidth));
   ImGui::SetNextWindowPos(hint_place(ui, {extent.x + 2 * padding.x, extent.y + 2 * padding.y}));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
-  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1);  // also of what is disabled
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1);  // also for disabled items
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ui.px(kHintWidth) + padding.x);
   ImGui::TextUnformatted(shown.c_str());
@@ -157,7 +158,7 @@ void hint(const Ui& ui, std::string_view text) {
 
 namespace {
 
-// Alike where all labels fit, otherwise each as its label needs and the rest alike.
+// Equal widths if all labels fit; otherwise long labels get their own width, the rest equal ones.
 std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choices, float all) {
   const auto count = static_cast<float>(choices.size());
   std::vector<float> widths;
@@ -244,9 +245,9 @@ void refill_field() {
 }
 
 bool take_key(Ui& ui, std::string_view key) {
-  for (Stroke& stroke : ui.strokes) {
-    if (!stroke.taken && stroke.character == 0 && stroke.key == key && !stroke.control) {
-      stroke.taken = true;
+  for (KeyStroke& stroke : ui.strokes) {
+    if (!stroke.is_handled && stroke.character == 0 && stroke.key == key && !stroke.control) {
+      stroke.is_handled = true;
       return true;
     }
   }
@@ -255,7 +256,7 @@ bool take_key(Ui& ui, std::string_view key) {
 
 namespace {
 
-// The next row from `from` on, in this direction, that can be chosen; else `otherwise`.
+// The next enabled row from `from` on in this direction; else `otherwise`.
 int next_enabled(const std::vector<bool>& enabled, int from, int step, int otherwise) {
   for (int i = from; i >= 0 && i < static_cast<int>(enabled.size()); i += step) {
     if (enabled[static_cast<std::size_t>(i)]) return i;
@@ -263,12 +264,12 @@ int next_enabled(const std::vector<bool>& enabled, int from, int step, int other
   return otherwise;
 }
 
-// Before the rows are drawn: what can be chosen is known from the frame before.
+// Call before drawing the rows; the enabled rows are those of the previous frame.
 void begin_rows(Ui& ui) {
   OpenList& list = ui.list;
   if (ImGui::IsWindowAppearing()) {
     list = {};
-    list.reveals = 2;  // in its first frame a popup has no size yet
+    list.reveals = 2;  // a popup has no size in its first frame
   }
   const std::vector<bool> enabled = std::exchange(list.enabled, {});
   const int before = list.marked, last = static_cast<int>(enabled.size()) - 1;
@@ -279,11 +280,11 @@ void begin_rows(Ui& ui) {
   if (take_key(ui, "Home")) marked = next_enabled(enabled, 0, 1, marked);
   if (take_key(ui, "End")) marked = next_enabled(enabled, last, -1, marked);
   if (marked != before) list.reveals = 1;
-  // Letters are no commands while one chooses: people type what they look for. Digits are.
-  for (Stroke& stroke : ui.strokes) {
+  // Letters are no shortcuts while a list is open, since users type the entry's name. Digits are.
+  for (KeyStroke& stroke : ui.strokes) {
     const char32_t c = stroke.character;
     const bool letter = (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
-    if (letter && !stroke.control) stroke.taken = true;
+    if (letter && !stroke.control) stroke.is_handled = true;
   }
   list.enter = take_key(ui, "Enter");
   if (list.enter && marked < 0) ImGui::CloseCurrentPopup();
@@ -292,10 +293,10 @@ void begin_rows(Ui& ui) {
 }  // namespace
 
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags) {
-  // The arrow takes a square at the end.
+  // The arrow is a square at the end.
   const float room =
       ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - ImGui::GetStyle().FramePadding.x;
-  if (!ImGui::BeginCombo(id, fitted(preview, room).c_str(), flags)) return false;
+  if (!ImGui::BeginCombo(id, elided(preview, room).c_str(), flags)) return false;
   begin_rows(ui);
   return true;
 }
@@ -308,7 +309,7 @@ bool begin_list(Ui& ui, const char* id) {
 
 namespace {
 
-// Over the row that was drawn last, which is made as wide.
+// Draws the note over the last row and widens the row for it.
 float note_width(const Ui& ui, const RowNote& note) {
   if (note.text.empty()) return 0;
   ImGui::PushFont(ui.fonts.small);
@@ -319,10 +320,10 @@ float note_width(const Ui& ui, const RowNote& note) {
 
 void draw_note(const Ui& ui, const RowNote& note) {
   if (note.text.empty()) return;
-  const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
+  const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   ImGui::PushFont(ui.fonts.small);
-  const float down = (most.y - least.y - ImGui::GetFontSize()) / 2;
-  ImGui::GetWindowDrawList()->AddText({least.x + ui.px(note.at), least.y + down},
+  const float down = (max_corner.y - min_corner.y - ImGui::GetFontSize()) / 2;
+  ImGui::GetWindowDrawList()->AddText({min_corner.x + ui.px(note.at), min_corner.y + down},
                                       packed(ui.look->faint), on_screen(note.text).c_str());
   ImGui::PopFont();
 }
@@ -335,7 +336,7 @@ bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled, const 
   list.enabled.push_back(enabled);
   if (ImGui::IsWindowAppearing() && holds && enabled) list.marked = row;
   const bool marked = row == list.marked;
-  // Only the marked row is lit: the pointer may rest on another since the last key.
+  // Only the marked row is highlighted: the pointer may rest on another since the last key.
   const ImVec4 none(0, 0, 0, 0);
   ImGui::PushStyleColor(ImGuiCol_Header, marked ? ui.look->hovered : none);
   ImGui::PushStyleColor(ImGuiCol_HeaderHovered, marked ? ui.look->hovered : none);
@@ -353,7 +354,7 @@ bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled, const 
   if (list.reveals > 0) {
     --list.reveals;
     if (row == 0) {
-      ImGui::SetScrollY(0);  // with the heading above it
+      ImGui::SetScrollY(0);  // with the heading above the row
     } else {
       ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY);
     }
@@ -367,7 +368,7 @@ bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled, const 
 
 namespace {
 
-// How many popups are open above the dialogs, which close by themselves.
+// Number of popups open above the dialogs, which handle Escape themselves.
 int open_popups() {
   const auto& open = ImGui::GetCurrentContext()->OpenPopupStack;
   int count = 0;
@@ -394,7 +395,7 @@ void close_popups() {
 
 namespace {
 
-// The title of a dialog, and a cross at the right that closes it.
+// Title bar of a dialog, with a close button at the right.
 void draw_title(Ui& ui, const char* title, bool& open) {
   ImGui::PushFont(ui.fonts.title);
   ImGui::TextUnformatted(title);
@@ -416,12 +417,12 @@ bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double he
   const std::string id = std::string("##") + title;
   if (open && !ImGui::IsPopupOpen(id.c_str())) ImGui::OpenPopup(id.c_str());
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
-  const ImVec2 most(screen.WorkSize.x - ui.px(40), screen.WorkSize.y - ui.px(40));
-  const ImVec2 size(std::min(ui.px(width), most.x),
-                    height > 0 ? std::min(ui.px(height), most.y) : 0.0F);
+  const ImVec2 max_size(screen.WorkSize.x - ui.px(40), screen.WorkSize.y - ui.px(40));
+  const ImVec2 size(std::min(ui.px(width), max_size.x),
+                    height > 0 ? std::min(ui.px(height), max_size.y) : 0.0F);
   ImGui::SetNextWindowPos(screen.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::SetNextWindowSize(size, ImGuiCond_Always);
-  ImGui::SetNextWindowSizeConstraints({0, 0}, most);
+  ImGui::SetNextWindowSizeConstraints({0, 0}, max_size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
   const bool shown =
       ImGui::BeginPopupModal(id.c_str(), &open,

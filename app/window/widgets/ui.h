@@ -1,5 +1,5 @@
-// What every panel gets: the fonts, the look, the scale, this frame's key strokes, and helpers for
-// the widgets that the panels share.
+// Drawing context of every panel: fonts, look, scale and this frame's key strokes; and helpers for
+// shared widgets.
 #pragma once
 
 #include <imgui.h>
@@ -15,33 +15,33 @@
 
 namespace attnscope::window {
 
-// The one list of choices that is open, row by row as it is drawn.
+// State of the open list of choices.
 struct OpenList {
-  int marked = -1;            // the row that the keyboard or the pointer is at; -1: none
-  bool enter = false;         // Enter was pressed: it chooses the marked row
-  int reveals = 0;            // frames in which the marked row is still to come into sight
-  std::vector<bool> enabled;  // of the rows that this frame has drawn so far
+  int marked = -1;            // highlighted row, by keyboard or pointer; -1: none
+  bool enter = false;         // Enter was pressed: selects the marked row
+  int reveals = 0;            // frames left in which the list scrolls to the marked row
+  std::vector<bool> enabled;  // rows drawn so far in this frame
 };
 
-// The item that the pointer rests on, whose hint comes after a moment.
-struct Hinting {
-  ImVec2 at{};          // its corner
-  unsigned window = 0;  // that it is in
-  int frame = -1;       // in which the pointer was on it last
-  double since = 0;     // seconds of ImGui's clock
-  double shown = -1;    // when a hint was seen last
-  double wait = -1;     // seconds until this one's comes; negative: none is awaited
+// Timing of hints: an item's hint appears after the pointer has rested on it.
+struct HintTimer {
+  ImVec2 at{};          // corner of the item
+  unsigned window = 0;  // of the item
+  int frame = -1;       // last frame with the pointer on the item
+  double since = 0;     // start of the rest, seconds of ImGui's clock
+  double shown = -1;    // last time a hint was visible
+  double wait = -1;     // seconds until the hint appears; negative: none is due
 };
 
 struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
-  double scale = 1;             // pixels per unit
-  bool hints = true;            // off while a whole group of widgets has a hint of its own
-  std::vector<Stroke> strokes;  // of this frame
-  OpenList list;                // while one is open
-  mutable Hinting hinting;
-  Report report;  // where widgets are, for tests
+  double scale = 1;                // pixels per unit
+  bool hints = true;               // off inside a group that has its own hint
+  std::vector<KeyStroke> strokes;  // of this frame
+  OpenList list;                   // while one is open
+  mutable HintTimer hint_timer;
+  Report report;  // positions of widgets, for tests
 
   float px(double units) const { return static_cast<float>(units * scale); }
 };
@@ -49,27 +49,27 @@ struct Ui {
 // Names the last item for tests.
 void mark(Ui& ui, std::string_view id);
 
-// ImGui::InvisibleButton() of at least one pixel, for it must not be empty: a small window may leave
-// no room.
+// ImGui::InvisibleButton() of at least one pixel, since ImGui forbids empty ones and a small window
+// may have no room.
 bool invisible_button(const char* id, ImVec2 size);
 
-// ImGui::BeginChild() with the window padding that is pushed, without a border.
+// ImGui::BeginChild() with the current window padding, without a border.
 void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags = 0);
 
-// A heading within a panel, with space above unless it is the first.
+// Heading within a panel, with space above unless it is the first.
 void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
-// What the screen shows of a text that may be too long: its beginning and "…".
-std::string fitted(const std::string& shown, float width);
-// A coloured label with rounded corners, as long as its text, or as there is room for.
-float chip_width(const Ui& ui, std::string_view text, float most);
+// Text shortened to `width` with "…" at its end.
+std::string elided(const std::string& shown, float width);
+// Coloured label with rounded corners, as wide as its text or the available width.
+float chip_width(const Ui& ui, std::string_view text, float max_width);
 void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters);
-// A hint for the last item, in the one voice that all hints have, also for disabled items: after
-// the pointer has rested on it for a moment, and beside it, so that it stays in sight.
+// Tooltip of the last item, enabled or not: appears beside the item after the pointer has rested on
+// it for a moment. All tooltips use this function.
 void hint(const Ui& ui, std::string_view text);
 
-// A few choices side by side, of which one holds. Returns the one clicked, else -1.
+// Segmented control. Returns the segment clicked, else -1.
 struct Segment {
   const char* label;
   const char* hint;
@@ -78,25 +78,25 @@ struct Segment {
 };
 int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen);
 
-// A button as wide as the panel or as its label.
+// Button as wide as the panel or as its label.
 bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);
 
-// A field for one line of text; the first click selects all of it. True when it changed.
+// Single-line text field; the first click selects all. True if the text changed.
 bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
                 const char* placeholder = "");
 
-// Before the one field of a dialog: it has the keyboard whenever nothing else is held.
+// Call before the only field of a dialog: gives it the keyboard whenever no other item is active.
 void keep_focus_here();
-// Its text was changed from outside, which the field would not see while it is being edited.
+// Call when a field's text was changed from outside, which ImGui ignores during editing.
 void refill_field();
 
-// ImGui::BeginCombo() and ImGui::BeginPopup() for lists whose rows are list_row()s: Up, Down, Home
-// and End move a mark over the rows that can be chosen, Enter chooses, and nothing else gets these
-// keys. Pair with ImGui::EndCombo() or ImGui::EndPopup() when true.
+// ImGui::BeginCombo() and ImGui::BeginPopup() for lists of list_row()s: Up, Down, Home and End move
+// a mark over the enabled rows and Enter selects; these keys reach nothing else. Pair with
+// ImGui::EndCombo() or ImGui::EndPopup() if true.
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
 bool begin_list(Ui& ui, const char* id);
-// True when it is chosen now; `holds`: it was before. `note`: what is said of it beside the label,
-// in small letters, behind so many units.
+// True if the row is selected now; `holds`: it was selected before. `note`: small text beside the
+// label, `at` units from its start.
 struct RowNote {
   std::string text{};
   double at = 0;
@@ -104,13 +104,13 @@ struct RowNote {
 bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled = true,
               const RowNote& note = {});
 
-// Escape closes the menu, list of choices or the like that is open, before anything else gets it.
+// Escape closes the open menu, list or popup, before anything else receives it.
 void close_popup_on_escape(Ui& ui);
-void close_popups();  // all such; dialogs stay
-// Whether a key was pressed in this frame and nobody took it; takes it.
+void close_popups();  // all but dialogs
+// True if a key was pressed in this frame and not consumed yet; consumes it.
 bool take_key(Ui& ui, std::string_view key);
 
-// Dialogs: centred, dimmed behind. Escape closes. Pair with end_dialog() when true.
+// Dialog, centred over a dimmed window. Escape closes it. Pair with end_dialog() if true.
 bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double height = 0);
 void end_dialog();
 

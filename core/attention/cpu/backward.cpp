@@ -1,5 +1,5 @@
-// Backward pass, by blocks of rows (Dao et al., 2022, arXiv:2205.14135). With the probabilities P
-// computed anew from the scores and the rows' log-sum-exp, and D_i = d output_i . output_i:
+// Backward pass, in blocks of rows (Dao et al., 2022, arXiv:2205.14135). With probabilities P
+// recomputed from the scores and the log-sum-exp of the rows, and D_i = d output_i . output_i:
 //   d V += P^T d output          d P = d output V^T (+ value rows)
 //   d S = P (d P - D)            then through the scores to every ingredient: TileScores
 
@@ -15,11 +15,11 @@ namespace attnscope::cpu {
 
 namespace {
 
-// Slices of rows that get sums of their own where there are few heads. The number must not depend
-// on the number of threads: results would.
-constexpr Index least_work_items = 16;
+// Slices of rows with separate sums, for few heads. Constant, so that results do not depend on the
+// number of threads.
+constexpr Index min_work_items = 16;
 
-// A group of heads that share keys belongs to one work item, so that their sums do.
+// Heads that share keys belong to one work item, and so do their sums.
 struct Work {
   Index groups, heads_per_group, slices;
 };
@@ -28,7 +28,7 @@ Work divided(const Prepared& prepared) {
   const Index groups = prepared.batch * prepared.kv_heads;
   const Index blocks = (prepared.queries + block_rows - 1) / block_rows;
   const Index slices =
-      std::clamp<Index>((least_work_items + groups - 1) / std::max<Index>(groups, 1), 1, blocks);
+      std::clamp<Index>((min_work_items + groups - 1) / std::max<Index>(groups, 1), 1, blocks);
   return {groups, prepared.heads / prepared.kv_heads, slices};
 }
 
@@ -53,7 +53,7 @@ class BackwardRows {
     }
   }
 
-  // A block of an arrangement, or a row alone.
+  // Processes a block of an arrangement, or a single row.
   template <class Rows>
   void run(Index pair, const Arrangement::Head& head, const Rows& rows, Index slice,
            const Stop& stop) {
@@ -78,14 +78,14 @@ class BackwardRows {
   Gradients& gradients_;
   BlockColumns in_order_;
   ArrangedColumns arranged_;
-  RowColumns* columns_ = nullptr;  // one of them
+  RowColumns* columns_ = nullptr;  // current source of columns
   TileScores scores_;
   std::vector<float> p_, dp_;                  // [rows, tile width]
   std::vector<float> mean_;                    // D of each row
-  std::vector<float> output_, d_output_rows_;  // of rows that do not follow each other
+  std::vector<float> output_, d_output_rows_;  // gathered, for rows that are not consecutive
 };
 
-// The block's rows of a tensor [B h, L_q, d_v].
+// Rows of a tensor [B h, L_q, d_v] that belong to the block.
 const float* BackwardRows::rows_of(const Tile& rows, const Tensor& tensor,
                                    std::vector<float>& gathered) const {
   const Index size = prepared_.value_size;
@@ -134,7 +134,7 @@ void BackwardRows::run_block(Index pair, Index slice, const Stop& stop) {
   }
 }
 
-// Scores become the weights that the values had.
+// Turns scores into the weights of the values.
 void BackwardRows::weigh(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
   if (normaliser == Normaliser::SpanSoftmax) scores_.add_span(tile, p_.data(), tile.width);
@@ -153,7 +153,7 @@ void BackwardRows::weigh(const Tile& tile) {
   fill_outside(tile, p_.data(), tile.width, 0);
 }
 
-// dp_ becomes the gradient of the scores.
+// Turns dp_ into the gradient of the scores.
 void BackwardRows::through_normaliser(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
   for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
@@ -175,7 +175,7 @@ void BackwardRows::through_normaliser(const Tile& tile) {
   fill_outside(tile, dp_.data(), tile.width, 0);
 }
 
-// The weight of a sink is exp(sink - log_sum_exp), and its value 0.
+// A sink has the weight exp(sink - log_sum_exp) and the value 0.
 void sinks_backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
                     GradientSum& d_sinks) {
   const Index size = prepared.value_size;
@@ -194,7 +194,7 @@ void sinks_backward(const Prepared& prepared, const PartResult& result, const Te
   }
 }
 
-// For each group of heads and slice of the items that each head has: f(rows, pair, item, slice).
+// Calls f(rows, pair, item, slice) for each group of heads and slice of the items of each head.
 template <class Count, class F>
 void each_item(const Work& work, const Prepared& prepared, const PartResult& result,
                const Tensor& d_output, Gradients& gradients, const Stop& stop, Count count, F f) {
@@ -239,7 +239,7 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
   const Index blocks = (prepared.queries + block_rows - 1) / block_rows;
   run([=](Index) { return blocks; },
       [&](BackwardRows& rows, Index pair, Index block, Index slice) {
-        if (!head(pair).stays(block)) return;
+        if (!head(pair).is_in_order(block)) return;
         const Index row = block * block_rows;
         rows.run(pair, row, std::min(row + block_rows, prepared.queries), slice, stop);
       });
@@ -250,9 +250,10 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
           rows.run(pair, head(pair), of_layer[static_cast<std::size_t>(block)], slice, stop);
         });
   }
-  run([&](Index pair) { return head(pair).alone.size(); },
+  run([&](Index pair) { return head(pair).lone_rows.size(); },
       [&](BackwardRows& rows, Index pair, Index row, Index slice) {
-        rows.run(pair, head(pair), head(pair).alone[static_cast<std::size_t>(row)], slice, stop);
+        rows.run(pair, head(pair), head(pair).lone_rows[static_cast<std::size_t>(row)], slice,
+                 stop);
       });
   stop.check();
   gradients.deliver();

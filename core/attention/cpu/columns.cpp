@@ -8,12 +8,12 @@ namespace attnscope::cpu {
 
 namespace {
 
-// A rectangle is worth computing from this share of allowed pairs on.
-constexpr double least_fill = 0.3;
-// Fewer rows than this are not worth a rectangle: they go one by one.
-constexpr Index least_rows = 8;
+// Minimum share of allowed pairs of a rectangle.
+constexpr double min_fill = 0.3;
+// Minimum rows of a rectangle; fewer are processed one by one.
+constexpr Index min_rows = 8;
 
-// The columns of a run within [begin, end).
+// Columns of a run within [begin, end).
 Run clipped(Run run, Index begin, Index end) {
   if (run.begin < begin) {
     const Index skipped = (begin - run.begin + run.step - 1) / run.step;
@@ -34,13 +34,13 @@ void fill_outside(const Tile& tile, float* s, Index s_row, float value) {
 }
 
 Index BlockColumns::choose(Index pair, Index row, Index most) {
-  // Where the rows before did not go together, these will not either: larger rectangles are only
-  // tried again step by step.
+  // If the previous rows formed no rectangle, these are unlikely to: larger ones are only tried
+  // again step by step.
   const bool goes_on = pair == pair_ && row == row_ + rows_ && row % block_rows != 0;
   Index rows = most;
   if (goes_on && rows_ == 1) {
     const bool again = ++alone_ >= patience_;
-    rows = again ? std::min(most, least_rows) : 1;
+    rows = again ? std::min(most, min_rows) : 1;
     if (again) {
       alone_ = 0;
       patience_ *= 2;
@@ -49,20 +49,20 @@ Index BlockColumns::choose(Index pair, Index row, Index most) {
     rows = std::min(most, 2 * rows_);
   } else {
     alone_ = 0;
-    patience_ = least_rows;
+    patience_ = min_rows;
   }
   pair_ = pair;
   head_ = pair % prepared_.heads;
   row_ = row;
-  // Few rows tell soonest that there is no rectangle.
-  if (rows > least_rows && !unite(least_rows)) rows = 1;
-  while (!unite(rows)) rows = rows >= 2 * least_rows ? rows / 2 : 1;
+  // A few rows are the quickest test.
+  if (rows > min_rows && !unite(min_rows)) rows = 1;
+  while (!unite(rows)) rows = rows >= 2 * min_rows ? rows / 2 : 1;
   rows_ = rows;
   find_extents();
   return rows;
 }
 
-// Rounded to multiples of vectors, so that most vectors are whole.
+// Rounds to multiples of vectors, so that most vectors are full.
 void BlockColumns::find_extents() {
   constexpr Index step = panel_width / 2;
   const Index groups = (rows_ + group_rows - 1) / group_rows;
@@ -83,7 +83,7 @@ void BlockColumns::find_extents() {
   }
 }
 
-// Whether `rows` rows make a rectangle; fills in columns_ when they do.
+// True if `rows` rows form a rectangle; then fills in columns_.
 bool BlockColumns::unite(Index rows) {
   const Pattern& pattern = *prepared_.part.pattern;
   const Index head = pair_ % prepared_.heads;
@@ -118,7 +118,7 @@ bool BlockColumns::unite(Index rows) {
   intervals_.resize(std::min(intervals_.size(), last + 1));
   for (const auto& [begin, end] : intervals_) width += end - begin;
   if (rows > 1 && static_cast<double>(allowed) <
-                      least_fill * static_cast<double>(rows) * static_cast<double>(width)) {
+                      min_fill * static_cast<double>(rows) * static_cast<double>(width)) {
     return false;
   }
   columns_.resize(static_cast<std::size_t>(width));
@@ -140,7 +140,7 @@ bool BlockColumns::unite(Index rows) {
   return true;
 }
 
-// Tiles end where panels of packed keys end, so that contiguous ones need no second panel.
+// Tiles end at the ends of packed key panels, so that contiguous ones need no second panel.
 Tile RowColumns::tile(Index first) const {
   const std::int32_t* begin = first_ + first;
   const Index misaligned = one_interval_ ? *begin % panel_width : 0;
@@ -169,7 +169,7 @@ void BlockColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
   }
 }
 
-// The gaps between runs of consecutive columns.
+// Hides the gaps between runs of consecutive columns.
 void BlockColumns::hide_runs(const Tile& tile, Index r, float* line, float value) const {
   const Index origin = tile.columns[0];
   const Extent extent = tile.extent(r);
@@ -216,7 +216,7 @@ void ArrangedColumns::take_rows(Index pair, const std::int32_t* queries, Index r
 void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
                            const Arrangement::Block& block) {
   take_rows(pair, head.queries.data() + block.queries, block.rows);
-  turns_ = head.turns.data() + block.queries;
+  visits_ = head.visits.data() + block.queries;
   take_columns(head.columns.data() + block.columns, block.width);
   const Arrangement::Extent* extent = head.extents.data() + block.extents;
   for (Index r = 0; r < rows_; r += group_rows, ++extent) {
@@ -227,11 +227,11 @@ void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
 }
 
 void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
-                           const Arrangement::Alone& row) {
+                           const Arrangement::LoneRow& row) {
   take_rows(pair, &row.query, 1);
-  alone_turn_ = Arrangement::last_turn;
-  if (row.first) alone_turn_ |= Arrangement::first_turn;
-  turns_ = &alone_turn_;
+  lone_visit_ = Arrangement::last_visit;
+  if (row.first) lone_visit_ |= Arrangement::first_visit;
+  visits_ = &lone_visit_;
   take_columns(head.columns.data() + row.columns, row.width);
   extents_[0] = {0, count_};
   words_ = nullptr;

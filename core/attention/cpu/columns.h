@@ -1,4 +1,4 @@
-// Which columns a block of rows touches, and which pairs of a tile are allowed.
+// Key columns of a block of rows, tile by tile, and the allowed pairs of each tile.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// A rectangle of scores: some queries of one head, and some keys in ascending order. Only the cells
-// within the extents count: those outside are neither computed nor read.
+// Rectangle of scores: some queries of one head and some keys in ascending order. Cells outside the
+// extents are neither computed nor read.
 struct Tile {
   Index pair = 0, head = 0;  // pair = batch entry * heads + head
   Index row = 0, rows = 0;
@@ -31,7 +31,7 @@ struct Tile {
   const Extent& extent(Index r) const { return extents[static_cast<std::size_t>(r / group_rows)]; }
 };
 
-// f(r, x) for all cells within the extents.
+// Calls f(r, x) for all cells within the extents.
 template <class F>
 void each_pair(const Tile& tile, F f) {
   for (Index r = 0; r < tile.rows; ++r) {
@@ -39,7 +39,7 @@ void each_pair(const Tile& tile, F f) {
     for (Index x = extent.begin; x < extent.end; ++x) f(r, x);
   }
 }
-// f(extent, first row, rows) for consecutive groups of rows of equal extent.
+// Calls f(extent, first row, rows) for consecutive groups of rows of equal extent.
 template <class F>
 void each_band(const Tile& tile, F f) {
   for (Index g = 0; g < tile.groups();) {
@@ -51,9 +51,9 @@ void each_band(const Tile& tile, F f) {
     g = next;
   }
 }
-// f(first column, columns, first row, rows): all cells within the extents lie in one of these
-// rectangles, which end where panels of packed keys do: of all keys where the tile is contiguous,
-// of its own otherwise.
+// Calls f(first column, columns, first row, rows) for rectangles that cover all cells within the
+// extents and end where panels of packed keys end: panels of all keys if the tile is contiguous, of
+// its own keys otherwise.
 template <class F>
 void each_panel(const Tile& tile, F f) {
   const Index origin = tile.contiguous() ? tile.columns[0] : 0;
@@ -81,7 +81,7 @@ void each_panel(const Tile& tile, F f) {
 
 void fill_outside(const Tile& tile, float* s, Index s_row, float value);
 
-// The columns that a block of rows touches, tile by tile, and which of its pairs are allowed.
+// Columns of a block of rows, tile by tile, and its allowed pairs.
 class RowColumns {
  public:
   virtual ~RowColumns() = default;
@@ -89,9 +89,9 @@ class RowColumns {
   Index count() const { return count_; }
   const std::int32_t* columns() const { return first_; }  // [count()]
   Tile tile(Index first) const;                           // of at most tile_columns columns
-  // Of the rows' columns, in [0, count()).
+  // Extent of row r among the columns, in [0, count()).
   const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
-  // Where the columns have no gaps, the first one; -1 otherwise.
+  // The first column if there are no gaps, else -1.
   Index first_of_interval() const { return one_interval_ && count() > 0 ? first_[0] : -1; }
   // Writes `value` to the cells within the tile's extents that are not allowed.
   // s: [rows, width]
@@ -106,18 +106,18 @@ class RowColumns {
   std::array<Extent, block_rows / group_rows> extents_;
 };
 
-// Rows that follow each other: the union of their sets, found when it is asked for.
+// Consecutive rows: the union of their sets, computed on demand.
 class BlockColumns : public RowColumns {
  public:
   explicit BlockColumns(const Prepared& prepared)
       : prepared_(prepared), last_column_(prepared.keys) {}
 
-  // Takes at most `most` rows from `row` on: as many as share enough of their columns for a
-  // rectangle to be worth its empty cells. Returns how many. Whole blocks begin at multiples of
-  // block_rows: how a block is divided does not depend on those before it.
+  // Takes up to `most` rows from `row` on that share enough of their columns for a rectangle.
+  // Returns their number. Whole blocks begin at multiples of block_rows, so that the division of a
+  // block does not depend on those before it.
   Index choose(Index pair, Index row, Index most);
 
-  // From now on only columns [begin, end) are looked at.
+  // Restricts the columns to [begin, end).
   void restrict_to(Index begin, Index end) {
     first_column_ = begin;
     last_column_ = end;
@@ -132,24 +132,24 @@ class BlockColumns : public RowColumns {
 
   const Prepared& prepared_;
   Index first_column_ = 0, last_column_;
-  Index alone_ = 0;     // rows since the last try to put some together
-  Index patience_ = 0;  // rows alone before the next try
+  Index alone_ = 0;     // rows since the last attempt at a rectangle
+  Index patience_ = 0;  // single rows before the next attempt
   bool full_ = false;   // all pairs of the block are allowed
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
   std::vector<std::int32_t> columns_;
-  std::vector<std::int32_t> place_;  // [L_k]: where a column is in columns_
+  std::vector<std::int32_t> place_;  // [L_k]: index of a column in columns_
   std::vector<std::uint8_t> marked_;
 };
 
-// Rows that an arrangement of the pattern puts together, or a row alone.
+// A block of an arrangement, or a single row.
 class ArrangedColumns : public RowColumns {
  public:
   explicit ArrangedColumns(const Prepared& prepared) : prepared_(prepared) {}
   void take(Index pair, const Arrangement::Head& head, const Arrangement::Block& block);
-  void take(Index pair, const Arrangement::Head& head, const Arrangement::Alone& row);
+  void take(Index pair, const Arrangement::Head& head, const Arrangement::LoneRow& row);
   void hide(const Tile& tile, float* s, Index s_row, float value) override;
-  bool is_first(Index r) const { return (turns_[r] & Arrangement::first_turn) != 0; }
-  bool is_last(Index r) const { return (turns_[r] & Arrangement::last_turn) != 0; }
+  bool is_first(Index r) const { return (visits_[r] & Arrangement::first_visit) != 0; }
+  bool is_last(Index r) const { return (visits_[r] & Arrangement::last_visit) != 0; }
 
  private:
   void take_rows(Index pair, const std::int32_t* queries, Index rows);
@@ -158,8 +158,8 @@ class ArrangedColumns : public RowColumns {
   const Prepared& prepared_;
   const std::uint64_t* words_ = nullptr;  // of the block; null: all pairs are allowed
   Index words_per_row_ = 0;
-  const std::uint8_t* turns_ = nullptr;  // [rows_]
-  std::uint8_t alone_turn_ = 0;
+  const std::uint8_t* visits_ = nullptr;  // [rows_]
+  std::uint8_t lone_visit_ = 0;
 };
 
 }  // namespace attnscope::cpu

@@ -3,11 +3,11 @@
 //   2. exponentials, their sums, the running maximum (online softmax: Milakov and Gimelshein,
 //      2018, arXiv:1805.02867)
 //   3. weighted sum of the values
-// A group is one tile, so that memory does not grow with L_k; or the whole block where
-// probabilities are asked for, so that they are final at once.
+// A group is one tile, so that memory does not grow with L_k; or the whole block if probabilities
+// are requested, so that they are final at once.
 //
-// Rows that share keys with rows far from them come in blocks of an arrangement (arrangement.h), a
-// layer of blocks after the other. A row may be in several: between them its sums are kept as they
+// Rows that share keys with distant rows come in blocks of an arrangement (arrangement.h), one
+// layer of blocks after the other. A row may be in several: in between its sums are kept as they
 // are between the groups of a block.
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace attnscope::cpu {
 
 namespace {
 
-// Of all rows, between layers of blocks; their outputs so far are in the result.
+// Sums of all rows between layers of blocks; their partial outputs are in the result.
 struct RowSums {
   Tensor most, sum;  // [B h, L_q]
 };
@@ -42,7 +42,7 @@ class ForwardRows {
         scores_(prepared),
         plain_(prepared, wanted, result) {}
 
-  // All rows [row, end) of one pair; the result holds them after finish().
+  // Computes rows [row, end) of one pair; the result holds them after finish().
   void run(Index pair, Index row, Index end, const Stop& stop) {
     row = plain_.run(pair, row, end, stop);
     use(in_order_);
@@ -53,14 +53,14 @@ class ForwardRows {
     }
   }
 
-  // What a block of an arrangement, or a row alone, adds to its queries.
+  // Adds a block of an arrangement, or a single row, to its queries.
   template <class Rows>
   void add(Index pair, const Arrangement::Head& head, const Rows& rows, const Stop& stop) {
     arranged_.take(pair, head, rows);
     use(arranged_);
     add_arranged(pair, stop);
   }
-  // Of a query that sees no key.
+  // Reports a query without keys.
   void report_empty(Index pair, Index query);
 
   void finish() { plain_.finish(); }
@@ -85,7 +85,7 @@ class ForwardRows {
            prepared_.part.normaliser == Normaliser::SpanSoftmax;
   }
 
-  // What result.log_sum_exp has of a row.
+  // Entry of result.log_sum_exp for a row.
   float log_sum(Index pair, float most, float sum) const {
     if (!is_softmax()) return sum;
     if (!prepared_.part.sinks.defined()) return sum == 0 ? -infinity : most + std::log(sum);
@@ -96,13 +96,13 @@ class ForwardRows {
   }
 
   float sink(Index pair) const { return prepared_.part.sinks.value()[pair % prepared_.heads]; }
-  // The row's sum and what the sink adds to it, both relative to the largest score.
+  // The row's sum including the sink, relative to the largest score.
   double with_sink(Index pair, float most, float sum) const {
     if (!prepared_.part.sinks.defined()) return static_cast<double>(sum);
     return static_cast<double>(sum) +
            std::exp(static_cast<double>(sink(pair)) - static_cast<double>(most));
   }
-  // What weights relative to the largest score are multiplied with.
+  // Factor of weights relative to the largest score.
   float share(Index pair, float most, float sum) const {
     if (sum == 0) return 0;
     if (!prepared_.part.sinks.defined()) return 1 / sum;
@@ -115,12 +115,12 @@ class ForwardRows {
   RowSums& sums_;
   BlockColumns in_order_;
   ArrangedColumns arranged_;
-  RowColumns* columns_ = nullptr;  // one of them
+  RowColumns* columns_ = nullptr;  // current source of columns
   TileScores scores_;
   PlainRows plain_;
   float* s_ = nullptr;     // scores, then weights of a group  [rows, group width]
   Index s_row_ = 0;        // distance of its rows
-  bool in_place_ = false;  // s_ lies in the attention asked for
+  bool in_place_ = false;  // s_ points into the requested attention
   std::vector<float> own_s_;
   std::vector<float> output_;      // [rows, d_v]
   std::vector<float> most_, sum_;  // of each row so far; sum_ of the weights
@@ -214,8 +214,8 @@ void ForwardRows::add_columns(Index pair, Index rows, const Stop& stop) {
   }
 }
 
-// Where the weights of a group go: straight to where they are asked for, when the columns lie
-// there without gaps.
+// Chooses the destination of a group's weights: the requested attention itself if the columns are
+// contiguous there.
 void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
   in_place_ = wanted_.attention && columns_->first_of_interval() >= 0;
   if (in_place_) {
@@ -229,7 +229,7 @@ void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
   }
 }
 
-// Scores of columns [begin, end) become weights, relative to the largest score of the row so far.
+// Turns scores of columns [begin, end) into weights relative to the row's largest score so far.
 void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
   const RowKernels& kernels = prepared_.kernels;
   if (prepared_.part.normaliser == Normaliser::None) return;
@@ -244,7 +244,7 @@ void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
       continue;
     }
     const float here = kernels.maximum(s, width);
-    if (here == infinity) {  // or NaN: not a number met, or infinities of both signs
+    if (here == infinity) {  // or NaN: invalid input, or infinities of both signs
       if (prepared_.careful) sum = std::numeric_limits<float>::quiet_NaN();
       prepared_.careful = true;
     }
@@ -285,7 +285,7 @@ void ForwardRows::report_scores(const Tile& tile, const float* s) {
   });
 }
 
-// Zeros around the weights, or all of the row.
+// Writes zeros around the weights, or the whole row.
 void ForwardRows::report_attention(Index pair, Index row, Index rows) {
   for (Index r = 0; r < rows; ++r) {
     float* to = result_.attention.data() + (pair * prepared_.queries + row + r) * prepared_.keys;
@@ -310,7 +310,7 @@ void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   }
 }
 
-// Calls f(rows, item) for items [0, count), where a thread has rows of its own.
+// Calls f(rows, item) for items [0, count), with one instance of rows per thread.
 template <class F>
 void each_item(Index count, const Prepared& prepared, const Wanted& wanted, PartResult& result,
                RowSums& sums, const Stop& stop, F f) {
@@ -320,13 +320,13 @@ void each_item(Index count, const Prepared& prepared, const Wanted& wanted, Part
     for (Index n = first; n < last && !stop.requested(); ++n) {
       f(rows, n);
       if (wanted.progress == nullptr) continue;
-      wanted.progress->reach(static_cast<double>(++done) / static_cast<double>(count));
+      wanted.progress->set_stage_share(static_cast<double>(++done) / static_cast<double>(count));
     }
     rows.finish();
   });
 }
 
-// The rows that are not in order: layer after layer, the blocks of each at once.
+// Adds rows that are not in order: layer by layer, all blocks of a layer concurrently.
 void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
                        const Wanted& wanted, PartResult& result, const Stop& stop) {
   RowSums sums{Tensor({prepared.pairs, prepared.queries}),
@@ -334,7 +334,7 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement.of(pair % prepared.heads);
   };
-  // f(rows, pair, n) for n in [0, count(pair)) of all pairs, `together` of them at a time.
+  // Calls f(rows, pair, n) for n in [0, count(pair)) of all pairs, `together` of them at a time.
   const auto run = [&](Index together, auto count, auto f) {
     struct Item {
       Index pair, first, last;
@@ -362,9 +362,9 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
         });
   }
   run(
-      block_rows, [&](Index pair) { return head(pair).alone.size(); },
+      block_rows, [&](Index pair) { return head(pair).lone_rows.size(); },
       [&](ForwardRows& rows, Index pair, std::size_t i) {
-        rows.add(pair, head(pair), head(pair).alone[i], stop);
+        rows.add(pair, head(pair), head(pair).lone_rows[i], stop);
       });
   run(
       block_rows, [&](Index pair) { return head(pair).empty.size(); },
@@ -398,7 +398,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
   each_item(pairs * blocks, prepared, wanted, result, none, stop, [&](ForwardRows& rows, Index n) {
     const Index pair = n / blocks;
     const Index block = blocks - 1 - n % blocks;  // causal: long rows first
-    if (arrangement && !arrangement->of(pair % prepared.heads).stays(block)) return;
+    if (arrangement && !arrangement->of(pair % prepared.heads).is_in_order(block)) return;
     const Index row = block * block_rows;
     rows.run(pair, row, std::min(row + block_rows, queries), stop);
   });

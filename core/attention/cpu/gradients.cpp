@@ -4,7 +4,7 @@ namespace attnscope::cpu {
 
 GradientSum::GradientSum(const Var& var, Index slices, Index groups, Index heads)
     : var_(var), slices_(slices), groups_(groups), heads_(heads) {
-  if (!var.wants_gradient()) return;
+  if (!var.requires_gradient()) return;
   size_ = var.value().size() / var.dim(0);
   sum_ = Tensor::zeros({slices, groups, size_});
 }
@@ -30,7 +30,7 @@ void GradientSum::deliver() const {
 Gradients::Gradients(const Prepared& p, Index slice_count) : prepared(p), slices(slice_count) {
   const Part& part = p.part;
   const auto by_pair = [&](const Var& var) { return GradientSum(var, slices, p.pairs, p.heads); };
-  // Queries belong to one slice: no copies.
+  // Each query belongs to one slice: no copies.
   const auto by_query = [&](const Var& var) { return GradientSum(var, 1, p.pairs, p.heads); };
   const auto by_key = [&](const Var& var) {
     return GradientSum(var, slices, p.batch * p.kv_heads, p.kv_heads);
@@ -69,7 +69,7 @@ void Gradients::deliver() {
   }
 }
 
-// From the projections' gradients to those of q, k and the projections' weights.
+// Propagates the projections' gradients to q, k and the projections' weights.
 void Gradients::deliver_additive() {
   const Part& part = prepared.part;
   const Index a = prepared.additive_size, d = prepared.key_size;
@@ -85,7 +85,7 @@ void Gradients::deliver_additive() {
       prepared.kernels.multiply(rows, d, a, d_projected, a, 1, transposed.data(), d,
                                 d_x.at(0, group), d, true);
     }
-    if (weights.wants_gradient()) {
+    if (weights.requires_gradient()) {
       prepared.kernels.multiply(d, a, rows, x, 1, d, d_projected, a, d_weights.data() + at, a,
                                 true);
     }

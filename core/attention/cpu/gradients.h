@@ -1,4 +1,4 @@
-// Where a backward pass adds up the gradients of a part's ingredients.
+// Accumulated gradients of a part's ingredients.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace attnscope::cpu {
 
-// The gradient of one ingredient. Work that runs at the same time must not write to the same
-// numbers, and sums must not depend on who came first: so each slice and each group (batch entry
-// and head) has numbers of its own, which deliver() adds in a fixed order.
+// Gradient of one ingredient. Concurrent work must not write to the same numbers, and sums must not
+// depend on the order of threads: each slice and each group (batch entry and head) has an
+// accumulator, and deliver() adds these in a fixed order.
 class GradientSum {
  public:
   GradientSum() = default;

@@ -18,7 +18,7 @@ bool KeyPanels::load(Index head, Index first, Index last) {
   if (!panels_.defined()) panels_ = Tensor({kept, prepared_.key_size, panel_width});
   const bool near = head == head_ && first <= last_ && first_ <= last;
   if (!near || first < base_ || last > base_ + kept) {
-    // Blocks come one after the other, in either direction.
+    // Blocks arrive in order, ascending or descending.
     const bool upwards = near && first > first_;
     base_ = upwards ? first : last - kept;
     head_ = head;

@@ -1,6 +1,6 @@
-// The packed keys that a block of rows needs: those that were packed for the whole part; or, where
-// no block needs many, packed when it comes up. That spares writing and reading all keys again,
-// which for a band of a long text takes as long as the arithmetic.
+// Packed keys of a block of rows: those packed for the whole part or, if every block needs few,
+// packed on demand. That avoids writing and reading all keys again, which for a band of a long text
+// costs as much as the arithmetic.
 #pragma once
 
 #include <array>
@@ -13,20 +13,20 @@ class KeyPanels {
  public:
   explicit KeyPanels(const Prepared& prepared) : prepared_(prepared) {}
 
-  // Makes panels [first, last) of the head's keys available. False: they are too many.
+  // Makes panels [first, last) of the head's keys available. False if they are too many.
   bool load(Index head, Index first, Index last);
   const float* panel(Index n) const;                    // [key_size, panel_width]
-  float largest_norm() const { return largest_norm_; }  // no key of the panels is longer
+  float largest_norm() const { return largest_norm_; }  // upper bound of the keys' length
 
  private:
   void pack(Index begin, Index end);
 
-  static constexpr Index kept = 64;  // panels, of which neighbouring blocks share some
+  static constexpr Index kept = 64;  // panels; neighbouring blocks share some
 
   const Prepared& prepared_;
   Index head_ = -1;
   Index base_ = 0;              // panel base_ + n lies at panels_[n]
-  Index first_ = 0, last_ = 0;  // those that are there
+  Index first_ = 0, last_ = 0;  // available panels
   Tensor panels_;               // [kept, key_size, panel_width]
   std::array<float, kept> norms_{};
   float largest_norm_ = 0;

@@ -8,7 +8,7 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr Index products_per_step = Index{1} << 24;  // between looks at Stop
+constexpr Index products_per_step = Index{1} << 24;  // between checks of Stop
 
 bool sees_growing_prefixes(const Pattern& pattern) {
   for (Index head = 0; head < pattern.heads(); ++head) {
@@ -28,7 +28,7 @@ bool sees_growing_prefixes(const Pattern& pattern) {
   return true;
 }
 
-// One query head at a time; a thread has one of its own.
+// Processes one query head at a time; one instance per thread.
 class LinearRows {
  public:
   explicit LinearRows(const Prepared& prepared)
@@ -39,7 +39,7 @@ class LinearRows {
                 const Stop& stop);
 
  private:
-  // Keys that query i of the pair sees: [0, end).
+  // End of the keys [0, end) visible to query i of the pair.
   Index end(Index pair, Index i) const {
     const Pattern::Row row = p_.part.pattern->row(pair % p_.heads, i);
     return row.empty() ? 0 : row.begin()->end;
@@ -72,7 +72,7 @@ class LinearRows {
   std::vector<float> rows_;    // of v~'s size        [rows, m]
   std::vector<float> g_;       // [L_q, m]
   std::vector<float> panels_;
-  std::vector<float> turned_;  // the state, transposed  [m, f]
+  std::vector<float> transposed_;  // the state, transposed  [m, f]
 };
 
 void make_room(std::vector<float>& numbers, Index count) {
@@ -144,8 +144,8 @@ void LinearRows::forward(Index pair, PartResult& result, const Stop& stop) {
   }
 }
 
-// Queries from first to last, with the state of the keys before; keys from last to first, with
-// the state of the queries after.
+// Queries first to last, with the state of the keys before; keys last to first, with the state of
+// the queries after.
 void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_output,
                           Gradients& gradients, const Stop& stop) {
   const Index size = m_ - 1;
@@ -173,7 +173,7 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   float* d_k = gradients.k.wanted() ? gradients.k.at(0, kv) : nullptr;
   float* d_v = gradients.v.wanted() ? gradients.v.at(0, kv) : nullptr;
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
-  Index seen = end(pair, p_.queries - 1);  // keys from here on have their gradients
+  Index seen = end(pair, p_.queries - 1);  // keys from here on are complete
   for (Index number = blocks() - 1; number >= 0 && !stop.requested(); --number) {
     const Block b = block(pair, number);
     key_gradients(pair, b.common, seen, d_k, d_v);
@@ -199,10 +199,11 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
 }
 
 void LinearRows::turn_state() {
-  make_room(turned_, m_ * f_);
+  make_room(transposed_, m_ * f_);
   for (Index t = 0; t < f_; ++t) {
     for (Index u = 0; u < m_; ++u) {
-      turned_[static_cast<std::size_t>(u * f_ + t)] = state_[static_cast<std::size_t>(t * m_ + u)];
+      transposed_[static_cast<std::size_t>(u * f_ + t)] =
+          state_[static_cast<std::size_t>(t * m_ + u)];
     }
   }
 }
@@ -210,7 +211,7 @@ void LinearRows::turn_state() {
 void LinearRows::query_gradients(Index pair, const Block& b, float* d_q) {
   const float* g = g_.data() + b.row * m_;
   turn_state();
-  p_.kernels.multiply(b.rows, f_, m_, g, m_, 1, turned_.data(), f_, d_q, f_, true);
+  p_.kernels.multiply(b.rows, f_, m_, g, m_, 1, transposed_.data(), f_, d_q, f_, true);
   if (b.last == b.common) return;
   const Index n = b.last - b.common;
   products(pair, b, g, m_, values_.data(), dw_);
@@ -218,13 +219,13 @@ void LinearRows::query_gradients(Index pair, const Block& b, float* d_q) {
                       true);
 }
 
-// What the queries in the state give to keys [first, last), all of which they see.
+// Gradients of keys [first, last) from the queries in the state, all of which see these keys.
 void LinearRows::key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v) {
   const Index n = last - first, size = m_ - 1;
   if (n <= 0) return;
   if (d_k != nullptr) {
     turn_state();
-    p_.kernels.multiply(n, f_, m_, values_.data() + first * m_, m_, 1, turned_.data(), f_,
+    p_.kernels.multiply(n, f_, m_, values_.data() + first * m_, m_, 1, transposed_.data(), f_,
                         d_k + first * f_, f_, true);
   }
   if (d_v != nullptr) {

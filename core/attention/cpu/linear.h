@@ -12,10 +12,10 @@
 
 namespace attnscope::cpu {
 
-// Whether the part is such a ratio, over such a pattern.
+// True if the part is such a ratio over such a pattern.
 bool is_linear(const Part& part);
 
-// Fills in the output and, where it is there, log_sum_exp with the sums l_i.
+// Writes the output and, if defined, the sums l_i to log_sum_exp.
 void forward_linear(const Prepared& prepared, PartResult& result, const Stop& stop);
 void backward_linear(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
                      Gradients& gradients, const Stop& stop);

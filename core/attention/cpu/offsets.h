@@ -1,4 +1,4 @@
-// Numbers that depend on the offset of a pair, for all pairs of a tile.
+// Values by offset, for all pairs of a tile.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace attnscope::cpu {
 
-// A number per pair of a tile: that of row r and column x is row(r)[x]. Where positions are
-// consecutive, pairs on one diagonal share their offset and rows overlap in memory.
+// One number per pair of a tile: row(r)[x] for row r and column x. If positions are consecutive,
+// pairs on one diagonal share their offset and rows overlap in memory.
 template <class T>
 class PairLines {
  public:
@@ -27,16 +27,16 @@ class PairLines {
   Index stride_ = 0, first_ = 0;
 };
 
-// The offsets of a tile's pairs.
+// Offsets of a tile's pairs.
 class TileOffsets {
  public:
   void set(const Prepared& prepared, const Tile& tile);
 
-  // Each pair's bucket.
+  // Bucket of each pair.
   const PairLines<std::int32_t>& buckets(const OffsetIndex& index);
-  std::int32_t least_bucket() const { return least_; }  // of the last call to buckets()
+  std::int32_t min_bucket() const { return least_; }  // of the last call to buckets()
   Index bucket_count() const { return most_ - least_ + 1; }
-  // Each pair's number of a table, by its bucket.
+  // Table entry of each pair, by its bucket.
   const PairLines<float>& numbers(const Prepared::Table& table, Index pair);
   const PairLines<std::int32_t>& offsets();
   bool diagonal() const { return diagonal_; }
@@ -44,7 +44,7 @@ class TileOffsets {
  private:
   const Prepared* prepared_ = nullptr;
   Tile tile_;
-  bool made_ = false;  // offsets_, which many parts never need
+  bool made_ = false;  // offsets_ are computed on demand
   Index rows_ = 0, width_ = 0;
   bool diagonal_ = false;
   PairLines<std::int32_t> offsets_, buckets_;

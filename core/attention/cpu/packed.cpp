@@ -12,7 +12,7 @@ Index panel_count(Index rows) {
   return (rows + panel_width - 1) / panel_width;
 }
 
-// One panel from at most panel_width rows, `row(x)` pointing to row x.
+// Packs one panel from at most panel_width rows, `row(x)` pointing to row x.
 template <class Row>
 void pack_picked(const RowKernels& kernels, Index count, Index size, Row row, float* panel) {
   const float* rows[panel_width];
@@ -52,7 +52,7 @@ void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index
 
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels) {
-  // Rows anywhere in memory come late unless all of a panel are asked for first.
+  // Prefetch: scattered rows arrive late unless all of a panel are requested first.
   constexpr Index line = 16;
   for (Index begin = 0; begin < count; begin += panel_width) {
     for (Index x = begin; x < std::min(begin + panel_width, count); ++x) {

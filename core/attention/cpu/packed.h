@@ -1,4 +1,4 @@
-// A matrix of rows, transposed in panels, so that products with it read memory in order.
+// Matrix of rows, transposed in panels for sequential memory access in products.
 #pragma once
 
 #include "core/tensor/row_kernels.h"
@@ -25,10 +25,10 @@ class Packed {
   Tensor panels_;
 };
 
-// One panel of `count` rows, at most panel_width, that follow each other.
+// Packs one panel of `count` consecutive rows, at most panel_width.
 void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index size,
                 float* panel);
-// Panels of `count` rows of `size` numbers; row x begins at rows + columns[x] * size.
+// Packs panels of `count` rows of `size` numbers; row x begins at rows + columns[x] * size.
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels);
 // c[m, n] (+)= a . panels [first, first + n).

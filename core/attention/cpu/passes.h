@@ -1,4 +1,4 @@
-// The passes over a part: forward, and back.
+// Forward and backward pass of a part.
 #pragma once
 
 #include "core/attention/backend.h"
@@ -8,8 +8,8 @@ namespace attnscope::cpu {
 
 PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& stop);
 
-// Adds to the gradients of the part's ingredients. `result` holds the output and the log-sum-exp
-// of the forward pass, from which probabilities are computed anew.
+// Adds to the gradients of the part's ingredients. `result` holds the output and the log-sum-exp of
+// the forward pass; probabilities are recomputed from them.
 void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
               const Stop& stop);
 

@@ -10,25 +10,25 @@ namespace {
 
 constexpr double log2_e = 1.4426950408889634;
 constexpr double ln_2 = 0.6931471805599453;
-// 2^-62 times 2^-62 is the smallest that comes up, and still a normal number.
+// 2^-62 times 2^-62, the smallest product, is still a normal number.
 constexpr float largest_shift = 62;
-// Keys at a time: their panels and values stay in the second cache for all rows. Fewer would write
-// and read the rows' outputs more often.
-constexpr Index fewest_keys = 2 * panel_width, most_keys = 8 * panel_width;
+// Keys processed together: their panels and values stay in the L2 cache for all rows. Fewer would
+// read and write the rows' outputs more often.
+constexpr Index min_keys = 2 * panel_width, max_keys = 8 * panel_width;
 constexpr Index key_numbers_together = Index{1} << 15;
-// Rectangles with fewer pairs than this share are for the general pass.
-constexpr double least_plain_fill = 0.3;
-// Numbers of weights that stay in the second cache, with those that are being written.
+// Rectangles with a smaller share of allowed pairs use the general pass.
+constexpr double min_plain_fill = 0.3;
+// Weights that stay in the L2 cache, with those being written.
 constexpr Index weights_together = Index{1} << 16;
 
 Index keys_of_size(Index numbers) {
   const Index fitting = key_numbers_together / std::max<Index>(numbers, 1);
-  return std::clamp(fitting / panel_width * panel_width, fewest_keys, most_keys);
+  return std::clamp(fitting / panel_width * panel_width, min_keys, max_keys);
 }
 
-// Asks for the rows of a group, which begins with row r, to come into the second cache; none where
-// `rows` is null. The first cache takes too few requests at once: the processor would wait.
-// Inlined: GCC drops calls of functions that do nothing else, as if that had no effect.
+// Prefetches the rows of a group that begins with row r into the L2 cache; nothing if `rows` is
+// null. L1 accepts too few requests at once: the processor would wait. Inlined: GCC drops calls of
+// functions whose only effect is a prefetch.
 [[gnu::always_inline]] inline void fetch(const float* rows, Index r, Index size) {
   constexpr Index line = 16;
   if (rows == nullptr) return;
@@ -99,7 +99,7 @@ bool PlainRows::run_together(Index row, Index end, const Stop& stop) {
   return true;
 }
 
-// The keys of each row and group; false when they are not worth rectangles.
+// Finds the keys of each row and group; false if they do not justify rectangles.
 bool PlainRows::find_keys() {
   const Pattern& pattern = *prepared_.part.pattern;
   Index pairs = 0, cells = 0;
@@ -113,7 +113,7 @@ bool PlainRows::find_keys() {
       block_.first[at] = block_.last[at] = 0;
       if (runs.empty()) continue;
       block_.first[at] = runs.first->begin;
-      for (const Run& run : runs) {  // rules may divide one run of keys
+      for (const Run& run : runs) {  // several rules may share one run of keys
         if (run.step != 1 || (block_.last[at] != 0 && run.begin != block_.last[at])) return false;
         block_.last[at] = run.end;
       }
@@ -127,10 +127,10 @@ bool PlainRows::find_keys() {
       cells += (end - r) * (group.end - group.begin);
     }
   }
-  return static_cast<double>(pairs) >= least_plain_fill * static_cast<double>(cells);
+  return static_cast<double>(pairs) >= min_plain_fill * static_cast<double>(cells);
 }
 
-// From the first to the last of all groups; [0, 0) where there are none.
+// Union of all groups; [0, 0) if empty.
 PlainRows::Group PlainRows::all_keys() {
   Group all{prepared_.keys, 0};
   for (Index r = 0; r < rows_; r += group_rows) {
@@ -142,7 +142,7 @@ PlainRows::Group PlainRows::all_keys() {
   return all.end == 0 ? Group{} : all;
 }
 
-// False when a score might be too large.
+// False if a score might be too large.
 bool PlainRows::scale_queries() {
   const Index size = prepared_.key_size;
   const float* q = prepared_.q(pair_, row_);
@@ -151,14 +151,14 @@ bool PlainRows::scale_queries() {
   for (Index r = 0; r < rows_; ++r) {
     const float* row = scaled_q_.data() + r * size;
     const float bound = std::sqrt(prepared_.kernels.dot(row, row, size)) * panels_.largest_norm();
-    const float shift = std::ceil(bound * 1.001F) + 1;  // above what rounding may add
+    const float shift = std::ceil(bound * 1.001F) + 1;  // covers rounding errors
     if (!(shift <= largest_shift)) return false;
     shift_[static_cast<std::size_t>(r)] = shift;
   }
   return true;
 }
 
-// Keys [begin, end), where begin is the first of a panel.
+// Adds keys [begin, end); begin is the first of a panel.
 void PlainRows::add_keys(Index begin, Index end) {
   const Index size = prepared_.key_size, value_size = prepared_.value_size;
   for (Index r = 0; r < rows_; r += group_rows) {
@@ -173,11 +173,11 @@ void PlainRows::add_keys(Index begin, Index end) {
       first[at] = block_.first[of] - static_cast<std::int32_t>(key);
       last[at] = block_.last[of] - static_cast<std::int32_t>(key);
     }
-    float* p = block_.p.data();  // nobody needs those of other groups, unless they are asked for
+    float* p = block_.p.data();  // other groups reuse it, unless weights are requested
     if (wanted_.attention) p += r * block_.p_row + (key - block_.first_key);
     const Index used = std::max(key, group.begin);
     const bool is_first = used == group.begin;
-    if (is_first) {  // the next block's, a share at a time
+    if (is_first) {  // prefetch a share of the next block
       fetch(next_q_, r, size);
       fetch(next_k_, r, size);
     }
@@ -194,8 +194,8 @@ void PlainRows::add_keys(Index begin, Index end) {
   }
 }
 
-// What the next block, which is the one before (forward.cpp), needs beyond what this one does.
-// Where each needs but a few keys, memory is read all the time, and most of it would come late.
+// Finds additional rows of the next block, which is the previous one (forward.cpp). If each block
+// needs few keys, memory reads dominate and would arrive late.
 void PlainRows::find_next() {
   next_q_ = next_k_ = next_v_ = nullptr;
   const Index key = block_.first_key - block_rows;

@@ -1,10 +1,10 @@
-// The forward pass where scores are products of queries and keys and nothing else, softmax weighs
-// them, and each query attends to one run of keys: dense, causal and local attention.
+// Forward pass for plain products of queries and keys under a softmax, where each query attends to
+// one run of keys: dense, causal and local attention.
 //
-// No maximum is looked for. By Cauchy and Schwarz no score of query i is larger than
+// Needs no running maximum. By Cauchy-Schwarz no score of query i exceeds
 // b_i = scale |q_i| max_j |k_j|, so that the exponentials of s - b_i lie in [exp(-2 b_i), 1]:
-// float32 holds them all, whatever the order, as long as b_i stays below 43. Rows beyond that, or
-// of other patterns, are left to the general pass. Scores become exponentials in registers.
+// float32 holds them all, in any order, if b_i is below 43. The general pass computes rows beyond
+// that and other patterns. Scores become exponentials in registers.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ class PlainRows {
  public:
   PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult& result);
 
-  // Computes rows [row, end) of one pair, at most block_rows, up to the first that are for the
-  // general pass. Returns where it ended. What is wanted of them is there after finish().
+  // Computes rows [row, end) of one pair, at most block_rows, up to the first that needs the
+  // general pass. Returns the end. Results are complete after finish().
   Index run(Index pair, Index row, Index end, const Stop& stop);
   void finish() { writer_.finish(); }
 
  private:
-  struct Group {  // of group_rows rows: the keys that they share
+  struct Group {  // keys shared by group_rows rows
     Index begin = 0, end = 0;
   };
 
@@ -47,9 +47,9 @@ class PlainRows {
   const Index keys_together_;
   Index rows_together_ = block_rows;
   Index pair_ = 0, row_ = 0, rows_ = 0;
-  // Rows that the next block needs and this one does not, in the order of its own rows; or null.
+  // Rows to prefetch for the next block, in the order of its rows; may be null.
   const float *next_q_ = nullptr, *next_k_ = nullptr, *next_v_ = nullptr;
-  WeightBlock block_;  // p: of a group and some keys, or all of it where attention is wanted
+  WeightBlock block_;  // p: of a group and some keys, or all of it if attention is requested
   WeightWriter writer_;
   KeyPanels panels_;
   std::array<Group, block_rows / group_rows> groups_;

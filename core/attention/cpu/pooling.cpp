@@ -8,7 +8,7 @@ namespace attnscope::cpu {
 
 namespace {
 
-// Whether `a` is to be shown rather than `b`, see Pooling::Max.
+// True if `a` takes precedence over `b`, see Pooling::Max.
 bool stronger(float a, float b) {
   const float size_a = std::abs(a), size_b = std::abs(b);
   return size_a > size_b || (size_a == size_b && a > b);
@@ -49,7 +49,7 @@ void CellRow::add(const Tile& tile, Index r, float* scores, float sum) {
 void CellRow::add_line(float* numbers, Index first, Index count, float shift) {
   float* line = line_ + first;
   if (pools_scores()) {
-    kernels_.raise(line, numbers, count, shift);
+    kernels_.update_maximum(line, numbers, count, shift);
   } else if (request_.pooling == Pooling::Mean) {
     kernels_.add_scaled(line, numbers, count, 1);
   } else {
@@ -90,15 +90,15 @@ void CellRow::finish() {
   }
 }
 
-// Of the cells that the line's touched part falls into.
+// Pools the cells of the line's touched part.
 void CellRow::pool_neighbours() {
   const Index step = request_.step;
   Index c = touched_.begin / step;
   if (std::has_single_bit(static_cast<std::size_t>(step)) &&
       (pools_scores() || request_.pooling == Pooling::Mean)) {
-    // All whole cells at once, by halves. Untouched columns hold nothing that counts.
+    // All whole cells at once, by halving. Untouched columns contribute nothing.
     const Index cells = std::min((touched_.end + step - 1) / step, request_.width / step) - c;
-    const auto halve = pools_scores() ? kernels_.larger_of_pairs : kernels_.sums_of_pairs;
+    const auto halve = pools_scores() ? kernels_.max_of_pairs : kernels_.sum_of_pairs;
     const float* from = line_ + c * step;
     for (Index left = step; left > 1 && cells > 0; left /= 2) {
       float* to = left == 2 ? cells_ + c : own_line_.data() + c * step;

@@ -1,4 +1,4 @@
-// From scores of pairs to cells that each pool some of them.
+// Pooling of scores into cells.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace attnscope::cpu {
 
-// A row of cells in the making: pairs of up to `step` rows come in any order, and a cell pools
-// those of `step` columns. First rows are pooled into a line with a number per column, which is
-// what vectors are good at; then, once, neighbours in the line.
+// A row of cells in progress: pairs of up to `step` rows arrive in any order, and a cell pools
+// those of `step` columns. Rows are first pooled into a line with a number per column, which
+// vectorises; then neighbours in the line are pooled once.
 //
-// The largest of exponentials is the exponential of the largest: where the weights are those of a
-// softmax and Max is asked for, one exponential is taken per cell and none per pair.
+// The maximum of exponentials is the exponential of the maximum: for softmax weights and Max, one
+// exponential is computed per cell and none per pair.
 class CellRow {
  public:
   CellRow(const Prepared& prepared, const TileRequest& request)
@@ -23,9 +23,10 @@ class CellRow {
                  prepared.part.normaliser == Normaliser::SpanSoftmax),
         normalised_(prepared.part.normaliser != Normaliser::None) {}
 
-  // The cells to make, [request.cell_columns()], which pool `rows` rows of pairs.
+  // Output cells, [request.cell_columns()], which pool `rows` rows of pairs.
   void begin(float* cells, Index rows);
-  // Scores of row r of the tile, whose log-sum-exp (or sum of features) is `sum`. Destroys them.
+  // Adds the scores of row r of the tile; `sum`: its log-sum-exp (or sum of features). Destroys
+  // them.
   void add(const Tile& tile, Index r, float* scores, float sum);
   void finish();
 
@@ -41,7 +42,7 @@ class CellRow {
   float* cells_ = nullptr;
   float* line_ = nullptr;  // [request.width]; cells_ itself where the step is 1
   std::vector<float> own_line_;
-  Extent touched_;  // of the line; the rest is nothing but pairs without weight
+  Extent touched_;  // of the line; the rest has no weight
   Index rows_ = 0;
 };
 

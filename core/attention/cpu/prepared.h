@@ -1,4 +1,4 @@
-// A part as the CPU kernels see it: sizes, positions and packed matrices, made once per operation.
+// A part prepared for the CPU kernels: sizes, positions and packed matrices, once per operation.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,14 @@ namespace attnscope::cpu {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Rows of queries that are computed together.
+// Rows of queries computed together.
 inline constexpr Index block_rows = Arrangement::block_rows;
-// Consecutive rows of a block whose columns are looked at together, to leave out corners.
+// Consecutive rows of a block that share an extent, to leave out corners.
 inline constexpr Index group_rows = Arrangement::group_rows;
-// Columns of scores that are computed together.
+// Columns of scores computed together.
 inline constexpr Index tile_columns = 128;
 
-// Numbers of an array whose first axis is B * h (or B * h_kv), h, or 1.
+// Accessor for an array whose first axis is B * h (or B * h_kv), h, or 1.
 class PerHead {
  public:
   PerHead() = default;
@@ -41,10 +41,10 @@ class PerHead {
   Index count_ = 1, stride_ = 0, heads_ = 1;
 };
 
-// What a prepared part is for: a pass, one that writes whole maps, tiles of maps, gradients. It
-// says whether rows are arranged, or taken in order as maps are written; and which matrices are
-// packed: keys, unless each block of rows of one pass needs but a few of them (then key_panels.h
-// packs those), or none needs neighbours; values for gradients.
+// Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, gradients. Decides
+// whether rows are arranged or in order, and which matrices are packed: keys, unless each block of
+// one pass needs only a few of them (key_panels.h packs those) or no neighbours; values for
+// gradients.
 enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
@@ -81,7 +81,7 @@ struct Prepared {
   const float* v(Index pair) const {
     return part.v.value().data() + key_head(pair) * keys * value_size;
   }
-  // Whether scores are products of queries and keys alone, under a softmax.
+  // True if scores are products of queries and keys alone, under a softmax.
   bool plain() const {
     return has_product && part.normaliser == Normaliser::Softmax && !part.relu &&
            part.score_cap == 0 && !part.sinks.defined() && products.empty() && query_rows.empty() &&
@@ -92,7 +92,7 @@ struct Prepared {
     return pos_k.data() + (key_positions_per_head ? head * keys : 0);
   }
 
-  const Part part;  // a copy: the tape outlives the caller's
+  const Part part;  // a copy that outlives the caller's
   const RowKernels& kernels;
   Index batch, heads, kv_heads, pairs;  // pairs = B h
   Index queries, keys, key_size = 0, value_size = 0, additive_size = 0;
@@ -100,11 +100,11 @@ struct Prepared {
   std::vector<std::int32_t> pos_q, pos_k;
   bool key_positions_per_head, consecutive;  // consecutive: positions are arithmetic, step 1
 
-  // Products that overflow float32 are computed in double precision and clamped to its range.
-  // Slow, so that it is only switched on when the forward pass has met an infinite score.
+  // Computes products that overflow float32 in double precision and clamps them to its range.
+  // Slow: only enabled once the forward pass has met an infinite score.
   mutable std::atomic<bool> careful = false;
 
-  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, but for maps and tiles
+  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, except for maps and tiles
 
   Packed packed_k, packed_v;     // or undefined, see Purpose
   std::vector<float> key_norms;  // the largest |k_j| of each head of packed_k, where plain()

@@ -30,7 +30,7 @@ void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, c
                       extent.end - extent.begin, size, sum);
     return;
   }
-  const float* from = picked(tile, rows, size);
+  const float* from = selected_rows(tile, rows, size);
   each_band(tile, [&](Extent extent, Index row, Index n) {
     kernels_.multiply(n, size, extent.end - extent.begin, p + row * p_row + extent.begin, p_row, 1,
                       from + extent.begin * size, size, sum + row * size, size, true);
@@ -56,7 +56,7 @@ void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const f
   }
 }
 
-const float* TileProducts::picked(const Tile& tile, const float* rows, Index size) {
+const float* TileProducts::selected_rows(const Tile& tile, const float* rows, Index size) {
   if (tile.contiguous()) return rows + tile.columns[0] * size;
   const auto [copy, done] = gathered_.find(tile, rows, size);
   copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
@@ -67,7 +67,7 @@ const float* TileProducts::picked(const Tile& tile, const float* rows, Index siz
 
 const float* TileProducts::packed_rows(const Tile& tile, const float* rows, Index size) {
   const auto [copy, found] = panels_.find(tile, rows, size);
-  // The last panel may lack some.
+  // The last panel may be incomplete.
   const Index done = found == tile.width ? found : found / panel_width * panel_width;
   copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
   pack_rows(kernels_, rows, size, tile.columns + done, tile.width - done,

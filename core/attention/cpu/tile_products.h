@@ -1,4 +1,4 @@
-// Products of a tile with the rows (keys, values) that belong to its columns.
+// Products of a tile with the rows (keys, values) of its columns.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace attnscope::cpu {
 
-// Cells of p and s outside of the tile's extents are left out, but see spread().
+// Cells of p and s outside the tile's extents are skipped, except by spread().
 //
 // `rows` is a matrix [L_k, size] of which the tile's columns pick rows, in order where the tile is
 // contiguous and gathered otherwise. p and s: [tile.rows, tile.width].
@@ -26,11 +26,11 @@ class TileProducts {
   // rows += p^T a.  a: [tile.rows, size]. p must be 0 outside of the extents: fill_outside().
   void spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
               float* rows);
-  // The picked rows themselves: a pointer into `rows` or to a copy, valid until the next call.
-  const float* picked(const Tile& tile, const float* rows, Index size);
+  // The selected rows: a pointer into `rows` or to a copy, valid until the next call.
+  const float* selected_rows(const Tile& tile, const float* rows, Index size);
 
  private:
-  // Copies of picked rows. Blocks that follow each other often pick the same ones, or these first.
+  // Copies of selected rows. Consecutive blocks often select the same ones, or these first.
   struct Copy {
     const float* rows = nullptr;  // the matrix
     Index size = 0;
@@ -39,7 +39,7 @@ class TileProducts {
   };
   class Copies {
    public:
-    // Where copies of the tile's rows belong, and how many of them are there already.
+    // Storage for copies of the tile's rows, and the number of valid ones.
     std::pair<Copy*, Index> find(const Tile& tile, const float* rows, Index size);
 
    private:

@@ -67,8 +67,8 @@ void TileScores::cap(const Tile& tile, float* s, Index s_row) {
   });
 }
 
-// The tile's rows of a matrix [L_q, size], times the scale, so that scores need no pass of their
-// own for it.
+// Rows of a matrix [L_q, size] of the tile, multiplied by the scale, so that scores need no
+// separate pass.
 const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
                                 std::vector<float>& to) {
   const float scale = prepared_.part.scale;
@@ -104,7 +104,7 @@ void TileScores::add_product(const Tile& tile, const float* q, const Packed& pac
 void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
-  if (part.q.defined() && tile.first == 0) {  // the same for the block's other tiles
+  if (part.q.defined() && tile.first == 0) {  // shared by the block's other tiles
     scaled_q_ = scaled(tile, p.q(tile.pair, 0), p.key_size, scaled_q_numbers_);
   }
   if (p.has_product) {
@@ -182,7 +182,7 @@ void TileScores::add_table(const Tile& tile, const Prepared::Table& table, float
 void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s,
                                 Index s_row) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
   resize_to(by_bucket_, tile.rows * n);
   rows.packed.multiply(prepared_.kernels, tile.rows, scaled_q_, rows.size,
                        rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
@@ -193,9 +193,9 @@ void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, fl
 
 void TileScores::add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
   resize_to(by_bucket_, tile.width * n);
-  const float* keys = products_.picked(tile, prepared_.k(tile.pair), rows.size);
+  const float* keys = products_.selected_rows(tile, prepared_.k(tile.pair), rows.size);
   rows.packed.multiply(prepared_.kernels, tile.width, keys, rows.size, rows.rows.index(tile.pair),
                        least, n, by_bucket_.data(), n, false);
   const float scale = prepared_.part.scale;
@@ -230,9 +230,9 @@ void TileScores::add_span(const Tile& tile, float* s, Index s_row) {
 
 void TileScores::add_value_rows(const Tile& tile, const float* p, Index p_row, float* sum) {
   for (const Prepared::Rows& rows : prepared_.value_rows) {
-    offsets_.set(prepared_, tile);  // compute() may have gone on to other tiles
+    offsets_.set(prepared_, tile);  // compute() may have moved to other tiles
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-    const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+    const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
     by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
     each_pair(tile, [&](Index r, Index x) {
       by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += p[r * p_row + x];
@@ -249,7 +249,7 @@ void TileScores::value_rows_backward(const Tile& tile, const float* p, Index p_r
   for (std::size_t i = 0; i < prepared_.value_rows.size(); ++i) {
     const Prepared::Rows& rows = prepared_.value_rows[i];
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-    const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+    const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
     by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
     rows.packed.multiply(prepared_.kernels, tile.rows, d_output, rows.size,
                          rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
@@ -267,7 +267,7 @@ void TileScores::value_rows_backward(const Tile& tile, const float* p, Index p_r
   }
 }
 
-// ---- the way back ----
+// ---- backward ----
 
 void TileScores::backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients,
                           Index slice) {
@@ -348,7 +348,7 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
   }
 }
 
-// sum += scale * ds rows, in the tile's queries.  sum: [L_q, size]
+// sum += scale * ds rows, for the tile's queries.  sum: [L_q, size]
 void TileScores::add_scaled_sum(const Tile& tile, const float* ds, Index ds_row, const float* rows,
                                 Index size, float* sum) {
   scaled_numbers_.assign(static_cast<std::size_t>(tile.rows * size), 0.0F);
@@ -401,7 +401,7 @@ void TileScores::logits_backward(const Tile& tile, const float* ds, Index ds_row
   }
 }
 
-// The scores gained log m, and d log m / d z = 1 / (R m) on the ramp, 0 beside it.
+// Scores include log m; d log m / d z = 1 / (R m) on the ramp, else 0.
 void TileScores::span_backward(const Tile& tile, const float* ds, Index ds_row,
                                Gradients& gradients, Index slice) {
   const double ramp = prepared_.part.span_ramp;
@@ -433,7 +433,7 @@ void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& row
   GradientSum& d_rows = gradients.query_rows[0];
   if (!gradients.q.wanted() && !d_rows.wanted()) return;
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
   by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
   each_pair(tile, [&](Index r, Index x) {
     by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += ds[r * ds_row + x];
@@ -447,7 +447,7 @@ void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& row
     prepared_.kernels.scale(by_bucket_.data(), tile.rows * n, prepared_.part.scale);
     const float* from = rows.rows.at(tile.pair) + least * size;
     float* d_q = gradients.q.at(0, tile.pair);
-    for (Index r = 0; r < tile.rows;) {  // rows that follow each other at once
+    for (Index r = 0; r < tile.rows;) {  // consecutive rows at once
       const Index count = tile.queries == nullptr ? tile.rows : 1;
       prepared_.kernels.multiply(count, size, n, by_bucket_.data() + r * n, n, 1, from, size,
                                  d_q + tile.query(r) * size, size, true);
@@ -461,14 +461,14 @@ void TileScores::key_rows_backward(const Tile& tile, const Prepared::Rows& rows,
                                    GradientSum& d_rows) {
   if (!gradients.k.wanted() && !d_rows.wanted()) return;
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count(), size = rows.size;
+  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count(), size = rows.size;
   by_bucket_.assign(static_cast<std::size_t>(tile.width * n), 0.0F);
   each_pair(tile, [&](Index r, Index x) {
     by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)] +=
         prepared_.part.scale * ds[r * ds_row + x];
   });
   if (d_rows.wanted()) {
-    const float* keys = products_.picked(tile, prepared_.k(tile.pair), size);
+    const float* keys = products_.selected_rows(tile, prepared_.k(tile.pair), size);
     prepared_.kernels.multiply(n, size, tile.width, by_bucket_.data(), 1, n, keys, size,
                                d_rows.at(slice, tile.pair) + least * size, size, true);
   }

@@ -1,4 +1,4 @@
-// The scores of a tile from the ingredients of a part, and the way back.
+// Scores of a tile from the ingredients of a part, and their gradients.
 #pragma once
 
 #include <vector>
@@ -13,25 +13,25 @@ namespace attnscope::cpu {
 // m_z(o) = clamp((R + z - o) / R, 0, 1) of a pair (Sukhbaatar et al., 2019, arXiv:1905.07799).
 float span_weight(const Prepared& prepared, Index pair, Index query, Index key);
 
-// Works on one tile at a time; a thread has one of its own.
+// Processes one tile at a time; one instance per thread.
 class TileScores {
  public:
   explicit TileScores(const Prepared& prepared)
       : prepared_(prepared), products_(prepared.kernels) {}
 
-  // Whose tiles come next.
+  // Selects the pair of the next tiles.
   void set_columns(RowColumns& columns) { columns_ = &columns; }
 
-  // s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width], cells
-  // outside of the extents undefined.
+  // Computes s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width],
+  // cells outside the extents undefined.
   // A span-weighted softmax is a softmax whose scores gain log m_z(o): add_span() adds it, and
-  // hides the pairs that the span does not reach.
+  // hides pairs beyond the span.
   void compute(const Tile& tile, float* s, Index s_row, float hidden);
   void add_span(const Tile& tile, float* s, Index s_row);
   void hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden);
 
   // Adds the gradients of all score ingredients, given those of the scores, which are destroyed.
-  // compute() came last for this tile. ds is 0 where a pair is not allowed, also outside of the
+  // The last compute() must be of this tile. ds is 0 where a pair is not allowed, also outside the
   // extents.
   void backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients, Index slice);
 

@@ -1,5 +1,5 @@
-// Any rectangle of a map on the CPU: scores tile by tile, as in the forward pass, and at once into
-// cells. What the pattern forbids is neither computed nor looked at.
+// Rectangles of a map on the CPU: scores tile by tile, as in the forward pass, pooled into cells at
+// once. Pairs that the pattern excludes are skipped.
 #include "core/attention/tiles.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace attnscope {
 
 namespace {
 
-// Rows of cells of one request; a thread has one of its own.
+// Rows of cells of one request; one instance per thread.
 class TileRows {
  public:
-  // `most`: rows of cells that are computed together.
+  // `most`: maximum rows of cells computed together.
   TileRows(const cpu::Prepared& prepared, const float* sums, const TileRequest& request, Index most)
       : prepared_(prepared),
         sums_(sums),
@@ -31,7 +31,7 @@ class TileRows {
     scores_.set_columns(columns_);
   }
 
-  // Rows [first, last) of cells, at most `most`.
+  // Computes rows [first, last) of cells, at most `most`.
   void compute(Index first, Index last, Tensor& cells, const Stop& stop) {
     const Index end = std::min(last * request_.step, request_.height);
     first_ = first;
@@ -47,7 +47,7 @@ class TileRows {
  private:
   cpu::CellRow& cell_row(Index n) { return cells_[static_cast<std::size_t>(n - first_)]; }
 
-  // `count` rows of pairs, counted from the request's first.
+  // Adds `count` rows of pairs, counted from the request's first.
   void add_rows(Index from, Index count, const Stop& stop) {
     for (Index done = 0; done < count && !stop.requested();) {
       const Index row = request_.row + from + done;
@@ -116,7 +116,7 @@ class CpuTiles : public AttentionTiles {
   const cpu::Prepared& prepared() const {
     std::call_once(once_, [this] {
       prepared_ = std::make_unique<const cpu::Prepared>(part_, cpu::Purpose::Tiles);
-      // Scores beyond float32 show in the sums.
+      // Scores beyond float32 make the sums infinite.
       prepared_->careful = std::any_of(log_sum_exp_.begin(), log_sum_exp_.end(), [](float sum) {
         return std::abs(sum) > 1e30F && !std::isinf(sum);
       });

@@ -7,14 +7,14 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr Index most_in_cache = Index{1} << 20;  // numbers
-// Pieces of rows end at whole cache lines.
+constexpr Index max_in_cache = Index{1} << 20;  // numbers
+// Pieces of rows end at cache lines.
 constexpr Index line = 16;
 
 }  // namespace
 
 ScaleTo scale_into(const RowKernels& kernels, Index size) {
-  return size > most_in_cache ? kernels.scale_to_memory : kernels.scale_to;
+  return size > max_in_cache ? kernels.scale_to_memory : kernels.scale_to;
 }
 
 WeightWriter::WeightWriter(const RowKernels& kernels, Tensor& attention)
@@ -40,7 +40,7 @@ void WeightWriter::advance() {
 
 void WeightWriter::finish() {
   write(block_.rows * keys_);
-  // Stores past the caches come in any order, until a fence.
+  // Non-temporal stores are unordered until a fence.
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -1,5 +1,5 @@
-// Writes the weights of finished rows into the attention that is asked for, bit by bit while the
-// next rows are computed. All at once, the processor would wait for the memory.
+// Writes weights of finished rows into the requested attention, in steps while the next rows are
+// computed. Written at once, the processor would wait for the memory.
 #pragma once
 
 #include <array>
@@ -8,31 +8,31 @@
 
 namespace attnscope::cpu {
 
-// What scales numbers into a result of `size`: past the caches, where those would not hold it until
-// somebody reads it. Other threads may read after a fence.
+// Kernel that scales numbers into a result of `size`, bypassing caches too small to hold it. Other
+// threads may read after a fence.
 using ScaleTo = void (*)(float* to, const float* x, std::ptrdiff_t n, float factor);
 ScaleTo scale_into(const RowKernels& kernels, Index size);
 
-// Weights of rows whose keys are one run each, before they are divided by their sums.
+// Weights of rows with one run of keys each, before division by their sums.
 struct WeightBlock {
   Index first_row = 0, rows = 0;  // among the B h L_q rows of the attention
   Tensor p;                       // [rows, p_row]; its column 0 belongs to key first_key
   Index p_row = 0, first_key = 0;
   std::array<std::int32_t, block_rows> first{}, last{};  // keys [first, last) of each row
-  std::array<float, block_rows> factor{};                // what the row's weights are times
+  std::array<float, block_rows> factor{};                // of the row's weights
 };
 
 class WeightWriter {
  public:
-  // attention: [B h, L_q, L_k]; undefined where none is asked for
+  // attention: [B h, L_q, L_k]; undefined if not requested
   WeightWriter(const RowKernels& kernels, Tensor& attention);
 
-  // Takes the block, and gives back one to be used for the next. `steps`: calls of advance() that
-  // come before the next take().
+  // Takes the block and returns a free one for the next. `steps`: number of advance() calls before
+  // the next take().
   void take(WeightBlock& block);
   void plan(Index steps);
   void advance();
-  // Writes what is left; then other threads may read.
+  // Writes the rest; then other threads may read.
   void finish();
 
  private:
@@ -43,7 +43,7 @@ class WeightWriter {
   const Index keys_;
   ScaleTo scale_to_;
   WeightBlock block_;
-  Index row_ = 0, column_ = 0;  // what comes next
+  Index row_ = 0, column_ = 0;  // next position
   Index per_step_ = 0;          // numbers
 };
 

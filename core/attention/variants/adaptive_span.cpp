@@ -1,4 +1,4 @@
-// adaptive_span: every head learns how far it looks back. Sukhbaatar et al., 2019.
+// adaptive_span: every head learns its attention span. Sukhbaatar et al., 2019.
 #include <algorithm>
 #include <cmath>
 
@@ -16,15 +16,15 @@ bool is_dynamic(const Values& values) {
   return values.flag("dynamic");
 }
 
-// z: [h], or [B h, L] where it follows from the input.
+// Spans z: [h], or [B h, L] if they depend on the input.
 Var spans(const OperationInput& input) {
   if (!is_dynamic(input.variant.values)) return weight(input.weights, "span.z");
-  if (!input.x.defined()) throw InputError("x: missing, dynamic spans are computed from it");
+  if (!input.x.defined()) throw InputError("x: missing, required by dynamic spans");
   const auto most = static_cast<float>(input.variant.values.integer("span"));
   return scale(sigmoid(head_logits(input, "span.v", "span.b")), most);
 }
 
-// The greatest distance x <= S with x < R + z, or -1.
+// Largest distance x <= S with x < R + z, or -1.
 Index reach(double z, double ramp, Index most) {
   return static_cast<Index>(std::ceil(std::clamp(ramp + z, 0.0, static_cast<double>(most) + 1)) -
                             1);
@@ -69,57 +69,54 @@ Variant adaptive_span_variant() {
   v.group = "Adaptive span and memory";
   v.equation = "aᵢⱼ ∝ m_z(i − j)·exp(sᵢⱼ),   m_z(x) = clamp((R + z − x)/R, 0, 1),   0 ≤ i − j ≤ S";
   v.summary =
-      "Every head has a span z of its own, learned with everything else: keys nearer than z count "
-      "in "
-      "full, those on a ramp of R behind it fade out, and farther ones are not even computed. Most "
-      "heads turn out to need a few tokens, and a few heads thousands. The dynamic form lets each "
-      "token choose its span.";
+      "Every head learns its span z together with all other weights: keys nearer than z count in "
+      "full, those on a ramp of length R fade out, and farther ones are not computed. Most heads "
+      "turn out to need a few tokens, and a few heads thousands. The dynamic form predicts the "
+      "span of each token.";
   v.source = "Sukhbaatar et al., 2019, Adaptive attention span, arXiv:1905.07799";
-  v.cost = "O(L·(z + R)·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("span", std::min<Index>(256, length));
-                values.set("ramp", 32.0);
-              }};
-  v.incremental = true;
-  v.causal_by_definition = true;
+  v.complexity = "O(L·(z + R)·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("span", std::min<Index>(256, length));
+                     values.set("ramp", 32.0);
+                   }};
+  v.causality.incremental = always;
+  v.causality.by_definition = true;
   v.parameters = {
       {.key = "span",
        .symbol = "S",
        .label = "Largest span",
-       .help = "How far back any head may look.",
+       .help = "Maximum distance that any head attends to.",
        .required = true,
        .initial = Index{32},
-       .telling = [](Index length) -> Value { return 2 * share_of(length, 4); },
-       .slider_most = 256},
+       .illustrative_default = [](Index length) -> Value { return 2 * share_of(length, 4); },
+       .slider = {.max = 256}},
       {.key = "ramp",
        .symbol = "R",
        .label = "Ramp",
-       .help = "Over how many positions the weight fades to zero.",
+       .help = "Number of positions over which the weight fades to zero.",
        .kind = Parameter::Kind::Real,
        .required = true,
        .initial = 8.0,
-       .telling = [](Index length) -> Value { return static_cast<double>(share_of(length, 8)); },
-       .least = 0,
-       .most = Parameter::kMostReal,
-       .least_excluded = true,
-       .slider_least = 1,
-       .slider_most = 64},
+       .illustrative_default = [](Index length) -> Value {
+         return static_cast<double>(share_of(length, 8));
+       },
+       .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+       .slider = {.min = 1, .max = 64}},
       {.key = "dynamic",
        .symbol = "",
        .label = "Dynamic",
-       .help = "Whether each token chooses its spans, by what it says.",
+       .help = "Predict the spans of each token from its content.",
        .kind = Parameter::Kind::Flag,
        .initial = false},
       {.key = "span_penalty",
        .symbol = "λ",
        .label = "Span penalty",
-       .help = "What a token of span costs in training, added to the loss.",
+       .help = "Training loss per token of span.",
        .kind = Parameter::Kind::Real,
-       .of_training = true,
+       .scope = {.training = true},
        .initial = 0.0,
-       .least = 0,
-       .most = Parameter::kMostReal,
-       .slider_most = 0.1}};
+       .limits = {.min = 0, .max = Parameter::kMaxReal},
+       .slider = {.max = 0.1}}};
   v.weights = {{.name = "span.z",
                 .help = "The span of each head.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
@@ -127,8 +124,8 @@ Variant adaptive_span_variant() {
                     [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
                       return Tensor::full(shape, static_cast<float>(values.integer("span")) / 2);
                     },
-                // From near to far, head by head.
-                .shown =
+                // Increasing by head.
+                .illustrative =
                     [](const Shape& shape, const Situation&, const Values& values) {
                       const auto span = static_cast<float>(values.integer("span"));
                       Tensor z(shape);  // [h]
@@ -138,25 +135,26 @@ Variant adaptive_span_variant() {
                       }
                       return z;
                     },
-                .most =
-                    [](const Values& values) {
-                      return static_cast<double>(values.integer("span"));
-                    },
+                .training = {.max =
+                                 [](const Values& values) {
+                                   return static_cast<double>(values.integer("span"));
+                                 }},
                 .used = [](const Values& values) { return !is_dynamic(values); }},
                {.name = "span.v",
-                .help = "Dynamic spans: what of the input makes a head look far.",
+                .help = "Dynamic spans: weights that predict the span from the input.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.heads, n.model};
                 },
                 .initial = initial_normal(0.02),
                 .used = is_dynamic},
                {.name = "span.b",
-                .help = "Dynamic spans: added before the sigmoid.",
+                .help = "Dynamic spans: bias before the sigmoid.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
                 .initial = initial_zeros(),
                 .used = is_dynamic}};
-  v.needs = [](const Values& values) { return Needs{.input = is_dynamic(values)}; };
-  v.settle = [](Values& values, const std::function<bool(const std::string&)>& holds) {
+  v.inputs.needs = [](const Values& values) { return Needs{.input = is_dynamic(values)}; };
+  v.defaults.from_weights = [](Values& values,
+                               const std::function<bool(const std::string&)>& holds) {
     const bool fixed = holds("span.z"), dynamic = holds("span.v");
     if (fixed != dynamic) values.set("dynamic", dynamic);
   };

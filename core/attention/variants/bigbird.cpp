@@ -45,7 +45,7 @@ Parameter blocks_parameter(const char* key, const char* symbol, const char* labe
           .help = help,
           .required = true,
           .initial = initial,
-          .slider_most = 8};
+          .slider = {.max = 8}};
 }
 
 std::string random_objection(const Lists& lists, Index blocks) {
@@ -93,11 +93,11 @@ Pattern bigbird_pattern(const PatternInput& in) {
           drawn_head = head;
           const auto row = static_cast<std::uint64_t>(own);
           const std::uint64_t of_head =
-              by_head ? mixed_seed(seed, 1 + static_cast<std::uint64_t>(in.first_head + head))
+              by_head ? derived_seed(seed, 1 + static_cast<std::uint64_t>(in.first_head + head))
                       : seed;
           drawn = given ? (*given)[static_cast<std::size_t>(own)]
                         : draw_blocks(last, begin, end, sees_all ? last : global, random_blocks,
-                                      mixed_seed(of_head, row));
+                                      derived_seed(of_head, row));
         }
         for (const Index b : drawn) rows.add(1, b * block, (b + 1) * block);
       });
@@ -114,49 +114,48 @@ Variant bigbird_variant() {
       "block row I sees block J  ⇔  |I − J| ≤ (w − 1)/2  or  J < g  or  I < g  or  J ∈ random(I)";
   v.summary =
       "Blocks of b tokens attend to their neighbours, to a few global blocks and to a few random "
-      "ones. The random links make the graph of who sees whom a small world: any two tokens are a "
-      "few steps apart, at a cost that grows only linearly.";
+      "ones. The random links turn the attention graph into a small world: any two tokens are a "
+      "few steps apart, at linear cost.";
   v.source = "Zaheer et al., 2020, Big Bird, arXiv:2007.14062";
-  v.cost = "O(L·b·(w + g + r)·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("block", std::min<Index>(64, length));
-              }};
-  v.shown_both_ways = true;
+  v.complexity = "O(L·b·(w + g + r)·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("block", std::min<Index>(64, length));
+                   }};
+  v.defaults.bidirectional = true;
   v.parameters = {
       block_parameter(4, 12, 32),
       {.key = "window_blocks",
        .symbol = "w",
        .label = "Window blocks",
-       .help = "How many blocks around its own a block sees; odd.",
+       .help = "Number of blocks in the window around each block; odd.",
        .required = true,
        .initial = Index{3},
-       .least = 1,
-       .slider_least = 1,
-       .slider_most = 9},
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 9}},
       blocks_parameter("global_blocks", "g", "Global blocks",
-                       "How many blocks at the beginning see all and are seen by all.", 1),
+                       "Number of initial blocks that see all and are seen by all.", 1),
       blocks_parameter("random_blocks", "r", "Random blocks",
-                       "How many further blocks a block sees, drawn by chance.", 1),
+                       "Number of randomly drawn blocks that each block sees in addition.", 1),
       seed_parameter(),
       {.key = "last_blocks",
        .symbol = "",
        .label = "Last blocks",
-       .help = "How many blocks at the end see all and are seen by all, too.",
+       .help = "Number of final blocks that see all and are seen by all, too.",
        .initial = Index{0},
-       .slider_most = 8},
+       .slider = {.max = 8}},
       {.key = "by_head",
        .symbol = "",
        .label = "By head",
-       .help = "Whether each head draws random blocks of its own.",
+       .help = "Draw different random blocks for each head.",
        .kind = Parameter::Kind::Flag,
        .initial = false},
       {.key = "random",
        .symbol = "",
        .label = "Given blocks",
-       .help = "The random blocks of each block row, in place of drawn ones.",
+       .help = "Random blocks of each block row, instead of drawn ones.",
        .kind = Parameter::Kind::IntegerLists,
        .optional = true,
-       .left_out = "drawn",
+       .unset_label = "drawn",
        .initial = Lists{}}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     if (values.integer("window_blocks") % 2 == 0) {
@@ -166,11 +165,11 @@ Variant bigbird_variant() {
     return random_objection(values.get<Lists>("random"),
                             block_count(at.keys, values.integer("block")));
   };
-  v.memory = [](const MemoryInput& in) {
+  v.cost.bytes = [](const MemoryInput& in) {
     const auto rows =
         static_cast<double>(in.values.flag("by_head") ? in.heads * in.queries : in.queries);
     const Index blocks = block_count(in.keys, std::max<Index>(1, in.values.integer("block")));
-    // Neighbouring blocks are one run.
+    // Adjacent blocks form one run.
     const Index apart = std::min(in.values.integer("random_blocks"), (blocks + 1) / 2);
     return rows * static_cast<double>(apart) * kBytesOfRun;
   };

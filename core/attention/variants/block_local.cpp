@@ -1,4 +1,4 @@
-// block_local: the sequence cut into blocks that see only themselves. Qiu et al., 2019.
+// block_local: attention within blocks of the sequence. Qiu et al., 2019.
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
@@ -32,8 +32,8 @@ Parameter neighbours_parameter(const char* key, const char* label, const char* h
           .label = label,
           .help = help,
           .initial = Index{0},
-          .most = 1 << 20,
-          .slider_most = 4};
+          .limits = {.max = 1 << 20},
+          .slider = {.max = 4}};
 }
 
 }  // namespace
@@ -45,38 +45,36 @@ Variant block_local_variant() {
   v.group = "Fixed patterns";
   v.equation = "Sᵢ = { j : ⌊i/b⌋ = ⌊j/b⌋ }";
   v.summary =
-      "The sequence is cut into blocks of b tokens, and every token attends to the whole of its "
-      "own "
-      "block and to nothing else. It is the cheapest pattern for a machine, since the blocks are "
-      "small dense matrices, but nothing crosses a border between blocks; the Reformer lets blocks "
-      "see their neighbours, too.";
+      "The sequence is cut into blocks of b tokens, and every token attends to its own block only. "
+      "It is the cheapest pattern for hardware, since the blocks are small dense matrices, but "
+      "no information crosses a block border; the Reformer also lets blocks see their neighbours.";
   v.source =
       "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972; with neighbours: Kitaev "
       "et al., 2020, arXiv:2001.04451";
-  v.cost = "O(L·b·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("block", std::min<Index>(128, length));
-              }};
-  v.incremental = true;
+  v.complexity = "O(L·b·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("block", std::min<Index>(128, length));
+                   }};
+  v.causality.incremental = always;
   v.parameters = {
       block_parameter(8, 4, 64),
       neighbours_parameter("before", "Blocks before",
-                           "How many blocks before its own a token sees as well."),
+                           "Number of preceding blocks that a token sees as well."),
       neighbours_parameter("after", "Blocks after",
-                           "How many blocks after its own a token sees as well."),
+                           "Number of following blocks that a token sees as well."),
       {.key = "circular",
        .symbol = "",
        .label = "Circular",
-       .help = "Whether the last block stands before the first, as in the Reformer's code.",
+       .help = "The last block precedes the first, as in the Reformer's code.",
        .kind = Parameter::Kind::Flag,
        .initial = false},
       {.key = "fill",
        .symbol = "",
-       .label = "Filled up to",
-       .help = "Blocks are counted as if the text were filled up to a multiple of so many "
-               "tokens; 0: as it is.",
+       .label = "Padding multiple",
+       .help = "Count blocks as if the text were padded to a multiple of this number of tokens; "
+               "0: no padding.",
        .initial = Index{0},
-       .slider_most = 64}};
+       .slider = {.max = 64}}};
   v.pattern = block_pattern;
   return v;
 }

@@ -41,29 +41,26 @@ Variant blockwise_variant() {
   v.equation = "Sᵢ = { j : block(j) = π_a(block(i)) },   block(i) = ⌊i / ⌈L/n⌉⌋";
   v.summary =
       "The sequence is cut into n blocks, and each head has a permutation π of them: the queries "
-      "of "
-      "block B attend to the keys of block π(B) alone. One head keeps the identity, others shift, "
-      "so "
-      "that together they cover short and long distances at an n-th of the cost.";
+      "of block B attend only to the keys of block π(B). One head keeps the identity, others "
+      "shift, so that together they cover short and long distances at 1/n of the cost.";
   v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
-  v.cost = "O(L²/n·d)";
+  v.complexity = "O(L²/n·d)";
   v.parameters = {{.key = "blocks",
                    .symbol = "n",
                    .label = "Blocks",
-                   .help = "Into how many blocks the sequence is cut.",
+                   .help = "Number of blocks of the sequence.",
                    .required = true,
                    .initial = Index{4},
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 16},
+                   .limits = {.min = 1},
+                   .slider = {.min = 1, .max = 16}},
                   {.key = "permutations",
                    .symbol = "π",
                    .label = "Permutations",
-                   .help = "For each head the key block of each query block; without it head a "
+                   .help = "Key block of each query block, for each head; by default head a "
                            "shifts by a.",
                    .kind = Parameter::Kind::IntegerLists,
                    .optional = true,
-                   .left_out = "shifts",
+                   .unset_label = "shifts",
                    .initial = Lists{}}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     if (!values.has("permutations")) return {};

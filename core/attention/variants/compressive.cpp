@@ -1,4 +1,4 @@
-// compressive: memories that grow old are compressed instead of forgotten. Rae et al., 2019.
+// compressive: compresses old memories instead of dropping them. Rae et al., 2019.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -19,7 +19,7 @@ bool has_function(const Values& values, const char* function) {
   return values.choice("function") == function;
 }
 
-// The old memories in fewer rows, and where each head's rows stand (h * rows positions).
+// Compressed old memories and the positions of each head's rows (h * rows).
 struct Compressed {
   Var keys, values;  // [B h_kv, n, ...]
   std::vector<std::int32_t> positions;
@@ -73,7 +73,9 @@ Compressed compressed(const OperationInput& input, const Var& keys, const Var& v
   const Index rows = keys.dim(1);
   if (rows == 0) return {keys, values, {}};
   if (has_function(parameters, "dilated")) {
-    throw InputError("function: dilated is of a model's rows; these are keys and values");
+    throw InputError(
+        "function: expected a function of keys and values, found dilated, which needs "
+        "a model's rows");
   }
   const Index rate = parameters.integer("rate"), size = std::min(rate, rows);
   const Index count = window_count(rows, size);
@@ -117,14 +119,14 @@ std::vector<std::int32_t> column_positions(const Compressed& old, Index heads, I
   return all;
 }
 
-// What a model compressed earlier, by its rows: see recall().
+// Rows that a model compressed earlier: see recall().
 std::optional<Compressed> compressed_before(const OperationInput& input) {
   const Var* keys = find_weight(input.weights, "compressed.k");
   if (!keys) return std::nullopt;
   Compressed result{*keys, weight(input.weights, "compressed.v"), {}};
   const Tensor& positions = weight(input.weights, "compressed.position").value();  // [B, n]
   const Index count = positions.dim(1);
-  for (Index head = 0; head < input.heads; ++head) {  // those of the batch are alike
+  for (Index head = 0; head < input.heads; ++head) {  // all items of the batch are alike
     for (Index n = 0; n < count; ++n) {
       result.positions.push_back(static_cast<std::int32_t>(positions[n]));
     }
@@ -164,7 +166,7 @@ WeightInfo convolution_weight(const char* name, const char* help) {
               [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
                 return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
               },
-          .of_operation = true,
+          .scope = WeightScope::Operation,
           .used = is_convolution};
 }
 
@@ -178,44 +180,41 @@ Variant compressive_variant() {
   v.equation = "keys = [compressed ∘ memory ∘ segment],   every c old memories become one";
   v.summary =
       "When the memory of earlier segments is full, its oldest rows are not dropped but "
-      "compressed: "
-      "every c of them become one, by their mean, their greatest numbers, a learned convolution, "
-      "or "
-      "by keeping the most used. So the past fades instead of ending at an edge.";
+      "compressed: every c of them become one, by their mean, their maximum, a learned "
+      "convolution, or by keeping the most used. The past fades instead of ending at an edge.";
   v.source = "Rae et al., 2019, Compressive Transformers, arXiv:1911.05507";
-  v.cost = "O(L·(M_old/c + M + L)·d)";
-  v.incremental = true;
-  v.causal_by_definition = true;
-  v.relative_only = true;
+  v.complexity = "O(L·(M_old/c + M + L)·d)";
+  v.causality.incremental = always;
+  v.causality.by_definition = true;
+  v.encodings.relative_only = true;
   v.parameters = {
       {.key = "rate",
        .symbol = "c",
        .label = "Rate",
-       .help = "How many old memories become one.",
+       .help = "Number of old memories that become one.",
        .required = true,
        .initial = Index{3},
-       .least = 1,
-       .slider_least = 1,
-       .slider_most = 16},
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 16}},
       {.key = "function",
        .symbol = "f_c",
        .label = "Compression",
-       .help = "How a window of old memories becomes one row.",
+       .help = "Function that reduces a window of old memories to one row.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("mean"),
-       .choices = {"mean", "max", "convolution", "most_used", "dilated"},
-       .choices_of_models = {"dilated"},
-       .choice_labels = {"mean", "greatest", "convolution", "most used", "dilated convolution"}},
+       .choices = {{"mean", "mean"},
+                   {"max", "maximum"},
+                   {"convolution", "convolution"},
+                   {"most_used", "most used"},
+                   {"dilated", "dilated convolution", true}}},
       segments_parameter("memory", "M", "Memory",
-                         "How many rows of earlier segments are kept as they are."),
-      segments_parameter("compressed", "C", "Compressed memory",
-                         "How many compressed rows are kept."),
-      loss_weight_parameter("auto_encoding", "Weight of what cannot be restored",
-                            "Of the loss by which compressed rows are to restore the "
-                            "old ones."),
-      loss_weight_parameter("attention_reconstruction", "Weight of what attention misses",
-                            "Of the loss by which attention to compressed rows is to "
-                            "give what attention to the old ones gave.")};
+                         "Number of rows of earlier segments kept uncompressed."),
+      segments_parameter("compressed", "C", "Compressed memory", "Number of compressed rows kept."),
+      loss_weight_parameter("auto_encoding", "Reconstruction loss",
+                            "Weight of the loss of restoring old rows from compressed ones."),
+      loss_weight_parameter("attention_reconstruction", "Attention reconstruction loss",
+                            "Weight of the loss of attention to compressed rows, compared with "
+                            "attention to the old ones.")};
   v.weights = {
       memory_weight("mem.k", "Keys of the memory.", &Dimensions::memory, &Dimensions::key),
       memory_weight("mem.v", "Values of the memory.", &Dimensions::memory, &Dimensions::value),
@@ -227,24 +226,23 @@ Variant compressive_variant() {
       convolution_weight("comp.value", "Weights of a window's values."),
       kernel_weight("comp.kernel", "Turns a window of old rows into one.", is_convolution),
       {.name = "comp.bias",
-       .help = "Added to what the kernel gives.",
+       .help = "Bias of the kernel.",
        .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
        .initial = initial_zeros(),
-       .of_model = true,
+       .scope = WeightScope::Model,
        .used = is_convolution},
       kernel_weight("comp.back", "Restores a window from its compressed row.",
                     [](const Values& values) { return values.real("auto_encoding") > 0; }),
       {.name = "comp.usage",
-       .help = "How much attention each old memory got.",
+       .help = "Attention that each old memory received.",
        .shape = [](const Dimensions& n, const Values&) -> Shape {
          return {n.batch * n.kv_heads, n.old_memory};
        },
-       .optional = true,
-       .constant = true,
-       .state = true,
+       .file = {.optional = true, .state = true},
+       .training = {.constant = true},
        .used = [](const Values& values) { return has_function(values, "most_used"); }}};
-  v.remember = remember_compressing;
-  v.remembers_attention = [](const Values& values) { return has_function(values, "most_used"); };
+  v.memory.remember = remember_compressing;
+  v.memory.needs_attention = [](const Values& values) { return has_function(values, "most_used"); };
   v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
                   const Stop& stop) {
     if (!has_function(input.variant.values, "most_used")) {

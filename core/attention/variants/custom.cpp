@@ -1,4 +1,4 @@
-// custom: a mask that somebody painted or loaded.
+// custom: a painted or loaded mask.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace attnscope {
 
 namespace {
 
-// Keys at distances 0, 1, 2, 4, 8 ..., on both sides: from anywhere to anywhere in few steps.
+// Distances 0, 1, 2, 4, 8 ..., on both sides: any token is a few steps from any other.
 Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   Tensor mask = Tensor::zeros(shape);  // [.., L, L]
   const Index columns = shape.back(), rows = shape[shape.size() - 2];
@@ -25,7 +25,7 @@ Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   return mask;
 }
 
-// The mask of so many tokens at any length: cut, or gone on with tokens that see themselves alone.
+// The painted mask at any length: cut, or extended by tokens that see only themselves.
 Pattern painted_rows(const PatternInput& in, const MaskRows& painted) {
   const auto count = static_cast<Index>(painted.size());
   return build_rows(in, 1, {"painted", "not painted: itself"},
@@ -51,38 +51,36 @@ Variant custom_variant() {
   v.group = "Fixed patterns";
   v.equation = "Sᵢ = { j : mask[i, j] ≠ 0 }";
   v.summary =
-      "Any pattern at all: a matrix of zeros and ones, painted by hand or loaded, says who may see "
-      "whom, for all heads alike or for each by itself. A query whose row is empty sees nothing "
-      "and "
-      "gives zeros.";
+      "Any pattern: a matrix of zeros and ones, painted by hand or loaded, marks the keys that "
+      "each query may see, for all heads or for each head. A query with an empty row sees nothing "
+      "and returns zeros.";
   v.source = "Vaswani et al., 2017, arXiv:1706.03762, masked attention";
-  v.cost = "O(pairs·d)";
-  v.incremental = true;
-  v.cross = true;
+  v.complexity = "O(pairs·d)";
+  v.causality.incremental = always;
+  v.inputs.cross = true;
   v.parameters = {{.key = "rows",
                    .symbol = "",
                    .label = "Painted rows",
-                   .help = "Of each query where runs of keys that it may see begin and end: 0, 2, "
-                           "5, 6 allows keys 0, 1 and 5. A shorter text takes the first rows and "
-                           "keys, in a longer one further tokens see themselves alone.",
+                   .help = "For each query, begin and end of runs of visible keys: 0, 2, 5, 6 "
+                           "allows keys 0, 1 and 5. A shorter text uses the first rows and keys; "
+                           "additional tokens of a longer one see only themselves.",
                    .kind = Parameter::Kind::IntegerLists,
                    .optional = true,
-                   .left_out = "not painted",
+                   .unset_label = "not painted",
                    .initial = MaskRows{{0, 1}, {0, 2}, {0, 3}}}};
   v.objection = [](const Values& values, const Situation&) -> std::string {
     const std::string wrong = has_rows(values) ? objection(values.get<MaskRows>("rows")) : "";
     return wrong.empty() ? wrong : "rows: " + wrong;
   };
   v.weights = {{.name = "pattern.mask",
-                .help = "Which key each query may see: 1 where it may.",
+                .help = "1 for each key that a query may see.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.query_length(), n.key_length()};
                 },
                 .initial = initial_ones(),
-                .shown = powers_of_two,
-                .constant = true,
-                .bytes = true,
-                .per_head = true,
+                .illustrative = powers_of_two,
+                .file = {.bytes = true, .per_head = true},
+                .training = {.constant = true},
                 .used = [](const Values& values) { return !has_rows(values); }}};
   v.pattern = [](const PatternInput& in) {
     if (has_rows(in.values)) return painted_rows(in, in.values.get<MaskRows>("rows"));

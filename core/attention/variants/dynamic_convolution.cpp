@@ -1,4 +1,4 @@
-// dynamic_convolution: a convolution whose kernel each token predicts. Wu et al., 2019.
+// dynamic_convolution: each token predicts a convolution kernel. Wu et al., 2019.
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
@@ -10,7 +10,7 @@ namespace attnscope {
 
 namespace {
 
-// How far before the query the kernel begins.
+// Offset from the query back to the start of the kernel.
 Index reach_back(Index width, bool causal) {
   return causal ? width - 1 : width / 2;
 }
@@ -38,25 +38,27 @@ Variant dynamic_convolution_variant() {
   v.group = "Low rank and kernels";
   v.equation = "aᵢ = softmax(xᵢ W) over the w keys i − w + 1 … i (causal), or around i";
   v.summary =
-      "Each token predicts, from itself alone, the weights of a short convolution over its "
-      "neighbours, normalised by a softmax. There is no comparison of tokens and nothing far is "
-      "seen, yet it rivals self-attention in translation at linear cost.";
+      "Each token predicts, from its own content, the weights of a short convolution over its "
+      "neighbours, normalised by a softmax. Tokens are never compared and distant ones are out of "
+      "reach, yet it rivals self-attention in translation at linear cost.";
   v.source = "Wu et al., 2019, Pay less attention, arXiv:1901.10430";
-  v.cost = "O(L·w·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index) { values.set("width", Index{31}); }};
-  v.incremental = true;
-  v.needs = [](const Values&) { return Needs{.queries = false, .keys = false, .input = true}; };
-  v.takes_pairs = v.has_terms = never;
-  v.without_pairs = "predicts weights from the query's token alone and scores no pairs";
+  v.complexity = "O(L·w·d)";
+  v.cost.growth = {.power = 1,
+                   .sizes = [](Values& values, Index) { values.set("width", Index{31}); }};
+  v.causality.incremental = always;
+  v.inputs.needs = [](const Values&) {
+    return Needs{.queries = false, .keys = false, .input = true};
+  };
+  v.encodings.accepts_pairs = v.scores.has_terms = never;
+  v.encodings.pairs_refusal = "predicts weights from the query's token alone and scores no pairs";
   v.parameters = {{.key = "width",
                    .symbol = "w",
                    .label = "Width",
-                   .help = "How many keys the kernel covers.",
+                   .help = "Number of keys that the kernel covers.",
                    .required = true,
                    .initial = Index{5},
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 31}};
+                   .limits = {.min = 1},
+                   .slider = {.min = 1, .max = 31}}};
   v.weights = {{.name = "dyn.w",
                 .help = "Predicts the kernels of all heads from the input.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
@@ -69,7 +71,7 @@ Variant dynamic_convolution_variant() {
         in, 1, {"kernel of " + std::to_string(width)},
         [=](PatternBuilder& rows, Index, Index i) { rows.add(0, i - back, i - back + width); });
   };
-  v.weights_from = [](const Values&) { return WeightsFrom::Token; };
+  v.scores.weights_from = [](const Values&) { return WeightsFrom::Token; };
   v.evaluate = evaluate_convolution;
   return v;
 }

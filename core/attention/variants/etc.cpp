@@ -4,7 +4,7 @@
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/base/error.h"
-#include "core/text/text_shape.h"
+#include "core/text/text_structure.h"
 
 namespace attnscope {
 
@@ -15,7 +15,7 @@ std::string etc_objection(const Values& values, const Situation& at) {
   if (at.keys > 0 && global > at.keys) {
     return "global: expected at most the length " + std::to_string(at.keys) + found_text(global);
   }
-  const bool replaced = values.choice("by") == "sentences";  // by what the text says
+  const bool replaced = values.choice("by") == "sentences";  // derived from the text
   if (replaced && global < 1) return "global: expected at least 1 with by=sentences, found 0";
   if (!values.has("segments") || (replaced && at.keys == 0)) return {};
   const auto& segments = values.get<std::vector<Index>>("segments");
@@ -36,8 +36,8 @@ std::string etc_objection(const Values& values, const Situation& at) {
 Pattern etc_pattern(const PatternInput& in) {
   if (in.values.choice("by") == "sentences" && !in.values.has("segments")) {
     throw InputError(
-        "variant.by: the sentences of a text are found where all of it is run at once; generating, "
-        "evaluating and training take it piece by piece; expected list, found sentences");
+        "variant.by: expected list for generation, evaluation and training, which read the text in "
+        "pieces; found sentences, which needs the whole text");
   }
   const Index global = in.values.integer("global"), radius = in.values.integer("radius");
   const Index keys = in.keys;
@@ -71,8 +71,8 @@ Pattern etc_pattern(const PatternInput& in) {
                     });
 }
 
-// Each sentence has a global token of its own; those beyond share the last.
-void segments_of_text(Values& values, const TextShape& shape) {
+// Ties each sentence to its own global token; extra sentences share the last.
+void segments_of_text(Values& values, const TextStructure& shape) {
   if (values.choice("by") != "sentences") return;
   if (!values.has("global")) values.set("global", std::min(shape.sentences(), shape.tokens()));
   const Index global = values.integer("global");
@@ -92,53 +92,53 @@ Variant etc_variant() {
   v.group = "Fixed patterns";
   v.equation = "g2g: all;   g2l, l2g: all, or the token's own segment;   l2l: |i − j| ≤ w";
   v.summary =
-      "The first n_g positions are a global input that summarises the long input behind it. Long "
-      "tokens see their neighbours and the global tokens; with segments, a long token is tied only "
-      "to the global token of its own sentence or paragraph, which builds structure in.";
+      "The first n_g positions are a global input that summarises the long input after it. Long "
+      "tokens see their neighbours and the global tokens; with segments, a long token sees only "
+      "the global token of its own sentence or paragraph, which reflects the structure of the "
+      "text.";
   v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
-  v.cost = "O(n_g·L·d + L·w·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("global", std::min<Index>(16, length));
-                values.set("radius", std::min<Index>(64, length));
-              }};
-  v.incremental = true;
-  v.shown_both_ways = true;
-  v.parameters = {{.key = "global",
-                   .symbol = "n_g",
-                   .label = "Global tokens",
-                   .help = "How many positions at the beginning are the global input.",
-                   .required = true,
-                   .initial = Index{2},
-                   .telling = [](Index length) -> Value { return share_of(length, 8); },
-                   .slider_most = 16},
-                  {.key = "radius",
-                   .symbol = "w",
-                   .label = "Radius",
-                   .help = "How far on either side a long token sees other long tokens.",
-                   .required = true,
-                   .initial = Index{4},
-                   .telling = [](Index length) -> Value { return share_of(length, 8); },
-                   .slider_most = 64},
-                  {.key = "by",
-                   .symbol = "",
-                   .label = "Segments from",
-                   .help = "The list below, or the sentences of the text: each is tied to a global "
-                           "token of its own, those beyond their number to the last.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("list"),
-                   .choices = {"list", "sentences"},
-                   .choices_of_models = {"sentences"},
-                   .choice_labels = {"List", "Sentences"}},
-                  {.key = "segments",
-                   .symbol = "",
-                   .label = "Segments",
-                   .help = "For each long token the global token that it belongs to.",
-                   .kind = Parameter::Kind::Integers,
-                   .optional = true,
-                   .initial = std::vector<Index>{}}};
+  v.complexity = "O(n_g·L·d + L·w·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("global", std::min<Index>(16, length));
+                     values.set("radius", std::min<Index>(64, length));
+                   }};
+  v.causality.incremental = always;
+  v.defaults.bidirectional = true;
+  v.parameters = {
+      {.key = "global",
+       .symbol = "n_g",
+       .label = "Global tokens",
+       .help = "Number of initial positions that form the global input.",
+       .required = true,
+       .initial = Index{2},
+       .illustrative_default = [](Index length) -> Value { return share_of(length, 8); },
+       .slider = {.max = 16}},
+      {.key = "radius",
+       .symbol = "w",
+       .label = "Radius",
+       .help = "Distance up to which a long token sees other long tokens.",
+       .required = true,
+       .initial = Index{4},
+       .illustrative_default = [](Index length) -> Value { return share_of(length, 8); },
+       .slider = {.max = 64}},
+      {.key = "by",
+       .symbol = "",
+       .label = "Segments from",
+       .help = "The list below, or the sentences of the text: each has its own global "
+               "token, extra ones share the last.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("list"),
+       .choices = {{"list", "List"}, {"sentences", "Sentences", true}}},
+      {.key = "segments",
+       .symbol = "",
+       .label = "Segments",
+       .help = "Global token of each long token.",
+       .kind = Parameter::Kind::Integers,
+       .optional = true,
+       .initial = std::vector<Index>{}}};
   v.objection = etc_objection;
   v.pattern = etc_pattern;
-  v.read_text = segments_of_text;
+  v.defaults.from_text = segments_of_text;
   return v;
 }
 

@@ -12,21 +12,22 @@ Variant fixed_variant() {
   v.equation = "A¹ᵢ = { j ≤ i : ⌊j/l⌋ = ⌊i/l⌋ },   A²ᵢ = { j ≤ i : j mod l ≥ l − c }";
   v.summary =
       "The Sparse Transformer for text: one set is the current block of l positions, the other the "
-      "last c positions of every block, which come to summarise their block for all that follow.";
+      "last c positions of every block, which learn to summarise their block for later ones.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
-  v.cost = "O(L·(l + c·L/l)·d)";
-  v.growth = {.power = 1.5,
-              .sizes = [](Values& values, Index length) { values.set("stride", root_of(length)); }};
-  v.incremental = true;
-  v.causal_by_definition = true;
-  v.parameters = {stride_parameter("How many positions one block has."),
+  v.complexity = "O(L·(l + c·L/l)·d)";
+  v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
+                     values.set("stride", root_of(length));
+                   }};
+  v.causality.incremental = always;
+  v.causality.by_definition = true;
+  v.parameters = {stride_parameter("Number of positions in a block."),
                   {.key = "summary",
                    .symbol = "c",
                    .label = "Summary",
-                   .help = "How many positions at the end of each block all later ones see.",
+                   .help = "Number of positions at the end of each block that all later ones see.",
                    .required = true,
                    .initial = Index{1},
-                   .slider_most = 16},
+                   .slider = {.max = 16}},
                   factorised_mode_parameter()};
   v.objection = [](const Values& values, const Situation&) -> std::string {
     const Index stride = values.integer("stride"), summary = values.integer("summary");

@@ -51,47 +51,46 @@ Variant full_variant() {
       "additive: sᵢⱼ = v·tanh(qᵢ W_q + kⱼ W_k)";
   v.summary =
       "Every token compares its query with the key of every token; the softmax turns the scores "
-      "into weights that sum to one, and the output is the weighted mean of the values. Nothing is "
-      "out of reach, and the cost grows with the square of the length. The additive score, older "
-      "than the product, passes query and key through a small network.";
+      "into weights that sum to one, and the output is the weighted mean of the values. Every "
+      "token is reachable, and the cost grows with the square of the length. The additive score, "
+      "older than the product, passes query and key through a small network.";
   v.source =
       "Vaswani et al., 2017, arXiv:1706.03762; additive: Bahdanau, Cho and Bengio, 2014, "
       "arXiv:1409.0473";
-  v.cost = "O(L²·d)";
-  v.incremental = true;
-  v.caps_and_sinks = true;
-  v.cross = true;
+  v.complexity = "O(L²·d)";
+  v.causality.incremental = always;
+  v.scores.caps_and_sinks = true;
+  v.inputs.cross = true;
   v.parameters = {{.key = "score",
                    .symbol = "",
                    .label = "Score",
-                   .help = "How query and key are compared: by product or by a small network.",
+                   .help = "Comparison of query and key: product or small network.",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("dot"),
                    .choices = {"dot", "additive"}},
                   {.key = "scale",
                    .symbol = "",
                    .label = "Scale",
-                   .help = "What products are multiplied by before the softmax: more sharpens the "
-                           "weights, 0 makes them all alike; by default mostly 1/√d_k.",
+                   .help = "Factor of the products before the softmax: larger values sharpen the "
+                           "weights, 0 makes them equal; default mostly 1/√d_k.",
                    .kind = Parameter::Kind::Real,
                    .optional = true,
-                   .left_out = "the usual",
+                   .unset_label = "default",
                    .initial = 1.0,
-                   .least = 0,
-                   .most = 1e6,
-                   .slider_least = 0,
-                   .slider_most = 2}};
+                   .limits = {.min = 0, .max = 1e6},
+                   .slider = {.min = 0, .max = 2}}};
   v.weights = {additive_projection("add.wq", "Projects queries for the additive score."),
                additive_projection("add.wk", "Projects keys for the additive score."),
                {.name = "add.v",
-                .help = "Turns the additive score's hidden numbers into one.",
+                .help = "Projects the hidden units of the additive score to one number.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.heads, n.inner_or(n.key)};
                 },
                 .initial = initial_projection(),
                 .used = is_additive}};
-  v.takes_pairs = v.has_terms = [](const Values& values) { return !is_additive(values); };
-  v.without_pairs = "with the additive score multiplies no queries with keys";
+  v.encodings.accepts_pairs =
+      v.scores.has_terms = [](const Values& values) { return !is_additive(values); };
+  v.encodings.pairs_refusal = "with the additive score has no product of queries and keys";
   v.evaluate = evaluate_full;
   return v;
 }

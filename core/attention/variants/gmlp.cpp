@@ -10,12 +10,12 @@ namespace attnscope {
 
 namespace {
 
-// Psi of all heads alike.  [h, L, L]
+// Psi, repeated for all heads.  [h, L, L]
 Var spatial_weights(const OperationInput& input, Index length) {
   const Var& psi = weight(input.weights, "gmlp.psi");
   if (psi.dim(0) < length) {
     throw InputError("gmlp.psi: expected at least " + std::to_string(length) +
-                     " rows, one for each position, found " + std::to_string(psi.dim(0)));
+                     " rows, the number of positions, found " + std::to_string(psi.dim(0)));
   }
   const Var cut = reshape(slice(slice(psi, 0, 0, length), 1, 0, length), {1, length, length});
   const std::vector<Var> copies(static_cast<std::size_t>(input.heads), cut);
@@ -28,8 +28,8 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, con
   const Var gate = sigmoid(matmul(input.x, weight(input.weights, "gmlp.u1")));  // [B, L, f]
   const Var mixed = matmul(input.x, weight(input.weights, "gmlp.u2"));          // [B, L, f]
   if (gate.dim(2) % input.heads != 0) {
-    throw InputError("gmlp.u1: expected a multiple of the " + std::to_string(input.heads) +
-                     " heads as columns, found " + std::to_string(gate.dim(2)));
+    throw InputError("gmlp.u1: expected a number of columns divisible by the " +
+                     std::to_string(input.heads) + " heads, found " + std::to_string(gate.dim(2)));
   }
   Part part = plain_part(
       input, input.causal ? Pattern::causal(length, length) : Pattern::all(length, length));
@@ -60,15 +60,15 @@ Variant gmlp_variant() {
   v.equation = "out = sigmoid(x U₁) ⊙ (Ψ · x U₂)";
   v.summary =
       "No attention at all: one learned matrix Ψ mixes positions, the same for every text, and a "
-      "gate computed from each token decides how much of the mixture passes. Its weights may be "
-      "negative, so the map is shown with signs.";
+      "gate computed from each token scales the mixture. Its weights may be negative, so the map "
+      "is signed.";
   v.source = "Liu et al., 2021, Pay attention to MLPs, arXiv:2105.08050";
-  v.cost = "O(L²·f)";
-  v.needs = [](const Values&) {
+  v.complexity = "O(L²·f)";
+  v.inputs.needs = [](const Values&) {
     return Needs{.queries = false, .keys = false, .values = false, .input = true};
   };
-  v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.without_pairs = "mixes positions by a learned matrix and scores no pairs";
+  v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
+  v.encodings.pairs_refusal = "mixes positions by a learned matrix and scores no pairs";
   const auto projection = [](const char* name, const char* help) -> WeightInfo {
     return {.name = name,
             .help = help,
@@ -85,8 +85,8 @@ Variant gmlp_variant() {
                   return {n.context, n.context};
                 },
                 .initial = initial_normal(0.1)}};
-  v.weights_from = [](const Values&) { return WeightsFrom::Positions; };
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * gmlp_numbers(in); };
+  v.scores.weights_from = [](const Values&) { return WeightsFrom::Positions; };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * gmlp_numbers(in); };
   v.evaluate = evaluate_gmlp;
   return v;
 }

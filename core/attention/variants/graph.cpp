@@ -13,7 +13,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/stop_scope.h"
-#include "core/text/text_shape.h"
+#include "core/text/text_structure.h"
 
 namespace attnscope {
 
@@ -31,8 +31,7 @@ bool has_adjacency(const Values& values) {
   return is_from(values, "matrix");
 }
 
-// Whom each node is tied to, ascending, at any length: edges to tokens that there are not are left
-// out.
+// Neighbours of each node, ascending, at any length: edges to tokens beyond the text are ignored.
 std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index nodes) {
   std::vector<std::vector<Index>> neighbours(static_cast<std::size_t>(nodes));
   const auto tie = [&](Index i, Index j) { neighbours[static_cast<std::size_t>(i)].push_back(j); };
@@ -40,9 +39,8 @@ std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index node
     for (Index i = 0; i + 1 < nodes; ++i) tie(i, i + 1), tie(i + 1, i);
   } else if (!in.values.has("edges")) {
     throw InputError(
-        "variant.from: the brackets of a text are found where all of it is run at once; "
-        "generating, "
-        "evaluating and training take it piece by piece; expected chain or edges, found brackets");
+        "variant.from: expected chain or edges for generation, evaluation and training, which read "
+        "the text in pieces; found brackets, which needs the whole text");
   } else {
     for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
       if (edge[0] >= nodes || edge[1] >= nodes) continue;
@@ -57,7 +55,7 @@ std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index node
   return neighbours;
 }
 
-// S_i of any choice of edges.
+// S_i for every source of edges.
 Pattern edge_pattern(const PatternInput& in) {
   if (has_adjacency(in.values)) return painted_pattern(in, "graph.adjacency", "edge", true);
   const auto neighbours = neighbours_of(in, in.keys);
@@ -67,11 +65,11 @@ Pattern edge_pattern(const PatternInput& in) {
   });
 }
 
-// A bracket is tied to what stands directly within it and to its counterpart, and what stands side
-// by side at one level is tied to each other.
-Edges bracket_edges(const TextShape& shape) {
+// Edges between a bracket, its direct contents and its counterpart, and between neighbours at one
+// level.
+Edges bracket_edges(const TextStructure& shape) {
   std::set<std::pair<Index, Index>> edges(shape.brackets.begin(), shape.brackets.end());
-  std::map<Index, Index> last;  // at each level: the token before
+  std::map<Index, Index> last;  // previous token at each level
   for (Index i = 0; i < shape.tokens(); ++i) {
     const Index level = shape.enclosing[static_cast<std::size_t>(i)];
     if (level >= 0) edges.emplace(level, i);
@@ -83,7 +81,7 @@ Edges bracket_edges(const TextShape& shape) {
   return result;
 }
 
-void edges_of_text(Values& values, const TextShape& shape) {
+void edges_of_text(Values& values, const TextStructure& shape) {
   if (!is_from(values, "brackets")) return;
   values.set("edges", bracket_edges(shape));
   values.set("one_way", false);
@@ -136,7 +134,7 @@ Var additive_logits(const OperationInput& input) {
   return add(scale(sum, kLeak), scale(relu(sum), 1 - kLeak));
 }
 
-// The degrees of all nodes, also of those before the first query.
+// Degrees of all nodes, including those before the first query.
 std::vector<double> degrees(const OperationInput& input) {
   const Index nodes = key_count(input);
   const Pattern pattern = edge_pattern({.values = input.variant.values,
@@ -152,7 +150,7 @@ std::vector<double> degrees(const OperationInput& input) {
   return result;
 }
 
-// On every edge 1 / D_i, or symmetric 1 / sqrt(D_i D_j).  [h, L, L]
+// 1 / D_i on every edge, or symmetric 1 / sqrt(D_i D_j).  [h, L, L]
 Var degree_weights(const OperationInput& input, const Pattern& pattern) {
   const bool symmetric = input.variant.values.choice("normalise") == "symmetric";
   const std::vector<double> degree = degrees(input);
@@ -188,7 +186,7 @@ OperationResult evaluate_graph(const OperationInput& input, Backend& backend, co
   return run_part(std::move(part), backend, wanted, stop);
 }
 
-// Node 0 is the root, 2i + 1 and 2i + 2 hang below i; edges run both ways.
+// Node 0 is the root, 2i + 1 and 2i + 2 are the children of i; edges are bidirectional.
 Tensor binary_tree(const Shape& shape, const Situation&, const Values&) {
   Tensor edges = Tensor::zeros(shape);  // [L, L]
   for (Index child = 1; child < shape[0]; ++child) {
@@ -211,55 +209,54 @@ Variant graph_variant() {
   v.summary =
       "Tokens are the nodes of a graph and attend only along its edges and to themselves. The "
       "weights come from the product of query and key, from the additive score of graph attention "
-      "networks, or, as in graph convolution, from the number of neighbours alone: equal for all "
-      "of "
-      "them, or smaller for those that have many themselves.";
+      "networks, or, as in graph convolution, from node degrees alone: equal for all neighbours, "
+      "or smaller for those of high degree.";
   v.source =
       "Veličković et al., 2018, Graph attention networks, arXiv:1710.10903; convolution: Kipf and "
       "Welling, 2017, arXiv:1609.02907";
-  v.cost = "O(edges·d)";
-  v.growth = {.power = 1};
-  v.incremental = true;
+  v.complexity = "O(edges·d)";
+  v.cost.growth = {.power = 1};
+  v.causality.incremental = always;
   v.parameters = {
       {.key = "mode",
        .symbol = "",
        .label = "Weights",
-       .help = "By product, by the additive score, or by the number of neighbours.",
+       .help = "From the product, the additive score, or the number of neighbours.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("dot"),
        .choices = {"dot", "additive", "convolution"}},
       {.key = "normalise",
        .symbol = "",
        .label = "Normalise",
-       .help = "Of the convolution: divided by the degree of the row, or by the root of "
-               "both nodes' degrees.",
+       .help = "Normalisation of the convolution: by the degree of the row, or by the root of both "
+               "nodes' degrees.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("row"),
        .choices = {"row", "symmetric"}},
       {.key = "from",
        .symbol = "",
        .label = "Edges",
-       .help = "A matrix as it was given (a binary tree where none was); a chain of neighbours; "
-               "what the brackets and quotation marks of the text enclose; or a list, which the "
-               "view Graph draws.",
+       .help = "A given matrix (by default a binary tree); a chain of neighbours; the nesting of "
+               "brackets and quotation marks in the text; or a list, drawn in the view Graph.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("matrix"),
-       .choices = {"matrix", "chain", "brackets", "edges"},
-       .choices_of_models = {"brackets", "edges"},
-       .choice_labels = {"Matrix", "Chain", "Brackets", "Drawn"}},
+       .choices = {{"matrix", "Matrix"},
+                   {"chain", "Chain"},
+                   {"brackets", "Brackets", true},
+                   {"edges", "Drawn", true}}},
       {.key = "edges",
        .symbol = "",
        .label = "List of edges",
-       .help = "Pairs of tokens, counted from 0: 0, 1; 1, 2. Edges to tokens that the text does "
-               "not have are left out.",
+       .help = "Pairs of tokens, counted from 0: 0, 1; 1, 2. Edges to tokens beyond the text are "
+               "ignored.",
        .kind = Parameter::Kind::IntegerLists,
        .optional = true,
-       .left_out = "none",
+       .unset_label = "none",
        .initial = Edges{{0, 1}, {1, 2}}},
       {.key = "one_way",
        .symbol = "",
-       .label = "One way",
-       .help = "Of a list: only the first token of an edge sees the second.",
+       .label = "Directed",
+       .help = "In a list, only the first token of an edge sees the second.",
        .kind = Parameter::Kind::Flag,
        .initial = false}};
   v.weights = {{.name = "graph.adjacency",
@@ -268,19 +265,22 @@ Variant graph_variant() {
                   return {n.key_length(), n.key_length()};
                 },
                 .initial = initial_ones(),
-                .shown = binary_tree,
-                .constant = true,
-                .bytes = true,
+                .illustrative = binary_tree,
+                .file = {.bytes = true},
+                .training = {.constant = true},
                 .used = has_adjacency},
-               attention_vector("graph.src", "Scores the node that looks."),
-               attention_vector("graph.dst", "Scores the node that is looked at.")};
-  v.takes_pairs = v.has_terms = [](const Values& values) { return has_graph_mode(values, "dot"); };
-  v.without_pairs = "with these weights multiplies no queries with keys";
-  v.has_scores = [](const Values& values) { return !has_graph_mode(values, "convolution"); };
+               attention_vector("graph.src", "Scores the query node."),
+               attention_vector("graph.dst", "Scores the key node.")};
+  v.encodings.accepts_pairs =
+      v.scores.has_terms = [](const Values& values) { return has_graph_mode(values, "dot"); };
+  v.encodings.pairs_refusal = "with these weights has no product of queries and keys";
+  v.scores.has_softmax = [](const Values& values) {
+    return !has_graph_mode(values, "convolution");
+  };
   v.pattern = edge_pattern;
   v.objection = graph_objection;
-  v.read_text = edges_of_text;
-  v.weights_from = [](const Values& values) {
+  v.defaults.from_text = edges_of_text;
+  v.scores.weights_from = [](const Values& values) {
     return has_graph_mode(values, "convolution") ? WeightsFrom::Degrees : WeightsFrom::Pairs;
   };
   v.evaluate = evaluate_graph;

@@ -1,4 +1,4 @@
-// hopfield: queries settle on stored patterns, step by step. Ramsauer et al., 2020.
+// hopfield: queries converge to stored patterns. Ramsauer et al., 2020.
 #include <cmath>
 
 #include "core/attention/variants/list.h"
@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-// The largest change of each row.
+// Largest change of each row.
 std::vector<double> changes(const Tensor& before, const Tensor& after) {
   const Index size = before.dim(2);
   std::vector<double> result(static_cast<std::size_t>(before.dim(0) * before.dim(1)), 0.0);
@@ -39,7 +39,7 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
   if (values.has("beta")) part.scale = static_cast<float>(values.real("beta"));
   part.split.clear();
 
-  // xi: the state before the last step made, which `attention` is taken from.
+  // xi: the state before the last step, from which `attention` is computed.
   const Index rows = input.q.dim(0) * input.q.dim(1);
   Var xi = input.q;
   std::vector<bool> moving(static_cast<std::size_t>(rows), true);
@@ -78,52 +78,45 @@ Variant hopfield_variant() {
   v.equation = "ξ₀ = qᵢ,   ξ_{t+1} = softmax(β ξ_t Kᵀ) K";
   v.summary =
       "Attention is one step of an associative memory: the keys are stored patterns, and a query "
-      "is "
-      "replaced by their weighted mean. Repeating the step lets it settle on one pattern, or on "
-      "the "
-      "mean of a group; a large β makes memories sharp.";
+      "is replaced by their weighted mean. Repeated steps converge to one pattern, or to the mean "
+      "of a group; a large β makes memories sharp.";
   v.source = "Ramsauer et al., 2020, Hopfield networks is all you need, arXiv:2008.02217";
-  v.cost = "O(steps·L²·d)";
-  v.incremental = true;
-  v.cross = true;
-  v.takes_pairs = v.has_terms = never;
-  v.without_pairs = "replaces queries by means of patterns, which stand at no one position";
+  v.complexity = "O(steps·L²·d)";
+  v.causality.incremental = always;
+  v.inputs.cross = true;
+  v.encodings.accepts_pairs = v.scores.has_terms = never;
+  v.encodings.pairs_refusal =
+      "replaces queries by means of patterns, which have no single position";
   v.parameters = {{.key = "steps",
                    .symbol = "n",
                    .label = "Steps",
-                   .help = "How many steps a query may take at most.",
+                   .help = "Maximum number of steps of a query.",
                    .required = true,
                    .initial = Index{3},
-                   .telling = [](Index) -> Value { return Index{8}; },
-                   .least = 1,
-                   .most = 10000,  // steps that change nothing must come to an end
-                   .slider_least = 1,
-                   .slider_most = 20},
+                   .illustrative_default = [](Index) -> Value { return Index{8}; },
+                   .limits = {.min = 1, .max = 10000},  // bounds the time of steps without change
+                   .slider = {.min = 1, .max = 20}},
                   {.key = "beta",
                    .symbol = "β",
                    .label = "Beta",
-                   .help = "How sharply patterns are told apart; by default the scale.",
+                   .help = "Sharpness of the retrieval; default the scale.",
                    .kind = Parameter::Kind::Real,
                    .optional = true,
-                   .left_out = "the scale",
+                   .unset_label = "the scale",
                    .initial = 1.0,
-                   .telling = [](Index) -> Value { return 1.0; },
-                   .least = -std::numeric_limits<float>::max(),
-                   .most = std::numeric_limits<float>::max(),
-                   .slider_least = 0,
-                   .slider_most = 8},
+                   .illustrative_default = [](Index) -> Value { return 1.0; },
+                   .limits = {.min = -std::numeric_limits<float>::max(),
+                              .max = std::numeric_limits<float>::max()},
+                   .slider = {.min = 0, .max = 8}},
                   {.key = "tolerance",
                    .symbol = "ε",
                    .label = "Tolerance",
-                   .help = "A query whose step changes nothing by this much has settled.",
+                   .help = "A query has converged when a step changes it by at most this much.",
                    .kind = Parameter::Kind::Real,
                    .initial = 1e-4,
-                   .least = 0,
-                   .most = Parameter::kMostReal,
-                   .slider_least = 1e-6,
-                   .slider_most = 0.1,
-                   .slider_logarithmic = true}};
-  v.head_cost = [](const CostInput& in) {
+                   .limits = {.min = 0, .max = Parameter::kMaxReal},
+                   .slider = {.min = 1e-6, .max = 0.1, .logarithmic = true}}};
+  v.cost.head = [](const CostInput& in) {
     const IntTensor& steps = in.result.extra_counts.at("hopfield.steps");  // [B h, L_q]
     double all = 0;
     for (Index i = 0; i < in.queries; ++i) {

@@ -1,4 +1,4 @@
-// image_1d: query blocks with memory blocks over a flattened image. Parmar et al., 2018.
+// image_1d: query blocks with memory blocks in a flattened image. Parmar et al., 2018.
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
@@ -14,36 +14,34 @@ Variant image_1d_variant() {
   v.equation = "s = b·⌊i/b⌋,   Sᵢ = { j : s − m ≤ j < s + b }";
   v.summary =
       "An image is flattened to one row of pixels and cut into query blocks. All queries of a "
-      "block "
-      "share one memory block: the block itself and the m positions before it. With causal on, "
-      "this "
-      "is how the Image Transformer draws pixel after pixel.";
+      "block share one memory block: the block itself and the m positions before it. In causal "
+      "order, the Image Transformer generates images pixel by pixel with it.";
   v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
-  v.cost = "O(L·(b + m)·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("block", std::min<Index>(128, length));
-                values.set("memory", std::min<Index>(128, length));
-              }};
-  v.incremental = true;
-  v.parameters = {{.key = "block",
-                   .symbol = "b",
-                   .label = "Block",
-                   .help = "How many positions one query block has.",
-                   .required = true,
-                   .of_image = "width",
-                   .initial = Index{8},
-                   .telling = [](Index length) -> Value { return share_of(length, 4); },
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 64},
-                  {.key = "memory",
-                   .symbol = "m",
-                   .label = "Memory",
-                   .help = "How many positions before the block its queries see as well.",
-                   .required = true,
-                   .initial = Index{4},
-                   .telling = [](Index length) -> Value { return share_of(length, 8); },
-                   .slider_most = 64}};
+  v.complexity = "O(L·(b + m)·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("block", std::min<Index>(128, length));
+                     values.set("memory", std::min<Index>(128, length));
+                   }};
+  v.causality.incremental = always;
+  v.parameters = {
+      {.key = "block",
+       .symbol = "b",
+       .label = "Block",
+       .help = "Number of positions in a query block.",
+       .required = true,
+       .scope = {.image = "width"},
+       .initial = Index{8},
+       .illustrative_default = [](Index length) -> Value { return share_of(length, 4); },
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 64}},
+      {.key = "memory",
+       .symbol = "m",
+       .label = "Memory",
+       .help = "Number of positions before the block that its queries see as well.",
+       .required = true,
+       .initial = Index{4},
+       .illustrative_default = [](Index length) -> Value { return share_of(length, 8); },
+       .slider = {.max = 64}}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block"), memory = in.values.integer("memory");
     return build_rows(in, 1,

@@ -17,12 +17,11 @@ Parameter size(const char* key, const char* symbol, const char* label, const cha
           .help = help,
           .required = true,
           .initial = initial,
-          .least = 1,
-          .slider_least = 1,
-          .slider_most = 32};
+          .limits = {.min = 1},
+          .slider = {.min = 1, .max = 32}};
 }
 
-// The sides of an image of so many pixels that is as square as may be, and not higher than wide.
+// Width of the squarest image of so many pixels that is not higher than wide.
 Index width_of(Index pixels) {
   Index height = std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(pixels))));
   while (pixels % height != 0) --height;
@@ -39,7 +38,7 @@ Parameter margin(const char* key, const char* symbol, const char* label, const c
           .help = help,
           .required = true,
           .initial = Index{1},
-          .slider_most = 16};
+          .slider = {.max = 16}};
 }
 
 }  // namespace
@@ -57,16 +56,16 @@ Variant image_2d_variant() {
       "and all pixels of a block see the block and a margin above, to the left and to the right of "
       "it. With causal on, later pixels in reading order are hidden.";
   v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
-  v.cost = "O(L·(top + block_h)·(left + block_w + right)·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("width", width_of(length));
-                values.set("height", height_of(length));
-                values.set("block_h", Index{8});
-                values.set("block_w", Index{8});
-                values.set("top", Index{4});
-                values.set("left", Index{4});
-                values.set("right", Index{4});
-              }};
+  v.complexity = "O(L·(top + block_h)·(left + block_w + right)·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("width", width_of(length));
+                     values.set("height", height_of(length));
+                     values.set("block_h", Index{8});
+                     values.set("block_w", Index{8});
+                     values.set("top", Index{4});
+                     values.set("left", Index{4});
+                     values.set("right", Index{4});
+                   }};
   v.parameters = {size("width", "W", "Image width", "Pixels in a row; width times height is L.", 8),
                   size("height", "H", "Image height", "Rows; width times height is L.", 8),
                   size("block_h", "b_h", "Block height", "Rows of a query block.", 2),
@@ -75,18 +74,20 @@ Variant image_2d_variant() {
                   margin("left", "l", "Margin left", "Columns seen to the left of the block."),
                   margin("right", "r", "Margin right", "Columns seen to the right of the block.")};
   const auto tell = [&](std::size_t parameter, Index (*size)(Index length)) {
-    v.parameters[parameter].telling = [size](Index length) -> Value { return size(length); };
+    v.parameters[parameter].illustrative_default = [size](Index length) -> Value {
+      return size(length);
+    };
   };
   tell(0, width_of);
   tell(1, height_of);
   tell(2, [](Index length) { return share_of(height_of(length), 3); });
   tell(3, [](Index length) { return share_of(width_of(length), 3); });
-  v.fitting = [](Index length) {
+  v.defaults.length = [](Index length) {
     while (width_of(length) > 2 * height_of(length)) --length;
     return length;
   };
-  v.parameters[0].of_image = "width";
-  v.parameters[1].of_image = "height";
+  v.parameters[0].scope.image = "width";
+  v.parameters[1].scope.image = "height";
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index pixels = values.integer("width") * values.integer("height");
     if (at.keys == 0 || pixels == at.keys) return {};

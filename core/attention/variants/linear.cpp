@@ -19,11 +19,11 @@ Features elu_plus_one(const Var& x) {
 
 OperationResult evaluate_linear(const OperationInput& given, Backend& backend, const Wanted& wanted,
                                 const Stop& stop) {
-  const OperationInput input = with_turned(given);
+  const OperationInput input = with_rotation(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Features of_q = elu_plus_one(input.q), of_k = elu_plus_one(k);
   OperationResult result = run_features(input, of_q, of_k, backend, wanted, stop);
-  if (is_reported(wanted)) add_features(result, of_q, of_k, input.heads);
+  if (wants_report(wanted)) add_features(result, of_q, of_k, input.heads);
   return result;
 }
 
@@ -37,23 +37,22 @@ Variant linear_variant() {
   v.equation = "aᵢⱼ = φ(qᵢ)·φ(kⱼ) / Σᵣ φ(qᵢ)·φ(kᵣ),   φ(x) = elu(x) + 1";
   v.summary =
       "If the weight of a pair is a product of features of the query and of the key, the sum over "
-      "keys can be taken once for all queries, or carried along as a running sum: attention "
-      "becomes "
+      "keys is computed once for all queries, or carried along as a running sum: attention becomes "
       "a recurrent network with a matrix as its state. The weights shown are implied; they are "
       "flatter than those of a softmax.";
   v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
-  v.cost = "O(L·d²)";
-  v.growth = {.power = 1};
-  v.incremental = true;
-  v.cross = true;
-  v.takes_turning = true;
-  v.head_cost = [](const CostInput& in) { return feature_cost(in, in.key_size, 0); };
-  v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.without_pairs = "never forms scores of pairs";
+  v.complexity = "O(L·d²)";
+  v.cost.growth = {.power = 1};
+  v.causality.incremental = always;
+  v.inputs.cross = true;
+  v.encodings.accepts_rotary = true;
+  v.cost.head = [](const CostInput& in) { return feature_cost(in, in.key_size, 0); };
+  v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
+  v.encodings.pairs_refusal = "never forms scores of pairs";
   v.parameters = {{.key = "feature",
                    .symbol = "φ",
                    .label = "Features",
-                   .help = "The function that queries and keys are passed through.",
+                   .help = "Feature map of queries and keys.",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("elu"),
                    .choices = {"elu"}}};

@@ -25,7 +25,7 @@ bool shares(const Values& values, const char* share) {
   return has_projection(values, "projection") && values.choice("share") == share;
 }
 
-// The first `count` columns of a weight that may serve longer sequences.
+// First `count` columns of a weight that may be longer than the sequence.
 Var first_columns(const NamedVars& weights, const char* name, Index count) {
   const Var& whole = weight(weights, name);
   if (whole.dim(-1) >= count) return slice(whole, -1, 0, count);
@@ -33,19 +33,19 @@ Var first_columns(const NamedVars& weights, const char* name, Index count) {
                    " columns, found " + std::to_string(whole.dim(-1)));
 }
 
-// What mixes the values.
+// Name of the weight that mixes the values.
 const char* value_weight(const Values& values) {
   return shares(values, "key_value") ? "lin.e" : "lin.f";
 }
 
-// A matrix for all heads, [k, L], or one for each, [h, k, L], times every x[B h, L, e].
+// Product of [k, L], shared by all heads, or [h, k, L] with every x[B h, L, e].
 Var projected_rows(const Var& matrix, const Var& x) {
   if (matrix.rank() == 2) return combine_rows(matrix, x);
   const std::vector<Var> copies(static_cast<std::size_t>(x.dim(0) / matrix.dim(0)), matrix);
   return matmul(copies.size() == 1 ? matrix : concat(copies, 0), x);  // [B h, k, e]
 }
 
-// x: [B h, L, e] -> [B h, k, e] with the weights `name` where the mode has any.
+// x: [B h, L, e] -> [B h, k, e], with the weights `name` if the mode has any.
 Var shortened_rows(const OperationInput& input, const Var& x, const char* name) {
   const Values& values = input.variant.values;
   const Index count = rows_of(values), size = window_count(x.dim(1), count);
@@ -57,7 +57,7 @@ Var shortened_rows(const OperationInput& input, const Var& x, const char* name) 
   return window_convolution(x, first_columns(input.weights, name, size), input.heads, size, count);
 }
 
-// What mixes keys (`name`: "lin.e") or values, where the mode is linear: [h or 1, k, L].
+// Matrix that mixes keys ("lin.e") or values, for linear modes: [h or 1, k, L].
 Tensor mixing_matrix(const OperationInput& input, Index length, const char* name) {
   const Values& values = input.variant.values;
   const Index count = rows_of(values), size = window_count(length, count);
@@ -90,7 +90,7 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
                                    const Wanted& wanted, const Stop& stop) {
   const Values& values = input.variant.values;
   const Index length = key_count(input), count = rows_of(values);
-  // A window that begins past the end is no key.
+  // A window beyond the end is no key.
   const Index there = has_projection(values, "projection")
                           ? count
                           : window_count(length, window_count(length, count));
@@ -113,7 +113,7 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   return result;
 }
 
-// Each row the mean of a window of its own, all of a length.  [.., k, L]
+// Mean pooling with windows of equal length.  [.., k, L]
 Tensor mean_pooling(const Shape& shape, Index length) {
   Tensor pooling = Tensor::zeros(shape);
   const Index rows = shape[shape.size() - 2], columns = shape.back();
@@ -145,7 +145,7 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
             const double deviation = 1 / std::sqrt(static_cast<double>(shape.back()));
             return initial_normal(deviation)(shape, n, values, seed);
           },
-      .shown =
+      .illustrative =
           [](const Shape& shape, const Situation& at, const Values& values) {
             if (has_projection(values, "convolution")) {
               return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
@@ -176,51 +176,50 @@ Variant linformer_variant() {
   v.group = "Low rank and kernels";
   v.equation = "A = softmax(Q (E K)ᵀ / √d_k),   out = A (F V),   E, F ∈ ℝ^{k×L}";
   v.summary =
-      "Attention maps are nearly of low rank, so keys and values are first mixed down to k rows, "
-      "by "
-      "a learned projection, by means or maxima of windows, or by a convolution. The map has k "
-      "columns however long the text is; for linear modes the weights on the tokens themselves are "
+      "Attention maps are nearly of low rank, so keys and values are first reduced to k rows, by a "
+      "learned projection, by means or maxima of windows, or by a convolution. The map has k "
+      "columns for any text length; for linear modes the weights on the tokens themselves are "
       "implied.";
   v.source = "Wang et al., 2020, Linformer, arXiv:2006.04768";
-  v.cost = "O(L·k·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("k", std::min<Index>(128, length));
-              }};
-  v.causal_refusal = "a projected key mixes positions before and after; expected false, found true";
-  v.cross = true;
-  v.takes_pairs = v.has_terms = never;
-  v.without_pairs = "scores keys that are mixed from many positions";
-  v.parameters = {{.key = "k",
-                   .symbol = "k",
-                   .label = "Rows",
-                   .help = "How many keys and values remain.",
-                   .required = true,
-                   .initial = Index{8},
-                   .telling = [](Index length) -> Value { return share_of(length, 4); },
-                   .least = 1,
-                   .most = 1048576,
-                   .slider_least = 1,
-                   .slider_most = 64},
-                  {.key = "mode",
-                   .symbol = "",
-                   .label = "Mode",
-                   .help = "How keys and values are mixed down.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("projection"),
-                   .choices = {"projection", "mean", "max", "convolution"}},
-                  {.key = "share",
-                   .symbol = "",
-                   .label = "Shared by",
-                   .help = "Of projections: E and F for all heads of the layer, for each head its "
-                           "own, or one matrix for keys and values.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("layer"),
-                   .choices = {"layer", "head", "key_value"},
-                   .choice_labels = {"the layer's heads", "nobody", "keys and values"}}};
+  v.complexity = "O(L·k·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("k", std::min<Index>(128, length));
+                   }};
+  v.causality.refusal =
+      "a projected key mixes earlier and later positions; expected false, found true";
+  v.inputs.cross = true;
+  v.encodings.accepts_pairs = v.scores.has_terms = never;
+  v.encodings.pairs_refusal = "scores keys that are mixed from many positions";
+  v.parameters = {
+      {.key = "k",
+       .symbol = "k",
+       .label = "Rows",
+       .help = "Number of remaining keys and values.",
+       .required = true,
+       .initial = Index{8},
+       .illustrative_default = [](Index length) -> Value { return share_of(length, 4); },
+       .limits = {.min = 1, .max = 1048576},
+       .slider = {.min = 1, .max = 64}},
+      {.key = "mode",
+       .symbol = "",
+       .label = "Mode",
+       .help = "Reduction of keys and values.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("projection"),
+       .choices = {"projection", "mean", "max", "convolution"}},
+      {.key = "share",
+       .symbol = "",
+       .label = "Shared by",
+       .help = "Sharing of projections: E and F for all heads of the layer, for each head, or one "
+               "matrix for keys and values.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("layer"),
+       .choices = {
+           {"layer", "the layer's heads"}, {"head", "none"}, {"key_value", "keys and values"}}}};
   v.weights = {projection("lin.e", "Mixes the keys.", false),
                projection("lin.f", "Mixes the values.", true)};
-  v.columns = [](const Values& values, Index) { return rows_of(values); };
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * linformer_numbers(in); };
+  v.cost.columns = [](const Values& values, Index) { return rows_of(values); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * linformer_numbers(in); };
   v.evaluate = evaluate_linformer;
   return v;
 }

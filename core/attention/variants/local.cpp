@@ -13,15 +13,15 @@ Variant local_variant() {
   v.group = "Fixed patterns";
   v.equation = "Sᵢ = { j : |i − j| ≤ w·r, (i − j) mod r = 0 }";
   v.summary =
-      "Each token looks only at its neighbours: w keys to the left and w to the right. A dilation "
-      "r keeps every r-th of them, so that the same number of keys reaches r times as far. Stacked "
-      "layers widen what a token can know step by step, as convolutions do.";
+      "Each token attends only to its neighbours: w keys to the left and w to the right. A "
+      "dilation r keeps every r-th of them, so that the same number of keys reaches r times as "
+      "far. Stacked layers widen the receptive field step by step, as convolutions do.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
-  v.cost = "O(L·w·d)";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("window", std::min<Index>(64, length));
-              }};
-  v.incremental = true;
+  v.complexity = "O(L·w·d)";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("window", std::min<Index>(64, length));
+                   }};
+  v.causality.incremental = always;
   v.parameters = {window_parameter(), dilation_parameter()};
   v.pattern = [](const PatternInput& in) {
     const Index window = in.values.integer("window"), dilation = in.values.integer("dilation");

@@ -1,4 +1,4 @@
-// longformer: a window, and a few positions that see and are seen by all. Beltagy et al., 2020.
+// longformer: a window and a few global positions. Beltagy et al., 2020.
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
@@ -45,16 +45,16 @@ Var own_heads(const OperationInput& input, const char* letter, Index heads) {
   return split_heads(all, heads);
 }
 
-// One part for all rows: [q | 0] · [k | k_g] is a row's own score, [0 | q_g] · [k | k_g] that of a
-// global one, and of sums of [v | v_g] each takes its half.
+// A single part for all rows: [q | 0] · [k | k_g] is the score of a local row, [0 | q_g] · [k |
+// k_g] that of a global one, and of sums of [v | v_g] each uses its half.
 OperationResult evaluate_with_own(const OperationInput& input, Backend& backend,
                                   const Wanted& wanted, const Stop& stop) {
   const std::vector<Index> global = sorted_global(input.variant.values);
   OperationInput of_global = input;
   of_global.q = own_heads(input, "q", input.heads);
   of_global.k = own_heads(input, "k", input.kv_heads);
-  of_global = with_turned(std::move(of_global));
-  const OperationInput turned = with_turned(input);
+  of_global = with_rotation(std::move(of_global));
+  const OperationInput turned = with_rotation(input);
   const Index length = query_count(input), size = input.v.dim(2);
   Tensor is_global = Tensor::zeros({length, 1}), is_other = Tensor::full({length, 1}, 1);
   Part part = plain_part(input, ruled_pattern(input, variant("longformer")));
@@ -74,23 +74,23 @@ OperationResult evaluate_with_own(const OperationInput& input, Backend& backend,
 }
 
 WeightInfo own_projection(const std::string& letter, const char* of, bool bias) {
-  return {.name = std::string("global.") + (bias ? "b" : "w") + letter,
-          .help = std::string(bias ? "Added to the " : "Makes the ") + of +
-                  " that global positions look with.",
-          .shape = [letter, bias](const Dimensions& n, const Values&) -> Shape {
-            const Index heads = letter == "q" ? n.heads : n.kv_heads;
-            const Index each = letter == "v" ? n.value : n.key;
-            const Index columns = each < 0 ? each : heads * each;
-            return bias ? Shape{columns} : Shape{n.model, columns};
-          },
-          .initial = bias ? initial_zeros() : initial_projection(),
-          .optional = bias,
-          .used = has_own_projections};
+  return {
+      .name = std::string("global.") + (bias ? "b" : "w") + letter,
+      .help = std::string(bias ? "Bias of the " : "Projects the ") + of + " of global positions.",
+      .shape = [letter, bias](const Dimensions& n, const Values&) -> Shape {
+        const Index heads = letter == "q" ? n.heads : n.kv_heads;
+        const Index each = letter == "v" ? n.value : n.key;
+        const Index columns = each < 0 ? each : heads * each;
+        return bias ? Shape{columns} : Shape{n.model, columns};
+      },
+      .initial = bias ? initial_zeros() : initial_projection(),
+      .file = {.optional = bias},
+      .used = has_own_projections};
 }
 
 double longformer_numbers(const MemoryInput& in) {
   if (!has_own_projections(in.values)) return 0;
-  // Three more projections, these beside the others, and sums of both.
+  // Three more projections, their concatenation with the others, and sums of both.
   constexpr double kVectors = 14;
   return kVectors * static_cast<double>(in.batch * in.heads) *
          static_cast<double>(in.keys * in.key_size);
@@ -104,28 +104,26 @@ Variant longformer_variant() {
   v.label = "Longformer";
   v.group = "Fixed patterns";
   v.equation = "Sᵢ = local(w, r)  ∪  { j global },   all of it where i is global";
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * longformer_numbers(in); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * longformer_numbers(in); };
   v.evaluate = evaluate_with_own;
   v.evaluates_with = has_own_projections;
-  v.caps_and_sinks = true;
-  v.needs = [](const Values& values) { return Needs{.input = has_own_projections(values)}; };
-  v.incremental_with = [](const Values& values) { return !has_own_projections(values); };
-  v.takes_turning = true;
-  v.takes_pairs = [](const Values& values) { return !has_own_projections(values); };
-  v.without_pairs = "compares global positions by projections of their own";
+  v.scores.caps_and_sinks = true;
+  v.inputs.needs = [](const Values& values) { return Needs{.input = has_own_projections(values)}; };
+  v.causality.incremental = [](const Values& values) { return !has_own_projections(values); };
+  v.encodings.accepts_rotary = true;
+  v.encodings.accepts_pairs = [](const Values& values) { return !has_own_projections(values); };
+  v.encodings.pairs_refusal = "compares global positions by separate projections";
   v.summary =
       "A sliding window keeps the cost linear, and a few global positions, such as a question or a "
-      "classification token, attend to everything and are attended to by everything, so that "
-      "distant tokens meet in two steps where there is no causal mask. Global positions may look "
-      "with projections of their own: their queries, all keys and all values are then made anew "
-      "for them.";
+      "classification token, attend to all tokens and all tokens attend to them, so that distant "
+      "tokens are two steps apart without a causal mask. Global positions may have separate "
+      "projections: their queries, all keys and all values are then recomputed for them.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
-  v.cost = "O(L·(w + g)·d), g global positions";
-  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
-                values.set("window", std::min<Index>(64, length));
-              }};
-  v.incremental = true;
-  v.shown_both_ways = true;
+  v.complexity = "O(L·(w + g)·d), g global positions";
+  v.cost.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                     values.set("window", std::min<Index>(64, length));
+                   }};
+  v.defaults.bidirectional = true;
   v.parameters = {window_parameter(),
                   dilation_parameter(),
                   {.key = "global",
@@ -134,16 +132,15 @@ Variant longformer_variant() {
                    .help = "Positions that see all and are seen by all.",
                    .kind = Parameter::Kind::Integers,
                    .initial = std::vector<Index>{},
-                   .telling = [](Index) -> Value { return std::vector<Index>{0}; }},
+                   .illustrative_default = [](Index) -> Value { return std::vector<Index>{0}; }},
                   {.key = "projections",
                    .symbol = "",
                    .label = "Global projections",
-                   .help = "What global positions look with: the same queries, keys and values as "
-                           "all, or projections of their own.",
+                   .help = "Projections of global positions: the same queries, keys and values as "
+                           "all, or separate ones.",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("shared"),
-                   .choices = {"shared", "own"},
-                   .choice_labels = {"Shared", "Their own"}}};
+                   .choices = {{"shared", "Shared"}, {"own", "Separate"}}}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     for (const Index position : values.get<std::vector<Index>>("global")) {
       if (at.keys == 0 || position < at.keys) continue;

@@ -17,14 +17,14 @@ namespace attnscope {
 
 namespace {
 
-// What the rounds of hashing say of each position, [n, h, L] each.
+// Results of each round of hashing for each position, [n, h, L] each.
 struct Hashes {
   IntTensor bucket, rank;
   // Positions in the order of a round, [n, h, L]: sorted by bucket, then position.
   std::vector<std::int32_t> order;
 };
 
-// The buckets of each factor of a hash; one where it is not put together of two.
+// Number of buckets of each factor of a hash; one factor by default.
 std::vector<Index> factors_of(const Values& values) {
   const Index buckets = values.integer("buckets"), first = values.integer("factor");
   if (first == 0) return {buckets};
@@ -60,7 +60,7 @@ std::int32_t hash(const float* x, const float* rotation, Index size, Index half,
   return static_cast<std::int32_t>(first_greatest(turned));
 }
 
-// Each factor of a hash has columns of the rotation for itself; the first counts ones.
+// Each factor of a hash has separate columns of the rotation; the first has stride one.
 std::int32_t hash(const float* x, const float* rotation, Index size, Index columns,
                   const std::vector<Index>& factors) {
   Index bucket = 0, stride = 1, first = 0;
@@ -99,7 +99,7 @@ Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>&
   return hashes;
 }
 
-// Adds what position i may see in one round, itself left out: its bucket, and of that, with
+// Adds the keys that position i sees in one round, except itself: its bucket, and within that, with
 // chunks, its own chunk of the round's order and the one before.
 void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index head, Index i,
                const Values& values) {
@@ -143,11 +143,10 @@ Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
   return rows.finish();
 }
 
-// ---- As the released code has it: the chunks of all rounds stand in one circle, a chunk sees all
-// of its neighbours, whatever their bucket, and a key that a query meets several times counts so
-// often.
+// ---- Released code: the chunks of all rounds form a circle, a chunk sees all of its neighbours
+// regardless of bucket, and a key that a query meets several times has as many columns.
 
-// How often each query meets each key, by head, and in which round first.
+// Number of times each query meets each key, by head, and the first round.
 struct Met {
   std::int32_t times = 0, round = 0;
 };
@@ -159,7 +158,7 @@ MetKeys met_keys(const OperationInput& input, const Hashes& hashes) {
   const Index chunk = values.integer("chunk"), fill = values.integer("fill");
   const Index filled =
       (length + std::max(fill, chunk) - 1) / std::max(fill, chunk) * std::max(fill, chunk);
-  const Index chunks = filled / chunk;  // of a round
+  const Index chunks = filled / chunk;  // per round
   const bool whole = chunks == 1;
   MetKeys met(static_cast<std::size_t>(heads * length));
   for (Index row = 0; row < heads * length; ++row) {
@@ -188,7 +187,7 @@ MetKeys met_keys(const OperationInput& input, const Hashes& hashes) {
   return met;
 }
 
-// Columns [copies L]: a key that is met n times stands in the first n copies.
+// Columns [copies L]: a key that is met n times is in the first n copies.
 Pattern met_pattern(const OperationInput& input, const MetKeys& met, Index rounds, Index copies) {
   const Index length = static_cast<Index>(met.size()) / input.heads;
   std::vector<std::string> rules;
@@ -206,7 +205,7 @@ Pattern met_pattern(const OperationInput& input, const MetKeys& met, Index round
   return rows.finish();
 }
 
-// The columns of copies put together; of scores, where they are the same, the first.
+// Merges the columns of copies: their sum, or for scores, which are equal, the first.
 Tensor folded(const Tensor& of_copies, Index copies, bool sum) {
   const Index heads = of_copies.dim(0), queries = of_copies.dim(1);
   const Index length = of_copies.dim(2) / copies;
@@ -234,7 +233,7 @@ OperationResult evaluate_released(const OperationInput& input, const Hashes& has
   }
   Part part = plain_part(input, met_pattern(input, met, rounds, copies));
   if (!input.scale) part.scale = 1;
-  // Of length 1 but for what keeps zeros from dividing.  [h, L, d_k]
+  // Unit length, with an epsilon against division by zero.  [h, L, d_k]
   const auto unit = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
   part.k = copied(rms_norm(input.q, Var(Tensor::full({size}, unit)), 1e-6), copies);
   part.v = copied(repeat_heads(input.v, input.heads, input.kv_heads), copies);
@@ -301,7 +300,7 @@ double lsh_memory(const MemoryInput& in) {
   }
   const double met = std::min(keys, rounds * seen) * (in.causal ? 0.5 : 1);
   const double runs = heads * static_cast<double>(in.queries) * met;
-  constexpr double kNodeOfMap = 64;  // of keys that are counted how often they are met
+  constexpr double kNodeOfMap = 64;  // bytes per counted key
   return sizeof(float) * (rotation + hashes) +
          runs * (kBytesOfRun + (as_released(values) ? kNodeOfMap : 0));
 }
@@ -317,101 +316,100 @@ Variant lsh_variant() {
       "kⱼ = qⱼ/|qⱼ|,   hash(x) = argmax([xR ; −xR]),   Sᵢ = { j : hash(qᵢ) = hash(qⱼ) in some "
       "round }";
   v.summary =
-      "Only similar vectors get much weight in a softmax, so the Reformer looks for those alone: "
-      "random rotations sort positions into buckets such that near vectors likely share one, and "
-      "attention stays within the bucket. Several rounds make misses rare. Queries serve as keys, "
-      "and a position attends to itself only when there is nobody else.";
+      "Only similar vectors receive much weight in a softmax, so the Reformer searches for those: "
+      "random rotations sort positions into buckets such that near vectors are likely to share "
+      "one, and attention stays within the bucket. Several rounds make misses rare. Queries serve "
+      "as keys, and a position attends to itself only if its bucket is otherwise empty.";
   v.source = "Kitaev, Kaiser and Levskaya, 2020, Reformer, arXiv:2001.04451";
-  v.cost = "O(n·L·b·d_k) to hash, O(n·L·m·d) with chunks of m";
-  v.growth = {.power = 1, .logarithm = true, .sizes = [](Values& values, Index length) {
-                values.set("buckets", 2 * std::max<Index>(1, length / 128));
-              }};
-  v.needs = [](const Values&) { return Needs{.keys = false}; };
-  v.has_terms = never;
+  v.complexity = "O(n·L·b·d_k) to hash, O(n·L·m·d) with chunks of m";
+  v.cost.growth = {.power = 1, .logarithm = true, .sizes = [](Values& values, Index length) {
+                     values.set("buckets", 2 * std::max<Index>(1, length / 128));
+                   }};
+  v.inputs.needs = [](const Values&) { return Needs{.keys = false}; };
+  v.scores.has_terms = never;
   v.parameters = {
       {.key = "buckets",
        .symbol = "b",
        .label = "Buckets",
-       .help = "Into how many buckets a round sorts; even.",
+       .help = "Number of buckets in a round; even.",
        .required = true,
        .initial = Index{8},
-       .telling = [](Index length) -> Value { return 2 * std::max<Index>(2, share_of(length, 8)); },
-       .least = 2,
-       .most = 1048576,
-       .slider_least = 2,
-       .slider_most = 64},
+       .illustrative_default = [](Index length) -> Value {
+         return 2 * std::max<Index>(2, share_of(length, 8));
+       },
+       .limits = {.min = 2, .max = 1048576},
+       .slider = {.min = 2, .max = 64}},
       {.key = "rounds",
        .symbol = "n",
        .label = "Rounds",
-       .help = "How often hashing is repeated with other rotations.",
+       .help = "Number of hashing rounds, each with other rotations.",
        .required = true,
        .initial = Index{2},
-       .least = 1,
-       .most = 4096,
-       .slider_least = 1,
-       .slider_most = 8},
+       .limits = {.min = 1, .max = 4096},
+       .slider = {.min = 1, .max = 8}},
       {.key = "chunk",
        .symbol = "m",
        .label = "Chunk",
-       .help = "Length of the pieces that the sorted positions are cut into; each sees "
-               "itself and the one before. 0 leaves them whole.",
+       .help = "Length of the chunks of the sorted positions; each sees itself and the one before. "
+               "0: no chunks.",
        .initial = Index{0},
-       .slider_most = 64},
+       .slider = {.max = 64}},
       seed_parameter(),
       {.key = "form",
        .symbol = "",
        .label = "Form",
-       .help = "Who meets whom: as the paper has it, or as the code that was released with trained "
-               "models: chunks see all of their neighbours, whatever their bucket, the chunks of "
-               "all rounds stand in a circle, a key met in two rounds counts twice, and products "
-               "with keys of length 1 are not scaled.",
+       .help =
+           "Pairs as in the paper, or as in the released code of trained models: chunks see all "
+           "of their neighbours regardless of bucket, the chunks of all rounds form a circle, a "
+           "key met in two rounds counts twice, and products with keys of length 1 are not "
+           "scaled.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("paper"),
        .choices = {"paper", "released"}},
       {.key = "before",
        .symbol = "",
        .label = "Chunks before",
-       .help = "How many chunks before its own a position sees.",
+       .help = "Number of preceding chunks that a position sees.",
        .initial = Index{1},
-       .most = 1 << 20,
-       .slider_most = 4},
+       .limits = {.max = 1 << 20},
+       .slider = {.max = 4}},
       {.key = "after",
        .symbol = "",
        .label = "Chunks after",
-       .help = "How many chunks after its own a position sees.",
+       .help = "Number of following chunks that a position sees.",
        .initial = Index{0},
-       .most = 1 << 20,
-       .slider_most = 4},
+       .limits = {.max = 1 << 20},
+       .slider = {.max = 4}},
       {.key = "factor",
        .symbol = "",
        .label = "Buckets of the first factor",
        .help =
-           "The hash is put together of two, the first with so many buckets and the second with "
-           "the rest of the product; 0: one hash.",
+           "Number of buckets of the first of two factors of the hash; the second has the rest of "
+           "the product; 0: one factor.",
        .initial = Index{0},
-       .most = 1048576,
-       .slider_most = 16},
+       .limits = {.max = 1048576},
+       .slider = {.max = 16}},
       {.key = "fill",
        .symbol = "",
-       .label = "Filled up to",
+       .label = "Padding multiple",
        .help =
-           "In the released form chunks are counted as if the text were filled up to a multiple "
-           "of so many tokens; 0: of a chunk.",
+           "In the released form, count chunks as if the text were padded to a multiple of this "
+           "number of tokens; 0: of a chunk.",
        .initial = Index{0},
-       .slider_most = 64}};
+       .slider = {.max = 64}}};
   v.weights = {
       {.name = "lsh.rotation",
-       .help = "The rotations of each round and head, in place of drawn ones.",
+       .help = "Rotations of each round and head, instead of drawn ones.",
        .shape = [](const Dimensions& n,
                    const Values& values) { return rotation_shape(values, n.heads, n.key); },
-       .optional = true,
-       .constant = true}};
+       .file = {.optional = true},
+       .training = {.constant = true}}};
   v.objection = [](const Values& values, const Situation&) -> std::string {
     const Index buckets = values.integer("buckets");
     if (buckets % 2 != 0) return "buckets: expected an even number" + found_text(buckets);
     const Index factor = values.integer("factor"), chunk = values.integer("chunk");
     if (factor > 0 && (factor % 2 != 0 || buckets % factor != 0 || buckets / factor % 2 != 0)) {
-      return "factor: expected an even number that divides buckets into an even one" +
+      return "factor: expected an even divisor of buckets with an even quotient" +
              found_text(factor);
     }
     if (!as_released(values)) return {};
@@ -420,11 +418,11 @@ Variant lsh_variant() {
     if (fill % chunk == 0) return {};
     return "fill: expected a multiple of chunk" + found_text(fill);
   };
-  v.looks_ahead = [](const Values& values, const NamedVars&) -> std::string {
+  v.causality.leaks_future = [](const Values& values, const NamedVars&) -> std::string {
     if (values.integer("chunk") == 0) return {};
-    return "where a chunk of the sorted positions begins depends on the hashes of the whole text";
+    return "chunk borders in the sorted positions depend on the hashes of the whole text";
   };
-  v.memory = lsh_memory;
+  v.cost.bytes = lsh_memory;
   v.evaluate = item_by_item(evaluate_item);
   return v;
 }

@@ -16,7 +16,7 @@ namespace attnscope {
 
 namespace {
 
-// The `top` stored keys of largest product with each query, [rows, top]: of equals the first.
+// The `top` stored keys of largest product with each query, [rows, top]: the first if equal.
 std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index heads,
                                   Index kv_heads, Index top, const Stop& stop) {
   const Index queries = q.dim(1), size = q.dim(2), stored = memory.dim(1);
@@ -47,7 +47,7 @@ std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index h
   return chosen;
 }
 
-// S_i within the memory (length 0), or over memory and segment side by side.
+// S_i within the memory (length 0), or over memory and segment.
 Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::int32_t>& chosen,
                           Index top, Index memory, Index length) {
   const Index first = first_position(input), queries = query_count(input);
@@ -63,7 +63,7 @@ Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::in
   return rows.finish();
 }
 
-// Columns of `left` and `right` side by side, weighed by the head's gate.  [h, L, M + L]
+// Concatenates the columns of `left` and `right`, weighted by the head's gate.  [h, L, M + L]
 Tensor beside(const Tensor& left, const Tensor& right, const Tensor* gate) {
   const Index heads = right.dim(0), queries = right.dim(1);
   const Index memory = left.defined() ? left.dim(2) : 0, length = right.dim(2);
@@ -82,7 +82,7 @@ bool normalises(const Values& values, const char* what) {
   return values.choice("normalise") == what;
 }
 
-// How much of the memory each head takes; none of an empty one.  [h]
+// Weight of the memory for each head; 0 if it is empty.  [h]
 Var memory_share(const OperationInput& input, bool remembers) {
   const Var& gate = weight(input.weights, "memorizing.gate");
   return remembers ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
@@ -108,7 +108,7 @@ OperationResult memorizing_item(const OperationInput& given, Backend& backend, c
   local.k = unit_rows(input.k);
   local.split.clear();
   apply_encoding(local, input, true);
-  const float scale = local.scale;  // an encoding's default holds for all of the operation
+  const float scale = local.scale;  // an encoding's default applies to the whole operation
   OperationResult result = run_part(std::move(local), backend, of_parts, stop);
   OperationResult retrieved;
   const std::vector<std::int32_t> chosen =
@@ -143,11 +143,11 @@ OperationResult memorizing_item(const OperationInput& given, Backend& backend, c
   return result;
 }
 
-// Keys and values of the last M positions, as they were projected.
+// Stores projected keys and values of the last M positions.
 void remember_keys(const SegmentRead& read, Remembered& remembered) {
   const Index most = segments_size(read, "memory");
-  remembered.keys = last_rows(rows_behind(remembered.keys, read.k), most);
-  remembered.values = last_rows(rows_behind(remembered.values, read.v), most);
+  remembered.keys = last_rows(rows_behind(remembered.keys, read.input.k), most);
+  remembered.values = last_rows(rows_behind(remembered.values, read.input.v), most);
 }
 
 }  // namespace
@@ -161,44 +161,42 @@ Variant memorizing_variant() {
       "A = [ g·softmax over the k nearest stored keys ∘ (1 − g)·softmax over the segment ],   "
       "g = sigmoid(gate_a)";
   v.summary =
-      "Keys and values of everything read so far are stored, far more than fit into attention, and "
-      "each query looks up the k stored keys most like it. A learned gate of each head mixes what "
-      "was found with ordinary local attention, so that names and definitions can be recalled word "
-      "for word.";
+      "Keys and values of the text so far are stored, far more than fit into attention, and each "
+      "query retrieves the k most similar stored keys. A learned gate of each head mixes them with "
+      "ordinary local attention, so that names and definitions can be recalled verbatim.";
   v.source = "Wu et al., 2022, Memorizing Transformers, arXiv:2203.08913";
-  v.cost = "O(L·(L + k)·d) and the search";
-  v.incremental = true;
-  v.causal_by_definition = true;
-  v.has_terms = never;
+  v.complexity = "O(L·(L + k)·d) and the search";
+  v.causality.incremental = always;
+  v.causality.by_definition = true;
+  v.scores.has_terms = never;
   v.parameters = {
       {.key = "top",
        .symbol = "k",
        .label = "Retrieved keys",
-       .help = "How many stored keys each query attends to; all while fewer are stored.",
+       .help = "Number of stored keys that each query attends to; all if fewer are stored.",
        .required = true,
        .initial = Index{4},
-       .telling = [](Index length) -> Value { return share_of(length, 3); },
-       .least = 1,
-       .slider_least = 1,
-       .slider_most = 64},
+       .illustrative_default = [](Index length) -> Value { return share_of(length, 3); },
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 64}},
       {.key = "normalise",
        .symbol = "",
        .label = "Unit length",
-       .help = "What is scaled to unit length: keys, also the stored values, or also "
-               "the queries.",
+       .help = "Vectors scaled to unit length: keys, keys and stored values, or queries and keys.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("keys"),
-       .choices = {"keys", "keys_values", "queries_keys"},
-       .choice_labels = {"keys", "keys, stored values", "queries, keys"}},
-      segments_parameter("memory", "M", "Memory", "How many positions are stored.")};
-  v.remember = remember_keys;
+       .choices = {{"keys", "keys"},
+                   {"keys_values", "keys, stored values"},
+                   {"queries_keys", "queries, keys"}}},
+      segments_parameter("memory", "M", "Memory", "Number of positions stored.")};
+  v.memory.remember = remember_keys;
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index top = values.integer("top"), memory = at.dimensions.memory;
     if (!at.dimensions.memory_given || top <= memory) return {};  // a model's memory grows
     return "top: expected at most the " + std::to_string(memory) + " rows of mem.k" +
            found_text(top);
   };
-  v.head_cost = [](const CostInput& in) {  // the search goes over all that is stored
+  v.cost.head = [](const CostInput& in) {  // includes the search of all stored keys
     double all = 0;
     const Index memory = in.result.columns.front().second;
     for (Index i = 0; i < in.queries; ++i) {
@@ -211,7 +209,7 @@ Variant memorizing_variant() {
   v.weights = {memory_weight("mem.k", "Stored keys.", &Dimensions::memory, &Dimensions::key),
                memory_weight("mem.v", "Stored values.", &Dimensions::memory, &Dimensions::value),
                {.name = "memorizing.gate",
-                .help = "How much each head trusts the memory, before the sigmoid.",
+                .help = "Weight of the memory for each head, before the sigmoid.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
                 .initial = initial_zeros()}};
   v.evaluate = item_by_item(memorizing_item);

@@ -50,29 +50,26 @@ Variant memory_compressed_variant() {
   v.equation = "K′_J = Σ_t w[t]·K_{sJ+t},   attention over the ⌈L/s⌉ rows of K′";
   v.summary =
       "A convolution with stride s turns every s keys into one, and values likewise, before "
-      "ordinary "
-      "attention: a map with s times fewer columns. It was made to write encyclopedia articles "
-      "from "
-      "very long collections of sources.";
+      "ordinary attention: a map with s times fewer columns. It was developed to write "
+      "encyclopedia articles from very long collections of sources.";
   v.source = "Liu et al., 2018, Generating Wikipedia, arXiv:1801.10198";
-  v.cost = "O(L²/s·d)";
-  v.causal_refusal =
-      "a compressed key mixes positions before and after; expected false, found true";
-  v.cross = true;
-  v.takes_pairs = v.has_terms = never;
-  v.without_pairs = "scores keys that are each made of several positions";
+  v.complexity = "O(L²/s·d)";
+  v.causality.refusal =
+      "a compressed key mixes earlier and later positions; expected false, found true";
+  v.inputs.cross = true;
+  v.encodings.accepts_pairs = v.scores.has_terms = never;
+  v.encodings.pairs_refusal = "scores keys that each combine several positions";
   v.parameters = {{.key = "stride",
                    .symbol = "s",
                    .label = "Stride",
-                   .help = "How many keys become one.",
+                   .help = "Number of keys that become one.",
                    .required = true,
                    .initial = Index{3},
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 16}};
+                   .limits = {.min = 1},
+                   .slider = {.min = 1, .max = 16}}};
   v.weights = {kernel("mc.key", "Weights of a window's keys."),
                kernel("mc.value", "Weights of a window's values.")};
-  v.columns = [](const Values& values, Index keys) {
+  v.cost.columns = [](const Values& values, Index keys) {
     return window_count(keys, std::min(values.integer("stride"), std::max<Index>(keys, 1)));
   };
   v.evaluate = evaluate_compressed;

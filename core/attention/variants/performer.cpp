@@ -18,7 +18,7 @@ namespace attnscope {
 
 namespace {
 
-// Makes the rows of each block of `size` rows orthogonal and gives them lengths like those of
+// Orthogonalises the rows of each block of `size` rows, with lengths distributed like those of
 // independent normal vectors.
 void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_from) {
   using Matrix = Eigen::MatrixXd;
@@ -35,7 +35,7 @@ void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_f
     const Eigen::HouseholderQR<Matrix> qr(block);
     const Matrix q = qr.householderQ() * Matrix::Identity(size, in_block);
     for (Index r = 0; r < in_block; ++r) {
-      // Reflections leave the direction open: the one on the drawn row's own side.
+      // The sign of a reflection is arbitrary: use that of the drawn row.
       const double side = qr.matrixQR()(r, r) < 0 ? -1 : 1;
       const double length = side * lengths.col(r).norm();
       for (Index i = 0; i < size; ++i) {
@@ -61,11 +61,11 @@ Var performer_matrix(const OperationInput& input) {
   return w;
 }
 
-// Factors that cancel in the ratio are chosen such that the largest products of features lie near
+// Factors that cancel in the ratio are chosen such that the largest feature products are near
 // exp(2 kLift), which leaves room for their sums above and for small ones below.
 constexpr float kLift = 30;
 
-// kLift less than the largest number of each head's rows, or of each row.
+// The largest number of each head's rows, or of each row, minus kLift.
 Tensor lowered_largest(const Tensor& x, bool by_row) {
   Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
   const Index size = x.size() / result.size();
@@ -82,7 +82,7 @@ Tensor lowered_largest(const Tensor& x, bool by_row) {
   return result;
 }
 
-// Exponents from here on show float32's rounding in the weights.
+// Larger exponents show float32's rounding in the weights.
 constexpr float kExactFrom = 16;
 
 // w·x s - |x|^2 s^2 / 2 of every row of x and w, without w: |x|^2 s^2 / 2.
@@ -105,7 +105,7 @@ Doubles exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s)
   return exponents;
 }
 
-// What features are made of, from one side of the pairs.
+// Input of features, for one side of the pairs.
 struct Side {
   const Var& x;  // [B h, L, d_k]
   const Var& w;  // [h, m, d_k]
@@ -126,13 +126,13 @@ bool shows_rounding(const Tensor& half_squares) {
                       [](float x) { return x <= kExactFrom; });
 }
 
-// exp(exponents) up to factors that cancel in the ratio: of a query its own, of the keys a head's
-// largest.
+// exp(exponents) up to factors that cancel in the ratio: one per query, one per head for keys (its
+// largest).
 Var plain_exponentials(const Features& of, bool of_query) {
   const Var& exponents = of.exponents;
   Var lowered = subtract(exponents, lowered_largest(exponents.value(), of_query));
   if (!of.exact_exponents.empty()) {
-    Tensor rest(exponents.shape());  // what rounding took away
+    Tensor rest(exponents.shape());  // rounding errors
     std::transform(of.exact_exponents.begin(), of.exact_exponents.end(), exponents.value().begin(),
                    rest.begin(), [](double exact, float rounded) {
                      return static_cast<float>(exact - static_cast<double>(rounded));
@@ -173,7 +173,7 @@ Features trigonometric_features(const Side& side) {
 
 OperationResult evaluate_performer(const OperationInput& given, Backend& backend,
                                    const Wanted& wanted, const Stop& stop) {
-  const OperationInput input = with_turned(given);
+  const OperationInput input = with_rotation(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var w = performer_matrix(input);
   const bool positive = input.variant.values.choice("kind") == "positive";
@@ -185,7 +185,7 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
   };
   const Features of_q = features(input.q, true), of_k = features(k, false);
   OperationResult result = run_features(input, of_q, of_k, backend, wanted, stop);
-  if (is_reported(wanted)) add_features(result, of_q, of_k, input.heads);
+  if (wants_report(wanted)) add_features(result, of_q, of_k, input.heads);
   if (wanted.attention) {
     const auto size = static_cast<double>(input.q.dim(2));
     result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend, stop);
@@ -196,10 +196,10 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
 double performer_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
-  // Exponents and features of both sides, what these are made of, those in double precision.
+  // Exponents and features of both sides, their inputs, those in double precision.
   const double of_row = in.values.choice("kind") == "positive" ? 5 : 9;
   const double directions =
-      3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn, and made orthogonal
+      3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn and orthogonalised
   return features * of_row * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }
@@ -213,22 +213,22 @@ Variant performer_variant() {
   v.group = "Low rank and kernels";
   v.equation = "aᵢⱼ ≈ softmax(qᵢ·kⱼ/√d_k),   φ(x) = exp(W x − |x|²/2)/√m,   x = q·d_k^(−1/4)";
   v.summary =
-      "Random projections estimate the softmax kernel by features that are always positive, where "
-      "sines and cosines may give negative weights and explode where weights are small. Orthogonal "
-      "directions lower the variance. Mechanism shows the exact softmax beside it.";
+      "Random projections estimate the softmax kernel by features that are always positive; sines "
+      "and cosines may give negative weights and explode if weights are small. Orthogonal "
+      "directions reduce the variance. The view Mechanism compares it with the exact softmax.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
-  v.cost = "O(L·m·d)";
-  v.growth = {.power = 1};
-  v.incremental = true;
-  v.cross = true;
-  v.takes_turning = true;
-  v.head_cost = [](const CostInput& in) {
+  v.complexity = "O(L·m·d)";
+  v.cost.growth = {.power = 1};
+  v.causality.incremental = always;
+  v.inputs.cross = true;
+  v.encodings.accepts_rotary = true;
+  v.cost.head = [](const CostInput& in) {
     const Index directions = in.values.integer("features");
     const Index features = in.values.choice("kind") == "positive" ? directions : 2 * directions;
     return feature_cost(in, features, directions * in.key_size);
   };
-  v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.without_pairs = "estimates its weights without forming scores of pairs";
+  v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
+  v.encodings.pairs_refusal = "estimates its weights without forming scores of pairs";
   v.parameters = {features_parameter("m"),
                   {.key = "kind",
                    .symbol = "",
@@ -240,12 +240,12 @@ Variant performer_variant() {
                   {.key = "orthogonal",
                    .symbol = "",
                    .label = "Orthogonal",
-                   .help = "Whether drawn directions are made orthogonal.",
+                   .help = "Orthogonalise the drawn directions.",
                    .kind = Parameter::Kind::Flag,
                    .initial = true},
                   seed_parameter()};
   v.weights = {random_directions("performer.w")};
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * performer_numbers(in); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * performer_numbers(in); };
   v.evaluate = evaluate_performer;
   return v;
 }

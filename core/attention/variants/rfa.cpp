@@ -24,7 +24,7 @@ Var rfa_matrix(const OperationInput& input) {
                          static_cast<std::uint64_t>(values.integer("seed")));
 }
 
-// Of rows that are scaled to unit length: sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
+// Features of rows scaled to unit length: sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
 Features fourier_features(const Var& x, const Var& unit, const Var& w, Index heads) {
   const Var angles = feature_products(unit, w, heads);  // [B h, L, D]
   Features features;
@@ -42,11 +42,11 @@ bool has_gate(const Values& values) {
   return values.flag("gate");
 }
 
-// What cannot be known before there is an operation.
+// Checks that need the operation's input.
 void check_gate(const OperationInput& input) {
-  if (!input.x.defined()) throw InputError("x: missing, the gates of rfa are computed from it");
+  if (!input.x.defined()) throw InputError("x: missing, required by the gates of rfa");
   if (input.y.defined()) {
-    throw InputError("y: the gates of rfa belong to the tokens of x; expected gate false");
+    throw InputError("y: expected none with the gates of rfa, which belong to the tokens of x");
   }
   if (!input.positions.empty()) {
     throw InputError("gate: expected false where keys are cached, found true");
@@ -57,14 +57,14 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
                              const Stop& stop) {
   const bool gated = has_gate(given.variant.values);
   if (gated) check_gate(given);
-  const OperationInput input = with_turned(given);
+  const OperationInput input = with_rotation(given);
   const Var q = unit_rows(input.q);
   const Var keys = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var k = unit_rows(keys);
   const Var w = rfa_matrix(input);
   const Features of_q = fourier_features(input.q, q, w, input.heads);
   const Features of_k = fourier_features(keys, k, w, input.heads);
-  Features that_count = of_k;  // as much as the gates let them
+  Features that_count = of_k;  // weighted by the gates
   Var logits;                  // of the gates [B h, L]
   if (gated) {
     logits = head_logits(input, "rfa.gate.w", "rfa.gate.b");
@@ -74,7 +74,7 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   }
   OperationResult result = gated ? run_gated(input, of_q, that_count, backend, wanted, stop)
                                  : run_features(input, of_q, of_k, backend, wanted, stop);
-  if (is_reported(wanted)) {
+  if (wants_report(wanted)) {
     add_features(result, of_q, of_k, input.heads);
     if (gated) result.extra["rfa.gate"] = sigmoid(logits).value().slice(0, input.heads);
   }
@@ -85,7 +85,7 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   return result;
 }
 
-// Gates that differ from token to token by about as much as trained ones do.
+// Gates that vary between tokens by about as much as trained ones.
 Tensor varied_gates(const Shape& shape, const Situation&, const Values& values) {
   constexpr double kDeviation = 1.5;  // of the logits, of inputs of deviation 1
   constexpr std::uint64_t kSeed = 1;
@@ -100,7 +100,7 @@ WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initia
             return by_input ? Shape{n.heads, n.model} : Shape{n.heads};
           },
           .initial = std::move(initial),
-          .shown = by_input ? varied_gates : nullptr,
+          .illustrative = by_input ? varied_gates : nullptr,
           .used = has_gate};
 }
 
@@ -111,9 +111,9 @@ Tensor slow_gates(const Shape& shape, const Dimensions&, const Values&, std::uin
 
 std::string gate_objection(const Values& values, const Situation& at) {
   if (!has_gate(values)) return {};
-  if (!at.causal) return "gate: expected false without causal, since gates forget what came before";
+  if (!at.causal) return "gate: expected false without causal order, found true";
   if (at.queries == at.keys) return {};
-  return "k: the gates of rfa need as many keys as queries, " + std::to_string(at.queries) +
+  return "k: expected as many keys as queries for the gates of rfa, " + std::to_string(at.queries) +
          found_text(at.keys);
 }
 
@@ -121,7 +121,7 @@ double rfa_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
   const double directions = 2 * static_cast<double>(in.heads * in.key_size) * features;
-  // Angles, sines and cosines, both once more; of the keys in double precision as well.
+  // Angles, sines and cosines, twice; of the keys in double precision as well.
   return features * 7 * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }
@@ -139,23 +139,22 @@ Variant rfa_variant() {
   v.summary =
       "Queries and keys are scaled to unit length, where the exponential of their product is a "
       "Gaussian kernel; random sines and cosines estimate it, so that the softmax turns into "
-      "running sums. More features estimate better; Mechanism shows the exact softmax beside it. "
-      "Gates let each token decide how much of what came before is forgotten.";
+      "running sums. More features reduce the error; the view Mechanism compares it with the exact "
+      "softmax. Gates let each token forget part of the past.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
-  v.cost = "O(L·D·d)";
-  v.growth = {.power = 1};
-  v.incremental = true;
-  v.cross = true;
-  v.incremental_with = [](const Values& values) { return !has_gate(values); };
-  v.takes_turning = true;
-  v.needs = [](const Values& values) { return Needs{.input = has_gate(values)}; };
+  v.complexity = "O(L·D·d)";
+  v.cost.growth = {.power = 1};
+  v.inputs.cross = true;
+  v.causality.incremental = [](const Values& values) { return !has_gate(values); };
+  v.encodings.accepts_rotary = true;
+  v.inputs.needs = [](const Values& values) { return Needs{.input = has_gate(values)}; };
   v.objection = gate_objection;
-  v.head_cost = [](const CostInput& in) {
+  v.cost.head = [](const CostInput& in) {
     const Index directions = in.values.integer("features");
     return feature_cost(in, 2 * directions, directions * in.key_size);
   };
-  v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.without_pairs = "estimates its weights without forming scores of pairs";
+  v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
+  v.encodings.pairs_refusal = "estimates its weights without forming scores of pairs";
   v.parameters = {features_parameter("D"),
                   {.key = "sigma",
                    .symbol = "σ",
@@ -163,24 +162,21 @@ Variant rfa_variant() {
                    .help = "Width of the kernel; smaller is sharper.",
                    .kind = Parameter::Kind::Real,
                    .initial = 1.0,
-                   .least = 0,
-                   .most = Parameter::kMostReal,
-                   .least_excluded = true,
-                   .slider_least = 0.2,
-                   .slider_most = 4},
+                   .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+                   .slider = {.min = 0.2, .max = 4}},
                   {.key = "gate",
                    .symbol = "g",
                    .label = "Gates",
-                   .help = "Whether the running sums forget, each token by how much (causal only).",
+                   .help = "Running sums forget, by a gate of each token (causal only).",
                    .kind = Parameter::Kind::Flag,
                    .initial = false},
                   seed_parameter()};
   v.weights = {random_directions("rfa.w"),
-               gate_weight("rfa.gate.w", "What of a token keeps what came before.", true,
+               gate_weight("rfa.gate.w", "Predicts the share of the past that is kept.", true,
                            initial_normal(0.02)),
-               gate_weight("rfa.gate.b", "How much is kept by default, before the sigmoid.", false,
+               gate_weight("rfa.gate.b", "Default share that is kept, before the sigmoid.", false,
                            slow_gates)};
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * rfa_numbers(in); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * rfa_numbers(in); };
   v.evaluate = evaluate_rfa;
   return v;
 }

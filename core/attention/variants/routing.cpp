@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kIterations = 10;
 
-// The cluster of each row: the centroid of largest product, of equals the first.
+// Cluster of each row: the centroid of largest product, the first if equal.
 template <class Centroid>
 std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centroid* centroids,
                                    Index clusters, Index size) {
@@ -36,7 +36,7 @@ std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centro
   return result;
 }
 
-// k-means on unit vectors (Dhillon and Modha, 2001), from rows drawn by chance.  [c, d_k]
+// k-means on unit vectors (Dhillon and Modha, 2001), from randomly drawn rows.  [c, d_k]
 Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, std::uint64_t seed) {
   const Index count = static_cast<Index>(rows.size()) / size;
   Random random(seed);
@@ -46,7 +46,7 @@ Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, s
   centroids.reserve(static_cast<std::size_t>(clusters * size));
   for (Index c = 0; c < clusters; ++c) {
     check_stop();
-    const Index from = c % count;  // drawn without repetition while there are rows
+    const Index from = c % count;  // without repetition if there are enough rows
     const auto pick =
         from + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - from)));
     std::swap(order[static_cast<std::size_t>(from)], order[static_cast<std::size_t>(pick)]);
@@ -65,7 +65,7 @@ Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, s
       check_stop();
       double* sum = sums.data() + c * size;
       const double length = std::sqrt(exact_dot(sum, sum, size));
-      if (!(length > 0)) continue;  // nobody came: it stays where it was
+      if (!(length > 0)) continue;  // empty cluster: keep its centroid
       for (Index i = 0; i < size; ++i) {
         centroids[static_cast<std::size_t>(c * size + i)] = sum[i] / length;
       }
@@ -76,7 +76,7 @@ Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, s
 
 std::uint64_t head_seed(const OperationInput& input, Index head) {
   const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
-  return mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head));
+  return derived_seed(seed, static_cast<std::uint64_t>(input.first_head + head));
 }
 
 struct Clusters {
@@ -138,13 +138,13 @@ bool is_shared(const Values& values) {
   return values.flag("shared");
 }
 
-// Keys of every head; queries where these serve as keys.
+// Keys of every head; queries if these serve as keys.
 Var keys_of(const OperationInput& input) {
   if (is_shared(input.variant.values)) return input.q;
   return repeat_heads(input.k, input.heads, input.kv_heads);
 }
 
-// Of an encoding of the input, queries being keys.
+// Split products of an encoding of the input, with queries as keys.
 std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   std::vector<ExtraProduct> result = split;
   for (ExtraProduct& product : result) {
@@ -174,7 +174,7 @@ OperationResult routed_item(const OperationInput& input, Backend& backend, const
   return result;
 }
 
-// Queries and keys of a head, of all items of the batch, at unit length.
+// Queries and keys of a head, for all items of the batch, at unit length.
 std::vector<double> seen_rows(const OperationInput& input, Index head) {
   const Tensor &q = input.q.value(), k = keys_of(input).value();
   std::vector<double> rows;
@@ -190,7 +190,7 @@ std::vector<double> seen_rows(const OperationInput& input, Index head) {
   return rows;
 }
 
-// Every centroid goes a little towards the mean of what is assigned to it.
+// Moves every centroid towards the mean of its assigned rows.
 void move_centroids(const std::vector<double>& rows, const float* from, Index clusters, Index size,
                     double decay, float* to) {
   const std::vector<std::int32_t> cluster = assigned(rows, from, clusters, size);
@@ -238,7 +238,7 @@ double routing_memory(const MemoryInput& in) {
   const auto queries = static_cast<double>(in.queries), keys = static_cast<double>(in.keys);
   const auto clusters = static_cast<double>(in.values.integer("clusters"));
   const double of_pairs = (in.causal ? 0.5 : 1) * static_cast<double>(in.heads) * queries * keys;
-  // Of clusters of much the same size, whose members are mostly no neighbours.
+  // Clusters of similar size, whose members are mostly not adjacent.
   const double runs = of_pairs / clusters * (1 - 1 / clusters);
   const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // at unit length
   const double centroids = 2 * static_cast<double>(in.key_size) * clusters;     // and their sums
@@ -254,62 +254,58 @@ Variant routing_variant() {
   v.group = "Content-based patterns";
   v.equation = "Sᵢ = { j : cluster(kⱼ) = cluster(qᵢ) },   cluster(x) = argmax_c (x/|x|)·μ_c";
   v.summary =
-      "Queries and keys are assigned to the nearest of a few centroids, and attention happens "
-      "within "
-      "a cluster. With √L clusters each token compares itself with about √L others, chosen by what "
-      "they say and not by where they stand.";
+      "Queries and keys are assigned to the nearest of a few centroids, and attention stays within "
+      "a cluster. With √L clusters each token compares itself with about √L others, selected by "
+      "content and not by position.";
   v.source = "Roy et al., 2020, Routing Transformer, arXiv:2003.05997";
-  v.cost = "O(L·c·d + L²/c·d), O(L√L·d) for c = √L";
-  v.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
-                values.set("clusters", root_of(length));
-              }};
+  v.complexity = "O(L·c·d + L²/c·d), O(L√L·d) for c = √L";
+  v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
+                     values.set("clusters", root_of(length));
+                   }};
   v.parameters = {{.key = "clusters",
                    .symbol = "c",
                    .label = "Clusters",
-                   .help = "How many centroids queries and keys are assigned to.",
+                   .help = "Number of centroids.",
                    .required = true,
                    .initial = Index{4},
-                   .telling = [](Index length) -> Value { return root_of(length); },
-                   .least = 1,
-                   .most = 1048576,
-                   .slider_least = 1,
-                   .slider_most = 32},
+                   .illustrative_default = [](Index length) -> Value { return root_of(length); },
+                   .limits = {.min = 1, .max = 1048576},
+                   .slider = {.min = 1, .max = 32}},
                   {.key = "shared",
                    .symbol = "",
                    .label = "Shared",
-                   .help = "Whether queries serve as keys, so that a token always meets itself.",
+                   .help = "Use queries as keys, so that a token always sees itself.",
                    .kind = Parameter::Kind::Flag,
                    .initial = false,
-                   .telling = [](Index) -> Value { return true; }},
+                   .illustrative_default = [](Index) -> Value { return true; }},
                   {.key = "decay",
                    .symbol = "λ",
                    .label = "Decay",
-                   .help = "How much of a centroid stays when a training step moves it.",
+                   .help = "Share of a centroid that a training step keeps.",
                    .kind = Parameter::Kind::Real,
-                   .of_training = true,
+                   .scope = {.training = true},
                    .initial = 0.999,
-                   .least = 0,
-                   .most = 1,
-                   .slider_most = 1},
+                   .limits = {.min = 0, .max = 1},
+                   .slider = {.max = 1}},
                   seed_parameter()};
   v.weights = {{.name = "routing.centroid",
-                .help = "The centroids of each head, in place of k-means.",
+                .help = "Centroids of each head, instead of k-means.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {n.heads, values.integer("clusters"), n.key};
                 },
-                .optional = true,
-                .constant = true}};
-  v.needs = [](const Values& values) { return Needs{.keys = !is_shared(values)}; };
-  v.looks_ahead = [](const Values&, const NamedVars& weights) -> std::string {
+                .file = {.optional = true},
+                .training = {.constant = true}}};
+  v.inputs.needs = [](const Values& values) { return Needs{.keys = !is_shared(values)}; };
+  v.causality.leaks_future = [](const Values&, const NamedVars& weights) -> std::string {
     if (find_weight(weights, "routing.centroid")) return {};
-    return "the clusters are those of the whole text, since no centroids were trained";
+    return "clusters depend on the whole text, since there are no trained centroids";
   };
-  v.head_cost = [](const CostInput& in) {  // with every centroid, then within the cluster
+  v.cost.head = [](const CostInput& in) {  // all centroids, then within the cluster
     const Index rows = is_shared(in.values) ? in.queries : in.queries + in.keys;
     return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
   };
-  v.adapted = adapted_centroids;
-  v.memory = routing_memory;
+  v.updated_constants = adapted_centroids;
+  v.cost.bytes = routing_memory;
   v.evaluate = item_by_item(routed_item);
   return v;
 }

@@ -1,4 +1,4 @@
-// segment_memory: keys and values of the segments before. Dai et al., 2019.
+// segment_memory: keys and values of earlier segments. Dai et al., 2019.
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/memory.h"
 #include "core/attention/variants/shared/row_memory.h"
@@ -38,7 +38,7 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   return result;
 }
 
-// After a segment: the last rows of memory and segment together.
+// Keeps the last rows of memory and segment together.
 void remember_rows(const SegmentRead& read, Remembered& remembered) {
   remembered.rows = last_rows(rows_behind(remembered.rows, read.x), segments_size(read, "memory"));
 }
@@ -52,35 +52,35 @@ Variant segment_memory_variant() {
   v.group = "Adaptive span and memory";
   v.equation = "keys = [memory ∘ segment],   Sᵢ = memory ∪ { j ≤ i }";
   v.summary =
-      "A long text is read in segments, and the keys and values of the segment before are kept as "
-      "a "
-      "memory that the next one attends to. Together with positions that depend on distance alone, "
-      "this is Transformer-XL: a token can look back across the border of its segment.";
+      "A long text is read in segments, and the keys and values of the previous segment are kept "
+      "as a memory that the next one attends to. With relative positions, this is Transformer-XL: "
+      "a token can attend beyond the border of its segment.";
   v.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
-  v.cost = "O(L·(M + L)·d)";
-  v.incremental = true;
-  v.causal_by_definition = true;
-  v.relative_only = true;
+  v.complexity = "O(L·(M + L)·d)";
+  v.causality.incremental = always;
+  v.causality.by_definition = true;
+  v.encodings.relative_only = true;
   v.weights = {
       memory_weight("mem.k", "Keys of the memory.", &Dimensions::memory, &Dimensions::key),
       memory_weight("mem.v", "Values of the memory.", &Dimensions::memory, &Dimensions::value),
       {.name = "mem.x",
-       .help = "The memory as inputs, in place of its keys and values (x form).",
+       .help = "The memory as inputs, instead of its keys and values (x form).",
        .shape = [](const Dimensions& n, const Values&) -> Shape {
          return {n.memory, n.model};
        },
-       .optional = true,
-       .constant = true}};
+       .file = {.optional = true},
+       .training = {.constant = true}}};
   v.parameters = {
-      segments_parameter("memory", "M", "Memory", "How many rows of earlier segments are kept."),
+      segments_parameter("memory", "M", "Memory", "Number of rows of earlier segments kept."),
       {.key = "reach",
        .symbol = "",
        .label = "Reach",
-       .help = "How many positions a token sees, itself the last of them, so that all see equally "
-               "many; 0: all that there are.",
+       .help =
+           "Number of positions that each token sees, including itself, so that all see equally "
+           "many; 0: all.",
        .initial = Index{0},
-       .slider_most = 512}};
-  v.remember = remember_rows;
+       .slider = {.max = 512}}};
+  v.memory.remember = remember_rows;
   v.evaluate = evaluate_segment;
   return v;
 }

@@ -1,4 +1,4 @@
-// sinkhorn: blocks of keys sorted by a learned, nearly one-to-one matching. Tay et al., 2020.
+// sinkhorn: key blocks sorted by a learned, nearly one-to-one matching. Tay et al., 2020.
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
@@ -14,9 +14,9 @@ namespace attnscope {
 
 namespace {
 
-constexpr float kSeen = 1e-6f;  // a smaller share of a block does not count as seen
+constexpr float kSeen = 1e-6f;  // minimum share of a block that counts as visible
 
-// Of the blocks that there are.  [h, n, n]
+// Logits of the existing blocks.  [h, n, n]
 Var used_logits(const OperationInput& input, Index blocks) {
   const Var& logits = weight(input.weights, "sinkhorn.logits");
   if (logits.dim(1) < blocks) {
@@ -48,7 +48,7 @@ Var sorted_blocks(const Var& p, const Var& x, Index batch) {
   return reshape(matmul(of_each, cut), x.shape());
 }
 
-// The queries of block I see the columns of K_I and of K'_I, which come L columns later.
+// Queries of block I see the columns of K_I and of K'_I, which follow after L columns.
 Pattern two_block_pattern(Index length, Index block) {
   PatternBuilder rows(1, length, 2 * length, {"own block", "sorted block"});
   for (Index i = 0; i < length; ++i) {
@@ -60,7 +60,7 @@ Pattern two_block_pattern(Index length, Index block) {
   return rows.finish();
 }
 
-// Where the weights fall on the tokens themselves.
+// Pattern of the implied weights on the tokens themselves.
 Pattern token_pattern(const Tensor& p, Index length, Index block) {
   PatternBuilder rows(p.dim(0), length, length, {"own block", "sorted block"});
   for (Index head = 0; head < p.dim(0); ++head) {
@@ -76,7 +76,7 @@ Pattern token_pattern(const Tensor& p, Index length, Index block) {
   return rows.finish();
 }
 
-// The weight on sorted row t of block I, spread over row t of every block J by P_IJ.  [B h, L, L]
+// Spreads the weight on sorted row t of block I over row t of every block J by P_IJ.  [B h, L, L]
 Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
   const Index pairs = attention.dim(0), length = attention.dim(1), blocks = length / block;
   Tensor implied = Tensor::zeros({pairs, length, length});
@@ -137,71 +137,65 @@ Variant sinkhorn_variant() {
       "P = n rounds of row and column normalisation of exp(logits/τ),   K′_I = Σ_J P_IJ K_J,\n"
       "queries of block I attend to [K_I ; K′_I]";
   v.summary =
-      "The sequence is cut into blocks, and a learned matrix, made nearly a permutation by "
-      "normalising rows and columns in turn, sorts them: each block attends to itself and to the "
-      "block, or mixture of blocks, that was sorted to its place. A low temperature makes the "
-      "sorting sharp.";
+      "The sequence is cut into blocks, and a learned matrix, turned into a near permutation by "
+      "normalising rows and columns alternately, sorts them: each block attends to itself and to "
+      "the block, or mixture of blocks, sorted to its place. A low temperature makes the sorting "
+      "sharp.";
   v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
-  v.cost = "O(L·b·d + (L/b)²·b·d)";
-  v.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
-                values.set("block", divisor_near(length, std::sqrt(static_cast<double>(length))));
-              }};
-  v.causal_refusal = "sinkhorn sorts blocks from the whole sequence; expected false, found true";
-  v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.without_pairs = "scores blocks that it moves and mixes";
+  v.complexity = "O(L·b·d + (L/b)²·b·d)";
+  v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
+                     values.set("block",
+                                divisor_near(length, std::sqrt(static_cast<double>(length))));
+                   }};
+  v.causality.refusal = "sinkhorn sorts blocks of the whole text; expected false, found true";
+  v.encodings.accepts_pairs = v.scores.has_terms = v.scores.has_softmax = never;
+  v.encodings.pairs_refusal = "scores blocks that it reorders and mixes";
   v.parameters = {{.key = "block",
                    .symbol = "b",
                    .label = "Block",
-                   .help = "How many tokens one block has; the length must be a multiple of it.",
+                   .help = "Number of tokens in a block; must divide the length.",
                    .required = true,
                    .initial = Index{4},
-                   .telling = [](Index length) -> Value {
+                   .illustrative_default = [](Index length) -> Value {
                      return divisor_near(length, static_cast<double>(length) / 4);
                    },
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 32},
+                   .limits = {.min = 1},
+                   .slider = {.min = 1, .max = 32}},
                   {.key = "iterations",
                    .symbol = "n",
                    .label = "Iterations",
                    .help = "Rounds of row and column normalisation.",
                    .required = true,
                    .initial = Index{5},
-                   .least = 1,
-                   .most = 10000,
-                   .slider_least = 1,
-                   .slider_most = 20},
+                   .limits = {.min = 1, .max = 10000},
+                   .slider = {.min = 1, .max = 20}},
                   {.key = "temperature",
                    .symbol = "τ",
                    .label = "Temperature",
                    .help = "Divides the logits; lower is sharper.",
                    .kind = Parameter::Kind::Real,
                    .initial = 1.0,
-                   .telling = [](Index) -> Value { return 0.25; },
-                   .least = 0,
-                   .most = Parameter::kMostReal,
-                   .least_excluded = true,
-                   .slider_least = 0.05,
-                   .slider_most = 10,
-                   .slider_logarithmic = true}};
+                   .illustrative_default = [](Index) -> Value { return 0.25; },
+                   .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+                   .slider = {.min = 0.05, .max = 10, .logarithmic = true}}};
   v.weights = {{.name = "sinkhorn.logits",
-                .help = "How well each block of keys fits the place of each block.",
+                .help = "Compatibility of each key block with the place of each block.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   const Index keys = n.key_length();
                   const Index blocks = keys < 0 ? keys : keys / values.integer("block");
                   return {n.heads, blocks, blocks};
                 },
                 .initial = initial_normal(1)}};
-  v.fitting = [](Index length) { return length < 8 ? length : length / 4 * 4; };
+  v.defaults.length = [](Index length) { return length < 8 ? length : length / 4 * 4; };
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index block = values.integer("block");
     if (at.keys == 0 || at.keys % block == 0) return {};
     return "block: expected a divisor of the length " + std::to_string(at.keys) + found_text(block);
   };
-  v.head_cost = [](const CostInput& in) {  // the own block and the one sorted to its place
+  v.cost.head = [](const CostInput& in) {  // its own block and the sorted one
     return static_cast<double>(2 * in.values.integer("block") * in.queries);
   };
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_numbers(in); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_numbers(in); };
   v.evaluate = evaluate_sinkhorn;
   return v;
 }

@@ -14,15 +14,15 @@ Variant strided_variant() {
   v.summary =
       "The Sparse Transformer splits full causal attention into two sparse steps: the last l "
       "positions, and every l-th position before. With l near √L any position reaches any earlier "
-      "one in two steps. It suits data with a period, such as images with rows of l pixels or "
-      "music.";
+      "one in two steps. It suits periodic data, such as music or images with rows of l pixels.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
-  v.cost = "O(L·(l + L/l)·d), O(L√L·d) for l = √L";
-  v.growth = {.power = 1.5,
-              .sizes = [](Values& values, Index length) { values.set("stride", root_of(length)); }};
-  v.incremental = true;
-  v.causal_by_definition = true;
-  v.parameters = {stride_parameter("How far the first set reaches, and the step of the second."),
+  v.complexity = "O(L·(l + L/l)·d), O(L√L·d) for l = √L";
+  v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
+                     values.set("stride", root_of(length));
+                   }};
+  v.causality.incremental = always;
+  v.causality.by_definition = true;
+  v.parameters = {stride_parameter("Reach of the first set and step of the second."),
                   factorised_mode_parameter()};
   v.pattern = [](const PatternInput& in) {
     const Index stride = in.values.integer("stride");

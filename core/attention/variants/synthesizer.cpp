@@ -1,4 +1,4 @@
-// synthesizer: weights that never compare two tokens. Tay et al., 2020.
+// synthesizer: weights without comparisons of tokens. Tay et al., 2020.
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
@@ -41,16 +41,17 @@ Var dense_logits(const OperationInput& input) {
   return split_heads(logits, heads);
 }
 
-// Numbers for all pairs of `length` positions; those of a shorter text are among them.  [h, L, L]
+// Values for all pairs of `length` positions; those of a shorter text are a subset.  [h, L, L]
 Tensor drawn_matrices(const OperationInput& input, Index length) {
   constexpr Index kMost = Index{1} << 28;
   if (input.heads * length > kMost / length) {
-    throw InputError("syn.r: too large to draw for " + std::to_string(length) + " positions");
+    throw InputError("syn.r: expected fewer positions to draw for, found " +
+                     std::to_string(length));
   }
   const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
   Tensor drawn({input.heads, length, length});
   for (Index head = 0; head < input.heads; ++head) {
-    Random random(mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
+    Random random(derived_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
     for (Index i = 0; i < length; ++i) {
       check_stop();
       for (Index j = 0; j < i; ++j) {
@@ -95,7 +96,7 @@ WeightInfo dense_weight(const char* name, const char* help,
 double synthesizer_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto pairs = static_cast<double>(in.batch * in.heads * in.queries) * keys;
-  if (is_dense(in.values)) return 3 * pairs;  // a product, with offsets, by head
+  if (is_dense(in.values)) return 3 * pairs;  // a product, with biases, by head
   return static_cast<double>(in.heads) * keys * keys + pairs;
 }
 
@@ -108,26 +109,25 @@ Variant synthesizer_variant() {
   v.group = "Low rank and kernels";
   v.equation = "dense: A = softmax(ReLU(x W₁ + b₁) W₂ + b₂);   random: A = softmax(R)";
   v.summary =
-      "Are products of queries and keys needed at all? The dense Synthesizer predicts a token's "
+      "Tests the need for products of queries and keys: the dense Synthesizer predicts a token's "
       "weights on all positions from the token alone; the random one has a fixed or learned matrix "
-      "that does not look at the text. Both do better than one would think.";
+      "that ignores the text. Both perform better than expected.";
   v.source = "Tay et al., 2020, Synthesizer, arXiv:2005.00743";
-  v.cost = "O(L²·d)";
-  v.incremental = true;
-  v.needs = [](const Values& values) {
+  v.complexity = "O(L²·d)";
+  v.causality.incremental = always;
+  v.inputs.needs = [](const Values& values) {
     return Needs{.queries = false, .keys = false, .input = is_dense(values)};
   };
-  v.takes_pairs = v.has_terms = never;
-  v.without_pairs = "makes its weights without comparing queries and keys";
-  v.parameters = {
-      {.key = "mode",
-       .symbol = "",
-       .label = "Mode",
-       .help = "Weights predicted from each token, or a matrix that is the same always.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("dense"),
-       .choices = {"dense", "random"}},
-      seed_parameter()};
+  v.encodings.accepts_pairs = v.scores.has_terms = never;
+  v.encodings.pairs_refusal = "makes its weights without comparing queries and keys";
+  v.parameters = {{.key = "mode",
+                   .symbol = "",
+                   .label = "Mode",
+                   .help = "Weights predicted from each token, or a constant matrix.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("dense"),
+                   .choices = {"dense", "random"}},
+                  seed_parameter()};
   v.weights = {dense_weight(
                    "syn.w1", "First layer of the network that predicts weights.",
                    [](const Dimensions& n, const Values&) -> Shape {
@@ -135,33 +135,33 @@ Variant synthesizer_variant() {
                    },
                    initial_projection()),
                dense_weight(
-                   "syn.b1", "Added after the first layer.",
+                   "syn.b1", "Bias of the first layer.",
                    [](const Dimensions& n, const Values&) -> Shape { return {n.inner_or(n.key)}; },
                    initial_zeros()),
                dense_weight(
-                   "syn.w2", "Second layer, to a number for each position.",
+                   "syn.w2", "Second layer, with one output per position.",
                    [](const Dimensions& n, const Values&) -> Shape {
                      return {n.heads, n.inner_or(n.key), n.context};
                    },
                    initial_projection()),
                dense_weight(
-                   "syn.b2", "Added after the second layer.",
+                   "syn.b2", "Bias of the second layer.",
                    [](const Dimensions& n, const Values&) -> Shape {
                      return {n.heads, n.context};
                    },
                    initial_zeros()),
                {.name = "syn.r",
-                .help = "The matrix that does not look at the text.",
+                .help = "Matrix that ignores the text.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.heads, n.context, n.context};
                 },
                 .initial = initial_normal(1),
-                .optional = true,
+                .file = {.optional = true},
                 .used = is_random}};
-  v.weights_from = [](const Values& values) {
+  v.scores.weights_from = [](const Values& values) {
     return is_dense(values) ? WeightsFrom::Token : WeightsFrom::Positions;
   };
-  v.memory = [](const MemoryInput& in) { return sizeof(float) * synthesizer_numbers(in); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * synthesizer_numbers(in); };
   v.evaluate = evaluate_synthesizer;
   return v;
 }

@@ -1,4 +1,4 @@
-// An image that a model completes.
+// Finding "completion": an image completed by the model.
 #include "core/experiment/completion.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/experiment/chosen.h"
 #include "core/experiment/continuation.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/inputs.h"
 #include "core/experiment/runner.h"
@@ -17,16 +17,16 @@
 
 namespace attnscope {
 
-CompletionWish completion_wish(const ViewSettings& view) {
-  CompletionWish wish;
+CompletionRequest completion_request(const ViewSettings& view) {
+  CompletionRequest request;
   const auto options = view.options.find("image");
-  if (options == view.options.end()) return wish;
+  if (options == view.options.end()) return request;
   const Values& values = options->second;
-  if (values.has("rows")) wish.rows = values.integer("rows");
-  if (values.has("completed")) wish.draws = values.choice("completed") == "drawn";
-  if (values.has("seed")) wish.seed = static_cast<std::uint64_t>(values.integer("seed"));
-  if (!wish.draws) wish.seed = 0;
-  return wish;
+  if (values.has("rows")) request.rows = values.integer("rows");
+  if (values.has("completed")) request.draws = values.choice("completed") == "drawn";
+  if (values.has("seed")) request.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  if (!request.draws) request.seed = 0;
+  return request;
 }
 
 double Completion::mean_error() const {
@@ -41,9 +41,8 @@ double Completion::mean_error() const {
 
 namespace {
 
-// The logits of one pixel after another: from the ones before alone, or, of patterns that are made
-// for the whole image, from an image whose pixels to come are black, which no pixel before them
-// sees.
+// Logits of one pixel after another. Models with patterns over the whole image receive an image
+// whose remaining pixels are black, which no earlier pixel attends to; others only the prefix.
 class PixelByPixel {
  public:
   PixelByPixel(const Model& model, const Continuation& from, const Stop& stop)
@@ -55,13 +54,13 @@ class PixelByPixel {
     }
   }
 
-  // Of the pixel behind these.  [levels]
+  // Logits of the pixel after `ids`.  [levels]
   Tensor logits(const std::vector<std::int32_t>& ids, Index levels) {
     const auto pixel = static_cast<Index>(ids.size());
-    if (!whole_) return next_.slice(0, levels);  // no start within an image
+    if (!whole_) return next_.slice(0, levels);  // excludes the start token
     const InputKind& kind = input_kind(model_.config.input.id);
     std::vector<std::int32_t> all = ids;
-    all.resize(static_cast<std::size_t>(kind.most(model_.config.input.values)), 0);
+    all.resize(static_cast<std::size_t>(kind.max_ids(model_.config.input.values)), 0);
     Batch batch = kind.batch(all, model_.config);
     batch.targets = IntTensor();
     ForwardOptions options;
@@ -85,19 +84,19 @@ class PixelByPixel {
   bool whole_ = false;
 };
 
-// Pixel by pixel behind those that are given.
+// Completes an image pixel by pixel after the given ones.
 void complete(Completion& c, const Model& model, const Continuation& from,
-              const CompletionWish& wish, const FindingProgress& progress, const Stop& stop) {
+              const CompletionRequest& request, const FindingProgress& progress, const Stop& stop) {
   PixelByPixel pixels(model, from, stop);
   const Index count = c.width * c.height;
   for (Index pixel = c.given; pixel < count; ++pixel) {
     const std::vector<double> chances = probabilities(pixels.logits(c.ids, c.levels), {});
     for (Index level = 0; level < c.levels; ++level) {
-      c.chances(pixel, level) = static_cast<float>(chances[static_cast<std::size_t>(level)]);
+      c.probabilities(pixel, level) = static_cast<float>(chances[static_cast<std::size_t>(level)]);
     }
     const auto likeliest = static_cast<std::int32_t>(
         std::max_element(chances.begin(), chances.end()) - chances.begin());
-    c.ids.push_back(wish.draws ? sample_at(chances, pixel, wish.seed) : likeliest);
+    c.ids.push_back(request.draws ? sample_at(chances, pixel, request.seed) : likeliest);
     if (progress) {
       progress(static_cast<std::size_t>(pixel - c.given + 1),
                static_cast<std::size_t>(count - c.given));
@@ -106,44 +105,42 @@ void complete(Completion& c, const Model& model, const Continuation& from,
   }
 }
 
-Completion completion_of(const Experiment& experiment, const FindingProgress& progress,
-                         const Stop& stop) {
-  const CompletionWish wish = completion_wish(experiment.view);
-  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);
-  Model model = chosen_model(checkpoint->model, experiment);
+Completion completion_of(const RunView& viewed, const FindingProgress& progress, const Stop& stop) {
+  const CompletionRequest request = completion_request(viewed.view);
+  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(viewed.run.model);
+  Model model = effective_model(checkpoint->model, viewed.run);
   Completion c;
   if (!reads_tokens(model.config)) return c;
   const InputKind& kind = input_kind(model.config.input.id);
-  if (kind.is_text || kind.is_whole) return c;
+  if (kind.is_text || kind.uses_patches) return c;
   try {
-    if (!experiment.interventions.empty()) {
+    if (!viewed.run.interventions.empty()) {
       throw InputError(
-          "a model that a person intervenes in completes no image: take back the "
-          "interventions");
+          "image completion is not available with interventions; remove the interventions");
     }
     const Values& values = model.config.input.values;
     c.width = kind.columns(values);
-    c.height = kind.most(values) / c.width;
+    c.height = kind.max_ids(values) / c.width;
     c.levels = kind.levels(values);
-    Experiment half = experiment;
-    if (experiment.input.empty()) {  // ids: of a whole image the first rows
-      const Index rows = wish.rows >= 0 ? std::min(wish.rows, c.height) : c.height / 2;
-      if (static_cast<Index>(half.ids.size()) == kind.most(values)) c.whole = half.ids;
+    RunSpec half = viewed.run;
+    if (viewed.run.input.empty()) {  // ids of a whole image: use the first rows
+      const Index rows = request.rows >= 0 ? std::min(request.rows, c.height) : c.height / 2;
+      if (static_cast<Index>(half.ids.size()) == kind.max_ids(values)) c.whole = half.ids;
       if (static_cast<Index>(half.ids.size()) > rows * c.width) {
         half.ids.resize(static_cast<std::size_t>(rows * c.width));
       }
     } else {
-      c.whole = pixel_ids(model.config, experiment.input);
+      c.whole = pixel_ids(model.config, viewed.run.input);
     }
-    const Index rows = std::min(wish.rows, c.height - 1);
+    const Index rows = std::min(request.rows, c.height - 1);
     const Continuation from = continuation(*checkpoint, model.config, half, rows);
-    c.ids.assign(from.prompt.begin() + 1, from.prompt.end());  // without the start
+    c.ids.assign(from.prompt.begin() + 1, from.prompt.end());  // without the start token
     c.given = static_cast<Index>(c.ids.size());
-    c.chances = Tensor::zeros({c.width * c.height, c.levels});
+    c.probabilities = Tensor::zeros({c.width * c.height, c.levels});
     if (c.width * c.height > model.config.context) {
       model = with_context(model, c.width * c.height);
     }
-    complete(c, model, from, wish, progress, stop);
+    complete(c, model, from, request, progress, stop);
   } catch (const InputError& e) {
     c = {};
     c.problem = e.what();
@@ -155,23 +152,21 @@ Completion completion_of(const Experiment& experiment, const FindingProgress& pr
 
 Finding completion_finding() {
   return {.id = Findings::completion.id,
-          .summary = "The image as the model completes it from its first rows.",
+          .summary = "The image, completed by the model from its first rows.",
           .exists =
-              [](const Experiment& e) {
-                return e.view.id == "image" && e.tensors.file.empty() && e.has_input();
+              [](const Session& e) {
+                return e.view.id == "image" && e.run.tensors.file.empty() && e.run.has_input();
               },
-          .holds =
-              [](const Experiment& before, const Experiment& now) {
-                Experiment other = before;
-                other.others = now.others;
-                return same_run(other, now) &&
-                       completion_wish(before.view) == completion_wish(now.view);
+          .is_reusable =
+              [](const Session& before, const Session& now) {
+                return before.run == now.run &&
+                       completion_request(before.view) == completion_request(now.view);
               },
-          .beside_runs =
-              [](const Experiment& experiment, ExperimentRun&, const FindingProgress& progress,
+          .in_background =
+              [](const Session& session, ExperimentRun&, const FindingProgress& progress,
                  const Stop& stop, Findings& results) {
                 results.set(Findings::completion, std::make_shared<const Completion>(
-                                                      completion_of(experiment, progress, stop)));
+                                                      completion_of(session, progress, stop)));
               }};
 }
 

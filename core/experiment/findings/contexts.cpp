@@ -1,8 +1,8 @@
-// The contexts that retrieval found, more of them than the run took.
+// Finding "contexts": retrieved contexts, more of them than the run used.
 #include <algorithm>
 
 #include "core/experiment/finding.h"
-#include "core/experiment/found_contexts.h"
+#include "core/experiment/retrieved_contexts.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope {
@@ -13,7 +13,7 @@ ContextWords context_words(const Store& store, Index row, Index before, Index af
   words.position = store.places(row, 1);
   words.value = store.values[row];
   const Index count = store.values.size();
-  // Row `other` holds the token that follows place (text, position).
+  // True if row `other` holds the token after (text, position).
   const auto holds = [&](Index other, Index position) {
     return other >= 0 && other < count && store.places(other, 0) == words.text &&
            store.places(other, 1) == position;
@@ -31,33 +31,31 @@ ContextWords context_words(const Store& store, Index row, Index before, Index af
 Finding contexts_finding() {
   return {
       .id = Findings::contexts.id,
-      .summary = "The contexts nearest to each token, in words, more than the run took.",
-      .exists = [](const Experiment& e) { return e.retrieval && e.tensors.file.empty(); },
-      .holds =
-          [](const Experiment& before, const Experiment& now) {
-            Experiment one = before;
-            one.others = now.others;
-            if (!one.retrieval || !now.retrieval || one.retrieval->store != now.retrieval->store) {
-              return false;
-            }
-            one.retrieval = now.retrieval;  // the same neighbours, however they are mixed
-            return same_run(one, now);
+      .summary = "The retrieved contexts nearest to each token, as text.",
+      .exists = [](const Session& e) { return e.run.retrieval && e.run.tensors.file.empty(); },
+      .is_reusable =
+          [](const Session& before, const Session& now) {
+            RunSpec one = before.run;
+            const std::optional<RetrievalChoice>& wanted = now.run.retrieval;
+            if (!one.retrieval || !wanted || one.retrieval->store != wanted->store) return false;
+            one.retrieval = wanted;  // neighbours do not depend on the mixture
+            return one == now.run;
           },
-      .beside_runs =
-          [](const Experiment& experiment, ExperimentRun& run, const FindingProgress&,
-             const Stop& stop, Findings& results) {
-            Experiment more = experiment;
-            more.others.clear();
+      .in_background =
+          [](const Session& session, ExperimentRun& run, const FindingProgress&, const Stop& stop,
+             Findings& results) {
+            RunSpec more = session.run;
             const std::shared_ptr<const Store> store = run.contexts(more);
-            const Index most = std::min(store->keys.dim(0), kMostNeighboursShown);
-            more.retrieval->mixer.values.set(
-                "k", std::max(most, std::min(store->keys.dim(0),
-                                             experiment.retrieval->mixer.values.integer("k"))));
+            const Index most = std::min(store->keys.dim(0), kMaxNeighboursShown);
+            more.retrieval->retrieval_head.values.set(
+                "k", std::max(most,
+                              std::min(store->keys.dim(0),
+                                       session.run.retrieval->retrieval_head.values.integer("k"))));
             const std::shared_ptr<const Trace> trace = run.run(more, stop);
-            FoundContexts found{
+            RetrievedContexts found{
                 store, {trace->counts.at("retrieval.index"), trace->taps.at("retrieval.distance")}};
             results.set(Findings::contexts,
-                        std::make_shared<const FoundContexts>(std::move(found)));
+                        std::make_shared<const RetrievedContexts>(std::move(found)));
           }};
 }
 

@@ -1,4 +1,4 @@
-// How the errors of the shown head's estimates fall with features or rows.
+// Finding "errors": errors of the selected head's estimates against the number of features or rows.
 #include "core/analysis/error_study.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/runner.h"
@@ -16,37 +16,34 @@ const std::string* picture_of(const ViewSettings& view) {
   return std::get_if<std::string>(&picture->second);
 }
 
-bool asks_for_errors(const Experiment& experiment) {
-  const std::string* picture = picture_of(experiment.view);
+bool asks_for_errors(const Session& session) {
+  const std::string* picture = picture_of(session.view);
   return picture != nullptr && *picture == kErrorsPicture;
 }
 
-bool same_head(const Experiment& a, const Experiment& b) {
-  Experiment other = a;
-  other.others = b.others;
-  return same_run(other, b) && a.view.layer == b.view.layer && a.view.head == b.view.head &&
+bool same_head(const Session& a, const Session& b) {
+  return a.run == b.run && a.view.layer == b.view.layer && a.view.head == b.view.head &&
          a.view.part == b.view.part;
 }
 
 }  // namespace
 
 Finding errors_finding() {
-  return {.id = Findings::errors.id,
-          .summary = "How the errors of the shown head's estimates fall with features or rows.",
-          .exists = asks_for_errors,
-          .holds = same_head,
-          .beside_runs = [](const Experiment& experiment, ExperimentRun& run,
-                            const FindingProgress& progress, const Stop& stop, Findings& results) {
-            Experiment alone = experiment;
-            alone.others.clear();
-            const std::shared_ptr<const Trace> trace = run.run(alone, stop);
-            Index head = 0;
-            const AttentionTap* tap = trace->find(head_ref(*trace, experiment.view), &head);
-            if (tap == nullptr || !no_error_study(*tap).empty()) return;  // the view says why
-            const Index width = trace->config ? trace->config->width : 0;
-            results.set(Findings::errors, std::make_shared<const ErrorStudy>(
-                                              error_study(*tap, head, width, progress, stop)));
-          }};
+  return {
+      .id = Findings::errors.id,
+      .summary = "Estimation errors of the selected head against the number of features or rows.",
+      .exists = asks_for_errors,
+      .is_reusable = same_head,
+      .in_background = [](const Session& session, ExperimentRun& run,
+                          const FindingProgress& progress, const Stop& stop, Findings& results) {
+        const std::shared_ptr<const Trace> trace = run.run(session.run, stop);
+        Index head = 0;
+        const AttentionTap* tap = trace->find(head_ref(*trace, session.view), &head);
+        if (tap == nullptr || !error_study_refusal(*tap).empty()) return;  // the view explains
+        const Index width = trace->config ? trace->config->width : 0;
+        results.set(Findings::errors, std::make_shared<const ErrorStudy>(
+                                          error_study(*tap, head, width, progress, stop)));
+      }};
 }
 
 }  // namespace attnscope

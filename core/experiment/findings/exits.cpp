@@ -1,4 +1,5 @@
-// Early exits: what a run with all layers says of each, and two runs measured against each other.
+// Findings "exits" and "exit_work": confidence after each layer of a full run, and a measured
+// comparison of two runs.
 #include "core/model/exits.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/experiment/chosen.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/exit_study.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/runner.h"
@@ -20,20 +21,18 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kView = "depth";
-constexpr double kUsualThreshold = 0.3;  // of the view's parameter
+constexpr double kDefaultThreshold = 0.3;  // default of the view's parameter
 
-// The same with every token passing all layers; nothing where the model has no exits.
-std::optional<Experiment> with_all_layers(const Experiment& experiment, ExperimentRun& run) {
-  Experiment all = experiment;
-  all.others.clear();
+// The run with every token passing all layers; nullopt if the model has no exits.
+std::optional<RunSpec> with_all_layers(const RunSpec& spec, ExperimentRun& run) {
+  RunSpec all = spec;
   all.exit.reset();
-  const ModelConfig config =
-      structured(run.checkpoint(experiment)->model.config, experiment.structure);
+  const ModelConfig config = apply_structure(run.checkpoint(spec)->model.config, spec.structure);
   if (!config.exits) return std::nullopt;
   return all;
 }
 
-// The ids that stand one place later, -1 for the last.
+// Ids of the next tokens, -1 for the last.
 IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   IntTensor next({static_cast<Index>(tokens.size())});
   for (Index i = 0; i < next.size(); ++i) {
@@ -42,7 +41,7 @@ IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   return next;
 }
 
-// Which layer should have predicted, by the words of the rule that was trained; without layers yet.
+// Input of the oracle with the trained rule's parameters, still without layers.
 OracleInput oracle_of(const Choice& rule, const IntTensor& targets) {
   OracleInput input{.targets = targets, .length = targets.size()};
   input.by_sequence = exit_rule(rule.id).distribution_at == 0;
@@ -55,7 +54,7 @@ OracleInput oracle_of(const Choice& rule, const IntTensor& targets) {
 ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
   ExitStudy study;
   study.rule = *model.config.exits;
-  const Exits& rule = exit_rule(study.rule.id);
+  const ExitRule& rule = exit_rule(study.rule.id);
   if (const auto sure = trace.taps.find("exit.confidence"); sure != trace.taps.end()) {
     study.confidence = sure->second;
   }
@@ -70,15 +69,15 @@ ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
   if (study.has_oracle) oracle = oracle_of(study.rule, next_ids(trace.tokens));
   for (Index n = 0; n < layers; ++n) {
     stop.check();
-    const Tensor of_layer = layer_logits(model, trace, n, stop);  // [L, vocabulary]
-    const Tensor logs = log_softmax(Var(of_layer)).value();
-    const std::vector<std::int32_t> guesses = likeliest_rows(of_layer);
+    const Tensor logits = layer_logits(model, trace, n, stop);  // [L, vocabulary]
+    const Tensor logs = log_softmax(Var(logits)).value();
+    const std::vector<std::int32_t> guesses = likeliest_rows(logits);
     for (Index i = 0; i < length; ++i) {
       const std::int32_t guess = guesses[static_cast<std::size_t>(i)];
       study.guess(n, i) = guess;
       study.probability(n, i) = std::exp(logs(i, guess));
     }
-    if (study.has_oracle) oracle.add_layer(of_layer);
+    if (study.has_oracle) oracle.add_layer(logits);
   }
   if (study.has_oracle) {
     const IntTensor best = oracle_layers(oracle);
@@ -87,7 +86,7 @@ ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
   return study;
 }
 
-// Bits a token of the text, in the mean.  logits: [1, L, vocabulary]
+// Mean bits per token of the text.  logits: [1, L, vocabulary]
 double bits_of(const Tensor& logits, const IntTensor& targets) {
   const Index length = logits.dim(1), vocabulary = logits.dim(2);
   const Tensor logs = log_softmax(Var(logits.reshaped({length, vocabulary}))).value();
@@ -101,33 +100,33 @@ double bits_of(const Tensor& logits, const IntTensor& targets) {
   return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
 }
 
-// In turns, since a machine is not always equally fast; the least time is the one that nothing
-// else disturbed.
-ExitWork work_of(const Experiment& all, const Experiment& early, ExperimentRun& run,
+// Alternates the runs, since the speed of a machine varies, and reports the minimum time, which is
+// least disturbed.
+ExitWork work_of(const RunSpec& all, const RunSpec& early, ExperimentRun& run,
                  const FindingProgress& progress, const Stop& stop) {
-  constexpr int kFewest = 5, kMost = 15;
-  constexpr double kEnough = 250;  // milliseconds for both together
+  constexpr int kMinRuns = 5, kMaxRuns = 15;
+  constexpr double kEnoughTime = 250;  // total milliseconds of both
   ExitWork work;
-  ExperimentRun::Bare of_all, of_early;
+  ExperimentRun::InferenceOnly all_result, early_result;
   double spent = 0;
   work.all.milliseconds = work.early.milliseconds = std::numeric_limits<double>::infinity();
-  for (int n = 0; n < kMost && (n < kFewest || spent < kEnough); ++n) {
-    of_all = run.run_bare(all, stop);
-    of_early = run.run_bare(early, stop);
-    spent += of_all.milliseconds + of_early.milliseconds;
-    work.all.milliseconds = std::min(work.all.milliseconds, of_all.milliseconds);
-    work.early.milliseconds = std::min(work.early.milliseconds, of_early.milliseconds);
-    if (progress) progress(static_cast<std::size_t>(n + 1), static_cast<std::size_t>(kMost));
+  for (int n = 0; n < kMaxRuns && (n < kMinRuns || spent < kEnoughTime); ++n) {
+    all_result = run.run_inference_only(all, stop);
+    early_result = run.run_inference_only(early, stop);
+    spent += all_result.milliseconds + early_result.milliseconds;
+    work.all.milliseconds = std::min(work.all.milliseconds, all_result.milliseconds);
+    work.early.milliseconds = std::min(work.early.milliseconds, early_result.milliseconds);
+    if (progress) progress(static_cast<std::size_t>(n + 1), static_cast<std::size_t>(kMaxRuns));
   }
-  work.all.multiply_adds = of_all.work.multiply_adds;
-  work.early.multiply_adds = of_early.work.multiply_adds;
-  const Tensor &full = of_all.output.logits.value(), &cut = of_early.output.logits.value();
+  work.all.multiply_adds = all_result.work.multiply_adds;
+  work.early.multiply_adds = early_result.work.multiply_adds;
+  const Tensor &full = all_result.output.logits.value(), &cut = early_result.output.logits.value();
   const Index length = full.dim(1), vocabulary = full.dim(2);
   const auto last = likeliest_rows(full.reshaped({length, vocabulary}));
   const auto then = likeliest_rows(cut.reshaped({length, vocabulary}));
   for (Index i = 0; i < length; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    work.left.push_back(of_early.output.exits[i] - 1);
+    work.exit_layers.push_back(early_result.output.exits[i] - 1);
     work.agrees.push_back(then[at] == last[at]);
   }
   const IntTensor targets = next_ids(run.run(all, stop)->tokens);
@@ -136,7 +135,7 @@ ExitWork work_of(const Experiment& all, const Experiment& early, ExperimentRun& 
   return work;
 }
 
-// The rule with this decay, where its threshold falls at all.
+// The rule with another decay; nullopt if its threshold is constant.
 std::optional<Choice> with_decay(const ModelConfig& config, std::optional<double> decay) {
   if (!decay || !exit_rule(config.exits->id).decays) return std::nullopt;
   Choice rule = *config.exits;
@@ -156,11 +155,11 @@ double ExitStudy::threshold_of(Index token, double threshold, double decay) cons
   return std::clamp(0.9 * threshold + 0.1 * std::exp(-decay * t / all), 0.0, 1.0);
 }
 
-std::vector<Index> ExitStudy::leaves_at(double threshold, double decay) const {
+std::vector<Index> ExitStudy::exit_layers_at(double threshold, double decay) const {
   std::vector<Index> left(static_cast<std::size_t>(length()), layers() - 1);
   for (Index i = 0; i < length(); ++i) {
     Index& at = left[static_cast<std::size_t>(i)];
-    if (!has_threshold()) {  // the likeliest by q, of equals the first
+    if (!has_threshold()) {  // the most likely by q, the first of equals
       at = 0;
       for (Index n = 1; n < layers(); ++n) {
         if (distribution(i, n) > distribution(i, at)) at = n;
@@ -181,51 +180,50 @@ double ExitWork::agreement() const {
 
 double ExitWork::mean_layers() const {
   double sum = 0;
-  for (const Index layer : left) sum += static_cast<double>(layer + 1);
-  return sum / static_cast<double>(left.size());
+  for (const Index layer : exit_layers) sum += static_cast<double>(layer + 1);
+  return sum / static_cast<double>(exit_layers.size());
 }
 
-std::optional<ExitWish> exit_wish(const Experiment& experiment) {
-  if (experiment.view.id != kView) return std::nullopt;
-  ExitWish wish{kUsualThreshold};
-  const auto options = experiment.view.options.find(kView);
-  if (options != experiment.view.options.end()) {
+std::optional<ExitRequest> exit_request(const RunView& viewed) {
+  if (viewed.view.id != kView) return std::nullopt;
+  ExitRequest request{kDefaultThreshold};
+  const auto options = viewed.view.options.find(kView);
+  if (options != viewed.view.options.end()) {
     const Values& values = options->second;
-    if (values.has("threshold")) wish.threshold = values.real("threshold");
-    if (values.has("decay")) wish.decay = values.real("decay");
+    if (values.has("threshold")) request.threshold = values.real("threshold");
+    if (values.has("decay")) request.decay = values.real("decay");
   }
-  if (experiment.exit) wish.threshold = *experiment.exit;
-  return wish;
+  if (viewed.run.exit) request.threshold = *viewed.run.exit;
+  return request;
 }
 
 namespace {
 
-bool asks_for_exits(const Experiment& e) {
-  return exit_wish(e) && e.tensors.file.empty();
+bool asks_for_exits(const Session& e) {
+  return exit_request(e) && e.run.tensors.file.empty();
 }
 
-// All layers are made whatever the threshold.
-bool same_but_for_exit(const Experiment& before, const Experiment& now) {
-  Experiment one = before;
-  one.exit = now.exit;
-  one.others = now.others;
-  return same_run(one, now);
+// True if runs differ only in the threshold: all layers are computed in any case.
+bool same_but_for_exit(const Session& before, const Session& now) {
+  RunSpec one = before.run;
+  one.exit = now.run.exit;
+  return one == now.run;
 }
 
 }  // namespace
 
 Finding exits_finding() {
   return {.id = Findings::exits.id,
-          .summary = "How sure a model with exits is behind each layer, and the oracle's choice.",
+          .summary = "Early-exit confidence after each layer, and the oracle's exit layers.",
           .exists = asks_for_exits,
-          .holds = same_but_for_exit,
-          .beside_runs = [](const Experiment& experiment, ExperimentRun& run,
-                            const FindingProgress&, const Stop& stop, Findings& results) {
-            const std::optional<Experiment> all = with_all_layers(experiment, run);
+          .is_reusable = same_but_for_exit,
+          .in_background = [](const Session& session, ExperimentRun& run, const FindingProgress&,
+                              const Stop& stop, Findings& results) {
+            const std::optional<RunSpec> all = with_all_layers(session.run, run);
             if (!all) return;
             const std::shared_ptr<const Trace> trace = run.run(*all, stop);
-            const Model model = chosen_model(run.checkpoint(*all)->model, *all,
-                                             static_cast<Index>(trace->tokens.size()));
+            const Model model = effective_model(run.checkpoint(*all)->model, *all,
+                                                static_cast<Index>(trace->tokens.size()));
             results.set(Findings::exits,
                         std::make_shared<const ExitStudy>(study_of(model, *trace, stop)));
           }};
@@ -233,26 +231,27 @@ Finding exits_finding() {
 
 Finding exit_work_finding() {
   return {.id = Findings::exit_work.id,
-          .summary = "What leaving early really saves: two runs, measured.",
+          .summary = "Measured savings of early exits: two runs.",
           .exists = asks_for_exits,
-          .holds =
-              [](const Experiment& before, const Experiment& now) {
-                return same_but_for_exit(before, now) && exit_wish(before) == exit_wish(now);
+          .is_reusable =
+              [](const Session& before, const Session& now) {
+                return same_but_for_exit(before, now) && exit_request(before) == exit_request(now);
               },
-          .beside_runs =
-              [](const Experiment& experiment, ExperimentRun& run, const FindingProgress& progress,
+          .in_background =
+              [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
                  const Stop& stop, Findings& results) {
-                const std::optional<Experiment> all = with_all_layers(experiment, run);
+                const std::optional<RunSpec> all = with_all_layers(session.run, run);
                 if (!all) return;
-                const ExitWish wish = *exit_wish(experiment);
+                const ExitRequest request = *exit_request(session);
                 const ModelConfig config =
-                    structured(run.checkpoint(*all)->model.config, all->structure);
-                Experiment early = *all;
-                early.exit = wish.threshold;
-                if (const auto rule = with_decay(config, wish.decay)) early.structure.exits = rule;
+                    apply_structure(run.checkpoint(*all)->model.config, all->structure);
+                RunSpec early = *all;
+                early.exit = request.threshold;
+                if (const auto rule = with_decay(config, request.decay))
+                  early.structure.exits = rule;
                 ExitWork work = work_of(*all, early, run, progress, stop);
-                work.threshold = wish.threshold;
-                work.decay = wish.decay.value_or(decay_of(*config.exits));
+                work.threshold = request.threshold;
+                work.decay = request.decay.value_or(decay_of(*config.exits));
                 results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));
               }};
 }

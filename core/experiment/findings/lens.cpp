@@ -1,4 +1,4 @@
-// The logit lens: what every layer would say if it were the last.
+// Finding "lens": the logit lens.
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/finding.h"
 #include "core/model/architecture.h"
@@ -8,15 +8,15 @@ namespace attnscope {
 
 Finding lens_finding() {
   return {.id = Findings::lens.id,
-          .summary = "What every layer would say if it were the last.",
-          // Tensors come without a model.
-          .exists = [](const Experiment& e) { return e.tensors.file.empty(); },
-          .holds = [](const Experiment&, const Experiment&) { return true; },
+          .summary = "Logit lens: predictions of every layer.",
+          // Imported tensors have no model.
+          .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
+          .is_reusable = [](const Session&, const Session&) { return true; },
           .with_run =
-              [](const RunToRead& run, Findings& results) {
+              [](const FinishedRun& run, Findings& results) {
                 const ModelConfig& config = run.checkpoint->model.config;
                 if (!architecture(config.architecture.id).has_self_attention) return;
-                if (!run.trace->logits.defined()) return;  // nothing says what states mean
+                if (!run.trace->logits.defined()) return;  // no output layer to decode states
                 results.set(Findings::lens, std::make_shared<const LogitLens>(logit_lens(
                                                 run.checkpoint->model, *run.trace, run.stop)));
               }};

@@ -1,7 +1,6 @@
-// Maps too large to keep, tile by tile. Nobody could compute them whole: which tiles there are to
-// compute, at which resolution, follows from what is in sight, and tiles of a map that is looked at
-// again must still be there. So this is one object for all maps of a window, which a view asks for
-// what it shows and which remembers by itself; it only comes to the view as other findings do.
+// Finding "maps": tiles of maps that are too large to keep. The visible region determines the tiles
+// and their resolution, and tiles are cached for later; so one object serves all maps of a window,
+// and the view requests the visible tiles from it.
 #include "core/attention/map_pyramid.h"
 #include "core/experiment/finding.h"
 
@@ -9,9 +8,9 @@ namespace attnscope {
 
 Finding maps_finding() {
   return {.id = Findings::maps.id,
-          .summary = "Maps too large to keep, computed where somebody looks.",
-          .exists = [](const Experiment&) { return true; },
-          .holds = {},
+          .summary = "Maps too large to keep, computed in tiles on demand.",
+          .exists = [](const Session&) { return true; },
+          .is_reusable = {},
           .live =
               [](std::function<void()> wake, Findings& results) {
                 results.set(Findings::maps, std::make_shared<MapPyramid>(std::move(wake)));

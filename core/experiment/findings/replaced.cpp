@@ -1,4 +1,4 @@
-// One token replaced by another: a run more, and the same without that.
+// Finding "replaced": a run with one token replaced, and the same run without the replacement.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -8,25 +8,25 @@
 
 namespace attnscope {
 
-std::optional<ReplaceWish> replace_wish(const Experiment& experiment) {
-  const auto options = experiment.view.options.find("mechanism");
-  if (experiment.view.id != "mechanism" || options == experiment.view.options.end()) return {};
+std::optional<ReplaceRequest> replace_request(const RunView& viewed) {
+  const auto options = viewed.view.options.find("mechanism");
+  if (viewed.view.id != "mechanism" || options == viewed.view.options.end()) return {};
   const Values& values = options->second;
   if (!values.has("picture") || values.choice("picture") != "replaced") return {};
-  ReplaceWish wish;
+  ReplaceRequest request;
   if (values.has("token")) {
-    wish.position = values.integer("token");
-  } else if (experiment.view.pinned_query >= 0) {
-    wish.position = experiment.view.pinned_query;
+    request.position = values.integer("token");
+  } else if (viewed.view.pinned_query >= 0) {
+    request.position = viewed.view.pinned_query;
   }
-  if (values.has("by")) wish.by = values.integer("by");
-  return wish;
+  if (values.has("by")) request.by = values.integer("by");
+  return request;
 }
 
 namespace {
 
-// A word rather than a piece of one, near the middle.
-Index telling_position(const std::vector<TraceToken>& tokens) {
+// A whole word rather than a word piece, near the middle.
+Index default_position(const std::vector<TraceToken>& tokens) {
   constexpr std::size_t kWord = 4;  // bytes, with the space before it
   const auto count = static_cast<Index>(tokens.size());
   for (Index away = 0; away < count; ++away) {
@@ -38,28 +38,29 @@ Index telling_position(const std::vector<TraceToken>& tokens) {
   return count / 2;
 }
 
-ReplacedToken with_other_token(Experiment experiment, ExperimentRun& run,
+ReplacedToken with_other_token(const RunView& viewed, ExperimentRun& run,
                                const FindingProgress& progress, const Stop& stop) {
-  const ReplaceWish wish = *replace_wish(experiment);
-  experiment.others.clear();
+  const ReplaceRequest request = *replace_request(viewed);
+  RunSpec spec = viewed.run;
   ReplacedToken result;
   try {
-    result.without = run.run(experiment, stop);
+    result.without = run.run(spec, stop);
     if (progress) progress(1, 2);
     const std::vector<TraceToken>& tokens = result.without->tokens;
-    if (tokens.empty()) throw InputError("token: there is none to replace");
+    if (tokens.empty())
+      throw InputError("token: expected a text with a token to replace, found none");
     const auto count = static_cast<Index>(tokens.size());
     result.position =
-        std::min(wish.position ? *wish.position : telling_position(tokens), count - 1);
+        std::min(request.position ? *request.position : default_position(tokens), count - 1);
     result.before = tokens[static_cast<std::size_t>(result.position)].id;
     const std::int32_t neighbour = result.before > 0 ? result.before - 1 : 1;
-    result.after = wish.by ? static_cast<std::int32_t>(*wish.by) : neighbour;
+    result.after = request.by ? static_cast<std::int32_t>(*request.by) : neighbour;
     Intervention replace;
     replace.kind = Intervention::Kind::Replace;
     replace.position = result.position;
     replace.token = result.after;
-    experiment.interventions.push_back(replace);
-    result.with = run.run(experiment, stop);
+    spec.interventions.push_back(replace);
+    result.with = run.run(spec, stop);
     if (progress) progress(2, 2);
   } catch (const InputError& e) {
     result.problem = e.what();
@@ -70,20 +71,20 @@ ReplacedToken with_other_token(Experiment experiment, ExperimentRun& run,
 }  // namespace
 
 Finding replaced_finding() {
-  return {.id = Findings::replaced.id,
-          .summary = "The same run with one token replaced by another.",
-          .exists = [](const Experiment& e) { return replace_wish(e) && e.tensors.file.empty(); },
-          .holds =
-              [](const Experiment& before, const Experiment& now) {
-                return same_run(before, now) && replace_wish(before) == replace_wish(now);
-              },
-          .beside_runs =
-              [](const Experiment& experiment, ExperimentRun& run, const FindingProgress& progress,
-                 const Stop& stop, Findings& results) {
-                results.set(Findings::replaced,
-                            std::make_shared<const ReplacedToken>(
-                                with_other_token(experiment, run, progress, stop)));
-              }};
+  return {
+      .id = Findings::replaced.id,
+      .summary = "The run with one token replaced by another.",
+      .exists = [](const Session& e) { return replace_request(e) && e.run.tensors.file.empty(); },
+      .is_reusable =
+          [](const Session& before, const Session& now) {
+            return before.run == now.run && replace_request(before) == replace_request(now);
+          },
+      .in_background =
+          [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
+             const Stop& stop, Findings& results) {
+            results.set(Findings::replaced, std::make_shared<const ReplacedToken>(
+                                                with_other_token(session, run, progress, stop)));
+          }};
 }
 
 }  // namespace attnscope

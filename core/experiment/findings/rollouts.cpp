@@ -1,11 +1,11 @@
-// A decision transformer let loose on its grid.
+// Finding "rollouts": rollouts of a decision transformer on its grid.
 #include "core/experiment/rollouts.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/experiment/chosen.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/runner.h"
 #include "core/model/architecture.h"
@@ -15,28 +15,28 @@ namespace attnscope {
 
 namespace {
 
-// Why this model does not act on the grid; empty: it does.
-// Longer ways are not walked from everywhere: their attention would not fit into memory.
-constexpr Index kMostRolledOut = 64;
+// Maximum number of steps, since the attention of longer rollouts would not fit into memory.
+constexpr Index kMaxSteps = 64;
 
+// Reason why this model does not act on the grid; empty if it does.
 std::string rollout_refusal(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   const bool grid = values.integer("state_size") == Grid::kStateSize &&
                     values.integer("actions") == Grid::kActions;
-  if (grid && values.integer("most_steps") > kMostRolledOut) {
-    return "ways of up to " + std::to_string(values.integer("most_steps")) +
-           " steps are too long to be walked from every cell: at most " +
-           std::to_string(kMostRolledOut) + " can be";
+  if (grid && values.integer("most_steps") > kMaxSteps) {
+    return "paths of up to " + std::to_string(values.integer("most_steps")) +
+           " steps: expected at most " + std::to_string(kMaxSteps) +
+           " for rollouts from every cell";
   }
   if (grid) return "";
-  return "the model acts in another world than the grid of " + std::to_string(Grid::kSide) +
+  return "the model acts in another environment than the grid of " + std::to_string(Grid::kSide) +
          " by " + std::to_string(Grid::kSide) + " cells: expected states of " +
          std::to_string(Grid::kStateSize) + " numbers and " + std::to_string(Grid::kActions) +
          " actions, found " + std::to_string(values.integer("state_size")) + " and " +
          std::to_string(values.integer("actions"));
 }
 
-// The attention of the walk as it stood before its last action.  [layers][heads, L, L]
+// Attention before the last action of a rollout.  [layers][heads, L, L]
 std::vector<Tensor> attention_of(const Model& model, const Rollout& walk, const Stop& stop) {
   std::vector<Index> cells(walk.cells.begin(), walk.cells.end() - 1);
   std::vector<Index> actions(walk.actions.begin(), walk.actions.end() - 1);
@@ -44,7 +44,7 @@ std::vector<Tensor> attention_of(const Model& model, const Rollout& walk, const 
   ForwardOptions options;
   options.stop = stop;
   options.trace = &trace;
-  run(model, open_walks({cells}, {actions}, {walk.asked}), options);
+  run(model, unfinished_walks({cells}, {actions}, {walk.target_steps}), options);
   std::vector<Tensor> layers;
   const TracePart part = trace.part({});
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
@@ -61,18 +61,19 @@ std::vector<Tensor> attention_of(const Model& model, const Rollout& walk, const 
   return layers;
 }
 
-// Those that still walk take a step more.
+// Advances the unfinished rollouts by one step.
 void step(const Model& model, std::vector<Rollout*>& walking, const Stop& stop) {
   std::vector<std::vector<Index>> cells, actions;
-  std::vector<Index> asked;
+  std::vector<Index> target_steps;
   for (const Rollout* walk : walking) {
     cells.push_back(walk->cells);
     actions.push_back(walk->actions);
-    asked.push_back(walk->asked);
+    target_steps.push_back(walk->target_steps);
   }
   ForwardOptions options;
   options.stop = stop;
-  const Tensor logits = run(model, open_walks(cells, actions, asked), options).logits.value();
+  const Tensor logits =
+      run(model, unfinished_walks(cells, actions, target_steps), options).logits.value();
   const Index steps = logits.dim(1);  // logits: [B, T, actions]
   for (std::size_t b = 0; b < walking.size(); ++b) {
     Rollout& walk = *walking[b];
@@ -82,7 +83,7 @@ void step(const Model& model, std::vector<Rollout*>& walking, const Stop& stop) 
     std::copy_n(last, Grid::kActions, row.begin());
     const std::vector<double> chances = probabilities(row, {});
     for (Index a = 0; a < Grid::kActions; ++a) {
-      walk.chances(steps - 1, a) = static_cast<float>(chances[static_cast<std::size_t>(a)]);
+      walk.probabilities(steps - 1, a) = static_cast<float>(chances[static_cast<std::size_t>(a)]);
     }
     const Index action = std::max_element(last, last + Grid::kActions) - last;
     walk.actions.push_back(action);
@@ -92,20 +93,20 @@ void step(const Model& model, std::vector<Rollout*>& walking, const Stop& stop) 
   std::erase_if(walking, [](const Rollout* walk) { return walk->reached; });
 }
 
-Rollouts let_loose(const Model& model, const FindingProgress& progress, const Stop& stop) {
+Rollouts roll_out(const Model& model, const FindingProgress& progress, const Stop& stop) {
   Rollouts rollouts;
   rollouts.problem = rollout_refusal(model.config);
   if (!rollouts.problem.empty()) return rollouts;
   const Index most = model.config.architecture.values.integer("most_steps");
-  rollouts.most_steps = most;
+  rollouts.max_steps = most;
   for (Index start = 0; start < Grid::kCells; ++start) {
     if (start == Grid::kGoal) continue;
-    for (Index asked = 1; asked <= most; ++asked) {
+    for (Index target_steps = 1; target_steps <= most; ++target_steps) {
       Rollout walk;
       walk.start = start;
-      walk.asked = asked;
+      walk.target_steps = target_steps;
       walk.cells = {start};
-      walk.chances = Tensor::zeros({most, Grid::kActions});
+      walk.probabilities = Tensor::zeros({most, Grid::kActions});
       rollouts.all.push_back(std::move(walk));
     }
   }
@@ -118,29 +119,28 @@ Rollouts let_loose(const Model& model, const FindingProgress& progress, const St
   }
   std::size_t done = static_cast<std::size_t>(most);
   for (Rollout& walk : rollouts.all) {
-    walk.chances = walk.chances.slice(0, walk.steps());
+    walk.probabilities = walk.probabilities.slice(0, walk.steps());
     walk.attention = attention_of(model, walk, stop);
     if (progress) progress(++done, parts);
   }
   return rollouts;
 }
 
-Rollouts rollouts_of(const Experiment& experiment, const FindingProgress& progress,
-                     const Stop& stop) {
-  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);
-  const Model model = chosen_model(checkpoint->model, experiment);
+Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress, const Stop& stop) {
+  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
+  const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::Trajectories) {
-    Rollouts none;  // another model than the shown run's
-    none.problem = "the chosen model does not act";
+    Rollouts none;  // the selected model may differ from that of the shown run
+    none.problem = "the selected model predicts no actions";
     return none;
   }
   try {
-    if (!experiment.interventions.empty()) {
+    if (!spec.interventions.empty()) {
       throw InputError(
-          "a model that a person intervenes in is not let loose: take back the "
-          "interventions, or look at its maps");
+          "rollouts are not available with interventions; remove the "
+          "interventions, or select a map");
     }
-    return let_loose(model, progress, stop);
+    return roll_out(model, progress, stop);
   } catch (const InputError& e) {
     Rollouts none;
     none.problem = e.what();
@@ -148,38 +148,37 @@ Rollouts rollouts_of(const Experiment& experiment, const FindingProgress& progre
   }
 }
 
-// Whatever walk is read: the same model, let loose.
-bool same_model(const Experiment& before, const Experiment& now) {
-  Experiment other = before;
-  other.others = now.others;
-  other.input = now.input;
-  return same_run(other, now);
+// True for the same model: rollouts do not depend on the trajectory that is read.
+bool same_model(const Session& before, const Session& now) {
+  RunSpec other = before.run;
+  other.input = now.run.input;
+  return other == now.run;
 }
 
 }  // namespace
 
-const Rollout* Rollouts::find(Index start, Index asked) const {
+const Rollout* Rollouts::find(Index start, Index target_steps) const {
   const auto found = std::ranges::find_if(
-      all, [&](const Rollout& r) { return r.start == start && r.asked == asked; });
+      all, [&](const Rollout& r) { return r.start == start && r.target_steps == target_steps; });
   return found == all.end() ? nullptr : &*found;
 }
 
-double Rollouts::mean_achieved(Index asked) const {
+double Rollouts::mean_achieved(Index target_steps) const {
   double sum = 0, count = 0;
   for (const Rollout& walk : all) {
-    if (walk.asked != asked) continue;
+    if (walk.target_steps != target_steps) continue;
     sum += walk.achieved();
     ++count;
   }
   return sum / count;
 }
 
-Rollouts::Share Rollouts::kept_their_word(Index asked) const {
+Rollouts::Share Rollouts::within_target(Index target_steps) const {
   Share share;
   for (const Rollout& walk : all) {
-    if (walk.asked != asked || Grid::distance(walk.start) > asked) continue;
+    if (walk.target_steps != target_steps || Grid::distance(walk.start) > target_steps) continue;
     ++share.of;
-    if (walk.reached && walk.steps() <= asked) ++share.reached;
+    if (walk.reached && walk.steps() <= target_steps) ++share.reached;
   }
   return share;
 }
@@ -187,27 +186,28 @@ Rollouts::Share Rollouts::kept_their_word(Index asked) const {
 Rollouts::Share Rollouts::shortest() const {
   Share share;
   for (const Rollout& walk : all) {
-    if (walk.asked != Grid::distance(walk.start)) continue;
+    if (walk.target_steps != Grid::distance(walk.start)) continue;
     ++share.of;
-    if (walk.reached && walk.steps() == walk.asked) ++share.reached;
+    if (walk.reached && walk.steps() == walk.target_steps) ++share.reached;
   }
   return share;
 }
 
 Finding rollouts_finding() {
-  return {.id = Findings::rollouts.id,
-          .summary = "Where the model goes from every cell, asked for every return.",
-          .exists =
-              [](const Experiment& e) {
-                return e.view.id == "trajectory" && e.tensors.file.empty() && !e.input.empty();
-              },
-          .holds = same_model,
-          .beside_runs =
-              [](const Experiment& experiment, ExperimentRun&, const FindingProgress& progress,
-                 const Stop& stop, Findings& results) {
-                results.set(Findings::rollouts, std::make_shared<const Rollouts>(
-                                                    rollouts_of(experiment, progress, stop)));
-              }};
+  return {
+      .id = Findings::rollouts.id,
+      .summary = "Rollouts of the model from every cell, for every target return.",
+      .exists =
+          [](const Session& e) {
+            return e.view.id == "trajectory" && e.run.tensors.file.empty() && !e.run.input.empty();
+          },
+      .is_reusable = same_model,
+      .in_background =
+          [](const Session& session, ExperimentRun&, const FindingProgress& progress,
+             const Stop& stop, Findings& results) {
+            results.set(Findings::rollouts,
+                        std::make_shared<const Rollouts>(rollouts_of(session.run, progress, stop)));
+          }};
 }
 
 }  // namespace attnscope

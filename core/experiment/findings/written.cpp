@@ -1,13 +1,12 @@
-// What a model writes from a source, by beam search.
-#include "core/experiment/written.h"
-
+// Finding "written": target generated from a source by beam search.
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/experiment/chosen.h"
 #include "core/experiment/continuation.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/finding.h"
+#include "core/experiment/generated_target.h"
 #include "core/experiment/runner.h"
 #include "core/model/architecture.h"
 #include "core/model/id_label.h"
@@ -15,22 +14,22 @@
 
 namespace attnscope {
 
-Index beams_wished(const Experiment& experiment) {
-  if (experiment.view.id != "alignment") return 0;
-  const auto options = experiment.view.options.find("alignment");
-  const bool named = options != experiment.view.options.end() && options->second.has("beams");
+Index requested_beams(const RunView& viewed) {
+  if (viewed.view.id != "alignment") return 0;
+  const auto options = viewed.view.options.find("alignment");
+  const bool named = options != viewed.view.options.end() && options->second.has("beams");
   return named ? options->second.integer("beams") : 1;
 }
 
 namespace {
 
-std::string bytes_of(const WrittenTarget& written, std::int32_t id) {
+std::string bytes_of(const GeneratedTarget& written, std::int32_t id) {
   const Tokenizer* tokenizer = written.trace ? written.trace->tokenizer.get() : nullptr;
   const bool known = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
   return known && !tokenizer->is_special(id) ? tokenizer->bytes(id) : "";
 }
 
-bool is_end(const WrittenTarget& written, std::size_t n) {
+bool is_end(const GeneratedTarget& written, std::size_t n) {
   return written.ended && n + 1 == written.ids.size();
 }
 
@@ -39,31 +38,32 @@ std::string small_digit(std::size_t number) {
   return kDigits[std::min<std::size_t>(number, 4)];
 }
 
-// The interventions of a run speak of the target as it was given: not of one that is to come.
-WrittenTarget write(Experiment experiment, ExperimentRun& run, const FindingProgress& progress,
-                    const Stop& stop) {
-  experiment.others.clear();
-  const Index beams = beams_wished(experiment);
-  WrittenTarget written;
-  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);
-  const Model model = chosen_model(checkpoint->model, experiment);
+// Interventions refer to positions of the given target and cannot apply to one not yet generated.
+GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingProgress& progress,
+                      const Stop& stop) {
+  const RunSpec& spec = viewed.run;
+  const Index beams = requested_beams(viewed);
+  GeneratedTarget written;
+  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
+  const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::SourceAndTarget) {
-    written.problem = "the chosen model reads no source";  // another one than the shown run's
+    written.problem =
+        "the selected model reads no source";  // may differ from that of the shown run
     return written;
   }
   try {
-    if (!experiment.interventions.empty()) {
+    if (!spec.interventions.empty()) {
       throw InputError(
-          "a model that a person intervenes in is not let write by itself: "
-          "take back the interventions, or look at its maps");
+          "generation of a target is not available with interventions; "
+          "remove the interventions, or select a map");
     }
-    const Continuation from = continuation(*checkpoint, model.config, experiment, -1);
+    const Continuation from = continuation(*checkpoint, model.config, spec, -1);
     BeamOptions options;
     options.width = std::max<Index>(1, beams);
-    options.most = from.room;
-    options.ends = from.ends;
+    options.max_tokens = from.room;
+    options.end_ids = from.ends;
     options.source = from.source;
-    options.exit = experiment.exit;
+    options.exit = spec.exit;
     const auto most = static_cast<std::size_t>(from.room);
     written.search = beam_search(model, from.prompt, options, stop, [&](Index n) {
       if (progress) progress(static_cast<std::size_t>(n), most + 1);
@@ -73,7 +73,7 @@ WrittenTarget write(Experiment experiment, ExperimentRun& run, const FindingProg
     written.given = written.rows();
     written.ids.insert(written.ids.end(), best.ids.begin(), best.ids.end());
     written.ended = best.ended;
-    Experiment whole = experiment;
+    RunSpec whole = spec;
     whole.target.clear();
     whole.target_ids = {from.prompt.front()};
     whole.target_ids.insert(whole.target_ids.end(), written.ids.begin(), written.ids.end() - 1);
@@ -88,10 +88,10 @@ WrittenTarget write(Experiment experiment, ExperimentRun& run, const FindingProg
 
 }  // namespace
 
-std::vector<std::string> written_labels(const WrittenTarget& written) {
+std::vector<std::string> generated_labels(const GeneratedTarget& written) {
   std::vector<std::string> labels;
   Utf8Stream characters;
-  std::size_t waiting = 0;  // tokens that begin a character
+  std::size_t waiting = 0;  // tokens of an incomplete character
   for (std::size_t n = 0; n < written.ids.size(); ++n) {
     const std::int32_t id = written.ids[n];
     if (is_end(written, n)) {
@@ -115,7 +115,7 @@ std::vector<std::string> written_labels(const WrittenTarget& written) {
   return labels;
 }
 
-std::string written_text(const WrittenTarget& written) {
+std::string generated_text(const GeneratedTarget& written) {
   std::string text;
   for (std::size_t n = 0; n < written.ids.size(); ++n) {
     if (!is_end(written, n)) text += bytes_of(written, written.ids[n]);
@@ -123,7 +123,7 @@ std::string written_text(const WrittenTarget& written) {
   return text;
 }
 
-std::string beam_text(const WrittenTarget& written, const Beam& beam) {
+std::string beam_text(const GeneratedTarget& written, const Beam& beam) {
   std::string text;
   for (Index n = 0; n < written.given; ++n) {
     text += bytes_of(written, written.ids[static_cast<std::size_t>(n)]);
@@ -137,22 +137,20 @@ std::string beam_text(const WrittenTarget& written, const Beam& beam) {
 
 Finding written_finding() {
   return {.id = Findings::written.id,
-          .summary = "What the model writes from the source alone.",
+          .summary = "The target that the model generates from the source.",
           .exists =
-              [](const Experiment& e) {
-                return beams_wished(e) > 0 && e.tensors.file.empty() && e.has_input();
+              [](const Session& e) {
+                return requested_beams(e) > 0 && e.run.tensors.file.empty() && e.run.has_input();
               },
-          .holds =
-              [](const Experiment& before, const Experiment& now) {
-                Experiment other = before;
-                other.others = now.others;
-                return same_run(other, now) && beams_wished(before) == beams_wished(now);
+          .is_reusable =
+              [](const Session& before, const Session& now) {
+                return before.run == now.run && requested_beams(before) == requested_beams(now);
               },
-          .beside_runs =
-              [](const Experiment& experiment, ExperimentRun& run, const FindingProgress& progress,
+          .in_background =
+              [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
                  const Stop& stop, Findings& results) {
-                results.set(Findings::written, std::make_shared<const WrittenTarget>(
-                                                   write(experiment, run, progress, stop)));
+                results.set(Findings::written, std::make_shared<const GeneratedTarget>(
+                                                   write(session, run, progress, stop)));
               }};
 }
 

@@ -1,5 +1,5 @@
-// decoder: one stack that reads a sequence and predicts the next token of each place; without
-// `causal` an encoder. Vaswani et al., 2017; Radford et al., 2018; Devlin et al., 2018.
+// decoder: a single stack that predicts the next token at each position; an encoder if `causal` is
+// false. Vaswani et al., 2017; Radford et al., 2018; Devlin et al., 2018.
 #include <algorithm>
 
 #include "core/autodiff/operations_shape.h"
@@ -16,33 +16,33 @@ namespace attnscope {
 
 namespace {
 
-// The last token of every sequence.  [n, d] -> [B, d]
+// Last token of every sequence.  [n, d] -> [B, d]
 Var last_tokens(const Pass& pass, const Var& x) {
   const Index length = x.dim(0) / pass.batch();
   if (length == 1) return x;
   return reshape(slice(pass.sequences(x), 1, length - 1, 1), {pass.batch(), x.dim(1)});
 }
 
-// What reading a piece of the text gave.
-struct Piece {
+// Result of processing a segment of the text.
+struct SegmentResult {
   Var logits;               // [B rows, vocabulary]
   std::vector<Var> states;  // x^1 .. x^N, for auxiliary losses
   Pass::Readout readout;    // for retrieval
 };
 
-// A piece of the text that stands at position `first`, by itself or after what is remembered.
-Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
-                 std::optional<ExitRun>& exits) {
+// Processes a segment that begins at position `first`, using memory of earlier ones if available.
+SegmentResult process_segment(Pass& pass, const IntTensor& ids, Index first, Index segment,
+                              std::optional<ExitRun>& exits) {
   const ModelConfig& config = pass.config();
   Var x = pass.embed(ids, "", first);  // [n, d]
   x = pass.dropout(x);
   pass.tap("embed", x, segment);
   LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal,
                                  [&](Index layer) { return weights_of_layer(config, layer); });
-  Piece piece;
+  SegmentResult piece;
   if (config.exits) {
     exits.emplace(pass, x, Var());
-    exits->follow(stack);
+    exits->attach_to(stack);
   } else if (config.auxiliary.layers || config.auxiliary.future > 0) {
     stack.after_layer = [&piece](Index, const Var&, const Var& after) {
       piece.states.push_back(after);
@@ -50,7 +50,7 @@ Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
     };
   }
   x = run_layers(pass, stack, x);
-  const Var state = pass.end(x, "");
+  const Var state = pass.final_norm(x, "");
   pass.tap("final", state, segment);
   piece.readout = {pass.last_feed_forward_input(), state};
   const bool last = pass.options().last_logits;
@@ -60,9 +60,9 @@ Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
   return piece;
 }
 
-// Rows of pieces [B rows, e] in the order of the text.
+// Concatenates rows of segments [B rows, e] in text order.
 Var in_order(const Pass& pass, const std::vector<Var>& pieces) {
-  if (!pieces[0].defined()) return {};  // of a model without an output head
+  if (!pieces[0].defined()) return {};  // no output head
   if (pieces.size() == 1) return pieces[0];
   std::vector<Var> parts;
   for (const Var& piece : pieces) parts.push_back(pass.sequences(piece));
@@ -70,7 +70,7 @@ Var in_order(const Pass& pass, const std::vector<Var>& pieces) {
   return reshape(all, {all.dim(0) * all.dim(1), all.dim(2)});
 }
 
-Piece read_segments(Pass& pass, const IntTensor& ids) {
+SegmentResult read_segments(Pass& pass, const IntTensor& ids) {
   const Index length = ids.dim(1), segment = pass.config().segment;
   State own;
   if (!pass.memory()) pass.set_memory(&own);
@@ -84,14 +84,14 @@ Piece read_segments(Pass& pass, const IntTensor& ids) {
     const auto share = [&](Index tokens) {
       return static_cast<double>(tokens) / static_cast<double>(length);
     };
-    pass.enter("segment " + std::to_string(number + 1) + " of " +
-                   std::to_string((length + segment - 1) / segment) + ", ",
-               share(first), share(first + count));
+    pass.begin_stage("segment " + std::to_string(number + 1) + " of " +
+                         std::to_string((length + segment - 1) / segment) + ", ",
+                     share(first), share(first + count));
     IntTensor part({ids.dim(0), count});
     for (Index b = 0; b < ids.dim(0); ++b) {
       std::copy_n(ids.data() + b * length + first, count, part.data() + b * count);
     }
-    Piece piece = read_piece(pass, part, memory.length, number, no_exits);
+    SegmentResult piece = process_segment(pass, part, memory.length, number, no_exits);
     memory.length += count;
     ++memory.steps;
     logits.push_back(piece.logits);
@@ -100,7 +100,7 @@ Piece read_segments(Pass& pass, const IntTensor& ids) {
     states.resize(piece.states.size());
     for (std::size_t n = 0; n < states.size(); ++n) states[n].push_back(piece.states[n]);
   }
-  Piece all{pass.options().last_logits ? logits.back() : in_order(pass, logits), {}, {}};
+  SegmentResult all{pass.options().last_logits ? logits.back() : in_order(pass, logits), {}, {}};
   if (queries.back().defined()) {
     all.readout = {in_order(pass, queries), in_order(pass, finals)};
   }
@@ -118,12 +118,12 @@ Output run_decoder(Pass& pass, const Batch& batch) {
   State* cache = pass.options().cache;
   const State before = cache ? *cache : State{};
   std::optional<ExitRun> exits;
-  Piece piece;
+  SegmentResult piece;
   try {
     piece = in_segments ? read_segments(pass, batch.ids)
-                        : read_piece(pass, batch.ids, before.length, 0, exits);
+                        : process_segment(pass, batch.ids, before.length, 0, exits);
   } catch (...) {
-    if (cache) *cache = before;  // a pass that was stopped leaves it as it was
+    if (cache) *cache = before;  // restores the state of an interrupted pass
     throw;
   }
   if (cache) {
@@ -142,7 +142,7 @@ std::string decoder_refusal(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   if (values.real("masked") == 0) return "";
   if (config.causal) {
-    return "architecture.masked: a model that learns to fill in what is masked sees both sides; "
+    return "architecture.masked: masked-token prediction is bidirectional; "
            "expected causal false, found true";
   }
   if (values.has("mask") && values.integer("mask") >= config.vocabulary) {
@@ -161,43 +161,42 @@ Architecture decoder_architecture() {
   a.group = "Architectures";
   a.equation = "xⁿ = block(xⁿ⁻¹),   logits = norm(xᴺ) W";
   a.summary =
-      "One stack of layers over one sequence. With a causal mask it is a decoder that predicts "
-      "each token from those before; without one it is an encoder, which can be trained to fill in "
-      "tokens that are masked.";
+      "A single stack of layers. With a causal mask it is a decoder that predicts each token from "
+      "the preceding ones; without one it is a bidirectional encoder, which can be trained to "
+      "predict masked tokens.";
   a.source =
       "Vaswani et al., 2017, arXiv:1706.03762; masked: Devlin et al., 2018, arXiv:1810.04805";
-  a.cost = "N layers";
-  a.has_exits = a.has_segments = a.caches = true;
+  a.complexity = "N layers";
+  a.has_exits = a.has_segments = a.can_cache = true;
   a.parameters = {{.key = "masked",
                    .symbol = "",
                    .label = "Masked share",
-                   .help = "How many of the tokens are masked in training; 0: the next token is "
-                           "learned.",
+                   .help = "Share of tokens that are masked in training; 0: next-token "
+                           "prediction.",
                    .kind = Parameter::Kind::Real,
-                   .of_training = true,
+                   .scope = {.training = true},
                    .initial = 0.0,
-                   .least = 0,
-                   .most = 0.999,
-                   .slider_most = 0.5},
+                   .limits = {.min = 0, .max = 0.999},
+                   .slider = {.max = 0.5}},
                   {.key = "mask",
                    .symbol = "",
-                   .label = "Mask",
-                   .help = "The id that stands for a masked token.",
+                   .label = "Mask id",
+                   .help = "Id of the mask token.",
                    .optional = true,
-                   .left_out = "none",
-                   .of_training = true,
+                   .unset_label = "none",
+                   .scope = {.training = true},
                    .initial = Index{0},
-                   .slider_most = 256}};
+                   .slider = {.max = 256}}};
   a.refusal = decoder_refusal;
   a.add_weights = [](WeightList& list) {
     list.embedding();
     list.positions("", list.config().groups);
-    list.behind_positions("");
+    list.after_positions("");
     list.stack("", list.config().groups, false);
     list.output();
   };
   a.run = run_decoder;
-  a.one_stack = true;
+  a.is_single_stack = true;
   a.parts = [](const ModelConfig& config) { return AddressParts{.segment = config.segment > 0}; };
   return a;
 }

@@ -1,4 +1,5 @@
-// encoder_decoder: one stack reads a source, another writes and looks at it. Vaswani et al., 2017.
+// encoder_decoder: an encoder of the source, and a decoder that attends to it. Vaswani et al.,
+// 2017.
 #include "core/autodiff/operations_shape.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -11,21 +12,21 @@ namespace attnscope {
 
 namespace {
 
-// What the encoder makes of the source.  [B L_source, d]
+// Output of the encoder.  [B L_source, d]
 Var encoded(Pass& pass, const IntTensor& source) {
   const ModelConfig& config = pass.config();
   const auto groups = encoder_groups(config);
-  pass.enter("encoder, ", 0, 0.5);
+  pass.begin_stage("encoder, ", 0, 0.5);
   Var x = pass.dropout(pass.embed(source, "encoder."));
   pass.tap("encoder.embed", x);
   x = run_layers(pass, layer_stack("encoder.", groups, {.stack = Stack::Encoder}, false), x);
-  x = pass.end(x, "encoder.");
+  x = pass.final_norm(x, "encoder.");
   pass.tap("encoder.final", x);
   return x;
 }
 
-// The source is read once where the target comes token by token.
-Var encoded_once(Pass& pass, const IntTensor& source) {
+// Encodes the source once if the target is generated token by token.
+Var encode_once(Pass& pass, const IntTensor& source) {
   State* cache = pass.options().cache;
   if (!cache) return encoded(pass, source);
   if (!cache->encoded.defined()) cache->encoded = encoded(pass, source).value();
@@ -34,8 +35,8 @@ Var encoded_once(Pass& pass, const IntTensor& source) {
 
 Output run_both(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
-  const Var source = encoded_once(pass, batch.source);
-  pass.enter("decoder, ", 0.5, 1);
+  const Var source = encode_once(pass, batch.source);
+  pass.begin_stage("decoder, ", 0.5, 1);
   const State* cache = pass.options().cache;
   Var x = pass.dropout(pass.embed(batch.ids, "", cache ? cache->length : 0));  // [n, d]
   pass.tap("embed", x);
@@ -44,11 +45,12 @@ Output run_both(Pass& pass, const Batch& batch) {
   std::optional<ExitRun> exits;
   if (config.exits) {
     exits.emplace(pass, x, source);
-    exits->follow(stack);
+    exits->attach_to(stack);
   }
   x = run_layers(pass, stack, x);
-  pass.tap("final", pass.end(x, ""));
-  const Var logits = exits ? exits->logits(x) : pass.logits(pass.end(x, ""));  // [n, vocabulary]
+  pass.tap("final", pass.final_norm(x, ""));
+  const Var logits =
+      exits ? exits->logits(x) : pass.logits(pass.final_norm(x, ""));  // [n, vocabulary]
   if (logits.defined()) pass.recorder().logits(logits.value(), 0);
   if (exits) exits->record();
   return exits ? exits->output(logits, batch) : language_model_output(pass, logits, batch);
@@ -65,7 +67,7 @@ Output run_encoder_decoder(Pass& pass, const Batch& batch) {
     }
     return output;
   } catch (...) {
-    if (cache) *cache = before;  // a pass that was stopped leaves it as it was
+    if (cache) *cache = before;  // restores the state of an interrupted pass
     throw;
   }
 }
@@ -79,34 +81,32 @@ Architecture encoder_decoder_architecture() {
   a.group = "Architectures";
   a.equation = "m = encoder(source),   xⁿ = block(xⁿ⁻¹, m),   logits = norm(xᴺ) W";
   a.summary =
-      "An encoder reads the whole source, every token seeing every other. A decoder writes token "
+      "A bidirectional encoder reads the whole source. A decoder generates the target token "
       "by "
-      "token; in each of its layers a second attention, cross-attention, looks at what the encoder "
-      "made of the source.";
+      "token; in each of its layers a second attention, cross-attention, attends to the encoder's "
+      "output.";
   a.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
-  a.cost = "N layers each, and L·L_source pairs of cross-attention";
+  a.complexity = "N layers each, and L·L_source pairs of cross-attention";
   a.reads = Reads::SourceAndTarget;
-  a.has_encoder = a.has_exits = a.caches = true;
+  a.has_encoder = a.has_exits = a.can_cache = true;
   a.parameters = {{.key = "encoder_layers",
                    .symbol = "",
                    .label = "Encoder layers",
-                   .help = "How many layers read the source.",
+                   .help = "Layers of the encoder.",
                    .required = true,
                    .initial = Index{2},
-                   .least = 1,
-                   .most = 1024,
-                   .slider_least = 1,
-                   .slider_most = 12},
+                   .limits = {.min = 1, .max = 1024},
+                   .slider = {.min = 1, .max = 12}},
                   start_parameter()};
   a.refusal = start_refusal;
   a.add_weights = [](WeightList& list) {
     const auto encoder = encoder_groups(list.config());
     list.embedding();
     list.positions("encoder.", encoder);
-    list.behind_positions("encoder.");
+    list.after_positions("encoder.");
     list.stack("encoder.", encoder, false);
     list.positions("", list.config().groups);
-    list.behind_positions("");
+    list.after_positions("");
     list.stack("", list.config().groups, true);
     list.output();
   };

@@ -1,5 +1,5 @@
-// rnn_attention: where attention came from: two recurrent networks, of which the second looks back
-// at the states of the first. Bahdanau et al., 2014; Luong et al., 2015.
+// rnn_attention: two recurrent networks, the origin of attention; the second attends to the states
+// of the first. Bahdanau et al., 2014; Luong et al., 2015.
 #include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
@@ -35,8 +35,8 @@ Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
   return concat(states, 1);
 }
 
-// What the decoder's states s [B, L_q, d] find in the encoder's h [B, L_k, d].  [B, L_q, d]
-Var looked_up(Pass& pass, const Var& s, const Var& h) {
+// Attention from decoder states s [B, L_q, d] to encoder states h [B, L_k, d].  [B, L_q, d]
+Var attend_to_encoder(Pass& pass, const Var& s, const Var& h) {
   const bool additive = pass.config().architecture.values.choice("score") == "additive";
   OperationInput input;
   input.batch = pass.batch();
@@ -57,7 +57,7 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
   const Index width = config.width, items = pass.batch();
   const auto vectors = [&](const IntTensor& ids) {
-    return pass.dropout(embedded(pass.model(), ids));
+    return pass.dropout(embed_tokens(pass.model(), ids));
   };
   const Var h = gru_states(pass, "encoder.rnn.", vectors(batch.source),
                            Tensor::zeros({items, width}));  // [B, L_source, d]
@@ -65,7 +65,7 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   const Var s = gru_states(pass, "decoder.rnn.", vectors(batch.ids), last);  // [B, L, d]
   Var o = s;
   if (config.architecture.values.choice("score") != "none") {
-    const Var both = concat({looked_up(pass, s, h), s}, 2);  // [B, L, 2 d]
+    const Var both = concat({attend_to_encoder(pass, s, h), s}, 2);  // [B, L, 2 d]
     o = tanh(add(matmul(both, pass.weight("combine.w")), pass.weight("combine.b")));
   }
   const Var rows = reshape(o, {items * o.dim(1), width});  // [n, d]
@@ -77,8 +77,7 @@ Output run_rnn(Pass& pass, const Batch& batch) {
 
 std::string rnn_refusal(const ModelConfig& config) {
   const auto expected = [](const char* what) {
-    return std::string("architecture: rnn_attention has no layers of a transformer; expected ") +
-           what;
+    return std::string("architecture: rnn_attention has no transformer layers; expected ") + what;
   };
   if (config.heads != 1) return expected("heads 1");
   if (config.hidden != 0) return expected("hidden 0");
@@ -88,18 +87,18 @@ std::string rnn_refusal(const ModelConfig& config) {
       if (group.encoding != default_encoding()) return expected("no position");
     }
   }
-  if (config.join != default_join()) return expected("no join");
+  if (config.residual_connection != default_residual_connection()) return expected("no join");
   if (config.layers != 1) return expected("layers 1");
   return start_refusal(config);
 }
 
-// A cell in place of layers.
+// Replaces layers by a recurrent cell.
 void adapt_to_rnn(ModelConfig& config) {
   config.layers = config.heads = config.kv_heads = 1;
   config.head_size = config.width;
   config.hidden = 0;
   config.groups = uniform_groups(config, default_variant(), default_encoding());
-  config.join = default_join();
+  config.residual_connection = default_residual_connection();
   config.exits.reset();
   config.segment = 0;
 }
@@ -128,50 +127,51 @@ WeightInfo cell_weight(const char* name, const char* help, Index rows, Index thi
 Architecture rnn_attention_architecture() {
   Architecture a;
   a.id = "rnn_attention";
-  a.label = "Recurrent, with attention";
+  a.label = "Recurrent with attention";
   a.group = "Architectures";
   a.equation =
       "e_ti = s_t·hᵢ   or   v·tanh(s_t W_s + hᵢ W_h),   α = softmaxᵢ,   c_t = Σ α_ti hᵢ\n"
       "o_t = tanh([c_t ; s_t] W + b)";
   a.summary =
-      "Before there were transformers: one recurrent network reads the source, another writes the "
-      "target, and at each step attention weighs the states of the first, so that not all of a "
-      "sentence must go through one vector. The weights align target with source.";
+      "The predecessor of the transformer: one recurrent network reads the source, another "
+      "generates "
+      "the target, and at each step attention weights the states of the first, so that the source "
+      "need not be compressed into one vector. The weights align target and source.";
   a.source =
       "Bahdanau et al., 2014, arXiv:1409.0473 (additive); Luong et al., 2015, arXiv:1508.04025 "
       "(dot)";
-  a.cost = "O(L·d²) step by step, and L·L_source pairs";
+  a.complexity = "O(L·d²) step by step, and L·L_source pairs";
   a.reads = Reads::SourceAndTarget;
   a.has_self_attention = false;
   a.parameters = {{.key = "score",
                    .symbol = "e",
                    .label = "Score",
-                   .help = "How a state of the decoder is compared with one of the encoder.",
+                   .help = "Score of a decoder state and an encoder state.",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("dot"),
                    .choices = {"dot", "additive", "none"}},
                   start_parameter()};
   a.weights = {
-      cell_weight("encoder.rnn.w_ih", "From the input to gates and state.", 1, 3),
-      cell_weight("encoder.rnn.w_hh", "From the state to gates and state.", 1, 3),
-      cell_weight("encoder.rnn.b_ih", "Added to what comes from the input.", 0, 3),
-      cell_weight("encoder.rnn.b_hh", "Added to what comes from the state.", 0, 3),
-      cell_weight("decoder.rnn.w_ih", "From the input to gates and state.", 1, 3),
-      cell_weight("decoder.rnn.w_hh", "From the state to gates and state.", 1, 3),
-      cell_weight("decoder.rnn.b_ih", "Added to what comes from the input.", 0, 3),
-      cell_weight("decoder.rnn.b_hh", "Added to what comes from the state.", 0, 3),
-      cell_weight("attend.v", "Weighs what the additive score compares.", 0, 1, is_additive),
-      cell_weight("attend.ws", "The decoder's state, for comparison.", 1, 1, is_additive),
-      cell_weight("attend.wh", "The encoder's state, for comparison.", 1, 1, is_additive),
-      cell_weight("combine.w", "Context and state together.", 2, 1, has_score),
-      cell_weight("combine.b", "Added to context and state together.", 0, 1, has_score)};
-  a.weights[8].initial = initial_normal(0.1);  // a vector that is to weigh, not to shift
+      cell_weight("encoder.rnn.w_ih", "Input to gates and state.", 1, 3),
+      cell_weight("encoder.rnn.w_hh", "State to gates and state.", 1, 3),
+      cell_weight("encoder.rnn.b_ih", "Bias of the input.", 0, 3),
+      cell_weight("encoder.rnn.b_hh", "Bias of the state.", 0, 3),
+      cell_weight("decoder.rnn.w_ih", "Input to gates and state.", 1, 3),
+      cell_weight("decoder.rnn.w_hh", "State to gates and state.", 1, 3),
+      cell_weight("decoder.rnn.b_ih", "Bias of the input.", 0, 3),
+      cell_weight("decoder.rnn.b_hh", "Bias of the state.", 0, 3),
+      cell_weight("attend.v", "Weights of the additive score.", 0, 1, is_additive),
+      cell_weight("attend.ws", "Projection of the decoder state for the score.", 1, 1, is_additive),
+      cell_weight("attend.wh", "Projection of the encoder state for the score.", 1, 1, is_additive),
+      cell_weight("combine.w", "Projection of context and state.", 2, 1, has_score),
+      cell_weight("combine.b", "Bias of the projection of context and state.", 0, 1, has_score)};
+  a.weights[8].initial = initial_normal(0.1);  // a scoring vector, not a bias
   a.refusal = rnn_refusal;
   a.adapt = adapt_to_rnn;
   a.add_weights = [](WeightList& list) {
     list.embedding();
     const Choice& own = list.config().architecture;
-    list.of_model(architecture(own.id), own.values);
+    list.add_model_info(architecture(own.id), own.values);
     list.output();
   };
   a.run = run_rnn;

@@ -1,5 +1,5 @@
-// trajectory: a decision transformer, which writes actions given the return that is asked for. Chen
-// et al., 2021.
+// trajectory: Decision Transformer, which generates actions for a desired return. Chen et al.,
+// 2021.
 #include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
@@ -41,20 +41,20 @@ void check_batch(const Batch& batch, const ModelConfig& config) {
   }
 }
 
-// Whether the last action of the sequences is one to come: its token is absent. Only the last may.
-bool last_is_open(const Batch& batch) {
+// True if the last action of all sequences is still to be taken: its token is absent.
+bool last_action_is_open(const Batch& batch) {
   const Index items = batch.actions.dim(0), steps = batch.actions.dim(1);
   Index open = 0;
   for (Index n = 0; n < batch.actions.size(); ++n) {
     if (batch.actions[n] >= 0) continue;
     if (n % steps + 1 < steps) {
-      throw InputError("actions: expected -1 (not taken yet) at the last step alone, found it at " +
+      throw InputError("actions: expected -1 (not taken yet) only at the last step, found it at " +
                        std::to_string(n % steps));
     }
     ++open;
   }
   if (open != 0 && open != items) {
-    throw InputError("actions: expected the last one taken in all sequences or in none");
+    throw InputError("actions: expected -1 at the last step of all sequences or of none");
   }
   return open != 0;
 }
@@ -85,29 +85,29 @@ Output run_trajectory(Pass& pass, const Batch& batch) {
   check_batch(batch, config);
   const Index items = pass.batch(), steps = batch.returns.dim(1), width = config.width;
   Var x = step_tokens(pass, batch);  // [B 3 T, d]
-  const bool open = last_is_open(batch);
+  const bool open = last_action_is_open(batch);
   const Index length = kPerStep * steps - (open ? 1 : 0);
   if (open) {
     x = reshape(slice(pass.sequences(x), 1, 0, length), {items * length, width});
   }
   const Choice* placed = input_encoding(config);
   if (placed && added_to_input(*placed)) x = pass.with_positions(x, *placed, "embed.", 0);
-  x = pass.dropout(pass.embedded_further(x, "", 0));
+  x = pass.dropout(pass.finish_embedding(x, "", 0));
   pass.tap("embed", x);
   x = run_layers(pass, layer_stack("", config.groups, {}, true), x);
-  x = pass.end(x, "");
+  x = pass.final_norm(x, "");
   pass.tap("final", x);
-  IntTensor of_states({items * steps});  // rows that speak of the action to come
+  IntTensor of_states({items * steps});  // rows that predict the actions
   for (Index n = 0; n < of_states.size(); ++n) {
     of_states[n] = static_cast<std::int32_t>(n / steps * length + n % steps * kPerStep + 1);
   }
   const Var logits = pass.logits(gather(x, of_states));  // [B T, actions]
-  if (!logits.defined()) return {};                      // of a model without an output head
+  if (!logits.defined()) return {};                      // no output head
   pass.recorder().logits(logits.value(), 0);
   Output output;
   output.logits = reshape(logits, {items, steps, config.vocabulary});
   if (batch.targets.defined()) {
-    output.losses.push_back(weighed_loss("action", language_model_loss(logits, batch.targets)));
+    output.losses.push_back(weighted_loss("action", language_model_loss(logits, batch.targets)));
   }
   return output;
 }
@@ -119,10 +119,9 @@ std::string trajectory_refusal(const ModelConfig& config) {
            std::to_string(config.vocabulary);
   }
   if (config.tied_output) {
-    return "tied_output: trajectory has no tokens to tie its output to; expected false, found true";
+    return "tied_output: expected false for trajectory, which has no token table, found true";
   }
-  if (!config.causal)
-    return "causal: trajectory writes actions in order; expected true, found false";
+  if (!config.causal) return "causal: expected true for trajectory, found false";
   return "";
 }
 
@@ -133,10 +132,8 @@ Parameter count_parameter(const char* key, const char* label, const char* help, 
           .help = help,
           .required = true,
           .initial = initial,
-          .least = 1,
-          .most = 1 << 20,
-          .slider_least = 1,
-          .slider_most = 64};
+          .limits = {.min = 1, .max = 1 << 20},
+          .slider = {.min = 1, .max = 64}};
 }
 
 WeightInfo token_weight(const char* name, const char* help, const char* rows) {
@@ -159,36 +156,37 @@ Architecture trajectory_architecture() {
   a.group = "Architectures";
   a.equation = "…, R_t, s_t, a_t, R_{t+1}, s_{t+1}, …,   a_t from the row of s_t";
   a.summary =
-      "Acting as writing: what has been done is a sequence of the return that is still asked for, "
-      "the state, and the action taken. Trained on trajectories of any kind, the model continues "
-      "them; asking for a high return makes it act well.";
+      "Reinforcement learning as sequence modelling: a trajectory is a sequence of return to go, "
+      "state and action. Trained on trajectories of any quality, the model predicts the next "
+      "action; conditioning on a high return makes it act well.";
   a.source = "Chen et al., 2021, Decision transformer, arXiv:2106.01345";
-  a.cost = "N layers over three tokens a step";
+  a.complexity = "N layers over three tokens a step";
   a.reads = Reads::Trajectories;
-  a.parameters = {count_parameter("state_size", "State size", "How many numbers a state has.", 2),
-                  count_parameter("actions", "Actions", "How many actions there are.", 4),
-                  count_parameter("most_steps", "Most steps", "How long a trajectory may be.", 20)};
-  a.weights = {token_weight("embed.return.w", "The vector of a return of 1.", "1"),
-               token_weight("embed.return.b", "Added to the vector of the return.", ""),
-               token_weight("embed.state.w", "The vector of each number of a state.", "state_size"),
-               token_weight("embed.state.b", "Added to the vector of the state.", ""),
-               token_weight("embed.action", "The vector of each action.", "actions"),
-               token_weight("embed.time", "The vector of each step.", "most_steps")};
+  a.parameters = {
+      count_parameter("state_size", "State size", "Components of a state.", 2),
+      count_parameter("actions", "Actions", "Number of actions.", 4),
+      count_parameter("most_steps", "Maximum steps", "Maximum length of a trajectory.", 20)};
+  a.weights = {token_weight("embed.return.w", "Projection of the return to go.", "1"),
+               token_weight("embed.return.b", "Bias of the return projection.", ""),
+               token_weight("embed.state.w", "Projection of the state.", "state_size"),
+               token_weight("embed.state.b", "Bias of the state projection.", ""),
+               token_weight("embed.action", "Vector of each action.", "actions"),
+               token_weight("embed.time", "Vector of each step.", "most_steps")};
   a.refusal = trajectory_refusal;
-  a.adapt = [](ModelConfig& config) {  // it reads and writes no tokens
+  a.adapt = [](ModelConfig& config) {  // no text tokens
     config.vocabulary = config.architecture.values.integer("actions");
     config.tied_output = false;
     config.causal = true;
   };
   a.add_weights = [](WeightList& list) {
-    list.of_model(architecture("trajectory"), list.config().architecture.values);
+    list.add_model_info(architecture("trajectory"), list.config().architecture.values);
     list.positions("", list.config().groups);
-    list.behind_positions("");
+    list.after_positions("");
     list.stack("", list.config().groups, false);
     list.output();
   };
   a.run = run_trajectory;
-  a.one_stack = true;
+  a.is_single_stack = true;
   a.parts = [](const ModelConfig&) { return AddressParts{}; };
   return a;
 }

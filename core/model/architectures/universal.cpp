@@ -1,5 +1,5 @@
-// universal: the same layers again and again, each token as often as it needs. Dehghani et al.,
-// 2018; halting: Graves, 2016.
+// universal: the same layers applied repeatedly, a variable number of times per token. Dehghani et
+// al., 2018; halting: Graves, 2016.
 #include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
@@ -17,7 +17,7 @@ namespace attnscope {
 
 namespace {
 
-// Adaptive computation time: which positions go on, and what each step adds to the output.
+// Adaptive computation time: active positions, and the contribution of each step to the output.
 class Halting {
  public:
   Halting(Pass& pass, Index rows)
@@ -34,7 +34,7 @@ class Halting {
     return std::ranges::none_of(running_, [](float r) { return r != 0; });
   }
 
-  // The state after a step, halted positions copied; `last`: everything ends here.
+  // Updates with the state after a step, halted positions copied; last: all positions halt.
   void step(const Var& x, bool last) {
     const Var h = reshape(sigmoid(add(matmul(x, pass_.weight("halt.w")), pass_.weight("halt.b"))),
                           {x.dim(0)});  // [n]
@@ -81,17 +81,17 @@ class Halting {
  private:
   Pass& pass_;
   double threshold_;
-  Tensor running_;  // [n] 1 where a position is not done
+  Tensor running_;  // [n] 1 for active positions
   IntTensor steps_;
   Var spent_, remainder_, output_;
   std::vector<double> sums_;
   std::vector<Tensor> probabilities_;
 };
 
-// What is added to the state before step t.
-Var with_step(Pass& pass, const Var& x, Index t) {
+// Adds the step encoding before step t.
+Var add_step_encoding(Pass& pass, const Var& x, Index t) {
   const Choice* placed = input_encoding(pass.config());
-  if (!placed || !encoding(placed->id).of_steps) return x;
+  if (!placed || !encoding(placed->id).uses_step) return x;
   Choice of_step = *placed;
   of_step.values.set("step", t);
   return pass.with_positions(x, of_step, "embed.", 0);
@@ -103,23 +103,23 @@ Output run_universal(Pass& pass, const Batch& batch) {
   const Index steps = values.integer("steps");
   const bool halts = values.choice("halting") == "act";
   const Choice* placed = input_encoding(config);
-  const bool at_each_step = placed && encoding(placed->id).of_steps;
-  Var x = at_each_step ? reshape(pass.vectors(batch.ids), {batch.ids.size(), config.width})
+  const bool at_each_step = placed && encoding(placed->id).uses_step;
+  Var x = at_each_step ? reshape(pass.token_vectors(batch.ids), {batch.ids.size(), config.width})
                        : pass.embed(batch.ids, "");  // [n, d]
   x = pass.dropout(x);
   pass.tap("embed", x);
   Halting halting(pass, x.dim(0));
   for (Index t = 1; t <= steps; ++t) {
-    pass.enter("step " + std::to_string(t) + " of " + std::to_string(steps) + ", ",
-               static_cast<double>(t - 1) / static_cast<double>(steps),
-               static_cast<double>(t) / static_cast<double>(steps));
+    pass.begin_stage("step " + std::to_string(t) + " of " + std::to_string(steps) + ", ",
+                     static_cast<double>(t - 1) / static_cast<double>(steps),
+                     static_cast<double>(t) / static_cast<double>(steps));
     const LayerStack stack = layer_stack("", config.groups, {.step = t}, config.causal);
-    const Var after = run_layers(pass, stack, with_step(pass, x, t));  // [n, d]
+    const Var after = run_layers(pass, stack, add_step_encoding(pass, x, t));  // [n, d]
     if (!halts) {
       x = after;
       continue;
     }
-    x = t == 1 ? after : chosen_rows(halting.running(), after, x);
+    x = t == 1 ? after : choose_rows(halting.running(), after, x);
     halting.step(x, t == steps);
     if (halting.all_done()) break;
   }
@@ -127,13 +127,13 @@ Output run_universal(Pass& pass, const Batch& batch) {
     halting.record();
     x = halting.output();
   }
-  x = pass.end(x, "");
+  x = pass.final_norm(x, "");
   pass.tap("final", x);
   const Var logits = pass.logits(x);
   if (logits.defined()) pass.recorder().logits(logits.value(), 0);
   Output output = language_model_output(pass, logits, batch);
   if (halts && batch.targets.defined()) {
-    output.losses.push_back(weighed_loss("ponder", halting.ponder(), values.real("ponder")));
+    output.losses.push_back(weighted_loss("ponder", halting.ponder(), values.real("ponder")));
   }
   return output;
 }
@@ -153,57 +153,53 @@ Architecture universal_architecture() {
       "xᵗ = stack(xᵗ⁻¹ + p + p_t),   hᵢᵗ = σ(xᵢᵗ·w + b),   Nᵢ = min { t : Σ hᵢᵐ ≥ 1 − ε }\n"
       "yᵢ = Σ_{t<Nᵢ} hᵢᵗ xᵢᵗ + Rᵢ xᵢ^Nᵢ";
   a.summary =
-      "The Universal Transformer applies the same layers again and again, a recurrence over depth. "
-      "With adaptive computation time every position decides for itself when it is done: its state "
-      "then stays for the others to look at, and the output is the mean of its states, weighed by "
-      "the chances to stop.";
+      "The Universal Transformer applies the same layers repeatedly, a recurrence over depth. "
+      "With adaptive computation time every position decides when to halt: its state then stays "
+      "available to the others, and the output is the mean of its states, weighted by the halting "
+      "probabilities.";
   a.source = "Dehghani et al., 2018, arXiv:1807.03819; Graves, 2016, arXiv:1603.08983";
-  a.cost = "N layers, up to T times";
+  a.complexity = "N layers, up to T times";
   a.parameters = {{.key = "steps",
                    .symbol = "T",
                    .label = "Steps",
-                   .help = "How often the layers are applied at most.",
+                   .help = "Maximum number of times that the layers are applied.",
                    .required = true,
                    .initial = Index{4},
-                   .least = 1,
-                   .most = 1024,
-                   .slider_least = 1,
-                   .slider_most = 12},
+                   .limits = {.min = 1, .max = 1024},
+                   .slider = {.min = 1, .max = 12}},
                   {.key = "halting",
                    .symbol = "",
                    .label = "Halting",
-                   .help = "Whether positions stop by themselves (adaptive computation time).",
+                   .help = "Adaptive computation time (act), or a fixed number of steps (none).",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("none"),
                    .choices = {"none", "act"}},
                   {.key = "epsilon",
                    .symbol = "ε",
                    .label = "Epsilon",
-                   .help = "How little may be missing of 1 when a position stops.",
+                   .help = "A position halts when its probabilities sum to 1 minus this.",
                    .kind = Parameter::Kind::Real,
                    .initial = 0.01,
-                   .least = 0,
-                   .most = 1,
-                   .slider_most = 0.5},
+                   .limits = {.min = 0, .max = 1},
+                   .slider = {.max = 0.5}},
                   {.key = "ponder",
                    .symbol = "",
                    .label = "Ponder cost",
-                   .help = "Weight of the number of steps in what is trained.",
+                   .help = "Weight of the number of steps in the loss.",
                    .kind = Parameter::Kind::Real,
-                   .of_training = true,
+                   .scope = {.training = true},
                    .initial = 0.01,
-                   .least = 0,
-                   .most = Parameter::kMostReal,
-                   .slider_most = 0.1}};
+                   .limits = {.min = 0, .max = Parameter::kMaxReal},
+                   .slider = {.max = 0.1}}};
   a.weights = {{.name = "halt.w",
-                .help = "What of a state speaks for stopping.",
+                .help = "Weights of the halting probability.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.model, 1};
                 },
                 .initial = initial_normal(0.02),
                 .used = has_act},
                {.name = "halt.b",
-                .help = "Added to what speaks for stopping.",
+                .help = "Bias of the halting probability.",
                 .shape = [](const Dimensions&, const Values&) -> Shape { return {1}; },
                 .initial = initial_ones(),
                 .used = has_act}};
@@ -212,7 +208,7 @@ Architecture universal_architecture() {
     list.positions("", list.config().groups);
     list.stack("", list.config().groups, false);
     list.output();
-    list.of_model(architecture("universal"), list.config().architecture.values);
+    list.add_model_info(architecture("universal"), list.config().architecture.values);
   };
   a.run = run_universal;
   a.layer_runs = [](const ModelConfig& config, RunLength of) {

@@ -1,4 +1,4 @@
-// classifier: a trained classifier says whether to go on. Schuster et al., 2022.
+// classifier: a trained classifier decides whether to exit. Schuster et al., 2022.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -9,17 +9,17 @@
 
 namespace attnscope {
 
-Exits classifier_exits() {
-  Exits e;
+ExitRule classifier_exits() {
+  ExitRule e;
   e.id = "classifier";
   e.label = "Classifier";
   e.group = "Exits";
   e.equation = "confidence = σ(x_tⁿ·w + b),   exit at the first n with confidence ≥ T_t";
   e.summary =
-      "A small classifier, the same for all layers, is trained to tell from a state whether the "
-      "guess behind this layer will be the last layer's.";
+      "A small classifier, shared by all layers, is trained to predict from a state whether this "
+      "layer's prediction equals that of the last layer.";
   e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
-  e.cost = "O(L·d·n) up to the exit n";
+  e.complexity = "O(L·d·n) up to the exit n";
   e.parameters = exit_parameters();
   e.parameters.push_back(decay_parameter());
   e.weights = exit_weights(

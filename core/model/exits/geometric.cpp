@@ -1,4 +1,4 @@
-// geometric: each token may leave behind each layer. Elbayad et al., 2020.
+// geometric: each token may exit after each layer. Elbayad et al., 2020.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -9,16 +9,16 @@
 
 namespace attnscope {
 
-Exits geometric_exits() {
-  Exits e = oracle_exits();
+ExitRule geometric_exits() {
+  ExitRule e = oracle_exits();
   e.id = "geometric";
-  e.label = "By token, layer by layer";
+  e.label = "Per token, layer by layer";
   e.equation =
       "X_tⁿ = σ(x_tⁿ·wₙ + bₙ),   q_t(n) = X_tⁿ Π_{m<n} (1 − X_tᵐ)\n"
       "exit at the first n with X_tⁿ ≥ T";
   e.summary =
-      "Behind every layer each token asks again whether to stop; the chances multiply to a "
-      "distribution over layers. It is taught by an oracle that knows which layer would have done.";
+      "After every layer each token decides whether to exit; the probabilities multiply to a "
+      "distribution over layers. It is trained on an oracle that knows the sufficient layer.";
   e.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.layers - 1, n.model};

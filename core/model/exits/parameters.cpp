@@ -1,4 +1,4 @@
-// What rules of exits share: parameters, weights, and a choice that is made once.
+// Shared parts of exit rules: parameters, weights, and a single choice of the exit layer.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/model/exits.h"
@@ -7,63 +7,60 @@
 namespace attnscope {
 
 std::vector<Parameter> exit_parameters() {
-  return {{.key = "classifier",
-           .symbol = "",
-           .label = "Predictions",
-           .help = "Whether layers predict through the model's own end or through ends of theirs.",
-           .kind = Parameter::Kind::Choice,
-           .initial = std::string("shared"),
-           .choices = {"shared", "own"}},
-          {.key = "training",
-           .symbol = "",
-           .label = "Training",
-           .help = "All layers learn to predict every token, or one that is drawn for each.",
-           .kind = Parameter::Kind::Choice,
-           .of_training = true,
-           .initial = std::string("aligned"),
-           .choices = {"aligned", "mixed"}},
-          {.key = "exit_weight",
-           .symbol = "",
-           .label = "Weight of the exits' loss",
-           .help = "Of what trains the rule, beside the model's own loss.",
-           .kind = Parameter::Kind::Real,
-           .of_training = true,
-           .initial = 1.0,
-           .least = 0,
-           .most = Parameter::kMostReal,
-           .slider_most = 2}};
+  return {
+      {.key = "classifier",
+       .symbol = "",
+       .label = "Predictions",
+       .help = "Output head of the layers: the model's (shared), or one per layer (own).",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("shared"),
+       .choices = {"shared", "own"}},
+      {.key = "training",
+       .symbol = "",
+       .label = "Training",
+       .help = "Trains all layers on every token (aligned), or a random layer per token (mixed).",
+       .kind = Parameter::Kind::Choice,
+       .scope = {.training = true},
+       .initial = std::string("aligned"),
+       .choices = {"aligned", "mixed"}},
+      {.key = "exit_weight",
+       .symbol = "",
+       .label = "Exit loss weight",
+       .help = "Weight of the exit rule's loss in the total.",
+       .kind = Parameter::Kind::Real,
+       .scope = {.training = true},
+       .initial = 1.0,
+       .limits = {.min = 0, .max = Parameter::kMaxReal},
+       .slider = {.max = 2}}};
 }
 
 std::vector<Parameter> oracle_parameters() {
-  return {
-      {.key = "oracle",
-       .symbol = "",
-       .label = "Oracle",
-       .help = "What the layer to leave at is judged by.",
-       .kind = Parameter::Kind::Choice,
-       .of_training = true,
-       .initial = std::string("likelihood"),
-       .choices = {"likelihood", "correctness"}},
-      {.key = "lambda",
-       .symbol = "λ",
-       .label = "Cost of a layer",
-       .help = "How much better a layer must be than the one before.",
-       .kind = Parameter::Kind::Real,
-       .of_training = true,
-       .initial = 0.0,
-       .least = 0,
-       .most = Parameter::kMostReal,
-       .slider_most = 1},
-      {.key = "sigma",
-       .symbol = "σ",
-       .label = "Smoothing",
-       .help = "Over which squared distance the scores of neighbours count, too; 0: not at all.",
-       .kind = Parameter::Kind::Real,
-       .of_training = true,
-       .initial = 0.0,
-       .least = 0,
-       .most = Parameter::kMostReal,
-       .slider_most = 16}};
+  return {{.key = "oracle",
+           .symbol = "",
+           .label = "Oracle",
+           .help = "Criterion for the best exit layer.",
+           .kind = Parameter::Kind::Choice,
+           .scope = {.training = true},
+           .initial = std::string("likelihood"),
+           .choices = {"likelihood", "correctness"}},
+          {.key = "lambda",
+           .symbol = "λ",
+           .label = "Cost per layer",
+           .help = "Required improvement over the previous layer.",
+           .kind = Parameter::Kind::Real,
+           .scope = {.training = true},
+           .initial = 0.0,
+           .limits = {.min = 0, .max = Parameter::kMaxReal},
+           .slider = {.max = 1}},
+          {.key = "sigma",
+           .symbol = "σ",
+           .label = "Smoothing",
+           .help = "Squared width of smoothing over neighbouring tokens; 0: none.",
+           .kind = Parameter::Kind::Real,
+           .scope = {.training = true},
+           .initial = 0.0,
+           .limits = {.min = 0, .max = Parameter::kMaxReal},
+           .slider = {.max = 16}}};
 }
 
 Parameter decay_parameter() {
@@ -71,38 +68,37 @@ Parameter decay_parameter() {
           .symbol = "τ",
           .label = "Decay",
           .help =
-              "How fast the threshold falls along the text, or, where its tokens come one by one, "
-              "along the context; 0: it stays.",
+              "Decay of the threshold along the text (during generation: along the context); 0: "
+              "constant.",
           .kind = Parameter::Kind::Real,
           .initial = 0.0,
-          .least = 0,
-          .most = Parameter::kMostReal,
-          .slider_most = 8};
+          .limits = {.min = 0, .max = Parameter::kMaxReal},
+          .slider = {.max = 8}};
 }
 
 std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
                                      Shape (*of_b)(const Dimensions&)) {
   return {{.name = "exit.w",
-           .help = "What of a state speaks for leaving.",
+           .help = "Weights of the exit decision.",
            .shape = [of_w](const Dimensions& n, const Values&) { return of_w(n); },
            .initial = initial_normal(0.02)},
           {.name = "exit.b",
-           .help = "Added to what speaks for leaving.",
+           .help = "Bias of the exit decision.",
            .shape = [of_b](const Dimensions& n, const Values&) { return of_b(n); },
            .initial = initial_zeros()}};
 }
 
-Exits oracle_exits() {
-  Exits e;
+ExitRule oracle_exits() {
+  ExitRule e;
   e.group = "Exits";
   e.source = "Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073";
-  e.cost = "O(L·d·n) up to the exit n";
+  e.complexity = "O(L·d·n) up to the exit n";
   e.parameters = exit_parameters();
   for (Parameter& parameter : oracle_parameters()) e.parameters.push_back(std::move(parameter));
   return e;
 }
 
-void choose_once(Exits& rule, Index behind_layer) {
+void choose_layer_once(ExitRule& rule, Index behind_layer) {
   rule.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.model, n.layers};

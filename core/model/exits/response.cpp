@@ -1,4 +1,4 @@
-// response: leaves where the likeliest token is far ahead. Schuster et al., 2022.
+// response: exits when the margin of the most likely token is large. Schuster et al., 2022.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -9,17 +9,17 @@
 
 namespace attnscope {
 
-Exits response_exits() {
-  Exits e;
+ExitRule response_exits() {
+  ExitRule e;
   e.id = "response";
   e.label = "Softmax response";
   e.group = "Exits";
   e.equation = "confidence = p₁ − p₂,   exit at the first n with confidence ≥ T_t";
   e.summary =
-      "A layer is sure when its likeliest next token is far ahead of the second likeliest. It "
-      "costs a whole output projection behind every layer, and nothing needs training for it.";
+      "The confidence is the margin between the two most likely next tokens. It needs an output "
+      "projection after every layer, but no training.";
   e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
-  e.cost = "O(L·d·n) up to the exit n";
+  e.complexity = "O(L·d·n) up to the exit n";
   e.parameters = exit_parameters();
   e.parameters.push_back(decay_parameter());
   e.decays = true;

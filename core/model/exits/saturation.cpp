@@ -1,4 +1,4 @@
-// saturation: leaves where a state stops turning. Schuster et al., 2022.
+// saturation: exits when the direction of the state stops changing. Schuster et al., 2022.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -9,17 +9,17 @@
 
 namespace attnscope {
 
-Exits saturation_exits() {
-  Exits e;
+ExitRule saturation_exits() {
+  ExitRule e;
   e.id = "saturation";
   e.label = "Saturation";
   e.group = "Exits";
   e.equation = "confidence = cos(xⁿ, xⁿ⁻¹),   exit at the first n with confidence ≥ T_t";
   e.summary =
-      "When a layer hardly turns a token's state any more, later ones will not either: the cosine "
-      "of two successive states is the confidence. It costs next to nothing.";
+      "If a layer hardly changes the direction of a token's state, later ones rarely do: the "
+      "confidence is the cosine of two successive states. It costs almost nothing.";
   e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
-  e.cost = "O(L·d·n) up to the exit n";
+  e.complexity = "O(L·d·n) up to the exit n";
   e.parameters = exit_parameters();
   e.parameters.push_back(decay_parameter());
   e.decays = true;

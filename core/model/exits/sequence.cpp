@@ -1,17 +1,17 @@
-// sequence: all tokens leave at the same layer, chosen beforehand. Elbayad et al., 2020.
+// sequence: all tokens exit at the same layer, chosen in advance. Elbayad et al., 2020.
 #include "core/model/exits.h"
 
 namespace attnscope {
 
-Exits sequence_exits() {
-  Exits e = oracle_exits();
+ExitRule sequence_exits() {
+  ExitRule e = oracle_exits();
   e.id = "sequence";
-  e.label = "By sequence";
+  e.label = "Per sequence";
   e.equation = "q = softmax(x̄ W + b),   exit at arg maxₙ q(n)";
   e.summary =
-      "One decision for the whole sequence, made before the first layer: the mean of what the "
-      "encoder found, or of the tokens' vectors, says how many layers this text deserves.";
-  choose_once(e, 0);
+      "One exit layer for the whole sequence, chosen before the first layer from the mean of the "
+      "encoder output or, without an encoder, of the token vectors.";
+  choose_layer_once(e, 0);
   return e;
 }
 

@@ -1,4 +1,4 @@
-// A value inside a tokenizer's file, with what its messages begin with.
+// A JSON value in a tokenizer file with its location for messages.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-inline constexpr std::int64_t kMostTokens = 1 << 22;
+inline constexpr std::int64_t kMaxTokens = 1 << 22;
 
 struct Entry {
   const Json& value;
@@ -19,7 +19,7 @@ struct Entry {
   [[noreturn]] void fail(const std::string& expected) const {
     throw InputError(where + ": expected " + expected + ", found " + shortened(value));
   }
-  // Of what would change the ids and is not understood.
+  // For unsupported features that would change the ids.
   [[noreturn]] void unsupported() const {
     throw InputError(where + ": " + shortened(value) + " is not supported");
   }
@@ -33,7 +33,7 @@ struct Entry {
   }
   Entry member(std::size_t n) const { return {value[n], where + "[" + std::to_string(n) + "]"}; }
   const std::string& text() const {
-    if (!value.is_string()) fail("a text");
+    if (!value.is_string()) fail("a string");
     return value.text();
   }
   std::string text_or(const char* key, const char* otherwise) const {
@@ -44,11 +44,9 @@ struct Entry {
     if (!value[key].is_boolean()) at(key).fail("true or false");
     return value[key].get<bool>();
   }
-  bool is_token_id() const {
-    return value.is_number_integer() && value >= 0 && value < kMostTokens;
-  }
+  bool is_token_id() const { return value.is_number_integer() && value >= 0 && value < kMaxTokens; }
   std::int32_t token_id() const {
-    if (!is_token_id()) fail("a token id from 0 to " + std::to_string(kMostTokens - 1));
+    if (!is_token_id()) fail("a token id from 0 to " + std::to_string(kMaxTokens - 1));
     return value.get<std::int32_t>();
   }
   std::size_t count(std::int64_t most) const {

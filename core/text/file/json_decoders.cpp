@@ -6,9 +6,10 @@ namespace attnscope {
 namespace {
 
 void read_strip(const Entry& step, bool fused, Decoder& decoder) {
-  constexpr std::int64_t kMost = 1 << 20;
+  constexpr std::int64_t kMaxCount = 1 << 20;
   const std::string& content = step.at("content").text();
-  const std::size_t front = step.at("start").count(kMost), back = step.at("stop").count(kMost);
+  const std::size_t front = step.at("start").count(kMaxCount),
+                    back = step.at("stop").count(kMaxCount);
   if (!fused || content.size() != 1) step.unsupported();
   decoder.add_strip(content[0], front, back);
 }
@@ -18,7 +19,7 @@ void read_strip(const Entry& step, bool fused, Decoder& decoder) {
 void read_decoders(const Entry& root, PipelineSteps& steps) {
   Decoder& decoder = steps.decoder;
   const std::vector<Entry> all = steps_of(root, "decoder", "decoders");
-  bool fused = false;  // what follows works on the whole text
+  bool fused = false;  // later steps work on the whole text
   for (const Entry& step : all) {
     const std::string type = step.type();
     if (type == "ByteLevel") {
@@ -48,8 +49,8 @@ void read_decoders(const Entry& root, PipelineSteps& steps) {
   const std::string suffix = model.text_or("end_of_word_suffix", "");
   const bool ends =
       std::ranges::none_of(all, [](const Entry& step) { return step.type() == "BPEDecoder"; });
-  if (!suffix.empty() && ends) decoder.add_word_ends(suffix);  // CLIP's leave that to their users
-  // Without a decoder tokens still are shown as what they stand for.
+  if (!suffix.empty() && ends) decoder.add_word_ends(suffix);  // CLIP leaves this to the caller
+  // Without a decoder section, derive the tokens' text from the other sections.
   if (!all.empty()) return;
   if (works_on_bytes(root)) decoder.add_byte_level();
   for (const Entry& step : steps_of(root, "pre_tokenizer", "pretokenizers")) {

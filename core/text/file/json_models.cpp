@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-// "unk_token"; -1: none.
+// Id of "unk_token"; -1: none.
 std::int32_t unknown_of(const Entry& model, const Vocabulary& vocabulary) {
   if (!model.has("unk_token")) return -1;
   const std::int32_t id = vocabulary.find(model.at("unk_token").text());
@@ -64,16 +64,17 @@ void read_wordpiece(const Entry& model, PipelineSteps& steps) {
   options.prefix = model.text_or("continuing_subword_prefix", "##");
   options.unknown = unknown_of(model, *steps.vocabulary);
   if (model.has("max_input_chars_per_word")) {
-    options.most_characters = model.at("max_input_chars_per_word").count(1 << 30);
+    options.max_characters = model.at("max_input_chars_per_word").count(1 << 30);
   }
-  steps.shows_written = true;
+  steps.labels_as_written = true;
   steps.model = wordpiece_model(steps.vocabulary, options);
 }
 
-// [["token", score], ...], ids in order.
-std::vector<double> read_scored(const Entry& list, Vocabulary& vocabulary) {
+// Reads [["token", score], ...], ordered by id.
+std::vector<double> read_scores(const Entry& list, Vocabulary& vocabulary) {
   list.check_list();
-  if (list.value.size() > kMostTokens) list.fail("fewer tokens");
+  if (list.value.size() > kMaxTokens)
+    list.fail("at most " + std::to_string(kMaxTokens) + " tokens");
   std::vector<double> scores;
   std::size_t bytes = 0;
   vocabulary.reserve(list.value.size());
@@ -82,23 +83,23 @@ std::vector<double> read_scored(const Entry& list, Vocabulary& vocabulary) {
     const bool known =
         entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
     if (!known) list.member(n).fail("a token and its score");
-    vocabulary.add_again(entry[0].text(), static_cast<std::int32_t>(n));
+    vocabulary.add_or_replace(entry[0].text(), static_cast<std::int32_t>(n));
     scores.push_back(entry[1].get<double>());
     bytes += entry[0].text().size();
   }
-  if (scores.empty()) throw InputError(list.where + ": no token");
-  if (bytes > limits::kMostVocabulary) throw InputError(list.where + ": the tokens are too long");
+  if (scores.empty()) throw InputError(list.where + ": expected at least one token, found none");
+  if (bytes > limits::kMaxVocabulary) throw InputError(list.where + ": the tokens are too long");
   return scores;
 }
 
 void read_unigram(const Entry& model, PipelineSteps& steps, std::vector<double> scores) {
-  constexpr double kPenalty = 10;  // of what is unknown, below the least probable token
+  constexpr double kPenalty = 10;  // score of unknown characters below the least probable token
   UnigramOptions options;
   options.byte_fallback = model.flag_or("byte_fallback", false);
   if (model.has("unk_id")) {
     options.unknown = model.at("unk_id").token_id();
     if (static_cast<std::size_t>(options.unknown) >= scores.size()) {
-      model.at("unk_id").fail("a known token id");
+      model.at("unk_id").fail("an id of the vocabulary");
     }
   }
   options.unknown_score = *std::ranges::min_element(scores) - kPenalty;
@@ -107,7 +108,7 @@ void read_unigram(const Entry& model, PipelineSteps& steps, std::vector<double> 
 
 std::string type_of_model(const Entry& model) {
   if (model.has("type")) return model.type();
-  if (!model.has("merges") && model.has("vocab")) {  // older files do not say
+  if (!model.has("merges") && model.has("vocab")) {  // older files have no type
     if (model.value["vocab"].is_array()) return "Unigram";
     return model.has("max_input_chars_per_word") ? "WordPiece" : "WordLevel";
   }
@@ -149,15 +150,16 @@ void read_vocabulary(const Entry& object, Vocabulary& vocabulary) {
     vocabulary.add(token, id.get<std::int32_t>(), object.where);
     bytes += token.size();
   }
-  if (vocabulary.size() == 0) throw InputError(object.where + ": no token");
-  if (bytes > limits::kMostVocabulary) throw InputError(object.where + ": the tokens are too long");
+  if (vocabulary.size() == 0)
+    throw InputError(object.where + ": expected at least one token, found none");
+  if (bytes > limits::kMaxVocabulary) throw InputError(object.where + ": the tokens are too long");
 }
 
 void read_added_tokens(const Entry& list, PipelineSteps& steps) {
   for (const Entry& token : list.items()) {
     AddedToken added;
     added.content = token.at("content").text();
-    if (added.content.empty()) token.at("content").fail("a text that is not empty");
+    if (added.content.empty()) token.at("content").fail("a non-empty string");
     added.id = token.at("id").token_id();
     added.special = token.flag_or("special", false);
     added.single_word = token.flag_or("single_word", false);
@@ -184,7 +186,7 @@ void read_model(const Entry& root, PipelineSteps& steps) {
   const std::string type = type_of_model(model);
   std::vector<double> scores;
   if (type == "Unigram") {
-    scores = read_scored(model.at("vocab"), *steps.vocabulary);
+    scores = read_scores(model.at("vocab"), *steps.vocabulary);
   } else if (type == "BPE" || type == "WordPiece" || type == "WordLevel") {
     read_vocabulary(model.at("vocab"), *steps.vocabulary);
   } else {
@@ -195,7 +197,7 @@ void read_model(const Entry& root, PipelineSteps& steps) {
   if (type == "WordPiece") read_wordpiece(model, steps);
   if (type == "Unigram") read_unigram(model, steps, std::move(scores));
   if (type == "WordLevel") {
-    steps.shows_written = true;
+    steps.labels_as_written = true;
     steps.model = word_level_model(steps.vocabulary, unknown_of(model, *steps.vocabulary));
   }
 }

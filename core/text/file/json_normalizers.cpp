@@ -5,18 +5,18 @@
 namespace attnscope {
 namespace {
 
-constexpr int kMostNested = 16;
-constexpr std::size_t kMostSteps = 64;
+constexpr int kMaxNesting = 16;
+constexpr std::size_t kMaxSteps = 64;
 
 void add_steps(const Entry& step, const char* list, int depth, std::vector<Entry>& all) {
   if (step.type() != "Sequence") {
     all.push_back(step);
     return;
   }
-  if (depth == kMostNested) step.unsupported();
+  if (depth == kMaxNesting) step.unsupported();
   for (const Entry& inner : step.at(list).items()) add_steps(inner, list, depth + 1, all);
-  if (all.size() > kMostSteps) {
-    throw InputError(step.where + ": more than " + std::to_string(kMostSteps) +
+  if (all.size() > kMaxSteps) {
+    throw InputError(step.where + ": more than " + std::to_string(kMaxSteps) +
                      " steps are not supported");
   }
 }
@@ -33,7 +33,7 @@ std::string from_base64(const Entry& entry) {
     if (c >= '0' && c <= '9') digit = c - '0' + 52;
     if (c == '+') digit = 62;
     if (c == '/') digit = 63;
-    if (digit < 0) entry.fail("bytes in base 64");
+    if (digit < 0) entry.fail("base64 data");
     bits = bits << 6 | static_cast<std::uint32_t>(digit);
     count += 6;
     if (count < 8) continue;
@@ -88,7 +88,7 @@ Expression pattern_of(const Entry& step) {
   const Entry pattern = step.at("pattern");
   if (pattern.has("String")) {
     const std::string& text = pattern.at("String").text();
-    if (text.empty()) pattern.at("String").fail("a text that is not empty");
+    if (text.empty()) pattern.at("String").fail("a non-empty string");
     return Expression::literal(text);
   }
   return Expression(pattern.at("Regex").text(), pattern.where);

@@ -7,13 +7,13 @@ namespace {
 
 std::int32_t known_id(const Entry& id, const PipelineSteps& steps) {
   const std::int32_t number = id.token_id();
-  if (number >= steps.vocabulary->size()) id.fail("a known token id");
+  if (number >= steps.vocabulary->size()) id.fail("an id of the vocabulary");
   return number;
 }
 
 std::int32_t segment_of(const Entry& part) {
-  constexpr std::int64_t kMostSegments = 1 << 20;
-  return part.has("type_id") ? static_cast<std::int32_t>(part.at("type_id").count(kMostSegments))
+  constexpr std::int64_t kMaxSegments = 1 << 20;
+  return part.has("type_id") ? static_cast<std::int32_t>(part.at("type_id").count(kMaxSegments))
                              : 0;
 }
 
@@ -42,7 +42,7 @@ std::vector<TemplatePart> template_parts(const Entry& step, const char* key,
   return parts;
 }
 
-// "sep": ["</s>", 2]
+// Reads a token and its id: "sep": ["</s>", 2].
 std::int32_t named_id(const Entry& step, const char* key, const PipelineSteps& steps) {
   const std::vector<Entry> pair = step.at(key).items();
   if (pair.size() != 2) step.at(key).fail("a token and its id");
@@ -56,8 +56,8 @@ void read_processors(const Entry& root, PipelineSteps& steps) {
   bool any = false;
   for (const Entry& step : steps_of(root, "post_processor", "processors")) {
     const std::string type = step.type();
-    if (type == "ByteLevel") continue;  // moves offsets alone
-    if (any) step.unsupported();        // a second one would work on what the first one made
+    if (type == "ByteLevel") continue;  // affects offsets only
+    if (any) step.unsupported();        // a second processor would apply to the first one's result
     any = true;
     if (type == "TemplateProcessing") {
       steps.around.single = template_parts(step, "single", steps, 1);

@@ -16,7 +16,7 @@ SplitBehavior behavior_of(const Entry& step, const char* otherwise) {
 SplitterPtr metaspace_of(const Entry& step) {
   MetaspaceOptions options;
   options.space = step.text_or("replacement", "▁");
-  if (options.space.empty()) step.at("replacement").fail("a text that is not empty");
+  if (options.space.empty()) step.at("replacement").fail("a non-empty string");
   options.split = step.flag_or("split", true);
   const std::string scheme =
       step.text_or("prepend_scheme", step.flag_or("add_prefix_space", true) ? "always" : "never");
@@ -47,7 +47,7 @@ SplitterPtr splitter_of(const Entry& step) {
   }
   if (type == "FixedLength") {
     const std::size_t length = step.at("length").count(1 << 20);
-    if (length == 0) step.at("length").fail("a number from 1 on");
+    if (length == 0) step.at("length").fail("a number of at least 1");
     return fixed_length_splitter(length);
   }
   if (type == "ByteLevel") {

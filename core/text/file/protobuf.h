@@ -1,4 +1,4 @@
-// Reading the fields of a message in Protocol Buffers' wire format
+// Reader of messages in Protocol Buffers wire format
 // (https://protobuf.dev/programming-guides/encoding).
 #pragma once
 
@@ -18,9 +18,9 @@ class ProtobufMessage {
 
   struct Field {
     std::uint32_t number = 0;
-    std::uint64_t value = 0;  // of an integer, or the bits of a float
-    std::string_view bytes;   // of a text, bytes or a message
-    int kind = 0;             // 0 integer, 1 and 5 of 8 and 4 bytes, 2 bytes
+    std::uint64_t value = 0;  // an integer, or the bits of a float
+    std::string_view bytes;   // a string, bytes or a message
+    int kind = 0;             // wire type: 0 varint, 1 and 5 fixed 8 and 4 bytes, 2 bytes
 
     float real() const {
       const auto bits = static_cast<std::uint32_t>(value);
@@ -29,7 +29,7 @@ class ProtobufMessage {
       return number_of_bits;
     }
   };
-  // False at the end.
+  // Returns false at the end.
   bool next(Field& field) {
     if (at_ == bytes_.size()) return false;
     const std::uint64_t key = integer();
@@ -54,12 +54,12 @@ class ProtobufMessage {
         fail();
     }
   }
-  // Refuses a field of another kind.
+  // InputError for a field of another wire type.
   void expect(const Field& field, int kind) const {
     if (field.kind != kind) fail();
   }
   [[noreturn]] void fail() const {
-    throw InputError(std::string(where_) + ": no SentencePiece model: broken at byte " +
+    throw InputError(std::string(where_) + ": not a valid SentencePiece model: error at byte " +
                      std::to_string(at_));
   }
 

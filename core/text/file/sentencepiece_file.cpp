@@ -21,7 +21,7 @@ struct SentencePieceModel {
   std::vector<int> types;
   int algorithm = 1;  // 1 Unigram, 2 BPE, 3 words, 4 characters
   bool byte_fallback = false;
-  std::string table;  // of replacements
+  std::string table;  // precompiled_charsmap
   SentencePieceSpaces spaces;
 };
 
@@ -94,14 +94,14 @@ SentencePieceModel parsed_model(const std::string& bytes, const std::string& whe
     if (field.number == 3) read_normalizer_spec(field.bytes, where, model);
     if (field.number == 1) total += field.bytes.size();
   }
-  if (model.pieces.empty()) throw InputError(where + ": no token");
-  if (total > limits::kMostVocabulary || model.pieces.size() > kMostTokens) {
+  if (model.pieces.empty()) throw InputError(where + ": expected at least one token, found none");
+  if (total > limits::kMaxVocabulary || model.pieces.size() > kMaxTokens) {
     throw InputError(where + ": too many tokens");
   }
   return model;
 }
 
-// By id, as the algorithm sees them; NaN: it does not.
+// Scores by id as the algorithm uses them; NaN: unused.
 std::vector<double> scores_of(const SentencePieceModel& model, double& unknown_score) {
   constexpr float kPenalty = 10;
   float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::min();
@@ -151,7 +151,7 @@ void add_model(const SentencePieceModel& model, const std::string& where, Pipeli
     steps.model = sentencepiece_bpe_model(steps.vocabulary, std::move(scores),
                                           {unknown, model.byte_fallback, std::move(whole)});
   } else {
-    throw InputError(where + ": models of words or of single characters are not supported");
+    throw InputError(where + ": word and character models are not supported");
   }
   if (model.byte_fallback) steps.decoder.add_byte_fallback();
   if (model.spaces.escape) steps.decoder.add_spaces("▁");
@@ -160,7 +160,7 @@ void add_model(const SentencePieceModel& model, const std::string& where, Pipeli
   }
 }
 
-// Marks that stand for no text are never found in one.
+// Special tokens are never matched in a text.
 void add_marks(const SentencePieceModel& model, PipelineSteps& steps) {
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     if (model.types[n] != kControl && model.types[n] != kUnknown) continue;
@@ -169,23 +169,23 @@ void add_marks(const SentencePieceModel& model, PipelineSteps& steps) {
 }
 
 void add_t5(const TokenizerConfig& config, PipelineSteps& steps) {
-  constexpr std::int64_t kMostExtra = 100'000;
+  constexpr std::int64_t kMaxExtra = 100'000;
   const Entry entry = config.entry();
-  const std::size_t count = entry.has("extra_ids") ? entry.at("extra_ids").count(kMostExtra) : 100;
+  const std::size_t count = entry.has("extra_ids") ? entry.at("extra_ids").count(kMaxExtra) : 100;
   const std::int32_t first = steps.vocabulary->size();
   const bool listed = steps.vocabulary->find("<extra_id_0>") >= 0;
-  for (std::size_t n = 0; n < count && !listed; ++n) {  // in falling order
+  for (std::size_t n = 0; n < count && !listed; ++n) {  // in descending order
     AddedToken token;
     token.content = "<extra_id_" + std::to_string(count - 1 - n) + ">";
     token.id = first + static_cast<std::int32_t>(n);
     token.special = true;
-    steps.vocabulary->add_again(token.content, token.id);
+    steps.vocabulary->add_or_replace(token.content, token.id);
     steps.added.push_back(std::move(token));
   }
-  set_behind(steps.around, config.special_id(steps, "eos_token", "</s>"), true);
+  set_after(steps.around, config.special_id(steps, "eos_token", "</s>"), true);
 }
 
-// Steps before SentencePiece's own.
+// Normalizers applied before SentencePiece's own.
 std::vector<NormalizerPtr> albert_normalizers(const TokenizerConfig& config, bool lowers) {
   const Entry entry = config.entry();
   std::vector<NormalizerPtr> all = {replace_normalizer(Expression::literal("``"), "\""),
@@ -201,7 +201,7 @@ std::vector<NormalizerPtr> albert_normalizers(const TokenizerConfig& config, boo
 void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
   const std::string name = config.class_name();
   std::vector<NormalizerPtr>& normalizers = steps.normalizers;
-  if (name.empty()) return;  // SentencePiece by itself
+  if (name.empty()) return;  // plain SentencePiece
   if (name == "T5Tokenizer") return add_t5(config, steps);
   if (name == "LlamaTokenizer" || name == "GemmaTokenizer") {
     const char* begin = name == "LlamaTokenizer" ? "<s>" : "<bos>";
@@ -214,8 +214,7 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
   if (!albert && name != "XLNetTokenizer") {
     config.entry()
         .at("tokenizer_class")
-        .fail(
-            "one that is known with a SentencePiece model (with a tokenizer.json others are, too)");
+        .fail("a class supported with a SentencePiece model (others need a tokenizer.json)");
   }
   const auto before = albert_normalizers(config, albert);
   normalizers.insert(normalizers.begin(), before.begin(), before.end());
@@ -229,7 +228,7 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
   }
 }
 
-// Tokens of one vocabulary by the ids of another.
+// Maps the token ids of one vocabulary to those of another.
 class RenumberedModel final : public TokenModel {
  public:
   RenumberedModel(TokenModelPtr model, std::vector<std::int32_t> ids)
@@ -256,7 +255,7 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   if (!name.empty() && name != "MarianTokenizer") {
     config.entry().at("tokenizer_class").fail("MarianTokenizer with source.spm");
   }
-  PipelineSteps pieces;  // SentencePiece's own
+  PipelineSteps pieces;  // of the SentencePiece model
   add_model(parsed_model(bytes, where), where, pieces);
   read_vocabulary(vocabulary, *steps.vocabulary);
   const std::int32_t unknown = config.special_id(steps, "unk_token", "<unk>");
@@ -271,7 +270,7 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   for (std::int32_t id = 0; id < steps.vocabulary->size(); ++id) {
     const std::string& token = steps.vocabulary->token(id);
     const bool language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;
-    if (!language) continue;  // ">>fra<<" before the text
+    if (!language) continue;  // language codes such as ">>fra<<" precede the text
     AddedToken added;
     added.content = token;
     added.id = id;
@@ -284,7 +283,7 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
     const std::int32_t id = steps.vocabulary->find(config.special(key, token));
     if (id >= 0) steps.marks.insert(id);
   }
-  set_behind(steps.around, config.special_id(steps, "eos_token", "</s>"), true);
+  set_after(steps.around, config.special_id(steps, "eos_token", "</s>"), true);
 }
 
 void read_sentencepiece(const std::string& bytes, const std::string& where,

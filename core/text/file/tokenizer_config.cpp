@@ -38,7 +38,7 @@ std::int32_t id_of_key(const std::string& key, const std::string& where) {
   std::int64_t id = -1;
   const char* end = key.data() + key.size();
   const auto read = std::from_chars(key.data(), end, id);
-  if (read.ec != std::errc() || read.ptr != end || id < 0 || id >= kMostTokens) {
+  if (read.ec != std::errc() || read.ptr != end || id < 0 || id >= kMaxTokens) {
     throw InputError(where + ": expected token ids as keys, found " + shortened(Json(key)));
   }
   return static_cast<std::int32_t>(id);
@@ -85,7 +85,7 @@ void TokenizerConfig::add_tokens(PipelineSteps& steps) const {
     for (const auto& [key, value] : list.value.items()) {
       const std::string where = list.where + ": " + key;
       AddedToken token = added_of({value, where}, id_of_key(key, list.where), false);
-      if (token.content.empty()) throw InputError(where + ": expected a text that is not empty");
+      if (token.content.empty()) throw InputError(where + ": expected a non-empty string");
       steps.vocabulary->add(token.content, token.id, where);
       steps.added.push_back(std::move(token));
     }
@@ -134,7 +134,7 @@ void TokenizerConfig::apply_flags(PipelineSteps& steps) const {
     if (id < 0 && wanted) {
       throw InputError(where_ + ": " + flag + " without a known " + key);
     }
-    if (id >= 0) (before ? set_before : set_behind)(steps.around, id, wanted);
+    if (id >= 0) (before ? set_before : set_after)(steps.around, id, wanted);
   }
 }
 

@@ -1,6 +1,6 @@
-// The formats are those of Hugging Face's tokenizers and transformers libraries, and
-// SentencePiece's. What would change the ids and is not understood here is refused by name.
-// "truncation" and "padding" are ignored: how much of a text is used is the caller's choice.
+// Formats of Hugging Face's tokenizers and transformers libraries, and of SentencePiece.
+// Unsupported features that would change the ids are InputErrors. "truncation" and "padding" are
+// ignored: the caller decides on the length of the text.
 #include "core/text/file/tokenizer_files.h"
 
 #include <filesystem>
@@ -56,9 +56,10 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
   } else if (sentencepiece != nullptr) {
     read_sentencepiece(files.at(sentencepiece), where(sentencepiece), config, steps);
   } else {
-    throw InputError(std::string(name) +
-                     ": no tokenizer.json, nor vocab.json and merges.txt, vocab.txt, spiece.model "
-                     "or tokenizer.model");
+    throw InputError(
+        std::string(name) +
+        ": expected tokenizer.json, vocab.json with merges.txt, vocab.txt, spiece.model "
+        "or tokenizer.model, found none");
   }
   config.apply_flags(steps);
   config.find_mask(steps);
@@ -84,13 +85,14 @@ const std::vector<std::string>& tokenizer_file_names() {
 
 namespace {
 
-// Words of Transformer-XL, which a pickle holds: that may run any program.
+// Rejects Transformer-XL's pickled vocabulary: unpickling can run arbitrary code.
 [[noreturn]] void refuse_pickled_words(const std::filesystem::path& folder, const char* file) {
   const bool torch = std::string_view(file) == "vocab.bin";
   const std::string path = (folder / file).string();
   throw InputError(
       path +
-      ": expected tokenizer.json, since pickled words may run any program; this writes it: python3 "
+      ": expected tokenizer.json, found a pickle, which can run arbitrary code; convert it: "
+      "python3 "
       "-c \"import json, " +
       (torch ? "torch; v = torch.load('" + path + "', weights_only=False)"
              : "pickle; v = pickle.load(open('" + path + "', 'rb'))") +
@@ -106,7 +108,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fol
   const auto take = [&](const char* name) {
     std::error_code none;
     if (std::filesystem::exists(folder / name, none)) {
-      files[name] = read_file(folder / name, limits::kMostTokenizer);
+      files[name] = read_file(folder / name, limits::kMaxTokenizer);
     }
   };
   take("tokenizer.json");
@@ -140,13 +142,13 @@ std::shared_ptr<const Tokenizer> load_target_tokenizer(const std::filesystem::pa
     return std::filesystem::exists(folder / name, none);
   };
   const auto read = [&](const char* name) {
-    return read_file(folder / name, limits::kMostTokenizer);
+    return read_file(folder / name, limits::kMaxTokenizer);
   };
   std::map<std::string, std::string> files, saved;
   if (has("target_tokenizer.json")) {
     files["tokenizer.json"] = saved["target_tokenizer.json"] = read("target_tokenizer.json");
   } else if (has("target.spm") && has("vocab.json") && !has("tokenizer.json")) {
-    // Marian can have a vocabulary for each language.
+    // Marian can have one vocabulary per language.
     files["vocab.json"] = read(has("target_vocab.json") ? "target_vocab.json" : "vocab.json");
     files["source.spm"] = saved["target.spm"] = read("target.spm");
     for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {

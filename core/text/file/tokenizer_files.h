@@ -1,4 +1,4 @@
-// Tokenizers from the texts of their files.
+// Creates tokenizers from the contents of their files.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace attnscope {
 
-// `files` by name, as tokenizer_file_names() lists them: what load_tokenizer() reads from a folder.
-// `saved` is what save() writes; empty: these. `name` (the folder) begins the messages of
+// `files`: contents by name (tokenizer_file_names()), as load_tokenizer() reads them. `saved`: the
+// files that save() writes, by default `files`. `name` (the folder) begins the messages of
 // InputErrors.
 std::shared_ptr<const Tokenizer> tokenizer_from_files(
     std::map<std::string, std::string> files, std::string_view name,

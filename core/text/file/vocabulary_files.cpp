@@ -7,18 +7,17 @@
 namespace attnscope {
 namespace {
 
-[[noreturn]] void refuse_class(const TokenizerConfig& config, const char* files) {
+[[noreturn]] void fail_class(const TokenizerConfig& config, const char* files) {
   config.entry()
       .at("tokenizer_class")
-      .fail(std::string("one that is known with ") + files +
-            " (with a tokenizer.json others are, too)");
+      .fail(std::string("a class supported with ") + files + " (others need a tokenizer.json)");
 }
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> known) {
   return std::ranges::any_of(known, [&](const char* k) { return name == k; });
 }
 
-// Lines without their ends.
+// Lines of a text without line ends.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -50,7 +49,7 @@ constexpr const char* kQwen2 =
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kClip = R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
 
-// What is done before and after, by the class.
+// Adds the pre- and post-processing of a tokenizer class.
 void add_bpe_class(const TokenizerConfig& config, const std::string& name, PipelineSteps& steps,
                    BpeModelOptions& options) {
   const bool prefix_space = config.entry().flag_or("add_prefix_space", false);
@@ -85,7 +84,7 @@ void add_bpe_class(const TokenizerConfig& config, const std::string& name, Pipel
     steps.around = roberta_template(config.special_id(steps, "bos_token", "<|startoftext|>"),
                                     config.special_id(steps, "eos_token", "<|endoftext|>"));
   } else {
-    refuse_class(config, "vocab.json and merges.txt");
+    fail_class(config, "vocab.json and merges.txt");
   }
 }
 
@@ -97,14 +96,15 @@ void read_wordpiece_vocabulary(const std::string& text, const std::string& where
           config.class_name(),
           {"", "BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "MobileBertTokenizer",
            "ConvBertTokenizer", "SqueezeBertTokenizer", "LayoutLMTokenizer", "LxmertTokenizer"})) {
-    refuse_class(config, "vocab.txt");
+    fail_class(config, "vocab.txt");
   }
   const std::vector<std::string> lines = lines_of(text);
-  if (lines.size() > kMostTokens) throw InputError(where + ": too many tokens");
+  if (lines.size() > kMaxTokens) throw InputError(where + ": too many tokens");
   for (std::size_t n = 0; n < lines.size(); ++n) {
-    if (!lines[n].empty()) steps.vocabulary->add_again(lines[n], static_cast<std::int32_t>(n));
+    if (!lines[n].empty()) steps.vocabulary->add_or_replace(lines[n], static_cast<std::int32_t>(n));
   }
-  if (steps.vocabulary->size() == 0) throw InputError(where + ": no token");
+  if (steps.vocabulary->size() == 0)
+    throw InputError(where + ": expected at least one token, found none");
   const Entry entry = config.entry();
   if (!entry.flag_or("do_basic_tokenize", true)) entry.at("do_basic_tokenize").fail("true");
   config.add_tokens(steps);
@@ -122,7 +122,7 @@ void read_wordpiece_vocabulary(const std::string& text, const std::string& where
   WordPieceOptions model;
   model.unknown = config.special_id(steps, "unk_token", "[UNK]");
   steps.model = wordpiece_model(steps.vocabulary, model);
-  steps.shows_written = true;
+  steps.labels_as_written = true;
   steps.around = bert_template(config.special_id(steps, "cls_token", "[CLS]"),
                                config.special_id(steps, "sep_token", "[SEP]"));
   steps.decoder.add_word_pieces("##", true);

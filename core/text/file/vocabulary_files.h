@@ -1,5 +1,5 @@
-// Tokenizers from vocabularies without a tokenizer.json: what is done before and after is known by
-// the class that tokenizer_config.json names.
+// Tokenizers without a tokenizer.json: the class named in tokenizer_config.json determines the pre-
+// and post-processing.
 #pragma once
 
 #include <map>
@@ -11,22 +11,22 @@
 
 namespace attnscope {
 
-// tokenizer_config.json, with what special_tokens_map.json and added_tokens.json say besides.
+// tokenizer_config.json, complemented by special_tokens_map.json and added_tokens.json.
 class TokenizerConfig {
  public:
-  // The texts of the files that are there, by name. InputError on what is no object.
+  // `files`: contents of the existing files by name. InputError for a file that is not an object.
   TokenizerConfig(const std::map<std::string, std::string>& files, std::string_view folder);
 
   Entry entry() const { return {config_, where_}; }
-  // "BertTokenizer", also of "BertTokenizerFast"; "" where none is named.
+  // "BertTokenizer", also for "BertTokenizerFast"; "" if none is named.
   std::string class_name() const;
-  // What stands under mask_token and the like: a text, or an object with the text.
+  // Content of a special token such as mask_token, given as a string or as an object.
   std::string special(const char* key, const char* otherwise = "") const;
-  // Adds what the files name: added tokens with their ids, special ones that the vocabulary knows.
+  // Adds the files' added tokens, and the special tokens that the vocabulary contains.
   void add_tokens(PipelineSteps& steps) const;
-  // The special token's id. InputError when the vocabulary lacks it.
+  // Id of a special token. InputError if the vocabulary lacks it.
   std::int32_t special_id(const PipelineSteps& steps, const char* key, const char* otherwise) const;
-  // What "add_bos_token" and "add_eos_token" say overrules the template.
+  // Applies "add_bos_token" and "add_eos_token", which override the template.
   void apply_flags(PipelineSteps& steps) const;
   void find_mask(PipelineSteps& steps) const;
 
@@ -35,13 +35,13 @@ class TokenizerConfig {
   std::string where_;
 };
 
-// `where` is the vocabulary's file.
+// `where`: path of the vocabulary file.
 void read_wordpiece_vocabulary(const std::string& text, const std::string& where,
                                const TokenizerConfig& config, PipelineSteps& steps);
 void read_bpe_files(const Entry& vocabulary, const std::string& merges,
                     const std::string& merges_where, const TokenizerConfig& config,
                     PipelineSteps& steps);
-// Marian's: SentencePiece's tokens by the ids of another vocabulary.
+// Marian: tokens of a SentencePiece model with the ids of another vocabulary.
 void read_marian(const Entry& vocabulary, const std::string& bytes, const std::string& where,
                  const TokenizerConfig& config, PipelineSteps& steps);
 void read_sentencepiece(const std::string& bytes, const std::string& where,

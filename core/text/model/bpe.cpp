@@ -8,9 +8,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostCached = 1 << 16;  // pieces
-constexpr std::size_t kLongestCached = 64;    // bytes
-constexpr std::int32_t kMostSingleCode = 0x200;
+constexpr std::size_t kMaxCached = 1 << 16;  // pieces
+constexpr std::size_t kMaxCachedPiece = 64;  // bytes
+constexpr std::int32_t kSingleCodes = 0x200;
 
 class BpeModel final : public TokenModel {
  public:
@@ -18,7 +18,7 @@ class BpeModel final : public TokenModel {
            const BpeModelOptions& options)
       : vocabulary_(std::move(vocabulary)), merges_(std::move(merges)), options_(options) {
     if (options_.byte_fallback) byte_ids_ = byte_token_ids(*vocabulary_);
-    for (std::int32_t code = 0; code < kMostSingleCode; ++code) {
+    for (std::int32_t code = 0; code < kSingleCodes; ++code) {
       std::string character;
       append_character(character, code);
       single_ids_[static_cast<std::size_t>(code)] = vocabulary_->find(character);
@@ -33,8 +33,8 @@ class BpeModel final : public TokenModel {
   }
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
-    if (piece.size() > kLongestCached) {
-      const std::vector<Piece> found = merged(piece);
+    if (piece.size() > kMaxCachedPiece) {
+      const std::vector<Piece> found = merge_piece(piece);
       tokens.insert(tokens.end(), found.begin(), found.end());
       return;
     }
@@ -47,22 +47,22 @@ class BpeModel final : public TokenModel {
         return;
       }
     }
-    std::vector<Piece> pieces = merged(piece);
+    std::vector<Piece> pieces = merge_piece(piece);
     tokens.insert(tokens.end(), pieces.begin(), pieces.end());
     const std::lock_guard lock(mutex_);
-    if (cache_.size() >= kMostCached) cache_.clear();
+    if (cache_.size() >= kMaxCached) cache_.clear();
     cache_.emplace(key, std::move(pieces));
   }
 
  private:
-  std::vector<Piece> merged(std::string_view piece) const {
+  std::vector<Piece> merge_piece(std::string_view piece) const {
     if (options_.whole_pieces) {
       const std::int32_t whole = vocabulary_->find(piece);
       if (whole >= 0) return {{whole, 0, piece.size()}};
     }
     std::vector<Piece> word;
-    std::size_t done = 0;     // bytes that stand in `word`
-    std::size_t unknown = 0;  // bytes of an unknown token that does not yet
+    std::size_t done = 0;     // bytes covered by `word`
+    std::size_t unknown = 0;  // pending unknown bytes
     const auto add = [&](std::int32_t id, std::size_t size) {
       word.push_back({id, done, std::min(done + size, piece.size())});
       done = word.back().end;
@@ -94,12 +94,12 @@ class BpeModel final : public TokenModel {
     return word;
   }
 
-  // Of the character at [begin, end).
+  // Token id of the character at [begin, end); -1: none.
   std::int32_t id_of(std::string_view piece, std::size_t begin, std::size_t end,
                      std::int32_t code) const {
     const bool inner = begin > 0 && !options_.prefix.empty();
     const bool last = end == piece.size() && !options_.suffix.empty();
-    if (!inner && !last && code < kMostSingleCode) {
+    if (!inner && !last && code < kSingleCodes) {
       return single_ids_[static_cast<std::size_t>(code)];
     }
     const std::string_view character = piece.substr(begin, end - begin);
@@ -119,15 +119,15 @@ class BpeModel final : public TokenModel {
   [[noreturn]] void refuse(std::string_view rest) const {
     const auto bytes = options_.bytes ? from_byte_alphabet(rest) : std::nullopt;
     const std::string text = bytes ? *bytes : std::string(rest);
-    no_token_for(text.substr(0, character_at(text, 0).size));
+    fail_no_token(text.substr(0, character_at(text, 0).size));
   }
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   Merges merges_;
   BpeModelOptions options_;
-  std::array<std::int32_t, kMostSingleCode> single_ids_{};  // of characters of low codes
-  std::vector<std::int32_t> byte_ids_;                      // of "<0x..>"; empty: no fallback
-  mutable std::mutex mutex_;                                // encode() may run on several threads
+  std::array<std::int32_t, kSingleCodes> single_ids_{};  // ids of characters with low codes
+  std::vector<std::int32_t> byte_ids_;                   // ids of "<0x..>"; empty: no fallback
+  mutable std::mutex mutex_;                             // guards cache_
   mutable std::unordered_map<std::string, std::vector<Piece>> cache_;
 };
 

@@ -12,7 +12,7 @@ std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
          static_cast<std::uint32_t>(right);
 }
 
-// Another one whenever the program runs, so that no file can be made of pairs that all collide.
+// Random per process, so that no file can contain pairs that all collide.
 std::uint64_t hash_seed() {
   static const std::uint64_t seed = std::uint64_t{std::random_device{}()} * 0x100000001u;
   return seed;
@@ -20,7 +20,7 @@ std::uint64_t hash_seed() {
 
 }  // namespace
 
-// The pair's place, or the free one where it would stand.
+// The pair's slot, or the free slot for it.
 std::size_t Merges::slot_of(std::uint64_t pair) const {
   const std::uint64_t mixed = (pair ^ hash_seed()) * 0x9e3779b97f4a7c15u;
   std::size_t at = (mixed ^ mixed >> 32) & (slots_.size() - 1);

@@ -1,4 +1,4 @@
-// The merges of a byte-pair encoding, and their application.
+// Merges of a byte-pair encoding and their application.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace attnscope {
 
-struct Piece {  // a token in the making
+struct Piece {  // a token during merging
   std::int32_t id = 0;
-  std::size_t begin = 0, end = 0;  // what it covers; neighbours' ranges are joined
+  std::size_t begin = 0, end = 0;  // byte range
 };
 
 struct Merge {
   std::int32_t rank, result;
 };
 
-// Merges the pair of the best rank, the leftmost of equals first, until find(left, right), a const
-// Merge* of two neighbours, is null for all. Takes n log n steps.
+// Repeatedly merges the neighbours of the best rank, the leftmost first in a tie, until
+// find(left, right), a const Merge*, is null for all neighbours. O(n log n).
 template <class Find>
 void merge_best_pairs(std::vector<Piece>& pieces, const Find& find);
 
 class Merges {
  public:
-  // Pairs are added in the order of their rank, best first; an earlier one of the same pair stays.
+  // Adds pairs in order of rank, best first; ignores a repeated pair.
   void add(std::int32_t left, std::int32_t right, std::int32_t result);
   bool empty() const { return count_ == 0; }
 
@@ -40,7 +40,7 @@ class Merges {
   std::size_t slot_of(std::uint64_t pair) const;
   const Merge* find(std::int32_t left, std::int32_t right) const;
 
-  std::vector<Slot> slots_;  // by the pair's hash; a power of two, at most half of them taken
+  std::vector<Slot> slots_;  // open addressing; a power of two, at most half full
   std::size_t count_ = 0;
 };
 
@@ -50,7 +50,7 @@ void merge_best_pairs(std::vector<Piece>& pieces, const Find& find) {
   struct Candidate {
     std::int32_t rank;
     std::size_t left, right;         // indices of the pieces
-    std::int32_t left_id, right_id;  // as they were; stale when the pieces have changed since
+    std::int32_t left_id, right_id;  // ids when queued; outdated if the pieces have changed
     std::int32_t result;
     bool operator>(const Candidate& other) const {
       return std::tie(rank, left) > std::tie(other.rank, other.left);

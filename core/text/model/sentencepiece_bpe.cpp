@@ -1,4 +1,4 @@
-// bpe_model.cc of SentencePiece (Kudo and Richardson, 2018).
+// BPE as in SentencePiece's bpe_model.cc (Kudo and Richardson, 2018).
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -15,7 +15,7 @@ class SentencePieceBpe final : public TokenModel {
   SentencePieceBpe(std::shared_ptr<const Vocabulary> vocabulary, const std::vector<double>& scores,
                    SentencePieceBpeOptions options)
       : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
-    std::map<double, std::int32_t, std::greater<>> ranks;  // equal scores have one
+    std::map<double, std::int32_t, std::greater<>> ranks;  // equal scores share a rank
     for (const double score : scores) {
       if (!std::isnan(score)) ranks[score] = 0;
     }
@@ -63,7 +63,7 @@ class SentencePieceBpe final : public TokenModel {
       if (part.id < 0 && add_bytes(piece, part, tokens)) continue;
       const bool unknown = part.id < 0 || part.id == options_.unknown;
       if (unknown && options_.unknown < 0) {
-        no_token_for(piece.substr(part.begin, part.end - part.begin));
+        fail_no_token(piece.substr(part.begin, part.end - part.begin));
       }
       if (unknown) part.id = options_.unknown;
       if (unknown && after_unknown) {
@@ -98,7 +98,7 @@ class SentencePieceBpe final : public TokenModel {
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   SentencePieceBpeOptions options_;
-  std::vector<Merge> merges_;  // [vocabulary] what makes each token; rank -1: it is not used
+  std::vector<Merge> merges_;  // [vocabulary] the merge that yields each token; rank -1: unused
   std::vector<bool> is_whole_;
   ByteTrie whole_;
   std::vector<std::int32_t> byte_ids_;

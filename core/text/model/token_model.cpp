@@ -21,8 +21,8 @@ std::uint32_t hash_of(std::string_view token) {
 
 }  // namespace
 
-// The token's place, or the free one where it would stand. Ids of tokens that took another's id
-// still lie in slots: what they are compared with tells.
+// The token's slot, or the free slot for it. Slots of replaced tokens remain; the comparison with
+// tokens_ rejects them.
 std::size_t Vocabulary::slot_of(std::string_view token, std::uint32_t hash) const {
   std::size_t at = hash & (slots_.size() - 1);
   while (slots_[at].id >= 0) {
@@ -53,7 +53,7 @@ void Vocabulary::reserve(std::size_t count) {
 void Vocabulary::add(std::string token, std::int32_t id, const std::string& where) {
   const auto index = static_cast<std::size_t>(id);
   if (index < tokens_.size() && !tokens_[index].empty() && tokens_[index] != token) {
-    throw InputError(where + ": id " + std::to_string(id) + " stands for \"" + tokens_[index] +
+    throw InputError(where + ": id " + std::to_string(id) + " is used for \"" + tokens_[index] +
                      "\" and \"" + token + "\"");
   }
   const std::int32_t known = find(token);
@@ -61,10 +61,10 @@ void Vocabulary::add(std::string token, std::int32_t id, const std::string& wher
     throw InputError(where + ": token \"" + token + "\" has the ids " + std::to_string(known) +
                      " and " + std::to_string(id));
   }
-  add_again(std::move(token), id);
+  add_or_replace(std::move(token), id);
 }
 
-void Vocabulary::add_again(std::string token, std::int32_t id) {
+void Vocabulary::add_or_replace(std::string token, std::int32_t id) {
   const auto index = static_cast<std::size_t>(id);
   if (index >= tokens_.size()) tokens_.resize(index + 1);
   if (2 * (taken_ + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
@@ -96,7 +96,7 @@ std::vector<std::int32_t> byte_token_ids(const Vocabulary& vocabulary) {
   return ids;
 }
 
-void no_token_for(std::string_view text) {
+void fail_no_token(std::string_view text) {
   throw InputError("text: the tokenizer has no token for \"" + visible(text) + "\"");
 }
 

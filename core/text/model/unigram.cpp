@@ -31,20 +31,19 @@ class UnigramModel final : public TokenModel {
         options_.single_precision ? best_path<float>(piece) : best_path<double>(piece);
     for (std::size_t n = 0; n < path.size(); ++n) {
       Piece token = path[n];
-      if (token.id == options_.unknown) {  // a run of them is one
+      if (token.id == options_.unknown) {  // merges a run of unknown tokens
         while (n + 1 < path.size() && path[n + 1].id == options_.unknown) token.end = path[++n].end;
         const auto text = piece.substr(token.begin, token.end - token.begin);
         const std::int32_t written = options_.single_precision ? -1 : vocabulary_->find(text);
         if (written < 0 && add_bytes(piece, token, tokens)) continue;
-        if (written >= 0) token.id = written;  // "<unk>" itself
+        if (written >= 0) token.id = written;  // the text "<unk>"
       }
       tokens.push_back(token);
     }
   }
 
  private:
-  // The end of a path, each place's best from the left (Viterbi); of equals the one that was found
-  // first.
+  // Best path that ends at a position (Viterbi); the first found wins a tie.
   template <class Number>
   struct Node {
     std::int32_t id = 0;
@@ -64,13 +63,13 @@ class UnigramModel final : public TokenModel {
         if (node.begin != static_cast<std::size_t>(-1) && !(sum > node.score)) return;
         node = {id, sum, at};
       };
-      bool single = false;  // the character is a token
+      bool single = false;  // the character itself is a token
       trie_.prefixes(piece, at, [&](std::size_t length, std::int32_t id) {
         offer(length, id, static_cast<Number>(scores_[static_cast<std::size_t>(id)]));
         single = single || length == size;
       });
       if (!single) {
-        if (options_.unknown < 0) no_token_for(piece.substr(at, size));
+        if (options_.unknown < 0) fail_no_token(piece.substr(at, size));
         offer(size, options_.unknown, static_cast<Number>(options_.unknown_score));
       }
       at += size;
@@ -83,7 +82,7 @@ class UnigramModel final : public TokenModel {
     return path;
   }
 
-  // A token for each byte of what is unknown.
+  // Appends one token per byte of an unknown span. Returns false if a byte has no token.
   bool add_bytes(std::string_view piece, const Piece& token, std::vector<Piece>& tokens) const {
     if (byte_ids_.empty()) return false;
     for (std::size_t at = token.begin; at < token.end; ++at) {

@@ -21,7 +21,7 @@ class WordPieceModel final : public TokenModel {
     const std::size_t before = tokens.size();
     if (!is_too_long(piece) && cut(piece, tokens)) return;
     tokens.resize(before);
-    if (options_.unknown < 0) no_token_for(piece);
+    if (options_.unknown < 0) fail_no_token(piece);
     tokens.push_back({options_.unknown, 0, piece.size()});
   }
 
@@ -29,7 +29,7 @@ class WordPieceModel final : public TokenModel {
   bool is_too_long(std::string_view piece) const {
     std::size_t count = 0;
     for (std::size_t at = 0; at < piece.size(); ++count) next_code(piece, at);
-    return count > options_.most_characters;
+    return count > options_.max_characters;
   }
 
   bool cut(std::string_view piece, std::vector<Piece>& tokens) const {
@@ -42,7 +42,7 @@ class WordPieceModel final : public TokenModel {
       while (written.size() > fixed) {
         id = vocabulary_->find(written);
         if (id >= 0) break;
-        do {  // one character less
+        do {  // drops the last character
           written.pop_back();
         } while (written.size() > fixed && is_inside(piece, at + written.size() - fixed));
       }
@@ -54,13 +54,13 @@ class WordPieceModel final : public TokenModel {
     return true;
   }
 
-  static bool is_inside(std::string_view piece, std::size_t at) {  // of a character
+  static bool is_inside(std::string_view piece, std::size_t at) {  // inside a character
     return at < piece.size() && (static_cast<unsigned char>(piece[at]) & 0xc0) == 0x80;
   }
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   WordPieceOptions options_;
-  std::size_t longest_ = 0;  // bytes of a token
+  std::size_t longest_ = 0;  // bytes of the longest token
 };
 
 class WordLevelModel final : public TokenModel {
@@ -73,7 +73,7 @@ class WordLevelModel final : public TokenModel {
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     std::int32_t id = vocabulary_->find(piece);
     if (id < 0) id = unknown_;
-    if (id < 0) no_token_for(piece);
+    if (id < 0) fail_no_token(piece);
     tokens.push_back({id, 0, piece.size()});
   }
 

@@ -1,5 +1,5 @@
 #include "core/text/normalize/normalizer.h"
-#include "core/text/old_unicode.h"
+#include "core/text/unicode8.h"
 
 namespace attnscope {
 namespace {
@@ -22,7 +22,7 @@ class BertNormalizer final : public Normalizer {
     if (options_.chinese_characters) space_chinese(text);
     if (options_.strip_accents) {
       apply_unicode_form(text, UnicodeForm::Nfd);
-      filter_characters(text, [](std::int32_t c) { return !is_old_nonspacing_mark(c); });
+      filter_characters(text, [](std::int32_t c) { return !is_unicode8_nonspacing_mark(c); });
     }
     if (options_.lowercase) lowercase(text);
   }
@@ -32,7 +32,7 @@ class BertNormalizer final : public Normalizer {
     constexpr std::int32_t kReplacement = 0xfffd;
     filter_characters(text, [](std::int32_t c) {
       if (c == '\t' || c == '\n' || c == '\r') return true;
-      return c != 0 && c != kReplacement && !is_old_control(c);
+      return c != 0 && c != kReplacement && !is_unicode8_control(c);
     });
     map_characters(text, [](std::int32_t c) { return is_white_space(c) ? std::int32_t{' '} : c; });
   }
@@ -57,7 +57,7 @@ class BertNormalizer final : public Normalizer {
 class StripAccents final : public Normalizer {
  public:
   void apply(AlignedText& text) const override {
-    filter_characters(text, [](std::int32_t c) { return !is_old_mark(c); });
+    filter_characters(text, [](std::int32_t c) { return !is_unicode8_mark(c); });
   }
 };
 

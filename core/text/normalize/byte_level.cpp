@@ -7,7 +7,7 @@ namespace {
 class ByteLevelNormalizer final : public Normalizer {
  public:
   void apply(AlignedText& text) const override {
-    AlignedText result = text.emptied();
+    AlignedText result = text.empty_copy();
     const std::string& all = text.text();
     for (std::size_t at = 0; at < all.size(); ++at) {
       result.append(to_byte_alphabet(std::string_view(all).substr(at, 1)),

@@ -12,9 +12,9 @@ class Lowercase final : public Normalizer {
 
 }  // namespace
 
-// Character by character: no final sigma.
+// Character by character, without special treatment of final sigma.
 void lowercase(AlignedText& text) {
-  constexpr std::int32_t kDottedI = 0x130, kDot = 0x307;  // the one that becomes two
+  constexpr std::int32_t kDottedI = 0x130, kDot = 0x307;  // the only one that becomes two
   std::vector<NewCharacter> lower;
   bool any = false;
   for (std::size_t at = 0; at < text.text().size();) {

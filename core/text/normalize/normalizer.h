@@ -1,5 +1,5 @@
-// The first step of a tokenizer: what a text is rewritten to before it is cut. Names and effects
-// are those of Hugging Face's tokenizers, spans included (core/text/aligned_text.h).
+// Normalizers, the first step of a tokenizer: rewrite a text before it is split. Names and effects
+// equal those of Hugging Face's tokenizers, including spans (core/text/aligned_text.h).
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Normalizer {
 };
 using NormalizerPtr = std::shared_ptr<const Normalizer>;
 
-// Unicode's normalization forms (UAX 15).
+// Unicode normalization forms (UAX 15).
 enum class UnicodeForm { Nfc, Nfd, Nfkc, Nfkd };
 NormalizerPtr unicode_form_normalizer(UnicodeForm form);
 void apply_unicode_form(AlignedText& text, UnicodeForm form);
@@ -27,39 +27,40 @@ void apply_unicode_form(AlignedText& text, UnicodeForm form);
 NormalizerPtr lowercase_normalizer();
 void lowercase(AlignedText& text);
 
-NormalizerPtr strip_accents_normalizer();  // drops combining marks
+NormalizerPtr strip_accents_normalizer();  // removes combining marks
 
 struct BertOptions {
-  bool clean_text = true;          // controls vanish, white space becomes " "
-  bool chinese_characters = true;  // " " on both sides of each
-  bool strip_accents = true;       // decomposed, without non-spacing marks
+  bool clean_text = true;          // removes controls, white space becomes " "
+  bool chinese_characters = true;  // adds " " on both sides of each
+  bool strip_accents = true;       // decomposes and removes non-spacing marks
   bool lowercase = true;
 };
 NormalizerPtr bert_normalizer(const BertOptions& options);
 
 NormalizerPtr replace_normalizer(Expression what, std::string with);
-NormalizerPtr prepend_normalizer(std::string what);  // where there is a text
+NormalizerPtr prepend_normalizer(std::string what);  // leaves empty text unchanged
 NormalizerPtr strip_normalizer(bool left, bool right);
-NormalizerPtr nmt_normalizer();         // SentencePiece's: controls vanish, odd spaces become " "
-NormalizerPtr byte_level_normalizer();  // bytes in GPT-2's alphabet
+NormalizerPtr nmt_normalizer();         // SentencePiece's: removes controls, maps spaces to " "
+NormalizerPtr byte_level_normalizer();  // maps bytes to GPT-2's alphabet
 
-// SentencePiece's table of replacements ("precompiled_charsmap"): as tokenizer.json applies it, by
-// characters as readers know them; or as SentencePiece itself does, the longest match first, with
-// white space trimmed, joined and marked. InputError, beginning with `where`, on a broken table.
+// SentencePiece's replacement table ("precompiled_charsmap"). precompiled_normalizer() applies it
+// by grapheme clusters, as tokenizer.json does; sentencepiece_normalizer() by longest match, as
+// SentencePiece does, and handles white space. InputError, beginning with `where`, for a damaged
+// table.
 NormalizerPtr precompiled_normalizer(std::string_view table, std::string_view where);
 struct SentencePieceSpaces {
-  bool remove_extra = true;  // at the ends and in runs
+  bool remove_extra = true;  // trims and collapses spaces
   bool escape = true;        // " " becomes "▁"
-  bool prefix = true;        // "▁" before the text
-  bool suffix = false;       // rather behind it
+  bool prefix = true;        // adds "▁" before the text
+  bool suffix = false;       // adds it after the text instead
 };
 NormalizerPtr sentencepiece_normalizer(std::string_view table, const SentencePieceSpaces& spaces,
                                        std::vector<std::string> untouched, std::string_view where);
 
-// Drops the characters for which keep(code) is false.
+// Removes the characters for which keep(code) is false.
 template <class Keep>
 void filter_characters(AlignedText& text, const Keep& keep);
-// Puts map(code) in the place of each.
+// Replaces each character by map(code).
 template <class Map>
 void map_characters(AlignedText& text, const Map& map);
 

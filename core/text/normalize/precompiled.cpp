@@ -1,5 +1,5 @@
-// SentencePiece's table of replacements (Kudo and Richardson, 2018; normalizer.cc): the size of a
-// trie, the trie as a double array (Darts-clone), and the replacements, each ending in a zero byte.
+// SentencePiece's replacement table (Kudo and Richardson, 2018; normalizer.cc): the size of a trie,
+// the trie as a double array (Darts-clone), and the replacements, each ending in a zero byte.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -27,10 +27,10 @@ class CharacterTable {
   }
 
   struct Found {
-    std::size_t size;  // of what is replaced
+    std::size_t size;  // bytes replaced
     std::string_view by;
   };
-  // What text[at...] begins with, the shortest or the longest.
+  // Replacement for the shortest or longest prefix of text[at...] in the table.
   std::optional<Found> find(std::string_view text, std::size_t at, bool longest) const {
     std::optional<Found> best;
     if (units_.empty()) return best;
@@ -53,7 +53,7 @@ class CharacterTable {
 
  private:
   [[noreturn]] static void fail(std::string_view where) {
-    throw InputError(std::string(where) + ": the table of replacements is broken");
+    throw InputError(std::string(where) + ": invalid replacement table");
   }
   static bool has_leaf(std::uint32_t unit) { return (unit >> 8 & 1) == 1; }
   static std::uint32_t label(std::uint32_t unit) { return unit & (1u << 31 | 0xff); }
@@ -72,7 +72,7 @@ std::size_t count_characters(std::string_view text) {
   return count;
 }
 
-// Characters in the place of as many or more or fewer: the last ones are those that differ.
+// Replaces `old_count` characters by those of `by`; a difference in count affects the last ones.
 void replace_part(std::vector<NewCharacter>& to, std::size_t old_count, std::string_view by) {
   const std::size_t first = to.size();
   for (std::size_t at = 0; at < by.size();) to.push_back({next_code(by, at), 0});
@@ -89,7 +89,7 @@ class Precompiled final : public Normalizer {
   Precompiled(std::string_view table, std::string_view where) : table_(table, where) {}
 
   void apply(AlignedText& text) const override {
-    constexpr std::size_t kLongestCluster = 6;
+    constexpr std::size_t kMaxCluster = 6;
     const std::string_view all = text.text();
     std::vector<std::size_t> starts = cluster_starts(all);
     starts.push_back(all.size());
@@ -109,7 +109,7 @@ class Precompiled final : public Normalizer {
     };
     for (std::size_t n = 0; n + 1 < starts.size(); ++n) {
       const std::string_view cluster = all.substr(starts[n], starts[n + 1] - starts[n]);
-      if (cluster.size() < kLongestCluster && replace(cluster)) continue;
+      if (cluster.size() < kMaxCluster && replace(cluster)) continue;
       for (std::size_t at = 0; at < cluster.size();) {
         const std::size_t begin = at;
         const std::int32_t code = next_code(cluster, at);
@@ -135,7 +135,7 @@ class SentencePieceNormalizer final : public Normalizer {
 
   void apply(AlignedText& text) const override {
     const std::string_view all = text.text();
-    AlignedText result = text.emptied();
+    AlignedText result = text.empty_copy();
     const std::string space = spaces_.escape ? "▁" : " ";
     std::size_t at = 0;
     if (spaces_.remove_extra) {
@@ -146,7 +146,7 @@ class SentencePieceNormalizer final : public Normalizer {
       }
     }
     if (at == all.size()) {
-      text = text.emptied();
+      text = text.empty_copy();
       return;
     }
     if (spaces_.prefix && !spaces_.suffix) result.append(space, text.origin({at, at}));
@@ -185,7 +185,7 @@ class SentencePieceNormalizer final : public Normalizer {
     }
     if (const auto found = table_.find(text, at, true)) return {found->size, found->by};
     const Character c = character_at(text, at);
-    if (c.code < 0) return {1, "\xEF\xBF\xBD"};  // as SentencePiece has it: U+FFFD
+    if (c.code < 0) return {1, "\xEF\xBF\xBD"};  // U+FFFD, as in SentencePiece
     return {c.size, text.substr(at, c.size)};
   }
   static void trim_end(AlignedText& text, const std::string& space) {
@@ -194,7 +194,7 @@ class SentencePieceNormalizer final : public Normalizer {
       end -= space.size();
     }
     if (end == text.text().size()) return;
-    AlignedText kept = text.emptied();
+    AlignedText kept = text.empty_copy();
     if (end > 0) kept.append(text, {0, end});
     text = std::move(kept);
   }

@@ -7,15 +7,15 @@ class Replace final : public Normalizer {
  public:
   Replace(Expression what, std::string with) : what_(std::move(what)), with_(std::move(with)) {}
 
-  // What is put in stands for the last character that it takes the place of.
+  // A replacement is aligned with the last character that it replaces.
   void apply(AlignedText& text) const override {
-    AlignedText result = text.emptied();
+    AlignedText result = text.empty_copy();
     std::size_t read = 0;
     bool any = false;
     what_.each(text.text(), [&](std::size_t begin, std::size_t end) {
       any = true;
       result.append(text, {read, begin});
-      std::size_t last = end;  // where that character begins
+      std::size_t last = end;  // begin of that character
       while (last > 0 && (static_cast<unsigned char>(text.text()[--last]) & 0xc0) == 0x80) {
       }
       result.append(with_, end > 0 ? text.origin({last, end}) : text.origin({0, 0}));
@@ -37,7 +37,7 @@ class Prepend final : public Normalizer {
 
   void apply(AlignedText& text) const override {
     if (text.text().empty()) return;
-    AlignedText result = text.emptied();
+    AlignedText result = text.empty_copy();
     result.append(what_, text.origin({0, 0}));
     result.append(text, {0, text.text().size()});
     text = std::move(result);

@@ -9,7 +9,7 @@ class StripNormalizer final : public Normalizer {
 
   void apply(AlignedText& text) const override {
     const std::string& all = text.text();
-    std::size_t begin = all.size(), end = 0;  // of what is no white space
+    std::size_t begin = all.size(), end = 0;  // of the text without white space at its ends
     for (std::size_t at = 0; at < all.size();) {
       const std::size_t first = at;
       if (is_white_space(next_code(all, at))) continue;
@@ -19,7 +19,7 @@ class StripNormalizer final : public Normalizer {
     if (!left_) begin = 0;
     if (!right_) end = all.size();
     if (begin == 0 && end == all.size()) return;
-    AlignedText kept = text.emptied();
+    AlignedText kept = text.empty_copy();
     if (begin < end) kept.append(text, {begin, end});
     text = std::move(kept);
   }

@@ -1,5 +1,5 @@
-// Decomposition and composition keep count of the characters that they add and take away, so that
-// utf8proc's whole-text functions do not serve; its tables do.
+// Decomposition and composition track the characters added and removed, which utf8proc's whole-text
+// functions do not; its tables are used instead.
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 struct Decomposed {
   std::int32_t code;
   int change;
-  int combining;  // class; 0: a starter
+  int combining;  // combining class; 0: a starter
 };
 
 int combining_class(std::int32_t code) {
@@ -20,8 +20,8 @@ int combining_class(std::int32_t code) {
 }
 
 void add_decomposed(std::vector<Decomposed>& to, std::int32_t code, bool compatible) {
-  constexpr std::int32_t kMost = 0x10ffff;
-  if (code < 0x80 || code > kMost) {
+  constexpr std::int32_t kMaxCode = 0x10ffff;
+  if (code < 0x80 || code > kMaxCode) {
     to.push_back({code, 0, 0});
     return;
   }
@@ -34,7 +34,7 @@ void add_decomposed(std::vector<Decomposed>& to, std::int32_t code, bool compati
   }
 }
 
-// Marks of a run in the order of their classes.
+// Sorts runs of marks by combining class (canonical ordering).
 void put_in_order(std::vector<Decomposed>& text) {
   for (auto first = text.begin(); first != text.end();) {
     if (first->combining == 0) {
@@ -50,23 +50,23 @@ void put_in_order(std::vector<Decomposed>& text) {
   }
 }
 
-// The character that two make; -1: none.
-std::int32_t composed(std::int32_t a, std::int32_t b) {
+// Canonical composition of two characters; -1: none.
+std::int32_t compose_pair(std::int32_t a, std::int32_t b) {
   if (a < 0x20 || b < 0x80 || a > 0x10ffff || b > 0x10ffff) return -1;
   utf8proc_int32_t pair[2] = {a, b};
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
   return utf8proc_normalize_utf32(pair, 2, options) == 1 ? pair[0] : -1;
 }
 
-// UAX 15, D117: each character joins the last starter unless one between keeps them apart.
+// UAX 15, D117: composes each character with the last starter unless blocked by one in between.
 void compose(std::vector<Decomposed>& text) {
   std::vector<Decomposed> all;
   std::ptrdiff_t starter = -1;
-  int last_class = -1;  // of what stands between the starter and here; -1: nothing
+  int last_class = -1;  // combining class of the last character after the starter; -1: none
   for (const Decomposed& next : text) {
     if (starter >= 0 && (last_class < next.combining)) {
       Decomposed& first = all[static_cast<std::size_t>(starter)];
-      const std::int32_t one = composed(first.code, next.code);
+      const std::int32_t one = compose_pair(first.code, next.code);
       if (one >= 0) {
         first.code = one;
         first.change += next.change - 1;
@@ -97,7 +97,7 @@ class UnicodeFormNormalizer final : public Normalizer {
 
 void apply_unicode_form(AlignedText& text, UnicodeForm form) {
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (std::ranges::all_of(text.text(), is_ascii)) return;  // is in every form
+  if (std::ranges::all_of(text.text(), is_ascii)) return;  // ASCII is normalized in every form
   std::vector<Decomposed> all;
   for (std::size_t at = 0; at < text.text().size();) {
     add_decomposed(all, next_code(text.text(), at),

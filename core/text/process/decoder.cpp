@@ -18,7 +18,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
   text = result.append(text, read);
 }
 
-// As English is written.
+// Removes spaces before English punctuation and contractions.
 void clean_up(std::string& text) {
   constexpr std::pair<const char*, const char*> kRules[] = {
       {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
@@ -97,8 +97,8 @@ std::string Decoder::whole(std::string text) const {
     const std::size_t front = std::min(text.find_first_not_of(strip.character), text.size());
     text.erase(0, std::min(front, strip.front));
     const std::size_t last = text.find_last_not_of(strip.character);
-    const std::size_t behind = text.size() - (last == text.npos ? 0 : last + 1);
-    text.erase(text.size() - std::min(behind, strip.back));
+    const std::size_t trailing = text.size() - (last == text.npos ? 0 : last + 1);
+    text.erase(text.size() - std::min(trailing, strip.back));
   }
   return text;
 }

@@ -1,5 +1,5 @@
-// The way back: the text that tokens stand for, from how a vocabulary writes them. Names are those
-// of the decoders of Hugging Face's tokenizers.
+// Decoders: convert tokens, as written in a vocabulary, back to text. Names follow the decoders of
+// Hugging Face's tokenizers.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace attnscope {
 
 class Decoder {
  public:
-  void add_byte_level();                                   // from the alphabet of bytes
-  void add_byte_fallback();                                // "<0xE4>"
-  void add_spaces(std::string mark);                       // "▁" for " "
-  void add_word_pieces(std::string prefix, bool cleanup);  // "##"; a space before others
-  void add_word_ends(std::string suffix);                  // "</w>" for a space behind
+  void add_byte_level();                                   // from the byte alphabet
+  void add_byte_fallback();                                // "<0xE4>" to the byte
+  void add_spaces(std::string mark);                       // "▁" to " "
+  void add_word_pieces(std::string prefix, bool cleanup);  // removes "##"; else adds a space
+  void add_word_ends(std::string suffix);                  // "</w>" to a space
   void add_replacement(Expression what, std::string with);
-  // Characters at the ends of a whole text that go, at most so many.
+  // Strips up to `front` and `back` characters at the ends of the whole text.
   void add_strip(char character, std::size_t front, std::size_t back);
 
-  std::string bytes(std::string written) const;  // of one token among others
-  std::string whole(std::string text) const;     // of all of them, put together
+  std::string bytes(std::string written) const;  // text of one token
+  std::string whole(std::string text) const;     // final text from the tokens' concatenated texts
 
  private:
   struct Strip {

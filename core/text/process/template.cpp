@@ -43,7 +43,7 @@ void set_before(Template& all, std::int32_t id, bool wanted) {
   }
 }
 
-void set_behind(Template& all, std::int32_t id, bool wanted) {
+void set_after(Template& all, std::int32_t id, bool wanted) {
   const bool there = !all.single.empty() && is_token(all.single.back(), id);
   if (there == wanted) return;
   if (!wanted) {
@@ -59,10 +59,10 @@ void set_behind(Template& all, std::int32_t id, bool wanted) {
   }
 }
 
-std::vector<Token> assembled(const std::vector<TemplatePart>& parts,
-                             const std::vector<EncodedText>& texts) {
+std::vector<Token> assemble(const std::vector<TemplatePart>& parts,
+                            const std::vector<EncodedText>& texts) {
   std::vector<Token> all;
-  int text = 0;  // of which the last tokens were
+  int text = 0;  // text of the last tokens
   std::size_t at = 0, count = parts.size();
   for (const EncodedText& encoded : texts) count += encoded.tokens.size();
   all.reserve(count);

@@ -1,4 +1,4 @@
-// The fourth step of a tokenizer: what it puts around one text, or two.
+// Templates, the fourth step of a tokenizer: add special tokens around one or two texts.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace attnscope {
 
 struct TemplatePart {
-  int text = -1;             // 0: the first text, 1: the second; -1: a token of its own
-  std::int32_t id = 0;       // which
-  std::int32_t segment = 0;  // of either
+  int text = -1;             // 0: the first text, 1: the second; -1: a special token
+  std::int32_t id = 0;       // id of the special token
+  std::int32_t segment = 0;  // segment of the text or token
 };
 
 struct Template {
@@ -19,19 +19,19 @@ struct Template {
   std::vector<TemplatePart> pair = {{0, 0, 0}, {1, 0, 1}};
 };
 
-// BERT's and RoBERTa's: "[CLS] A [SEP] B [SEP]", "<s> A </s> </s> B </s>".
+// BERT and RoBERTa: "[CLS] A [SEP] B [SEP]", "<s> A </s> </s> B </s>".
 Template bert_template(std::int32_t begin, std::int32_t separator);
 Template roberta_template(std::int32_t begin, std::int32_t separator);
-// A token that stands at the beginning, or the end, of each text, or does so no longer.
+// Adds or removes a special token before (after) each text.
 void set_before(Template& all, std::int32_t id, bool wanted);
-void set_behind(Template& all, std::int32_t id, bool wanted);
+void set_after(Template& all, std::int32_t id, bool wanted);
 
-// The tokens of one text or of two, each with the size of its text in bytes, put together.
+// Tokens of one text and the text's size in bytes.
 struct EncodedText {
   std::vector<Token> tokens;
   std::size_t size = 0;
 };
-std::vector<Token> assembled(const std::vector<TemplatePart>& parts,
-                             const std::vector<EncodedText>& texts);
+std::vector<Token> assemble(const std::vector<TemplatePart>& parts,
+                            const std::vector<EncodedText>& texts);
 
 }  // namespace attnscope

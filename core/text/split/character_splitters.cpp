@@ -1,14 +1,14 @@
-// Splitters that go by what single characters are.
+// Splitters by properties of single characters.
 #include <algorithm>
 
-#include "core/text/old_unicode.h"
 #include "core/text/split/pieces.h"
 #include "core/text/unicode.h"
+#include "core/text/unicode8.h"
 
 namespace attnscope {
 namespace {
 
-// Finds each character of which is_found(code) is true.
+// Finds the characters for which is_found(code) is true.
 template <class IsFound>
 Finder characters_where(const IsFound& is_found) {
   return [is_found](std::string_view piece, const auto& found) {
@@ -47,11 +47,11 @@ SplitterPtr whitespace_only_splitter() {
 
 SplitterPtr bert_splitter() {
   return by_characters({{characters_where(is_white_space), SplitBehavior::Removed},
-                        {characters_where(is_old_punctuation), SplitBehavior::Isolated}});
+                        {characters_where(is_unicode8_punctuation), SplitBehavior::Isolated}});
 }
 
 SplitterPtr punctuation_splitter(SplitBehavior behavior) {
-  return by_characters({{characters_where(is_old_punctuation), behavior}});
+  return by_characters({{characters_where(is_unicode8_punctuation), behavior}});
 }
 
 SplitterPtr digits_splitter(bool individual) {

@@ -10,7 +10,7 @@ struct FoundPart {
   bool found;
 };
 
-// All of a piece, as what is found and what lies between.
+// Divides a piece into matches and the text between them.
 void parts_of(std::string_view piece, const Finder& finder, bool invert,
               std::vector<FoundPart>& parts) {
   parts.clear();

@@ -1,5 +1,5 @@
-// The second step of a tokenizer: cutting a text into the pieces within which its model works.
-// Names and effects are those of the pre-tokenizers of Hugging Face's tokenizers.
+// Splitters, the second step of a tokenizer: divide a text into pieces, which the model encodes
+// separately. Names and effects equal those of Hugging Face's pre-tokenizers.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// Parts of one text, in order; none is empty, and what lies between them is gone.
+// Non-empty spans of a text, in order; text between them is discarded.
 struct Pieces {
   AlignedText text;
   std::vector<Span> spans;
@@ -29,26 +29,26 @@ class Splitter {
 };
 using SplitterPtr = std::shared_ptr<const Splitter>;
 
-// What becomes of what a splitter finds: taken out, a piece by itself, together with what comes
-// before or after, or neighbours in one piece.
+// Treatment of a match: discarded, a piece of its own, merged with the text before or after it, or
+// merged with adjacent matches.
 enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 
-// Calls found(begin, end) for each part of a piece that is found, in order.
+// Calls found(begin, end) for each match in a piece, in order.
 using Finder = std::function<void(std::string_view piece,
                                   const std::function<void(std::size_t, std::size_t)>&)>;
-// Cuts every piece; `invert`: what is not found counts as found.
+// Splits every piece; `invert` swaps matches and the text between them.
 void cut_pieces(Pieces& pieces, const Finder& finder, SplitBehavior behavior, bool invert = false);
 
 SplitterPtr expression_splitter(Expression expression, SplitBehavior behavior, bool invert);
-SplitterPtr whitespace_splitter();       // words, and what is neither word nor space; spaces go
-SplitterPtr whitespace_only_splitter();  // at white space, which goes
-SplitterPtr bert_splitter();             // at white space, which goes, and around punctuation
+SplitterPtr whitespace_splitter();       // words and runs of punctuation; discards white space
+SplitterPtr whitespace_only_splitter();  // at white space, which is discarded
+SplitterPtr bert_splitter();             // at white space (discarded) and around punctuation
 SplitterPtr punctuation_splitter(SplitBehavior behavior);
-SplitterPtr digits_splitter(bool individual);           // numbers by themselves
-SplitterPtr delimiter_splitter(std::string delimiter);  // at a character, which goes
+SplitterPtr digits_splitter(bool individual);           // isolates numbers
+SplitterPtr delimiter_splitter(std::string delimiter);  // at a character, which is discarded
 SplitterPtr fixed_length_splitter(std::size_t characters);
 
-enum class PrependScheme { Never, First, Always };  // First: before the text alone
+enum class PrependScheme { Never, First, Always };  // First: only at the start of the text
 struct MetaspaceOptions {
   std::string space = "▁";
   PrependScheme prepend = PrependScheme::Always;
@@ -56,10 +56,10 @@ struct MetaspaceOptions {
 };
 SplitterPtr metaspace_splitter(const MetaspaceOptions& options);
 
-// GPT-2's expression (Radford et al., 2019), whose matches cover any text.
+// GPT-2's splitting expression (Radford et al., 2019); its matches cover any text.
 inline constexpr const char* kGpt2Expression =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-// GPT-2's: pieces by that expression (with `expression`), in the alphabet of bytes.
+// GPT-2's splitter: pieces by that expression (if `expression`), converted to the byte alphabet.
 SplitterPtr byte_level_splitter(bool prefix_space, bool expression);
 
 }  // namespace attnscope

@@ -1,20 +1,20 @@
-// Alignment: what a model writes from a source, and which of the source's tokens it looks at with
-// each letter, as in Bahdanau et al., 2014 (arXiv:1409.0473), figure 3.
+// Alignment view: the target a model generates from a source, and the source tokens that each
+// letter attends to, as in Bahdanau et al., 2014 (arXiv:1409.0473), figure 3.
 #include <algorithm>
 
 #include "core/base/error.h"
 #include "core/model/config.h"
 #include "core/view/alignment/alignment_panels.h"
 #include "core/view/alignment/alignment_words.h"
+#include "core/view/parts/bundled_example.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/example.h"
 #include "core/view/parts/reading.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
 namespace {
 
-// Source and target as a text, and below it what there is to notice.
+// Draws source and target as text, and a notice below them.
 void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
   const double em = page.em(), middle = inside.x + inside.width / 2;
   const double line = AlignmentMeasures::line * em;
@@ -41,7 +41,7 @@ std::vector<Handle> handles_of(const AlignmentPlaces& places, Index rows) {
   for (Index row = 0; row < rows; ++row) {
     const Box box{places.target_x(row) - places.cell / 2, places.target.y, places.cell,
                   places.target.height};
-    handles.push_back({box, "Click: write as far as here", {}, [row](Experiment& e) {
+    handles.push_back({box, "Click to generate up to here", {}, [row](Session& e) {
                          set_view_value(e.view, "alignment", "step", row + 1);
                        }});
   }
@@ -49,13 +49,13 @@ std::vector<Handle> handles_of(const AlignmentPlaces& places, Index rows) {
 }
 
 ViewLayout lay_out_written(const ViewInput& input,
-                           const std::shared_ptr<const WrittenTarget>& written) {
+                           const std::shared_ptr<const GeneratedTarget>& written) {
   Page page(input);
   const auto numbers = alignment_numbers(input, written);
   const Box inside =
       page.frame(written->trace->model + " · alignment of target and source",
                  caption(*written->trace, about_alignment(*written, input.experiment.view)));
-  // The whole target's words, so that nothing moves while it is being written.
+  // The notice of the whole target, so that the layout is stable during generation.
   const std::string notice = crossing_words(*written, *numbers, written->rows());
   const std::optional<AlignmentPlaces> places = place_alignment(page, inside, *numbers, notice);
   if (!places) return no_space(page);
@@ -73,7 +73,7 @@ ViewLayout lay_out_written(const ViewInput& input,
   return layout;
 }
 
-// Why there is nothing to align; empty: there is.
+// Reason why there is nothing to align; empty if there is.
 std::string objection(const Trace& trace) {
   return reads_source(trace) ? "" : kNoSource;
 }
@@ -82,18 +82,18 @@ ViewLayout lay_out_alignment(const ViewInput& input) {
   if (!reads_source(input.trace)) {
     return Page(input).message(
         "No source to align a target with",
-        "Choose a model that reads one sequence and writes another: encoder and decoder "
-        "(“numbers”), or a recurrent one with attention (“numbers-additive”), and a source such "
+        "Choose a model that maps one sequence to another: an encoder-decoder "
+        "(“numbers”) or a recurrent one with attention (“numbers-additive”), and a source such "
         "as 24.");
   }
   const auto written = input.findings.get(Findings::written);
   if (written == nullptr) {
-    ViewLayout layout = Page(input).message("The model is writing", "Its target appears here.");
-    layout.pending = "the target that the model writes";
+    ViewLayout layout = Page(input).message("Generating", "The target appears here.");
+    layout.pending = "the generated target";
     return layout;
   }
   if (!written->problem.empty() || written->trace == nullptr) {
-    return Page(input).message("Nothing was written", capitalised(written->problem) + ".");
+    return Page(input).message("No target was generated", capitalised(written->problem) + ".");
   }
   try {
     return lay_out_written(input, written);
@@ -109,47 +109,45 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
   if (trace == nullptr || trace->streams.empty() || !reads_source(*trace)) return;
-  // How long the target becomes is not known here: about so long, with a rest at the end.
+  // The length of the target is unknown here: an estimate, with a pause at the end.
   constexpr Index kLettersOfDigit = 10;
   const auto sources = static_cast<Index>(trace->streams.front().tokens.size());
   const Index most = std::min(trace->config->context, 1 + kLettersOfDigit * sources);
   for (Parameter& p : controls.parameters) {
-    if (p.key == "step") p.slider_most = static_cast<double>(most);
+    if (p.key == "step") p.slider.max = static_cast<double>(most);
   }
   controls.animation =
       Animation{"step", 1, static_cast<double>(most), 0.5 * static_cast<double>(most)};
 }
 
-void show_numbers(Experiment& experiment) {
-  use_bundled(experiment, "numbers");
+void show_numbers(Session& experiment) {
+  open_bundled_model(experiment, "numbers");
 }
 
 std::vector<Parameter> alignment_parameters() {
   return {{.key = "of",
            .label = "Weights of",
-           .help = "Whose attention to the source is shown.",
+           .help = "The heads whose attention to the source is shown.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("last"),
-           .choices = {"last", "all", "head"},
-           .choice_labels = {"mean over the last layer", "mean over all", "the shown head"}},
+           .choices = {{"last", "mean over the last layer"},
+                       {"all", "mean over all"},
+                       {"head", "the shown head"}}},
           {.key = "beams",
            .label = "Beams",
-           .help = "How many beginnings are kept from letter to letter: with 1 the likeliest "
-                   "letter is always taken.",
+           .help = "Hypotheses kept from letter to letter; 1 is greedy decoding: always the "
+                   "most likely letter.",
            .initial = Index{1},
-           .least = 1,
-           .most = 64,
-           .slider_least = 1,
-           .slider_most = 8},
+           .limits = {.min = 1, .max = 64},
+           .slider = {.min = 1, .max = 8}},
           {.key = "step",
-           .label = "Letters written",
-           .help = "So many letters of the target are there, the last of them being written.",
+           .label = "Generated letters",
+           .help = "Length of the target so far; the last letter is being generated.",
            .optional = true,
-           .left_out = "all",
+           .unset_label = "all",
            .initial = Index{1},
-           .least = 1,
-           .slider_least = 1,
-           .slider_most = 40}};
+           .limits = {.min = 1},
+           .slider = {.min = 1, .max = 40}}};
 }
 
 }  // namespace
@@ -157,7 +155,7 @@ std::vector<Parameter> alignment_parameters() {
 View alignment_view() {
   View view{"alignment",
             "Alignment",
-            "What a model writes from a source, and where in the source each letter looks.",
+            "The generated target, and where in the source each letter attends.",
             false,
             lay_out_alignment,
             alignment_parameters()};
@@ -167,8 +165,8 @@ View alignment_view() {
   view.data = alignment_data;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
-  view.reading = reads_as(
-      "What the model writes, and where in the source it looks for each letter: bands join the "
+  view.reading = fixed_reading(
+      "The generated target, and where in the source each letter attends: bands join the "
       "two, and cross where the order changes.",
       {});
   view.objection = objection;

@@ -1,4 +1,4 @@
-// What could have come in the place of a letter.
+// Candidates for each letter of the target, and the beams of its step.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// The search's step that wrote the shown letter; -1: it was given, or there is but one beam.
+// Step of the beam search that generated the shown letter; -1: a given letter, or a single beam.
 Index beam_step(const Page& page, const ShownAlignment& shown) {
   const Index n = shown.focus.row - shown.written.given;
   const Values values = view_values(page.input().experiment.view, "alignment");
@@ -20,8 +20,8 @@ Index beam_step(const Page& page, const ShownAlignment& shown) {
   return n < static_cast<Index>(shown.written.search.steps.size()) ? n : -1;
 }
 
-// The beginnings that the search held at the shown letter.
-void draw_beams(Page& page, const Box& box, const WrittenTarget& written, std::size_t step) {
+// Draws the beams at the shown letter.
+void draw_beams(Page& page, const Box& box, const GeneratedTarget& written, std::size_t step) {
   TokenBars bars;
   bars.first = second_colour();
   bars.marked = written.search.best_at(step);
@@ -38,19 +38,19 @@ void draw_beams(Page& page, const Box& box, const WrittenTarget& written, std::s
 void draw_candidates(Page& page, const ShownAlignment& shown) {
   const double em = page.em(), gap = 2 * em;
   const Box& all = shown.places.candidates;
-  const WrittenTarget& written = shown.written;
+  const GeneratedTarget& written = shown.written;
   const Index row = shown.focus.row, step = beam_step(page, shown);
   const bool beams = step >= 0 && all.width > 44 * em;
   const double width = std::min(beams ? (all.width - gap) / 2 : all.width, 36 * em);
   Box box{all.x + (all.width - (beams ? 2 * width + gap : width)) / 2, all.y, width, all.height};
   const std::string which = "“" + shown.numbers.labels[static_cast<std::size_t>(row)] +
                             "”, letter " + std::to_string(row + 1);
-  const std::string why = shown.focus.least_sure ? " (the least sure)" : "";
-  const std::string looks = ", looks at " + looks_at_words(shown.numbers, row);
+  const std::string why = shown.focus.least_sure ? " (the least certain)" : "";
+  const std::string looks = ", attends to " + looks_at_words(shown.numbers, row);
   page.text({all.x + all.width / 2, box.y + AlignmentMeasures::title / 2 * em},
-            page.fitting({which + why + looks + ". What could come here:", which + why + looks,
-                          which + looks, which},
-                         em, all.width),
+            page.fitting(
+                {which + why + looks + ". Candidates:", which + why + looks, which + looks, which},
+                em, all.width),
             em, Align::Middle);
   TokenBars bars;
   bars.first = first_colour();

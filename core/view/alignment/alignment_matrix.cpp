@@ -1,4 +1,4 @@
-// An alignment as a map of source by target.
+// Alignment as a heat map of source by target.
 #include <algorithm>
 #include <cmath>
 

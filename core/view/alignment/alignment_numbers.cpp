@@ -6,8 +6,8 @@
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/kept.h"
 
 namespace attnscope {
 
@@ -15,7 +15,7 @@ namespace {
 
 const TracePart kCross{Stack::Decoder, AttentionKind::Cross};
 
-// The heads that the settings ask for.
+// Heads selected by the settings.
 std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
   const std::string of = view_values(view, "alignment").choice("of");
   if (of == "head") return {{view.layer, view.head, kCross}};
@@ -28,14 +28,14 @@ std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
   return heads;
 }
 
-std::vector<double> chances_at(const WrittenTarget& written, Index row) {
+std::vector<double> chances_at(const GeneratedTarget& written, Index row) {
   const Tensor& logits = written.trace->logits;  // [rows, vocabulary]
   return probabilities(logits.slice(row, 1).reshaped({logits.dim(1)}), {});
 }
 
 }  // namespace
 
-Tensor alignment_weights(const WrittenTarget& written, const ViewSettings& view) {
+Tensor alignment_weights(const GeneratedTarget& written, const ViewSettings& view) {
   const Trace& trace = *written.trace;
   const std::vector<HeadRef> heads = heads_of(trace, view);
   Tensor mean;
@@ -57,13 +57,13 @@ Tensor alignment_weights(const WrittenTarget& written, const ViewSettings& view)
   return mean;
 }
 
-std::string alignment_of(const WrittenTarget& written, const ViewSettings& view) {
+std::string alignment_of(const GeneratedTarget& written, const ViewSettings& view) {
   const Trace& trace = *written.trace;
   const std::vector<HeadRef> heads = heads_of(trace, view);
   const std::string of = view_values(view, "alignment").choice("of");
   if (heads.size() == 1) {
     return trace.layer_count(kCross) == 1 && trace.head_count(kCross, 0) == 1
-               ? "the one attention that it has"
+               ? "its only attention"
                : "layer " + std::to_string(heads[0].layer) + ", head " +
                      std::to_string(heads[0].head);
   }
@@ -71,7 +71,7 @@ std::string alignment_of(const WrittenTarget& written, const ViewSettings& view)
          (of == "last" ? "the last layer" : "all layers");
 }
 
-std::vector<double> written_chances(const WrittenTarget& written) {
+std::vector<double> written_chances(const GeneratedTarget& written) {
   std::vector<double> chances;
   for (Index row = 0; row < written.rows(); ++row) {
     const auto id = static_cast<std::size_t>(written.ids[static_cast<std::size_t>(row)]);
@@ -80,11 +80,11 @@ std::vector<double> written_chances(const WrittenTarget& written) {
   return chances;
 }
 
-std::vector<Candidate> candidates_at(const WrittenTarget& written, Index row, Index count) {
+std::vector<Candidate> candidates_at(const GeneratedTarget& written, Index row, Index count) {
   return likeliest(chances_at(written, row), count);
 }
 
-std::string candidate_label(const WrittenTarget& written, std::int32_t id) {
+std::string candidate_label(const GeneratedTarget& written, std::int32_t id) {
   const ModelConfig& config = *written.trace->config;
   if (id == static_cast<std::int32_t>(config.architecture.values.integer("start"))) {
     return "■ (end)";
@@ -92,20 +92,20 @@ std::string candidate_label(const WrittenTarget& written, std::int32_t id) {
   return token_label(*written.trace, id);
 }
 
-Index letters_of(const WrittenTarget& written) {
+Index letters_of(const GeneratedTarget& written) {
   return written.rows() - (written.ended ? 1 : 0);
 }
 
 std::shared_ptr<const AlignmentNumbers> alignment_numbers(
-    const ViewInput& input, const std::shared_ptr<const WrittenTarget>& written) {
+    const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& written) {
   const ViewSettings& view = input.experiment.view;
-  std::string name = "alignment, " + view_values(view, "alignment").choice("of");
-  name += " " + std::to_string(view.layer) + " " + std::to_string(view.head);
-  return kept(input, written, name, [&] {
+  const CacheKey key("alignment", view_values(view, "alignment").choice("of"), view.layer,
+                     view.head);
+  return cached_numbers(input, written, key, [&] {
     AlignmentNumbers numbers{.weights = alignment_weights(*written, view)};
     numbers.strongest = strongest_sources(numbers.weights);
     numbers.chances = written_chances(*written);
-    numbers.labels = written_labels(*written);
+    numbers.labels = generated_labels(*written);
     for (const TraceToken& token : written->trace->streams.front().tokens) {
       numbers.source.push_back(token.label);
     }
@@ -121,7 +121,7 @@ bool reads_source(const Trace& trace) {
 ViewData alignment_data(const ViewInput& input) {
   if (!reads_source(input.trace)) throw InputError(kNoSource);
   const auto written = input.findings.get(Findings::written);
-  if (written == nullptr) throw InputError("alignment: the target is not written yet");
+  if (written == nullptr) throw InputError("alignment: the target is not generated yet");
   if (!written->problem.empty()) throw InputError(written->problem);
   const auto numbers = alignment_numbers(input, written);
   Tensor letters({written->rows(), 3});

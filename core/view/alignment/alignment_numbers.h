@@ -1,49 +1,49 @@
-// The numbers behind the view of an alignment.
+// Numbers behind the alignment view.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "core/experiment/written.h"
+#include "core/experiment/generated_target.h"
 #include "core/model/sample.h"
 #include "core/view/view.h"
 
 namespace attnscope {
 
-// Whose weights are shown: "last" (the mean over the heads of the last layer), "all" (over all
-// layers and heads) or "head".
-Tensor alignment_weights(const WrittenTarget& written,
+// Weights of the selected heads: "last" (mean over the heads of the last layer), "all" (mean over
+// all layers and heads) or "head".
+Tensor alignment_weights(const GeneratedTarget& written,
                          const ViewSettings& view);  // [rows, L_source]
-std::string alignment_of(const WrittenTarget& written, const ViewSettings& view);  // in words
+std::string alignment_of(const GeneratedTarget& written, const ViewSettings& view);  // in words
 
-// The probability of each id of the target when its turn came.  [rows]
-std::vector<double> written_chances(const WrittenTarget& written);
-// What could have come in the place of id `row`, the likeliest first.
-std::vector<Candidate> candidates_at(const WrittenTarget& written, Index row, Index count);
-// As written_labels() has them.
-std::string candidate_label(const WrittenTarget& written, std::int32_t id);
+// Probability of each id of the target when it was generated.  [rows]
+std::vector<double> written_chances(const GeneratedTarget& written);
+// The `count` most likely candidates for id `row`, descending.
+std::vector<Candidate> candidates_at(const GeneratedTarget& written, Index row, Index count);
+// Label of a candidate, in the style of generated_labels().
+std::string candidate_label(const GeneratedTarget& written, std::int32_t id);
 
-// Rows that are letters, without the end.
-Index letters_of(const WrittenTarget& written);
+// Number of rows that are letters, without the end token.
+Index letters_of(const GeneratedTarget& written);
 
-// All that the picture needs of a target for as long as its settings stay.
+// Everything the picture needs of a target, valid until its settings change.
 struct AlignmentNumbers {
   Tensor weights{};                             // [rows, L_source]
-  std::vector<Index> strongest{};               // [rows] the source token that gets the most
+  std::vector<Index> strongest{};               // [rows] source token with the largest weight
   std::vector<double> chances{};                // [rows]
   std::vector<std::string> labels{}, source{};  // of rows, of source tokens
   Index rows() const { return weights.dim(0); }
   Index sources() const { return weights.dim(1); }
 };
 std::shared_ptr<const AlignmentNumbers> alignment_numbers(
-    const ViewInput& input, const std::shared_ptr<const WrittenTarget>& written);
+    const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& written);
 
-// Whether the model reads a source and writes a target.
+// True for encoder-decoder models.
 bool reads_source(const Trace& trace);
 inline constexpr const char* kNoSource =
-    "This model reads no source whose words it could write anew.";
+    "This model has no source sequence to align a target with.";
 
-// Weights, and what could have come at each letter.
+// Exported numbers: weights, and the candidates of each letter.
 ViewData alignment_data(const ViewInput& input);
 
 }  // namespace attnscope

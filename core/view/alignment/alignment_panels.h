@@ -1,4 +1,4 @@
-// What is drawn of an alignment.
+// Panels of the alignment view.
 #pragma once
 
 #include "core/view/alignment/alignment_places.h"
@@ -6,18 +6,18 @@
 namespace attnscope {
 
 struct ShownAlignment {
-  const WrittenTarget& written;
+  const GeneratedTarget& written;
   const AlignmentNumbers& numbers;
   const AlignmentPlaces& places;
   const AlignmentFocus focus;
 };
 
-// From the source's tokens to the letters, as thick as the weights; and the boxes of both.
+// Draws ribbons from source tokens to letters, as thick as the weights, and the boxes of both.
 void draw_ribbons(Page& page, const ShownAlignment& shown);
 void draw_token_boxes(Page& page, const ShownAlignment& shown);
-// The same weights as a map of source by target.
+// Draws the same weights as a heat map of source by target.
 void draw_alignment_matrix(Page& page, const ShownAlignment& shown);
-// What could have come in the place of the letter that is looked at, and the beams of its step.
+// Draws the candidates for the focused letter, and the beams of its step.
 void draw_candidates(Page& page, const ShownAlignment& shown);
 
 }  // namespace attnscope

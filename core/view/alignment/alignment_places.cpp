@@ -11,13 +11,13 @@ namespace {
 
 using M = AlignmentMeasures;
 
-constexpr double kBox = 1.8;         // em, of a letter's box
-constexpr double kGap = 0.8;         // em between parts
-constexpr double kMostCell = 3.6;    // em, of a letter's column
-constexpr double kLeastCell = 0.45;  // em: below that nothing is told apart
-constexpr double kMostRibbons = 18;  // em, their height
-constexpr double kLeastRibbons = 3;  // em
-constexpr double kMostRow = 2.6;     // em, of a row of the matrix
+constexpr double kBox = 1.8;        // em, of a letter's box
+constexpr double kGap = 0.8;        // em between parts
+constexpr double kMaxCell = 3.6;    // em, of a letter's column
+constexpr double kMinCell = 0.45;   // em; narrower letters are indistinguishable
+constexpr double kMaxRibbons = 18;  // em, their height
+constexpr double kMinRibbons = 3;   // em
+constexpr double kMaxRow = 2.6;     // em, of a row of the matrix
 
 double widest_source(const Page& page, const AlignmentNumbers& numbers) {
   double widest = 0;
@@ -31,31 +31,31 @@ struct AlignmentHeights {
   double words = 0, ribbons = 0, matrix = 0, table = 0, all = 0;
 };
 
-// The ribbons come first, then the table, then the matrix.
+// Distributes the height: ribbons first, then the table, then the matrix.
 std::optional<AlignmentHeights> choose_heights(const Page& page, double height, double sources,
                                                std::size_t notice_lines) {
   const double em = page.em();
   AlignmentHeights h;
   h.words = (1.25 + static_cast<double>(notice_lines)) * M::line * em;
   double left = height - h.words - 2 * kBox * em - kGap * em;
-  if (left < kLeastRibbons * em) return std::nullopt;
+  if (left < kMinRibbons * em) return std::nullopt;
   const double table =
       M::title * em + static_cast<double>(M::candidates) * token_bar_height(page, false);
-  if (left >= kLeastRibbons * em + table + kGap * em) {
+  if (left >= kMinRibbons * em + table + kGap * em) {
     h.table = table;
     left -= table + kGap * em;
   }
-  if (left >= kLeastRibbons * em + sources * 0.9 * em + 2 * kGap * em) {
-    h.matrix = std::min(sources * kMostRow * em, left - kLeastRibbons * em - 2 * kGap * em);
+  if (left >= kMinRibbons * em + sources * 0.9 * em + 2 * kGap * em) {
+    h.matrix = std::min(sources * kMaxRow * em, left - kMinRibbons * em - 2 * kGap * em);
     left -= h.matrix + kGap * em;
   }
-  h.ribbons = std::min(left, kMostRibbons * em);
+  h.ribbons = std::min(left, kMaxRibbons * em);
   h.all = h.words + 2 * kBox * em + h.ribbons + h.matrix + (h.matrix > 0 ? kGap * em : 0) +
           h.table + (h.table > 0 ? kGap * em : 0);
   return h;
 }
 
-// As the settings say.
+// Focus without the pointer.
 AlignmentFocus focus_of_settings(const ViewInput& input, const AlignmentNumbers& numbers) {
   AlignmentFocus focus{.shown = numbers.rows()};
   const Values values = view_values(input.experiment.view, "alignment");
@@ -96,8 +96,8 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
   const double labels = std::max(4.5 * em, widest_source(page, numbers) + 0.8 * em);
   p.bar = page.input().height > 22 * em && inside.width > 30 * em ? colour_bar_width(page) + em : 0;
   const double wide = inside.width - labels - p.bar;
-  p.cell = std::min(kMostCell * em, wide / static_cast<double>(numbers.rows()));
-  if (p.cell < kLeastCell * em) return std::nullopt;
+  p.cell = std::min(kMaxCell * em, wide / static_cast<double>(numbers.rows()));
+  if (p.cell < kMinCell * em) return std::nullopt;
   p.notice_lines = page.wrapped(notice, em, inside.width, 2).size();
   const auto sources = static_cast<double>(p.sources);
   const auto h = choose_heights(page, inside.height, sources, p.notice_lines);
@@ -106,7 +106,7 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
   p.source_cell = std::min(3.0 * em, width / sources);
   const double x = inside.x + labels + std::max(0.0, (wide - width) / 2);
   p.labels_left = x - labels;
-  p.top = inside.y + page.spare_above(inside.height, h->all);
+  p.top = inside.y + page.top_margin(inside.height, h->all);
   double y = p.top + h->words;
   p.source = {x, y, width, kBox * em};
   p.ribbons = {x, p.source.bottom(), width, h->ribbons};

@@ -1,4 +1,4 @@
-// Where the parts of an alignment stand, and which of its letters is looked at.
+// Layout of the alignment view, and the letter in focus.
 #pragma once
 
 #include <optional>
@@ -8,29 +8,29 @@
 
 namespace attnscope {
 
-// Which letter is looked at: under the pointer, that of the step, else the least sure one.
+// Letter in focus: the hovered one, else that of the step setting, else the least certain one.
 struct AlignmentFocus {
-  Index shown = 0;          // so many rows are there
-  Index row = 0, key = -1;  // the source token under the pointer
-  bool stepped = false;     // the target is written as far as a step
+  Index shown = 0;          // number of visible rows
+  Index row = 0, key = -1;  // key: hovered source token
+  bool stepped = false;     // the target is limited to a step
   bool pointed = false, least_sure = false;
-  // Whether this pair is not pale.
+  // True if the pair is highlighted (not pale).
   bool has(Index of_row, Index of_key) const;
 };
 
 struct AlignmentPlaces {
-  Box source, ribbons, target;  // boxes of tokens, and what leads from these to those
-  Box matrix, candidates;       // no height: no space
-  double cell = 0;              // the width of a letter's
+  Box source, ribbons, target;  // token boxes, and the ribbons between them
+  Box matrix, candidates;       // zero height: no space
+  double cell = 0;              // width of a target letter
   double source_cell = 0;
-  double bar = 0;  // of colours; 0: no space
+  double bar = 0;  // colour bar; 0: no space
   double top = 0, bottom = 0;
-  double labels_left = 0;        // of the matrix' rows
-  std::size_t notice_lines = 0;  // that the words above have
+  double labels_left = 0;        // left edge of the matrix' row labels
+  std::size_t notice_lines = 0;  // lines of text above
   Index sources = 0;
 
   double target_x(Index row) const;
-  double source_x(Index key) const;  // the source stands above the middle of the target
+  double source_x(Index key) const;  // the source is centred above the target
 };
 
 struct AlignmentMeasures {              // em
@@ -39,7 +39,7 @@ struct AlignmentMeasures {              // em
   static constexpr Index candidates = 6;
 };
 
-// `notice`: the words above. Nothing where there is no space.
+// `notice`: text above the panels. Empty if there is no space.
 std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& inside,
                                                const AlignmentNumbers& numbers,
                                                const std::string& notice);

@@ -1,4 +1,4 @@
-// Source above target, and ribbons between them.
+// Source above target, with ribbons between them.
 #include <algorithm>
 
 #include "core/view/alignment/alignment_panels.h"
@@ -7,9 +7,9 @@
 namespace attnscope {
 namespace {
 
-constexpr float kLeastWeight = 0.02f;  // of a ribbon that is drawn
+constexpr float kMinWeight = 0.02f;  // of a ribbon that is drawn
 
-// Down from one place to another, leaving and arriving upright.
+// S-shaped curve downwards that leaves and arrives vertically.
 Line ribbon(Point from, Point to, Colour colour, double thickness) {
   constexpr int kSteps = 32;
   Line line{{}, colour, thickness};
@@ -41,7 +41,7 @@ void draw_source(Page& page, const ShownAlignment& shown) {
   }
 }
 
-// A letter in the colour of the source token that it looks at most.
+// Draws a letter in the colour of the source token with its largest weight.
 void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
   const AlignmentPlaces& p = shown.places;
   const Theme& theme = page.theme();
@@ -62,7 +62,7 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
            ink_on(ground),
            size,
            Align::Middle});
-  if (row < shown.written.given) {  // not the model's own
+  if (row < shown.written.given) {  // given, not generated
     page.add(Line{{{box.x, box.bottom() - 1}, {box.right(), box.bottom() - 1}}, theme.text, 2});
   }
   if (row == shown.focus.row) page.add(OutlinedBox{box, theme.accent, 2});
@@ -72,13 +72,13 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
 
 void draw_ribbons(Page& page, const ShownAlignment& shown) {
   const AlignmentPlaces& p = shown.places;
-  // The most a ribbon is thick, whose weight is 1.
+  // Thickness of a ribbon of weight 1.
   const double thickest = std::clamp(0.55 * p.cell, 2.0, 0.9 * page.em());
   for (const bool focus : {false, true}) {
     for (Index row = 0; row < shown.focus.shown; ++row) {
       for (Index key = 0; key < p.sources; ++key) {
         const float weight = shown.numbers.weights(row, key);
-        if (!(weight >= kLeastWeight) || shown.focus.has(row, key) != focus) continue;
+        if (!(weight >= kMinWeight) || shown.focus.has(row, key) != focus) continue;
         const double thickness = std::max(0.7, static_cast<double>(weight) * thickest);
         const double opacity = focus ? 0.30 + 0.6 * static_cast<double>(weight) : 0.13;
         page.add(ribbon({p.source_x(key), p.ribbons.y}, {p.target_x(row), p.ribbons.bottom()},

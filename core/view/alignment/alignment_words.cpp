@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-std::string source_text(const WrittenTarget& written) {
+std::string source_text(const GeneratedTarget& written) {
   std::string text;
   for (const TraceToken& token : written.trace->streams.front().tokens) {
     text += token.bytes.empty() ? token.label + " " : token.bytes;
@@ -18,43 +18,42 @@ std::string source_text(const WrittenTarget& written) {
   return visible(text);
 }
 
-std::string target_text(const WrittenTarget& written, Index shown) {
-  if (shown >= written.rows()) return visible(written_text(written));
-  WrittenTarget part;
+std::string target_text(const GeneratedTarget& written, Index shown) {
+  if (shown >= written.rows()) return visible(generated_text(written));
+  GeneratedTarget part;
   part.trace = written.trace;
   part.ids.assign(written.ids.begin(), written.ids.begin() + shown);
-  return visible(written_text(part)) + "…";
+  return visible(generated_text(part)) + "…";
 }
 
 }  // namespace
 
-std::string about_alignment(const WrittenTarget& written, const ViewSettings& view) {
+std::string about_alignment(const GeneratedTarget& written, const ViewSettings& view) {
   const Index beams = view_values(view, "alignment").integer("beams");
-  const std::string how =
-      beams > 1 ? "by beam search with " + std::to_string(beams) + " beginnings at a time"
-                : "always the likeliest letter";
-  return "What the model writes from the source, " + how +
-         ", and how much of its attention to the source each letter gives to each of its tokens "
+  const std::string how = beams > 1 ? "by beam search with " + std::to_string(beams) + " hypotheses"
+                                    : "by greedy decoding";
+  return "The target generated from the source, " + how +
+         ", and the attention of each letter to each source token "
          "(" +
-         alignment_of(written, view) +
-         "). Cases are the pairs of letters that look at different tokens most.";
+         alignment_of(written, view) + "). Pairs: of letters that attend most to different tokens.";
 }
 
-std::string source_and_target(const WrittenTarget& written, Index shown) {
+std::string source_and_target(const GeneratedTarget& written, Index shown) {
   return source_text(written) + "  →  " + target_text(written, shown);
 }
 
-std::string crossing_words(const WrittenTarget& written, const AlignmentNumbers& numbers,
+std::string crossing_words(const GeneratedTarget& written, const AlignmentNumbers& numbers,
                            Index shown) {
   const Index letters = std::min(letters_of(written), shown);
   if (letters < 2 || numbers.sources() < 2) return "";
   const std::string so_far = letters < letters_of(written) ? " so far" : "";
   const double crossed = crossing(numbers.weights, letters);
   if (std::isnan(crossed)) {
-    return "All letters" + so_far + " look at the same place of the source most.";
+    return "All letters" + so_far + " attend most to the same source token.";
   }
-  const std::string where = so_far + ": of two letters the later one looks further left in " +
-                            fixed(100 * crossed, 0) + " % of cases.";
+  const std::string where = so_far +
+                            ": in a pair of letters the later one attends further left in " +
+                            fixed(100 * crossed, 0) + " % of pairs.";
   if (crossed >= 0.5) return "The lines cross" + where;
   return (crossed < 0.1 ? "The target follows the source from left to right"
                         : "Mostly from left to right") +

@@ -1,4 +1,4 @@
-// What an alignment says in words.
+// Descriptions of an alignment in words.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace attnscope {
 
-// For the caption.
-std::string about_alignment(const WrittenTarget& written, const ViewSettings& view);
+// Caption text.
+std::string about_alignment(const GeneratedTarget& written, const ViewSettings& view);
 
-// "24 → vierund…": so many ids of the target are written.
-std::string source_and_target(const WrittenTarget& written, Index shown);
+// "24 → vierund…" after `shown` generated ids.
+std::string source_and_target(const GeneratedTarget& written, Index shown);
 
-// Whether the lines cross, in a sentence, of what is written so far; empty where that says nothing.
-std::string crossing_words(const WrittenTarget& written, const AlignmentNumbers& numbers,
+// One sentence on whether the ribbons cross so far; empty if there is too little to tell.
+std::string crossing_words(const GeneratedTarget& written, const AlignmentNumbers& numbers,
                            Index shown);
 
-// "“4” 0.88, “2” 0.12": what a row looks at most.
+// "“4” 0.88, “2” 0.12": the source tokens that a row attends to most.
 std::string looks_at_words(const AlignmentNumbers& numbers, Index row);
 
 }  // namespace attnscope

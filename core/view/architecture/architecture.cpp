@@ -1,5 +1,5 @@
-// Architecture: the model of the run as the figure of an article, drawn from its config; each box
-// opens the view that shows that part.
+// Architecture view: the model of the run as the figure of a paper, drawn from its config. Each box
+// opens the view that shows its part.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -18,10 +18,10 @@ constexpr const char* kNoModel = "The attention was read from a file: there is n
 
 std::string architecture_objection(const Trace& trace) {
   const bool there = trace.config && trace.config->width > 0 && !trace.config->groups.empty();
-  return there && !trace.given ? "" : kNoModel;
+  return there && !trace.is_imported ? "" : kNoModel;
 }
 
-// The view that shows a part; where that is not there, the next best; null: none.
+// The view that shows a part, or an alternative if the run lacks it; null: none.
 const View* view_of(const DiagramPart& part) {
   const auto find = [](const std::string& id) -> const View* {
     const auto at = std::ranges::find(views(), id, &View::id);
@@ -38,7 +38,7 @@ Handle handle_of(const DiagramPart& part, const Box& box) {
   if (target != nullptr) help += "\nClick: " + target->label;
   Handle handle{.area = box, .help = help};
   if (target == nullptr && !part.aim) return handle;
-  handle.click = [aim = part.aim, id = target != nullptr ? target->id : ""](Experiment& e) {
+  handle.click = [aim = part.aim, id = target != nullptr ? target->id : ""](Session& e) {
     if (aim) aim(e);
     if (!id.empty()) e.view.id = id;
   };
@@ -55,18 +55,17 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
   const std::string all = parameters_words(whole.parameters) + " parameters";
   const Box inside = page.frame(
       picture_title(input.trace),
-      caption(input.trace, "The model as it ran, from what it reads (below) to what it predicts: " +
-                               all + "; how many a box has stands at its top right."));
+      caption(input.trace, "The model as it ran, from input (bottom) to prediction: " + all +
+                               "; the count of each box is at its top right."));
   Box figure = inside;
   if (!input.framed) {
     const double line = 1.6 * page.em();
-    page.faint_text(
-        {inside.x, inside.y + line / 2},
-        page.fitting({all + "; how many of them a box has stands at its top right. A click "
-                            "on a box opens what shows it.",
-                      all + ". A click on a box opens what shows it.", all},
-                     page.small(), inside.width),
-        page.small());
+    page.faint_text({inside.x, inside.y + line / 2},
+                    page.fitting({all + "; the count of each box is at its top right. Click a "
+                                        "box to open its view.",
+                                  all + ". Click a box to open its view.", all},
+                                 page.small(), inside.width),
+                    page.small());
     figure.y += line;
     figure.height -= line;
   }
@@ -83,7 +82,7 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
   return layout;
 }
 
-// How many parameters each box has, once for layers that are alike.
+// Parameter counts of the boxes; identical layers are counted once.
 ViewData architecture_data(const ViewInput& input) {
   const std::string objection = architecture_objection(input.trace);
   if (!objection.empty()) throw InputError("architecture: " + objection);
@@ -113,12 +112,13 @@ ViewData architecture_data(const ViewInput& input) {
 
 View architecture_view() {
   View view{kId, "Architecture",
-            "The model as a figure: what it is made of, how large, and where each part is shown.",
-            false, lay_out_architecture};
+            "The model as a figure: its parts, their sizes, and the views that show them.", false,
+            lay_out_architecture};
   view.data = architecture_data;
   view.group = "Model";
-  view.reading = reads_as(
-      "The model as in the figure of an article, from the text at the bottom to the chances at the "
+  view.reading = fixed_reading(
+      "The model as in the figure of a paper, from the text at the bottom to the probabilities at "
+      "the "
       "top. Click a box to see that part at work.",
       {});
   view.objection = architecture_objection;

@@ -10,7 +10,7 @@ using Kind = DiagramPart::Kind;
 
 class DiagramMaker {
  public:
-  DiagramMaker(const Trace& trace, const Experiment& experiment) : source_(trace, experiment) {}
+  DiagramMaker(const Trace& trace, const Session& experiment) : source_(trace, experiment) {}
 
   Diagram make() {
     diagram_.parameters = source_.parameters;
@@ -29,10 +29,9 @@ class DiagramMaker {
     const std::vector<LayerRun> runs =
         layer_runs(source_, Stack::Encoder, encoder_groups(source_.config));
     column.rows.push_back(row_of(token_part(source_, "Source", source_.trace.text_tokens())));
-    column.rows.push_back(
-        row_of(embedding_part(source_, "Token embedding",
-                              "Each token of the source becomes a vector; the table is shared.")));
-    column.rows.back().parts[0].parameters = 0;  // counted once, with the target's
+    column.rows.push_back(row_of(embedding_part(
+        source_, "Token embedding", "Maps each source token to a vector; the table is shared.")));
+    column.rows.back().parts[0].parameters = 0;  // counted with the target's
     if (const auto placed = position_part(source_, runs, "encoder.embed.")) {
       column.rows.push_back(row_of(*placed));
     }
@@ -66,7 +65,7 @@ class DiagramMaker {
   DiagramPart cell(const std::string& title, const std::string& weights) const {
     DiagramPart p{Kind::Cell, title};
     p.notes = {"GRU, state of " + std::to_string(source_.config.width)};
-    p.help = "Reads token after token; gates decide how much of its state the next one replaces.";
+    p.help = "Reads token after token; gates control how much of its state each one replaces.";
     p.parameters = source_.count(weights);
     p.loops = true;
     return p;
@@ -76,21 +75,21 @@ class DiagramMaker {
     const std::string score = source_.config.architecture.values.choice("score");
     DiagramColumn encoder{"Encoder", {}, {}}, decoder{"Decoder", {}, {}};
     encoder.rows.push_back(row_of(token_part(source_, "Source", source_.trace.text_tokens())));
-    encoder.rows.push_back(row_of(
-        embedding_part(source_, "Token embedding", "Each token of the source becomes a vector.")));
+    encoder.rows.push_back(
+        row_of(embedding_part(source_, "Token embedding", "Maps each source token to a vector.")));
     encoder.rows.back().parts[0].parameters = 0;
     encoder.rows.push_back(row_of(cell("Recurrent cell", "encoder.")));
     decoder.rows.push_back(row_of(token_part(source_, "Target so far", source_.trace.tokens)));
-    decoder.rows.push_back(row_of(
-        embedding_part(source_, "Token embedding", "Each token of the target becomes a vector.")));
+    decoder.rows.push_back(
+        row_of(embedding_part(source_, "Token embedding", "Maps each target token to a vector.")));
     decoder.rows.push_back(row_of(cell("Recurrent cell", "decoder.")));
     diagram_.links.push_back({2, 2, false});
     if (score != "none") {
       DiagramPart p{Kind::Attention, "Attention"};
-      p.notes = {score == "additive" ? "additive score" : "product of the states",
-                 "keys: all states of the encoder"};
+      p.notes = {score == "additive" ? "additive score" : "dot-product score",
+                 "keys: all encoder states"};
       p.help =
-          "Compares the decoder's state with every state of the encoder, and takes their "
+          "Compares the decoder state with every encoder state and computes their "
           "weighted mean.";
       p.view = "alignment";
       p.parameters = source_.count("attend.");
@@ -99,10 +98,10 @@ class DiagramMaker {
       diagram_.links.push_back({2, 3, true});
       DiagramPart both{Kind::FeedForward, "Combine"};
       both.notes = {"tanh([c ; s] W + b)"};
-      both.help = "Context and state together become what predicts the next token.";
+      both.help = "Combines context and state for predicting the next token.";
       both.parameters = source_.count("combine.");
       DiagramRow combined = row_of(both);
-      combined.skips = static_cast<int>(decoder.rows.size()) - 1;  // the state goes around
+      combined.skips = static_cast<int>(decoder.rows.size()) - 1;  // the state bypasses the context
       decoder.rows.push_back(combined);
     }
     DiagramColumn end;
@@ -119,7 +118,7 @@ class DiagramMaker {
 
 }  // namespace
 
-Diagram model_diagram(const Trace& trace, const Experiment& experiment) {
+Diagram model_diagram(const Trace& trace, const Session& experiment) {
   return DiagramMaker(trace, experiment).make();
 }
 

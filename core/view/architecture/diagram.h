@@ -1,4 +1,4 @@
-// A model as the boxes of a figure: what its config says, without places on a page.
+// Diagram of a model: the boxes that its config describes, without positions on a page.
 #pragma once
 
 #include <functional>
@@ -13,55 +13,55 @@ namespace attnscope {
 // One box.
 struct DiagramPart {
   enum class Kind {
-    Words,  // what goes in or comes out: no box
+    Words,  // input or output: text without a box
     Embedding,
     Position,
     Norm,
     Attention,
     FeedForward,
-    Sum,   // residual: a circle with a plus
-    Gate,  // a join with weights of its own
-    Cell,  // of a recurrent network
+    Sum,   // residual addition: a circle with a plus
+    Gate,  // residual connection with weights
+    Cell,  // recurrent cell
     Output,
     Memory,
     Exit,
-    Layers,  // others than those that are drawn
+    Layers,  // summary of layers that are not drawn in full
   };
   Kind kind = Kind::Words;
   std::string title;
-  std::vector<std::string> notes{};  // smaller, below it: sizes, what was chosen
-  std::string help{};                // in one sentence what it computes
-  std::string view{};                // where it is shown; empty: nowhere
-  // What else a click sets, beside the view.
-  std::function<void(Experiment&)> aim{};
+  std::vector<std::string> notes{};  // smaller text below: sizes, choices
+  std::string help{};                // one sentence: the computation
+  std::string view{};                // id of the view that shows it; empty: none
+  // Further settings made by a click.
+  std::function<void(Session&)> aim{};
   Index parameters = 0;
   bool loops = false;  // its output is its next input
-  // Heads whose weights a small map in the box shows; null: none.
+  // Heads whose weights a thumbnail in the box shows; null: none.
   const AttentionTap* tap = nullptr;
 };
 
 struct DiagramRow {
   std::vector<DiagramPart> parts;  // side by side
-  // Of a Sum or a Gate: the row whose input also comes here, around what is between; -1: none.
+  // Sum or Gate: index of the row whose input bypasses the rows in between; -1: none.
   int skips = -1;
-  int stream = -1;  // reversible: 0 joins the left stream, 1 the right one; -1: there are none
-  // Beside it, tied to its first part; an arrow leads from `left` to it, and from it to `right`.
+  int stream = -1;  // reversible layers: 0 updates the left stream, 1 the right one; -1: one stream
+  // Neighbours of the first part; arrows lead from `left` to it, and from it to `right`.
   std::optional<DiagramPart> left{}, right{};
 };
 
-// Rows that repeat.
+// A frame around repeated rows.
 struct DiagramFrame {
   std::size_t first = 0, last = 0;
-  std::vector<std::string> labels{};  // "× 4", "layers 0–3", "shown: 2": beside it
-  bool chosen = false;                // the layer that is looked at is one of them
-  bool streams = false;               // two of them run through it
-  bool loops = false;                 // it is applied again and again
+  std::vector<std::string> labels{};  // next to it: "× 4", "layers 0–3", "shown: 2"
+  bool chosen = false;                // contains the selected layer
+  bool streams = false;               // reversible: two streams
+  bool loops = false;                 // applied repeatedly
   std::string loop{};                 // "up to 6 times"
 };
 
-// From below to above.
+// Rows from bottom to top.
 struct DiagramColumn {
-  std::string title{};  // "Encoder"; empty where there is one column
+  std::string title{};  // "Encoder"; empty for a single column
   std::vector<DiagramRow> rows;
   std::vector<DiagramFrame> frames;
 };
@@ -69,17 +69,17 @@ struct DiagramColumn {
 // An arrow from a row of the first column to one of the second.
 struct DiagramLink {
   std::size_t from = 0, to = 0;
-  bool from_top = true;  // else from its side
+  bool from_top = true;  // false: from its side
 };
 
 struct Diagram {
   std::vector<DiagramColumn> columns;
   std::vector<DiagramLink> links;
-  Index parameters = 0;  // of all that is trained
+  Index parameters = 0;  // total trained parameters
 };
 
-// Of the model that the run went through, and the layer that is looked at. Trace::config must be
-// there and have layers.
-Diagram model_diagram(const Trace& trace, const Experiment& experiment);
+// Diagram of the run's model with the selected layer drawn in full. Requires Trace::config with
+// layers.
+Diagram model_diagram(const Trace& trace, const Session& experiment);
 
 }  // namespace attnscope

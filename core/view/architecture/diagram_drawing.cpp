@@ -13,9 +13,9 @@ namespace {
 using Kind = DiagramPart::Kind;
 using M = DiagramMeasures;
 
-constexpr double kSmallestHead = 5;    // pixels of an arrow's head
-constexpr double kThumbnail = 3.2;     // units
-constexpr Index kMostThumbnail = 512;  // queries and keys of a small map
+constexpr double kSmallestHead = 5;   // pixels, of an arrow head
+constexpr double kThumbnail = 3.2;    // units
+constexpr Index kMaxThumbnail = 512;  // queries and keys of a thumbnail
 
 Colour hue_of(Kind kind) {
   switch (kind) {
@@ -88,7 +88,7 @@ class Drawing {
 
   void line(std::vector<Point> points) { page_.add(Line{std::move(points), ink(), thickness()}); }
 
-  // A line whose last stretch ends in a head.
+  // Draws a polyline that ends in an arrow head.
   void arrow_along(std::vector<Point> points) {
     const Point to = points.back(), from = points[points.size() - 2];
     const double head = std::max(kSmallestHead, 0.42 * u_);
@@ -130,12 +130,12 @@ class Drawing {
     return nullptr;
   }
 
-  // From row r up to the next.
+  // Draws arrows from row r to the next.
   void connect(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
     const DiagramFrame* here = frame_with(column, r);
     const DiagramFrame* next = frame_with(column, r + 1);
     const bool of_streams = (here && here->streams) || (next && next->streams);
-    if (of_streams) return;  // draw_streams()
+    if (of_streams) return;  // see draw_streams()
     const std::vector<Box>&from = placed.parts[r], &to = placed.parts[r + 1];
     if (from.size() == to.size()) {
       for (std::size_t n = 0; n < from.size(); ++n) {
@@ -157,7 +157,7 @@ class Drawing {
     }
   }
 
-  // Around a block into its join, and to what stands beside a row.
+  // Draws the residual path around a block, and arrows to the neighbours of a row.
   void draw_paths(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
     const DiagramRow& row = column.rows[r];
     const Box& main = placed.parts[r].front();
@@ -183,7 +183,7 @@ class Drawing {
     }
   }
 
-  // Two streams from one state, and their mean.
+  // Draws two streams that start from one state and end in their mean.
   void draw_streams(const DiagramColumn& column, const PlacedColumn& placed,
                     const DiagramFrame& frame) {
     const double left = placed.left - M::skip * u_, right = placed.right + M::skip * u_;
@@ -197,7 +197,7 @@ class Drawing {
     if (frame.last + 1 < column.rows.size()) {
       arrow_along({{centre, merge}, {centre, placed.parts[frame.last + 1].front().bottom()}});
     }
-    double source = right;  // of what comes next: the first block reads the right stream
+    double source = right;  // input of the next block: the first block reads the right stream
     bool fresh = true;
     for (std::size_t r = frame.first; r <= frame.last; ++r) {
       const Box& box = placed.parts[r].front();
@@ -220,7 +220,7 @@ class Drawing {
     }
   }
 
-  // Back from behind the frame to before it.
+  // Draws the loop from the end of a frame to its start.
   void draw_loop(const DiagramFrame& frame, const PlacedColumn& placed, const Box& box) {
     const double above = box.y - 0.45 * u_, under = box.bottom() + 0.45 * u_;
     const double x = box.x - 0.9 * u_;
@@ -245,7 +245,7 @@ class Drawing {
     const PlacedColumn &a = placement_.columns[0], &b = placement_.columns[1];
     const Box& from = a.parts[link.from].front();
     const Box& to = b.parts[link.to].front();
-    // Between the columns, each at a place of its own.
+    // Each arrow has its own column in the gap.
     double end = a.right;
     for (const Box& frame : a.frames) end = std::max(end, frame.right());
     double begin = b.left;
@@ -285,13 +285,13 @@ class Drawing {
     if (part.loops) draw_own_loop(box);
     const std::string count = part.parameters > 0 ? parameters_words(part.parameters) : "";
     const double taken = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
-    // Not at the cost of the title.
+    // Keeps space for the title.
     const bool roomy = right - left - margins - taken >
                        std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
     if (!count.empty() && roomy) {
       page_.faint_text({right, box.y + 0.75 * u_}, count, 0.72 * u_, Align::End);
     }
-    // In the middle of the box where that leaves room beside it.
+    // Centred if that leaves space for the thumbnail.
     draw_words(part, box, left + margins, right - left - margins, roomy ? taken : 0);
   }
 
@@ -300,12 +300,12 @@ class Drawing {
   }
   double title_size(const DiagramPart& part) const { return (is_plain(part) ? 0.9 : 1.0) * u_; }
 
-  // The weights of the shown head, as large as the box is high. Returns the width it takes.
+  // Draws the shown head's weights at the height of the box. Returns the width used.
   double draw_thumbnail(const DiagramPart& part, const Box& box, double left) {
     if (part.tap == nullptr || box.width < 10 * u_) return 0;
     const AttentionTap& tap = *part.tap;
-    if (!tap.result.pattern || tap.heads.empty() || tap.queries() > kMostThumbnail ||
-        tap.keys() > kMostThumbnail || !tap.kept()) {
+    if (!tap.result.pattern || tap.heads.empty() || tap.queries() > kMaxThumbnail ||
+        tap.keys() > kMaxThumbnail || !tap.is_kept()) {
       return 0;
     }
     const auto at = std::ranges::find(tap.heads, page_.input().experiment.view.head);
@@ -322,14 +322,14 @@ class Drawing {
     return side + 0.3 * u_;
   }
 
-  // A cell's state is its own next input.
+  // Draws the recurrent state of a cell.
   void draw_own_loop(const Box& box) {
     const double y = middle_y(box), right = box.right(), x = right + 0.9 * u_;
     arrow_along(
         {{right, y - 0.6 * u_}, {x, y - 0.6 * u_}, {x, y + 0.6 * u_}, {right, y + 0.6 * u_}});
   }
 
-  // Centred in [x, x + width], off what stands at its right end.
+  // Centres text in [x, x + width], keeping clear of the thumbnail.
   void draw_words(const DiagramPart& part, const Box& box, double x, double width, double taken) {
     const Theme& theme = page_.theme();
     const bool plain = is_plain(part);

@@ -1,4 +1,4 @@
-// Draws a model's figure where its boxes stand.
+// Drawing of a placed diagram.
 #pragma once
 
 #include "core/view/architecture/placement.h"
@@ -7,7 +7,7 @@ namespace attnscope {
 
 void draw_diagram(Page& page, const Diagram& diagram, const Placement& placement);
 
-// Every box of the figure with its place.
+// A box of the diagram with its position.
 struct PlacedPart {
   const DiagramPart* part;
   Box box;

@@ -1,4 +1,4 @@
-// What a model reads, in its figure.
+// Input rows of a model's diagram.
 #include "core/figure/plain_text.h"
 #include "core/model/input_kind.h"
 #include "core/view/architecture/diagram_source.h"
@@ -10,7 +10,7 @@ namespace {
 void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
   const Values& values = source.config.architecture.values;
   const auto words = [](const char* title) {
-    return DiagramPart{DiagramPart::Kind::Words, title, {}, "What was done so far, step by step."};
+    return DiagramPart{DiagramPart::Kind::Words, title, {}, "The trajectory so far, step by step."};
   };
   column.rows.push_back({.parts = {words("Return to go"), words("State"), words("Action")}});
   const auto embed = [&](const char* title, Index size, const std::string& help,
@@ -24,13 +24,13 @@ void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
   };
   column.rows.push_back(
       {.parts = {
-           embed("Linear", 1, "The return that is still asked for, as a vector.", "embed.return."),
-           embed("Linear", values.integer("state_size"), "The numbers of a state, as a vector.",
+           embed("Linear", 1, "Maps the remaining desired return to a vector.", "embed.return."),
+           embed("Linear", values.integer("state_size"), "Maps the numbers of a state to a vector.",
                  "embed.state."),
-           embed("Embedding", values.integer("actions"), "Each action has a vector.",
+           embed("Embedding", values.integer("actions"), "Maps each action to a vector.",
                  "embed.action")}});
   DiagramPart time{DiagramPart::Kind::Position, "+ time;  R₁ s₁ a₁ R₂ s₂ a₂ …"};
-  time.help = "All three of a step get the vector of that step, and stand one after the other.";
+  time.help = "Adds the vector of the time step to all three tokens of the step.";
   time.view = "trajectory";
   time.parameters = source.count("embed.time");
   column.rows.push_back(row_of(time));
@@ -44,7 +44,7 @@ DiagramPart token_part(const DiagramSource& source, const std::string& what,
   std::string text;
   for (const TraceToken& token : tokens) text += (text.empty() ? "" : " ") + token.label;
   if (!text.empty() && !source.trace.pixels) p.notes = {text};
-  p.help = "What the model reads.";
+  p.help = "The model's input.";
   return p;
 }
 
@@ -79,14 +79,14 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column) {
   if (source.architecture.reads == Reads::Trajectories) return add_trajectory(source, column);
   const bool pixels = source.config.input.id != "text";
-  const bool whole = input_kind(source.config.input.id).is_whole;
+  const bool whole = input_kind(source.config.input.id).uses_patches;
   const bool target = source.architecture.has_encoder;
   if (pixels) {
     const Values& image = source.config.input.values;
-    DiagramPart p{DiagramPart::Kind::Words, whole ? "Pieces of an image" : "Pixels so far"};
+    DiagramPart p{DiagramPart::Kind::Words, whole ? "Image patches" : "Pixels so far"};
     p.notes = {std::to_string(image.integer("width")) + " × " +
                std::to_string(image.integer("height")) +
-               (whole ? " pixels in pieces of " + std::to_string(image.integer("patch")) + " × " +
+               (whole ? " pixels in patches of " + std::to_string(image.integer("patch")) + " × " +
                             std::to_string(image.integer("patch"))
                       : " of " + std::to_string(image.integer("levels")) + " levels")};
     p.help = first_sentence(input_kind(source.config.input.id).summary);
@@ -97,21 +97,21 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
         row_of(token_part(source, target ? "Target so far" : "Tokens", source.trace.tokens)));
   }
   if (whole) {
-    DiagramPart p{DiagramPart::Kind::Embedding, "Linear, of each piece"};
+    DiagramPart p{DiagramPart::Kind::Embedding, "Linear, per patch"};
     p.notes = {std::to_string(source.config.width) + " numbers each"};
-    p.help = "The colours of a piece become a vector; tokens that belong to none have their own.";
+    p.help = "Maps the colours of a patch to a vector; special tokens have their own.";
     p.view = "image";
     p.parameters = source.count("embed.patch") + source.count("embed.weight");
     column.rows.push_back(row_of(p));
   } else {
     column.rows.push_back(row_of(
         embedding_part(source, pixels ? "Level embedding" : "Token embedding",
-                       "Each token becomes a vector of " + std::to_string(source.config.width) +
-                           " numbers, its row of a table.")));
+                       "Maps each token to a vector of " + std::to_string(source.config.width) +
+                           " numbers, a row of a table.")));
   }
   if (pixels && !whole) {
     DiagramPart p{DiagramPart::Kind::Position, "+ row and column"};
-    p.help = "Adds a vector for the row and one for the column of the pixel that comes next.";
+    p.help = "Adds a vector for the row and one for the column of the next pixel.";
     p.view = "image";
     p.parameters = source.count("embed.row") + source.count("embed.column");
     column.rows.push_back(row_of(p));
@@ -120,8 +120,8 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
     column.rows.push_back(row_of(*placed));
   const EmbeddingConfig& embedding = source.config.embedding;
   if (embedding.types > 1) {
-    DiagramPart p{DiagramPart::Kind::Position, "+ kind of sentence"};
-    p.help = "Adds a vector for the first sentence, another for the second.";
+    DiagramPart p{DiagramPart::Kind::Position, "+ segment embedding"};
+    p.help = "Adds one vector to the first sentence, another to the second.";
     p.parameters = source.count("embed.type");
     column.rows.push_back(row_of(p));
   }
@@ -129,7 +129,7 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
   if (embedding.width > 0 && embedding.adaptive.cutoffs.empty()) {
     DiagramPart p{DiagramPart::Kind::Embedding, "Linear"};
     p.notes = {std::to_string(embedding.width) + " → " + std::to_string(source.config.width)};
-    p.help = "The table of tokens is narrower than the model.";
+    p.help = "The token table is narrower than the model.";
     p.parameters = source.count("embed.project.");
     column.rows.push_back(row_of(p));
   }

@@ -1,9 +1,9 @@
-// A model's layers, in its figure: blocks with their joins, and how often they are repeated.
+// Layers of a model's diagram: blocks with their residual connections, and repetitions.
 #include <algorithm>
 
 #include "core/figure/plain_text.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 #include "core/view/architecture/diagram_source.h"
 #include "core/view/architecture/diagram_words.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = DiagramPart::Kind;
 
-// The head groups of a layer as they ran.
+// Head groups of a layer as they ran.
 std::vector<HeadGroup> groups_of(const DiagramSource& source, Stack stack, Index layer,
                                  const std::vector<HeadGroup>& otherwise) {
   std::vector<HeadGroup> groups;
@@ -25,7 +25,7 @@ std::vector<HeadGroup> groups_of(const DiagramSource& source, Stack stack, Index
     if (both && tap.address.stack != stack) continue;
     if (before && (tap.address.step != before->address.step ||
                    tap.address.segment != before->address.segment)) {
-      break;  // the same again
+      break;  // repeats
     }
     groups.push_back({static_cast<Index>(tap.heads.size()), tap.variant, tap.encoding});
     before = &tap;
@@ -38,7 +38,7 @@ class Layers {
   explicit Layers(const DiagramSource& source) : source_(source) {}
 
   void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
-    constexpr std::size_t kMostRuns = 4;  // those farther from the chosen one are put together
+    constexpr std::size_t kMostRuns = 4;  // runs far from the selected one are merged
     const bool here = !source_.architecture.has_encoder || source_.part.stack == stack;
     const Index shown = here ? source_.experiment.view.layer : 0;
     std::size_t chosen = 0;
@@ -55,7 +55,7 @@ class Layers {
       }
       DiagramPart p = other_layers(runs[first], stack, source_.trace.parts.stack);
       p.title = capitalised(layers_words(runs[first].first, runs[last].last));
-      p.notes = {"each with attention of its own"};
+      p.notes = {"different attention per layer"};
       column.rows.push_back(row_of(p));
     };
     if (chosen > 0) others(0, chosen - 1);
@@ -77,11 +77,11 @@ class Layers {
     return nullptr;
   }
 
-  // What a click on attention looks at.
-  std::function<void(Experiment&)> aim_at(Stack stack, AttentionKind kind, Index layer,
-                                          Index head) const {
+  // Selects attention on a click.
+  std::function<void(Session&)> aim_at(Stack stack, AttentionKind kind, Index layer,
+                                       Index head) const {
     const bool stacks = source_.trace.parts.stack, kinds = source_.trace.parts.kind;
-    return [=](Experiment& e) {
+    return [=](Session& e) {
       if (stacks) e.view.part.stack = stack;
       if (kinds && stack == Stack::Decoder) e.view.part.kind = kind;
       e.view.layer = layer;
@@ -90,7 +90,7 @@ class Layers {
   }
 
   DiagramPart joint(const std::string& weights) const {
-    const Join& j = join(source_.config.join.id);
+    const ResidualConnection& j = residual_connection(source_.config.residual_connection.id);
     const bool gates = !j.weights.empty();
     DiagramPart p{gates ? Kind::Gate : Kind::Sum, gates ? j.label : "+"};
     p.help = first_sentence(j.summary);
@@ -120,15 +120,15 @@ class Layers {
   }
 
   void add_score_notes(DiagramPart& p) const {
-    const Ingredients& i = source_.config.ingredients;
-    if (i.query_key_norm != QueryKeyNorm::None) p.notes.emplace_back("norms of q and k");
+    const ModelOptions& i = source_.config.model_options;
+    if (i.query_key_norm != QueryKeyNorm::None) p.notes.emplace_back("QK norm");
     if (i.score_cap > 0) p.notes.push_back("scores capped at ±" + brief(i.score_cap, 2));
-    if (i.attention_sinks) p.notes.emplace_back("a sink for each head");
+    if (i.attention_sinks) p.notes.emplace_back("attention sinks");
   }
 
   std::string shared_keys() const {
     if (source_.config.kv_heads == source_.config.heads || source_.config.kv_heads == 0) return "";
-    return ", " + std::to_string(source_.config.kv_heads) + " of keys";
+    return ", " + std::to_string(source_.config.kv_heads) + " KV heads";
   }
 
   DiagramRow self_attention(const LayerRun& run, Stack stack, Index layer,
@@ -139,8 +139,8 @@ class Layers {
     for (const HeadGroup& group : run.groups) {
       if (r.parts.size() == kMostGroups - 1 && run.groups.size() > kMostGroups) {
         DiagramPart rest{Kind::Attention, heads_words(first, source_.config.heads - first)};
-        rest.notes = {std::to_string(run.groups.size() - r.parts.size()) + " groups more"};
-        rest.help = "Head groups with variants of their own.";
+        rest.notes = {std::to_string(run.groups.size() - r.parts.size()) + " more groups"};
+        rest.help = "Head groups with other variants.";
         rest.view = "grid";
         r.parts.push_back(rest);
         break;
@@ -156,11 +156,11 @@ class Layers {
     return r;
   }
 
-  // What the layer remembers of earlier segments, or keeps beside the text.
+  // Memory of earlier segments, or auxiliary tokens of a layer.
   std::optional<DiagramPart> memory(const LayerRun& run) const {
     for (const HeadGroup& group : run.groups) {
       const Variant& v = variant(group.variant.id);
-      if (!v.remember || source_.config.segment == 0) continue;
+      if (!v.memory.remember || source_.config.segment == 0) continue;
       DiagramPart p{Kind::Memory, "Memory"};
       p.notes = {v.label, "segments of " + grouped(source_.config.segment)};
       p.help = first_sentence(v.summary);
@@ -175,16 +175,17 @@ class Layers {
     DiagramPart p{Kind::FeedForward, "Feed-forward"};
     p.notes = {d + " → " + std::to_string(source_.config.hidden) + " → " + d,
                activation_words(source_.config.activation, source_.config.gated)};
-    p.help = source_.config.gated
-                 ? "Each token by itself: two projections, one of which gates the other, and back."
-                 : "Each token by itself: widened, bent by the activation, and narrowed again.";
+    p.help = source_.config.gated ? "For each token separately: two projections, one gating the "
+                                    "other, and a projection back."
+                                  : "For each token separately: projection to a larger size, "
+                                    "activation, projection back.";
     p.view = "depth";
-    const Experts& experts = source_.config.ingredients.experts;
+    const Experts& experts = source_.config.model_options.experts;
     if (experts.count > 0) {
       p.notes.push_back(std::to_string(experts.count) + " experts, " +
-                        std::to_string(experts.chosen) + " for each token");
+                        std::to_string(experts.chosen) + " per token");
       p.help =
-          "A router chooses experts for each token; their outputs are added, each times its "
+          "A router selects experts for each token; their outputs are summed, each times its "
           "gate.";
       p.view = "gates";
     }
@@ -198,8 +199,7 @@ class Layers {
     p.notes = {std::to_string(source_.config.heads) + " heads of " +
                    std::to_string(source_.config.head_size) + shared_keys(),
                "keys from the encoder"};
-    p.help =
-        "Queries of the target look at keys and values of what the encoder made of the source.";
+    p.help = "Queries of the target attend to keys and values of the encoder output.";
     p.view = "alignment";
     p.aim = aim_at(Stack::Decoder, AttentionKind::Cross, layer, -1);
     p.tap = tap_of(Stack::Decoder, AttentionKind::Cross, layer, -1);
@@ -207,13 +207,13 @@ class Layers {
     return p;
   }
 
-  // A block with its join; before it or behind it the norm.
+  // Adds a block with its residual connection, and a norm before or after it.
   void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
                  const std::string& join_weights, int stream) const {
     const int enters = static_cast<int>(column.rows.size());
     if (norm_before(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
     column.rows.push_back(std::move(block));
-    if (source_.config.ingredients.output_norm != OutputNorm::None) {
+    if (source_.config.model_options.output_norm != OutputNorm::None) {
       std::string after = weights;  // "layers.0.attn_norm" -> "layers.0.attn_output_norm"
       after.insert(after.rfind("norm"), "output_");
       column.rows.push_back(row_of(norm_part(source_, after)));
@@ -225,17 +225,17 @@ class Layers {
     if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
   }
 
-  // Attention and feed-forward side by side, added at once.
+  // Adds parallel attention and feed-forward with a single addition.
   void add_parallel(DiagramColumn& column, DiagramRow attention, DiagramPart feed_forward,
                     const std::string& prefix) const {
     const int enters = static_cast<int>(column.rows.size());
-    const Ingredients& i = source_.config.ingredients;
+    const ModelOptions& i = source_.config.model_options;
     if (norm_before(source_.config)) {
       DiagramRow norms = row_of(norm_part(source_, prefix + "attn_norm"));
       if (!i.shared_norm) norms.parts.push_back(norm_part(source_, prefix + "ffn_norm"));
       column.rows.push_back(std::move(norms));
     }
-    if (attention.parts.size() == 1) attention.parts[0].title = "Attention";  // half as wide
+    if (attention.parts.size() == 1) attention.parts[0].title = "Attention";  // narrower box
     attention.parts.push_back(std::move(feed_forward));
     column.rows.push_back(std::move(attention));
     if (i.output_norm != OutputNorm::None) {
@@ -257,9 +257,9 @@ class Layers {
     }
     std::string all;
     for (const std::string& label : labels) all += (all.empty() ? "" : ", ") + label;
-    p.notes = {all, "otherwise alike"};
-    p.help = "Layers whose heads attend otherwise; a click draws them in full.";
-    p.aim = [layer = run.first, stack, stacks](Experiment& e) {
+    p.notes = {all, "otherwise identical"};
+    p.help = "Layers with other attention; click to draw them in full.";
+    p.aim = [layer = run.first, stack, stacks](Session& e) {
       e.view.layer = layer;
       if (stacks) e.view.part.stack = stack;
     };
@@ -271,10 +271,11 @@ class Layers {
     const bool inside = shown >= run.first && shown <= run.last;
     const Index layer = inside ? shown : run.first;
     const std::string prefix = (encoder ? "encoder." : "") + layer_prefix(layer);
-    const bool streams = join(source_.config.join.id).run_layers != nullptr;
+    const bool streams =
+        residual_connection(source_.config.residual_connection.id).run_layers != nullptr;
     DiagramFrame frame;
     frame.first = column.rows.size();
-    const bool parallel = source_.config.ingredients.parallel;
+    const bool parallel = source_.config.model_options.parallel;
     if (parallel) {
       add_parallel(column, self_attention(run, stack, layer, prefix),
                    feed_forward(prefix, stack, layer), prefix);
@@ -302,7 +303,7 @@ class Layers {
     column.frames.push_back(frame);
   }
 
-  // Over depth: the same layers again.
+  // Adds recurrence over depth: the same layers repeated.
   void add_recurrence(DiagramFrame& frame, DiagramColumn& column) const {
     const Values& values = source_.config.architecture.values;
     if (source_.config.architecture.id != "universal") return;
@@ -314,15 +315,16 @@ class Layers {
     DiagramPart p{Kind::Exit, "Halting"};
     p.notes = {"h = σ(x·w + b)", "until Σh ≥ 1 − ε"};
     p.help =
-        "Says after each step how likely a token stops; one whose chances add up to 1 stays "
-        "as it is.";
+        "Predicts after each step the probability that a token halts; once these sum to 1 its "
+        "state "
+        "no longer changes.";
     p.view = "steps";
     p.parameters = source_.count("halt.");
     column.rows[frame.last].right = p;
   }
 
   DiagramPart exit_part() const {
-    const Exits& rule = exit_rule(source_.config.exits->id);
+    const ExitRule& rule = exit_rule(source_.config.exits->id);
     DiagramPart p{Kind::Exit, "Early exit"};
     p.notes = {rule.label};
     const Values& values = source_.config.exits->values;
@@ -358,8 +360,9 @@ std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
 DiagramPart norm_part(const DiagramSource& source, const std::string& weights) {
   const bool rms = source.config.norm == Norm::RmsNorm;
   DiagramPart p{Kind::Norm, rms ? "RMS norm" : "Layer norm"};
-  p.help = rms ? "Scales each token's vector to length √d, then each number by a weight."
-               : "Takes mean 0 and deviation 1 of each token's vector, then a weight and a bias.";
+  p.help = rms ? "Scales each token's vector to length √d, then each component by a weight."
+               : "Normalises each token's vector to mean 0 and deviation 1, then applies weight "
+                 "and bias.";
   p.parameters = source.count(weights);
   return p;
 }

@@ -1,4 +1,4 @@
-// What a model predicts, in its figure.
+// Output rows of a model's diagram.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// What comes most likely behind the token that is looked at.
+// Most likely successors of the selected token.
 std::vector<std::string> prediction(const DiagramSource& source) {
   const auto tokens = static_cast<Index>(source.trace.tokens.size());
   if (!source.trace.logits.defined() || tokens == 0 || source.trace.logits.dim(0) != tokens)
@@ -24,13 +24,13 @@ std::vector<std::string> prediction(const DiagramSource& source) {
   double sum = 0;
   for (Index n = 0; n < size; ++n) sum += std::exp(static_cast<double>(row[n] - row[best]));
   const std::string& before = source.trace.tokens[static_cast<std::size_t>(at)].label;
-  const std::string where = fills_in_places(source.trace) ? "at “" : "after “";
+  const std::string where = predicts_masked_tokens(source.trace) ? "at “" : "after “";
   return {where + before + "”: " + token_label(source.trace, static_cast<std::int32_t>(best)) +
           "  " + fixed(100 / sum, 0) + " %"};
 }
 
 DiagramPart retrieval_part(const DiagramSource& source) {
-  const Mixer& m = mixer(source.experiment.retrieval->mixer.id);
+  const RetrievalHead& m = retrieval_head(source.experiment.run.retrieval->retrieval_head.id);
   DiagramPart p{DiagramPart::Kind::Memory, "Retrieval"};
   p.notes = {m.label};
   p.help = first_sentence(m.summary);
@@ -43,10 +43,10 @@ DiagramPart retrieval_part(const DiagramSource& source) {
 
 void add_output(const DiagramSource& source, DiagramColumn& column) {
   if (source.config.pre_norm) column.rows.push_back(row_of(norm_part(source, "final_norm")));
-  if (!source.config.ingredients.output_head) {
+  if (!source.config.model_options.output_head) {
     DiagramPart states{DiagramPart::Kind::Words, "States"};
-    states.notes = {"no head that predicts"};
-    states.help = "The checkpoint has no output head: what comes out are the tokens' states.";
+    states.notes = {"no output head"};
+    states.help = "The checkpoint has no output head: the output is the tokens' states.";
     states.view = "depth";
     column.rows.push_back(row_of(states));
     return;
@@ -54,7 +54,7 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
   if (source.config.head.transform) {
     DiagramPart p{DiagramPart::Kind::Output, "Transform"};
     p.notes = {"linear, activation, norm"};
-    p.help = "What the state becomes before it meets the table of tokens.";
+    p.help = "Transforms the state before the token table is applied.";
     p.parameters = source.count("output.transform.");
     column.rows.push_back(row_of(p));
   }
@@ -62,21 +62,20 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
   DiagramPart p{DiagramPart::Kind::Output, acts ? "Actions" : "Linear"};
   p.notes = {std::to_string(source.config.width) + " → " + grouped(source.config.vocabulary) +
              (source.config.tied_output ? ", tied to the embedding" : "")};
-  p.help = acts ? "From the row of each state, how much speaks for each action."
-                : "How much speaks for each token of the vocabulary: the logits.";
+  p.help = acts ? "Maps each state to the logits of all actions."
+                : "Maps each state to the logits of all vocabulary tokens.";
   p.view = acts ? "trajectory" : "next";
   p.parameters = source.config.tied_output ? 0 : source.count("output.");
   column.rows.push_back(row_of(p));
-  DiagramPart end{DiagramPart::Kind::Words, acts ? "Action to take"
-                                            : fills_in_places(source.trace)
-                                                ? "What fills each place"
-                                            : source.config.input.id != "text" ? "Next pixel"
-                                                                               : "Next token"};
-  end.help = "Softmax makes probabilities of the logits.";
+  DiagramPart end{DiagramPart::Kind::Words, acts                                   ? "Next action"
+                                            : predicts_masked_tokens(source.trace) ? "Masked token"
+                                            : source.config.input.id != "text"     ? "Next pixel"
+                                                                                   : "Next token"};
+  end.help = "Softmax of the logits gives probabilities.";
   if (!acts && source.config.input.id == "text") end.notes = prediction(source);
   end.view = source.config.input.id != "text" ? "image" : p.view;
   column.rows.push_back(row_of(end));
-  if (source.experiment.retrieval) column.rows.back().left = retrieval_part(source);
+  if (source.experiment.run.retrieval) column.rows.back().left = retrieval_part(source);
 }
 
 }  // namespace attnscope

@@ -4,14 +4,14 @@
 
 namespace attnscope {
 
-DiagramSource::DiagramSource(const Trace& of, const Experiment& by)
+DiagramSource::DiagramSource(const Trace& of, const Session& by)
     : trace(of),
       experiment(by),
       config(*of.config),
       architecture(attnscope::architecture(config.architecture.id)),
       part(of.part(by.view.part)) {
   for (const WeightSpec& spec : weight_specs(config)) {
-    if (spec.constant || !spec.initial) continue;  // not trained, or not there
+    if (spec.constant || !spec.initial) continue;  // not trained or absent
     Index size = 1;
     for (const Index extent : spec.shape) size *= extent;
     sizes[spec.name] = size;

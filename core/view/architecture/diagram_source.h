@@ -1,4 +1,4 @@
-// What a model's figure is made from, and its pieces, from below to above.
+// Inputs of a model's diagram, and functions that add its parts, from bottom to top.
 #pragma once
 
 #include <map>
@@ -12,49 +12,49 @@
 namespace attnscope {
 
 struct DiagramSource {
-  DiagramSource(const Trace& of, const Experiment& by);
+  DiagramSource(const Trace& of, const Session& by);
 
   const Trace& trace;
-  const Experiment& experiment;
+  const Session& experiment;
   const ModelConfig& config;
   const Architecture& architecture;
-  const TracePart part;                  // that is looked at
-  Index parameters = 0;                  // of all that is trained
-  std::map<std::string, Index> sizes{};  // of each weight
+  const TracePart part;                  // selected
+  Index parameters = 0;                  // total trained parameters
+  std::map<std::string, Index> sizes{};  // by weight name
 
-  // Of all weights whose names begin so.
+  // Total size of weights whose names start with `prefix`.
   Index count(const std::string& prefix) const;
 };
 
-// A run of layers of which all is alike.
+// Consecutive identical layers.
 struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
 };
-// As they ran, else as `stored` in the config.
+// Layers as they ran, else as `stored` in the config.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
                                  const std::vector<std::vector<HeadGroup>>& stored);
 
 DiagramRow row_of(DiagramPart part);
 
-// What goes in.
+// Input parts.
 DiagramPart token_part(const DiagramSource& source, const std::string& what,
                        const std::vector<TraceToken>& tokens);
 DiagramPart embedding_part(const DiagramSource& source, const std::string& title,
                            const std::string& help);
-// What an encoding of the input adds; nothing where positions act elsewhere.
+// Positional part of the input; none if positions enter elsewhere.
 std::optional<DiagramPart> position_part(const DiagramSource& source,
                                          const std::vector<LayerRun>& runs,
                                          const std::string& prefix);
 void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column);
 
-// Layers, of which those that are looked at are drawn in full.
+// Layer parts; the selected layers are drawn in full.
 DiagramPart norm_part(const DiagramSource& source, const std::string& weights);
 void add_layers(const DiagramSource& source, const std::vector<LayerRun>& runs, Stack stack,
                 DiagramColumn& column);
 
-// What comes out.
+// Output parts.
 void add_output(const DiagramSource& source, DiagramColumn& column);
 
 }  // namespace attnscope

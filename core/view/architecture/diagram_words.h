@@ -1,4 +1,4 @@
-// Words of the boxes in a model's figure.
+// Texts of the boxes in a model's diagram.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// Up to the first full stop.
+// Returns the text up to its first full stop.
 std::string first_sentence(const std::string& text);
 std::string layers_words(Index first, Index last);                // "layer 2", "layers 0–3"
 std::string heads_words(Index first, Index count);                // "Head 2", "Heads 0–3"

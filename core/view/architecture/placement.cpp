@@ -11,15 +11,15 @@ using M = DiagramMeasures;
 // In units.
 constexpr double kWidths[] = {22, 28};  // of two parts side by side, of more
 constexpr double kBetweenParts = 0.7;
-constexpr double kAsideWidth = 11;  // of a part beside the others
+constexpr double kAsideWidth = 11;  // width of a neighbouring part
 constexpr double kLoopWidth = 7.5;  // "up to T = 6 times", in two lines
 constexpr double kGateWidth = 12;
 constexpr double kThumbnailWidth = 4;
 constexpr double kTitleHeight = 2;
 
-constexpr double kLeastUnit = 0.6, kMostUnit = 1.25;  // em
-constexpr double kSmallNote = 0.72;                   // em: in one line notes are larger than this
-constexpr double kLeastNote = 0.65;                   // em
+constexpr double kMinUnit = 0.6, kMaxUnit = 1.25;  // em
+constexpr double kSmallNote = 0.72;                // em: below this, notes use one larger line
+constexpr double kMinNote = 0.65;                  // em
 
 double height_of(const DiagramPart& part, const M& m) {
   const auto notes = static_cast<double>(part.notes.size());
@@ -40,14 +40,14 @@ double height_of(const DiagramRow& row, const M& m) {
   double height = 0;
   for (const DiagramPart& part : row.parts) height = std::max(height, height_of(part, m));
   for (const auto& side : {row.left, row.right}) {
-    if (side) height = std::max(height, 0.55 * height_of(*side, m));  // it may overlap the gaps
+    if (side) height = std::max(height, 0.55 * height_of(*side, m));  // may overlap the gaps
   }
   return height;
 }
 
 struct ColumnSize {
-  double boxes = 0;               // width of the widest row of those that repeat
-  double left = 0, right = 0;     // beside the boxes
+  double boxes = 0;               // width of the widest repeated row
+  double left = 0, right = 0;     // space next to the boxes
   std::vector<double> bottoms{};  // of rows, above the column's foot
   std::vector<double> heights{};
   double height = 0;
@@ -85,7 +85,7 @@ ColumnSize measure(const DiagramColumn& column, const M& m) {
               std::max(left ? M::aside + kAsideWidth : 0.0, loops ? M::aside + kLoopWidth : 0.0);
   size.right = margin_right + std::max(right ? M::aside + kAsideWidth : 0.0,
                                        column.frames.empty() ? 0.0 : M::aside / 2 + m.label);
-  const double wider = (width_of_parts(most, m) - size.boxes) / 2;  // of rows before and behind
+  const double wider = (width_of_parts(most, m) - size.boxes) / 2;  // of rows outside the frame
   size.left = std::max(size.left, wider);
   size.right = std::max(size.right, wider);
   double y = column.title.empty() ? 0 : kTitleHeight;
@@ -193,7 +193,7 @@ class Placer {
   double unit_, foot_;
 };
 
-// What stands beside the last row may be higher than it.
+// Height by which the neighbours of the last row exceed it.
 double overhang(const DiagramColumn& column, const M& m) {
   double over = 0;
   for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {
@@ -221,16 +221,16 @@ std::optional<Placement> placed_with(const Page& page, const Box& inside, const 
   height += over;
   const double em = page.em();
   const double fits = std::min(inside.width / width, inside.height / height);
-  if (!(fits >= kLeastUnit * em)) return std::nullopt;
+  if (!(fits >= kMinUnit * em)) return std::nullopt;
   Placement placement;
   placement.measures = measures;
-  placement.unit = std::min(fits, kMostUnit * em);
-  const double above = page.spare_above(inside.height, height * placement.unit);
+  placement.unit = std::min(fits, kMaxUnit * em);
+  const double above = page.top_margin(inside.height, height * placement.unit);
   placement.bottom = inside.y + above + height * placement.unit;
   double x = inside.x + (inside.width - width * placement.unit) / 2;
-  if (sizes.size() == 1) {  // its boxes in the middle, as far as there is space
+  if (sizes.size() == 1) {  // centres the boxes as far as space allows
     const double shift = (sizes[0].right - sizes[0].left) * placement.unit / 2;
-    const double room = std::max(x - inside.x, 0.0);  // may round to less than nothing
+    const double room = std::max(x - inside.x, 0.0);  // rounding can make it negative
     x += std::clamp(shift, -room, room);
   }
   const Placer placer(diagram, sizes, placement);
@@ -241,15 +241,15 @@ std::optional<Placement> placed_with(const Page& page, const Box& inside, const 
   return placement;
 }
 
-// The notes of a box in one line, as many as fit; or none.
+// Merges the notes of each box into one line, as many as fit; or drops them.
 void keep_notes(const Page& page, Diagram& diagram, bool any) {
   const M close = M::close();
   const auto of = [&](DiagramPart& part) {
     if (part.notes.empty()) return;
     const double taken = part.tap != nullptr ? kThumbnailWidth : 0.7;
-    const double width = (close.part - taken) / close.note * page.em();  // of letters as the page's
+    const double width = (close.part - taken) / close.note * page.em();  // at the page's font size
     std::string all = part.notes.front();
-    const std::size_t comma = all.find(", ");  // of sizes what is said of them
+    const std::size_t comma = all.find(", ");  // explanation of a size
     if (part.kind != Kind::Words && page.width_of(all, page.em()) > width) {
       all.resize(std::min(comma, all.size()));
     }
@@ -277,7 +277,7 @@ std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, 
   };
   std::optional<Placement> placed = placed_with(page, inside, diagram, {});
   for (const bool any : {true, false}) {
-    if (legible(placed, any ? kSmallNote : kLeastNote)) break;
+    if (legible(placed, any ? kSmallNote : kMinNote)) break;
     keep_notes(page, diagram, any);
     placed = placed_with(page, inside, diagram, M::close());
   }

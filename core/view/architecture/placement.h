@@ -1,4 +1,4 @@
-// Where the boxes of a model's figure stand.
+// Layout of a model's diagram.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace attnscope {
 
-// Measures that placing and drawing share, in units.
+// Sizes shared by layout and drawing, in units.
 struct DiagramMeasures {
   double gap = 1.15;                         // between rows
-  double frame_below = 1.0;                  // from a frame's edge to its first row, ...
-  double frame_above = 0.7;                  // ... and from its last row
-  double between = 0.95;                     // from a frame to what is before and behind it
+  double frame_below = 1.0;                  // from a frame's edge to its first row
+  double frame_above = 0.7;                  // from its last row to its edge
+  double between = 0.95;                     // between a frame and its neighbours
   double norm = 1.65;                        // height of a norm
-  double note = 0.82;                        // size of notes
-  double part = 17;                          // width of a part that stands alone
+  double note = 0.82;                        // font size of notes
+  double part = 17;                          // width of a single part
   double label = 6.5;                        // width of "layers 0–11"
   double columns = 3.2;                      // between encoder and decoder
-  static constexpr double note_line = 1.08;  // height of a line of them
-  static constexpr double skip = 1.2;        // from the boxes to the path around them
+  static constexpr double note_line = 1.08;  // line height of notes
+  static constexpr double skip = 1.2;        // from the boxes to a bypass path
   static constexpr double frame_left = 2.2, frame_right = 1.4, frame_streams = 2.2;
-  static constexpr double aside = 1.3;  // from a frame to what stands beside it
+  static constexpr double aside = 1.3;  // from a frame to its label
   static constexpr double circle = 0.62;
 
   static DiagramMeasures close() {
@@ -43,25 +43,25 @@ struct PlacedColumn {
   double centre = 0;                         // of the boxes, along x
   double left = 0, right = 0;                // of the boxes
   std::vector<std::vector<Box>> parts;       // by row
-  std::vector<Box> left_parts, right_parts;  // by row; empty where there is none
+  std::vector<Box> left_parts, right_parts;  // by row; empty if absent
   std::vector<Box> frames;
-  Point title;  // its middle
+  Point title;  // middle of the title
 };
 
 struct Placement {
-  double unit = 0;  // pixels: the size of a title's letters
+  double unit = 0;  // pixels: font size of titles
   DiagramMeasures measures{};
   std::vector<PlacedColumn> columns;
   double bottom = 0;
 };
 
-// A diagram with its place. Where all notes would be too small to be read it has them in a line a
-// box, where these would be it has none.
+// A diagram with its layout. If notes would be illegible, each box keeps one line of them; if that
+// is illegible too, none.
 struct PlacedDiagram {
   Diagram diagram;
   Placement placement;
 };
-// Nothing where titles would be too small, too.
+// Empty if even titles would be illegible.
 std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, Diagram diagram);
 
 }  // namespace attnscope

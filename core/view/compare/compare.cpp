@@ -1,4 +1,5 @@
-// Two runs side by side: their maps, the difference, how far each row is apart, what each took.
+// Compare view: two runs side by side, their difference, the divergence of each row, and their
+// costs.
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +16,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLeastDifference = 0.01;   // the colours of a difference end here at least
-constexpr double kLeastDivergence = 0.001;  // bits: the bars of the rows end here at least
+constexpr double kMinDifference = 0.01;   // minimum range of the difference colours
+constexpr double kMinDivergence = 0.001;  // bits: minimum range of the row bars
 
 std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
   const std::string show = view_values(input.experiment.view, "compare").choice("show");
@@ -25,16 +26,16 @@ std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
   if (show == "all" || show == "B") shown.push_back(Show::Second);
   const bool wants_difference = show == "all" || show == "difference";
   if (wants_difference && sides.has_difference()) shown.push_back(Show::Difference);
-  // Without a difference both are shown in its place.
+  // Without a difference both maps are shown.
   if (shown.empty()) shown = {Show::First, Show::Second};
   return shown;
 }
 
-// How far apart rows are.
+// Divergence measure of rows.
 struct Measure {
   Divergence divergence;
   std::string name;
-  std::string of, against;  // infinite where the first has weight and the second has none
+  std::string of, against;  // infinite if `of` has weight where `against` has none
 };
 Measure measure_of(const ViewInput& input) {
   const std::string kind = view_values(input.experiment.view, "compare").choice("rows");
@@ -69,34 +70,34 @@ class Comparison {
     const std::string &a = sides_.a.trace->model, &b = sides_.b.trace->model;
     std::string text = a == b ? a : a + " and " + b;
     const TracePart part = part_of(sides_.a.tap->address);
-    const std::string words = part_words(sides_.a.trace->parts, part);
-    const bool same = words == part_words(sides_.b.trace->parts, part_of(sides_.b.tap->address));
+    const std::string words = describe_part(sides_.a.trace->parts, part);
+    const bool same = words == describe_part(sides_.b.trace->parts, part_of(sides_.b.tap->address));
     if (same && !words.empty()) text += " · " + words;
     return text + " · A against B";
   }
 
   std::string caption_text() const {
     const auto about = [](const Side& s) {
-      return std::string(s.letter) + ": " + (s.trace->given ? s.trace->model + ", " : "") +
+      return std::string(s.letter) + ": " + (s.trace->is_imported ? s.trace->model + ", " : "") +
              place_name(s) + ", " + describe(*s.trace, *s.tap) + ".";
     };
     const Side &a = sides_.a, &b = sides_.b;
     std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
     if (!sides_.has_difference()) return text + " " + sides_.no_difference;
-    if (!sides_.same_tokens) text += " The tokens of A and B differ.";
+    if (!sides_.have_same_labels) text += " The tokens of A and B differ.";
     return text + how_measured();
   }
 
-  // What the table's numbers are.
+  // Explains the numbers of the table.
   std::string how_measured() const {
     const Index runs = std::min(sides_.a.trace->warm_runs, sides_.b.trace->warm_runs);
     return std::string(runs > 0 ? " Times are medians of at least " + std::to_string(runs) +
-                                      " runs after a first one; bytes"
+                                      " runs after a warm-up; bytes"
                                 : " Bytes") +
-           " are those of queries, keys, values and output, and a number for each pair.";
+           " count queries, keys, values, output and one number per pair.";
   }
 
-  // The pair under the pointer is marked in all maps that have it.
+  // Marks the hovered pair in all maps that contain it.
   void hover() {
     if (!input_.pointer) return;
     for (const ComparisonPanel& panel : panels_) {
@@ -114,12 +115,12 @@ class Comparison {
   ColourRange difference_range(const HeatMap& cells) const {
     ColourRange range;
     range.colour_map = diverging_colours(input_.theme);
-    range.most = std::max(kLeastDifference, largest_visible(cells));
+    range.most = std::max(kMinDifference, largest_visible_magnitude(cells));
     range.least = -range.most;
     return range;
   }
 
-  // Both maps on one scale.
+  // One colour range for both maps.
   ColourRange weights_range() const {
     ColourRange range{0, 0, ""};
     for (const Side* s : {&sides_.a, &sides_.b}) {
@@ -178,7 +179,7 @@ class Comparison {
         is_difference ? std::vector<std::string>{"difference of weights", "difference"}
                       : std::vector<std::string>{"attention weight", "weight"};
     if (m.pooled()) {
-      names = {names[0] + ", each pixel its largest", names[0] + ", max-pooled", names[1]};
+      names = {names[0] + ", max-pooled", names[0] + ", max-pooled", names[1]};
     }
     if (panel.colour_bar && panel.level_bar) {
       const Box& bar = *panel.colour_bar;
@@ -195,10 +196,10 @@ class Comparison {
     draw_row_bars(page_, panel.row_bars, panel.matrix,
                   {std::vector<double>(rows.begin(), rows.end()),
                    {measure.name + ", bits", measure.name},
-                   kLeastDivergence});
+                   kMinDivergence});
   }
 
-  // What is to be said below all: why there is no difference, or why rows are infinitely far apart.
+  // Note below the maps: why there is no difference, or why rows diverge infinitely.
   std::string note() const {
     if (!sides_.has_difference()) return sides_.no_difference;
     const std::vector<Show> shown = wanted_maps(input_, sides_);
@@ -208,7 +209,7 @@ class Comparison {
     const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
     const bool infinite =
         std::any_of(rows.begin(), rows.end(), [](float v) { return std::isinf(v); });
-    return infinite ? "Coloured rows: " + measure.name + " = ∞, for " + measure.of +
+    return infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.of +
                           " gives weight to keys where " + measure.against + " gives none."
                     : "";
   }
@@ -221,7 +222,7 @@ class Comparison {
     }
   }
 
-  // Pan and zoom go by A's cells, wherever the pointer is.
+  // Pan and zoom use A's cells, wherever the pointer is.
   ViewLayout finish(double bottom) {
     std::size_t at = 0;
     std::vector<HitMatrix> hits;
@@ -242,7 +243,7 @@ class Comparison {
     layout.column = m.column * right;
     layout.height = m.height * down;
     layout.width = m.width * right;
-    layout.hit = hits_of(std::move(hits));
+    layout.hit = hit_test(std::move(hits));
     layout.list = page_.take(bottom);
     return layout;
   }
@@ -260,7 +261,7 @@ ViewLayout lay_out(const ViewInput& input) {
   return Comparison(input, page, *found.sides).lay_out();
 }
 
-// The maps that are chosen.
+// Exported numbers: the selected maps.
 ViewData data(const ViewInput& input) {
   const FoundSides found = find_sides(input);
   if (!found.sides) throw InputError(found.headline + ". " + found.advice);
@@ -278,12 +279,11 @@ ViewData data(const ViewInput& input) {
   return data;
 }
 
-// The same head without what tells it where its tokens stand.
-void show_example(Experiment& experiment) {
-  if (!experiment.others.empty()) return;
-  Experiment other = experiment;
-  other.encoding = default_encoding();
-  experiment.others.push_back(std::move(other));
+// Example for B: the same head without positional encoding.
+void show_example(Session& session) {
+  if (session.b) return;
+  session.b = session;
+  session.b->run.encoding = default_encoding();
 }
 
 }  // namespace
@@ -300,10 +300,9 @@ View compare_view() {
        .initial = std::string("all"),
        .choices = {"all", "A", "B", "difference"}},
       {.key = "rows",
-       .label = "Rows apart by",
-       .help =
-           "How far the rows of A and B are apart, in bits: the Kullback-Leibler divergence, the "
-           "same from B to A, or the symmetric Jensen-Shannon divergence.",
+       .label = "Row divergence",
+       .help = "Divergence of the rows of A and B, in bits: the Kullback-Leibler divergence, the "
+               "same from B to A, or the symmetric Jensen-Shannon divergence.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("KL"),
        .choices = {"KL", "reverse", "JS"}}};
@@ -313,7 +312,7 @@ View compare_view() {
   view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
     const std::string show = view_values(settings, "compare").choice("show");
     if (show == "A" || show == "B") {
-      controls.idle["rows"] = "Only the difference of both maps is shown with it.";
+      controls.idle["rows"] = "Only applies to the difference of both maps.";
     }
     if (show == "difference") {
       controls.colours = ViewControls::Colours::None;
@@ -321,10 +320,10 @@ View compare_view() {
     }
   };
   view.group = "Model";
-  view.reading = reads_as(
-      "Two settings on the same text, and their difference: in the one colour A looks more, in the "
+  view.reading = fixed_reading(
+      "Two settings on the same text, and their difference: in one colour A attends more, in the "
       "other B.",
-      {{"KL, JS", "how far two rows are apart, in bits; 0 is alike."}});
+      {{"KL, JS", "divergence of two rows, in bits; 0: identical."}});
   return view;
 }
 

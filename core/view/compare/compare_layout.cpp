@@ -9,33 +9,33 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostAspect = 4;     // of a map
+constexpr double kMaxAspect = 4;      // of a map
 constexpr double kLargestCell = 5.5;  // em
-constexpr double kLeastPlot = 4;      // em
-constexpr double kLargeEnough = 14;   // em: smaller maps are worth a shorter table
-constexpr double kShorter = 1.04;     // ... where that makes them so much larger
-constexpr double kReadable = 12;      // em: the table gives way to a smaller map ...
-constexpr double kMuchLarger = 1.25;  // ... where that makes it so much larger
-constexpr double kCutLabels = 1.5;    // em: rather than maps that are still smaller
-constexpr double kHeading = 2.0;      // em above a map, with one line of words
+constexpr double kMinPlot = 4;        // em
+constexpr double kLargeEnough = 14;   // em: smaller maps justify a shorter table
+constexpr double kShorter = 1.04;     // ... if that enlarges them by this factor
+constexpr double kReadable = 12;      // em: the table yields to a smaller map ...
+constexpr double kMuchLarger = 1.25;  // ... if that enlarges it by this factor
+constexpr double kCutLabels = 1.5;    // em: minimum of shortened labels, before maps shrink further
+constexpr double kHeading = 2.0;      // em above a map, with one line of text
 constexpr double kHeadingLine = 1.3;  // em
 constexpr double kBadgeGap = 0.5;     // em
 constexpr double kBarGap = 0.6;       // em between a map and its colour bar
-constexpr double kFoot = 1.6;         // em below a map without one: what its rows' bars stand for
+constexpr double kFoot = 1.6;         // em below a map without a bar: the range of its row bars
 constexpr double kGap = 1.6;          // em between maps
-constexpr double kWordGap = 0.8;      // em from a heading to what is beside it
+constexpr double kWordGap = 0.8;      // em next to a heading
 constexpr double kRowGap = 1.0;       // em between rows of maps, and above the table and notes
 constexpr double kRowBars = 5.0;      // em
 constexpr double kRowBarsGap = 0.8;   // em
 
-constexpr const char* kNoTable = "The table of facts has no space here.";
+constexpr const char* kNoTable = "No space for the table of facts.";
 
-enum class TablePlace { Slot, Below, Right, None };  // Slot: in the place of a map
+enum class TablePlace { Slot, Below, Right, None };  // Slot: the place of a map
 
 struct Arrangement {
   Index columns = 1, rows = 1;
   TablePlace table = TablePlace::None;
-  bool level_bars = true;  // below the maps, otherwise beside them
+  bool level_bars = true;  // colour bars below the maps; false: next to them
   double map_width = 0, map_height = 0;
   std::vector<double> left;  // of each column: depth of the axes of queries
   double top = 0;            // depth of the axes of keys
@@ -57,7 +57,7 @@ class Placing {
     for (const Side* side : {&sides.a, &sides.b}) {
       axes_.push_back({measured(page, query_axis(*side->trace, *side->tap)),
                        measured(page, key_axis(*side->trace, *side->tap))});
-      axes_.back().rows.titles = axes_.back().columns.titles = {};  // in the corner between them
+      axes_.back().rows.titles = axes_.back().columns.titles = {};  // drawn in the corner
     }
   }
 
@@ -65,7 +65,7 @@ class Placing {
     Arrangement best = arrange(true);
     if (best.map_width < kLargeEnough * em()) best = with_short_table(std::move(best));
     if (best.map_width < kReadable * em()) {
-      say_too(kNoTable);
+      append_note(kNoTable);
       const Arrangement without = arrange(false);
       if (without.map_width > kMuchLarger * best.map_width) {
         best = without;
@@ -73,21 +73,21 @@ class Placing {
         say(note_);
       }
     }
-    if (best.map_width < kLeastPlot * em()) {
-      say_too(kNoTable);
+    if (best.map_width < kMinPlot * em()) {
+      append_note(kNoTable);
       best = arrange(false, kCutLabels * em());
     }
-    if (best.map_width < kLeastPlot * em() && shown_.size() > 2) {
-      shown_ = {Show::First, Show::Second};  // a small picture of both rather than none of all
-      say("A − B and the table of facts have no space here.");
+    if (best.map_width < kMinPlot * em() && shown_.size() > 2) {
+      shown_ = {Show::First, Show::Second};  // two small maps rather than none of all three
+      say("No space for A − B and the table of facts.");
       best = arrange(false, kCutLabels * em());
     }
-    if (best.map_width < kLeastPlot * em() || best.map_height <= 0) return std::nullopt;
+    if (best.map_width < kMinPlot * em() || best.map_height <= 0) return std::nullopt;
     ComparisonPlaces places = place(best);
     if (set_headings(places)) return places;
     heading_lines_ = 2;
     const Arrangement lower = arrange(best.table != TablePlace::None);
-    if (lower.map_width < kLeastPlot * em()) return places;
+    if (lower.map_width < kMinPlot * em()) return places;
     places = place(lower);
     set_headings(places);
     return places;
@@ -101,10 +101,10 @@ class Placing {
   void set_facts(const std::vector<Fact>& facts) {
     facts_ = facts;
     table_width_ = fact_table_width(page_, facts_);
-    least_table_width_ = least_fact_table_width(page_, facts_);
+    least_table_width_ = min_fact_table_width(page_, facts_);
   }
 
-  // With the essential facts alone, in small letters, where the maps gain by that.
+  // Reduces the table to essential facts in small font if the maps gain by that.
   Arrangement with_short_table(Arrangement whole) {
     const std::vector<Fact> all = facts_;
     std::vector<Fact> few;
@@ -122,20 +122,22 @@ class Placing {
   double em() const { return page_.em(); }
 
   void say(const std::string& text) { notes_ = page_.wrapped(text, em(), inside_.width); }
-  // The note that was given, and this.
-  void say_too(const std::string& sentence) { say(note_ + (note_.empty() ? "" : " ") + sentence); }
+  // Adds a sentence to the note.
+  void append_note(const std::string& sentence) {
+    say(note_ + (note_.empty() ? "" : " ") + sentence);
+  }
 
   const AttentionTap& tap_a() const { return *sides_.a.tap; }
   const Axes& axes_of(Show show) const { return axes_[&sides_.of(show) == &sides_.a ? 0 : 1]; }
 
   double aspect() const {
     return std::clamp(static_cast<double>(tap_a().keys()) / static_cast<double>(tap_a().queries()),
-                      1 / kMostAspect, kMostAspect);
+                      1 / kMaxAspect, kMaxAspect);
   }
 
-  // The labels of the first map in a row hold for all of it where the texts are the same.
+  // The first map's labels serve the whole row if the texts are the same.
   bool has_row_labels(std::size_t n, Index columns) const {
-    const bool shares_rows = sides_.has_difference() && sides_.same_tokens;
+    const bool shares_rows = sides_.has_difference() && sides_.have_same_labels;
     return !shares_rows || static_cast<Index>(n) % columns == 0;
   }
 
@@ -147,13 +149,13 @@ class Placing {
   double heading_height() const {
     return kHeading * em() + static_cast<double>(heading_lines_ - 1) * heading_line(page_);
   }
-  // What a row of maps needs above and below them.
+  // Height of everything above and below a row of maps.
   double overhead(const Arrangement& a) const {
     const double bar = kBarGap * em() + level_colour_bar_height(page_);
     return heading_height() + a.top + (a.level_bars ? bar : kFoot * em());
   }
 
-  // Whether a map has a bar of its own: both runs are on one scale.
+  // True if a map has its own colour bar: both runs share a scale.
   bool has_bar(std::size_t n, const Arrangement& a) const {
     if (a.level_bars || shown_[n] == Show::Difference) return true;
     const bool same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
@@ -162,13 +164,13 @@ class Placing {
   double upright_bar_width(std::size_t n, const Arrangement& a) const {
     return !a.level_bars && has_bar(n, a) ? bar_width_ : 0;
   }
-  // What a map has to its right.
+  // Width of everything to the right of a map.
   double right_of(std::size_t n, const Arrangement& a) const {
     return upright_bar_width(n, a) + row_bars_width(shown_[n]);
   }
 
   double table_height() const {
-    return short_table_ ? least_fact_table_height(page_, facts_.size())
+    return short_table_ ? min_fact_table_height(page_, facts_.size())
                         : fact_table_height(page_, facts_.size());
   }
 
@@ -177,7 +179,7 @@ class Placing {
     return lines > 0 ? (lines * kLineHeight + kRowGap) * em() : 0;
   }
 
-  // Beside its map, in pixels: all that a row of the arrangement needs.
+  // Width of a row of the arrangement without its maps, in pixels.
   double row_width(const Arrangement& a, Index row) const {
     double width = 0;
     Index column = 0;
@@ -195,14 +197,14 @@ class Placing {
         std::min(a.columns, static_cast<Index>(shown_.size()) - row * a.columns));
   }
 
-  // Of all that stands below each other, without the maps.
+  // Height of everything but the maps.
   double heights(const Arrangement& a) const {
     const auto rows = static_cast<double>(a.rows);
     return rows * overhead(a) + (rows - 1) * kRowGap * em() + notes_height() +
            (a.table == TablePlace::Below ? table_height() + kRowGap * em() : 0);
   }
 
-  // The size of the maps between axes of the arrangement's depths.
+  // Sets the size of the maps from the depths of the axes.
   void size_maps(Arrangement& a) const {
     const auto keys = static_cast<double>(std::max(tap_a().keys(), sides_.b.tap->keys()));
     double width = keys * kLargestCell * em();
@@ -218,7 +220,7 @@ class Placing {
     if (low || lower) a.map_width = a.map_height = 0;
   }
 
-  // The largest maps in so many columns; deeper axes make smaller maps and the other way round, see
+  // The arrangement in `columns` columns; axes and maps constrain each other's size, see
   // settled_depths().
   Arrangement in_columns(Index columns, TablePlace table, bool level_bars,
                          double most_labels) const {
@@ -263,13 +265,13 @@ class Placing {
     return best;
   }
 
-  // Labels are cut where they would take much of the maps.
+  // Shortens labels that would occupy much of the maps.
   Arrangement arrange(bool with_table) const {
     constexpr double kMuch = 0.2, kLegible = 5;  // of a map; em
     const Arrangement legible = arrange(with_table, kLegible * em());
     for (const double most : {10.0, 8.0, 6.5}) {
       const Arrangement a = arrange(with_table, most * em());
-      if (a.map_width >= (1 - kMuch) * legible.map_width && a.map_width >= kLeastPlot * em()) {
+      if (a.map_width >= (1 - kMuch) * legible.map_width && a.map_width >= kMinPlot * em()) {
         return a;
       }
     }
@@ -284,9 +286,9 @@ class Placing {
     const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
     const double row_height = overhead(a) + a.map_height + kRowGap * em();
     const double x = inside_.x + std::max(0.0, (inside_.width - all - beside) / 2);
-    const double y = inside_.y;  // what is empty is below all, not above the headings
+    const double y = inside_.y;  // free space goes to the bottom
     ComparisonPlaces places;
-    double right = x;  // of what stands in the row
+    double right = x;  // right edge of the row so far
     for (std::size_t n = 0; n < shown_.size(); ++n) {
       const Index row = static_cast<Index>(n) / a.columns,
                   column = static_cast<Index>(n) % a.columns;
@@ -317,7 +319,7 @@ class Placing {
       box.x = inside_.x + (inside_.width - box.width) / 2;
       return box;
     }
-    // Beside the last map, or all.
+    // Next to the last map, or to all of them.
     box.x = a.table == TablePlace::Right
                 ? right + 2 * kGap * em()
                 : last.right() + right_of(panels.size() - 1, a) + kGap * em();
@@ -336,7 +338,7 @@ class Placing {
     m.row_labels = has_row_labels(n, a.columns);
     m.left = m.row_labels ? a.left[n % a.left.size()] : 0;
     m.top = a.top;
-    // The same part of the text in both, however many tokens it has in each.
+    // The same region of the text in both, whatever their token counts.
     const double down =
         static_cast<double>(m.rows.count()) / static_cast<double>(tap_a().queries());
     const double right =
@@ -356,7 +358,7 @@ class Placing {
     return panel;
   }
 
-  // Where the words above a map end at the latest.
+  // Right limit of the heading of a map.
   double words_end(const ComparisonPlaces& places, std::size_t n) const {
     const Box& plot = places.panels[n].matrix.plot;
     if (n + 1 < places.panels.size() && places.panels[n + 1].matrix.plot.y == plot.y) {
@@ -367,8 +369,8 @@ class Placing {
     return beside_table ? places.table->x - kWordGap * em() : inside_.right();
   }
 
-  // The longest words that fit above each map, otherwise the fewest in as many lines as there are.
-  // False where these are cut.
+  // Selects the longest headings that fit above each map, else the shortest in the available lines.
+  // Returns false if those are cut.
   bool set_headings(ComparisonPlaces& places) const {
     std::vector<ComparisonPanel>& panels = places.panels;
     bool whole = true;
@@ -394,11 +396,11 @@ class Placing {
   const Box inside_;
   const Sides& sides_;
   std::vector<Show> shown_;
-  std::vector<Fact> facts_;  // those of the table
+  std::vector<Fact> facts_;  // of the table
   bool short_table_ = false;
   const std::string note_;
   std::vector<std::string> notes_;                  // lines
-  double table_width_ = 0, least_table_width_ = 0;  // that cost time to measure, as do these
+  double table_width_ = 0, least_table_width_ = 0;  // cached: slow to measure
   const double titles_width_, bar_width_;
   std::vector<Axes> axes_;  // of A, of B
   std::size_t heading_lines_ = 1;

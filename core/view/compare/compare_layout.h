@@ -1,5 +1,4 @@
-// How the maps of a comparison stand on the page: some beside each other, the table of facts in a
-// place of its own, what else there is to say below all.
+// Layout of a comparison: maps side by side, the table of facts in a slot of its own, notes below.
 #pragma once
 
 #include <optional>
@@ -11,32 +10,33 @@
 
 namespace attnscope {
 
-// A map and its place.
+// A map with its position.
 struct ComparisonPanel {
   Show show;
   MatrixPlot matrix;
-  double heading_y = 0;                // the middle of the first line above the map
-  std::vector<std::string> heading{};  // after the side's letter, a line each
-  std::optional<Box> colour_bar{};     // none: that of the map beside it holds
-  bool level_bar = true;               // below the map, as wide as it; otherwise upright beside it
-  Box row_bars{};                      // of how far the rows are apart
+  double heading_y = 0;                // middle of the first line above the map
+  std::vector<std::string> heading{};  // lines after the side's letter
+  std::optional<Box> colour_bar{};     // none: shares the one of its neighbour
+  bool level_bar = true;               // horizontal below the map; false: vertical next to it
+  Box row_bars{};                      // divergence of the rows
 };
 
 struct ComparisonPlaces {
   std::vector<ComparisonPanel> panels;
   std::optional<Box> table;  // of facts
-  std::vector<Fact> facts;   // in it: fewer where there is little space
+  std::vector<Fact> facts;   // in the table; fewer if there is little space
   Point notes_at;
-  std::vector<std::string> notes;  // lines, from there down; they say what has no space, too
-  double bottom;                   // where the content ends
+  std::vector<std::string> notes;  // lines below everything, including what was omitted
+  double bottom;                   // lower edge of the content
 };
 
-double heading_line(const Page& page);  // from line to line
-// From the left edge of a map to the words of its heading.
+double heading_line(const Page& page);  // line height
+// Distance from the left edge of a map to its heading's text.
 double heading_indent(const Page& page, const char* letter);
 
-// The largest maps that leave space for the table, or without it where it makes them unreadable.
-// Without space for three maps of any use the first two are shown; nothing where these have none.
+// Makes the maps as large as possible while leaving space for the table, which is dropped if it
+// makes them illegible. Without space for three legible maps, shows the first two; empty if these
+// have none.
 std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,
                                                  const Sides& sides, std::vector<Show> shown,
                                                  const std::vector<Fact>& facts,

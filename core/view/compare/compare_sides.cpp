@@ -21,7 +21,7 @@ constexpr Index kMostPairs = Index{1} << 24;  // of a map
 
 using Columns = decltype(OperationResult::columns);
 
-// Runs of kinds as short as can be: without empty ones, and tokens named where all are.
+// Kinds of columns in canonical form: without empty runs, tokens always named.
 Columns columns_of(const AttentionTap& tap) {
   Columns runs;
   for (const auto& [kind, count] : tap.result.columns) {
@@ -51,7 +51,7 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
            std::to_string(b.queries()) + ".";
   }
   if (a.query_rows.stream != b.query_rows.stream || a.key_rows.stream != b.key_rows.stream) {
-    return "No difference to show: A and B join tokens of other sequences.";
+    return "No difference to show: A and B relate tokens of different sequences.";
   }
   const Columns keys_a = columns_of(a), keys_b = columns_of(b);
   if (keys_a == keys_b) return "";
@@ -62,9 +62,9 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
 Side side(const char* letter, Colour colour, const Trace& trace, const Found& found,
           const ViewSettings& view, ViewCache* cache) {
   const auto make = [&] { return found.tap->attention(found.head); };
-  const std::string name = std::string("weights of ") + letter + ", " + place_words(trace, view);
+  const CacheKey key = head_key("weights", trace, view).with(letter);
   const Tensor weights =
-      cache == nullptr ? make() : cache->matrix(found.tap->result.pattern, name, make);
+      cache == nullptr ? make() : cache->matrix(found.tap->result.pattern, key, make);
   return {letter,     colour, &trace,  found.tap,
           found.head, view,   weights, is_signed(*found.tap, found.head)};
 }
@@ -74,14 +74,14 @@ std::string bytes_text(double count) {
   return count < 1e9 ? fixed(count / 1e6, 1) + " MB" : fixed(count / 1e9, 2) + " GB";
 }
 
-// What a run takes of what full attention would: not always its share of the pairs.
+// Cost relative to full attention; differs from the share of pairs for some variants.
 std::string cost_share(double products, double full) {
   if (products == full || full == 0) return "";
   const double share = 100.0 * products / full;
   return " (cost " + (share >= 10 ? fixed(share, 0) : brief(share, 2)) + " %)";
 }
 
-// The rule that allows each pair; NaN: none does.  [L_q, L_k]
+// Index of the rule that allows each pair, or NaN.  [L_q, L_k]
 Tensor rules_of(const Side& side) {
   const OperationResult& result = side.tap->result;
   return result.mask.defined() ? masked_rules(*result.pattern, result.mask, side.head)
@@ -89,12 +89,13 @@ Tensor rules_of(const Side& side) {
                                                {0, 0, side.tap->queries(), side.tap->keys(), 1, 1});
 }
 
-// What is made from both sides' weights, by a name of what it is.
+// Caches a result of both sides' weights.
 template <class Make>
-Tensor of_both(const Sides& sides, const std::string& what, ViewCache* cache, const Make& make) {
+Tensor cached_for_both(const Sides& sides, CacheKey key, ViewCache* cache, const Make& make) {
   if (cache == nullptr) return make();
-  const std::string name = what + ", " + place_name(sides.a) + "; " + place_name(sides.b);
-  return cache->matrix(sides.a.tap->result.pattern, sides.b.tap->result.pattern, name, make);
+  key.add(place_name(sides.a));
+  key.add(place_name(sides.b));
+  return cache->matrix(sides.a.tap->result.pattern, sides.b.tap->result.pattern, key, make);
 }
 
 }  // namespace
@@ -105,24 +106,24 @@ const Side& Sides::of(Show show) const {
 }
 
 std::string place_name(const Side& side) {
-  return place_words(*side.trace, side.view);
+  return describe_head(*side.trace, side.view);
 }
 
 namespace {
 
 enum class Words { All, Few, Fewest };
 
-// "base = 10", of each parameter that is not as in `usual`.
+// "base = 10" for each parameter that differs from `usual`.
 std::string changed_values(const Info& info, const Values& values, const Values& usual) {
-  constexpr std::size_t kMostValue = 32;  // bytes; lists can be long
+  constexpr std::size_t kMaxValue = 32;  // bytes; lists can be long
   std::string text;
   for (const Parameter& parameter : info.parameters) {
     const auto own = values.all().find(parameter.key), other = usual.all().find(parameter.key);
     const bool has = own != values.all().end();
     if (has == (other != usual.all().end()) && (!has || own->second == other->second)) continue;
-    std::string value = has ? to_text(own->second) : parameter.left_out;
-    if (value.size() > kMostValue) {
-      value.resize(kMostValue);
+    std::string value = has ? to_text(own->second) : parameter.unset_label;
+    if (value.size() > kMaxValue) {
+      value.resize(kMaxValue);
       value += "…";
     }
     text += (text.empty() ? "" : ", ") + parameter.key + " = " + value;
@@ -130,8 +131,8 @@ std::string changed_values(const Info& info, const Values& values, const Values&
   return text;
 }
 
-// What a variant or an encoding is called and what is special about it: next to one of another
-// name that is what is not as usual, next to one of the same name what is not as in that one.
+// Name of a variant or encoding with its distinctive parameters: those that differ from the
+// defaults, or from the other side if that has the same name.
 std::string choice_words(const Info& info, const Choice& own, const Choice& other, Words words,
                          const std::string& before) {
   const bool same_name = own.id == other.id;
@@ -144,16 +145,16 @@ std::string choice_words(const Info& info, const Choice& own, const Choice& othe
   return text;
 }
 
-// Without what the title says of both.
-std::string place_words(const Side& side, const Side& other, Words words) {
-  const std::string own = part_words(*side.trace, side.view);
-  const std::string part = own == part_words(*other.trace, other.view) ? "" : own;
+// The place of a side, without parts that the title already names.
+std::string describe_head(const Side& side, const Side& other, Words words) {
+  const std::string own = describe_part(*side.trace, side.view);
+  const std::string part = own == describe_part(*other.trace, other.view) ? "" : own;
   const std::string layer = std::to_string(side.view.layer), head = std::to_string(side.view.head);
   if (words != Words::Fewest) return part + "layer " + layer + ", head " + head;
   return part + "L" + layer + " H" + head;
 }
 
-// A label without the sign that stands for a space.
+// Replaces the space marker of a label by a space.
 std::string with_spaces(std::string label) {
   const std::string sign = "␣";
   for (std::size_t at = label.find(sign); at != std::string::npos; at = label.find(sign, at + 1)) {
@@ -162,13 +163,13 @@ std::string with_spaces(std::string label) {
   return label;
 }
 
-// How the text begins, or goes on where it is no longer the other's: “…girl a small…”.
+// Beginning of the text, or its first difference from the other's: “…girl a small…”.
 std::string text_words(const Side& side, const Side& other, Words words) {
   const std::vector<TraceToken>&own = side.trace->tokens, &others = other.trace->tokens;
   const auto differ =
       std::mismatch(own.begin(), own.end(), others.begin(), others.end(),
                     [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
-  constexpr std::ptrdiff_t kBefore = 2;  // tokens that both have
+  constexpr std::ptrdiff_t kBefore = 2;  // shared tokens before the difference
   const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, differ.first - own.begin() - kBefore);
   const std::size_t most = words == Words::All ? 40 : words == Words::Few ? 24 : 14;  // bytes
   std::string text = from > 0 ? "…" : "";
@@ -180,7 +181,7 @@ std::string text_words(const Side& side, const Side& other, Words words) {
       text += "…";
       break;
     }
-    // Word pieces are written without the space before them.
+    // No space before word pieces.
     const bool apart = token != own.begin() && token->begin > (token - 1)->end;
     if (apart && !text.empty() && text.back() != ' ') text += " ";
     text += with_spaces(token->label);
@@ -188,14 +189,15 @@ std::string text_words(const Side& side, const Side& other, Words words) {
   return "“" + text + "”";
 }
 
-// What is not the same on both sides.
+// Differences between the sides, in words.
 std::vector<std::string> differences(const Side& side, const Side& other, Words words) {
   std::vector<std::string> parts;
   const auto add = [&parts](const std::string& own, const std::string& others) {
     if (own != others) parts.push_back(own);
   };
   add(side.trace->model, other.trace->model);
-  if (!side.trace->given && !other.trace->given) {  // of a file's own tensors nothing is known
+  if (!side.trace->is_imported &&
+      !other.trace->is_imported) {  // own tensors have no known settings
     const AttentionTap &a = *side.tap, &b = *other.tap;
     if (a.variant != b.variant) {
       parts.push_back(choice_words(variant(a.variant.id), a.variant, b.variant, words, ""));
@@ -205,8 +207,8 @@ std::vector<std::string> differences(const Side& side, const Side& other, Words 
           choice_words(encoding(a.encoding.id), a.encoding, b.encoding, words, "position: "));
     }
   }
-  add(place_words(side, other, words), place_words(other, side, words));
-  if (!same_tokens(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
+  add(describe_head(side, other, words), describe_head(other, side, words));
+  if (!have_same_labels(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
   return parts;
 }
 
@@ -216,7 +218,7 @@ std::vector<std::string> headings(const Side& side, const Side& other) {
   std::vector<std::string> list;
   for (const Words words : {Words::All, Words::Few, Words::Fewest}) {
     const std::vector<std::string> parts = differences(side, other, words);
-    std::string text = parts.empty() ? place_words(side, other, words) : parts.front();
+    std::string text = parts.empty() ? describe_head(side, other, words) : parts.front();
     for (std::size_t n = 1; n < parts.size(); ++n) text += " · " + parts[n];
     list.push_back(text);
   }
@@ -225,10 +227,10 @@ std::vector<std::string> headings(const Side& side, const Side& other) {
 
 namespace {
 
-// Also in their numbers.
+// True if settings and numbers are equal.
 bool are_same(const Sides& sides) {
   const Tensor &a = sides.a.weights, &b = sides.b.weights;
-  return sides.same_tokens && differences(sides.a, sides.b, Words::All).empty() &&
+  return sides.have_same_labels && differences(sides.a, sides.b, Words::All).empty() &&
          std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
@@ -236,47 +238,47 @@ bool are_same(const Sides& sides) {
 
 FoundSides find_sides(const ViewInput& input) {
   const ViewSettings& view = input.experiment.view;
-  const std::vector<Experiment>& others = input.experiment.others;
+  const std::optional<RunView>& other = input.experiment.b;
   const Found a = find_tap(input.trace, view);
   if (a.tap == nullptr) return {{}, a.headline, a.advice};
-  if (others.empty()) {
+  if (!other) {
     return {
         {},
-        "Nothing to compare with yet",
-        "“Compare with this” keeps what is set now as B. Then change the variant, the encoding, "
-        "the model, the layer or the text, and see here what that does."};
+        "No run B yet",
+        "“Compare with this” stores the current settings as B. Then change the variant, encoding, "
+        "model, layer or text, and see the effect here."};
   }
   const std::shared_ptr<const Trace> run_beside = reference_trace(input.findings);
   if (run_beside == nullptr) {
-    return {{}, "One moment", "The run to compare with is being computed."};
+    return {{}, "Computing", "Run B is being computed."};
   }
   const Trace& reference = *run_beside;
-  const Found b = find_tap(reference, others.front().view);
+  const Found b = find_tap(reference, other->view);
   if (b.tap == nullptr) return {{}, "B: " + b.headline, b.advice};
   for (const AttentionTap* tap : {a.tap, b.tap}) {
     if (tap->keys() <= kMostPairs / tap->queries()) continue;
     return {{},
-            "Too many pairs to compare",
+            "Too many pairs",
             "Maps of up to " + grouped(kMostPairs) +
                 " pairs can be compared cell by cell. Choose a shorter text."};
   }
   FoundSides found;
   found.sides =
       Sides{side("A", first_colour(), input.trace, a, view, input.cache),
-            side("B", second_colour(), reference, b, others.front().view, input.cache),
-            no_difference(*a.tap, *b.tap), same_tokens(input.trace, reference), input.flipped};
+            side("B", second_colour(), reference, b, other->view, input.cache),
+            no_difference(*a.tap, *b.tap), have_same_labels(input.trace, reference), input.flipped};
   if (found.sides->has_difference() && are_same(*found.sides)) {
-    found.sides->no_difference = "A and B are the same: change something in A or B.";
+    found.sides->no_difference = "A and B are identical: change something in A or B.";
   }
   return found;
 }
 
 namespace {
 
-// How alike two sentences are that an encoder read one by one.
+// Cosine similarity of two separately encoded sentences.
 void add_similarity(const Sides& sides, std::vector<Fact>& list) {
   const auto is_encoder = [](const Side& s) { return s.trace->config && !s.trace->config->causal; };
-  if (sides.same_tokens || !is_encoder(sides.a) || !is_encoder(sides.b)) return;
+  if (sides.have_same_labels || !is_encoder(sides.a) || !is_encoder(sides.b)) return;
   if (sides.a.trace->model != sides.b.trace->model) return;
   const auto cosine = [&](SentenceVector which) {
     return cosine_similarity(sentence_vector(*sides.a.trace, which),
@@ -297,7 +299,7 @@ std::vector<Fact> facts(const Sides& sides) {
   add(
       "Perplexity", [](const Side& side) { return perplexity_words(*side.trace); }, true);
   add("Bits per token", [](const Side& side) { return bits_per_token_words(*side.trace); });
-  if (!sides.same_tokens) {
+  if (!sides.have_same_labels) {
     add("Bits per byte", [](const Side& side) { return bits_per_byte_words(*side.trace); });
     add("Tokens", [](const Side& side) {
       return grouped(static_cast<long long>(side.trace->tokens.size()));
@@ -316,7 +318,7 @@ std::vector<Fact> facts(const Sides& sides) {
 }
 
 Tensor difference_of(const Sides& sides, ViewCache* cache) {
-  return of_both(sides, "A - B", cache, [&] {
+  return cached_for_both(sides, CacheKey("difference"), cache, [&] {
     Tensor cells = difference(sides.a.weights, sides.b.weights);
     const Tensor a = rules_of(sides.a), b = rules_of(sides.b);
     for (Index i = 0; i < cells.size(); ++i) {
@@ -327,8 +329,7 @@ Tensor difference_of(const Sides& sides, ViewCache* cache) {
 }
 
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache) {
-  const std::string what = "divergence " + std::to_string(static_cast<int>(divergence));
-  return of_both(sides, what, cache, [&] {
+  return cached_for_both(sides, CacheKey("divergence", divergence), cache, [&] {
     const std::vector<double> rows = row_divergences(sides.a.weights, sides.b.weights, divergence);
     Tensor result({static_cast<Index>(rows.size())});
     std::transform(rows.begin(), rows.end(), result.begin(),

@@ -1,4 +1,4 @@
-// The two heads of a comparison: what tells them apart, the facts of each, how far they are apart.
+// The two sides of a comparison: their labels, facts and divergence.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// A head that takes part in a comparison.
+// A head in a comparison.
 struct Side {
   const char* letter;
   Colour colour;
@@ -26,17 +26,17 @@ enum class Show { First, Second, Difference };
 
 struct Sides {
   Side a, b;
-  std::string no_difference;  // why the two maps have none; empty when they do
-  bool same_tokens;
-  bool flipped;  // each stands in the place of the other
+  std::string no_difference;  // why the maps cannot be subtracted; empty if they can
+  bool have_same_labels;
+  bool flipped;  // A and B are swapped
 
   bool has_difference() const { return no_difference.empty(); }
   bool has_divergence() const { return !a.with_signs && !b.with_signs; }
-  // The side in whose place a map stands.
+  // The side shown in a map.
   const Side& of(Show show) const;
 };
 
-// The sides that the settings ask for; otherwise the message to show instead.
+// The selected sides, or the message to show instead.
 struct FoundSides {
   std::optional<Sides> sides{};
   std::string headline{}, advice{};
@@ -44,16 +44,16 @@ struct FoundSides {
 FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
-// What tells a side from the other, in words, then in fewer: by names alone where these tell the
-// two apart, by the parameters that differ where they do not; then with "L1 H0" for its layer and
-// head. Where nothing tells them apart, layer and head.
+// Headings that distinguish a side from the other, longest first: names only if they differ,
+// otherwise the differing parameters; then with "L1 H0" for layer and head. Layer and head if
+// nothing differs.
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
-// A's weights less B's, NaN where neither allows the pair; kept in the cache where there is one.
+// Weights of A minus B, NaN for pairs that neither allows; cached if there is a cache.
 // [L_q, L_k]
 Tensor difference_of(const Sides& sides, ViewCache* cache);
-// How far each row of A is from B's.  [L_q]
+// Divergence of each row of A from that of B.  [L_q]
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What each layer would say if it were the last, and where a confident model could stop.
+// Depth view: the logit lens of each layer, and where a confident model could exit.
 #include <algorithm>
 #include <cmath>
 
@@ -20,27 +20,27 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kSaysNoLayers =
-    "This model is no stack of layers, each of which could say what comes next.";
+constexpr const char* kNoLogitLens =
+    "This model is not a stack of layers, so that it has no logit lens.";
 
-// Recurrent networks have none that the model's output could read.
+// True if layers can be read by the output projection; recurrent networks have none.
 bool has_layers(const Trace& trace) {
   return !trace.config || architecture(trace.config->architecture.id).has_self_attention;
 }
 
-constexpr double kMostFlow = 0.16;     // of the height, for the text
-constexpr double kLeastFlow = 1.8;     // em: a line of it
+constexpr double kMaxFlow = 0.16;      // of the height, for the text
+constexpr double kMinFlow = 1.8;       // em: a line of it
 constexpr double kLargestRow = 1.9;    // em
 constexpr double kLargestColumn = 11;  // em
-constexpr double kLeastPlot = 4;       // em
+constexpr double kMinPlot = 4;         // em
 constexpr double kLine = 1.5;          // em, of a line of text
-constexpr double kWordHeight = 1.05;   // em: cells at least this high have their guess in them
-constexpr double kWordLine = 1.2;      // of its size, that a guess takes
-constexpr double kFewestRows = 4;      // that are worth leaving out all others
-constexpr double kNoteLine = 1.2;      // em, of the line that says so
-constexpr double kLeastPaled = 3;      // pixels: of cells whose exit is shown at all
-constexpr double kPaled = 0.6;      // how much of the page shows through what comes after an exit
-constexpr double kLeastWord = 2.5;  // em, and this wide
+constexpr double kWordHeight = 1.05;   // em: cells at least this high show their prediction
+constexpr double kWordLine = 1.2;      // line height of a prediction, in its font size
+constexpr double kFewestRows = 4;      // minimum number of rows if others are omitted
+constexpr double kNoteLine = 1.2;      // em, of the note about omitted rows
+constexpr double kMinPaled = 3;        // pixels: minimum size of cells whose exit is marked
+constexpr double kPaled = 0.6;         // opacity of the veil over cells after an exit
+constexpr double kMinWord = 2.5;       // em: minimum width of cells with a prediction
 
 std::string percent(double share) {
   return fixed(100 * share, 0) + " %";
@@ -53,25 +53,26 @@ class Depth {
         page_(input),
         trace_(input.trace),
         lens_(input.findings.get(Findings::lens)),
-        fills_in_(fills_in_places(trace_)) {}
+        fills_in_(predicts_masked_tokens(trace_)) {}
 
   ViewLayout lay_out() {
-    if (const Refusal nothing = nothing_ran(input_)) return nothing.message(page_);
-    if (trace_.given) {
-      return page_.message("No model to ask",
-                           "These tensors hold attention alone: what layers would say comes from a "
-                           "model's states. Choose a model and a text.");
+    if (const Refusal nothing = check_has_attention(input_)) return nothing.message(page_);
+    if (trace_.is_imported) {
+      return page_.message("No model",
+                           "These tensors hold only attention: the logit lens needs a "
+                           "model's hidden states. Choose a model and a text.");
     }
-    if (!predicts_each(trace_)) return page_.message("No tokens to guess", kSaysActions);
-    if (!has_layers(trace_)) return page_.message("No layers to ask", kSaysNoLayers);
-    if (!trace_.logits.defined()) return page_.message("No layers to ask", kSaysNoHead);
+    if (!predicts_next_tokens(trace_))
+      return page_.message("No tokens to predict", kPredictsActions);
+    if (!has_layers(trace_)) return page_.message("No logit lens", kNoLogitLens);
+    if (!trace_.logits.defined()) return page_.message("No logit lens", kNoOutputHead);
     if (!lens_) {
-      return page_.message("One moment", "What the layers would say is being worked out.");
+      return page_.message("Computing", "The logit lens is being computed.");
     }
     const Values values = view_values(input_.experiment.view, "depth");
     by_probability_ = values.choice("colour") == "probability";
     exits_ = shown_exits(input_, lens());
-    const Box inside = page_.frame(trace_.model + " · what each layer would say", caption_text());
+    const Box inside = page_.frame(trace_.model + " · logit lens", caption_text());
     if (!place(inside)) return no_space(page_);
     draw_summary();
     draw_text();
@@ -89,7 +90,7 @@ class Depth {
   Index length() const { return lens().guess.dim(1); }
   Index exit_of(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
 
-  // From the first layer to the last, in colours of even steps.
+  // Evenly spaced colours from the first layer to the last.
   Colour colour_of(Index layer) const {
     constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: early exits are bright
     const double share =
@@ -99,31 +100,31 @@ class Depth {
 
   const std::string& rule() const { return exits_.rule; }
 
-  // Of layers that were skipped nobody knows what they would have said.
+  // Agreement is unknown for layers that were skipped.
   std::string summary() const {
     const ExitSummary s = exit_summary(lens(), exits_.layers);
-    if (exits_.skipped) return percent(s.saved) + " of the layers were skipped";
-    return percent(s.saved) + " of the layers could be saved; " + percent(s.agreement) +
-           " of the tokens already have the last layer's guess";
+    if (exits_.skipped) return percent(s.saved) + " of layers skipped";
+    return percent(s.saved) + " of layers could be skipped; " + percent(s.agreement) +
+           " of tokens already have the last layer's prediction";
   }
 
   std::string caption_text() const {
-    const std::string exit =
-        exits_.skipped ? "the layer after which the token left (" + rule() +
-                             "): later ones were skipped and only pass its state on"
-                       : "the first layer with " + rule() + ", after which cells are pale";
+    const std::string exit = exits_.skipped
+                                 ? "the layer after which the token exited (" + rule() +
+                                       "): later layers were skipped and copy its state"
+                                 : "the first layer with " + rule() + "; later cells are pale";
     return caption(trace_, std::string(fills_in_ ? "The token for each place" : "The next token") +
                                " that each layer's state gives through the final norm and "
                                "the output projection; bold: as the last layer; outlined: " +
                                exit + ". " + summary() + ".");
   }
 
-  // By number; of a recurrence over depth "2·0", the first layer in the second step.
+  // Labels by number; "2·0" for the first layer of the second step of a recurrence over depth.
   void set_layers(TokenAxis& axis) const {
-    axis.titles = {"guess of layer", "layer"};
-    const std::vector<HeadRef> passed = trace_.layers_passed(trace_.part({}));
+    axis.titles = {"prediction of layer", "layer"};
+    const std::vector<HeadRef> passed = trace_.layer_sequence(trace_.part({}));
     const bool steps = trace_.parts.step && static_cast<Index>(passed.size()) == layers();
-    if (steps) axis.titles = {"guess of step·layer", "step·layer"};
+    if (steps) axis.titles = {"prediction of step·layer", "step·layer"};
     for (Index n = 0; n < layers(); ++n) {
       const HeadRef at = steps ? passed[static_cast<std::size_t>(n)] : HeadRef{n};
       const std::string step = steps ? std::to_string(at.part.step) + "·" : "";
@@ -133,7 +134,7 @@ class Depth {
 
   bool place(const Box& inside) {
     flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
-                                     std::max(kLeastFlow * em(), kMostFlow * inside.height));
+                                     std::max(kMinFlow * em(), kMaxFlow * inside.height));
     const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& m = matrix_;
     m.scale = input_.scale;
@@ -150,11 +151,11 @@ class Depth {
     const double note = choose_rows(space, width);
     const double shown = std::min(m.height, static_cast<double>(length()));
     const double height = std::min(space - note, shown * kLargestRow * em());
-    if (width < kLeastPlot * em() || height < std::min(kLeastPlot, 1.2 * shown) * em()) {
+    if (width < kMinPlot * em() || height < std::min(kMinPlot, 1.2 * shown) * em()) {
       return false;
     }
     const double below = kLine * em() + note;
-    const double y = inside.y + page_.spare_above(inside.height, above + m.top + height + below);
+    const double y = inside.y + page_.top_margin(inside.height, above + m.top + height + below);
     text_ = {inside.x, y, inside.width, above};
     const double all = m.left + width + colour_bar_width(page_);
     m.plot = {inside.x + (inside.width - all) / 2 + m.left, y + above + m.top, width, height};
@@ -165,15 +166,15 @@ class Depth {
     return true;
   }
 
-  // The rows that are asked for; where none are, all, or as many of the last ones as have their
-  // guesses written in them. Returns the height of the line that says so.
+  // Selects the requested rows; by default all, or as many of the last ones as have space for their
+  // predictions. Returns the height of the note about omitted rows.
   double choose_rows(double space, double width) {
     MatrixPlot& m = matrix_;
     const ViewSettings& view = input_.experiment.view;
     const auto all = static_cast<double>(layers());
     set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
     const double row = kWordHeight * em();
-    if (view.height > 0 || width < all * kLeastWord * em()) return 0;
+    if (view.height > 0 || width < all * kMinWord * em()) return 0;
     if (space >= static_cast<double>(length()) * row) return 0;
     const double note = kNoteLine * em(), fit = std::floor((space - note) / row);
     if (fit < kFewestRows) return 0;
@@ -205,18 +206,18 @@ class Depth {
     }
     page_.text(
         at,
-        page_.fitting(
-            {"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
-             rule() + ": " + saved + " of layers could be saved, " + agree + " with the last guess",
-             rule() + ": " + saved + " could be saved, " + agree + " agree",
-             saved + " could be saved, " + agree + " agree"},
-            em(), text_.width),
+        page_.fitting({"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
+                       rule() + ": " + saved + " of layers could be skipped, " + agree +
+                           " with the last prediction",
+                       rule() + ": " + saved + " could be skipped, " + agree + " agree",
+                       saved + " could be skipped, " + agree + " agree"},
+                      em(), text_.width),
         em());
   }
 
   void draw_text() {
     const double y = text_.y + kLine * em();
-    // With the last of the guesses that are in sight.
+    // Keeps the last visible prediction in sight.
     const Extent rows = extent_in_sight(matrix_.row, matrix_.height, length());
     draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
                     static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
@@ -226,8 +227,7 @@ class Depth {
       swatches.push_back(
           {colour_of(layer), std::to_string(layer) + " (" + std::to_string(count) + ")"});
     }
-    draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "exit after layer (tokens)",
-                  swatches);
+    draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "exit layer (tokens)", swatches);
   }
 
   void draw_guesses() {
@@ -252,9 +252,9 @@ class Depth {
     draw_matrix_frame(page_, m, {});
     draw_colour_bar(page_, m.right, range,
                     by_probability_
-                        ? std::vector<std::string>{"probability of the guess", "probability"}
-                        : std::vector<std::string>{"probability of the last layer's guess",
-                                                   "of the last guess"});
+                        ? std::vector<std::string>{"probability of the prediction", "probability"}
+                        : std::vector<std::string>{"probability of the last layer's prediction",
+                                                   "of the last prediction"});
   }
 
   Box cell(Index row, Index layer) const { return matrix_.cell(row, layer); }
@@ -262,7 +262,7 @@ class Depth {
 
   bool has_words() const {
     const Box one = cell(0, 0);
-    return one.height >= kWordHeight * em() && one.width >= kLeastWord * em();
+    return one.height >= kWordHeight * em() && one.width >= kMinWord * em();
   }
 
   void draw_words(const Tensor& shown, const ColourRange& range) {
@@ -291,11 +291,11 @@ class Depth {
     page_.add(Clip{});
   }
 
-  // Marks where each token exits. What comes after pales.
+  // Marks the exit of each token and pales the cells after it.
   void draw_exits() {
     const auto [first, last] = visible_rows();
     const double height = cell(0, 0).height;
-    if (height < kLeastPaled) return;
+    if (height < kMinPaled) return;
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
       const Box box = cell(i, exit_of(i));
@@ -304,18 +304,18 @@ class Depth {
         page_.add(FilledBox{{box.right(), box.y, after, box.height},
                             translucent(page_.theme().background, kPaled)});
       }
-      draw_last_cell(page_, box);
+      draw_row_end_marker(page_, box);
     }
     page_.add(Clip{});
   }
 
-  // What marks mean; in a framed picture the caption says it. And where guesses have no space.
+  // Legend of the marks (in framed pictures the caption), and a note if predictions do not fit.
   void draw_marks() {
     if (matrix_.hovered_row >= 0) return;
     std::vector<std::string> candidates;
-    if (cell(0, 0).height >= kLeastPaled) {
+    if (cell(0, 0).height >= kMinPaled) {
       const std::string exit =
-          outlines_last(cell(0, 0)) ? "outlined: exits here" : "line: where it exits";
+          has_row_end_outline(cell(0, 0)) ? "outlined: exits here" : "line: exits here";
       candidates = {exit + " · pale: after the exit", exit};
     }
     if (input_.framed) candidates.clear();
@@ -324,11 +324,11 @@ class Depth {
       candidates.insert(candidates.begin(), {longer + rest, shorter + rest});
     };
     if (has_words() && !input_.framed) {
-      put_before("bold: the last layer's guess · faint: another", "bold: as the last layer");
+      put_before("bold: the last layer's prediction · faint: another", "bold: as the last layer");
     }
     if (!has_words()) {
       const std::string how =
-          input_.framed ? "no space for the guesses" : "zoom in for the guesses";
+          input_.framed ? "no space for the predictions" : "zoom in for the predictions";
       const bool pooled = matrix_.pooled();
       const std::string shorter = how + (pooled ? ", pooled" : "");
       put_before(how + (pooled ? ", each pixel the largest of its cells" : ""), shorter);
@@ -340,12 +340,12 @@ class Depth {
   void draw_last_rows() {
     if (last_rows_ == 0) return;
     const std::string count = std::to_string(last_rows_) + " of " + std::to_string(length());
-    const std::string how = input_.framed ? "" : ": drag or zoom out for the others";
+    const std::string how = input_.framed ? "" : ": drag or zoom out for more";
     draw_line((kLine + kNoteLine / 2) * em(),
               {"the last " + count + " tokens" + how, "the last " + count, count});
   }
 
-  // The numbers of the cell under the pointer, below.
+  // Writes the hovered cell's numbers below the cells.
   void draw_hovered() {
     const MatrixPlot& m = matrix_;
     const Index i = m.hovered_row, layer = m.hovered_column;
@@ -355,16 +355,16 @@ class Depth {
         "layer " + std::to_string(layer) + (fills_in_ ? " in place of “" : " after “") +
         trace_.tokens[static_cast<std::size_t>(i)].label + "”: “" + guess + "” " +
         fixed(100 * static_cast<double>(lens().probability(layer, i)), 1) + " %, margin " +
-        fixed(static_cast<double>(lens().margin(layer, i)), 3) + ", the last layer's guess " +
+        fixed(static_cast<double>(lens().margin(layer, i)), 3) + ", the last layer's prediction " +
         fixed(100 * static_cast<double>(lens().final_guess(layer, i)), 1) + " %, saturation " +
         fixed(static_cast<double>(lens().saturation(layer, i)), 3);
     draw_below({text});
   }
 
-  // The first that fits in the line below the cells.
+  // Writes the first candidate that fits below the cells.
   void draw_below(const std::vector<std::string>& candidates) { draw_line(0.9 * em(), candidates); }
 
-  // The same with its middle so far below.
+  // The same, `below` pixels further down.
   void draw_line(double below, const std::vector<std::string>& candidates) {
     const MatrixPlot& m = matrix_;
     const double width = m.right.right() - m.plot.x + m.left;
@@ -389,17 +389,17 @@ class Depth {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const LogitLens> lens_;  // null: not known (yet)
-  const bool fills_in_;                          // what is hidden, where others go on with the text
+  const std::shared_ptr<const LogitLens> lens_;  // null: not available (yet)
+  const bool fills_in_;                          // masked model: predicts masked tokens
   bool by_probability_ = true;
   ShownExits exits_;
   Box text_;  // summary, text and key
   double flow_height_ = 0;
   MatrixPlot matrix_;
-  Index last_rows_ = 0;  // so many, and not those before; 0: all, or what was asked for
+  Index last_rows_ = 0;  // shows only the last rows; 0: all, or the requested ones
 };
 
-// What has no effect here: of exits what the lens is set by, and the other way round.
+// Disables controls of the logit lens for exits, and vice versa.
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.layer = controls.head = controls.part = false;
   controls.colours = ViewControls::Colours::Sequential;
@@ -415,12 +415,12 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     leave_out({"measure", "colour"});
     controls.colours = ViewControls::Colours::None;
     controls.colour_ends.clear();
-    const Exits& rule = exit_rule(trace->config->exits->id);
-    if (!rule.confidence) controls.idle["threshold"] = rule.label + ": no threshold decides.";
-    if (!rule.decays) controls.idle["decay"] = rule.label + ": the threshold does not fall.";
+    const ExitRule& rule = exit_rule(trace->config->exits->id);
+    if (!rule.confidence) controls.idle["threshold"] = rule.label + ": uses no threshold.";
+    if (!rule.decays) controls.idle["decay"] = rule.label + ": the threshold is constant.";
     if (skipped_layers(*trace) && rule.confidence) {
       controls.idle["threshold"] =
-          "In this run tokens leave at the threshold set beside the model. Drag the line, or set "
+          "In this run tokens exit at the threshold set next to the model. Drag the line, or set "
           "it there.";
     }
     return;
@@ -428,7 +428,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   if (has_exits) leave_out({"decay"});
   if (!skipped_layers(*trace)) return;
   for (const char* key : {"measure", "threshold"}) {
-    controls.idle[key] = "In this run tokens left where the model's own rule said so.";
+    controls.idle[key] = "In this run tokens exited by the model's own rule.";
   }
 }
 
@@ -437,8 +437,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 View depth_view() {
   View view{
       "depth", "Depth",
-      "What each layer would say if it were the last, and where a confident model could stop; of a "
-      "model with exits where its tokens leave, and what that saves.",
+      "Logit lens: the prediction of each layer, and where a confident model could exit; for a "
+      "model with early exits, where its tokens exit and how much that saves.",
       true, [](const ViewInput& input) {
         if (shows_exits(input.experiment.view, input.trace)) return lay_out_exits(input);
         return Depth(input).lay_out();
@@ -451,61 +451,60 @@ View depth_view() {
   view.parameters = {
       {.key = "show",
        .label = "Show",
-       .help = "Of a model with exits: where its tokens leave and what that saves, or what each "
-               "layer says.",
+       .help =
+           "For a model with early exits: where its tokens exit and how much that saves, or the "
+           "logit lens.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("exits"),
        .choices = {"exits", "layers"}},
       {.key = "measure",
-       .label = "Sure by",
-       .help = "How sure a layer is: by the margin between its two likeliest tokens, by the "
-               "probability of the likeliest, or by how little its state differs from the layer "
-               "before (saturation, a cosine).",
+       .label = "Confidence measure",
+       .help =
+           "Confidence of a layer: the margin between its two most likely tokens, the "
+           "probability of the most likely, or the similarity of its state to that of the layer "
+           "before (saturation, a cosine).",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("margin"),
        .choices = {"margin", "probability", "saturation"}},
       {.key = "threshold",
        .symbol = "λ",
        .label = "Threshold",
-       .help = "A token exits after the first layer that is at least this sure.",
+       .help = "A token exits after the first layer that is at least this confident.",
        .kind = Parameter::Kind::Real,
        .initial = 0.3,
-       .least = 0,
-       .most = 1,
-       .slider_least = 0,
-       .slider_most = 1},
+       .limits = {.min = 0, .max = 1},
+       .slider = {.min = 0, .max = 1}},
       {.key = "decay",
        .symbol = "τ",
        .label = "Decay",
-       .help = "How fast the threshold of a model's exits falls along the text; 0: it stays.",
+       .help = "Decay of the exit threshold along the text; 0: constant.",
        .kind = Parameter::Kind::Real,
        .optional = true,
-       .left_out = "the model's",
+       .unset_label = "the model's",
        .initial = 0.0,
-       .least = 0,
-       .most = Parameter::kMostReal,
-       .slider_least = 0,
-       .slider_most = 8},
+       .limits = {.min = 0, .max = Parameter::kMaxReal},
+       .slider = {.min = 0, .max = 8}},
       {.key = "colour",
        .label = "Colour by",
-       .help = "The probability of each layer's own guess, or the one that it gives to the guess "
-               "of the last layer.",
+       .help =
+           "The probability of each layer's own prediction, or its probability of the prediction "
+           "of the last layer.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("probability"),
        .choices = {"probability", "last guess"}}};
   view.restrict_controls = restrict_controls;
   view.group = "Depth";
-  view.reading = reads_as(
-      "What each layer would say if it were the last one: from the bottom up the guess becomes the "
-      "final one. A confident model can stop early where that happens.",
-      {{"Margin", "how far the likeliest token is ahead of the second."},
-       {"Saturation", "how little the layer still changed the state: a cosine, 1 is nothing."},
-       {"Threshold λ, T", "how sure a layer must be for its token to leave."}});
+  view.reading = fixed_reading(
+      "The prediction of each layer if it were the last one: from the bottom up it becomes the "
+      "final one. A confident model can exit early there.",
+      {{"Margin", "probability of the most likely token minus that of the second."},
+       {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
+       {"Threshold λ, T", "confidence at which a token exits."}});
   view.objection = [](const Trace& trace) -> std::string {
-    if (trace.given) return "The attention was read from a file: there are no layers to ask.";
-    if (!predicts_each(trace)) return kSaysActions;
-    if (!has_layers(trace)) return kSaysNoLayers;
-    if (!trace.tokens.empty() && !trace.logits.defined()) return kSaysNoHead;
+    if (trace.is_imported) return "The attention was read from a file: there are no layers.";
+    if (!predicts_next_tokens(trace)) return kPredictsActions;
+    if (!has_layers(trace)) return kNoLogitLens;
+    if (!trace.tokens.empty() && !trace.logits.defined()) return kNoOutputHead;
     return objection_without_attention(trace);
   };
   return view;

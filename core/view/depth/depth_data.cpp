@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// The positions that the view has in sight.
+// Visible positions.
 Extent positions_in_sight(const ViewSettings& settings, Index length) {
   if (!(settings.height > 0)) return {0, length};
   return extent_in_sight(settings.row, settings.height, length);
@@ -24,7 +24,7 @@ ViewData::Matrix guesses(const Trace& trace, const LogitLens& lens, const Extent
                           Tensor({shown.count() * layers, 9}),
                           {},
                           {"position", "layer", "token id", "probability", "margin",
-                           "probability of the last layer's guess", "saturation",
+                           "probability of the last layer's prediction", "saturation",
                            "agrees with the last layer", "exits here"},
                           {"guess"}};
   Index row = 0;
@@ -96,14 +96,13 @@ ShownExits shown_exits(const ViewInput& input, const LogitLens& lens) {
 
 ViewData depth_data(const ViewInput& input) {
   const Trace& trace = input.trace;
-  if (!predicts_each(trace)) throw InputError(std::string("depth: ") + kSaysActions);
-  if (!trace.given && !trace.logits.defined()) {
-    throw InputError(std::string("depth: ") + kSaysNoHead);
+  if (!predicts_next_tokens(trace)) throw InputError(std::string("depth: ") + kPredictsActions);
+  if (!trace.is_imported && !trace.logits.defined()) {
+    throw InputError(std::string("depth: ") + kNoOutputHead);
   }
   const std::shared_ptr<const LogitLens> lens = input.findings.get(Findings::lens);
   if (!lens) {
-    throw InputError(
-        "depth: what each layer would say is not known: expected a model's run on a text");
+    throw InputError("depth: no logit lens: expected a model's run on a text");
   }
   const ShownExits found = shown_exits(input, *lens);
   const std::vector<Index>& exits = found.layers;
@@ -114,8 +113,8 @@ ViewData depth_data(const ViewInput& input) {
       "shares",
       Tensor::from({2, 1},
                    {static_cast<float>(summary.saved), static_cast<float>(summary.agreement)}),
-      {found.skipped ? "layers that were skipped" : "layers that could be saved",
-       "tokens whose guess at the exit is the last layer's"},
+      {found.skipped ? "layers that were skipped" : "layers that could be skipped",
+       "tokens whose prediction at the exit is the last layer's"},
       {"share"},
       {"of"}};
   return {{guesses(trace, *lens, shown, exits), exits_of(trace, *lens, shown, exits),

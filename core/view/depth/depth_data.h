@@ -1,4 +1,4 @@
-// What the Depth view shows, in numbers.
+// Numbers behind the Depth view.
 #pragma once
 
 #include "core/model/logit_lens.h"
@@ -6,11 +6,11 @@
 
 namespace attnscope {
 
-// The measure of the view's parameters by which a layer is sure.
+// Selected confidence measure.
 Confidence confidence_of(const Values& values);
 
-// The layer after which each token exits, and by what: by the view's measure and threshold, which
-// says what could be saved; or as the run had it, where layers were skipped.
+// Exit layer of each token and its rule: by the view's measure and threshold, which tells how many
+// layers could be skipped; or as in the run, if layers were skipped.
 struct ShownExits {
   std::vector<Index> layers;  // [L]
   std::string rule;           // "margin ≥ 0.3"
@@ -19,7 +19,7 @@ struct ShownExits {
 ShownExits shown_exits(const ViewInput& input, const LogitLens& lens);
 bool skipped_layers(const Trace& trace);
 
-// Three matrices: "guesses", a row for each layer and position in sight, called by the guess;
+// Three matrices: "guesses", a row for each layer and visible position, labelled by the prediction;
 // "exits", a row for each of these positions; "shares" of the whole text.
 ViewData depth_data(const ViewInput& input);
 

@@ -7,13 +7,13 @@
 namespace attnscope {
 
 bool shows_exits(const ViewSettings& settings, const Trace& trace) {
-  return trace.config && trace.config->exits && !trace.given &&
+  return trace.config && trace.config->exits && !trace.is_imported &&
          view_values(settings, "depth").choice("show") == "exits";
 }
 
 ExitSetting exit_setting(const ViewInput& input, const ExitStudy& study) {
   const Values values = view_values(input.experiment.view, "depth");
-  ExitSetting setting{input.experiment.exit.value_or(values.real("threshold")),
+  ExitSetting setting{input.experiment.run.exit.value_or(values.real("threshold")),
                       decay_of(study.rule)};
   if (values.has("decay")) setting.decay = values.real("decay");
   return setting;
@@ -21,12 +21,12 @@ ExitSetting exit_setting(const ViewInput& input, const ExitStudy& study) {
 
 TokenExits token_exits(const ViewInput& input, const ExitStudy& study) {
   const ExitSetting setting = exit_setting(input, study);
-  TokenExits exits{study.leaves_at(setting.threshold, setting.decay)};
+  TokenExits exits{study.exit_layers_at(setting.threshold, setting.decay)};
   const std::shared_ptr<const ExitWork> work = input.findings.get(Findings::exit_work);
-  if (!work || static_cast<Index>(work->left.size()) != study.length()) return exits;
+  if (!work || static_cast<Index>(work->exit_layers.size()) != study.length()) return exits;
   const bool same = work->threshold == setting.threshold && work->decay == setting.decay;
   if (study.has_threshold() && !same) return exits;
-  exits.layers = work->left;
+  exits.layers = work->exit_layers;
   exits.work = work;
   return exits;
 }
@@ -81,7 +81,7 @@ ViewData::Matrix exits_table(const Trace& trace, const ExitStudy& study, const T
                          {"position", "token id", "layer by what was recorded", "layer as measured",
                           "layer of the oracle", "threshold", "agrees with the last layer"},
                          {"token"}};
-  const std::vector<Index> recorded = study.leaves_at(setting.threshold, setting.decay);
+  const std::vector<Index> recorded = study.exit_layers_at(setting.threshold, setting.decay);
   for (Index i = 0; i < study.length(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     table.rows.push_back(trace.tokens[at].label);
@@ -92,7 +92,7 @@ ViewData::Matrix exits_table(const Trace& trace, const ExitStudy& study, const T
         static_cast<double>(i),
         static_cast<double>(trace.tokens[at].id),
         static_cast<double>(recorded[at]),
-        exits.work ? static_cast<double>(exits.work->left[at]) : NAN,
+        exits.work ? static_cast<double>(exits.work->exit_layers[at]) : NAN,
         study.oracle.empty() || study.oracle[at] < 0 ? NAN : static_cast<double>(study.oracle[at]),
         study.has_threshold() ? study.threshold_of(i, setting.threshold, setting.decay) : NAN,
         agrees ? 1.0 : 0.0};
@@ -105,8 +105,8 @@ ViewData::Matrix exits_table(const Trace& trace, const ExitStudy& study, const T
 ViewData::Matrix work_table(const ExitStudy& study, const ExitWork& work) {
   ViewData::Matrix table{"work",
                          Tensor({2, 5}),
-                         {"all layers", "leaving early"},
-                         {"milliseconds", "multiply-adds", "layers a token passes",
+                         {"all layers", "early exit"},
+                         {"milliseconds", "multiply-adds", "layers per token",
                           "agrees with the last layer", "bits per token"},
                          {"run"}};
   const auto row = [&](Index n, const ExitWork::Cost& cost, double layers, double agreement) {
@@ -124,7 +124,7 @@ ViewData::Matrix work_table(const ExitStudy& study, const ExitWork& work) {
 ViewData exits_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const std::shared_ptr<const ExitStudy> study = input.findings.get(Findings::exits);
-  if (!study) throw InputError("depth: the exits of this run are not known");
+  if (!study) throw InputError("depth: the exits of this run are unknown");
   const TokenExits exits = token_exits(input, *study);
   ViewData data{{exits_table(trace, *study, exits, exit_setting(input, *study))}};
   const std::vector<std::string> tokens = data.matrices.front().rows;
@@ -137,7 +137,7 @@ ViewData exits_data(const ViewInput& input) {
   const bool q = study->distribution.defined();
   data.matrices.push_back({"shares of all tokens",
                            exit_shares(*study, -1),
-                           {q ? "q" : "confidence", q ? "q*" : "guess is the last layer's"},
+                           {q ? "q" : "confidence", q ? "q*" : "prediction is the last layer's"},
                            layer_names(*study),
                            {"mean of"}});
   if (exits.work) data.matrices.push_back(work_table(*study, *exits.work));

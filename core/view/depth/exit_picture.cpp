@@ -18,18 +18,18 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kDepth = "depth";
-constexpr double kSentence = 1.5;       // em, of a line
-constexpr double kMostExitFlow = 0.22;  // of the height, for the text
-constexpr double kLeastExitFlow = 1.8;  // em
-constexpr double kGap = 0.7;            // em between parts
-constexpr double kLeastChart = 12;      // em
-constexpr double kGoodCharts = 14;      // em: two above each other
-constexpr double kMostCharts = 24;      // em
-constexpr double kThreeAcross = 42;     // em
-constexpr double kMostTable = 46;       // em wide
-constexpr Index kMostCurves = 400;      // of tokens, behind the chosen one's
-constexpr double kWideLegend = 24;      // em: for what a layer costs the oracle
-constexpr double kBar = 0.4;            // of the space of a layer, each of two
+constexpr double kSentence = 1.5;      // em, of a line
+constexpr double kMaxExitFlow = 0.22;  // of the height, for the text
+constexpr double kMinExitFlow = 1.8;   // em
+constexpr double kGap = 0.7;           // em between parts
+constexpr double kMinChart = 12;       // em
+constexpr double kGoodCharts = 14;     // em: two stacked charts
+constexpr double kMaxCharts = 24;      // em
+constexpr double kThreeAcross = 42;    // em
+constexpr double kMaxTable = 46;       // em wide
+constexpr Index kMaxCurves = 400;      // of tokens, behind the selected one
+constexpr double kWideLegend = 24;     // em: includes the oracle's cost per layer
+constexpr double kBar = 0.4;           // width of each of two bars, relative to a layer
 
 std::string share_text(double share) {
   return fixed(100 * share, 0) + " %";
@@ -40,7 +40,7 @@ std::string millions(double count) {
   return brief(count / 1e6, 3) + " million";
 }
 
-// "−24 %" of what it was.
+// Relative change: "−24 %".
 std::string change(double before, double after) {
   const double share = after / before - 1;
   return (share < 0 ? "−" : "+") + fixed(100 * std::abs(share), 0) + " %";
@@ -57,13 +57,13 @@ class ExitPicture {
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) return page_.message("Nothing to show", "Type a text.");
     if (!known_ || known_->length() != static_cast<Index>(trace_.tokens.size())) {
-      ViewLayout layout = page_.message("One moment", "Where tokens leave is being worked out.");
+      ViewLayout layout = page_.message("Computing", "The exits are being computed.");
       layout.pending = "exits";
       return layout;
     }
     setting_ = exit_setting(input_, study());
     exits_ = token_exits(input_, study());
-    const Box inside = page_.frame(trace_.model + " · where tokens leave", caption_text());
+    const Box inside = page_.frame(trace_.model + " · early exits", caption_text());
     if (!place(inside)) return no_space(page_);
     draw_text();
     draw_token_words();
@@ -78,7 +78,7 @@ class ExitPicture {
   const ExitStudy& study() const { return *known_; }
   Index layers() const { return study().layers(); }
   Index length() const { return study().length(); }
-  const Exits& rule() const { return exit_rule(study().rule.id); }
+  const ExitRule& rule() const { return exit_rule(study().rule.id); }
   Index left(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
   const std::string& label(Index i) const {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
@@ -99,18 +99,18 @@ class ExitPicture {
   std::string when_text() const {
     if (!study().has_threshold()) {
       return rule().distribution_at == 0
-                 ? "All tokens leave at one layer, the likeliest by q, chosen before the first"
-                 : "Each token leaves at the layer that is likeliest by q, chosen after the first";
+                 ? "All tokens exit at one layer, the most likely by q, chosen before the first"
+                 : "Each token exits at the layer that is most likely by q, chosen after the first";
     }
-    return "A token leaves after the first layer that is at least T = " +
-           brief(setting_.threshold, 3) + " sure" +
-           (setting_.decay > 0 ? ", T falling along the text by τ = " + brief(setting_.decay, 3)
+    return "A token exits after the first layer whose confidence is at least T = " +
+           brief(setting_.threshold, 3) +
+           (setting_.decay > 0 ? ", T decaying along the text by τ = " + brief(setting_.decay, 3)
                                : "");
   }
 
   std::string passed_text() const {
-    return "tokens pass " + decimal(mean_passed(), 1) + " of " + std::to_string(layers()) +
-           " layers in the mean" + (exits_.work ? "" : ", by what was recorded");
+    return "tokens use " + decimal(mean_passed(), 1) + " of " + std::to_string(layers()) +
+           " layers on average" + (exits_.work ? "" : ", as recorded");
   }
 
   std::string caption_text() const {
@@ -118,37 +118,36 @@ class ExitPicture {
     text += rule().source + ". ";
     if (exits_.work) {
       text +=
-          "Work was measured: the model ran both ways, without a record, the least time of "
-          "several runs in turns; multiply-adds are counted as they are done.";
+          "Measured cost: the model ran both ways without recording, shortest time of "
+          "several alternating runs; multiply-adds are counted as executed.";
     }
     return caption(trace_, text);
   }
 
   bool place(const Box& inside) {
-    flow_height_ =
-        token_flow_height(page_, flow_tokens(-1), inside.width,
-                          std::max(kLeastExitFlow * em(), kMostExitFlow * inside.height));
+    flow_height_ = token_flow_height(page_, flow_tokens(-1), inside.width,
+                                     std::max(kMinExitFlow * em(), kMaxExitFlow * inside.height));
     const double above =
         kSentence * em() + flow_height_ + swatches_height(page_) + 2 * kSentence * em();
     double table = fact_table_height(page_, 5) + kSentence * em() + kGap * em();
     double charts = inside.height - above - table;
-    if (charts < kLeastChart * em()) {
-      table = least_fact_table_height(page_, 5) + kSentence * em() + kGap * em();
+    if (charts < kMinChart * em()) {
+      table = min_fact_table_height(page_, 5) + kSentence * em() + kGap * em();
       charts = inside.height - above - table;
     }
-    has_work_ = charts >= kLeastChart * em();
+    has_work_ = charts >= kMinChart * em();
     if (!has_work_) {
       table = 0;
       charts = inside.height - above;
     }
-    charts = std::min(charts, kMostCharts * em());
-    if (charts < kLeastChart * em() || inside.width < 24 * em()) return false;
+    charts = std::min(charts, kMaxCharts * em());
+    if (charts < kMinChart * em() || inside.width < 24 * em()) return false;
     const double all = above + charts + table;
-    const double y = inside.y + page_.spare_above(inside.height, all);
+    const double y = inside.y + page_.top_margin(inside.height, all);
     text_ = {inside.x, y, inside.width, above};
     const Box charts_box{inside.x, y + above, inside.width, charts};
     place_charts(charts_box);
-    work_ = {inside.x, charts_box.bottom() + kGap * em(), std::min(inside.width, kMostTable * em()),
+    work_ = {inside.x, charts_box.bottom() + kGap * em(), std::min(inside.width, kMaxTable * em()),
              table - kGap * em()};
     bottom_ = has_work_ ? work_.bottom() : charts_box.bottom();
     return true;
@@ -179,7 +178,7 @@ class ExitPicture {
     return tokens;
   }
 
-  // The hovered token, the pinned one, else the last that has a next one.
+  // The hovered token, else the pinned one, else the last with a successor.
   Index chosen(const TokenFlow& flow) const {
     const Index hovered = input_.pointer ? flow.at(*input_.pointer) : -1;
     if (hovered >= 0) return hovered;
@@ -209,8 +208,7 @@ class ExitPicture {
           {colour_of(n),
            std::to_string(n) + " (" + std::to_string(std::ranges::count(exits_.layers, n)) + ")"});
     }
-    draw_swatches(page_, {text_.x, box.bottom()}, text_.width, "leaves after layer (tokens)",
-                  swatches);
+    draw_swatches(page_, {text_.x, box.bottom()}, text_.width, "exit layer (tokens)", swatches);
   }
 
   std::string guess_words(Index layer) const {
@@ -218,13 +216,13 @@ class ExitPicture {
            share_text(static_cast<double>(study().probability(layer, token_))) + ")";
   }
 
-  // What happens to the outlined token, in words.
+  // Describes the exit of the outlined token.
   void draw_token_words() {
     const double y = text_.y + kSentence * em() + flow_height_ + swatches_height(page_);
     const Index at = left(token_), last = layers() - 1;
-    const std::string who = "“" + label(token_) + "” leaves after layer " + std::to_string(at) +
-                            " and says " + guess_words(at);
-    std::string rest = at < last ? "; the last layer would say " + guess_words(last) : "";
+    const std::string who = "“" + label(token_) + "” exits after layer " + std::to_string(at) +
+                            " and predicts " + guess_words(at);
+    std::string rest = at < last ? "; the last layer predicts " + guess_words(last) : "";
     if (token_ + 1 < length()) rest += "; the text has “" + label(token_ + 1) + "”";
     const std::string then =
         token_ + 1 < length() ? "; the text has “" + label(token_ + 1) + "”" : "";
@@ -232,18 +230,18 @@ class ExitPicture {
                page_.fitting({who + rest + ".", who + then, who}, em(), text_.width), em());
     const bool q = study().distribution.defined();
     const std::string notice =
-        q ? "Notice: q learns to follow q*, the layer that an oracle who knows the text would "
-            "take; "
-            "where q is left of it, tokens leave too early."
-          : "Notice: where a layer is surer than it is right, the curve leads tokens to leave too "
-            "early; a threshold keeps them.";
-    page_.faint_text({text_.x, y + 0.75 * em() + kSentence * em()},
-                     page_.fitting({notice, notice.substr(8),
-                                    q ? "q learns to follow q*, the layer that an oracle who knows "
-                                        "the text would take."
-                                      : "Surer than right: tokens leave too early."},
-                                   page_.small(), text_.width),
-                     page_.small());
+        q ? "Note: q learns to follow q*, the layer that an oracle with access to the text would "
+            "take; where q is left of it, tokens exit too early."
+          : "Note: where a layer is more confident than accurate, tokens exit too "
+            "early; a higher threshold prevents that.";
+    page_.faint_text(
+        {text_.x, y + 0.75 * em() + kSentence * em()},
+        page_.fitting({notice, notice.substr(8),
+                       q ? "q learns to follow q*, the layer that an oracle with access to "
+                           "the text would choose."
+                         : "More confident than accurate: tokens exit too early."},
+                      page_.small(), text_.width),
+        page_.small());
   }
 
   ChartAxis layer_axis() const {
@@ -254,7 +252,7 @@ class ExitPicture {
     return x;
   }
 
-  // How sure, by layer: all tokens behind, the chosen one in front.
+  // Draws the confidence by layer: all tokens in the background, the selected one in front.
   void draw_confidences() {
     const bool sure = study().has_threshold();
     const Tensor& q = study().distribution;
@@ -268,8 +266,8 @@ class ExitPicture {
     ChartAxis y{.least = least - 0.03, .most = 1.05, .titles = {}};
     y.titles = !sure ? std::vector<std::string>{"q, share of each layer", "q"}
                : rule().makes_distribution
-                   ? std::vector<std::string>{"how sure: chance to leave here", "how sure"}
-                   : std::vector<std::string>{"how sure: " + rule().label, "how sure"};
+                   ? std::vector<std::string>{"confidence: exit probability", "confidence"}
+                   : std::vector<std::string>{"confidence: " + rule().label, "confidence"};
     const Chart chart = place_chart(page_, curves_, layer_axis(), std::move(y));
     if (chart.empty()) return;
     draw_chart(page_, chart);
@@ -279,7 +277,7 @@ class ExitPicture {
       return points;
     };
     const double opacity = length() > 60 ? 0.25 : 0.45;
-    for (Index i = std::max<Index>(0, length() - kMostCurves); i < length(); ++i) {
+    for (Index i = std::max<Index>(0, length() - kMaxCurves); i < length(); ++i) {
       draw_curve(page_, chart, curve(i), translucent(colour_of(left(i)), opacity), 1.2);
     }
     const std::vector<Point> own = curve(token_);
@@ -298,32 +296,32 @@ class ExitPicture {
     page_.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, accent, 2});
     const std::string text = (setting_.decay > 0 ? "T at this token = " : "T = ") + brief(t, 3);
     const bool covered = input_.pointer && chart.plot.contains(*input_.pointer);
-    if (!covered) {  // the numbers of a layer stand there
+    if (!covered) {  // a hovered layer's numbers occupy this place
       page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
                  y - 0.8 * em()},
                 text, chart.plot);
     }
     const Box area{chart.plot.x, y - 0.6 * em(), chart.plot.width, 1.2 * em()};
-    // T of which this token's threshold is made.
+    // Base threshold that decays to this token's threshold.
     const double fallen = setting_.decay > 0
                               ? 0.1 * std::exp(-setting_.decay * static_cast<double>(token_) /
                                                static_cast<double>(length()))
                               : 0;
     const double share = setting_.decay > 0 ? 0.9 : 1;
     handles_.push_back({.area = area,
-                        .help = "Drag to let tokens leave earlier or later.",
-                        .drag = [chart, fallen, share](Point p, Experiment& e) {
+                        .help = "Drag to make tokens exit earlier or later.",
+                        .drag = [chart, fallen, share](Point p, Session& e) {
                           const double wanted = (chart.value_y(p.y) - fallen) / share;
                           const double value = std::clamp(std::round(100 * wanted) / 100, 0.0, 1.0);
-                          if (e.exit) {
-                            e.exit = value;
+                          if (e.run.exit) {
+                            e.run.exit = value;
                           } else {
                             set_view_value(e.view, kDepth, "threshold", value);
                           }
                         }});
   }
 
-  // The layer under the pointer, in words.
+  // Describes the hovered layer.
   template <class Value>
   void draw_hovered(const Chart& chart, const Value& value) {
     if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
@@ -339,10 +337,10 @@ class ExitPicture {
     draw_shares_of(-1, all_, one_.width > 0);
   }
 
-  // Shorter where there is little space.
+  // Legend entries, shorter in narrow charts.
   std::vector<LegendEntry> share_names(double width) const {
     if (!study().distribution.defined()) {
-      return {{first_colour(), "how sure"}, {second_colour(), "guess is the last layer's"}};
+      return {{first_colour(), "confidence"}, {second_colour(), "prediction is the last layer's"}};
     }
     std::vector<LegendEntry> names{{first_colour(), "q, the classifier's"}};
     if (study().has_oracle) {
@@ -355,7 +353,7 @@ class ExitPicture {
     return names;
   }
 
-  // Bars of both by layer: of a token, or of all.
+  // Draws both shares by layer, of one token or the mean of all.
   void draw_shares_of(Index token, Box box, bool below_another) {
     const std::vector<LegendEntry> names = share_names(box.width);
     if (!below_another || box.y == one_.y) {
@@ -392,25 +390,25 @@ class ExitPicture {
   void draw_work() {
     if (!has_work_) return;
     const Index moved = changed_by_running();
-    std::string head = "Measured on this text, run both ways";
-    if (!exits_.work) head = "The model runs both ways, to be measured …";
+    std::string head = "Measured on this text, with and without exits";
+    if (!exits_.work) head = "Measuring the model with and without exits …";
     std::vector<std::string> heads{head};
     if (exits_.work && moved > 0) {
       heads.insert(heads.begin(), head + ": " + std::to_string(moved) +
-                                      (moved == 1 ? " token leaves" : " tokens leave") +
-                                      " elsewhere than its states with all layers say");
+                                      (moved == 1 ? " token exits" : " tokens exit") +
+                                      " elsewhere than with states of all layers");
     }
     page_.text({work_.x, work_.y + 0.6 * em()}, page_.fitting(heads, em(), text_.width), em());
     const Box box{work_.x, work_.y + kSentence * em(), work_.width,
                   work_.height - kSentence * em()};
     draw_fact_table(page_, box, "all layers",
-                    study().has_threshold() ? "T = " + brief(setting_.threshold, 3) : "leaving",
+                    study().has_threshold() ? "T = " + brief(setting_.threshold, 3) : "early exit",
                     facts());
   }
 
-  // Those whose exit differs from what the run with all layers says.
+  // Number of tokens whose exit differs from the one predicted with all layers.
   Index changed_by_running() const {
-    const std::vector<Index> recorded = study().leaves_at(setting_.threshold, setting_.decay);
+    const std::vector<Index> recorded = study().exit_layers_at(setting_.threshold, setting_.decay);
     Index count = 0;
     for (Index i = 0; i < length(); ++i) {
       if (recorded[static_cast<std::size_t>(i)] != left(i)) ++count;
@@ -422,23 +420,23 @@ class ExitPicture {
     const std::string passed =
         decimal(mean_passed(), 2) + "  " + change(static_cast<double>(layers()), mean_passed());
     if (!exits_.work) {
-      return {{"Layers a token passes", std::to_string(layers()), passed},
+      return {{"Layers per token", std::to_string(layers()), passed},
               {"Multiply-adds", "…", "…"},
-              {"Time of the run", "…", "…"},
-              {"Guess is the last layer's", "100 %", "…"},
-              {"Bits a token of the text", "…", "…"}};
+              {"Run time", "…", "…"},
+              {"Agrees with last layer", "100 %", "…"},
+              {"Bits per token", "…", "…"}};
     }
     const ExitWork& w = *exits_.work;
     const auto bits = [](double x) { return std::isnan(x) ? "–" : fixed(x, 2); };
-    return {{"Layers a token passes", std::to_string(layers()), passed},
+    return {{"Layers per token", std::to_string(layers()), passed},
             {"Multiply-adds", millions(w.all.multiply_adds),
              millions(w.early.multiply_adds) + "  " +
                  change(w.all.multiply_adds, w.early.multiply_adds)},
-            {"Time of the run", fixed(w.all.milliseconds, 2) + " ms",
+            {"Run time", fixed(w.all.milliseconds, 2) + " ms",
              fixed(w.early.milliseconds, 2) + " ms  " +
                  change(w.all.milliseconds, w.early.milliseconds)},
-            {"Guess is the last layer's", "100 %", share_text(w.agreement())},
-            {"Bits a token of the text", bits(w.all.bits), bits(w.early.bits)}};
+            {"Agrees with last layer", "100 %", share_text(w.agreement())},
+            {"Bits per token", bits(w.all.bits), bits(w.early.bits)}};
   }
 
   ViewLayout finish() {
@@ -453,9 +451,9 @@ class ExitPicture {
       const auto at = static_cast<Index>(flow_.first + n);
       const bool pinned = input_.experiment.view.pinned_query == at;
       handles_.push_back({flow_.boxes[n],
-                          pinned ? "Let go of this token." : "Keep this token.",
+                          pinned ? "Unpin this token." : "Pin this token.",
                           {},
-                          [at, pinned](Experiment& e) { e.view.pinned_query = pinned ? -1 : at; }});
+                          [at, pinned](Session& e) { e.view.pinned_query = pinned ? -1 : at; }});
     }
     layout.handles = std::move(handles_);
     if (!exits_.work) layout.pending = "time with and without exits";
@@ -466,7 +464,7 @@ class ExitPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const ExitStudy> known_;  // null: not known (yet)
+  const std::shared_ptr<const ExitStudy> known_;  // null: not available (yet)
   ExitSetting setting_;
   TokenExits exits_;
   Box text_, curves_, one_, all_, work_;

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/joined.h"
+#include "core/base/join_words.h"
 #include "core/figure/render.h"
 #include "core/tensor/npy.h"
 #include "core/view/export/frames.h"

@@ -16,7 +16,7 @@ namespace attnscope {
 // Everything that a writer may need.
 struct ExportContent {
   const Trace& trace;
-  const Experiment& experiment;
+  const Session& experiment;
   const PictureOptions& options;
   const Findings& findings;
   const Stop& stop;

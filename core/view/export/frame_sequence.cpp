@@ -11,8 +11,8 @@
 namespace attnscope {
 namespace {
 
-constexpr int kMostFrames = 10000, kUsualFrames = 60;
-// Of a frame: a number that glides, and one that goes by steps, to be looked at one by one.
+constexpr int kMaxFrames = 10000, kUsualFrames = 60;
+// Seconds per frame: of a continuous number, and of a discrete one, which is viewed step by step.
 constexpr double kGlide = 0.05, kStep = 0.4, kMostSeconds = 600;
 
 double number_from(std::string_view text, std::string_view what) {
@@ -31,7 +31,7 @@ double number_from(std::string_view text, std::string_view what) {
   return value;
 }
 
-MovingNumber found(const Experiment& experiment, const Trace& trace, const std::string& key) {
+MovingNumber found(const Session& experiment, const Trace& trace, const std::string& key) {
   const std::vector<MovingNumber> all = moving_numbers(experiment, trace);
   std::string known;
   for (const MovingNumber& number : all) {
@@ -63,7 +63,7 @@ double frame_count(const FrameOptions& frames, const Parameter& moved) {
   return whole ? std::abs(frames.to - frames.from) + 1 : kUsualFrames;
 }
 
-FrameSequence::FrameSequence(const Experiment& experiment, const Traces& traces,
+FrameSequence::FrameSequence(const Session& experiment, const Traces& traces,
                              const FrameOptions& frames, ExperimentRun& run)
     : experiment_(experiment),
       traces_(traces),
@@ -73,12 +73,12 @@ FrameSequence::FrameSequence(const Experiment& experiment, const Traces& traces,
       continued_{experiment} {
   const bool whole = number_.parameter.kind == Parameter::Kind::Integer;
   for (const double end : {frames.from, frames.to}) {
-    if (!whole || (std::abs(end) <= Parameter::kMostInteger && std::floor(end) == end)) continue;
+    if (!whole || (std::abs(end) <= Parameter::kMaxInteger && std::floor(end) == end)) continue;
     throw InputError("animate: " + frames.key + ": expected an integer, found " + brief(end));
   }
   const double wanted = frame_count(frames, number_.parameter);
-  if (!(wanted >= 2 && wanted <= kMostFrames)) {
-    throw InputError("frames: expected an integer from 2 to " + std::to_string(kMostFrames) +
+  if (!(wanted >= 2 && wanted <= kMaxFrames)) {
+    throw InputError("frames: expected an integer from 2 to " + std::to_string(kMaxFrames) +
                      ", found " + brief(wanted, 10));
   }
   count_ = static_cast<int>(wanted);
@@ -87,7 +87,7 @@ FrameSequence::FrameSequence(const Experiment& experiment, const Traces& traces,
     throw InputError("seconds: expected more than 0 and at most " + brief(kMostSeconds) +
                      " for each frame, found " + brief(seconds_));
   }
-  // What heads measure over other texts is measured once, whatever this text is.
+  // Statistics from a file are measured once and do not depend on this text.
   const std::string& texts = experiment.view.statistics_file;
   if (!texts.empty() && number_.changes_heads) {
     throw InputError("animate: " + frames.key +
@@ -107,7 +107,7 @@ Value FrameSequence::value(int frame) const {
 
 Frame FrameSequence::frame(int number, const Stop& stop) {
   stop.check();
-  Experiment one = experiment_;
+  Session one = experiment_;
   if (number_.set) {
     number_.set(one, value(number));
   } else {
@@ -116,15 +116,15 @@ Frame FrameSequence::frame(int number, const Stop& stop) {
   return {one, traces_of(one, stop)};
 }
 
-const Experiment& FrameSequence::continued(Index tokens, const Stop& stop) {
+const Session& FrameSequence::continued(Index tokens, const Stop& stop) {
   while (static_cast<Index>(continued_.size()) <= tokens) {
-    Experiment next = continued_.back();
-    // The end of the text comes into sight first.
-    if (!shows_end(*traces_of(next, stop).trace, next)) next.overlong = Overlong::Last;
+    Session next = continued_.back();
+    // The end of the text becomes visible first.
+    if (!shows_end(*traces_of(next, stop).trace, next.run)) next.run.overlong = Overlong::Last;
     const std::shared_ptr<const Trace> trace = traces_of(next, stop).trace;
     const Index last = static_cast<Index>(trace->tokens.size()) - 1;
-    const std::int32_t token = drawn_token(*trace, last, next_settings(next.view));
-    if (!append_token(next, *trace, token)) {
+    const std::int32_t token = sample_next_token(*trace, last, next_settings(next.view));
+    if (!append_token(next.run, *trace, token)) {
       throw InputError("animate: tokens: expected at most " +
                        std::to_string(continued_.size() - 1) +
                        ", after which the model ends the text, found " + std::to_string(tokens));
@@ -134,16 +134,16 @@ const Experiment& FrameSequence::continued(Index tokens, const Stop& stop) {
   return continued_[static_cast<std::size_t>(tokens)];
 }
 
-Traces FrameSequence::traces_of(const Experiment& experiment, const Stop& stop) {
-  const std::vector<std::string> names = findings_read(experiment);
+Traces FrameSequence::traces_of(const Session& experiment, const Stop& stop) {
+  const std::vector<std::string> names = required_findings(experiment);
   const bool all_there = std::ranges::all_of(names, [&](const std::string& name) {
     const Finding& one = finding(name);
     return !one.with_run || !one.exists(experiment) || traces_.findings.has(name);
   });
   if (all_there && same_run(experiment, experiment_)) return traces_;
   Traces traces = run_.observe(experiment, names, stop);
-  for (const Finding& one : findings()) {  // what is the same whatever is run
-    if (one.beside_runs) traces.findings.add(traces_.findings.only(one.id));
+  for (const Finding& one : findings()) {  // findings that do not depend on the run
+    if (one.in_background) traces.findings.add(traces_.findings.only(one.id));
   }
   return traces;
 }

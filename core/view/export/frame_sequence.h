@@ -1,5 +1,5 @@
-// The frames of a moving picture: a number runs from here to there, and the model runs wherever
-// that changes what it does.
+// Frames of an animation: one number sweeps a range, and the model runs again for each value that
+// affects it.
 #pragma once
 
 #include <optional>
@@ -14,48 +14,48 @@ namespace attnscope {
 
 struct FrameOptions {
   std::string key;                  // of a MovingNumber
-  double from = 0, to = 1;          // both are shown
-  std::optional<int> count{};       // one for each whole number, else as many as are usual
-  std::optional<double> seconds{};  // of each frame, in a GIF; as suits the number
+  double from = 0, to = 1;          // inclusive
+  std::optional<int> count{};       // default: one for each integer, else a typical number
+  std::optional<double> seconds{};  // per frame, in a GIF; the default depends on the number
 };
 
-// "query=0:64" into key, from and to. InputError.
+// Parses "query=0:64". Throws InputError.
 FrameOptions frames_from_text(std::string_view text);
 
-// How many frames that makes, whether or not there can be so many.
+// Number of frames, before any limit.
 double frame_count(const FrameOptions& frames, const Parameter& moved);
 
 struct Frame {
-  Experiment experiment;
+  Session experiment;
   Traces traces;
 };
 
 class FrameSequence {
  public:
-  // `traces` are of the experiment as it is, with all findings that its view reads. InputError
-  // where it has no such number, or one that cannot be what `frames` says.
-  FrameSequence(const Experiment& experiment, const Traces& traces, const FrameOptions& frames,
+  // `traces` are of the unchanged experiment, with all findings that its view reads. Throws
+  // InputError if it has no such number or the range is invalid.
+  FrameSequence(const Session& experiment, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 
   int count() const { return count_; }
   double seconds() const { return seconds_; }
-  // Any of them, in any order. InputError where the run refuses the number, or the model ends the
-  // text before; Stopped.
+  // Frame `number`, in any order. Throws InputError if the run rejects the value or the generated
+  // text ends before; Stopped.
   Frame frame(int number, const Stop& stop);
 
  private:
   Value value(int frame) const;
-  const Experiment& continued(Index tokens, const Stop& stop);
-  Traces traces_of(const Experiment& experiment, const Stop& stop);
+  const Session& continued(Index tokens, const Stop& stop);
+  Traces traces_of(const Session& experiment, const Stop& stop);
 
-  Experiment experiment_;
+  Session experiment_;
   Traces traces_;
   FrameOptions options_;
   ExperimentRun& run_;
   MovingNumber number_;
   int count_ = 0;
   double seconds_ = 0;
-  std::vector<Experiment> continued_;  // by as many tokens as their index says
+  std::vector<Session> continued_;  // index: number of generated tokens
 };
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kExpected = "expected a GIF (FILE.gif) or numbered pictures (FILE-%03d.png)";
 
-// "%03d" in a name: where it begins, its length, how many digits it asks for.
+// A placeholder such as "%03d" in a file name: position, length, digits.
 struct Number {
   std::size_t at = std::string::npos, length = 0, digits = 0;
 };
@@ -62,7 +62,7 @@ class Writer {
   Writer(FrameSequence& frames, const PictureOptions& options, const Stop& stop)
       : frames_(frames), options_(options), stop_(stop) {}
 
-  // All frames become as high as the highest: a first pass that draws nothing.
+  // A first pass without drawing: all frames become as high as the highest.
   void measure(const std::function<void(int)>& before) {
     for (int frame = 0; frame < frames_.count(); ++frame) {
       before(frame);
@@ -80,7 +80,7 @@ class Writer {
   }
 
   std::string gif(const std::function<void(int)>& before) {
-    // The colours of a few frames stand for those of all.
+    // The palette is made from a sample of frames.
     constexpr int kSamples = 5;
     std::vector<Image> samples;
     for (int n = 0; n < kSamples; ++n) {
@@ -127,7 +127,7 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
   const bool gif = !is_numbered(path);
   if (gif) of_file.transparent = false;
   if (!gif && !picture_format(path)->has_pixels) of_file.scale = kVectorPixels;
-  // Of both passes.
+  // Progress over both passes.
   const auto done = [&](int frame) {
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
   };

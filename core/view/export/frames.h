@@ -1,4 +1,4 @@
-// Moving pictures in files: a GIF, or a picture of each frame.
+// Animations in files: a GIF, or numbered pictures.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace attnscope {
 
-// Whether this names pictures of its own for each frame: "rope-%03d.png".
+// True if the name has a placeholder for the frame number: "rope-%03d.png".
 bool is_numbered(const std::filesystem::path& path);
 // "rope-007.png".
 std::filesystem::path numbered(const std::filesystem::path& path, int frame);
 
-// InputError where write_frames would not know what to write, before work begins.
+// Throws InputError if write_frames would not accept the name; called before work begins.
 void check_frames_name(const std::filesystem::path& path);
 
-// A GIF, or numbered pictures (then of any format of write_picture). All frames have one size.
-// `progress` is told the share that is done, on the calling thread. Throws Stopped, and InputError
+// Writes a GIF, or numbered pictures (any format of write_picture). All frames have the same size.
+// `progress` receives the completed share, on the calling thread. Throws Stopped, and InputError
 // before anything is written.
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
                   const PictureOptions& options, const std::function<void(double)>& progress,

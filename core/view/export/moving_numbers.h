@@ -1,12 +1,12 @@
-// What can move in a moving picture: the view's own numbers, the layer and the head that it shows,
-// the numbers of the head's variant and encoding, and how far the model has gone on with the text.
+// Numbers that an animation can sweep: the view's parameters, its layer and head, the parameters of
+// the head's variant and encoding, and the length of the generated text.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
@@ -14,14 +14,14 @@ namespace attnscope {
 struct MovingNumber {
   std::string key;          // "query", "layer", "step", "variant.window", "position.base", "tokens"
   std::string label;        // "Window (Local)"
-  Parameter parameter;      // what it may be
-  double from = 0, to = 1;  // what is offered
-  // Empty for tokens: what the model writes is known only after running it.
-  std::function<void(Experiment&, const Value&)> set{};
-  bool changes_heads = false;  // what heads do with any text changes with it
+  Parameter parameter;      // its valid range
+  double from = 0, to = 1;  // default range
+  // Empty for "tokens": the generated text is known only after running the model.
+  std::function<void(Session&, const Value&)> set{};
+  bool changes_heads = false;  // alters the computation of heads on any text
 };
 
-// All there are for the experiment, of which `trace` is a run; none of them twice.
-std::vector<MovingNumber> moving_numbers(const Experiment& experiment, const Trace& trace);
+// All such numbers of the experiment, of which `trace` is a run; no duplicates.
+std::vector<MovingNumber> moving_numbers(const Session& experiment, const Trace& trace);
 
 }  // namespace attnscope

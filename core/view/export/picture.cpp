@@ -6,13 +6,13 @@
 #include "core/base/json.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/export_format.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope {
 namespace {
 
-// Where no height is given: of the width; em, for what is to be said in a narrow column.
-constexpr double kMostHeight = 1.4, kMostColumn = 66;
+// Limits of an automatic height: relative to the width; in em, for text in a narrow column.
+constexpr double kMaxHeight = 1.4, kMaxColumn = 66;
 
 void check(const std::string& name, double value, double least, double most) {
   if (value >= least && value <= most) return;
@@ -22,24 +22,24 @@ void check(const std::string& name, double value, double least, double most) {
 
 }  // namespace
 
-DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
+DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
                             const PictureOptions& options, const Findings& findings,
                             const Stop& stop) {
-  constexpr double kLeastSize = 50, kMostSize = 16384, kLeastFont = 4, kMostFont = 200;
-  constexpr double kLeastScale = 0.1, kMostScale = 20;
-  check("width", options.width, kLeastSize, kMostSize);
-  if (options.height != 0) check("height", options.height, kLeastSize, kMostSize);
+  constexpr double kMinSize = 50, kMaxSize = 16384, kLeastFont = 4, kMostFont = 200;
+  constexpr double kMinScale = 0.1, kMostScale = 20;
+  check("width", options.width, kMinSize, kMaxSize);
+  if (options.height != 0) check("height", options.height, kMinSize, kMaxSize);
   check("font size", options.font_size, kLeastFont, kMostFont);
-  check("scale", options.scale, kLeastScale, kMostScale);
+  check("scale", options.scale, kMinScale, kMostScale);
   const bool tight = options.height == 0;
-  Experiment looking = experiment;
-  looking.view = begun(experiment.view, trace);
+  Session looking = experiment;
+  looking.view = with_defaults(experiment.view, trace);
   ViewLayout layout = view(experiment.view.id)
                           .lay_out({.trace = trace,
                                     .experiment = looking,
                                     .width = options.width,
-                                    .height = tight ? std::max(kMostHeight * options.width,
-                                                               kMostColumn * options.font_size)
+                                    .height = tight ? std::max(kMaxHeight * options.width,
+                                                               kMaxColumn * options.font_size)
                                                     : options.height,
                                     .font_size = options.font_size,
                                     .theme = options.dark ? Theme::dark() : Theme::light(),
@@ -60,7 +60,7 @@ void PictureOptions::set_pixels(double wide, double high) {
   height = high / scale;
 }
 
-PictureMetadata picture_metadata(const Trace& trace, const Experiment& experiment) {
+PictureMetadata picture_metadata(const Trace& trace, const Session& experiment) {
   return {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
           {"Software", "attnscope"},
           {kExperimentKeyword, to_json(experiment).dump()}};
@@ -73,7 +73,7 @@ void check_export_name(const std::filesystem::path& path) {
                    (path.has_extension() ? path.extension().string() : "none of them"));
 }
 
-void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
+void write_view(const std::filesystem::path& path, const Trace& trace, const Session& experiment,
                 const PictureOptions& options, const Findings& findings, const Stop& stop) {
   check_export_name(path);
   still_format(path)->write(path, {trace, experiment, options, findings, stop});

@@ -19,17 +19,15 @@ double font_units(const PicturePreset& preset) {
 const std::vector<PicturePreset>& picture_presets() {
   static const std::vector<PicturePreset> list{
       {"column", "One column",
-       "3.5 inches wide, letters of 8 points, 300 dots per inch; title and caption are the "
-       "paper's.",
+       "3.5 inches wide, 8-point text, 300 dpi; no title or caption, which the paper provides.",
        3.5, 0, 8, 300, false, false},
       {"columns", "Two columns",
-       "7 inches wide, letters of 8 points, 300 dots per inch; title and caption are the paper's.",
-       7, 0, 8, 300, false, false},
+       "7 inches wide, 8-point text, 300 dpi; no title or caption, which the paper provides.", 7, 0,
+       8, 300, false, false},
       {"slide", "Slide",
-       "13.33 by 7.5 inches, letters of 16 points, 144 dots per inch; a title and no caption.",
-       40.0 / 3, 7.5, 16, 144, true, false},
-      {"poster", "Poster",
-       "20 inches wide, letters of 24 points, 200 dots per inch; with title and caption.", 20, 0,
+       "13.33 by 7.5 inches, 16-point text, 144 dpi; with title, without caption.", 40.0 / 3, 7.5,
+       16, 144, true, false},
+      {"poster", "Poster", "20 inches wide, 24-point text, 200 dpi; with title and caption.", 20, 0,
        24, 200, true, true}};
   return list;
 }
@@ -46,7 +44,7 @@ void apply(const PicturePreset& preset, PictureOptions& options) {
   options.parts.caption = preset.caption;
 }
 
-bool holds(const PicturePreset& preset, const PictureOptions& options) {
+bool matches_preset(const PicturePreset& preset, const PictureOptions& options) {
   PictureOptions wanted = options;
   apply(preset, wanted);
   const auto same = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };

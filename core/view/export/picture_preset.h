@@ -1,4 +1,4 @@
-// What a picture is for: sizes, letters and surroundings that suit a place.
+// Picture presets: sizes, fonts and captions for common publications.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@ namespace attnscope {
 struct PicturePreset {
   std::string id;                           // "column"
   std::string label;                        // "One column"
-  std::string summary;                      // one sentence: size, letters, what is left out
-  double inches_wide = 0, inches_high = 0;  // high 0: as high as the content
-  double points = 0;                        // of the letters
+  std::string summary;                      // one sentence: size, font, omitted parts
+  double inches_wide = 0, inches_high = 0;  // high 0: fits the content
+  double points = 0;                        // font size
   double dots_per_inch = 0;
-  bool title = false, caption = false;  // papers have a caption of their own
+  bool title = false, caption = false;  // off for papers, which have their own
 };
 
-// For one column of a paper, for two, for a slide, for a poster.
+// Paper column, two columns, slide, poster.
 const std::vector<PicturePreset>& picture_presets();
 const PicturePreset& picture_preset(std::string_view id);  // InputError
 
-// Colours and texts stay as they were.
+// Applies the preset; colours and texts are unchanged.
 void apply(const PicturePreset& preset, PictureOptions& options);
-// Whether the options are as the preset has them.
-bool holds(const PicturePreset& preset, const PictureOptions& options);
+// True if the options match the preset.
+bool matches_preset(const PicturePreset& preset, const PictureOptions& options);
 
 }  // namespace attnscope

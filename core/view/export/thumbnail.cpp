@@ -8,12 +8,12 @@
 
 namespace attnscope {
 
-Image thumbnail(const Traces& traces, const Experiment& experiment, const ThumbnailOptions& options,
+Image thumbnail(const Traces& traces, const Session& experiment, const ThumbnailOptions& options,
                 const Stop& stop) {
   constexpr std::array<double, 3> kFontSizes = {8, 6.5, 5};
   const Trace& trace = *traces.trace;
-  Experiment looking = experiment;
-  looking.view = begun(experiment.view, trace);
+  Session looking = experiment;
+  looking.view = with_defaults(experiment.view, trace);
   const View& shown = view(experiment.view.id);
   ViewLayout layout;
   for (const double font_size : kFontSizes) {

@@ -1,5 +1,5 @@
-// What an experiment shows, small: for lists of steps. The same display list as of any picture,
-// without title and caption.
+// Thumbnails of an experiment's view, for lists of steps: the display list of any picture, without
+// title and caption.
 #pragma once
 
 #include "core/experiment/finding.h"
@@ -14,9 +14,9 @@ struct ThumbnailOptions {
   bool dark = false;
 };
 
-// In letters that leave the picture space. InputError where there is nothing to show (no tokens, no
-// such layer or head).
-Image thumbnail(const Traces& traces, const Experiment& experiment,
+// Draws with a font size that leaves space for the picture. Throws InputError if there is nothing
+// to show (no tokens, no such layer or head).
+Image thumbnail(const Traces& traces, const Session& experiment,
                 const ThumbnailOptions& options = {}, const Stop& stop = {});
 
 }  // namespace attnscope

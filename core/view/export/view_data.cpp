@@ -14,8 +14,8 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/parts/worded.h"
-#include "core/view/session.h"
+#include "core/view/parts/word_merging.h"
+#include "core/view/session_file.h"
 
 namespace attnscope {
 namespace {
@@ -41,9 +41,9 @@ std::vector<std::string> part_of(const std::vector<std::string>& labels, const E
   return result;
 }
 
-// A matrix over all of the map's cells, which has its labels, becomes one over some; others stay.
-void keep_in_sight(ViewData::Matrix& matrix, const Trace& trace, const AttentionTap& tap,
-                   const CellsInSight& cells) {
+// Crops a matrix that covers all cells of the map to the visible region; leaves others alone.
+void crop_to_visible(ViewData::Matrix& matrix, const Trace& trace, const AttentionTap& tap,
+                     const CellsInSight& cells) {
   const Tensor& all = matrix.values;
   if (all.dim(-2) != tap.queries() || all.dim(-1) != tap.keys()) return;
   if (matrix.rows != query_axis(trace, tap).labels) return;
@@ -73,7 +73,7 @@ void append_number(std::string& csv, float number) {
   csv += text.data();
 }
 
-// Where a row stands along the axes before the last two: "3,1,".
+// Indices of a block along the axes before the last two: "3,1,".
 std::string place(const ViewData::Matrix& matrix, Index block) {
   std::string text;
   for (Index axis = matrix.values.rank() - 3; axis >= 0; --axis) {
@@ -104,7 +104,7 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
 
 }  // namespace
 
-SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experiment) {
+SafetensorsFile safetensors_of(const ViewData& data, const Session& experiment) {
   SafetensorsFile file;
   for (const ViewData::Matrix& matrix : data.matrices) {
     if (!file.tensors.emplace(matrix.name, stored(matrix.values)).second) {
@@ -115,7 +115,7 @@ SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experimen
   }
   const ViewData::Matrix& first = data.matrices.front();
   if (data.matrices.size() == 1 || first.name.starts_with("attention")) {
-    // As own_tensors.h reads them.
+    // Keys that imported_tensors.h reads.
     file.metadata["tokens"] = file.metadata[first.name + ".rows"];
     file.metadata["key_tokens"] = file.metadata[first.name + ".columns"];
   }
@@ -135,9 +135,9 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
   }
   ViewData::Matrix matrix{
       "attention", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
-  if (tap.kept() || !tap.result.tiles) {
+  if (tap.is_kept() || !tap.result.tiles) {
     matrix.values = tap.attention(head);
-    keep_in_sight(matrix, input.trace, tap, cells);
+    crop_to_visible(matrix, input.trace, tap, cells);
     return matrix;
   }
   matrix.values = tap.result.tiles->tile({.head = head,
@@ -151,25 +151,25 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
   return matrix;
 }
 
-ViewData view_data(const Trace& trace, const Experiment& experiment, const Findings& findings) {
+ViewData view_data(const Trace& trace, const Session& experiment, const Findings& findings) {
   const View& shown = view(experiment.view.id);
-  Experiment looking = experiment;
-  looking.view = begun(experiment.view, trace);
+  Session looking = experiment;
+  looking.view = with_defaults(experiment.view, trace);
   const ViewInput input{.trace = trace,
                         .experiment = looking,
                         .theme = Theme::light(),
                         .measure = file_text_measure(),
                         .findings = findings};
   if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
-  const WordedInput worded(shown, input);
+  const MergedWordsInput worded(shown, input);
   const ViewInput& seen = worded.input();
   ViewData data = shown.data(seen);
   const AttentionTap* tap = shown.zooms ? find_tap(seen).tap : nullptr;
   for (ViewData::Matrix& matrix : data.matrices) {
     const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
     if (numbers && tap) {
-      keep_in_sight(matrix, seen.trace, *tap,
-                    cells_in_sight(seen.experiment.view, tap->queries(), tap->keys()));
+      crop_to_visible(matrix, seen.trace, *tap,
+                      cells_in_sight(seen.experiment.view, tap->queries(), tap->keys()));
     }
     if (!numbers || matrix.values.empty()) {
       throw InputError(shown.id + ": there are no numbers to export");
@@ -190,10 +190,10 @@ std::string csv_field(const std::string& text) {
 }
 
 std::string to_csv(const ViewData& data) {
-  constexpr Index kMostNumbers = Index{1} << 24;  // some 160 MB of text
+  constexpr Index kMaxNumbers = Index{1} << 24;  // some 160 MB of text
   std::string csv;
   for (const ViewData::Matrix& matrix : data.matrices) {
-    if (matrix.values.size() <= kMostNumbers) continue;
+    if (matrix.values.size() <= kMaxNumbers) continue;
     throw InputError(matrix.name + ": " + to_string(matrix.values.shape()) +
                      " are too many numbers for a table; expected .npy or .safetensors");
   }

@@ -1,4 +1,4 @@
-// The numbers behind a view, for spreadsheets and other programs.
+// Export of the numbers behind a view, for spreadsheets and other programs.
 #pragma once
 
 #include <string>
@@ -8,26 +8,26 @@
 
 namespace attnscope {
 
-// The attention of a head, derived where it was not kept, with its tokens: what the settings have
-// in sight where `part`, else all of it. InputError where that is too large.
+// Attention of a head with its tokens, derived if it was not stored: the visible region if `part`,
+// otherwise all of it. Throws InputError if that is too large.
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
                               bool part);
 
-// What the experiment's view shows; of a view that zooms the part in sight. InputError where there
-// is nothing.
-ViewData view_data(const Trace& trace, const Experiment& experiment, const Findings& findings = {});
+// Numbers of the experiment's view, limited to the visible region in views that zoom. Throws
+// InputError if there are none.
+ViewData view_data(const Trace& trace, const Session& experiment, const Findings& findings = {});
 
-// Comma-separated: a line of column names, then one for each row, which begins with its label.
-// Axes before the last two come first, a column each; several matrices are parted by empty lines,
-// each below its name. Where `axes` have a name beyond those, it is what the rows are ("query").
-// What is NaN (a pair that is not allowed) is empty.
+// CSV: a line of column names, then one line per row, beginning with its label. Axes before the
+// last two come first, one column each; several matrices are separated by empty lines, each below
+// its name. A name in `axes` beyond those is that of the rows ("query"). NaN (excluded pairs) is
+// empty.
 std::string to_csv(const ViewData& data);
 
-// One field of such a line, quoted where necessary.
+// Quotes a CSV field if necessary.
 std::string csv_field(const std::string& text);
 
-// Each matrix by its name; the metadata hold the labels ("NAME.rows", "NAME.columns": JSON lists)
-// and the experiment ("experiment").
-SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experiment);
+// Each matrix by name; metadata: labels ("NAME.rows", "NAME.columns": JSON lists) and the session
+// ("experiment").
+SafetensorsFile safetensors_of(const ViewData& data, const Session& experiment);
 
 }  // namespace attnscope

@@ -1,12 +1,12 @@
-// Flow: one token on its way through the model, by one head, stage by stage: what it looks for,
-// what it gets, and what comes of it.
+// Flow view: one token's path through the model by way of one head, stage by stage: queries, keys,
+// values, and their effect.
 #include <algorithm>
 
 #include "core/figure/plain_text.h"
 #include "core/view/flow/flow_drawing.h"
+#include "core/view/parts/bundled_example.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/example.h"
-#include "core/view/parts/kept.h"
 #include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/view_list.h"
@@ -18,12 +18,12 @@ constexpr const char* kFlow = "flow";
 constexpr double kSecondsPerStep = 3;
 constexpr double kNarrationSize = 1.16;  // units
 
-// Why there is nothing to follow.
+// Reason why there is nothing to follow.
 Refusal why_no_flow(const Trace& trace, const AttentionTap& tap) {
-  if (trace.given) return {"No values in this file", kAttentionAlone};
+  if (trace.is_imported) return {"No values in this file", kAttentionAlone};
   if (!tap.result.output.defined()) {
-    return {"No values were kept",
-            "This run keeps weights, but not what they are put on. Give a file with q, k and v, or "
+    return {"No values recorded",
+            "This run records weights, but not values. Open a file with q, k and v, or "
             "choose a model and a text."};
   }
   return {};
@@ -41,14 +41,10 @@ std::shared_ptr<const FlowNumbers> kept_numbers(const ViewInput& input, const Fo
                                                 Index keys) {
   const ViewSettings& view = input.experiment.view;
   const TracePart part = input.trace.part(view.part);
-  std::string name = kFlow;
-  for (const Index n :
-       {view.layer, view.head, static_cast<Index>(part.stack), static_cast<Index>(part.kind),
-        part.step, part.segment, view.pinned_query, view.pinned_key, keys,
-        static_cast<Index>(input.findings.get(Findings::lens) != nullptr)}) {
-    name += " " + std::to_string(n);
-  }
-  return kept(input, source_of(input.trace), name, [&] { return numbers_of(input, found, keys); });
+  const CacheKey key(kFlow, view.layer, view.head, part, view.pinned_query, view.pinned_key, keys,
+                     input.findings.get(Findings::lens) != nullptr);
+  return cached_numbers(input, source_of(input.trace), key,
+                        [&] { return numbers_of(input, found, keys); });
 }
 
 FlowShape shape_of(const FlowNumbers& numbers) {
@@ -70,7 +66,7 @@ FlowShape shape_of(const FlowNumbers& numbers) {
   return shape;
 }
 
-// The numbers with as many keys as there is space for, and the places.
+// Numbers for as many keys as fit, and their layout.
 struct Placed {
   std::shared_ptr<const FlowNumbers> numbers;
   std::optional<FlowPlaces> places;
@@ -83,10 +79,10 @@ Placed placed(const Page& page, const Box& inside, const Found& found) {
   shape.stage = stage_of(input.experiment.view);
   result.places = place_flow(page, inside, shape);
   if (!result.places || result.places->shown >= shape.keys) return result;
-  // Those that have no row are one row together.
+  // Keys without a row share one.
   if (result.numbers->sum.others == 0) ++shape.extra_rows;
   result.places = place_flow(page, inside, shape);
-  if (!result.places) return result;  // for that row there is no space
+  if (!result.places) return result;  // no space for that row
   result.numbers = kept_numbers(input, found, result.places->shown);
   return result;
 }
@@ -99,7 +95,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// The lines of a text whose first begins `indent` farther to the right. No line ends before "%".
+// Wraps a text whose first line is indented by `indent`. No line ends before "%".
 std::vector<std::string> narrated(const Page& page, const std::string& words, double size,
                                   double width, double indent) {
   constexpr const char *kApart = " %", *kTogether = "·%";
@@ -123,12 +119,12 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
     title = std::to_string(static_cast<int>(stage)) + "  " +
             (stage == FlowStage::Vectors ? "Queries, keys, values" : flow_title(stage));
   }
-  // What can be done in a window alone.
-  if (!page.input().framed && stage == FlowStage::Tokens) text += " Click on another to follow it.";
+  // Interaction hints, only in the window.
+  if (!page.input().framed && stage == FlowStage::Tokens) text += " Click another to follow it.";
   if (!page.input().framed && stage == FlowStage::Whole) {
-    text += " Space plays it step by step, ← and → go by hand; a click on a panel opens it.";
+    text += " Space plays it step by step, ← and → move manually; click a panel to open it.";
   }
-  // In smaller letters where there is much to say.
+  // Smaller font for long texts.
   const double line = 1.38 * kNarrationSize * u, y = box.y + line / 2;
   const auto most = static_cast<std::size_t>(box.height / line);
   std::vector<std::string> lines;
@@ -149,7 +145,7 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
   }
 }
 
-// --- What can be clicked and pointed at --------------------------------------------------------
+// --- Interaction --------------------------------------------------------------------------------
 
 std::string panel_help(FlowStage stage, const FlowStory& story, const View* target) {
   std::string help = flow_sentence(stage, story);
@@ -162,7 +158,7 @@ void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& s
     const View* target = view_of_stage(panel->stage, story.trace);
     Handle handle{.area = panel->box, .help = panel_help(panel->stage, story, target)};
     if (target != nullptr) {
-      handle.click = [id = target->id, query = story.numbers.query](Experiment& e) {
+      handle.click = [id = target->id, query = story.numbers.query](Session& e) {
         e.view.id = id;
         if (e.view.pinned_query < 0) e.view.pinned_query = query;
       };
@@ -171,12 +167,12 @@ void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& s
   }
 }
 
-// The row of the tap whose query a token is; -1: none.
+// Row of the tap whose query is `token`; -1: none.
 Index row_of_token(const Trace& trace, const AttentionTap& tap, Index token) {
   const auto is = [&](Index row) {
     return trace.token_index(tap.query_rows, tap.queries(), row) == token;
   };
-  // Mostly they follow each other.
+  // Usually consecutive.
   const Index guess = token - trace.token_index(tap.query_rows, tap.queries(), 0);
   if (guess >= 0 && guess < tap.queries() && is(guess)) return guess;
   for (Index row = 0; row < tap.queries(); ++row) {
@@ -191,25 +187,24 @@ void add_rows(ViewLayout& layout, const FlowTargets& targets, const FlowStory& s
     if (row < 0) continue;
     layout.handles.push_back({.area = box,
                               .help = "Click to follow this token.",
-                              .click = [row](Experiment& e) { e.view.pinned_query = row; }});
+                              .click = [row](Session& e) { e.view.pinned_query = row; }});
   }
   for (const auto& [box, head] : targets.heads) {
     layout.handles.push_back({.area = box,
-                              .help = "Click to go by way of this head.",
-                              .click = [head](Experiment& e) { e.view.head = head; }});
+                              .help = "Click to use this head.",
+                              .click = [head](Session& e) { e.view.head = head; }});
   }
   for (const auto& [box, n] : targets.states) {
     const FlowState& state = story.numbers.states[static_cast<std::size_t>(n)];
     if (!state.at) continue;
-    layout.handles.push_back(
-        {.area = box,
-         .help = "Click to look into this layer.",
-         .click = [at = *state.at, kind = story.tap.address.kind](Experiment& e) {
-           e.view.layer = at.layer;
-           if (kind == AttentionKind::Self && at.part.step > 0) {
-             e.view.part.step = at.part.step;
-           }
-         }});
+    layout.handles.push_back({.area = box,
+                              .help = "Click to open this layer.",
+                              .click = [at = *state.at, kind = story.tap.address.kind](Session& e) {
+                                e.view.layer = at.layer;
+                                if (kind == AttentionKind::Self && at.part.step > 0) {
+                                  e.view.part.step = at.part.step;
+                                }
+                              }});
   }
 }
 
@@ -229,17 +224,17 @@ std::function<std::optional<Hit>(Point)> hits(const FlowTargets& targets, const 
 
 ViewLayout lay_out_flow(const ViewInput& input) {
   Page page(input);
-  if (const Refusal nothing = nothing_ran(input)) return nothing.message(page);
+  if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (const Refusal refusal = why_no_flow(input.trace, *found.tap)) return refusal.message(page);
   const Box inside = page.frame(
-      head_title(input),
-      caption(input.trace, "A token on its way to the next one, by way of " +
-                               place_words(input.trace, input.experiment.view) + ": " +
+      title_with_head(input),
+      caption(input.trace, "A token's path to the prediction, by way of " +
+                               describe_head(input.trace, input.experiment.view) + ": " +
                                describe(input.trace, *found.tap) +
-                               ". Strips are vectors: blue below zero, red above, each panel on "
-                               "a scale of its own, of the layers each vector."));
+                               ". Strips are vectors: blue negative, red positive, each panel on "
+                               "its own scale, in the layers panel each vector."));
   const auto [numbers, space] = placed(page, inside, found);
   if (!space) return no_space(page);
   const FlowPlaces& places = *space;
@@ -347,8 +342,8 @@ void add_layers(ViewData& data, const FlowNumbers& flow) {
 }
 
 ViewData flow_data(const ViewInput& input) {
-  const Found found = needed_tap(input);
-  why_no_flow(input.trace, *found.tap).raise_for_numbers();
+  const Found found = require_tap(input);
+  why_no_flow(input.trace, *found.tap).throw_if_refused();
   const Index keys = view_values(input.experiment.view, kFlow).integer("keys");
   const FlowNumbers flow = numbers_of(input, found, keys);
   ViewData data;
@@ -360,23 +355,19 @@ ViewData flow_data(const ViewInput& input) {
 std::vector<Parameter> flow_parameters() {
   return {{.key = "step",
            .label = "Step",
-           .help = "The stage that is looked at: 1 tokens, 2 embedding, 3 queries, keys and "
+           .help = "The current stage: 1 tokens, 2 embedding, 3 queries, keys and "
                    "values, 4 scores, 5 softmax, 6 weighted values, 7 heads joined, 8 residual, 9 "
                    "feed-forward, 10 layers, 11 next token; 12 is the whole.",
            .initial = kFlowSteps,
-           .least = 1,
-           .most = static_cast<double>(kFlowSteps),
-           .slider_least = 1,
-           .slider_most = static_cast<double>(kFlowSteps)},
+           .limits = {.min = 1, .max = static_cast<double>(kFlowSteps)},
+           .slider = {.min = 1, .max = static_cast<double>(kFlowSteps)}},
           {.key = "keys",
            .label = "Keys",
-           .help = "So many keys, those of the largest weights, have a line of their own where "
-                   "there is space; the others are one line together.",
+           .help = "Number of keys with a line each, by weight, if "
+                   "there is space; the others share one line.",
            .initial = Index{6},
-           .least = 1,
-           .most = 64,
-           .slider_least = 1,
-           .slider_most = 12}};
+           .limits = {.min = 1, .max = 64},
+           .slider = {.min = 1, .max = 12}}};
 }
 
 }  // namespace
@@ -384,7 +375,7 @@ std::vector<Parameter> flow_parameters() {
 View flow_view() {
   View view{kFlow,
             "Flow",
-            "The whole at a glance: from tokens by queries, keys, values, heads and layers to the "
+            "Overview: from tokens through queries, keys, values, heads and layers to the "
             "next token, step by step.",
             false,
             lay_out_flow,
@@ -397,18 +388,18 @@ View flow_view() {
     controls.colours = ViewControls::Colours::None;
     controls.colour_ends.clear();
   };
-  view.example = [](Experiment& experiment) {
-    if (!experiment.tensors.file.empty()) use_bundled(experiment, "default");
+  view.example = [](Session& experiment) {
+    if (!experiment.run.tensors.file.empty()) open_bundled_model(experiment, "default");
   };
   view.group = "Model";
-  view.reading = reads_as(
-      "One token on its way to the next: its embedding, what it asks for (q), what the others "
-      "offer (k, v), how much it takes of each, and what that adds up to, layer by layer, until "
-      "the chances of the next token. Space tells it step by step.",
-      {{"v", "what a token hands over to those that look at it."},
-       {"Softmax", "makes shares of scores: none below 0, all together 100 %."},
-       {"W_o", "the matrix that makes one vector of what all heads say."},
-       {"Residual", "what a layer computes is added to what came in, never put in its place."}});
+  view.reading = fixed_reading(
+      "One token's path to the prediction: its embedding, its query (q), the others' keys and "
+      "values (k, v), the weights, and their sum, layer by layer, up to "
+      "the next token's probabilities. Space steps through it.",
+      {{"v", "the content that a token passes to those that attend to it."},
+       {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
+       {"W_o", "the matrix that combines the outputs of all heads."},
+       {"Residual", "a layer's output is added to its input instead of replacing it."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });

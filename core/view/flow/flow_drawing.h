@@ -1,4 +1,4 @@
-// The panels of the view Flow.
+// Panels of the flow view.
 #pragma once
 
 #include "core/view/flow/flow_pen.h"
@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// Places to point at and to click.
+// Hit targets.
 struct FlowTargets {
   struct Row {
     Box box;
@@ -18,20 +18,19 @@ struct FlowTargets {
   std::vector<Row> states;  // by index in FlowNumbers::states
 };
 
-// Tokens and embedding.
+// Draws tokens and embedding.
 void draw_flow_input(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                      FlowTargets& targets);
-// From the query to what the head says.
+// Draws the stages from query to head output.
 void draw_flow_head(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                     FlowTargets& targets);
-// From the heads to the next token.
+// Draws the stages from the heads to the next token.
 void draw_flow_layers(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                       FlowTargets& targets);
-// How many rows stand below the keys, where so many keys have one.
+// Number of rows below those of the keys.
 Index flow_extra_rows(const FlowSum& sum);
 
-// Which of `count` rows are shown where there is room for `most`: the first, the last, and those
-// about `chosen`.
+// Selects `most` of `count` rows: the first, the last, and those around `chosen`.
 std::vector<Index> flow_rows(Index count, Index chosen, Index most);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Flow: one head, from the query to what it says: out_i = Σ_j a_ij v_j, a line a key.
+// Flow stages of one head, from query to output: out_i = Σ_j a_ij v_j, one line per key.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPad = 0.55;    // units between a panel's edge and what is in it
+constexpr double kPad = 0.55;    // units between a panel's edge and its content
 constexpr double kStrip = 0.66;  // of a row
 constexpr double kLetters = 0.95;
 
@@ -49,7 +49,7 @@ class HeadPanels {
   const Theme& theme() const { return pen_.theme(); }
   static double left(const FlowPanel& p) { return p.box.x; }
   double inner(const FlowPanel& p) const { return p.box.width - 2 * kPad * u_; }
-  // Of a strip in a panel, at this row.
+  // Box of a strip in a panel, at this row.
   Box strip_box(const FlowPanel& p, double y, double from = 0) const {
     const double high = kStrip * p_.row;
     return {p.box.x + kPad * u_ + from, y - high / 2, inner(p) - from, high};
@@ -60,7 +60,7 @@ class HeadPanels {
   bool has_scores() const {
     return std::ranges::any_of(sum_.keys, [](const FlowKey& k) { return k.score.has_value(); });
   }
-  // A narrow page has their words alone.
+  // Narrow pages show key labels only.
   bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.there(); }
   std::string asks() const { return "“" + s_.numbers.label + "”"; }
 
@@ -99,7 +99,7 @@ class HeadPanels {
       pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), sum_.query, query_range_,
                  FlowSpace::Query, "query of " + s_.numbers.label, true);
     } else {
-      pen_.words({p_.keys.box.x + kPad * u_, y}, asks() + " looks at", kLetters * u_,
+      pen_.words({p_.keys.box.x + kPad * u_, y}, asks() + " attends to", kLetters * u_,
                  inner(p_.keys), Align::Start, theme().accent, true);
     }
     if (has_scores()) faint(p_.scores, y, score_formula(s_.tap));
@@ -170,7 +170,7 @@ class HeadPanels {
                weight_words(key.weight, shares_) + " of " + key.label);
   }
 
-  // Which of the tokens it is, since many are called the same.
+  // Writes the token's position, since labels repeat.
   void draw_place(const FlowKey& key, Point at, double most) {
     const Index token = key_token(s_.trace, s_.tap, key.column);
     const std::string text = std::to_string(token);
@@ -178,7 +178,7 @@ class HeadPanels {
     pen_.words(at, text, pen_.small(), most, Align::Start, theme().faint_text);
   }
 
-  // In the place of values and what is made of them.
+  // Draws a message instead of values.
   void draw_missing() {
     if (sum_.adds_values) return;
     const FlowPanel& panel = p_.values.there() ? p_.values : p_.weighted;
@@ -188,7 +188,7 @@ class HeadPanels {
         flow_sentence(FlowStage::Weighted, s_));
   }
 
-  // A line that is no key's.
+  // Draws a line that is not a key.
   void draw_line(double y, const std::string& name, const Tensor& values, bool marked) {
     const Colour ink = of_the_sum(marked ? theme().accent : theme().faint_text);
     if (!p_.values.there()) {

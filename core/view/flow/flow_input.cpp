@@ -1,4 +1,4 @@
-// Flow: the tokens, and the vector that one of them begins with.
+// Flow stages of the input: tokens and embedding.
 #include <algorithm>
 #include <cmath>
 
@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-// The weights of the query on the tokens of its own text, where keys are these.  [L] or undefined
+// Weights of the query on the tokens of its own text, if these are its keys.  [L] or undefined
 Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
-  if (pen.is_ahead(FlowStage::Softmax)) return {};  // not yet
+  if (pen.is_ahead(FlowStage::Softmax)) return {};  // not reached yet
   Tensor on_text = Tensor::zeros({length});
   const Tensor& weights = s.numbers.sum.weights;
   for (Index column = 0; column < weights.size(); ++column) {
@@ -25,17 +25,17 @@ Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
 
 struct FlowText {
   const std::vector<TraceToken>& tokens;
-  Tensor weights;     // shades; undefined: none
+  Tensor weights;     // background shades; undefined: none
   Index chosen = -1;  // outlined
 };
 
-// As many tokens about the chosen one as fit into the lines of the box.
+// Draws the tokens around the chosen one that fit the box.
 void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
                std::vector<FlowTargets::Row>& to) {
   const double u = pen.unit(), size = 0.95 * u, line = 1.5 * u;
   const auto count = static_cast<Index>(text.tokens.size());
   const Index kept = std::max<Index>(0, text.chosen);
-  // The chosen token is in sight, with more before it than after.
+  // The chosen token is visible, with more tokens before it than after.
   constexpr Index kMostShown = 160;
   Index first = std::max<Index>(0, kept + 1 - kMostShown);
   const Index last = std::min(count, kept + kMostShown);
@@ -47,7 +47,7 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
   const auto fits = [&](const Box& b) { return b.bottom() <= box.height + 0.5; };
   std::vector<Box> boxes;
   for (;; ++first, widths.erase(widths.begin())) {
-    boxes = broken_into_lines(widths, {box.width, 0.2 * u, line, 1.35 * u});
+    boxes = wrap_boxes(widths, {box.width, 0.2 * u, line, 1.35 * u});
     const auto at = static_cast<std::size_t>(kept - first);
     const std::size_t after = std::min(at + 2, boxes.size() - 1);
     if (first == kept || fits(boxes[after])) break;
@@ -78,7 +78,7 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
   const bool same = s.tap.query_rows.stream == s.tap.key_rows.stream;
   const auto length = static_cast<Index>(queries.size());
   pen.panel(p.tokens, s.trace.pixels ? "Pixels" : flow_title(FlowStage::Tokens),
-            {same ? "" : "above what asks, below what is asked"});
+            {same ? "" : "above: query side, below: key side"});
   const Box& b = p.tokens.box;
   Box text{b.x + 0.6 * u, b.y + 2.1 * u, b.width - 1.2 * u, b.height - 2.1 * u};
   if (same) {
@@ -105,8 +105,8 @@ void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
   }
   const Tensor& x = s.numbers.states.front().values;
   pen.panel(p.embedding, flow_title(FlowStage::Embedding),
-            {grouped(x.size()) + " numbers: blue below zero, red above",
-             "blue below zero, red above", "blue < 0 < red"});
+            {grouped(x.size()) + " numbers: blue negative, red positive",
+             "blue negative, red positive", "blue < 0 < red"});
   const double range = flow_range({&x});
   const std::string name = "embedding of " + s.numbers.label;
   pen.strip({inside.x, inside.y + 0.15 * u, inside.width, 1.5 * u}, x, range, FlowSpace::Model,

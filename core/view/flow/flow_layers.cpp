@@ -1,4 +1,4 @@
-// Flow: the heads put together, the residual stream, layer after layer, and what comes next.
+// Flow stages after the head: joining heads, residual stream, layers, prediction.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kInset = 0.55, kHeadLine = 2.2;       // units: beside and above what is in a panel
-constexpr double kLeastLine = 1.15, kMostLine = 1.95;  // units: from row to row
+constexpr double kInset = 0.55, kHeadLine = 2.2;    // units: margins of a panel's content
+constexpr double kMinLine = 1.15, kMaxLine = 1.95;  // units: from row to row
 constexpr double kStripShare = 0.66;
 constexpr double kSize = 0.95;
 
@@ -34,13 +34,13 @@ class LayerPanels {
     return {p.box.x + kInset * u_, p.box.y + kHeadLine * u_, p.box.width - 2 * kInset * u_,
             p.box.height - (kHeadLine + 0.4) * u_};
   }
-  // The height of so many rows, and how many fit.
+  // Row height for so many rows, and the number that fits.
   double line_of(const Box& box, Index rows) const {
-    return std::clamp(box.height / static_cast<double>(std::max<Index>(1, rows)), kLeastLine * u_,
-                      kMostLine * u_);
+    return std::clamp(box.height / static_cast<double>(std::max<Index>(1, rows)), kMinLine * u_,
+                      kMaxLine * u_);
   }
   Index fit(const Box& box) const {
-    return std::max<Index>(1, static_cast<Index>(box.height / (kLeastLine * u_) + 1e-6));
+    return std::max<Index>(1, static_cast<Index>(box.height / (kMinLine * u_) + 1e-6));
   }
   Box strip_at(double x, double width, double y, double line) const {
     const double high = kStripShare * line;
@@ -57,7 +57,7 @@ class LayerPanels {
     const FlowHeads& heads = n_.heads;
     pen_.panel(p_.heads, flow_title(FlowStage::Heads),
                heads.adds.defined() && heads.adds.dim(0) > 1
-                   ? std::vector<std::string>{"what each says → adds", "says → adds"}
+                   ? std::vector<std::string>{"output → contribution", "output → adds"}
                    : std::vector<std::string>{});
     const Box b = inside(p_.heads);
     if (!heads.adds.defined()) return pen_.message(b, flow_sentence(FlowStage::Heads, s_));
@@ -118,7 +118,7 @@ class LayerPanels {
     targets_.heads.push_back({row, a});
   }
 
-  // The chosen one and those that add most, in their order; a row is left for the others.
+  // The chosen head and those with the largest contributions, in order; leaves a row for the rest.
   static std::vector<Index> shown_heads(const Tensor& adds, Index chosen, Index most) {
     std::vector<Index> heads;
     for (Index a = 0; a < adds.dim(0); ++a) heads.push_back(a);
@@ -135,7 +135,7 @@ class LayerPanels {
     std::ranges::sort(heads);
     return heads;
   }
-  // Of those that have no row.
+  // Sum of the heads without a row.
   static Tensor rest_of(const Tensor& adds, const std::vector<Index>& rows) {
     Tensor rest = Tensor::zeros({adds.dim(1)});
     for (Index a = 0; a < adds.dim(0); ++a) {
@@ -214,7 +214,7 @@ class LayerPanels {
     const Index chosen = chosen_state();
     return "= " + (chosen < 0 ? "after" : n_.states[static_cast<std::size_t>(chosen)].label);
   }
-  // The same in both panels, so that their strips stand below each other.
+  // Common to both panels, so that their strips line up.
   double term_names(double width) const {
     double names = pen_.page().width_of(after_name(), kSize * u_, true);
     for (const FlowTerm& term : n_.layer->terms) {
@@ -235,7 +235,7 @@ class LayerPanels {
 
   void draw_states() {
     const bool guesses = !n_.states.empty() && !n_.states.back().guess.empty();
-    pen_.panel(p_.layers, flow_title(FlowStage::Layers), {guesses ? "would say" : ""});
+    pen_.panel(p_.layers, flow_title(FlowStage::Layers), {guesses ? "logit lens" : ""});
     const Box b = inside(p_.layers);
     if (n_.states.empty()) {
       return pen_.message(b, flow_sentence(FlowStage::Layers, s_));
@@ -273,7 +273,7 @@ class LayerPanels {
   double chance_width(const FlowState& state) const {
     return pen_.page().width_of(weight_words(state.chance, true), pen_.small()) + 0.35 * u_;
   }
-  // Of all guesses with their chances, as far as that leaves something to the vectors.
+  // Width of all predictions with their probabilities, if that leaves space for the vectors.
   double guess_width(double width) const {
     double most = 0;
     for (const FlowState& state : n_.states) {
@@ -283,7 +283,7 @@ class LayerPanels {
     return std::min(most + 0.6 * u_, std::max(0.5 * width, width - 2.3 * u_));
   }
 
-  // The chance only where the whole word leaves room for it.
+  // Writes the probability only if it fits after the whole word.
   void draw_guess(const FlowState& state, double right, double y, double most) {
     if (state.guess.empty() || most < u_) return;
     const double number = chance_width(state);
@@ -329,19 +329,19 @@ class LayerPanels {
     }
   }
 
-  // Without what is next to impossible; three at least.
+  // Number of non-negligible predictions, at least three.
   Index worth_showing() const {
-    constexpr double kLeastChance = 0.0005;
+    constexpr double kMinChance = 0.0005;
     Index count = 0;
     for (const FlowChance& chance : n_.chances) {
-      if (chance.chance >= kLeastChance || count < 3) ++count;
+      if (chance.chance >= kMinChance || count < 3) ++count;
     }
     return count;
   }
 
   std::string next_title() const {
-    if (!predicts_each(s_.trace)) return "Next action";
-    if (fills_in_places(s_.trace)) return "This place";
+    if (!predicts_next_tokens(s_.trace)) return "Next action";
+    if (predicts_masked_tokens(s_.trace)) return "This place";
     if (s_.tap.address.stack == Stack::Encoder) return "To the decoder";
     if (s_.trace.pixels) return "Next pixel";
     return flow_title(FlowStage::Next);
@@ -349,7 +349,7 @@ class LayerPanels {
 
   void connect() {
     const double gap = 0.15 * u_;
-    // What the head says goes to its row among the heads.
+    // Arrow from the head's output to its row among the heads.
     const FlowPanel& next = p_.heads.there() ? p_.heads : p_.layers;
     const Box &from = (p_.weighted.there() ? p_.weighted : p_.values).box, &to = next.box;
     const double middle = (from.bottom() + to.y) / 2;
@@ -388,8 +388,8 @@ std::vector<Index> flow_rows(Index count, Index chosen, Index most) {
     return rows;
   }
   chosen = std::clamp<Index>(chosen, 0, count - 1);
-  // The first, the last, a line for what is left out on either side, the rest about the chosen one;
-  // of very few only those.
+  // The first, the last, those around the chosen one, and lines for the omitted ones; of very few
+  // rows only those around it.
   constexpr Index kAround = 4;
   const Index about = most > kAround ? most - kAround : std::max<Index>(1, most);
   const Index first = std::clamp<Index>(chosen - about / 2, 0, count - about);

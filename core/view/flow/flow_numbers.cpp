@@ -11,8 +11,8 @@
 #include "core/experiment/next_token.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
-#include "core/model/join.h"
 #include "core/model/logit_lens.h"
+#include "core/model/residual_connection.h"
 #include "core/model/sample.h"
 #include "core/model/site.h"
 #include "core/model/weights.h"
@@ -24,9 +24,9 @@
 namespace attnscope {
 namespace {
 
-// Of float32 sums of some hundred numbers, as a share of the largest of them.
+// Tolerance of float32 sums of some hundred numbers, relative to the largest.
 constexpr double kRounding = 2e-4;
-constexpr Index kMostChances = 12;
+constexpr Index kMaxChances = 12;
 
 Tensor zeros_like_row(Index size) {
   return Tensor::zeros({size});
@@ -38,7 +38,7 @@ double largest(const Tensor& x) {
   return most;
 }
 
-// The largest difference, as a share of the larger of the two.
+// Largest difference relative to the larger magnitude.
 double apart(const Tensor& a, const Tensor& b) {
   double most = 0;
   for (Index n = 0; n < a.size(); ++n) {
@@ -55,7 +55,7 @@ void add_to(Tensor& sum, const Tensor& more, double share = 1) {
   }
 }
 
-// Row `row` of the last two axes, of the head's own or the group of heads that shares it.
+// A row of the head's tensor, or of the group of heads that shares one.
 Tensor head_row(const Tensor& x, Index head, Index heads, Index row, Part::Span numbers) {
   const Index own = head / std::max<Index>(1, heads / x.dim(0));
   const float* from = x.data() + (own * x.dim(1) + row) * x.dim(2) + numbers.first;
@@ -76,19 +76,19 @@ Tensor stacked_rows(const std::vector<Tensor>& rows) {
 
 // --- One head ----------------------------------------------------------------------------------
 
-// Whether q and k themselves are compared, pair by pair.
+// True if q and k are compared pair by pair.
 bool compares_pairs(const Part& part) {
   const bool both = part.source == Source::Product || part.source == Source::Additive;
   return both && part.q.defined() && part.k.defined() &&
          part.normaliser != Normaliser::FeatureRatio;
 }
 
-// s_ij where a softmax, or nothing, is taken of it.
+// s_ij if a softmax (or nothing) is applied to it.
 std::optional<double> score_of(const AttentionTap& tap, Index head, Index query, Index key,
                                double weight) {
   const Part* part = tap.result.part.get();
   if (part == nullptr || part->normaliser == Normaliser::FeatureRatio) return std::nullopt;
-  if (part->normaliser == Normaliser::None) return std::nullopt;  // the weight says it
+  if (part->normaliser == Normaliser::None) return std::nullopt;  // the weight is the score
   if (part->source == Source::Product && part->q.defined() && part->k.defined()) {
     const auto score = pair_score(*part, head, query, key);
     return score ? std::optional(score->score) : std::nullopt;
@@ -101,11 +101,11 @@ std::optional<double> score_of(const AttentionTap& tap, Index head, Index query,
   return std::log(weight) + static_cast<double>(lse[head * tap.queries() + query]);
 }
 
-// The values that the columns of the weights have; undefined where these are no single rows.
+// Values of the weights' columns; undefined if columns are not single rows.
 const Tensor& column_values(const AttentionTap& tap) {
   static const Tensor kNone;
   const Part* part = tap.result.part.get();
-  const Tensor& values = part != nullptr && part->v.defined() ? part->v.value() : tap.v_plain;
+  const Tensor& values = part != nullptr && part->v.defined() ? part->v.value() : tap.input.v;
   return values.defined() && values.rank() == 3 && values.dim(1) == tap.keys() ? values : kNone;
 }
 
@@ -223,7 +223,7 @@ namespace {
 
 // --- The heads of the layer --------------------------------------------------------------------
 
-// The taps of all head groups of the layer, in order.
+// Taps of all head groups of the layer, in order.
 std::vector<const AttentionTap*> groups_beside(const Trace& trace, const AttentionTap& tap) {
   std::vector<const AttentionTap*> groups;
   for (const AttentionTap& other : trace.attention) {
@@ -253,8 +253,8 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
     }
   }
   heads.outputs = stacked_rows(outputs);
-  if (!tap.joined) return heads;
-  // Each head alone, none, and all of them.
+  if (!tap.combine_heads) return heads;
+  // Each head separately, none, and all of them.
   const Index count = heads.outputs.dim(0), size = heads.outputs.dim(1);
   Tensor rows = Tensor::zeros({count + 2, count * size});
   for (Index a = 0; a < count; ++a) {
@@ -264,7 +264,7 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
                   rows.data() + row * count * size + a * size);
     }
   }
-  const Tensor joined = tap.joined(rows);  // [count + 2, d]
+  const Tensor joined = tap.combine_heads(rows);  // [count + 2, d]
   const Tensor none = joined.slice(count, 1).reshaped({joined.dim(1)});
   heads.adds = joined.slice(0, count).copy();
   for (Index a = 0; a < count; ++a) {
@@ -286,7 +286,7 @@ std::string layer_tap(const HeadRef& at) {
   return tap_prefix(site);
 }
 
-// A row of a tap; undefined where the run kept none.
+// A row of a tap; undefined if not recorded.
 Tensor tap_row(const Trace& trace, const std::string& name, Index row) {
   const auto found = trace.taps.find(name);
   if (found == trace.taps.end() || found->second.rank() != 2) return {};
@@ -299,10 +299,10 @@ std::string embedding_tap(const TracePart& part) {
   return part.stack == Stack::Encoder ? "encoder.embed" : "embed";
 }
 
-// Its layer has no cross-attention of its own in the list: self-attention's layers count.
+// Layers of a stack; self-attention is in all of them, cross-attention is not.
 std::vector<HeadRef> layers_of(const Trace& trace, TracePart part) {
   part.kind = AttentionKind::Self;
-  return trace.layers_passed(part);
+  return trace.layer_sequence(part);
 }
 
 std::string layer_name(const Trace& trace, const HeadRef& at) {
@@ -312,7 +312,7 @@ std::string layer_name(const Trace& trace, const HeadRef& at) {
   return "step " + std::to_string(at.part.step) + (one ? "" : ", " + name);
 }
 
-// Whether the token has left before this layer runs.
+// True if the token has exited before this layer.
 bool has_left(const Trace& trace, const HeadRef& at, Index token) {
   if (at.part.stack == Stack::Encoder) return false;
   const auto stopped = [&](const char* name, Index now) {
@@ -330,7 +330,7 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
   if (!embedding.defined()) return states;
   states.push_back({"embedding", std::nullopt, embedding});
   const auto lens = findings.get(Findings::lens);
-  const bool read = lens && part.stack == Stack::Decoder && predicts_each(trace);
+  const bool read = lens && part.stack == Stack::Decoder && predicts_next_tokens(trace);
   const std::vector<HeadRef> layers = layers_of(trace, part);
   for (std::size_t n = 0; n < layers.size(); ++n) {
     FlowState state{layer_name(trace, layers[n]), layers[n],
@@ -342,16 +342,16 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
       state.chance = static_cast<double>(lens->probability(row, token));
     }
     state.copied = has_left(trace, layers[n], token);
-    if (state.copied) state.values = states.back().values;  // the record may have what is not used
+    if (state.copied) state.values = states.back().values;  // the recorded state is unused
     states.push_back(std::move(state));
   }
   return states;
 }
 
 FlowLayer::Join join_of(const Trace& trace) {
-  const Join& join = attnscope::join(trace.config->join.id);
+  const ResidualConnection& connection = residual_connection(trace.config->residual_connection.id);
   if (!trace.config->pre_norm) return FlowLayer::Join::Normed;
-  return join.weights.empty() ? FlowLayer::Join::Sum : FlowLayer::Join::Gated;
+  return connection.weights.empty() ? FlowLayer::Join::Sum : FlowLayer::Join::Gated;
 }
 
 std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& interventions,
@@ -375,7 +375,7 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& inter
   }
   layer.join = join_of(trace);
   const bool off = head.part.stack == Stack::Decoder && is_off(interventions, head.layer);
-  if (off || here->copied) {  // what the layer would have added was not used
+  if (off || here->copied) {  // the layer's output was not used
     layer.join = off ? FlowLayer::Join::Off : FlowLayer::Join::Copied;
     layer.terms.clear();
   }
@@ -384,14 +384,14 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& inter
   add_to(rest, layer.before.values, -1);
   for (const FlowTerm& term : layer.terms) add_to(rest, term.values, -1);
   if (largest(rest) > kRounding * std::max(largest(layer.after), largest(layer.before.values))) {
-    const bool streams = static_cast<bool>(attnscope::join(trace.config->join.id).run_layers);
+    const bool streams =
+        static_cast<bool>(residual_connection(trace.config->residual_connection.id).run_layers);
     layer.terms.push_back({streams ? "the other stream" : "positions", rest});
   }
   return layer;
 }
 
-// A model that acts says what to do at the states of a walk: the second of each step's three
-// tokens.
+// Predicted actions of a trajectory model, at state tokens: the second of each step's three.
 std::vector<FlowChance> action_chances(const Trace& trace, Index token) {
   constexpr Index kTokensPerStep = 3, kState = 1;
   const Index step = token / kTokensPerStep;
@@ -399,7 +399,7 @@ std::vector<FlowChance> action_chances(const Trace& trace, Index token) {
   std::vector<FlowChance> chances;
   const Index actions = trace.logits.dim(1);
   for (const Candidate& c :
-       likeliest(probabilities(logits_at(trace, step), {}), std::min(actions, kMostChances))) {
+       likeliest(probabilities(logits_at(trace, step), {}), std::min(actions, kMaxChances))) {
     const bool of_grid = actions == Grid::kActions;
     chances.push_back(
         {of_grid ? action_name(c.id) : "action " + std::to_string(c.id), c.probability});
@@ -410,10 +410,10 @@ std::vector<FlowChance> action_chances(const Trace& trace, Index token) {
 std::vector<FlowChance> chances_of(const Trace& trace, const AttentionTap& tap, Index token) {
   const Tensor& all = predictions(trace);
   if (tap.address.stack != Stack::Decoder || !all.defined() || token < 0) return {};
-  if (!predicts_each(trace)) return action_chances(trace, token);
+  if (!predicts_next_tokens(trace)) return action_chances(trace, token);
   if (token >= all.dim(0)) return {};
   std::vector<FlowChance> chances;
-  for (const Candidate& c : likeliest(probabilities(logits_at(trace, token), {}), kMostChances)) {
+  for (const Candidate& c : likeliest(probabilities(logits_at(trace, token), {}), kMaxChances)) {
     chances.push_back({token_label(trace, c.id), c.probability});
   }
   return chances;
@@ -426,17 +426,17 @@ std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& int
   return layer_of(trace, interventions, states_of(trace, {}, at.part, token), at, token);
 }
 
-FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Experiment& experiment,
+FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& experiment,
                          const AttentionTap& tap, Index head, Index keys) {
   FlowNumbers flow;
   flow.query = flow_query(experiment.view, trace, tap);
   flow.token = trace.token_index(tap.query_rows, tap.queries(), flow.query);
   flow.label = query_label(trace, tap, flow.query);
   flow.sum = flow_sum(trace, tap, head, flow.query, keys, experiment.view.pinned_key);
-  flow.heads = flow_heads(trace, experiment.interventions, tap, flow.query);
+  flow.heads = flow_heads(trace, experiment.run.interventions, tap, flow.query);
   const HeadRef at = head_ref(trace, experiment.view);
   flow.states = states_of(trace, findings, at.part, flow.token);
-  flow.layer = layer_of(trace, experiment.interventions, flow.states, at, flow.token);
+  flow.layer = layer_of(trace, experiment.run.interventions, flow.states, at, flow.token);
   flow.chances = chances_of(trace, tap, flow.token);
   return flow;
 }

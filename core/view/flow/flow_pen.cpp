@@ -10,15 +10,15 @@
 namespace attnscope {
 namespace {
 
-// Of the numbers so many do not reach the ends of the colours; of many fewer do, since a pixel
-// shows the largest of those that it stands for.
+// Share of numbers within the colour range; higher for long vectors, where a pixel shows the
+// largest of several numbers.
 constexpr double kWithin = 0.985, kWithinMany = 0.998;
 constexpr Index kMany = 100;
 constexpr double kRadius = 0.45;  // units
 constexpr double kBadge = 0.72;
 constexpr double kLeastTitle = 0.8;
 constexpr double kVeilBefore = 0.5, kVeilAfter = 0.86;
-constexpr double kNumberAcross = 2.7, kNumberDown = 1.15;  // of the small letters: cells this large
+constexpr double kNumberAcross = 2.7, kNumberDown = 1.15;  // minimum cell size, in small-font em
 
 }  // namespace
 
@@ -82,7 +82,7 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
                  true});
   const double left = x + 1.05 * unit_, right = b.right() - 0.4 * unit_;
   const double whole = page_.width_of(title, unit_, true);
-  // Letters of another size are not wider by the same share.
+  // Text width does not scale exactly with the font size.
   const double size = unit_ * std::clamp(0.97 * (right - left) / whole, kLeastTitle, 1.0);
   const double taken =
       words({left, y}, title, size, right - left, Align::Start, theme().text, true);
@@ -96,7 +96,7 @@ void FlowPen::veil(const FlowPanel& panel) {
   if (now_ == FlowStage::Whole) return;
   const Box& b = panel.box;
   if (panel.stage == now_) {
-    // Four lines, since an outline has no round corners: they stand within the frame.
+    // Four lines within the frame, since outlines cannot have round corners.
     const double thick = std::max(2.0, 0.16 * unit_);
     page_.add(OutlinedBox{{b.x + thick / 2, b.y + thick / 2, b.width - thick, b.height - thick},
                           hue(panel.stage),
@@ -104,7 +104,7 @@ void FlowPen::veil(const FlowPanel& panel) {
     return;
   }
   const double veil = panel.stage < now_ ? kVeilBefore : kVeilAfter;
-  // A pixel beyond the frame, which may lie between pixels.
+  // One extra pixel, as the frame may lie between pixels.
   page_.add(FilledBox{
       {b.x - 1, b.y - 1, b.width + 2, b.height + 2}, translucent(theme().background, veil), 0});
 }

@@ -1,5 +1,4 @@
-// What the panels of the view Flow are drawn with: frames with a number, vectors as strips of
-// colours, and what lies under the pointer.
+// Drawing of flow panels: numbered frames, vectors as colour strips, hit targets.
 #pragma once
 
 #include <string>
@@ -9,15 +8,15 @@
 
 namespace attnscope {
 
-// Vectors of one kind have the same components: a component is marked in all of them.
+// Vector spaces: a hovered component is marked in all vectors of the same space.
 enum class FlowSpace { Query, Value, Model };
 
-// Where few numbers are larger: what colours end at.
+// Colour range that only a few numbers exceed.
 double flow_range(const std::vector<const Tensor*>& of);
 
 class FlowPen {
  public:
-  // `now`: the stage that is looked at.
+  // `now`: the current stage.
   FlowPen(Page& page, double unit, FlowStage now) : page_(page), unit_(unit), now_(now) {}
 
   Page& page() { return page_; }
@@ -25,25 +24,24 @@ class FlowPen {
   double unit() const { return unit_; }
   double small() const { return 0.82 * unit_; }
 
-  // The frame, its number, its title, and at its right end the first note that there is room for.
+  // Draws frame, number and title, and right-aligned the first note that fits.
   void panel(const FlowPanel& panel, const std::string& title,
              const std::vector<std::string>& notes = {});
-  // Faint where it is not what is looked at now.
+  // Fades a panel that is not current.
   void veil(const FlowPanel& panel);
-  // Whether the stage is still to come: what belongs to it, but stands in another's panel, is
-  // faint.
+  // True for later stages: their elements in other panels are faint.
   bool is_ahead(FlowStage stage) const { return now_ < stage && now_ != FlowStage::Whole; }
 
-  // A vector in colours from -range to range, with numbers where they fit. `name`: for the pointer.
+  // Draws a vector in colours from -range to range, with numbers if they fit. `name`: for hits.
   void strip(const Box& box, const Tensor& values, double range, FlowSpace space,
              const std::string& name, bool marked = false);
-  // The component under the pointer, in all vectors of its kind, and its number.
+  // Marks the hovered component in all vectors of its space, with its value.
   void mark_components(const Box& within);
 
-  // As much as fits; returns its width.
+  // Draws as much as fits; returns its width.
   double words(Point at, const std::string& text, double size, double most, Align align,
                Colour colour, bool bold = false);
-  // Several lines from the top of the box.
+  // Wraps lines from the top of the box.
   void message(const Box& box, const std::string& text);
   void arrow_along(std::vector<Point> points, FlowStage to);
 

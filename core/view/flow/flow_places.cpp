@@ -10,27 +10,27 @@ namespace {
 // In units.
 constexpr double kBesides = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
-constexpr double kLeastRow = 1.65, kMostRow = 2.3;
+constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
-// Of letters for a hall, which are read when they are smaller than the others there.
+// On stage the font is large, and legible when smaller in proportion.
 constexpr double kSmallestOnStage = 0.6;  // em
 constexpr double kReadable = 13;          // pixels
 constexpr double kEmbeddingShare = 0.36;
-constexpr Index kLeastKeys = 2, kUsualKeys = 6;  // rows of keys: at least, and before letters grow
+constexpr Index kMinKeys = 2, kUsualKeys = 6;  // key rows: minimum, and before the font grows
 
-// Of the whole, and of what a narrow page shows of it.
+// Sizes of the full page, and of narrow pages.
 struct Format {
-  double across;               // at least
-  double narration;            // the height of what is said above: two lines, or three
-  double top;                  // the height of the tokens
-  double between;              // the three rows of panels
-  double least_low, most_low;  // the height of the last row
+  double across;               // minimum width
+  double narration;            // height of the narration: two or three lines
+  double top;                  // height of the tokens
+  double between;              // gap between the three rows of panels
+  double least_low, most_low;  // height of the last row
 };
 constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 14},
-    kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // where a narrow page has the residual
+    kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // narrow page with the residual
 
 struct Column {
-  double least, share;  // of what is left
+  double least, share;  // minimum, and share of the remaining width
 };
 // Words, keys, scores, softmax, values, weighted values.
 constexpr std::array<Column, 6> kHead{
@@ -68,14 +68,14 @@ class Placing {
   Placing(const Format& format, const FlowShape& shape, const Box& inside)
       : format_(format), shape_(shape), inside_(inside) {}
 
-  // Letters are as large as they can be with the usual keys; of a low page there are fewer keys.
+  // The largest font with the usual number of keys; low pages show fewer keys.
   bool find_unit(const Page& page) {
     const double smallest =
         std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestOnStage * page.em()));
     const double down = inside_.height;
     u_ = std::min({inside_.width / format_.across, kLargestUnit * page.em(),
                    std::max(down / least_height(kUsualKeys),
-                            std::min(smallest, down / least_height(kLeastKeys)))});
+                            std::min(smallest, down / least_height(kMinKeys)))});
     return u_ >= smallest;
   }
 
@@ -84,7 +84,7 @@ class Placing {
     share_height();
     const double height =
         (format_.narration + format_.top + 2 * format_.between + low_) * u_ + upper_height();
-    const double y = inside_.y + page.spare_above(inside_.height, height);
+    const double y = inside_.y + page.top_margin(inside_.height, height);
     p_.narration = {inside_.x, y, inside_.width, format_.narration * u_};
     const double head = p_.narration.bottom() + (format_.top + format_.between) * u_;
     const double lower = head + upper_height() + format_.between * u_;
@@ -105,34 +105,34 @@ class Placing {
   }
   double least_height(Index keys) const {
     const double rows = static_cast<double>(std::min(keys, shape_.keys) + shape_.extra_rows);
-    return fixed_height() + rows * kLeastRow + format_.least_low;
+    return fixed_height() + rows * kMinRow + format_.least_low;
   }
   double upper_height() const {
     return (kPanelHead + kFormula + kFoot) * u_ +
            static_cast<double>(p_.shown + shape_.extra_rows) * p_.row;
   }
 
-  // No more than is filled.
+  // Limited to the content.
   double most_low() const {
     constexpr double kLine = 1.95;
     const double filled = kPanelHead + kFoot + kLine * static_cast<double>(shape_.low_rows);
     return std::clamp(filled, format_.least_low, format_.most_low);
   }
 
-  // First as many keys as wanted, then room.
+  // Key rows first, then spacing.
   void share_height() {
     const double units = inside_.height / u_, free = units - fixed_height() - format_.least_low;
     const auto extra = static_cast<double>(shape_.extra_rows);
-    const auto fit = static_cast<Index>(std::floor(free / kLeastRow + 1e-6) - extra);
+    const auto fit = static_cast<Index>(std::floor(free / kMinRow + 1e-6) - extra);
     p_.shown = std::clamp<Index>(fit, 1, std::max<Index>(1, shape_.keys));
     const double count = static_cast<double>(p_.shown) + extra;
-    const double left = std::max(0.0, free - count * kLeastRow);
-    const double row = std::min(kMostRow, kLeastRow + 0.55 * left / count);
+    const double left = std::max(0.0, free - count * kMinRow);
+    const double row = std::min(kMaxRow, kMinRow + 0.55 * left / count);
     low_ = std::clamp(units - fixed_height() - count * row, format_.least_low, most_low());
     p_.row = row * u_;
   }
 
-  // Side by side from `x_` on; widths and gap in units.
+  // Places panels side by side from `x_`; widths and gap in units.
   FlowPanel next_panel(FlowStage stage, double y, double width, double height, double gap) {
     const FlowPanel panel{stage, {x_, y, width * u_, height}};
     x_ += (width + gap) * u_;
@@ -146,7 +146,7 @@ class Placing {
     p_.embedding = {FlowStage::Embedding,
                     {inside_.right() - embedding, top, embedding, format_.top * u_}};
     std::vector<double> across = widths(kHead, inside_.width / u_ - 4 * kBesides);
-    if (!shape_.compares) {  // what is said in the place of scores needs room
+    if (!shape_.compares) {  // the message in place of scores needs space
       across[2] += across[1];
       across[1] = 0;
     }
@@ -168,9 +168,9 @@ class Placing {
     place_feed_forward();
   }
 
-  // Below the residual, by how many rows each has.
+  // Splits the space by the number of rows of residual and feed-forward.
   void place_feed_forward() {
-    constexpr double kGap = 0.8, kLine = 1.6, kOwnRows = 2;  // it, and the sum
+    constexpr double kGap = 0.8, kLine = 1.6, kOwnRows = 2;  // feed-forward and sum
     Box &above = p_.residual.box, below = above;
     const double rows = kPanelHead + kLine * static_cast<double>(shape_.residual_rows);
     const double bottom = above.bottom();

@@ -1,4 +1,4 @@
-// Where the parts of the view Flow stand on the page.
+// Layout of the flow view.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// The way of a token, as the view steps through it.
+// Stages of a token's path.
 enum class FlowStage {
   Tokens = 1,
   Embedding,
@@ -21,7 +21,7 @@ enum class FlowStage {
   FeedForward,
   Layers,
   Next,
-  Whole  // all of it
+  Whole  // everything
 };
 inline constexpr Index kFlowSteps = static_cast<Index>(FlowStage::Whole);
 
@@ -31,33 +31,33 @@ struct FlowPanel {
   bool there() const { return box.width > 0; }
 };
 
-// What the places hang on.
+// Quantities that determine the layout.
 struct FlowShape {
-  Index keys = 0;           // as many rows as there could be
-  Index extra_rows = 0;     // below them: the others, the sum ...
-  bool compares = true;     // there are keys to draw, and scores
-  Index residual_rows = 2;  // what stands before the feed-forward
-  Index low_rows = 8;       // of the fullest panel of the last row: heads, layers, next tokens
-  FlowStage stage = FlowStage::Whole;  // what a narrow page is to have
+  Index keys = 0;           // maximum number of key rows
+  Index extra_rows = 0;     // rows below them: others, sum ...
+  bool compares = true;     // has keys and scores
+  Index residual_rows = 2;  // rows before the feed-forward
+  Index low_rows = 8;       // rows of the fullest lower panel: heads, layers, next tokens
+  FlowStage stage = FlowStage::Whole;  // stage that a narrow page must show
 };
 
 struct FlowPlaces {
-  double unit = 0;  // the size of letters: panels are so many units wide
+  double unit = 0;  // font size: panel widths are multiples of it
   Box narration;
   FlowPanel tokens, embedding, keys, scores, softmax, values, weighted;
-  FlowPanel heads, residual, feed_forward, layers, next;  // on a narrow page some are not there
-  double words = 0;                            // the width of the keys' words in their panel
-  Index shown = 0;                             // keys that have a row
-  double formula_y = 0, first_y = 0, row = 0;  // in the five panels of the head; middles of rows
+  FlowPanel heads, residual, feed_forward, layers, next;  // some are absent on narrow pages
+  double words = 0;                                       // width of the key labels
+  Index shown = 0;                                        // keys with a row
+  double formula_y = 0, first_y = 0, row = 0;  // in the head's five panels; middles of rows
   double bottom = 0;
 
   double row_y(Index n) const { return first_y + static_cast<double>(n) * row; }
   std::vector<const FlowPanel*> all() const;
 };
 
-// A narrow page has the weights, what they add up to, and what comes of it; where the stage is
-// about queries, keys and scores these and the values, where it is about heads and the residual
-// those. Nothing where there is no space for that either.
+// Narrow pages show the weights, their sum and the result; stages of queries, keys and scores show
+// these with the values instead, stages of heads and residual show those. Empty if there is no
+// space.
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape);
 
 }  // namespace attnscope

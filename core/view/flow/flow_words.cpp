@@ -6,7 +6,7 @@
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/view/parts/describe.h"
 
 namespace attnscope {
@@ -48,33 +48,34 @@ std::string tokens_sentence(const FlowStory& s) {
   return reads + counted(count, s.trace.pixels ? "pixel" : "token") + ". We follow " +
          quoted(s.numbers.label) +
          (s.numbers.token >= 0 ? ", number " + std::to_string(s.numbers.token) : std::string()) +
-         ", on its way to what comes next.";
+         ", on its path to the prediction.";
 }
 
 std::string embedding_sentence(const FlowStory& s) {
   if (s.numbers.states.empty()) {
     return is_recurrent(s)
-               ? "A recurrent network reads its vector; its state is what asks and what is asked."
-               : "These tensors stand alone: no model made them of tokens.";
+               ? "A recurrent network reads its vector; its state gives both queries and keys."
+               : "These tensors come without the model and the tokens that made them.";
   }
   const Encoding& encoding = attnscope::encoding(s.tap.encoding.id);
   std::string text = "A token is a number in a list. It becomes a vector of " +
                      grouped(s.numbers.states.front().values.size()) +
-                     " numbers that training has found. ";
-  if (encoding.embed) return text + "Where it stands is added to it (" + encoding.label + ").";
-  if (s.tap.encoding.id == default_encoding().id) return text + "Where it stands is said nowhere.";
-  return text + "Where it stands comes in later, by " + encoding.label + ".";
+                     " numbers, learned in training. ";
+  if (encoding.embed) return text + "Its position is added to it (" + encoding.label + ").";
+  if (s.tap.encoding.id == default_encoding().id) return text + "Its position is not encoded.";
+  return text + "Its position enters later, by " + encoding.label + ".";
 }
 
 std::string vectors_sentence(const FlowStory& s) {
   const std::string why = why_no_pair_scores(s.tap, s.numbers.sum);
   if (!s.numbers.sum.query.defined()) {
-    return why.empty() ? "The token's state is compared with those it looks at, which are what it "
-                         "gets as well."
-                       : why + " Each still has a value: what it has to give.";
+    return why.empty()
+               ? "The token's state is compared with those it attends to, which are also its "
+                 "values."
+               : why + " Each still has a value, the content it passes on.";
   }
   return "Each token makes three vectors: a query (what am I looking for?), a key (what am I?) and "
-         "a value (what have I to give?). In " +
+         "a value (what can I pass on?). In " +
          head_name(s) + " they have " + std::to_string(s.numbers.sum.query.size()) + " numbers.";
 }
 
@@ -82,9 +83,9 @@ std::string scores_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
   const std::string why = why_no_pair_scores(s.tap, sum);
   if (!why.empty()) return why;
-  if (sum.keys.empty()) return "This row may look nowhere: every pair is masked.";
+  if (sum.keys.empty()) return "This row attends to nothing: every pair is masked.";
   const FlowKey& best = sum.keys.front();
-  return "How well does a key answer the query? Their numbers are multiplied one by one and added "
+  return "How well does a key match the query? Their components are multiplied and summed "
          "up: " +
          quoted(best.label) + " scores " + (best.score ? fixed(*best.score, 2) : "–") +
          (sum.keys.size() > 1 && sum.keys.back().score
@@ -95,7 +96,7 @@ std::string scores_sentence(const FlowStory& s) {
 
 std::string softmax_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  if (sum.keys.empty()) return "There is nothing to share out.";
+  if (sum.keys.empty()) return "There is no weight to distribute.";
   const std::string best =
       strongest(s) + " gets " + weight_words(sum.keys.front().weight, weights_are_shares(sum));
   if (is_shares_of_features(s.tap)) {
@@ -103,76 +104,75 @@ std::string softmax_sentence(const FlowStory& s) {
            "the sum of all. " +
            best + ".";
   }
-  if (!weights_are_shares(sum)) return "These weights are no shares of one. " + best + ".";
+  if (!weights_are_shares(sum)) return "These weights do not sum to one. " + best + ".";
   if (sum.sink > 0) {
-    return "The softmax makes shares of the scores; the head's sink, a score without a value, "
+    return "The softmax turns scores into weights; the head's sink, a score without a value, "
            "takes " +
-           weight_words(sum.sink, true) + " and the keys have the rest. " + best + ".";
+           weight_words(sum.sink, true) + " and the keys get the rest. " + best + ".";
   }
-  if (!sum.keys.front().score) return "The weights are shares that add up to 100 %. " + best + ".";
-  return "The softmax makes shares of the scores, which add up to 100 %; small differences in "
+  if (!sum.keys.front().score) return "The weights sum to 100 %. " + best + ".";
+  return "The softmax turns scores into weights that sum to 100 %; small differences in "
          "score become large ones. " +
          best + ".";
 }
 
 std::string weighted_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  if (sum.keys.empty()) return "Nothing is looked at, so the head says nothing.";
+  if (sum.keys.empty()) return "Nothing is attended to, so the output is zero.";
   if (!sum.adds_values) {
     return variant(s.tap.variant.id).label +
-           " does not add up single values by these weights; its output is what the head says.";
+           " does not sum single values by these weights; this is its output.";
   }
   if (!sum.is_output) {
-    return "Each value counts as much as its weight, and all are added up. " + after_the_sum(s.tap);
+    return "Each value is multiplied by its weight, and all are summed. " + after_the_sum(s.tap);
   }
-  return "Each value counts as much as its weight: strong ones keep their colour, weak ones fade. "
-         "Added up they are what the head tells " +
+  return "Each value is multiplied by its weight: strong ones keep their colour, weak ones fade. "
+         "Their sum is the head's output for " +
          quoted(s.numbers.label) + ".";
 }
 
 std::string heads_sentence(const FlowStory& s) {
   const FlowHeads& heads = s.numbers.heads;
   if (is_recurrent(s)) {
-    return "There is one head. What it says is the context c: what the source has to tell this "
+    return "There is one head. Its output is the context c: the content of the source for this "
            "step.";
   }
   if (!heads.adds.defined() && heads.outputs.defined() && heads.outputs.dim(0) > 1) {
-    return "These heads stand alone: there is no matrix W_o that puts them together.";
+    return "There is no matrix W_o that combines these heads.";
   }
   if (!heads.adds.defined()) {
-    return "One attention alone: what it says goes on as it is.";
+    return "A single attention: its output is used directly.";
   }
   const Index count = heads.adds.dim(0);
-  if (count == 1)
-    return "There is one head. The matrix W_o turns what it says into the model's width.";
+  if (count == 1) return "There is one head. The matrix W_o maps its output to the model's width.";
   return "All " + std::to_string(count) +
-         " heads have looked in their own way. W_o turns what each " + "says into " +
-         grouped(heads.adds.dim(1)) + " numbers, and all of it is added up.";
+         " heads have attended independently. W_o maps each output to " +
+         grouped(heads.adds.dim(1)) + " numbers, and all are summed.";
 }
 
 std::string residual_sentence(const FlowStory& s) {
   if (is_recurrent(s)) {
     return "No residual: context c and the decoder's state s together become tanh([c ; s] W + b).";
   }
-  if (!s.numbers.layer) return "There is no vector that the answer would be added to.";
+  if (!s.numbers.layer) return "There is no residual stream.";
   switch (s.numbers.layer->join) {
     case FlowLayer::Join::Normed:
-      return "The heads' answer is added to the vector the token had, and the sum is brought back "
+      return "The heads' output is added to the token's vector, and the sum is brought back "
              "to a standard length (norm).";
     case FlowLayer::Join::Gated:
-      return "Gates decide, number by number, how much of the heads' answer takes the place of "
-             "what the token had.";
+      return "Gates control, component by component, how much of the heads' output replaces "
+             "the token's vector.";
     case FlowLayer::Join::Off:
-      return "This layer is switched off: the vector passes it as it is, and the answer is not "
+      return "This layer is switched off: the vector passes unchanged, and the output is not "
              "used.";
     case FlowLayer::Join::Copied:
-      return "The token has left before this layer: its vector is copied, and the answer is not "
+      return "The token has exited before this layer: its vector is copied, and the output is not "
              "used.";
     case FlowLayer::Join::Sum:
       break;
   }
-  return "The heads' answer is added to the vector the token had before: nothing is overwritten, "
-         "something is added.";
+  return "The heads' output is added to the token's vector: nothing is overwritten, "
+         "information is added.";
 }
 
 std::string feed_forward_sentence(const FlowStory& s) {
@@ -180,50 +180,50 @@ std::string feed_forward_sentence(const FlowStory& s) {
   if (!s.numbers.layer) return "There is no feed-forward around this attention.";
   const FlowLayer::Join join = s.numbers.layer->join;
   if (join == FlowLayer::Join::Copied || join == FlowLayer::Join::Off) {
-    return "Nor is the feed-forward's answer used: the vector stays as it is.";
+    return "The feed-forward's output is not used either: the vector is unchanged.";
   }
   const Index hidden = s.trace.config ? s.trace.config->hidden : 0;
-  if (hidden == 0) return "This model has no feed-forward: its layers are attention alone.";
-  return "Then a small network works on each token alone, by way of " + grouped(hidden) +
-         " numbers. Its answer is added, too: that is the vector after the layer.";
+  if (hidden == 0) return "This model has no feed-forward: its layers are attention only.";
+  return "Then a small network processes each token separately, with " + grouped(hidden) +
+         " hidden units. Its output is added, too: this is the vector after the layer.";
 }
 
 std::string layers_sentence(const FlowStory& s) {
   const std::vector<FlowState>& states = s.numbers.states;
-  if (states.empty()) return "There is one attention, and no layers to pass.";
+  if (states.empty()) return "There is a single attention and no further layers.";
   const auto count = static_cast<Index>(states.size()) - 1;
   std::string text = count == 1 ? "This model has one layer."
                                 : "The same happens again in each of " +
                                       counted(count, s.trace.parts.step ? "pass" : "layer") + ".";
   if (s.trace.parts.step && count != 1) {
-    text = "The same layers work on the vector again and again, " + std::to_string(count) +
-           " times here.";
+    text =
+        "The same layers process the vector repeatedly, " + std::to_string(count) + " times here.";
   }
   if (s.trace.counts.contains("halting.steps")) {
     return text +
-           " What it predicts comes from the mean of these vectors, each weighed by the "
-           "chance that it stops there.";
+           " The prediction uses the mean of these vectors, weighted by the "
+           "probability of halting there.";
   }
   if (states.back().guess.empty()) return text + " The vector changes a little each time.";
-  return text + " Beside each vector: what the model would say if it ended there.";
+  return text + " Next to each vector: the model's prediction if it ended there (logit lens).";
 }
 
 std::string next_sentence(const FlowStory& s) {
   if (s.numbers.chances.empty()) {
     if (s.tap.address.stack == Stack::Encoder) {
       return "The encoder's last vectors become keys and values, which every layer of the decoder "
-             "looks at.";
+             "attends to.";
     }
-    if (predicts_each(s.trace)) return "Nothing is predicted here.";
-    return "This model says actions, and says them at states (s): click on one.";
+    if (predicts_next_tokens(s.trace)) return "Nothing is predicted here.";
+    return "This model predicts actions, at states (s): click one.";
   }
   const FlowChance& best = s.numbers.chances.front();
-  const std::string what = fills_in_places(s.trace) ? "stands at this place" : "comes next";
-  const char* what_all = s.trace.pixels           ? "level of grey"
-                         : predicts_each(s.trace) ? "token the model knows"
-                                                  : "action";
+  const std::string what = predicts_masked_tokens(s.trace) ? "is at this position" : "comes next";
+  const char* what_all = s.trace.pixels                  ? "level of grey"
+                         : predicts_next_tokens(s.trace) ? "token the model knows"
+                                                         : "action";
   return "The last vector is compared with that of every " + std::string(what_all) + ": " +
-         quoted(best.label) + " is likeliest to be what " + what + ", " +
+         quoted(best.label) + " is most likely the one that " + what + ", " +
          weight_words(best.chance, true) + ".";
 }
 
@@ -231,17 +231,17 @@ std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
   const bool alone = s.numbers.states.empty() && s.numbers.chances.empty();
   std::string text = quoted(s.numbers.label) +
-                     (alone ? ": in " : " on its way through the model: in ") + head_name(s);
+                     (alone ? ": in " : " on its path through the model: in ") + head_name(s);
   if (sum.keys.empty()) {
-    text += " it looks nowhere";
+    text += " it attends to nothing";
   } else {
-    text += " it looks most at " + strongest(s) + " (" +
+    text += " it attends most to " + strongest(s) + " (" +
             weight_words(sum.keys.front().weight, weights_are_shares(sum)) + ")";
   }
   if (s.numbers.chances.empty()) return text + ".";
   const FlowChance& best = s.numbers.chances.front();
-  return text + "; " + (fills_in_places(s.trace) ? "here stands" : "next comes") + " most likely " +
-         quoted(best.label) + " (" + weight_words(best.chance, true) + ").";
+  return text + "; " + (predicts_masked_tokens(s.trace) ? "this position holds" : "next comes") +
+         " most likely " + quoted(best.label) + " (" + weight_words(best.chance, true) + ").";
 }
 
 }  // namespace
@@ -261,7 +261,7 @@ std::string flow_title(FlowStage stage) {
     case FlowStage::Weighted:
       return "Weighted values";
     case FlowStage::Heads:
-      return "Heads joined";
+      return "Combined heads";
     case FlowStage::Residual:
       return "Residual";
     case FlowStage::FeedForward:
@@ -273,7 +273,7 @@ std::string flow_title(FlowStage stage) {
     case FlowStage::Whole:
       break;
   }
-  return "The whole";
+  return "Overview";
 }
 
 std::string flow_sentence(FlowStage stage, const FlowStory& story) {
@@ -311,25 +311,25 @@ std::string why_no_pair_scores(const AttentionTap& tap, const FlowSum& sum) {
   const Variant& v = variant(tap.variant.id);
   if (is_shares_of_features(tap)) {
     return v.label +
-           " forms no scores of pairs: features of query and key are multiplied, and all "
+           " computes no pair scores: features of query and key are multiplied, and all "
            "keys are summed into one state.";
   }
-  const WeightsFrom from = v.weights_from ? v.weights_from(tap.variant.values) : WeightsFrom::Pairs;
+  const WeightsFrom from = v.scores.weights_from(tap.variant.values);
   switch (from) {
     case WeightsFrom::Token:
       return v.label +
-             ": no query meets a key; each token says by itself how much it takes from "
+             ": no query-key products; each token determines by itself its weights on "
              "where.";
     case WeightsFrom::Positions:
       return v.label +
-             ": no query meets a key; how much is taken from where was learned for "
-             "places, whatever the text says.";
+             ": no query-key products; weights were learned by "
+             "position, independent of the text.";
     case WeightsFrom::Degrees:
-      return v.label + ": no query meets a key; all neighbours count alike.";
+      return v.label + ": no query-key products; all neighbours have equal weight.";
     case WeightsFrom::Pairs:
       break;
   }
-  return v.label + " puts its weights together from several parts; Mechanism shows how.";
+  return v.label + " combines its weights from several parts; Mechanism shows how.";
 }
 
 std::string score_formula(const AttentionTap& tap) {
@@ -338,9 +338,8 @@ std::string score_formula(const AttentionTap& tap) {
   if (part->source == Source::Additive) return "v·tanh(q + k)";
   if (part->source == Source::Logits) {
     const Variant& v = variant(tap.variant.id);
-    const bool learned =
-        v.weights_from && v.weights_from(tap.variant.values) == WeightsFrom::Positions;
-    return learned ? "learned" : "said by the token";
+    const bool learned = v.scores.weights_from(tap.variant.values) == WeightsFrom::Positions;
+    return learned ? "learned" : "given by the token";
   }
   if (part->source != Source::Product || !part->q.defined()) return "";
   const Index size = part->numbers_of(part->q, 0).count;
@@ -367,12 +366,12 @@ std::string weight_formula(const AttentionTap& tap) {
     case Normaliser::None:
       break;
   }
-  return "as it is";
+  return "unchanged";
 }
 
 std::string after_the_sum(const AttentionTap& tap) {
   const Variant& v = variant(tap.variant.id);
-  return v.label + " does more with it: " + v.equation;
+  return v.label + " processes it further: " + v.equation;
 }
 
 const View* view_of_stage(FlowStage stage, const Trace& trace) {

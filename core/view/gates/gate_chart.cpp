@@ -1,4 +1,4 @@
-// The shown rows of gates, token by token.
+// Chart of the selected gate rows, token by token.
 #include <algorithm>
 #include <cmath>
 
@@ -63,7 +63,7 @@ void draw_gate_chart(Page& page, const GatePlaces& places, const GateChart& plac
   const double em = page.em(), width = places.width() + places.bars;
   const bool spread =
       std::ranges::any_of(places.sets, [](const GateSet& set) { return set.deviation.defined(); });
-  const std::string title = "Token by token";
+  const std::string title = "By token";
   const std::string more = ": mean over " + std::to_string(places.sets.front().components) +
                            " components ± one deviation";
   page.add(Text{{places.left(), places.bottom + 0.7 * em},

@@ -1,4 +1,4 @@
-// Gates as maps of rows and tokens, with their means beside them.
+// Maps of gates by row and token, with bars of their means.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kNumberWidth = 2.5, kNumberHeight = 1.1;  // em: cells this large have numbers
+constexpr double kNumberWidth = 2.5, kNumberHeight = 1.1;  // em: minimum cell size for numbers
 
 ColourRange gate_range(const ViewSettings& view, const GateSets& sets) {
   ColourRange range;
@@ -37,7 +37,7 @@ void draw_words(Page& page, const GateSet& set, const MatrixPlot& m, double bars
   const std::string note = set.untrained ? " (untrained)" : "";
   page.add(Text{{x, m.plot.y - m.top - (GateMeasures::title - 0.6) * em},
                 page.fitting({set.title + note, set.short_title + note}, em,
-                             (m.left + m.plot.width + bars) / 1.08),  // bold is wider
+                             (m.left + m.plot.width + bars) / 1.08),  // allows for bold text
                 page.theme().text,
                 em,
                 Align::Start,
@@ -70,7 +70,7 @@ void draw_numbers(Page& page, const GateSet& set, const MatrixPlot& m, const Col
   page.add(Clip{});
 }
 
-// Frame and axes; the tokens stand above the first map alone.
+// Draws frame and axes; tokens are written above the first map only.
 void draw_frame(Page& page, const MatrixPlot& m, Index token) {
   MatrixPlot shown = m;
   shown.pinned_column = -1;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/figure/plain_text.h"
-#include "core/view/parts/kept.h"
+#include "core/view/parts/cached_numbers.h"
 
 namespace attnscope {
 namespace {
@@ -13,7 +13,7 @@ Stack gate_stack(const ViewInput& input) {
   return shown_part(input).stack;
 }
 
-// Where a gate opens farthest, where there is a difference: ", at “?” in layer 0 up to 0.15".
+// The maximum, if gates differ: ", at “?” in layer 0 up to 0.15".
 std::string widest(const GateSet& set, const std::vector<TraceToken>& tokens) {
   Index row = -1, token = -1;
   float least = 2, most = -1;
@@ -37,11 +37,11 @@ std::string widest(const GateSet& set, const std::vector<TraceToken>& tokens) {
 }  // namespace
 
 Refusal gates_refusal(const Trace& trace) {
-  if (!trace.given && has_gates(trace)) return {};
-  return {
-      "This run has no gates",
-      "Gates are in models with the gated join (GTrXL: Join, Gated), in the variant Memorizing, "
-      "and in retrieval by SPALM. Choose one of them."};
+  if (!trace.is_imported && has_gates(trace)) return {};
+  return {"No gates in this run",
+          "Gates exist in models with GTrXL residual gates (Residual: Gated), in the variant "
+          "Memorizing, "
+          "and in SPALM retrieval. Choose one of them."};
 }
 
 Refusal gates_refusal(const GateSets& sets) {
@@ -50,9 +50,8 @@ Refusal gates_refusal(const GateSets& sets) {
 
 std::shared_ptr<const GateSets> shown_gates(const ViewInput& input) {
   const Stack stack = gate_stack(input);
-  return kept(input, source_of(input.trace),
-              stack == Stack::Encoder ? "gates of the encoder" : "gates",
-              [&] { return gates_of(input.trace, stack); });
+  return cached_numbers(input, source_of(input.trace), CacheKey("gates", stack),
+                        [&] { return gates_of(input.trace, stack); });
 }
 
 const std::vector<TraceToken>& gate_tokens(const ViewInput& input) {
@@ -72,7 +71,7 @@ std::string about_gates(const GateSets& sets) {
   std::string words;
   for (const GateSet& set : sets) {
     words += (words.empty() ? "Gates: " : "; ") + set.title + " (" + set.closed + ", " + set.open +
-             (set.untrained ? "; untrained, so in the middle everywhere" : "") + ")";
+             (set.untrained ? "; untrained, so half open everywhere" : "") + ")";
   }
   return words + ".";
 }
@@ -86,8 +85,7 @@ std::vector<std::string> gates_summary(const GateSets& sets,
     all += (all.empty() ? "" : "; ") + set.short_title + " " + mean + note + widest(set, tokens);
     few += (few.empty() ? "" : ", ") + set.short_title + " " + mean + note;
   }
-  return {"How far the gates are open on average: " + all + ".", "Gates on average: " + few + ".",
-          few};
+  return {"Mean gate values: " + all + ".", "Mean gates: " + few + ".", few};
 }
 
 std::string gate_words(const GateSet& set, Index row, Index token) {
@@ -104,9 +102,9 @@ std::string gate_words(const GateSet& set, Index row, Index token) {
 }
 
 ViewData gates_data(const ViewInput& input) {
-  gates_refusal(input.trace).raise_for_numbers();
+  gates_refusal(input.trace).throw_if_refused();
   const auto sets = shown_gates(input);
-  gates_refusal(*sets).raise_for_numbers();
+  gates_refusal(*sets).throw_if_refused();
   std::vector<std::string> tokens;
   for (const TraceToken& token : gate_tokens(input)) tokens.push_back(token.label);
   ViewData data;

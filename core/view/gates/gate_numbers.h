@@ -1,4 +1,4 @@
-// What the view of gates shows of a run, in numbers and words.
+// Numbers and descriptions of the gates view.
 #pragma once
 
 #include <memory>
@@ -12,25 +12,25 @@ namespace attnscope {
 
 using GateSets = std::vector<GateSet>;
 
-// Why there is nothing to show; of the run, and of the shown stack.
+// Reason why a run, or its selected stack, has no gates to show.
 Refusal gates_refusal(const Trace& trace);
 Refusal gates_refusal(const GateSets& sets);
 
-// Those of the shown stack, and its tokens.
+// Gates of the selected stack, and its tokens.
 std::shared_ptr<const GateSets> shown_gates(const ViewInput& input);
 const std::vector<TraceToken>& gate_tokens(const ViewInput& input);
 
 Index gate_rows(const GateSet& set);
 std::string gate_number(double value);  // "0.25", "none"
 
-// What the picture shows, for its caption.
+// Caption of the picture.
 std::string about_gates(const GateSets& sets);
-// How far gates are open on average and where farthest, the longest first.
+// Summaries of the mean and the maximum opening, longest first.
 std::vector<std::string> gates_summary(const GateSets& sets, const std::vector<TraceToken>& tokens);
 // "attention, layer 2, 0.13 ± 0.02 (0.08 to 0.19)": the gates of a token in this row.
 std::string gate_words(const GateSet& set, Index row, Index token);
 
-// Of each set the mean, and where there are components how they differ: rows by tokens.
+// For each set the mean, and with components their deviation: rows by tokens.
 ViewData gates_data(const ViewInput& input);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What the view of gates draws: a map of each set, and the shown rows token by token.
+// Panels of the gates view: a map of each set, and a chart of the selected rows.
 #pragma once
 
 #include "core/view/gates/gate_places.h"
@@ -6,13 +6,13 @@
 
 namespace attnscope {
 
-// `token`: the one that is pointed at; -1: none.
+// `token`: the hovered one; -1: none.
 void draw_gate_maps(Page& page, const GatePlaces& places, Index token);
 
-// Of each set the shown row, token by token, with its spread over components.
+// Chart of the selected row of each set, with the spread over components.
 struct GateChart {
   Chart chart;
-  std::vector<LegendEntry> entries;  // of each set
+  std::vector<LegendEntry> entries;  // one per set
   double legend = 0;                 // height
 };
 GateChart place_gate_chart(const Page& page, const GatePlaces& places);

@@ -12,15 +12,15 @@ namespace {
 constexpr double kBarsHead = 1.4;     // em above a map: the title of its bars
 constexpr double kFoot = 1.6;         // em below a map: its bars' range
 constexpr double kLargestRow = 2.6;   // em
-constexpr double kLeastRow = 0.45;    // em
+constexpr double kMinRow = 0.45;      // em
 constexpr double kLargestColumn = 7;  // em
-constexpr double kLeastPlot = 4;      // em
+constexpr double kMinPlot = 4;        // em
 constexpr double kBars = 6.5;         // em
 constexpr double kChart = 0.32;       // of the height, for the shown row token by token
-constexpr double kLeastChart = 7;     // em
-constexpr double kMostChart = 15;     // em
+constexpr double kMinChart = 7;       // em
+constexpr double kMaxChart = 15;      // em
 
-// What the chart must have space for.
+// Upper limit of the chart.
 double largest_gate(const GateSets& sets) {
   double most = 0;
   for (const GateSet& set : sets) {
@@ -38,7 +38,7 @@ TokenAxis row_axis(const GateSet& set) {
   return axis;
 }
 
-// The token that is pinned, by the rows of the shown segment.
+// The pinned token, as a row of the shown segment.
 Index pinned_token(const ViewInput& input) {
   const ViewSettings& view = input.experiment.view;
   const Found found = find_tap(input.trace, view);
@@ -56,7 +56,7 @@ class GatePlacer {
     for (const TraceToken& token : places_.tokens) columns_.labels.push_back(token.label);
     columns_ = measured(page_, std::move(columns_));
     Index rows = 0;
-    left_ = chart_left(page_, places_.up);
+    left_ = y_axis_width(page_, places_.up);
     for (const GateSet& set : places_.sets) {
       rows += gate_rows(set);
       left_ = std::max(left_, axis_depth_left(page_, row_axis(set), 12 * em()));
@@ -66,7 +66,7 @@ class GatePlacer {
     bar_ = colour_bar_width(page_);
     width_ = std::min(inside.width - left_ - bar_ - places_.bars - (has_bars ? 0.7 * em() : 0),
                       static_cast<double>(places_.length()) * kLargestColumn * em());
-    if (width_ < kLeastPlot * em()) return false;
+    if (width_ < kMinPlot * em()) return false;
     top_ = axis_depth_top(page_, columns_, width_, std::min(9 * em(), 0.22 * inside.height));
     const auto count = static_cast<double>(places_.sets.size());
     foot_ = has_bars ? kFoot * em() : 0.5 * em();
@@ -76,7 +76,7 @@ class GatePlacer {
     if (!choose_heights(inside.height, around, static_cast<double>(rows))) return false;
     const double height = around + row_ * static_cast<double>(rows) + places_.chart_height +
                           GateMeasures::line * em();
-    places_.top = inside.y + page_.spare_above(inside.height, height);
+    places_.top = inside.y + page_.top_margin(inside.height, height);
     place_maps(inside.x + (inside.width - left_ - width_ - places_.bars - bar_) / 2 + left_);
     return true;
   }
@@ -84,17 +84,17 @@ class GatePlacer {
  private:
   double em() const { return page_.em(); }
 
-  // Of rows and the chart, without which there may be space.
+  // Chooses the height of rows and chart; omits the chart if space is short.
   bool choose_heights(double height, double around, double rows) {
     const double all = height - around - GateMeasures::line * em();
-    places_.chart_height = std::clamp(kChart * height, kLeastChart * em(), kMostChart * em());
+    places_.chart_height = std::clamp(kChart * height, kMinChart * em(), kMaxChart * em());
     double left = all - places_.chart_height;
     if (left < rows * em()) {
       places_.chart_height = 0;
       left = all;
     }
     row_ = std::min(left / rows, kLargestRow * em());
-    return row_ >= kLeastRow * em();
+    return row_ >= kMinRow * em();
   }
 
   void place_maps(double x) {
@@ -195,7 +195,7 @@ std::vector<Handle> gate_handles(const GatePlaces& places) {
       handles.push_back(
           {.area = {m.plot.x - m.left, m.plot.y + static_cast<double>(r) * high, m.left, high},
            .help = "Show " + of.label() + " below, and in other views.",
-           .click = [of](Experiment& e) {
+           .click = [of](Session& e) {
              e.view.layer = of.layer;
              if (of.head >= 0) e.view.head = of.head;
              if (of.step >= 0) e.view.part.step = of.step;

@@ -1,12 +1,12 @@
-// Gates: how much of what is new each token lets in, wherever the run has gates: GTrXL's joins
-// (Parisotto et al., 2019), memorizing's mix of memory and segment (Wu et al., 2022), SPALM's mix
-// of what was retrieved and the model's own state (Yogatama et al., 2021).
+// Gates view: gate values by token for every mechanism with gates: GTrXL residual gates (Parisotto
+// et al., 2019), memorizing's mix of memory and segment (Wu et al., 2022), SPALM's mix of retrieval
+// and the model's state (Yogatama et al., 2021).
 #include <algorithm>
 #include <cmath>
 
 #include "core/view/gates/gate_panels.h"
+#include "core/view/parts/bundled_example.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/example.h"
 #include "core/view/parts/reading.h"
 #include "core/view/view_list.h"
 
@@ -48,7 +48,7 @@ class Gates {
     return -1;
   }
 
-  // The numbers of the token under the pointer, or of the pinned one.
+  // Writes the numbers of the hovered or pinned token.
   void draw_hovered(double y) {
     Index token = hovered_token();
     if (token < 0) token = places_.pinned_token();
@@ -60,7 +60,7 @@ class Gates {
                  gate_words(places_.sets[n], places_.shown_row(input_, n), token);
       }
     } else if (places_.sets.front().id == "memory" && !input_.framed) {
-      words = "grey: nothing is stored yet";
+      words = "grey: memory is empty";
     }
     if (words.empty()) return;
     page_.faint_text({places_.left(), y},
@@ -92,7 +92,7 @@ class Gates {
 
 ViewLayout lay_out_gates(const ViewInput& input) {
   Page page(input);
-  if (const Refusal nothing = nothing_ran(input)) return nothing.message(page);
+  if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
   if (const Refusal refusal = gates_refusal(input.trace)) return refusal.message(page);
   const auto sets = shown_gates(input);
   if (const Refusal refusal = gates_refusal(*sets)) return refusal.message(page);
@@ -102,16 +102,16 @@ ViewLayout lay_out_gates(const ViewInput& input) {
   return places ? Gates(input, page, *places).lay_out(inside) : no_space(page);
 }
 
-void show_example(Experiment& experiment) {
-  use_bundled(experiment, "recall-gated");
+void show_example(Session& experiment) {
+  open_bundled_model(experiment, "recall-gated");
 }
 
 }  // namespace
 
 View gates_view() {
   View view{"gates", "Gates",
-            "How far gates are open, token by token: GTrXL's joins, memorizing's mix of memory and "
-            "segment, SPALM's of retrieved tokens and the model.",
+            "Gate values by token: GTrXL residual gates, Memorizing's mix of memory and "
+            "segment, SPALM's mix of retrieval and model.",
             true, lay_out_gates};
   view.data = gates_data;
   view.example = show_example;
@@ -121,12 +121,13 @@ View gates_view() {
     controls.colour_ends = stretched_ends();
   };
   view.group = "Memory";
-  view.reading = reads_as(
-      "A gate says how much of the new passes, between 0 and 1, for each token and layer. Bright "
+  view.reading = fixed_reading(
+      "A gate, between 0 and 1, controls how much of a new value passes, for each token and layer. "
+      "Bright "
       "is open.",
       {{"z",
-        "GTrXL: how much of the block's output replaces the state; near 0 the layer is skipped."},
-       {"g", "memorizing: the share of memory; SPALM: of retrieved tokens."}});
+        "GTrXL: share of the state that the block's output replaces; near 0 the layer is skipped."},
+       {"g", "Memorizing: weight of memory; SPALM: weight of retrieval."}});
   return view;
 }
 

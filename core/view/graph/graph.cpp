@@ -1,5 +1,5 @@
-// Graph: tokens as nodes, the pairs that attend to each other as edges as thick as their weights,
-// to be moved and drawn by hand where the variant is a graph.
+// Graph view: tokens as nodes, attended pairs as edges as wide as their weights. Nodes can be
+// moved, and edges of the variant Graph drawn by hand.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,18 +32,18 @@ struct Node {
 struct Drawn {
   const AttentionTap& tap;
   Index head;
-  Box box;  // of the nodes' middles
+  Box box;  // of the node centres
   std::vector<Node> nodes;
   GraphEdges edges;
   Tensor weights;              // [L_q, L_k]
   double largest = 1;          // of the edges' weights
   Index query = -1, key = -1;  // in focus
   bool line = false;
-  double bottom = 0;  // labels end above it
+  double bottom = 0;  // lower limit of labels
 };
 
-// Where a person dragged nodes to: [node, x, y, layout], in ten-thousandths of the box; the last
-// numbers the layout's choices. Without it the place is of all of them.
+// Positions of nodes that the user dragged: [node, x, y, layout], in ten-thousandths of the box;
+// the last number is the layout. Without it the entry applies to all layouts.
 using Places = std::vector<std::vector<Index>>;
 constexpr double kPlaceUnit = 10000;
 constexpr std::array kLayouts{"circle", "line", "springs"};
@@ -67,7 +67,7 @@ std::vector<Point> places_of(const Values& settings, const std::vector<Edge>& ed
   return places;
 }
 
-// On a page, from the top left of a box, and back.
+// Converts from the unit square to a box on the page, and back.
 Point on_page(const Box& box, Point p) {
   return {box.x + p.x * box.width, box.y + p.y * box.height};
 }
@@ -87,8 +87,8 @@ Index node_at(const std::vector<Node>& nodes, Point p, double reach) {
   return nearest;
 }
 
-// From a query to its key: on a line an arc (looking back above, ahead below), else bent a little
-// where the way back is drawn beside it.
+// Edge from a query to its key: on a line an arc (backward above, forward below), otherwise bent
+// slightly if the reverse edge exists.
 Line edge_line(const Drawn& d, Index from, Index to, bool bent, Colour colour, double thickness) {
   const Point a = d.nodes[static_cast<std::size_t>(from)].at;
   const Point b = d.nodes[static_cast<std::size_t>(to)].at;
@@ -119,7 +119,7 @@ Line edge_line(const Drawn& d, Index from, Index to, bool bent, Colour colour, d
   return line;
 }
 
-// A head at the end of a line, before the node there.
+// Draws an arrow head at the end of a line, outside the node there.
 void draw_arrow_head(Page& page, const Line& line, double radius) {
   const Point end = line.points.back();
   std::size_t n = line.points.size() - 1;
@@ -141,7 +141,7 @@ bool in_focus(const Drawn& d, Index from, Index to) {
   return (d.query < 0 || from == d.query) && (d.key < 0 || to == d.key);
 }
 
-// Of the shown head; with some light on dark pages, since the palette is made for paper.
+// Colour of the shown head, lightened on dark pages since the palette is made for paper.
 Colour edge_colour(const Page& page) {
   const Colour colour = head_colour(page.input().experiment.view.head);
   return page.theme().is_dark() ? blend(colour, {255, 255, 255, 255}, 0.3) : colour;
@@ -167,7 +167,7 @@ void draw_edges(Page& page, const Drawn& d) {
   draw(true);
 }
 
-// Away from the edges at a node, else from the middle.
+// Direction of a label: away from the edges at its node, otherwise from the centre.
 Point label_direction(const Drawn& d, Index node) {
   const Point at = d.nodes[static_cast<std::size_t>(node)].at;
   Point away{0, 0};
@@ -184,14 +184,14 @@ Point label_direction(const Drawn& d, Index node) {
   }
   add({d.box.x + d.box.width / 2, d.box.y + d.box.height / 2});
   const double far = std::hypot(away.x, away.y);
-  if (far < 0.2 * static_cast<double>(count)) {  // between two: beside them
+  if (far < 0.2 * static_cast<double>(count)) {  // edges on both sides: sideways
     return {std::abs(away.y) > std::abs(away.x) ? 1.0 : 0.0,
             std::abs(away.y) > std::abs(away.x) ? 0.0 : -1.0};
   }
   return {away.x / far, away.y / far};
 }
 
-// A label, and the box that it covers.
+// A label and its box.
 struct NodeLabel {
   Text text;
   Box box;
@@ -205,7 +205,7 @@ NodeLabel label_of(const Page& page, const Drawn& d, Index at) {
   const double cell = d.box.width / static_cast<double>(d.nodes.size());
   const std::string label = page.ellipsised(node.label, size, d.line ? 6 * em : 10 * em, marked);
   const double width = page.width_of(label, size, marked), half = 0.65 * size;
-  if (d.line) {  // below the arcs that look ahead, upright where it is narrow
+  if (d.line) {  // below the forward arcs, vertical if space is short
     const bool upright = cell < 3.2 * em;
     const Point below{node.at.x, d.box.bottom() + 1.1 * em};
     const Text text{below,
@@ -231,7 +231,7 @@ NodeLabel label_of(const Page& page, const Drawn& d, Index at) {
           {left - 2, place.y - half, width + 4, 2 * half}};
 }
 
-// Those that have room, the marked ones first.
+// Draws the labels that fit, highlighted ones first.
 void draw_labels(Page& page, const Drawn& d) {
   std::vector<Box> taken;
   const auto draw = [&](Index at) {
@@ -276,7 +276,7 @@ void draw_nodes(Page& page, const Drawn& d) {
   draw_labels(page, d);
 }
 
-// How thick how much is, and what can be done.
+// Draws the legend of edge widths, and advice on interaction.
 double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& advice) {
   const double em = page.em(), y = box.y + 0.8 * em;
   double x = box.x;
@@ -297,7 +297,7 @@ double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& a
   return box.y + 1.6 * em;
 }
 
-void move_node(Experiment& experiment, Index node, Point to) {
+void move_node(Session& experiment, Index node, Point to) {
   Values values = view_values(experiment.view, kId);
   Places moved;
   if (values.has("moved")) moved = values.get<Places>("moved");
@@ -313,7 +313,7 @@ void move_node(Experiment& experiment, Index node, Point to) {
   set_view_values(experiment.view, kId, values);
 }
 
-// A stroke from node to node draws an edge, or takes it away; or a node is moved.
+// Adds strokes from node to node that toggle an edge, or drags that move a node.
 void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double em,
                  ViewLayout& layout) {
   const Values settings = view_values(input.experiment.view, kId);
@@ -324,7 +324,7 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
   const double reach = 1.6 * em;
   Handle handle{area, "", {}, {}};
   handle.stroke = [draws, reach, nodes = d.nodes, box = d.box, choice = edge_choice(d.tap, d.head)](
-                      const std::vector<Point>& path, Experiment& experiment) {
+                      const std::vector<Point>& path, Session& experiment) {
     const Index from = node_at(nodes, path.front(), reach);
     if (from < 0) return;
     if (!draws) return move_node(experiment, from, in_square(box, path.back()));
@@ -332,7 +332,7 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
     if (to < 0 || to == from) return;
     std::optional<Choice>& of_head = governing_variant(experiment);
     of_head =
-        drawn_graph(toggled(choice.edges, choice.one_way, {from, to}), choice.one_way, of_head);
+        graph_choice(toggled(choice.edges, choice.one_way, {from, to}), choice.one_way, of_head);
   };
   layout.handles.push_back(std::move(handle));
 }
@@ -340,7 +340,7 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
 std::string advice_of(const ViewInput& input, const Drawn& d) {
   const std::string tool = view_values(input.experiment.view, kId).choice("tool");
   if (tool == "edges" && is_graph(d.tap)) {
-    return "Drag from one token to another: an edge is drawn, or taken away.";
+    return "Drag from token to token to add or remove an edge.";
   }
   if (tool != "look" && !d.line) return "Drag a token to move it.";
   return "";
@@ -365,7 +365,7 @@ Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, con
   const bool ahead =
       std::ranges::any_of(d.edges.pairs, [](const Edge& e) { return e.second > e.first; });
   for (std::size_t n = 0; n < places.size(); ++n) {
-    if (d.line && !ahead) places[n].y = 1;  // all arcs look back, above
+    if (d.line && !ahead) places[n].y = 1;  // all arcs are backward, above
     d.nodes.push_back({on_page(d.box, places[n]), axis.labels[n]});
   }
   d.largest = 0;
@@ -387,19 +387,19 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
-    return page.message("No graph of the same tokens",
-                        "Queries and keys are different tokens here: choose self-attention and a "
+    return page.message("No graph of these tokens",
+                        "Queries and keys are different tokens: choose self-attention and a "
                         "variant whose keys are tokens.");
   }
-  if (tap.queries() > kMostNodes) {
+  if (tap.queries() > kMaxNodes) {
     return page.message("Too many tokens for a graph",
-                        "Expected at most " + std::to_string(kMostNodes) + ", found " +
+                        "Expected at most " + std::to_string(kMaxNodes) + ", found " +
                             grouped(tap.queries()) + ". Shorten the text.");
   }
   const Box inside = page.frame(
-      head_title(input),
-      caption(input.trace, "The pairs that " + place_words(input.trace, input.experiment.view) +
-                               " attends along, from query to key, as thick as their weights: " +
+      title_with_head(input),
+      caption(input.trace, "The pairs that " + describe_head(input.trace, input.experiment.view) +
+                               " attends along, from query to key; width: weight; " +
                                describe(input.trace, tap) + "."));
   const double em = page.em(), key_height = 1.8 * em;
   Box above = inside;
@@ -424,11 +424,11 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   return layout;
 }
 
-// Edges and their weights.
+// Exported numbers: edges and their weights.
 ViewData graph_data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const AttentionTap& tap = *found.tap;
-  if (tap.queries() > kMostNodes) throw InputError("graph: too many tokens");
+  if (tap.queries() > kMaxNodes) throw InputError("graph: too many tokens");
   const GraphEdges edges = edges_of(tap, found.head);
   const Tensor weights = tap.attention(found.head);
   Tensor table({static_cast<Index>(edges.pairs.size()), 3});
@@ -443,17 +443,17 @@ ViewData graph_data(const ViewInput& input) {
 
 std::string why_no_graph(const AttentionTap& tap) {
   if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
-    return "Queries and keys are different tokens here.";
+    return "Queries and keys are different tokens.";
   }
-  if (tap.queries() <= kMostNodes) return "";
-  return "A graph shows up to " + std::to_string(kMostNodes) + " tokens.";
+  if (tap.queries() <= kMaxNodes) return "";
+  return "A graph shows up to " + std::to_string(kMaxNodes) + " tokens.";
 }
 
-void show_chain(Experiment& experiment) {
-  if (experiment.variant) return;
-  experiment.variant = default_choice(variant(kGraph));
-  experiment.variant->values.set("from", std::string("chain"));
-  experiment.causal = false;
+void show_chain(Session& experiment) {
+  if (experiment.run.variant) return;
+  experiment.run.variant = default_choice(variant(kGraph));
+  experiment.run.variant->values.set("from", std::string("chain"));
+  experiment.run.causal = false;
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
@@ -462,52 +462,47 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "moved"; });
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap != nullptr && !is_graph(*tap)) {
-    controls.idle["tool"] = "Only of the variant Graph: “Draw these edges” makes one of this.";
+    controls.idle["tool"] = "Requires the variant Graph: “Draw these edges” converts this one.";
   }
 }
 
 std::vector<Parameter> parameters() {
   using Kind = Parameter::Kind;
-  return {
-      {.key = "layout",
-       .label = "Layout",
-       .help = "Tokens on a circle, on a line, or where springs along the edges pull them.",
-       .kind = Kind::Choice,
-       .initial = std::string("circle"),
-       .choices = {kLayouts.begin(), kLayouts.end()},
-       .choice_labels = {"Circle", "Line", "Springs"}},
-      {.key = "tool",
-       .label = "Drag",
-       .help = "What a drag does: from token to token it draws an edge or takes it away, or it "
-               "moves a token.",
-       .kind = Kind::Choice,
-       .initial = std::string("move"),
-       .choices = {"move", "edges", "look"},
-       .choice_labels = {"Moves", "Draws edges", "Nothing"}},
-      {.key = "moved",
-       .label = "Moved",
-       .help =
-           "Tokens that were moved: token, across, down, in ten-thousandths of the picture; and "
-           "in which layout: 0 circle, 1 line, 2 springs.",
-       .kind = Kind::IntegerLists,
-       .optional = true,
-       .left_out = "none",
-       .initial = Places{},
-       .most = kPlaceUnit}};
+  return {{.key = "layout",
+           .label = "Layout",
+           .help = "Tokens on a circle, on a line, or placed by a spring simulation.",
+           .kind = Kind::Choice,
+           .initial = std::string("circle"),
+           .choices = {{kLayouts[0], "Circle"}, {kLayouts[1], "Line"}, {kLayouts[2], "Springs"}}},
+          {.key = "tool",
+           .label = "Drag",
+           .help = "Effect of dragging: add or remove an edge between tokens, or "
+                   "move a token.",
+           .kind = Kind::Choice,
+           .initial = std::string("move"),
+           .choices = {{"move", "Moves"}, {"edges", "Draws edges"}, {"look", "Nothing"}}},
+          {.key = "moved",
+           .label = "Moved",
+           .help = "Moved tokens: token, x, y in ten-thousandths of the picture, and "
+                   "the layout: 0 circle, 1 line, 2 springs.",
+           .kind = Kind::IntegerLists,
+           .optional = true,
+           .unset_label = "none",
+           .initial = Places{},
+           .limits = {.max = kPlaceUnit}}};
 }
 
 }  // namespace
 
 View graph_view() {
-  View view{kId, "Graph", "Tokens as nodes, and edges as thick as the weights along them.", false,
-            lay_out_graph};
+  View view{kId, "Graph", "Tokens as nodes, attention weights as edges.", false, lay_out_graph};
   view.parameters = parameters();
   view.data = graph_data;
   view.example = show_chain;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
-  view.reading = reads_as(
-      "Tokens are nodes; an edge is as thick as the weight along it. Where no edge is, nothing "
+  view.reading = fixed_reading(
+      "Tokens are nodes; the width of an edge is its weight. Without an edge, no information "
       "passes in this layer.",
       {});
   view.objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); };

@@ -20,7 +20,7 @@ GraphEdges edges_of(const AttentionTap& tap, Index head) {
       if (i == j || shown_rule(tap, head, i, j) < 0) continue;
       edges.pairs.emplace_back(i, j);
       const bool both = shown_rule(tap, head, j, i) >= 0;
-      const bool hidden = tap.causal && i > j;  // the other way would look ahead
+      const bool hidden = tap.causal && i > j;  // the reverse would leak future tokens
       edges.one_way |= !both && !hidden;
     }
   }

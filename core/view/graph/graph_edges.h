@@ -1,9 +1,9 @@
-// The edges that a head attends along, and drawing others.
+// Edges that a head attends along, and their editing.
 #pragma once
 
 #include <vector>
 
-#include "core/experiment/drawn.h"
+#include "core/experiment/mask_and_graph.h"
 #include "core/trace/trace.h"
 #include "core/view/graph/node_layout.h"
 
@@ -12,25 +12,25 @@ namespace attnscope {
 // Pairs of different tokens that a pattern allows.
 struct GraphEdges {
   std::vector<Edge> pairs;  // ascending
-  bool one_way = false;     // some pair is allowed in one direction alone, where both could be
+  bool one_way = false;     // some pair is allowed in one direction only, though both are possible
 };
 GraphEdges edges_of(const AttentionTap& tap, Index head);
 
-// More tokens are too many to be told apart, and their edges to be drawn.
-inline constexpr Index kMostNodes = 200;
+// Limit of tokens that remain distinguishable.
+inline constexpr Index kMaxNodes = 200;
 
-// Whether the head attends along drawn or drawable edges: the variant `graph`.
+// True for the variant `graph`, whose edges can be drawn.
 bool is_graph(const AttentionTap& tap);
 
 struct EdgeChoice {
   std::vector<std::vector<Index>> edges;
   bool one_way = false;
 };
-// The list of edges that stands for what a head attends along now: as it was drawn, where it was,
-// else those of its pattern; of a causal one those in both directions.
+// Edges that a head attends along: as drawn, if they were, else those of its pattern; for causal
+// patterns in both directions.
 EdgeChoice edge_choice(const AttentionTap& tap, Index head);
 
-// The list with that edge, or without it where it is there already; `one_way` as it is.
+// Adds the edge to the list, or removes it if present; `one_way` is kept.
 std::vector<std::vector<Index>> toggled(const std::vector<std::vector<Index>>& edges, bool one_way,
                                         const Edge& edge);
 

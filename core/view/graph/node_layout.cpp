@@ -11,14 +11,14 @@ namespace {
 std::vector<Point> on_a_circle(Index nodes) {
   std::vector<Point> places;
   for (Index n = 0; n < nodes; ++n) {
-    const double angle =  // from the top on, with the clock
+    const double angle =  // clockwise from the top
         2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(nodes);
     places.push_back({0.5 + 0.5 * std::sin(angle), 0.5 - 0.5 * std::cos(angle)});
   }
   return places;
 }
 
-// To the square from 0 to 1, in both directions.
+// Scales positions to the unit square, separately in x and y.
 void fill_square(std::vector<Point>& places) {
   const auto stretch = [&](double Point::*axis) {
     double least = places.front().*axis, most = least;
@@ -36,7 +36,7 @@ void fill_square(std::vector<Point>& places) {
 
 std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
   constexpr int kRounds = 200;
-  constexpr double kHottest = 0.1, kLeast = 1e-6;
+  constexpr double kHottest = 0.1, kMin = 1e-6;
   std::vector<Point> places = on_a_circle(nodes);
   const auto count = static_cast<std::size_t>(nodes);
   const double natural = std::sqrt(1 / static_cast<double>(nodes));
@@ -45,7 +45,7 @@ std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
     for (std::size_t a = 0; a < count; ++a) {
       for (std::size_t b = a + 1; b < count; ++b) {
         const double x = places[a].x - places[b].x, y = places[a].y - places[b].y;
-        const double apart = std::max(kLeast, std::hypot(x, y));
+        const double apart = std::max(kMin, std::hypot(x, y));
         const double size = natural * natural / (apart * apart);
         moves[a].x += x * size;
         moves[a].y += y * size;
@@ -64,7 +64,7 @@ std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
     }
     const double heat = kHottest * (1 - static_cast<double>(round) / kRounds);
     for (std::size_t n = 0; n < count; ++n) {
-      const double far = std::max(kLeast, std::hypot(moves[n].x, moves[n].y));
+      const double far = std::max(kMin, std::hypot(moves[n].x, moves[n].y));
       const double step = std::min(far, heat) / far;
       places[n].x += moves[n].x * step;
       places[n].y += moves[n].y * step;

@@ -1,4 +1,4 @@
-// Where the nodes of a graph stand: on a line, on a circle, or where springs pull them.
+// Layouts of graph nodes: line, circle, or force-directed.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace attnscope {
 
-using Edge = std::pair<Index, Index>;  // two nodes; the first sees the second
+using Edge = std::pair<Index, Index>;  // two nodes; the first attends to the second
 
-// In a square from 0 to 1, deterministic. layout: "line", "circle" or "springs": edges pull their
-// ends together and nodes push each other away (Fruchterman and Reingold, 1991), from the circle
-// on.
+// Positions in the unit square, deterministic. layout: "line", "circle" or "springs":
+// force-directed from the circle, edges attract and nodes repel each other (Fruchterman and
+// Reingold, 1991).
 std::vector<Point> node_places(const std::string& layout, Index nodes,
                                const std::vector<Edge>& edges);
 

@@ -1,4 +1,4 @@
-// All layers and heads at once, as thumbnails.
+// Grid view: thumbnails of all layers and heads.
 #include <algorithm>
 #include <cmath>
 
@@ -13,18 +13,18 @@
 #include "core/view/parts/range.h"
 #include "core/view/parts/reading.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/parts/worded.h"
+#include "core/view/parts/word_merging.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
 namespace {
 
-constexpr double kLeastThumbnail = 2;  // pixels
-constexpr double kTagReach = 4;        // em: as far up and down as a tag beside the pointer
-constexpr double kPoolNote = 1.6;      // em: the line below thumbnails with too few pixels
+constexpr double kMinThumbnail = 2;  // pixels
+constexpr double kTagReach = 4;      // em: vertical extent of a tag next to the pointer
+constexpr double kPoolNote = 1.6;    // em: note below max-pooled thumbnails
 
-// Of sorted numbers: as many digits as tell neighbours apart that are not the same, up to a few.
-// Heads that were not measured have no number to tell apart.
+// Digits needed to distinguish neighbours in sorted order, up to a limit. Unmeasured heads have no
+// number.
 int digits_of(const std::vector<Thumbnail>& list) {
   constexpr int kFewest = 2, kMost = 4;
   for (int digits = kFewest; digits < kMost; ++digits) {
@@ -38,11 +38,11 @@ int digits_of(const std::vector<Thumbnail>& list) {
   return kMost;
 }
 
-// In letters that fit the width, down to a share of small ones.
+// Draws text shrunk to fit the width, down to a share of the small font.
 void draw_small(Page& page, Point at, const std::string& text, double width, Align align,
                 bool faint) {
   const double wide = page.width_of(text, page.small());
-  const double size = page.small() * std::clamp(width / std::max(wide, 1.0), kLeastLetters, 1.0);
+  const double size = page.small() * std::clamp(width / std::max(wide, 1.0), kMinLetters, 1.0);
   const std::string shown = page.ellipsised(text, size, width);
   if (faint) {
     page.faint_text(at, shown, size, align);
@@ -51,7 +51,7 @@ void draw_small(Page& page, Point at, const std::string& text, double width, Ali
   }
 }
 
-// Which head a thumbnail shows, and its number.
+// Draws the label of each thumbnail's head and its number.
 void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
   const int digits = digits_of(list);
@@ -77,7 +77,7 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
   }
 }
 
-// What each head of a layer does, above its thumbnail.
+// Draws the name of each head's behaviour above its thumbnail.
 void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
   const std::optional<Point>& pointer = page.input().pointer;
@@ -85,14 +85,14 @@ void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnai
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
-    // They give way to what is said beside the pointer.
+    // Hidden near the pointer's tag.
     if (tagged && std::abs(box->y - pointer->y) < kTagReach * page.em()) continue;
     draw_small(page, {box->x + box->width / 2, box->y - raster.label / 2}, thumbnail.name.badge,
                box->width, Align::Middle, true);
   }
 }
 
-// "layer" down the left and "head" along the top, with numbers that thin out.
+// Draws headers: "layer" on the left, "head" at the top, with thinned numbers.
 void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   const double em = page.em(), size = em;
   const double header = kGridHeader * em;
@@ -114,7 +114,7 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, "head", size, Align::Middle);
 }
 
-// The head that is looked at, and the one under the pointer.
+// Marks the selected head and the hovered one.
 void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   const ViewSettings& view = page.input().experiment.view;
   const auto outline = [&](Index layer, Index head, const Colour& colour) {
@@ -125,12 +125,12 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
     page.add(OutlinedBox{
         {box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out}, colour, 2});
   };
-  const bool chosen = !page.input().framed;  // of no interest in a file
+  const bool chosen = !page.input().framed;  // window only
   if (chosen) outline(view.layer, view.head, page.theme().accent);
   if (!page.input().pointer) return;
   if (const auto hit = raster.at(*page.input().pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
-    if (page.input().framed) {  // in front of an audience nothing else says which it is
+    if (page.input().framed) {  // on stage nothing else identifies it
       std::string text =
           "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
       for (const Thumbnail& t : list) {
@@ -142,7 +142,7 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
   }
 }
 
-// The bar's titles: many words, then fewer.
+// Titles of the colour bar, longest first.
 std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
   const Values options = view_values(input.experiment.view, "grid");
   const ColourRange::Scale scale = scale_of(options);
@@ -153,19 +153,19 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
   const std::string log = scale == ColourRange::Scale::Log ? " (log)" : "";
   const RowScale rows = row_scale_of(options);
   if (rows == RowScale::Largest) return {unit_of(rows), "share of the row's", "share"};
-  if (own_scale) return {"share of where the map's colours end" + log, "share" + log};
+  if (own_scale) return {"relative to the map's colour range" + log, "share" + log};
   return {unit_of(rows) + log, rows == RowScale::None ? "weight" + log : "× equal"};
 }
 
-// How the maps are to be read.
+// Caption: how to read the maps.
 std::string about(const ViewInput& input, bool own_scale) {
-  std::string text = capitalised(part_words(input.trace, input.experiment.view) +
+  std::string text = capitalised(describe_part(input.trace, input.experiment.view) +
                                  layers_and_heads(input.trace, shown_part(input))) +
                      "; each map shows how much a query (row) attends to a key (column)";
-  if (own_scale) text += ", each on a scale of its own";
+  if (own_scale) text += ", each on its own scale";
   if (view_values(input.experiment.view, "grid").flag("hide_first")) {
-    text += is_in_words(input.trace) ? "; the first word's column is hidden"
-                                   : "; the first token's column is hidden";
+    text += has_merged_words(input.trace) ? "; the first word's column is hidden"
+                                          : "; the first token's column is hidden";
   }
   return text + ".";
 }
@@ -183,11 +183,11 @@ ViewLayout lay_out(const ViewInput& input) {
     return page.message(
         "No head passes the filter",
         "None of the " + std::to_string(order.all) + " heads has such a " +
-            (is_in_words(input.trace) ? order.measure->word_label : order.measure->label) +
+            (has_merged_words(input.trace) ? order.measure->word_label : order.measure->label) +
             ". Widen the limits.");
   }
   const bool own_scale = view_values(input.experiment.view, "grid").flag("own");
-  Box inside = page.frame(part_title(input), caption(input.trace, about(input, own_scale)));
+  Box inside = page.frame(title_with_part(input), caption(input.trace, about(input, own_scale)));
   const auto place = [&] {
     return order.measure != nullptr ? place_sorted(page, inside, list)
                                     : place_layers(page, inside, list);
@@ -196,11 +196,11 @@ ViewLayout lay_out(const ViewInput& input) {
   const bool pooled = is_pooled(input, raster, list);
   const bool covered = std::ranges::any_of(
       list, [](const Thumbnail& t) { return has_not_allowed(*t.tap, t.head_in_group); });
-  if (pooled || covered) {  // what is pooled still is in somewhat smaller thumbnails
+  if (pooled || covered) {  // slightly smaller thumbnails are still pooled
     inside.height -= kPoolNote * page.em();
     raster = place();
   }
-  if (!(raster.width >= kLeastThumbnail && raster.height >= kLeastThumbnail)) {
+  if (!(raster.width >= kMinThumbnail && raster.height >= kMinThumbnail)) {
     return no_space(page);
   }
   const Box all = raster.all();
@@ -233,7 +233,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (covered) draw_not_allowed_key(page, maps.right() + page.em(), note_y);
   if (pooled) {
     page.faint_text({all.x, note_y},
-                    page.fitting({"more cells than pixels: each pixel shows its largest weight",
+                    page.fitting({"max-pooled: each pixel shows its largest weight",
                                   "each pixel shows its largest", "max-pooled"},
                                  page.small(), (covered ? maps.right() : inside.right()) - all.x),
                     page.small());
@@ -245,7 +245,7 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// All heads of a layer.  [h, L_q, L_k]
+// Weights of all heads of a layer.  [h, L_q, L_k]
 ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   ViewData::Matrix matrix{"attention." + std::to_string(layer), {}, {}, {}, {"head"}};
   const TracePart part = shown_part(input);
@@ -269,7 +269,7 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   return matrix;
 }
 
-// [layers, h, L_q, L_k] where all layers are alike, otherwise a layer each.
+// [layers, h, L_q, L_k] if all layers have the same shape, otherwise one matrix per layer.
 ViewData data(const ViewInput& input) {
   ViewData data;
   bool alike = true;
@@ -294,11 +294,8 @@ ViewData data(const ViewInput& input) {
 
 std::vector<Parameter> parameters() {
   using Kind = Parameter::Kind;
-  std::vector<std::string> orders{"layer"}, labels{"layer"};
-  for (const HeadMeasure& measure : head_measures()) {
-    orders.push_back(measure.id);
-    labels.push_back(measure.label);
-  }
+  std::vector<ParameterChoice> orders{"layer"};
+  for (const HeadMeasure& measure : head_measures()) orders.emplace_back(measure.id, measure.label);
   const auto limit = [](const char* key, const char* label, const char* help, double initial) {
     constexpr double kMost = 1e6, kSlider = 1;
     return Parameter{.key = key,
@@ -306,38 +303,35 @@ std::vector<Parameter> parameters() {
                      .help = help,
                      .kind = Kind::Real,
                      .optional = true,
-                     .left_out = "none",
+                     .unset_label = "none",
                      .initial = initial,
-                     .least = 0,
-                     .most = kMost,
-                     .slider_least = 0,
-                     .slider_most = kSlider};
+                     .limits = {.min = 0, .max = kMost},
+                     .slider = {.min = 0, .max = kSlider}};
   };
   return {{.key = "sort",
            .label = "Sort by",
-           .help = "The order of the heads: by layer, or by what they do (see attnscope statistics "
+           .help = "Order of the heads: by layer, or by a measure (see attnscope statistics "
                    "--help).",
            .kind = Kind::Choice,
            .initial = std::string("layer"),
-           .choices = orders,
-           .choice_labels = labels},
+           .choices = orders},
           {.key = "ascending",
-           .label = "Lowest first",
-           .help = "Sort from the lowest number to the highest.",
+           .label = "Ascending",
+           .help = "Sort in ascending order.",
            .kind = Kind::Flag,
            .initial = false},
           scale_parameter(),
           {.key = "own",
-           .label = "Own scales",
-           .help = "Let the colours of each map end by its own weights.",
+           .label = "Independent scales",
+           .help = "Scale the colours of each map by its own weights.",
            .kind = Kind::Flag,
            .initial = false},
           hide_first_parameter(),
-          limit("at_least", "At least", "Leave out heads with a lower number.", 0.2),
-          limit("at_most", "At most", "Leave out heads with a higher number.", 0.8)};
+          limit("at_least", "At least", "Hide heads below this value.", 0.2),
+          limit("at_most", "At most", "Hide heads above this value.", 0.8)};
 }
 
-// What a limit can be worth: a share, or as many tokens or bits as the text has.
+// Upper bound of a limit: 1 for shares, otherwise the text's tokens or bits.
 double largest_measure(const std::string& sort, const Trace* trace) {
   const auto tokens = trace != nullptr ? static_cast<double>(trace->tokens.size()) : 1;
   if (sort == "distance") return std::max(1.0, tokens);
@@ -349,14 +343,14 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const Values values = view_values(settings, "grid");
   const std::string sort = values.choice("sort"), scale = values.choice("scale");
   if (scale == "rank" || scale == "row") controls.colour_ends.clear();
-  if (scale == "row") controls.idle["own"] = "Each row has a scale of its own already.";
+  if (scale == "row") controls.idle["own"] = "Each row already has its own scale.";
   for (Parameter& parameter : controls.parameters) {
     const bool limit = parameter.kind == Parameter::Kind::Real;
-    if (limit) parameter.slider_most = largest_measure(sort, trace);
+    if (limit) parameter.slider.max = largest_measure(sort, trace);
     if (sort == "layer" && (limit || parameter.key == "ascending")) {
       controls.idle[parameter.key] =
-          "Heads in the order of their layers are not measured: choose "
-          "another beside “Sort by”.";
+          "No measure while heads are ordered by layer: choose "
+          "another “Sort by”.";
     }
   }
 }
@@ -370,16 +364,18 @@ View grid_view() {
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
-  view.reading = reads_as(
-      "Every small square is the map of one head: rows look, columns are looked at, brighter is "
-      "more. A bright line beside the diagonal looks at the token before, a bright left edge at "
-      "the first token, spots far below at something said earlier. Click one to open it.",
+  view.reading = fixed_reading(
+      "Each square is the map of one head: queries as rows, keys as columns, brighter is "
+      "more. A bright line next to the diagonal attends to the previous token, a bright left edge "
+      "to "
+      "the first token, distant spots to earlier content. Click one to open it.",
       {{"Entropy",
-        "how widely a head looks: 0 bits is a single key, 3 bits as much as 8 keys alike."},
+        "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
        {"Induction",
-        "share on what followed the same token earlier: a head that continues what it has seen."}});
+        "weight on the successor of an earlier occurrence of the token: a head that continues "
+        "repetitions."}});
   view.objection = objection_without_attention;
-  return worded(std::move(view));
+  return with_word_merging(std::move(view));
 }
 
 }  // namespace attnscope

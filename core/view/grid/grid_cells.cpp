@@ -21,7 +21,7 @@ bool is_pooled(const HeatMap& cells, double scale) {
   return cells.width > cells.box.width * scale || cells.height > cells.box.height * scale;
 }
 
-// A head's map in its thumbnail.
+// A head's map with its thumbnail.
 struct Shown {
   HeatMap cells;
   ShownCells seen;
@@ -37,17 +37,14 @@ Shown shown(const ViewInput& input, const Thumbnail& thumbnail, const Box& box) 
   return {cells, seen};
 }
 
-// What of the settings makes numbers of weights.
+// Settings that determine the values.
 struct Seen {
   bool hide_first;
   RowScale row_scale;
-  std::string name() const {
-    return (hide_first ? " hidden " : " ") + std::to_string(static_cast<int>(row_scale));
-  }
   bool as_they_are() const { return !hide_first && row_scale == RowScale::None; }
 };
 
-// The numbers that are to be seen, which scales go by: without the first token where it is hidden.
+// Visible values, which scales depend on: without the first token if it is hidden.
 Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, const Seen& as) {
   Tensor numbers = heat_map_cells(shown.cells);
   if (as.hide_first) hide_column(numbers, first_token_column(*thumbnail.tap), shown.seen);
@@ -58,9 +55,9 @@ Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, const Seen& 
   return numbers;
 }
 
-// What to keep of a run by.
-std::string kept_name(const ViewInput& input, const Seen& as) {
-  return part_words(input.trace.parts, shown_part(input)) + as.name();
+// Cache key of a run's values.
+CacheKey grid_key(std::string_view result, const ViewInput& input, const Seen& as) {
+  return CacheKey(result, shown_part(input), as.hide_first, as.row_scale);
 }
 
 bool all_whole(const std::vector<Thumbnail>& list) {
@@ -71,8 +68,8 @@ bool on_device(const Thumbnail& thumbnail) {
   return thumbnail.tap->result.device != nullptr;
 }
 
-// The numbers that so many pixels show, without the first token where it is hidden. Pooling comes
-// before a scale: the order of numbers, which it goes by, is the same after it.
+// Values of the pixels, without the first token if it is hidden. Pools before scaling, which keeps
+// the order of numbers.
 Tensor pixel_numbers(const ViewInput& input, const Thumbnail& thumbnail, const Seen& as,
                      const Shown& shown, int width, int height) {
   HeatMap whole = shown.cells;
@@ -82,12 +79,12 @@ Tensor pixel_numbers(const ViewInput& input, const Thumbnail& thumbnail, const S
   return is_pooled(shown.cells, input.scale) ? heat_map_pixels(whole, width, height) : whole.values;
 }
 
-// Replaces the numbers of all maps by these.
+// Values of all maps after scaling.
 using Numbers = std::map<std::pair<Index, Index>, Tensor>;  // by layer and head
 void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen& as,
           std::vector<Shown>& maps) {
   if (list.empty()) return;
-  const Box& box = maps.front().cells.box;  // all are of one size
+  const Box& box = maps.front().cells.box;  // all have the same size
   const auto pixels = [&](double size) { return static_cast<int>(std::ceil(size * input.scale)); };
   const int width = pixels(box.width), height = pixels(box.height);
   const auto make_of = [&](const std::vector<Thumbnail>& some, const std::vector<Shown>& of_some) {
@@ -100,7 +97,7 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen
             pixel_numbers(input, some[at], as, of_some[at], width, height);
       }
     };
-    // What must be computed or fetched first is so by all cores as it is.
+    // Maps that must be computed or fetched are so with all cores already.
     const bool there =
         all_whole(some) && std::ranges::none_of(some, [](const auto& t) { return on_device(t); });
     const auto count = static_cast<Index>(some.size());
@@ -109,9 +106,9 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen
   };
   std::shared_ptr<const Numbers> numbers;
   if (input.cache != nullptr && all_whole(list)) {
-    const std::string name = "grid pixels " + kept_name(input, as) + " " + std::to_string(width) +
-                             " " + std::to_string(height) + " " + maps.front().cells.colour_map;
-    numbers = input.cache->numbers(source_of(input.trace), name, [&] {
+    const CacheKey key =
+        grid_key("grid pixels", input, as).with(width, height, maps.front().cells.colour_map);
+    numbers = input.cache->numbers(source_of(input.trace), key, [&] {
       const std::vector<Thumbnail> all = thumbnails(input.trace, shown_part(input));
       std::vector<Shown> of_all;
       for (const Thumbnail& t : all) {
@@ -136,7 +133,7 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen
   }
 }
 
-// The magnitudes that tell where the colours of a map end: of about so many.
+// Magnitudes that determine the colour range of a map, sampled.
 std::vector<float> sizes_of(const Thumbnail& thumbnail, const Shown& shown, const Seen& as,
                             Index most) {
   HeatMap cells = shown.cells;
@@ -145,10 +142,10 @@ std::vector<float> sizes_of(const Thumbnail& thumbnail, const Shown& shown, cons
     cells.device = nullptr;
     cells.plane = 0;
   }
-  return sizes_in_sight(cells, *thumbnail.tap, thumbnail.head_in_group, shown.seen, most);
+  return visible_magnitudes(cells, *thumbnail.tap, thumbnail.head_in_group, shown.seen, most);
 }
 
-// Ranks among the numbers of all maps, of each of which every n-th is enough.
+// Ranks among the numbers of all maps, sampled.
 std::vector<float> joint_ranks(const std::vector<Shown>& maps) {
   constexpr Index kMost = Index{1} << 20;
   std::vector<float> numbers;
@@ -161,7 +158,7 @@ std::vector<float> joint_ranks(const std::vector<Shown>& maps) {
   return ranks_of(Tensor::from({static_cast<Index>(numbers.size())}, numbers));
 }
 
-// Where the colours of maps end: one for all, or each its own.
+// Colour ranges: common or one per map.
 struct Ends {
   ColourRange all;
   std::map<std::pair<Index, Index>, ColourRange> own;  // by layer and head
@@ -178,30 +175,25 @@ Ends ends_of(const ViewInput& input, const std::vector<Thumbnail>& list, const S
   for (const Thumbnail& t : list) {
     std::vector<float> sizes = sizes_of(t, shown(input, t, {}), as, of_each);
     if (own) {
-      set_end(ends.own[{t.layer, t.head}] = common, std::move(sizes), end, with_signs);
+      set_range_end(ends.own[{t.layer, t.head}] = common, std::move(sizes), end, with_signs);
     } else {
       all.insert(all.end(), sizes.begin(), sizes.end());
     }
   }
-  if (!own) set_end(ends.all, std::move(all), end, with_signs);
+  if (!own) set_range_end(ends.all, std::move(all), end, with_signs);
   return ends;
 }
 
-// The ranges of all maps, as the settings want them, apart from ranks.
+// Colour ranges of all maps by the settings, except for ranks.
 std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thumbnail>& list,
                                    const Seen& as, bool own, const ColourRange& common,
                                    bool with_signs) {
   std::vector<ColourRange> ranges(list.size(), common);
   if (as.row_scale == RowScale::Largest) return ranges;
-  std::string name = "grid ends " + kept_name(input, as);
-  for (const int part : {static_cast<int>(input.experiment.view.colour_end), int{own},
-                         int{with_signs}, static_cast<int>(common.scale)}) {
-    name += " " + std::to_string(part);
-  }
-  if (!own) {  // of those that are in sight together
-    for (const Thumbnail& t : list) {
-      name += " " + std::to_string(t.layer) + "," + std::to_string(t.head);
-    }
+  CacheKey key = grid_key("grid ends", input, as)
+                     .with(input.experiment.view.colour_end, own, with_signs, common.scale);
+  if (!own) {  // common to all visible maps
+    for (const Thumbnail& t : list) key = key.with(t.layer, t.head);
   }
   const auto make = [&] {
     const std::vector<Thumbnail> each =
@@ -209,7 +201,7 @@ std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thu
     return ends_of(input, own ? each : list, as, own, common, with_signs);
   };
   const bool keeps = input.cache != nullptr && all_whole(list);
-  const Ends ends = keeps ? *input.cache->numbers(source_of(input.trace), name, make) : make();
+  const Ends ends = keeps ? *input.cache->numbers(source_of(input.trace), key, make) : make();
   for (std::size_t n = 0; n < list.size(); ++n) {
     const auto known = ends.own.find({list[n].layer, list[n].head});
     const ColourRange& found = known != ends.own.end() ? known->second : ends.all;
@@ -241,7 +233,7 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   const Seen as{options.flag("hide_first"), row_scale_of(options)};
   GridMaps grid;
   grid.exact = 0;
-  bool with_signs = false;  // all maps share the colours that one with signs needs
+  bool with_signs = false;  // if any map has signs, all use a diverging map
   std::vector<Shown> maps;
   for (const Thumbnail& thumbnail : list) {
     maps.push_back(shown(input, thumbnail, raster.box_of(thumbnail.layer, thumbnail.head).value()));
@@ -255,7 +247,7 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   bool pools = grid.range.scale != ColourRange::Scale::Linear || !as.as_they_are();
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
-    // Once, rather than by the shader in every frame.
+    // Pools once here instead of in the shader on each frame.
     pools |= is_pooled(maps[n].cells, input.scale) && !on_device(list[n]) && is_whole(*list[n].tap);
   }
   if (pools) pool(input, list, as, maps);
@@ -276,7 +268,7 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
     grid.cells.push_back(std::move(cells));
   }
   if (!own && !ranges.empty()) grid.range = ranges.front();
-  if (own && by_rank) {  // a share of a map's numbers stands at its share of the bar
+  if (own && by_rank) {  // rank quantiles map linearly to the bar
     grid.range.scale = ColourRange::Scale::Linear;
   }
   if (own) grid.range.smallest = kLogSpan;

@@ -1,4 +1,4 @@
-// The numbers of the grid's thumbnails, and which colours they get.
+// Values and colours of the grid's thumbnails.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,16 @@
 namespace attnscope {
 
 struct GridMaps {
-  std::vector<HeatMap> cells;  // as the thumbnails that were given
-  ColourRange range;  // for the bar: of all maps, or shares of where each map's colours end
-  double exact = 1;   // share of the numbers that is
+  std::vector<HeatMap> cells;  // in the order of the thumbnails
+  ColourRange range;           // of the bar: common to all maps, or relative to each map's range
+  double exact = 1;            // share of exact values
 };
 
-// By the grid's parameters, on one scale or each on its own.
+// Maps by the grid's parameters, on a common scale or on independent ones.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list);
 
-// Whether thumbnails have more cells than pixels.
+// True if thumbnails have more cells than pixels.
 bool is_pooled(const ViewInput& input, const GridRaster& raster,
                const std::vector<Thumbnail>& list);
 

@@ -8,23 +8,23 @@
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/map/map_values.h"
-#include "core/view/parts/kept.h"
+#include "core/view/parts/cached_numbers.h"
 
 namespace attnscope {
 namespace {
 
-// Numbers are of whole rows, also where some tokens of these are hidden.
+// Measures use whole rows, even if some tokens are hidden.
 const Trace& measured_run(const ViewInput& input) {
-  const bool some_hidden = input.words != nullptr && !is_in_words(input.trace);
+  const bool some_hidden = input.words != nullptr && !has_merged_words(input.trace);
   return some_hidden ? *input.pieces : input.trace;
 }
 
-// The numbers of this run, kept between layouts.
+// Measures of this run, cached between layouts.
 HeadTable table_of_run(const ViewInput& input) {
   const std::vector<HeadMeasure>& measures = head_measures();
   const auto width = static_cast<Index>(measures.size()) + 2;
   const TracePart part = shown_part(input);
-  const std::string name = "head table " + part_words(input.trace.parts, part);
+
   const auto make = [&] {
     const HeadTable table = head_table(measured_run(input), part);
     Tensor numbers({static_cast<Index>(table.rows.size()), width});
@@ -39,9 +39,9 @@ HeadTable table_of_run(const ViewInput& input) {
     }
     return numbers;
   };
-  const Tensor numbers = kept_matrix(input, name, make);
+  const Tensor numbers = cached_matrix(input, CacheKey("head table", part), make);
   HeadTable table;
-  table.words = is_in_words(input.trace);
+  table.words = has_merged_words(input.trace);
   for (Index i = 0; i < numbers.dim(0); ++i) {
     HeadTable::Row row{{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), part},
                        {}};
@@ -72,7 +72,7 @@ std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
 }
 
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
-  constexpr Index kMostWeights = Index{1} << 26;  // are looked through at once
+  constexpr Index kMostWeights = Index{1} << 26;  // limit of weights to measure at once
   Index weights = 0;
   for (const Thumbnail& t : list) {
     if (!is_whole(*t.tap) || t.tap->result.device != nullptr) return;
@@ -103,8 +103,8 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
       std::all_of(list.begin(), list.end(), [](const Thumbnail& t) { return is_whole(*t.tap); });
   if (!of_file && !whole) {
     throw InputError(
-        "The maps of a text this long are not kept, and so its heads are not measured; "
-        "measure them over a file of texts, or sort by layer.");
+        "Maps of a text this long are not stored, so heads are not measured; "
+        "measure them on a file, or sort by layer.");
   }
   const HeadTable table = of_file ? *over_texts : table_of_run(input);
   for (Thumbnail& thumbnail : list) {
@@ -125,7 +125,7 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   order.over = of_file
                    ? name + " (" + grouped(table.tokens) + (table.words ? " words)" : " tokens)")
                : file.empty() ? "this text"
-                              : "this text; " + name + " is not measured yet";
+                              : "this text; " + name + " not measured yet";
   const std::string& label = table.words ? found->word_label : found->label;
   const std::string& unit = table.words ? found->word_unit : found->unit;
   const std::string by_what = "By " + label + (unit.empty() ? "" : " (" + unit + ")"),
@@ -137,8 +137,8 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   const bool unknown =
       std::ranges::all_of(list, [](const Thumbnail& t) { return std::isnan(t.measure); });
   if (unknown && !list.empty() && !found->requires_text.empty()) {
-    const std::string why = by_what + ": not known, since it needs " + found->requires_text;
-    order.notes = {why + " in " + order.over, why, by_what + ": not known"};
+    const std::string why = by_what + ": unknown, since it requires " + found->requires_text;
+    order.notes = {why + " in " + order.over, why, by_what + ": unknown"};
     return order;
   }
   const std::string words = by_what + " over " + order.over + ", " + first + " first" + count;

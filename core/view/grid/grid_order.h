@@ -1,4 +1,4 @@
-// Which heads the grid of thumbnails shows, in which order.
+// Selection and order of the heads in the grid.
 #pragma once
 
 #include <string>
@@ -14,26 +14,26 @@ struct Thumbnail {
   Index layer, head;
   const AttentionTap* tap;
   Index head_in_group;
-  double measure = 0;  // what it is sorted by; NaN: unknown
+  double measure = 0;  // sort key; NaN: unknown
   HeadName name{};     // empty: not measured
 };
 
 // All heads of the part that have a map.
 std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part);
 
-// Which heads are shown, in which order, and what is to be said of it.
+// Order of the heads, with a note about it.
 struct GridOrder {
   const HeadMeasure* measure = nullptr;  // null: by layer and head
-  std::string over;                      // "this text"
-  std::size_t all = 0;                   // heads there are
-  std::vector<std::string> notes;        // one line: many words, then fewer
+  std::string over;                      // text measured on: "this text"
+  std::size_t all = 0;                   // number of heads before filtering
+  std::vector<std::string> notes;        // one line, longest first
 };
 
-// Names the heads by what they do on this text, where that takes no time to speak of.
+// Names heads by their behaviour on this text if that is fast.
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list);
 
-// Sorts and filters the list as the options say. InputError where the heads of a text this long
-// cannot be measured.
+// Sorts and filters the list by the options. Throws InputError if the text is too long to measure
+// heads.
 GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

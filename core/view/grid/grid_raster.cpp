@@ -7,17 +7,17 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostAspect = 3;         // of a thumbnail
+constexpr double kMaxAspect = 3;          // of a thumbnail
 constexpr double kLargestThumbnail = 16;  // em
-constexpr double kLabel = 1.3;            // em: the line above each of them
+constexpr double kLabel = 1.3;            // em: label line
 
 double aspect_of(const std::vector<Thumbnail>& list) {
   const AttentionTap& tap = *list.front().tap;
   return std::clamp(static_cast<double>(tap.keys()) / static_cast<double>(tap.queries()),
-                    1 / kMostAspect, kMostAspect);
+                    1 / kMaxAspect, kMaxAspect);
 }
 
-// The largest thumbnails of this many rows and columns, gaps between them a tenth, 2 to 10 pixels.
+// Maximises the thumbnails for these rows and columns; gaps are a tenth of them, 2 to 10 pixels.
 void size(const Page& page, double width, double height, double aspect, double rows, double columns,
           GridRaster& raster) {
   const double rough = std::min(width / columns, height / rows);
@@ -31,7 +31,7 @@ void size(const Page& page, double width, double height, double aspect, double r
 void centre(const Page& page, const Box& space, GridRaster& raster) {
   const Box all = raster.all();
   raster.x = space.x + std::max(0.0, (space.width - all.width) / 2);
-  raster.y = space.y + page.spare_above(space.height, all.height);
+  raster.y = space.y + page.top_margin(space.height, all.height);
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ GridRaster place_layers(const Page& page, const Box& inside, const std::vector<T
       std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
   raster.label = named ? kLabel * page.em() : 0;
   place();
-  if (named && raster.width < kLeastLetters * page.width_of("previous token", page.small())) {
+  if (named && raster.width < kMinLetters * page.width_of("previous token", page.small())) {
     raster.label = 0;
     place();
   }
@@ -71,7 +71,7 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
   const double aspect = aspect_of(list);
   const std::size_t count = list.size();
   const double both = page.width_of("0·00  0.00", page.small());
-  const double narrowest = kLeastLetters * page.width_of("0·00", page.small());
+  const double narrowest = kMinLetters * page.width_of("0·00", page.small());
   GridRaster best;
   std::size_t best_columns = 1;
   for (std::size_t columns = 1; columns <= count; ++columns) {
@@ -79,7 +79,7 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
     raster.label = kLabel * page.em();
     const auto rows = static_cast<double>((count + columns - 1) / columns);
     size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    if (raster.width < both) {  // head and number below each other
+    if (raster.width < both) {  // head above number
       raster.two_lines = true;
       raster.label = 2 * kLabel * page.em();
       size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);

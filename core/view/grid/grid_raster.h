@@ -1,4 +1,4 @@
-// Where the thumbnails of the grid lie.
+// Layout of the grid's thumbnails.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace attnscope {
 
-constexpr double kLeastLetters = 0.7;  // of small ones: in narrower thumbnails there are no labels
-constexpr double kGridHeader = 3.3;    // em: the title and the numbers beside the thumbnails
-constexpr double kGridSortNote = 1.8;  // em: the line above sorted thumbnails
+constexpr double kMinLetters = 0.7;    // of the small font: narrower thumbnails have no labels
+constexpr double kGridHeader = 3.3;    // em: title and numbers next to the thumbnails
+constexpr double kGridSortNote = 1.8;  // em: line above sorted thumbnails
 
-// Small enough to be copied into the hit test.
+// Small enough to copy into the hit test.
 struct GridRaster {
   double x = 0, y = 0;           // of the first thumbnail
   double width = 0, height = 0;  // of a thumbnail
   double gap = 0;
-  double label = 0;        // height of the label above each; 0: none
-  bool two_lines = false;  // of the label
-  // [row][column]: layer and head. Layers as rows, or row after row by rank.
+  double label = 0;        // height of each label; 0: none
+  bool two_lines = false;  // labels have two lines
+  // [row][column]: layer and head. Layers as rows, or in rank order row by row.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
 
   double step_x() const { return width + gap; }
@@ -65,7 +65,7 @@ struct GridRaster {
 
 // Layers from top to bottom, heads from left to right.
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
-// Row after row in the list's order, in as many columns as make thumbnails largest.
+// In the list's order row by row, with the number of columns that makes thumbnails largest.
 GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

@@ -1,12 +1,11 @@
-// Image: what one pixel may attend to and where its weight goes, on the image itself, as in the
-// figures of the Image Transformer (Parmar et al., 2018) and of sparse transformers (Child et al.,
-// 2019).
+// Image view: keys and attention weights of one pixel, drawn on the image itself as in the figures
+// of the Image Transformer (Parmar et al., 2018) and of sparse transformers (Child et al., 2019).
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/experiment/completion.h"
-#include "core/experiment/picture_tensors.h"
+#include "core/experiment/image_tensors.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/image/next_pixel.h"
@@ -23,10 +22,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kAside = 0.82;     // how far pixels that are not allowed fade
-constexpr double kTint = 0.55;      // how much of a rule's colour allowed ones take
-constexpr double kFaintTint = 0.3;  // where the image is to be recognised by it
-constexpr double kOver = 0.65;      // how opaque weights are over a picture
+constexpr double kAside = 0.82;     // fading of excluded pixels
+constexpr double kTint = 0.55;      // share of a rule's colour in allowed pixels
+constexpr double kFaintTint = 0.3;  // ... if the image must remain recognisable
+constexpr double kOver = 0.65;      // opacity of weights over an image
 
 struct Drawn {
   const ViewInput& input;
@@ -34,15 +33,15 @@ struct Drawn {
   Index head;
   const PixelGrid& grid;
   std::vector<PixelPanel> panels;
-  Box chart{};  // of the next pixel's chances, where a model makes pixels
+  Box chart{};  // probabilities of the next pixel, for generative models
   PixelRow row{};
-  Index key = -1;  // the pixel whose weight is said; -1: none
-  // Of a model that makes pixels: none is there yet from this one on.
-  bool hidden(Index pixel) const { return grid.keys_late > 0 && pixel >= row.query; }
-  // The pixel that looks; below 0: a token that is none.
+  Index key = -1;  // pixel whose weight is described; -1: none
+  // True for pixels that a generative model has not produced yet.
+  bool hidden(Index pixel) const { return grid.key_shift > 0 && pixel >= row.query; }
+  // The query pixel; negative: a token without a pixel.
   Index looking() const { return row.query - grid.before; }
   const char* noun() const { return grid.before > 0 ? "piece" : "pixel"; }
-  // So much of another colour in that of a pixel; in pieces over the picture itself.
+  // Mixes a tint into the colour of a pixel; of patches over the image itself.
   Colour tinted(Index pixel, Colour tint, double share) const {
     if (!grid.picture.defined()) return blend(pixel_colour(grid.colours, pixel), tint, share);
     tint.a = static_cast<std::uint8_t>(std::lround(255 * share));
@@ -50,15 +49,15 @@ struct Drawn {
   }
 };
 
-// Of a pixel that has not come yet.
+// Colour of a pixel that is not generated yet.
 Colour unseen(const Theme& theme) {
   return blend(theme.background, theme.line, 0.35);
 }
 
-// The colours that its weights make of the pixels, where they are those of a picture.
+// Output of the head as colours, if the values are pixel colours.
 std::optional<Tensor> output_colours(const Trace& trace, const AttentionTap& tap, Index head) {
   const Var& output = tap.result.output;
-  if (!output.defined() || trace.config->width == 0 || trace.pixels->keys_late != 0) {
+  if (!output.defined() || trace.config->width == 0 || trace.pixels->key_shift != 0) {
     return std::nullopt;
   }
   const Tensor& all = output.value();  // [h, L, 3]
@@ -68,7 +67,7 @@ std::optional<Tensor> output_colours(const Trace& trace, const AttentionTap& tap
   return all.slice(head, 1).reshaped({trace.pixels->height, trace.pixels->width, 3});
 }
 
-// Under the pointer, in any panel; -1: none.
+// Hovered pixel, in any panel; -1: none.
 Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>& p) {
   if (!p) return -1;
   for (const PixelPanel& panel : panels) {
@@ -78,7 +77,7 @@ Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>
   return -1;
 }
 
-// Which pixel looks: the pinned one, else that under the pointer, else one below the middle.
+// Query pixel: the pinned one, else the hovered one, else one below the centre.
 Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointed) {
   const Index pinned = input.experiment.view.pinned_query;
   if (pinned >= 0 && pinned < tap.queries()) return pinned;
@@ -91,13 +90,13 @@ Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointe
 void draw_allowed(Page& page, const Drawn& d) {
   const PixelPanel& panel = d.panels[0];
   const Colour ground = d.input.theme.background;
-  const bool made = d.grid.keys_late > 0, recognised = made || d.grid.picture.defined();
+  const bool made = d.grid.key_shift > 0, recognised = made || d.grid.picture.defined();
   draw_panel(
       page, panel,
-      {made              ? "The pixels so far, and those it may attend to"
-       : d.looking() < 0 ? "What this token may attend to"
-                         : std::string("What this ") + d.noun() + " may attend to",
-       made ? "The pixels so far" : "It may attend to", ""},
+      {made              ? "The pixels so far, and those it can attend to"
+       : d.looking() < 0 ? "Keys of this token"
+                         : std::string("Keys of this ") + d.noun(),
+       made ? "The pixels so far" : "Its keys", ""},
       [&](Index pixel) {
         if (d.hidden(pixel)) return unseen(d.input.theme);
         const float rule = d.row.rules[pixel];
@@ -120,7 +119,7 @@ void draw_allowed(Page& page, const Drawn& d) {
   draw_legend(page, entries, foot);
 }
 
-// The weights' range: to the largest of the row, which is what can be told apart.
+// Colour range of the weights: up to the largest of the row.
 ColourRange range_of(const Drawn& d) {
   ColourRange range = weight_colours(d.input, is_signed(d.tap, d.head));
   const double largest =
@@ -130,7 +129,7 @@ ColourRange range_of(const Drawn& d) {
   return range;
 }
 
-// Its brightness, on which colours tell weights alone.
+// Greyscale image, so that colours show weights only.
 Tensor grey_of(const Tensor& picture) {
   Tensor grey(picture.shape());
   for (Index at = 0; at + 2 < picture.size(); at += 3) {
@@ -141,11 +140,11 @@ Tensor grey_of(const Tensor& picture) {
   return grey;
 }
 
-// As colours over the picture itself.
+// Draws weights as colours over the image.
 void draw_weights_over_picture(Page& page, const Drawn& d, const ColourRange& range) {
   const ColourMap& colours = colour_map(range.colour_map);
   draw_panel(
-      page, d.panels[1], {"Where its weight goes", "Its weights", ""},
+      page, d.panels[1], {"Its attention weights", "Its weights", ""},
       [&](Index pixel) {
         const auto weight = static_cast<double>(d.row.weights[pixel]);
         if (std::isnan(weight)) return d.tinted(pixel, d.input.theme.background, kAside);
@@ -155,10 +154,10 @@ void draw_weights_over_picture(Page& page, const Drawn& d, const ColourRange& ra
       grey_of(d.grid.picture));
 }
 
-// As a heat map in the image's place, which stays to be seen where nothing is allowed.
+// Draws weights as a heat map; the image remains visible for excluded pixels.
 void draw_weights_alone(Page& page, const Drawn& d, const ColourRange& range) {
   const PixelPanel& panel = d.panels[1];
-  draw_panel(page, panel, {"Where its weight goes", "Its weights", ""}, [&](Index pixel) {
+  draw_panel(page, panel, {"Its attention weights", "Its weights", ""}, [&](Index pixel) {
     if (d.hidden(pixel)) return unseen(d.input.theme);
     return d.tinted(pixel, d.input.theme.background, kAside);
   });
@@ -191,7 +190,7 @@ void draw_weights(Page& page, const Drawn& d) {
 
 void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
   const PixelPanel& panel = d.panels[2];
-  draw_panel(page, panel, {"What all weights make of it", "The output", ""},
+  draw_panel(page, panel, {"Output of the head", "The output", ""},
              [&](Index pixel) { return pixel_colour(colours, pixel); });
   if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
   const double em = page.em();
@@ -202,7 +201,7 @@ void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
                   page.small());
 }
 
-// The rows that were given, and those that the model has made of them.
+// Draws the given rows and those completed by the model.
 void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
   const PixelPanel& panel = d.panels[2];
   const auto brightest = static_cast<double>(std::max<Index>(1, completion.levels - 1));
@@ -221,14 +220,14 @@ void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
                               ? ""
                               : "; off by " + fixed(error, 1) + " of " +
                                     std::to_string(completion.levels) + " levels on average";
-  const std::string given = "above the line given, below it made";
-  page.faint_text(
-      {panel.box.x, panel.box.bottom() + 1.3 * em},
-      page.fitting({given + off, given, "below the line: made", ""}, page.small(), panel.box.width),
-      page.small());
+  const std::string given = "above the line given, below generated";
+  page.faint_text({panel.box.x, panel.box.bottom() + 1.3 * em},
+                  page.fitting({given + off, given, "below the line: generated", ""}, page.small(),
+                               panel.box.width),
+                  page.small());
 }
 
-// In the place of a picture that is not there (yet).
+// Draws a message in place of a missing image.
 void draw_absent(Page& page, const PixelPanel& panel, const std::string& text) {
   const double em = page.em();
   page.text({panel.box.x, panel.box.y - 0.75 * em},
@@ -242,12 +241,12 @@ void draw_absent(Page& page, const PixelPanel& panel, const std::string& text) {
   }
 }
 
-// What a model of images makes of it: the image completed, and the chances of the next pixel.
+// Draws the results of a generative model: completed image, next-pixel probabilities.
 std::string draw_made(Page& page, const Drawn& d) {
   std::string pending;
   const auto completion = d.input.findings.get(Findings::completion);
   if (completion == nullptr) {
-    draw_absent(page, d.panels[2], "The model is completing the image …");
+    draw_absent(page, d.panels[2], "Completing the image …");
     pending = "the completed image";
   } else if (!completion->problem.empty() || completion->ids.empty()) {
     draw_absent(page, d.panels[2],
@@ -259,7 +258,7 @@ std::string draw_made(Page& page, const Drawn& d) {
   return pending;
 }
 
-// What is to be said of the row, in words and in fewer.
+// Descriptions of the row, longest first.
 std::vector<std::string> words_of(const Drawn& d) {
   const std::string noun = d.noun();
   const std::string whose =
@@ -269,25 +268,26 @@ std::vector<std::string> words_of(const Drawn& d) {
   const std::string count = grouped(d.row.allowed) + " of " + grouped(d.grid.width * d.grid.height);
   std::string others;
   if (d.row.others > 0) {
-    others = "; " + grouped(d.row.others) +
-             (d.row.others == 1 ? " key that is no " + noun : " keys that are no " + noun + "s") +
-             " with weight " + decimal(d.row.weight_of_others, 3);
+    others =
+        "; " + grouped(d.row.others) +
+        (d.row.others == 1 ? " key that is not a " + noun : " keys that are not " + noun + "s") +
+        " with weight " + decimal(d.row.weight_of_others, 3);
   }
   const std::string few = count + " " + noun + "s" + others;
   const Index shown = d.key >= 0 ? d.key : d.row.strongest;
-  if (shown < 0) return {"The " + whose + " may attend to " + few, few};
+  if (shown < 0) return {"The " + whose + " can attend to " + few, few};
   const float weight = d.row.weights[shown];
   const std::string number = brief(static_cast<double>(weight), 2);
   const std::string where = pixel_words(d.grid, shown);
   std::string most =
       d.key >= 0 ? number + " to " + where : "most of all " + number + " to " + where;
   if (std::isnan(weight)) most = "not to " + where;
-  return {"The " + whose + " may attend to " + few + "; " + most,
+  return {"The " + whose + " can attend to " + few + "; " + most,
           capitalised(whose) + ": " + few + "; " + most, capitalised(whose) + ": " + few, few,
           count};
 }
 
-// Points at the pixel that looks; where one is pinned, at what it looks at.
+// Hit test: selects the query pixel; while one is pinned, its key.
 std::function<std::optional<Hit>(Point)> hits(const Drawn& d) {
   std::vector<Index> keys;
   for (Index pixel = 0; pixel < d.grid.width * d.grid.height; ++pixel) {
@@ -310,20 +310,21 @@ std::function<std::optional<Hit>(Point)> hits(const Drawn& d) {
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
-  if (input.trace.pixels->keys_late > 0) {
-    return "What one pixel of an image that is made pixel by pixel may attend to, and its weights, "
+  if (input.trace.pixels->key_shift > 0) {
+    return "Keys of one pixel of an autoregressive image model, and its weights, "
            "in " +
-           place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
-           "; the chances of that pixel, and the image as the model completes it.";
+           describe_head(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+           "; probabilities of that pixel, and the image completed by the model.";
   }
   if (input.trace.pixels->before > 0) {
-    return "What one piece of an image may attend to, and its weights, in " +
-           place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
-           ", over the picture that the model sees, in grey; tokens that belong to no piece are "
-           "not on it.";
+    return "Keys of one image patch, and its weights, in " +
+           describe_head(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+           ", over the model's input in grey; tokens without a patch are "
+           "omitted.";
   }
-  return "What one pixel of an image may attend to, and its weights, in " +
-         place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) + ".";
+  return "Keys of one pixel of an image, and its weights, in " +
+         describe_head(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+         ".";
 }
 
 ViewLayout lay_out_image(const ViewInput& input) {
@@ -332,15 +333,15 @@ ViewLayout lay_out_image(const ViewInput& input) {
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (!input.trace.pixels) {
     return page.message(
-        "The tokens of this run are no pixels",
-        "Open a picture (PNG, JPEG …), drop one onto the window, or take “Sample "
-        "picture” (above, or in the File menu): its pixels attend to each other here. "
+        "The tokens of this run are not pixels",
+        "Open an image (PNG, JPEG …), drop one onto the window, or choose “Sample "
+        "image” (above, or in the File menu): its pixels attend to each other here. "
         "Or choose a model of images.");
   }
   const AttentionTap& tap = *found.tap;
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
   const std::optional<Tensor> output = output_colours(input.trace, tap, found.head);
-  const bool makes = input.trace.pixels->keys_late > 0 && input.trace.logits.defined();
+  const bool makes = input.trace.pixels->key_shift > 0 && input.trace.logits.defined();
   const double em = page.em(), line = 1.8 * em;
   const double foot = std::max(3.5 * em, level_colour_bar_height(page) + 0.8 * em);
   Box below = inside;
@@ -358,7 +359,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
   d.row = pixel_row(input.trace, tap, found.head, chosen_query(input, tap, pointed));
   const bool pinned = d.row.query == input.experiment.view.pinned_query;
   if (pinned) {
-    const Index key = input.experiment.view.pinned_key - d.grid.keys_late - d.grid.before;
+    const Index key = input.experiment.view.pinned_key - d.grid.key_shift - d.grid.before;
     d.key = pointed >= 0 ? pointed : (d.grid.contains(key) ? key : -1);
   }
   draw_allowed(page, d);
@@ -377,16 +378,16 @@ ViewLayout lay_out_image(const ViewInput& input) {
   return layout;
 }
 
-// Rules and weights of the row, on the grid.
+// Exported numbers: rules and weights of the row, on the grid.
 ViewData image_data(const ViewInput& input) {
-  const Found found = needed_tap(input);
-  if (!input.trace.pixels) throw InputError("image: the tokens of this run are no pixels");
+  const Found found = require_tap(input);
+  if (!input.trace.pixels) throw InputError("image: the tokens of this run are not pixels");
   const Index query = chosen_query(input, *found.tap, -1);
   const PixelRow row = pixel_row(input.trace, *found.tap, found.head, query);
   std::vector<std::string> rows;
   for (Index r = 0; r < input.trace.pixels->height; ++r) rows.push_back("row " + std::to_string(r));
   ViewData data{{{"weight", row.weights, rows, {}}, {"rule", row.rules, rows, {}}}};
-  if (input.trace.pixels->keys_late == 0 || !input.trace.logits.defined()) return data;
+  if (input.trace.pixels->key_shift == 0 || !input.trace.logits.defined()) return data;
   const NextPixel next = next_pixel(input, query);
   Tensor chances({static_cast<Index>(next.chances.size()), 1});
   std::ranges::transform(next.chances, chances.begin(),
@@ -402,73 +403,71 @@ ViewData image_data(const ViewInput& input) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  controls.colour_ends.clear();  // they always are
-  const bool makes = trace != nullptr && trace->pixels && trace->pixels->keys_late > 0;
-  if (trace != nullptr && !makes) controls.parameters.clear();  // no model to complete anything
-  if (!completion_wish(settings).draws) {
-    controls.idle["seed"] = "The likeliest level is always taken: nothing is drawn.";
+  controls.colour_ends.clear();  // fixed
+  const bool makes = trace != nullptr && trace->pixels && trace->pixels->key_shift > 0;
+  if (trace != nullptr && !makes) controls.parameters.clear();  // requires a generative model
+  if (!completion_request(settings).draws) {
+    controls.idle["seed"] = "Greedy decoding does not sample.";
   }
   if (!makes) {
     controls.idle.clear();
     return;
   }
   for (Parameter& p : controls.parameters) {
-    if (p.key == "rows") p.slider_most = static_cast<double>(trace->pixels->height - 1);
+    if (p.key == "rows") p.slider.max = static_cast<double>(trace->pixels->height - 1);
   }
 }
 
 std::vector<Parameter> image_parameters() {
   return {{.key = "rows",
-           .label = "Rows given",
-           .help = "How many rows a model of images gets before it completes the image by itself.",
+           .label = "Given rows",
+           .help = "Number of given rows before the model completes the image.",
            .optional = true,
-           .left_out = "half",
+           .unset_label = "half",
            .initial = Index{4},
-           .least = 0,
-           .slider_least = 0,
-           .slider_most = 8},
+           .limits = {.min = 0},
+           .slider = {.min = 0, .max = 8}},
           {.key = "completed",
            .label = "Completed by",
-           .help = "The likeliest level of each pixel, or one drawn by its chance.",
+           .help = "The most likely level of each pixel, or one sampled by its probability.",
            .kind = Parameter::Kind::Choice,
            .initial = std::string("likeliest"),
            .choices = {"likeliest", "drawn"}},
           {.key = "seed",
            .label = "Seed",
-           .help = "The same seed draws the same image again.",
+           .help = "Random seed: the same seed samples the same image.",
            .initial = Index{1},
-           .slider_least = 0,
-           .slider_most = 99}};
+           .slider = {.min = 0, .max = 99}}};
 }
 
-// A picture, and a pattern that was made for images.
-void show_picture(Experiment& experiment) {
-  const std::string sample = sample_picture().string();
-  const bool has_other = !experiment.tensors.file.empty() && experiment.tensors.file != sample;
-  if (has_other || !experiment.input.empty()) return;
-  experiment.tensors.file = sample;
-  experiment.groups.clear();  // of a model
-  experiment.interventions.clear();
+// Example: an image and an image pattern.
+void show_picture(Session& experiment) {
+  const std::string sample = sample_image().string();
+  const bool has_other =
+      !experiment.run.tensors.file.empty() && experiment.run.tensors.file != sample;
+  if (has_other || !experiment.run.input.empty()) return;
+  experiment.run.tensors.file = sample;
+  experiment.run.groups.clear();  // settings of the previous model
+  experiment.run.interventions.clear();
   experiment.view.head = 1;
-  if (experiment.variant) return;
+  if (experiment.run.variant) return;
   const Variant& strided = variant("strided");
-  experiment.variant = Choice{strided.id, telling_values(strided.parameters, 0)};
+  experiment.run.variant = Choice{strided.id, illustrative_values(strided.parameters, 0)};
   const Index width = kSampleGrid;
-  set_image_sizes(experiment.variant->values, strided.parameters, width, width, true);
-  experiment.variant->values.set("mode", std::string("merged"));
-  experiment.tensors.width = experiment.tensors.height = width;
-  experiment.encoding = default_encoding();
-  experiment.causal = true;
+  set_image_sizes(experiment.run.variant->values, strided.parameters, width, width, true);
+  experiment.run.variant->values.set("mode", std::string("merged"));
+  experiment.run.tensors.width = experiment.run.tensors.height = width;
+  experiment.run.encoding = default_encoding();
+  experiment.run.causal = true;
 }
 
 }  // namespace
 
 View image_view() {
-  View view{
-      "image", "Image",
-      "What a pixel, or a piece, may attend to and where its weight goes, on the image itself; "
-      "the next pixel, and the image as a model completes it.",
-      false, lay_out_image};
+  View view{"image", "Image",
+            "Keys and attention weights of a pixel or patch, on the image itself; "
+            "the next pixel, and the image completed by the model.",
+            false, lay_out_image};
   view.parameters = image_parameters();
   view.findings = {Findings::completion.id};
   view.data = image_data;
@@ -479,12 +478,12 @@ View image_view() {
     const bool pieces = trace != nullptr && trace->pixels && trace->pixels->before > 0;
     if (pieces) {
       return {
-          "Each piece of the image is a token. Left is what the chosen piece may attend to, right "
-          "where its weight goes, in colours over the picture in grey."};
+          "Each image patch is a token. Left: the keys of the selected patch; right: "
+          "its weights, in colours over the image in grey."};
     }
     return {
-        "Each pixel is a token. Left is what the chosen pixel may attend to, right where its "
-        "weight goes."};
+        "Each pixel is a token. Left: the keys of the selected pixel; right: its "
+        "weights."};
   };
   view.objection = [](const Trace& trace) -> std::string {
     return trace.pixels ? "" : "The tokens of this run are no pixels.";

@@ -15,9 +15,9 @@ namespace attnscope {
 
 namespace {
 
-// The image's own level there: the next token that was read, or the file's.
+// Level of the pixel in the image: the next token of the input, or from the file.
 Index own_level(const ViewInput& input, Index pixel) {
-  const auto seen = static_cast<std::size_t>(pixel) + 1;  // behind the start
+  const auto seen = static_cast<std::size_t>(pixel) + 1;  // after the start token
   if (seen < input.trace.tokens.size()) return input.trace.tokens[seen].id;
   const auto completion = input.findings.get(Findings::completion);
   const auto at = static_cast<std::size_t>(pixel);
@@ -32,7 +32,7 @@ NextPixel next_pixel(const ViewInput& input, Index pixel) {
   const Tensor& logits = input.trace.logits;  // [L, vocabulary]
   NextPixel next;
   next.pixel = pixel;
-  // Without the start, which never comes within an image.
+  // Excludes the start token, which cannot occur within an image.
   next.chances =
       probabilities(logits.slice(pixel, 1).reshaped({logits.dim(1)}).slice(0, levels), {});
   for (Index level = 0; level < levels; ++level) {
@@ -53,10 +53,10 @@ void draw_next_pixel(Page& page, const Box& panel, const PixelGrid& grid, const 
   const double most = *std::ranges::max_element(next.chances);
   ChartAxis x{-0.5, levels - 0.5, {"level, from black to white", "level"}};
   x.whole = true;
-  ChartAxis y = axis_of(0, most, true);
+  ChartAxis y = padded_axis(0, most, true);
   y.titles = {"probability", ""};
   Box box = panel;
-  box.height += 1.6 * em;  // numbers and title of the axis lie in the panel's foot
+  box.height += 1.6 * em;  // tick labels and axis title use the panel's foot
   const Chart chart = place_chart(page, box, x, y);
   if (chart.empty()) return;
   draw_chart(page, chart);

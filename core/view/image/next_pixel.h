@@ -1,4 +1,4 @@
-// The chances of the pixel that comes next, of a model that makes images.
+// Probabilities of the next pixel in a generative image model.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@ namespace attnscope {
 
 struct NextPixel {
   Index pixel = 0;
-  std::vector<double> chances;  // of each level, their sum 1
-  double expected = 0;          // the mean level
+  std::vector<double> chances;  // of each level; sum 1
+  double expected = 0;          // mean level
   Index likeliest = 0;
-  Index own = -1;  // the image's; -1: not known
+  Index own = -1;  // level in the image; -1: unknown
 };
-// Of the pixel that this row of the logits foretells.
+// Prediction of the pixel after this row of the logits.
 NextPixel next_pixel(const ViewInput& input, Index pixel);
 
-// As bars from dark to bright; title above the box, axis and words in the foot below it.
+// Draws bars from dark to bright; title above the box, axis and text in the foot below it.
 void draw_next_pixel(Page& page, const Box& box, const PixelGrid& grid, const NextPixel& next);
 
 }  // namespace attnscope

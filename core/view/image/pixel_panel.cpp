@@ -8,11 +8,11 @@ namespace attnscope {
 namespace {
 
 constexpr double kTitle = 1.7, kGap = 1.6;  // em
-constexpr double kLeastCell = 2;            // pixels
-constexpr double kLeastSmall = 8;           // em, beside a large panel
-constexpr double kLeastSmallCell = 1.2;     // pixels there
-constexpr double kWorthIt = 1.25;           // times as large, for one that is
-constexpr double kWholeFrom = 8;            // pixels: larger ones end at whole pixels
+constexpr double kMinCell = 2;              // pixels
+constexpr double kMinSmall = 8;             // em, panels next to a large one
+constexpr double kMinSmallCell = 1.2;       // pixels, in these panels
+constexpr double kWorthIt = 1.25;           // gain that justifies a large panel
+constexpr double kWholeFrom = 8;            // pixels: larger cells snap to whole pixels
 
 }  // namespace
 
@@ -35,13 +35,13 @@ double whole_pixels(double side) {
   return side >= kWholeFrom ? std::floor(side) : side;
 }
 
-// Three panels, the second large, the others above each other beside it. Empty: no space.
+// Three panels, the second large, the others stacked next to it. Empty: no space.
 std::vector<PixelPanel> beside_large(const Page& page, const Box& inside, const PixelGrid& grid,
                                      double foot) {
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
   const double small = whole_pixels(((inside.height - gap) / 2 - title - foot) / rows);
-  if (!(small >= kLeastSmallCell) || small * columns < kLeastSmall * em) return {};
+  if (!(small >= kMinSmallCell) || small * columns < kMinSmall * em) return {};
   const double large = whole_pixels(std::min((inside.height - title - foot) / rows,
                                              (inside.width - gap - small * columns) / columns));
   if (!(large > kWorthIt * small)) return {};
@@ -49,7 +49,7 @@ std::vector<PixelPanel> beside_large(const Page& page, const Box& inside, const 
   const double all_high = title + large * rows + foot;
   const double left = std::round(inside.x + (inside.width - all_wide) / 2);
   const double used = std::max(all_high, 2 * (title + small * rows + foot) + gap);
-  const double top = std::round(inside.y + page.spare_above(inside.height, used));
+  const double top = std::round(inside.y + page.top_margin(inside.height, used));
   const auto panel = [&](double x, double y, double side) {
     return PixelPanel{{x, y + title, side * columns, side * rows}, grid.width, grid.height};
   };
@@ -74,13 +74,13 @@ std::vector<PixelPanel> beside_each_other(const Page& page, const Box& inside,
     if (cell(fewer) > cell(across)) across = fewer;
   }
   const double side = cell(across);
-  if (!(side >= kLeastCell)) return {};
+  if (!(side >= kMinCell)) return {};
   const double width = side * columns, height = side * rows;
   const double step_x = width + gap, step_y = title + height + foot + gap;
   const double all_wide = static_cast<double>(across) * step_x - gap;
   const double all_high = static_cast<double>(lines_of(across)) * step_y - gap;
   const double left = std::round(inside.x + (inside.width - all_wide) / 2);
-  const double top = std::round(inside.y + page.spare_above(inside.height, all_high) + title);
+  const double top = std::round(inside.y + page.top_margin(inside.height, all_high) + title);
   std::vector<PixelPanel> panels;
   for (std::size_t i = 0; i < count; ++i) {
     panels.push_back({{left + static_cast<double>(i % across) * step_x,
@@ -113,14 +113,14 @@ PanelsAndChart place_with_chart(const Page& page, const Box& inside, const Pixel
   const double least = std::min(((inside.height - gap) / 2 - title - foot) / rows,
                                 (inside.width - 2 * gap) / (4 * columns));
   const double small = whole_pixels(least);
-  if (!(small >= kLeastSmallCell) || small * columns < kLeastSmall * em) return alike;
+  if (!(small >= kMinSmallCell) || small * columns < kMinSmall * em) return alike;
   const double beside = 2 * small * columns + gap;
   const double large = whole_pixels(
       std::min((inside.height - title - foot) / rows, (inside.width - gap - beside) / columns));
   if (large < kWorthIt * alike.panels[0].cell()) return alike;
   const double all_high = std::max(title + large * rows, 2 * (title + small * rows) + foot + gap);
   const double left = std::round(inside.x + (inside.width - large * columns - gap - beside) / 2);
-  const double top = std::round(inside.y + page.spare_above(inside.height, all_high + foot));
+  const double top = std::round(inside.y + page.top_margin(inside.height, all_high + foot));
   const auto panel = [&](double x, double side) {
     return PixelPanel{{x, top + title, side * columns, side * rows}, grid.width, grid.height};
   };
@@ -155,7 +155,7 @@ void draw_mark(Page& page, const PixelPanel& panel, Index pixel, Colour colour) 
   const Box around{box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out};
   const Box halo{around.x - thickness, around.y - thickness, around.width + 2 * thickness,
                  around.height + 2 * thickness};
-  page.add(OutlinedBox{halo, page.theme().background, thickness});  // seen on any ground
+  page.add(OutlinedBox{halo, page.theme().background, thickness});  // visible on any background
   page.add(OutlinedBox{around, colour, thickness});
 }
 

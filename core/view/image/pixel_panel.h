@@ -1,4 +1,4 @@
-// The pixels of an image as squares.
+// Panels that draw an image as squares.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,22 @@
 
 namespace attnscope {
 
-// Where an image is drawn.
+// Position of an image on the page.
 struct PixelPanel {
   Box box;  // of all pixels
   Index width = 0, height = 0;
   double cell() const { return box.width / static_cast<double>(width); }
   Box pixel(Index at) const;
-  Index at(Point p) const;  // the pixel there, -1: none
+  Index at(Point p) const;  // index of the pixel at a point; -1: none
 };
 
-// So many panels in as many lines as leave pixels largest, or, of three, the second large with the
-// others beside it, where it gains much by that; below each `foot` pixels of the page are left.
+// Places panels in as many lines as maximises the pixels; of three, optionally the second large
+// with the others next to it if it gains much. Keeps `foot` pixels of the page free below each.
 // Empty: no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 
-// Three panels, and the place of a chart of the same height or more beside or below them.
+// Three panels, and space for a chart next to or below them, at least as high.
 struct PanelsAndChart {
   std::vector<PixelPanel> panels;
   Box chart;
@@ -32,14 +32,14 @@ struct PanelsAndChart {
 PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
                                 double foot);
 
-// Its title above it, and every pixel in the colour that `colour` gives: over `picture` where there
-// is one, which those that are not opaque let through.
+// Draws a title and each pixel in the colour that `colour` returns; transparent colours let
+// `picture` shine through if it is defined.
 // picture: [rows, columns, 3], stretched over the panel
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
                 const std::function<Colour(Index pixel)>& colour, const Tensor& picture = {});
-// Around one pixel.
+// Outlines one pixel.
 void draw_mark(Page& page, const PixelPanel& panel, Index pixel, Colour colour);
 
-Colour pixel_colour(const Tensor& colours, Index pixel);  // colours: [.., 3], from 0 to 1
+Colour pixel_colour(const Tensor& colours, Index pixel);  // colours: [.., 3], in [0, 1]
 
 }  // namespace attnscope

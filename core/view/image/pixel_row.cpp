@@ -19,7 +19,7 @@ PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Inde
   for (Index key = 0; key < tap.keys(); ++key) {
     const int rule = shown_rule(tap, head, query, key);
     if (rule < 0) continue;
-    const Index token = key_token(trace, tap, key), pixel = token - grid.keys_late - grid.before;
+    const Index token = key_token(trace, tap, key), pixel = token - grid.key_shift - grid.before;
     if (token < 0 || !grid.contains(pixel)) {
       ++row.others;
       row.weight_of_others += static_cast<double>(weights[key]);
@@ -37,8 +37,8 @@ PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Inde
 }
 
 Index key_of_pixel(const Trace& trace, const AttentionTap& tap, Index pixel) {
-  const Index token = pixel + trace.pixels->keys_late + trace.pixels->before;
-  // Columns of tokens follow each other, mostly from the first on.
+  const Index token = pixel + trace.pixels->key_shift + trace.pixels->before;
+  // Token columns are consecutive, usually from the first one.
   for (const Index key : {token, token + tap.keys() - tap.queries()}) {
     if (key >= 0 && key < tap.keys() && key_token(trace, tap, key) == token) return key;
   }

@@ -1,4 +1,4 @@
-// What one pixel attends to, pixel by pixel.
+// Attention of one pixel, arranged as an image.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace attnscope {
 
-// The row of a query on the image's grid; all of them [height, width].
+// The row of a query on the image's grid; tensors are [height, width].
 struct PixelRow {
-  Index query = 0;             // the pixel that looks
-  Tensor rules;                // number of the rule that allows a pixel, NaN: not allowed
-  Tensor weights;              // its weight, NaN where it is not allowed
-  std::vector<Index> by_rule;  // allowed pixels of each rule
-  Index allowed = 0;           // pixels in all
-  Index others = 0;            // allowed keys that are no pixels of the grid
+  Index query = 0;             // query row
+  Tensor rules;                // index of the admitting rule; NaN: excluded
+  Tensor weights;              // attention weight; NaN: excluded
+  std::vector<Index> by_rule;  // allowed pixels by rule
+  Index allowed = 0;           // total allowed pixels
+  Index others = 0;            // allowed keys that are not pixels
   double weight_of_others = 0;
-  Index strongest = -1;  // the pixel of the largest weight; -1: none
+  Index strongest = -1;  // pixel with the largest weight; -1: none
 };
 PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Index query);
 
-// The key column at which a pixel is seen, -1: none.
+// Key column of a pixel; -1: none.
 Index key_of_pixel(const Trace& trace, const AttentionTap& tap, Index pixel);
 
 // "row 3, column 7"

@@ -1,5 +1,5 @@
-// What depends on a head, a layer, a pair, a token: the run with a person's changes beside the run
-// without them.
+// Intervene view: the run with the user's interventions (heads, layers, pairs, tokens) next to the
+// run without them.
 #include <algorithm>
 #include <cmath>
 
@@ -23,22 +23,23 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostAspect = 4;     // of a map
-constexpr double kLargestCell = 5;    // em
-constexpr double kLeastMap = 3.5;     // em
-constexpr double kLeastLabels = 4.2;  // em of the tokens beside and above the maps
-constexpr double kHeading = 1.9;      // em above a map
-constexpr double kGap = 1.6;          // em between parts of the picture
-constexpr double kLeastBars = 15;     // em: width of what stands beside the maps
-constexpr double kMostBars = 34;      // em
-constexpr double kGivenWay = 0.65;    // of the maps' width that must be left where more bars show
-constexpr double kNote = 1.4;         // em: what has no space
-constexpr std::size_t kParts = 3;     // beside the maps: switches, bars, facts
-constexpr double kChipLine = 1.9;     // em
-constexpr double kLeastHeight = 28;   // em, from which on the chips have a place of their own
-constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these
+constexpr double kMaxAspect = 4;    // of a map
+constexpr double kLargestCell = 5;  // em
+constexpr double kMinMap = 3.5;     // em
+constexpr double kMinLabels = 4.2;  // em of token labels next to and above the maps
+constexpr double kHeading = 1.9;    // em above a map
+constexpr double kGap = 1.6;        // em between parts of the picture
+constexpr double kMinBars = 15;     // em: width of the column next to the maps
+constexpr double kMaxBars = 34;     // em
+constexpr double kGivenWay =
+    0.65;                      // minimum share of the maps' width that must remain for more bars
+constexpr double kNote = 1.4;  // em: note about omitted parts
+constexpr std::size_t kParts = 3;  // switches, bars, facts
+constexpr double kChipLine = 1.9;  // em
+constexpr double kMinHeight = 28;  // em: minimum height for permanent chips
+constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these parts
 
-// The likeliest of both runs by turns, so that what comes now is there however few have space.
+// Most likely tokens of both runs alternating, so that new ones are included in short lists.
 std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
                                             const std::vector<double>& after, std::size_t count) {
   const auto most = static_cast<Index>(count);
@@ -53,12 +54,12 @@ std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
   return ids;
 }
 
-// Why what a person changes does not change this attention; empty where it does.
+// Reason why interventions do not affect this attention; empty if they do.
 std::string untouched(const AttentionTap& tap) {
   const bool changes =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
   if (changes) return "";
-  return "Heads, layers and pairs can be changed in the decoder's self-attention, and this is " +
+  return "Interventions apply to the decoder's self-attention, and this is " +
          std::string(tap.address.stack == Stack::Encoder ? "the encoder's." : "cross-attention.");
 }
 
@@ -76,13 +77,13 @@ class Interventional {
     const Found& after = runs_.second_head;
     const Found& before = runs_.first_head;
     if (after.tap == nullptr) return page_.message(after.headline, after.advice);
-    if (after_.given) {
-      return page_.message("Nothing to intervene in",
-                           "The file holds attention alone, and no model that could be run again "
+    if (after_.is_imported) {
+      return page_.message("No interventions possible",
+                           "The file holds only attention, without a model that could run again "
                            "with a change. Choose a model and a text.");
     }
     if (const std::string why = untouched(*after.tap); !why.empty()) {
-      return page_.message("Nothing to intervene in here", why);
+      return page_.message("No interventions here", why);
     }
     if (runs_.pending) return page_.message(before.headline, before.advice);
     if (before.tap == nullptr)
@@ -108,18 +109,18 @@ class Interventional {
 
   std::string caption_text() const {
     std::string changes;
-    for (const Intervention& i : input_.experiment.interventions) {
+    for (const Intervention& i : input_.experiment.run.interventions) {
       changes += (changes.empty() ? "" : "; ") +
                  describe(i, intervention_names(after_, runs_.second_head.tap));
     }
-    const std::string what = changes.empty() ? "nothing is changed." : changes + ".";
-    const std::string own = place_words(after_, settings_);
+    const std::string what = changes.empty() ? "no changes." : changes + ".";
+    const std::string own = describe_head(after_, settings_);
     if (!runs_.compared) {
       return caption(after_, capitalised(own) + ", before and after: " + what);
     }
-    const std::string b = place_words(before_, runs_.first_view);
+    const std::string b = describe_head(before_, runs_.first_view);
     return caption(after_, capitalised(b) + ", in B (" + before_.model +
-                               ", what is compared with: not the run before A's changes) and " +
+                               ", run B: not the run before A's changes) and " +
                                (own == b ? "" : own + ", ") + "in A: " + what);
   }
 
@@ -128,12 +129,12 @@ class Interventional {
             {"Perplexity", perplexity_words(before_), perplexity_words(after_)}};
   }
 
-  // Beside or below the maps, as wide or high as leaves the largest maps of those that leave out
-  // least; the maps themselves go last.
+  // Places the other parts next to or below the maps, such that few are omitted and the maps are
+  // largest; maps are omitted last.
   bool place(const Box& inside) {
     Box all = inside;
-    // Their place is kept while no token is selected, so that selecting one moves nothing.
-    if (!input_.framed && (settings_.pinned_query >= 0 || all.height >= kLeastHeight * em())) {
+    // Space for chips is reserved without a selection, so that selecting moves nothing.
+    if (!input_.framed && (settings_.pinned_query >= 0 || all.height >= kMinHeight * em())) {
       candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
       all.height -= kChipLine * em() + 0.5 * em();
     }
@@ -148,38 +149,38 @@ class Interventional {
     }
     maps_ = all;
     reserve_note(maps_);
-    others_ = place_row(page_, {}, {after_, facts_, foresees_});  // all of them are missing
+    others_ = place_row(page_, {}, {after_, facts_, foresees_});  // all omitted
     stacked_ = false;
     return place_maps();
   }
 
-  // How the maps share the space with everything else.
+  // Division of the space between maps and other parts.
   struct Division {
-    bool beside = false;   // the rest is to the right of the maps, not below
-    double share = 0;      // of the width or height, for the rest
-    bool stacked = false;  // the maps are one above the other
+    bool beside = false;   // other parts to the right of the maps; false: below
+    double share = 0;      // of the width or height, for the other parts
+    bool stacked = false;  // maps one above the other
     double width = 0;      // of a map
   };
 
-  // As many bars as say what comes next, up to kLeastTokens, where the maps give way only a little.
+  // Division with up to kMinTokens bars, if the maps shrink only slightly.
   std::optional<Division> with_bars(const Box& rest, std::size_t lost) {
     std::optional<Division> best = largest_maps(rest, lost, 0);
     if (!best || !foresees_) return best;
-    for (std::size_t bars = kLeastTokens; bars > 1; --bars) {
+    for (std::size_t bars = kMinTokens; bars > 1; --bars) {
       const std::optional<Division> division = largest_maps(rest, lost, bars);
       if (division && division->width >= kGivenWay * best->width) return division;
     }
     return best;
   }
 
-  // The division that loses at most so many parts, shows so many bars and has the largest maps; of
-  // such whose maps are nearly as large the one with most space for the rest.
+  // Division with at most `lost` omitted parts and at least `bars` bars that has the largest maps;
+  // among nearly equal ones, the one with most space for the other parts.
   std::optional<Division> largest_maps(const Box& rest, std::size_t lost, std::size_t bars) {
     constexpr double kNearly = 1.04;
     std::optional<Division> best;
     double widest = 0;
     for (const bool stacked : {false, true}) {
-      if (stacked && input_.tight) continue;  // such a picture would be long
+      if (stacked && input_.tight) continue;  // would make the picture long
       for (const bool beside : {false, true}) {
         for (const double share : kShares) {
           const Division division{beside, share, stacked, 0};
@@ -196,15 +197,15 @@ class Interventional {
     return best;
   }
 
-  // Places what is beside or below the maps, and leaves them the rest.
+  // Places the other parts and leaves the rest to the maps.
   void divide(const Box& rest, const Division& division) {
     const OtherContent content{after_, facts_, foresees_};
     stacked_ = division.stacked;
     maps_ = rest;
     Box others = rest;
     if (division.beside) {
-      const double least = std::min(kLeastBars * em(), 0.36 * rest.width);
-      others.width = std::clamp(division.share * rest.width, least, kMostBars * em());
+      const double least = std::min(kMinBars * em(), 0.36 * rest.width);
+      others.width = std::clamp(division.share * rest.width, least, kMaxBars * em());
       others.x = rest.right() - others.width;
       maps_.width -= others.width + kGap * em();
       others_ = place_column(page_, others, content);
@@ -218,7 +219,7 @@ class Interventional {
     others_below_ = !division.beside;
   }
 
-  // A line at the end of `rest` for what has no space, or for what B is.
+  // Reserves a line at the end of `rest` for a note on omitted parts, or on B.
   void reserve_note(Box& rest) {
     rest.height -= kNote * em();
     note_ = {rest.x, rest.bottom(), rest.width, kNote * em()};
@@ -232,13 +233,13 @@ class Interventional {
       for (std::size_t n = 1; n < names.size(); ++n) {
         list += (n + 1 < names.size() ? ", " : " and ") + names[n];
       }
-      candidates = {"No space for " + list + ": make the picture larger.", "No space for " + list,
+      candidates = {"No space for " + list + ": enlarge the picture.", "No space for " + list,
                     "Some parts have no space"};
-    } else if (runs_.compared && !input_.framed) {  // in a file the caption says it
+    } else if (runs_.compared && !input_.framed) {  // in files the caption explains it
       candidates = {
-          "B is the run compared with, not this one before its changes. End the comparison to see "
-          "what they change.",
-          "B is not this run before its changes: end the comparison for that.",
+          "B is the reference run, not this run before its changes. Clear B to see "
+          "their effect.",
+          "B is not this run before its changes: clear B for that.",
           "B is not this run before its changes", "B: another run"};
     }
     if (candidates.empty()) return;
@@ -252,7 +253,7 @@ class Interventional {
       m.rows = query_axis(trace, tap);
       m.columns = key_axis(trace, tap);
       set_visible(m, cell_window(settings_));
-      // Whose candidates are on offer.
+      // Marks the token whose candidates are shown.
       if (!input_.framed && settings_.pinned_query < m.rows.count()) {
         m.pinned_row = settings_.pinned_query;
       }
@@ -261,14 +262,14 @@ class Interventional {
     take(right_, after_, *runs_.second_head.tap);
   }
 
-  // Of a map: width to height.
+  // Width to height of a map.
   double aspect() const {
     const auto keys = static_cast<double>(left_.columns.count());
     const auto queries = static_cast<double>(left_.rows.count());
-    return std::clamp(keys / queries, 1 / kMostAspect, kMostAspect);
+    return std::clamp(keys / queries, 1 / kMaxAspect, kMaxAspect);
   }
 
-  // What maps cannot be wider than, whatever their axes take.
+  // Upper limit of the maps' width, without their axes.
   double widest_map() const {
     const double columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
     const double around = kHeading * em() + level_colour_bar_height(page_);
@@ -276,10 +277,10 @@ class Interventional {
   }
 
   bool place_maps() {
-    const bool shared = same_tokens(before_, after_);
+    const bool shared = have_same_labels(before_, after_);
     const double share = 0.2 * std::min(maps_.width, maps_.height);
     const double most =
-        std::clamp(share, std::min(kLeastLabels * em(), 0.3 * maps_.width), 10 * em());
+        std::clamp(share, std::min(kMinLabels * em(), 0.3 * maps_.width), 10 * em());
     left_.left = axis_depth_left(page_, left_.rows, most);
     right_.left = shared ? left_.left : axis_depth_left(page_, right_.rows, most);
     right_.row_labels = stacked_ || !shared;
@@ -292,7 +293,7 @@ class Interventional {
     const double below = 0.6 * em() + level_colour_bar_height(page_);
     double width = widest, above = 0, around = 0;
     left_.top = 0;
-    // Deeper axes make smaller maps, and these may have deeper axes.
+    // Deeper axes shrink the maps, which may deepen the axes again.
     for (double top = -1; top < left_.top;) {
       top = left_.top;
       for (const MatrixPlot* m : {&left_, &right_}) {
@@ -305,9 +306,9 @@ class Interventional {
     }
     right_.top = left_.top;
     const double height = width / aspect();
-    if (width < kLeastMap * em() || height <= 0) return false;
+    if (width < kMinMap * em() || height <= 0) return false;
     const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
-    const double spare = page_.spare_above(maps_.height, around + rows * height);
+    const double spare = page_.top_margin(maps_.height, around + rows * height);
     left_.plot = {x + left_.left, maps_.y + spare + above, width, height};
     const double beyond = left_.plot.right() + gap + right_.left;
     const double lower = left_.plot.bottom() + below + gap + above;
@@ -315,7 +316,7 @@ class Interventional {
                    height};
     maps_bottom_ = right_.plot.bottom() + below;
     hover();
-    // Where the picture ends with its content the rest moves up to the maps.
+    // In tight pictures the other parts move up to the maps.
     if (others_below_ && input_.framed && input_.tight && maps_.bottom() > maps_bottom_) {
       move_down(others_, maps_bottom_ - maps_.bottom());
     }
@@ -333,13 +334,13 @@ class Interventional {
   }
 
   void draw_maps(const Found& before, const Found& after) {
-    const bool off = is_off(input_.experiment.interventions, settings_.layer, settings_.head) ||
-                     is_off(input_.experiment.interventions, settings_.layer);
+    const bool off = is_off(input_.experiment.run.interventions, settings_.layer, settings_.head) ||
+                     is_off(input_.experiment.run.interventions, settings_.layer);
     std::vector<std::string> remarks;
     if (off) remarks = {"switched off: its output is not used", "switched off", "off"};
     draw_map(left_, before, runs_.first, first_colour(), {});
     draw_map(right_, after, runs_.second, second_colour(), remarks);
-    for (const Intervention& i : input_.experiment.interventions) draw_mark(i);
+    for (const Intervention& i : input_.experiment.run.interventions) draw_mark(i);
   }
 
   void draw_map(const MatrixPlot& m, const Found& found, const std::string& badge, Colour colour,
@@ -359,12 +360,12 @@ class Interventional {
     const double x = m.plot.x + draw_badge(page_, {m.plot.x, y}, badge, colour) + 0.5 * em();
     page_.faint_text({x, y}, page_.fitting(remarks, em(), m.plot.right() - x), em());
     std::vector<std::string> names{"attention weight", "weight"};
-    if (m.pooled()) names.insert(names.begin(), "attention weight, each pixel its largest");
+    if (m.pooled()) names.insert(names.begin(), "attention weight, max-pooled");
     draw_level_colour_bar(page_, {m.plot.x, m.plot.bottom() + 0.6 * em()}, m.plot.width, range,
                           names);
   }
 
-  // Outlines what is forbidden (crossed out) or forced in the shown head.
+  // Outlines forbidden (crossed out) and forced pairs of the shown head.
   void draw_mark(const Intervention& i) {
     const bool of_pairs =
         i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
@@ -396,7 +397,7 @@ class Interventional {
     const std::vector<double> before = next_tokens(before_, position());
     const std::vector<double> after = next_tokens(after_, position());
     if (before.empty() || before.size() != after.size() ||
-        others_.bars.height < kLeastBarsHeight * em()) {
+        others_.bars.height < kMinBarsHeight * em()) {
       return;
     }
     TokenBars bars;
@@ -420,10 +421,10 @@ class Interventional {
     const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
     page_.text(
         {others_.bars.x, others_.bars.y + 0.6 * em()},
-        page_.fitting(fills_in_places(after_)
-                          ? std::vector<std::string>{"What fills the place of “" + label + "”",
+        page_.fitting(predicts_masked_tokens(after_)
+                          ? std::vector<std::string>{"Predictions in place of “" + label + "”",
                                                      "In place of “" + label + "”", "This place"}
-                          : std::vector<std::string>{"What comes after “" + label + "”",
+                          : std::vector<std::string>{"Predictions after “" + label + "”",
                                                      "After “" + label + "”", "Next token", "Next"},
                       em(), others_.bars.width),
         em());
@@ -455,7 +456,7 @@ class Interventional {
     if (at < 0) {
       page_.faint_text(
           {candidates_.x, candidates_.y + candidates_.height / 2},
-          page_.fitting({"Click a token beside the maps to replace it.", "Click a token: replace"},
+          page_.fitting({"Click a token next to the maps to replace it.", "Click a token: replace"},
                         page_.small(), candidates_.width),
           page_.small());
       return;
@@ -493,7 +494,7 @@ class Interventional {
   }
 
   ViewLayout finish() {
-    // A click changes A, whose pattern B need not have; A before its changes is not there then.
+    // Clicks change A; B may have another pattern, and A without changes is not available then.
     const Trace& with_pairs = runs_.compared ? after_ : before_;
     for (Handle& handle : pair_handles(input_, with_pairs, left_, right_)) {
       handles_.push_back(std::move(handle));
@@ -502,8 +503,9 @@ class Interventional {
     ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
                                       std::max({maps_bottom_, others_.bottom, note_.bottom()}));
     const bool two_runs = &before_ != &after_;
-    layout.hit = hits_of({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, two_runs},
-                          {pair_at(right_), settings_.layer, settings_.head}});
+    layout.hit =
+        hit_test({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, two_runs},
+                  {pair_at(right_), settings_.layer, settings_.head}});
     layout.handles = std::move(handles_);
     layout.pending = pending_text(exact_);
     return layout;
@@ -516,55 +518,56 @@ class Interventional {
   const Trace& before_;
   const Trace& after_;
   std::vector<Fact> facts_;
-  bool foresees_ = false;  // whether there is a next token to show
+  bool foresees_ = false;  // predicts a next token
   Box maps_, candidates_, note_;
   OtherParts others_;  // switches, bars, facts
   bool others_below_ = false, stacked_ = false;
   MatrixPlot left_, right_;  // before and after
-  double exact_ = 1;         // share of the maps that is no preview
+  double exact_ = 1;         // share of exact values in the maps
   double maps_bottom_ = 0;
   std::vector<Handle> handles_;
 };
 
-// Without its first layer a model loses its footing: something to see at once.
-void show_example(Experiment& experiment) {
-  if (!experiment.interventions.empty()) return;
+// Example: without its first layer a model degrades visibly.
+void show_example(Session& experiment) {
+  if (!experiment.run.interventions.empty()) return;
   Intervention off;
   off.layer = 0;
-  experiment.interventions.push_back(off);
+  experiment.run.interventions.push_back(off);
 }
 
 }  // namespace
 
 View intervene_view() {
   View view{"intervene", "Intervene",
-            "Switch off heads or layers, forbid or force pairs, replace tokens, and see what "
+            "Switch off heads or layers, forbid or force pairs, replace tokens, and see the "
             "changes.",
             true, [](const ViewInput& input) { return Interventional(input).lay_out(); }};
-  view.parameters = {
-      {.key = "click",
-       .label = "A click will",
-       .help = "What a click on a pair, or on the label of a key, does: the pair takes no part, or "
-               "the query sees nothing else.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("forbid"),
-       .choices = {"forbid", "force"}},
-      {.key = "heads",
-       .label = "in",
-       .help = "Where that holds: in the shown head, in its layer, or everywhere.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("this head"),
-       .choices = {"this head", "this layer", "all"}}};
+  view.parameters = {{.key = "click",
+                      .label = "Click action",
+                      .help = "Effect of a click on a pair or a key label: exclude the pair, or "
+                              "let the query attend to nothing else.",
+                      .kind = Parameter::Kind::Choice,
+                      .initial = std::string("forbid"),
+                      .choices = {"forbid", "force"}},
+                     {.key = "heads",
+                      .label = "in",
+                      .help = "Scope of the change: the shown head, its layer, or all.",
+                      .kind = Parameter::Kind::Choice,
+                      .initial = std::string("this head"),
+                      .choices = {"this head", "this layer", "all"}}};
   view.example = show_example;
   view.data = intervene_data;
   view.findings = {Findings::reference.id, Findings::maps.id};
   view.group = "Model";
-  view.reading = reads_as(
-      "Change the model and see what hangs on it: before on the left, after on the right. Click a "
+  view.reading = fixed_reading(
+      "Change the model and see the effect: before on the left, after on the right. Click a "
       "cell to forbid a pair, a switch to turn off a head or layer.",
-      {{"Perplexity", "as if the model chose among so many tokens alike: how much worse it got."}});
+      {{"Perplexity",
+        "number of equally likely tokens that would be as uncertain; higher is worse."}});
   view.objection = [](const Trace& trace) {
-    if (trace.given) return std::string("The attention was read from a file: no model can be run.");
+    if (trace.is_imported)
+      return std::string("The attention was read from a file: there is no model to run.");
     return objection_to_all(trace, [](const AttentionTap& tap) { return untouched(tap); });
   };
   return view;

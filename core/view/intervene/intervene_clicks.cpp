@@ -10,12 +10,12 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kCandidates = 12;  // to replace a token by
-constexpr Index kLookedThrough = 512;    // of the likeliest, for whole words
+constexpr std::size_t kCandidates = 12;  // replacement candidates
+constexpr Index kLookedThrough = 512;    // most likely tokens that are searched for whole words
 
-// Sets or takes back a change; the opposite one for the same pairs goes.
-void toggle(Experiment& experiment, const Intervention& change) {
-  Interventions& list = experiment.interventions;
+// Adds or removes a change; removes the opposite change of the same pairs.
+void toggle(Session& experiment, const Intervention& change) {
+  Interventions& list = experiment.run.interventions;
   if (std::erase(list, change) > 0) return;
   Intervention opposite = change;
   opposite.kind = change.kind == Intervention::Kind::Forbid ? Intervention::Kind::Force
@@ -24,8 +24,8 @@ void toggle(Experiment& experiment, const Intervention& change) {
   list.push_back(change);
 }
 
-void replace_token(Experiment& experiment, Index position, std::int32_t token) {
-  std::erase_if(experiment.interventions, [&](const Intervention& i) {
+void replace_token(Session& experiment, Index position, std::int32_t token) {
+  std::erase_if(experiment.run.interventions, [&](const Intervention& i) {
     return i.kind == Intervention::Kind::Replace && i.position == position;
   });
   if (token < 0) return;
@@ -33,10 +33,10 @@ void replace_token(Experiment& experiment, Index position, std::int32_t token) {
   change.kind = Intervention::Kind::Replace;
   change.position = position;
   change.token = token;
-  experiment.interventions.push_back(change);
+  experiment.run.interventions.push_back(change);
 }
 
-// The change that a click on this pair (or, without a query, column) makes.
+// Change made by a click on this pair, or on this column if there is no query.
 Intervention change_at(const ViewSettings& settings, Index query, Index key) {
   const Values set = view_values(settings, "intervene");
   Intervention change;
@@ -53,14 +53,14 @@ Intervention change_at(const ViewSettings& settings, Index query, Index key) {
 std::string help(const Interventions& list, const Intervention& change) {
   const bool there = std::find(list.begin(), list.end(), change) != list.end();
   const std::string what = change.query >= 0 ? "this pair" : "this key for every query";
-  if (there) return "Take back what was done to " + what + ".";
+  if (there) return "Undo the change of " + what + ".";
   return (change.kind == Intervention::Kind::Force ? "Force " : "Forbid ") + what + ".";
 }
 
-// Whether a change of the shown head names the pair.
-bool is_changed(const Experiment& experiment, Index query, Index key) {
+// True if a change of the shown head covers the pair.
+bool is_changed(const Session& experiment, Index query, Index key) {
   const ViewSettings& settings = experiment.view;
-  return std::ranges::any_of(experiment.interventions, [&](const Intervention& i) {
+  return std::ranges::any_of(experiment.run.interventions, [&](const Intervention& i) {
     const bool of_pairs =
         i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
     const bool here =
@@ -69,8 +69,8 @@ bool is_changed(const Experiment& experiment, Index query, Index key) {
   });
 }
 
-// Whether the variant allows the pair: also where a change has taken it out of the run's pattern.
-bool allowed(const Trace& run, const Experiment& experiment, Index query, Index key) {
+// True if the variant allows the pair, even if a change has removed it from the run's pattern.
+bool allowed(const Trace& run, const Session& experiment, Index query, Index key) {
   if (is_changed(experiment, query, key)) return true;
   const ViewSettings& settings = experiment.view;
   Index head = 0;
@@ -82,13 +82,13 @@ bool allowed(const Trace& run, const Experiment& experiment, Index query, Index 
 
 Handle selection(const Box& area, Index row, bool selected) {
   return {area,
-          selected ? "Let go of this token." : "Select this token, to replace it.",
+          selected ? "Deselect this token." : "Select this token to replace it.",
           {},
-          [row, selected](Experiment& e) { e.view.pinned_query = selected ? -1 : row; }};
+          [row, selected](Session& e) { e.view.pinned_query = selected ? -1 : row; }};
 }
 
-// Whether it begins a word and has so many letters that it hardly is a piece of one: vocabularies
-// of word pieces hold " p" and " tr", too, and these are what a model often expects.
+// True for tokens that are likely whole words: vocabularies of word pieces also contain " p" and
+// " tr", which models often predict.
 bool begins_word(const Trace& trace, std::int32_t id, bool first) {
   constexpr std::size_t kLetters = 3;
   const Tokenizer* tokenizer = trace.tokenizer.get();
@@ -123,14 +123,13 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
     const auto offer = [&](const Box& area, Index at_query, Index at_key) {
       const Intervention change = change_at(settings, at_query, at_key);
       handles.push_back(
-          {area, help(input.experiment.interventions, change), {}, [change](Experiment& e) {
+          {area, help(input.experiment.run.interventions, change), {}, [change](Session& e) {
              toggle(e, change);
            }});
     };
-    // Pairs have no name of their own in a text that is read in segments.
+    // In segmented texts, pairs are not identified by positions of the text.
     const bool whole = !run.parts.segment;
-    // Only where the variant allows the pair is there something to forbid or to force, or to take
-    // back.
+    // Only allowed pairs can be forbidden, forced or restored.
     if (query >= 0 && key >= 0) {
       if (whole && allowed(run, input.experiment, query, key)) offer(m->plot, query, key);
       continue;
@@ -166,9 +165,9 @@ std::vector<std::int32_t> replacements(const Trace& before, Index at) {
 
 Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
   return {area,
-          token < 0 ? "Its own token." : "Put this token in its place.",
+          token < 0 ? "Restore the original token." : "Replace by this token.",
           {},
-          [position, token](Experiment& e) { replace_token(e, position, token); }};
+          [position, token](Session& e) { replace_token(e, position, token); }};
 }
 
 std::vector<double> next_tokens(const Trace& trace, Index position) {

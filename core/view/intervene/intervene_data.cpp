@@ -28,8 +28,8 @@ ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Fo
   return matrix;
 }
 
-// After the pinned token, else the last; likeliest after the change first. Undefined values where
-// the runs foresee nothing, or not the same vocabulary.
+// Next-token probabilities after the pinned token, else the last, sorted by the second run.
+// Undefined if the runs predict nothing, or have different vocabularies.
 ViewData::Matrix next_token(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
   const Index position = shown_position(input.experiment.view, runs.after, *runs.second_head.tap);
@@ -69,12 +69,12 @@ ViewData::Matrix foreseen(const TwoRuns& runs) {
   return matrix;
 }
 
-// As "Compare" says it.
+// The message that the Compare view shows, too.
 Found not_yet() {
-  return {.headline = "One moment", .advice = "The run to compare with is being computed."};
+  return {.headline = "Computing", .advice = "Run B is being computed."};
 }
 
-// Lives as long as the input.
+// Valid as long as the input.
 const Trace& run_before(const ViewInput& input) {
   const std::shared_ptr<const Trace> reference = reference_trace(input.findings);
   return reference != nullptr ? *reference : input.trace;
@@ -85,9 +85,9 @@ const Trace& run_before(const ViewInput& input) {
 TwoRuns::TwoRuns(const ViewInput& input)
     : before(run_before(input)),
       after(input.trace),
-      compared(!input.experiment.others.empty()),
+      compared(input.experiment.b.has_value()),
       pending(compared && reference_trace(input.findings) == nullptr),
-      first_view(compared ? input.experiment.others.front().view : input.experiment.view),
+      first_view(compared ? input.experiment.b->view : input.experiment.view),
       first(compared ? "B" : "before"),
       second(compared ? "A" : "after"),
       first_head(pending ? not_yet() : find_tap(before, first_view)),

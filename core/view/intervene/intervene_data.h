@@ -1,4 +1,4 @@
-// What the view of interventions sets beside each other, and its numbers.
+// The runs that the Intervene view compares, and its exported numbers.
 #pragma once
 
 #include <string>
@@ -7,21 +7,20 @@
 
 namespace attnscope {
 
-// The run without a person's changes and the run with them; while something is compared with, what
-// that is (B) stands in place of the first.
+// The runs without and with interventions; if a reference run B is set, it replaces the first.
 struct TwoRuns {
   explicit TwoRuns(const ViewInput& input);
 
   const Trace& before;
   const Trace& after;
   bool compared;                   // `before` is B
-  bool pending;                    // which is not there yet: `before` stands for nothing
-  const ViewSettings& first_view;  // whose layer and head the first is seen at
-  std::string first, second;       // what they are called: "before", "after"
+  bool pending;                    // B is being computed: `before` is meaningless
+  const ViewSettings& first_view;  // layer and head of the first
+  std::string first, second;       // labels: "before", "after"
   Found first_head, second_head;
 };
 
-// Attention, the next token's probabilities and how well the tokens were foreseen, of both runs.
+// Attention, next-token probabilities and perplexity of both runs.
 ViewData intervene_data(const ViewInput& input);
 
 }  // namespace attnscope

@@ -7,15 +7,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPartGap = 1.6;       // em between parts
-constexpr double kSmallGap = 0.6;      // em between bars and facts below them
-constexpr double kMostPartBars = 34;   // em: width of the bars
-constexpr double kLeastPartBars = 13;  // em, where facts stand beside them
-constexpr double kLeastPartWidth = 9;  // em of bars and facts
-constexpr double kMostBoard = 0.42;    // of a row's width
-constexpr double kBadges = 2.5;        // em that the table's badges take beyond its numbers
+constexpr double kPartGap = 1.6;     // em between parts
+constexpr double kSmallGap = 0.6;    // em between bars and facts below them
+constexpr double kMaxPartBars = 34;  // em: width of the bars
+constexpr double kMinPartBars = 13;  // em, with facts next to them
+constexpr double kMinPartWidth = 9;  // em of bars and facts
+constexpr double kMaxBoard = 0.42;   // of a row's width
+constexpr double kBadges = 2.5;      // em: badges of the table besides its numbers
 
-// Whether each can be read with its name.
+// True if each fact is legible with its name.
 bool facts_fit(const Page& page, const std::vector<Fact>& facts, double width) {
   return facts_in_table(page, facts, width) ||
          std::all_of(facts.begin(), facts.end(), [&](const Fact& fact) {
@@ -33,14 +33,14 @@ double bars_height(const Page& page, std::size_t tokens) {
   return kBarsTitle * page.em() + static_cast<double>(tokens) * token_bar_height(page, true);
 }
 
-// Of the bars as many as leave space for the facts below them.
+// Places as many bars as leave space for the facts below them.
 void place_bars(OtherParts& parts, const Page& page, const Box& box, const OtherContent& content) {
-  const double width = std::min(box.width, kMostPartBars * page.em());
-  if (!content.foresees || width < kLeastPartWidth * page.em()) return;
+  const double width = std::min(box.width, kMaxPartBars * page.em());
+  if (!content.foresees || width < kMinPartWidth * page.em()) return;
   const double gap = kSmallGap * page.em();
   double facts = facts_height(page, content.facts, width);
-  // A table gives way to lines where bars would.
-  if (box.height < bars_height(page, kLeastTokens) + gap + facts) {
+  // Uses lines instead of a table if that keeps bars.
+  if (box.height < bars_height(page, kMinTokens) + gap + facts) {
     facts = std::min(facts, static_cast<double>(content.facts.size()) * kFactLine * page.em());
   }
   const double bars = box.height - facts - gap, most = bars_height(page, kTokens);
@@ -52,16 +52,16 @@ void place_bars(OtherParts& parts, const Page& page, const Box& box, const Other
   parts.facts = {box.x, both ? parts.bars.bottom() + gap : box.y, width, facts};
 }
 
-// Bars, and facts to their right.
+// Places bars with facts to their right.
 void place_bars_beside(OtherParts& parts, const Page& page, const Box& box,
                        const OtherContent& content) {
   const double em = page.em(), table = fact_table_width(page, content.facts) + kBadges * em;
-  const double bars = std::min(box.width - table - kPartGap * em, kMostPartBars * em);
-  const bool low = box.height < bars_height(page, kLeastTokens) + kSmallGap * em +
+  const double bars = std::min(box.width - table - kPartGap * em, kMaxPartBars * em);
+  const bool low = box.height < bars_height(page, kMinTokens) + kSmallGap * em +
                                     facts_height(page, content.facts, box.width);
   const double least =
       std::max(bars_height(page, 2), fact_table_height(page, content.facts.size()));
-  if (!content.foresees || bars < kLeastPartBars * em || !low || box.height < least) {
+  if (!content.foresees || bars < kMinPartBars * em || !low || box.height < least) {
     return place_bars(parts, page, box, content);
   }
   parts.bars = {box.x, box.y, bars, std::min(box.height, bars_height(page, kTokens))};
@@ -74,8 +74,7 @@ void finish(OtherParts& parts, const Page& page, const OtherContent& content, do
       {top, parts.board_at.y + parts.board.height, parts.bars.bottom(), parts.facts.bottom()});
   if (parts.board.width <= 0) parts.missing.emplace_back("the switches");
   if (!content.foresees) return;
-  if (parts.bars.height < kLeastBarsHeight * page.em())
-    parts.missing.emplace_back("the next token");
+  if (parts.bars.height < kMinBarsHeight * page.em()) parts.missing.emplace_back("the next token");
   if (parts.facts.width <= 0) parts.missing.emplace_back("perplexity");
 }
 
@@ -93,8 +92,8 @@ std::vector<std::string> fact_lines(const Fact& fact) {
 OtherParts place_column(const Page& page, const Box& box, const OtherContent& content) {
   const double gap = kPartGap * page.em();
   OtherParts parts;
-  for (std::size_t tokens = kLeastTokens + 1; tokens-- > 0;) {
-    if (parts.board.width > 0) break;  // bars give way to it
+  for (std::size_t tokens = kMinTokens + 1; tokens-- > 0;) {
+    if (parts.board.width > 0) break;  // reduces bars in favour of the board
     const double bars = tokens > 0 ? bars_height(page, tokens) : 0;
     const double least =
         content.foresees ? bars + facts_height(page, content.facts, box.width) + gap : 0;
@@ -114,7 +113,7 @@ OtherParts place_column(const Page& page, const Box& box, const OtherContent& co
 
 OtherParts place_row(const Page& page, const Box& box, const OtherContent& content) {
   OtherParts parts;
-  parts.board = switch_board_size(page, content.trace, kMostBoard * box.width, box.height);
+  parts.board = switch_board_size(page, content.trace, kMaxBoard * box.width, box.height);
   Box rest = box;
   if (parts.board.width > 0) {
     parts.board_at = {box.x, box.y};

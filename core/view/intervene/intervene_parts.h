@@ -1,5 +1,4 @@
-// What stands beside or below the maps of the view of interventions: switches, the next token, how
-// well tokens are foreseen.
+// Parts of the Intervene view other than its maps: switches, next token, prediction quality.
 #pragma once
 
 #include <string>
@@ -11,39 +10,39 @@
 namespace attnscope {
 
 inline constexpr std::size_t kTokens = 8;  // bars, at most
-inline constexpr std::size_t kLeastTokens = 4;
+inline constexpr std::size_t kMinTokens = 4;
 
 struct OtherContent {
   const Trace& trace;
   const std::vector<Fact>& facts;
-  bool foresees;  // whether there is a next token to show
+  bool foresees;  // predicts a next token
 };
 
-// Where they go; no size: no space.
+// Positions; zero size: no space.
 struct OtherParts {
   BoardSize board;
   Point board_at;
   Box bars, facts;
-  double bottom = 0;                 // where all of it ends
-  std::vector<std::string> missing;  // the names of those that have no space
+  double bottom = 0;                 // lower edge
+  std::vector<std::string> missing;  // names of omitted parts
 };
 
-// One below the other.
+// Stacks the parts.
 OtherParts place_column(const Page& page, const Box& box, const OtherContent& content);
-// Beside each other, no higher than they get of use; facts below the bars where those leave space.
+// Places parts side by side, no higher than useful; facts go below the bars if there is space.
 OtherParts place_row(const Page& page, const Box& box, const OtherContent& content);
 void move_down(OtherParts& parts, double by);
 
-// Facts are a table, or where that is too wide, a line each.
+// Facts are a table, or lines if it is too wide.
 inline constexpr double kFactLine = 1.35;  // em
 bool facts_in_table(const Page& page, const std::vector<Fact>& facts, double width);
-// Such a line, from the longest on: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
+// Such a line, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
 std::vector<std::string> fact_lines(const Fact& fact);
 
-// Of the bars, how many fit.
+// Number of bars that fit.
 std::size_t bars_in(const Page& page, const Box& bars);
 
-inline constexpr double kBarsTitle = 1.7;      // em above the bars
-inline constexpr double kLeastBarsHeight = 3;  // em, with it
+inline constexpr double kBarsTitle = 1.7;    // em above the bars
+inline constexpr double kMinBarsHeight = 3;  // em, including the title
 
 }  // namespace attnscope

@@ -8,12 +8,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kCell = 1.9;       // em from switch to switch, where there is space
-constexpr double kLeastCell = 0.5;  // em
-constexpr double kTop = 3.0;        // em: a title and the numbers of the heads
-constexpr double kLeft = 6.4;       // em: "layer 11" and its switch
+constexpr double kCell = 1.9;     // em between switches, if there is space
+constexpr double kMinCell = 0.5;  // em
+constexpr double kTop = 3.0;      // em: title and head numbers
+constexpr double kLeft = 6.4;     // em: "layer 11" and its switch
 
-// What is switched off is of every step and segment: any of them has all heads.
+// Switches apply to every step and segment: any part has all heads.
 TracePart switched_part(const Trace& trace) {
   return trace.part({Stack::Decoder, AttentionKind::Self});
 }
@@ -24,11 +24,11 @@ Index most_heads(const Trace& trace) {
   return heads;
 }
 
-void toggle(Experiment& experiment, Index layer, Index head) {
+void toggle(Session& experiment, Index layer, Index head) {
   Intervention off;
   off.layer = layer;
   off.head = head;
-  auto& list = experiment.interventions;
+  auto& list = experiment.run.interventions;
   if (std::erase(list, off) == 0) list.push_back(off);
 }
 
@@ -61,7 +61,7 @@ BoardSize switch_board_size(const Page& page, const Trace& trace, double most_wi
   BoardSize size;
   size.cell =
       std::min({kCell * em, (most_width - kLeft * em) / heads, (most_height - kTop * em) / layers});
-  if (size.cell < kLeastCell * em) return {};
+  if (size.cell < kMinCell * em) return {};
   size.width = kLeft * em + heads * size.cell;
   size.height = kTop * em + layers * size.cell;
   return size;
@@ -71,7 +71,7 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
                                       const Trace& trace) {
   const double em = page.em(), cell = size.cell;
   const ViewInput& input = page.input();
-  const Interventions& changes = input.experiment.interventions;
+  const Interventions& changes = input.experiment.run.interventions;
   const double x = at.x + kLeft * em, y = at.y + kTop * em;
   std::vector<Handle> handles;
   page.text({at.x, at.y + 0.6 * em}, "Switches", em);
@@ -92,7 +92,7 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
     const double side = std::min(cell, 1.4 * em);
     const Box whole{x - side - 0.5 * em, middle - side / 2, side, side};
     draw_switch(page, whole, layer_on, false);
-    handles.push_back({whole, help("all of " + name, layer_on), {}, [layer](Experiment& e) {
+    handles.push_back({whole, help("all of " + name, layer_on), {}, [layer](Session& e) {
                          toggle(e, layer, -1);
                        }});
     for (Index head = 0; head < trace.head_count(part, layer); ++head) {
@@ -106,7 +106,7 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
       handles.push_back({box,
                          help("head " + std::to_string(head) + " of " + name, on),
                          {},
-                         [layer, head](Experiment& e) { toggle(e, layer, head); }});
+                         [layer, head](Session& e) { toggle(e, layer, head); }});
     }
   }
   return handles;

@@ -11,29 +11,29 @@
 namespace attnscope {
 namespace {
 
-constexpr double kWordGap = 0.9;     // em between the words of a line
-constexpr double kMostFlat = 0.5;    // of half the width: how high the longest arc is
-constexpr double kLoop = 0.5;        // em: half the width of an arc from a token to itself
-constexpr double kText = 1.7;        // em: a level line of text
-constexpr double kMostLabel = 10;    // em of a label that stands upright
-constexpr double kLeastArcCell = 3;  // pixels
-constexpr double kArcNote = 1.3;     // em: which arcs are missing
+constexpr double kWordGap = 0.9;   // em between the words of a line
+constexpr double kMaxFlat = 0.5;   // height of the longest arc relative to half the width
+constexpr double kLoop = 0.5;      // em: half the width of an arc from a token to itself
+constexpr double kText = 1.7;      // em: a horizontal line of text
+constexpr double kMaxLabel = 10;   // em of a vertical label
+constexpr double kMinArcCell = 3;  // pixels
+constexpr double kArcNote = 1.3;   // em: note about missing arcs
 
-// The text as one line: where each column's token stands.
+// The text as one line: position of each column's token.
 struct TextLine {
   TokenAxis tokens;
   Index before = 0;  // columns before the first query's own
   CellSpan span;
-  Box plot;  // above the tokens (and below, where arcs run there), as wide as the text
+  Box plot;  // above the tokens (and below, if there are arcs), as wide as the text
   bool level = false;
-  std::vector<double> centres;  // pixels; of level words
+  std::vector<double> centres;  // pixels; of horizontal words
   double text_top = 0, text_height = 0;
 
   AxisPlace place() const { return {span.first, span.extent, plot.x, plot.width}; }
   double centre(Index column) const {
     return level ? centres[static_cast<std::size_t>(column)] : place().centre(column);
   }
-  // Pixels of a token; of level words a usual one.
+  // Width of a token in pixels; typical for horizontal words.
   double cell(const Page& page) const { return level ? 2 * page.em() : place().cell(); }
   double half(Index column, const Page& page) const {
     if (!level) return place().cell() / 2;
@@ -74,14 +74,14 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
       const std::string& label = line.tokens.labels[static_cast<std::size_t>(i)];
       const std::string shown = step > 1 ? std::to_string(i) + " " + label : label;
       longest = std::max(longest, page.width_of(shown, em));
-      if (longest > kMostLabel * em) break;
+      if (longest > kMaxLabel * em) break;
     }
-    line.text_height = std::min({longest, kMostLabel * em, 0.4 * box.height}) + em;
+    line.text_height = std::min({longest, kMaxLabel * em, 0.4 * box.height}) + em;
   }
   return line;
 }
 
-// `rise`: of an arc's height in its half width.
+// `rise`: height of an arc relative to half its width.
 Line arc_of(const Page& page, const TextLine& line, const WeightedPair& pair, double rise,
             Colour colour, double thickness) {
   const double from = line.centre(pair.query + line.before), to = line.centre(pair.key);
@@ -137,27 +137,27 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
   }
 }
 
-// What the arcs above and below the text are, in the corners that these leave free.
+// Labels the direction of the arcs in the free corners.
 void draw_directions(Page& page, const TextLine& line, const Box& inside, bool both) {
   const double half = 0.7 * page.em(), x = inside.x;
-  page.faint_text({x, line.plot.y + half}, "↑ looks back", page.small());
-  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ looks ahead", page.small());
+  page.faint_text({x, line.plot.y + half}, "↑ backward", page.small());
+  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ forward", page.small());
 }
 
 void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& handles) {
-  if (!line.level && line.place().cell() < kLeastArcCell) return;
+  if (!line.level && line.place().cell() < kMinArcCell) return;
   for (Index i = line.before; i < line.tokens.count(); ++i) {
     const double half = line.half(i, page), x = line.centre(i);
     if (x + half < line.plot.x || x - half > line.plot.right()) continue;
     handles.push_back(
         {.area = {x - half, line.text_top, 2 * half, line.text_height},
-         .help = "Click: keep its arcs",
-         .click = [query = i - line.before](Experiment& e) { toggle_pinned_query(e, query); }});
+         .help = "Click to pin its arcs",
+         .click = [query = i - line.before](Session& e) { toggle_pinned_query(e, query); }});
   }
 }
 
-// Lays the text into the box, `sides` of it with arcs, each within `space`. Returns an arc's height
-// in its half width.
+// Places the text in the box with arcs on `sides` sides, each within `space`. Returns the arcs'
+// height relative to half their width.
 double place_arcs(const Page& page, const Box& box, const LineSet& set, double sides, double space,
                   TextLine& line) {
   const double em = page.em();
@@ -167,9 +167,9 @@ double place_arcs(const Page& page, const Box& box, const LineSet& set, double s
     longest =
         std::max(longest, std::abs(line.centre(p.query + line.before) - line.centre(p.key)) / 2);
   }
-  const double rise = std::min(1.0, std::min(space, 2 * kMostFlat * box.width) / longest);
+  const double rise = std::min(1.0, std::min(space, 2 * kMaxFlat * box.width) / longest);
   const double height = std::min(space, rise * longest + 0.3 * em);
-  line.text_top = box.y + page.spare_above(box.height, height * sides + line.text_height) + height;
+  line.text_top = box.y + page.top_margin(box.height, height * sides + line.text_height) + height;
   line.plot.y = line.text_top - height;
   line.plot.height = height * sides + line.text_height;
 
@@ -185,8 +185,8 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
       tap.query_rows.stream == tap.key_rows.stream && tap.keys() >= tap.queries() &&
       (columns.empty() ? tap.keys() == tap.queries() : columns.back().first == KeyKind::Token);
   if (!one_text) {
-    return page.message("Arcs need keys that are tokens of the text",
-                        "Here they stand for something else. The style \"lines\" shows them.");
+    return page.message("Arcs require keys that are tokens",
+                        "Keys of this variant are not tokens. The style \"lines\" shows them.");
   }
   const ViewSettings& settings = input.experiment.view;
   const double em = page.em();

@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostLines = 2500;  // more are neither legible nor fast
+constexpr std::size_t kMaxLines = 2500;  // more are illegible and slow
 
-// The heads of the layer whose maps have the tap's shape.
+// Heads of the layer whose maps have the tap's shape.
 std::vector<Index> alike_heads(const ViewInput& input, const AttentionTap& tap) {
   std::vector<Index> heads;
   const HeadRef shown = head_ref(input.trace, input.experiment.view);
@@ -88,8 +88,8 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
   const auto weaker = [](const WeightedPair& a, const WeightedPair& b) {
     return a.weight < b.weight;
   };
-  if (set.pairs.size() > kMostLines) {
-    set.left_out = static_cast<Index>(set.pairs.size() - kMostLines);
+  if (set.pairs.size() > kMaxLines) {
+    set.left_out = static_cast<Index>(set.pairs.size() - kMaxLines);
     const auto kept = set.pairs.begin() + set.left_out;
     std::nth_element(set.pairs.begin(), kept, set.pairs.end(), weaker);
     set.pairs.erase(set.pairs.begin(), kept);
@@ -100,13 +100,13 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
 }
 
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
-  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.16, kMostAside = 0.06;
+  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.16, kMaxAside = 0.06;
   const double opacity = kFaintest + (1 - kFaintest) * std::pow(pair.weight, kBend);
   Colour colour = head_colour(pair.head);
-  // The palette is made for paper; on dark pages it needs some light.
+  // The palette is made for paper; lighten it on dark pages.
   if (page.theme().is_dark()) colour = blend(colour, {255, 255, 255, 255}, 0.25);
-  // Fainter than the faintest line in focus, however strong.
-  return translucent(colour, in_focus ? opacity : std::min(kAside * opacity, kMostAside));
+  // Always fainter than the faintest line in focus.
+  return translucent(colour, in_focus ? opacity : std::min(kAside * opacity, kMaxAside));
 }
 
 double line_thickness(const Page& page, const WeightedPair& pair, double cell) {
@@ -131,7 +131,7 @@ std::string missing_lines(const LineSet& set, const CellSpan& rows, double least
   return grouped(lonely) + " of " + grouped(end - first) + " queries have no " + line + ": " +
          (set.left_out > 0 ? "only the strongest " + grouped(shown) + " of " +
                                  grouped(shown + set.left_out) + " " + line + "s are drawn"
-                           : "none of their weights reaches " + brief(least));
+                           : "all their weights are below " + brief(least));
 }
 
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap) {
@@ -154,7 +154,7 @@ double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Ha
     const Index head = set.all_heads[i];
     handles.push_back({.area = places[i],
                        .help = "Show or hide the lines of head " + std::to_string(head) + ".",
-                       .click = [head, shown = set.heads](Experiment& e) {
+                       .click = [head, shown = set.heads](Session& e) {
                          std::vector<Index> heads = shown;
                          if (std::erase(heads, head) == 0) heads.push_back(head);
                          std::sort(heads.begin(), heads.end());
@@ -168,13 +168,13 @@ double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Ha
   return legend_height(page, entries, box.width);
 }
 
-void toggle_pinned_query(Experiment& experiment, Index query) {
+void toggle_pinned_query(Session& experiment, Index query) {
   ViewSettings& view = experiment.view;
   view.pinned_query = view.pinned_query == query && view.pinned_key < 0 ? -1 : query;
   view.pinned_key = -1;
 }
 
-void toggle_pinned_key(Experiment& experiment, Index key) {
+void toggle_pinned_key(Session& experiment, Index key) {
   ViewSettings& view = experiment.view;
   view.pinned_key = view.pinned_key == key && view.pinned_query < 0 ? -1 : key;
   view.pinned_query = -1;

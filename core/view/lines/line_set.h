@@ -1,4 +1,4 @@
-// Which pairs the Lines view joins, for both of its styles.
+// Pairs drawn by the Lines view, in both styles.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace attnscope {
 struct WeightedPair {
   Index head = 0;  // numbered within the layer
   Index query = 0, key = 0;
-  double weight = 0;  // magnitude, as a share of the largest that there can be
+  double weight = 0;  // magnitude relative to the largest possible one
 };
 
 struct LineSet {
-  std::vector<Index> heads;         // that are shown, rising
-  std::vector<Index> all_heads;     // that could be
+  std::vector<Index> heads;         // shown, ascending
+  std::vector<Index> all_heads;     // available
   std::vector<WeightedPair> pairs;  // weakest first
-  Index left_out = 0;               // pairs above the threshold beyond the strongest few thousand
-  double largest = 1;               // the weight that a share of 1 stands for
+  Index left_out = 0;               // pairs above the threshold that exceed the limit of lines
+  double largest = 1;               // weight of a share of 1
 };
 
 // The visible cells of one side: [first, first + extent).
@@ -30,41 +30,40 @@ struct CellSpan {
     return static_cast<double>(i) + 1 > first && static_cast<double>(i) < first + extent;
   }
 };
-// What the settings ask for, kept within `count`; all where they ask for nothing.
+// The requested span, limited to `count`; everything if nothing is requested.
 CellSpan visible_span(double first, double extent, Index count);
 
-// Pairs with a weight of `least` or more, either of whose ends is in sight.
+// Pairs with a weight of at least `least` and an end in sight.
 LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& values,
                  const CellSpan& queries, const CellSpan& keys);
 
-// How a pair of this weight is drawn. `in_focus`: false where others are pointed at or pinned, and
-// then it is no more than a trace.
+// Colour of a pair. `in_focus`: false if other pairs are hovered or pinned, which makes it faint.
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus);
-// `cell`: pixels of a token, which a line is not to fill.
+// `cell`: pixels of a token, which limits the width.
 double line_thickness(const Page& page, const WeightedPair& pair, double cell);
 
-// A query or key, or both, that are pointed at or pinned; -1: any.
+// A hovered or pinned query, key or both; -1: any.
 struct LineFocus {
   Index query = -1, key = -1;
-  Index head = -1;  // of a curve that is pointed at; -1: any
+  Index head = -1;  // of a hovered curve; -1: any
   bool any() const { return query >= 0 || key >= 0; }
   bool holds(const WeightedPair& pair) const {
     return (query < 0 || pair.query == query) && (key < 0 || pair.key == key) &&
            (head < 0 || pair.head == head);
   }
 };
-// Why tokens in sight have no line or arc: "116 of 256 queries have no line: ..."; empty: all have.
+// Why visible tokens have no line: "116 of 256 queries have no line: ..."; empty: all have one.
 std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
                           const std::string& line);
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap);
 
-// Colours of heads, which a click shows or hides. Returns the height it takes; `handles` get what
-// can be clicked.
+// Draws a legend of heads; clicks toggle them. Returns its height; appends its handles to
+// `handles`.
 double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Handle>& handles);
 double heads_height(const Page& page, const LineSet& set, double width);
 
-// The pins of a click on a token: set, or taken away where it is there already.
-void toggle_pinned_query(Experiment& experiment, Index query);
-void toggle_pinned_key(Experiment& experiment, Index key);
+// Pins the clicked token, or unpins it.
+void toggle_pinned_query(Session& experiment, Index query);
+void toggle_pinned_key(Session& experiment, Index key);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Lines: queries and keys face each other, joined by curves as strong as the attention.
+// Lines view: queries and keys in two columns, joined by curves whose width shows the weight.
 #include <algorithm>
 #include <cmath>
 
@@ -10,18 +10,18 @@
 #include "core/view/parts/reading.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/parts/worded.h"
+#include "core/view/parts/word_merging.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
 namespace {
 
 constexpr double kHighestCell = 2.3;   // em
-constexpr double kMostLabels = 0.3;    // share of the width for labels of one side
-constexpr double kLeastBetween = 4;    // em between queries and keys
+constexpr double kMaxLabels = 0.3;     // share of the width for labels of one side
+constexpr double kMinBetween = 4;      // em between queries and keys
 constexpr double kWidestBetween = 34;  // em
-constexpr double kNote = 1.3;          // em: which lines are missing
-constexpr double kLeastCell = 3;       // pixels of a token that can be pointed at alone
+constexpr double kNote = 1.3;          // em: note about missing lines
+constexpr double kMinCell = 3;         // pixels: minimum height of a token for hovering
 
 struct Sides {
   TokenAxis queries, keys;
@@ -41,15 +41,15 @@ Sides place_sides(const Page& page, const Box& box, const AttentionTap& tap) {
   s.keys = key_axis(input.trace, tap);
   s.rows = visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
   s.columns = visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
-  const double em = page.em(), most = std::min(12 * em, kMostLabels * box.width);
+  const double em = page.em(), most = std::min(12 * em, kMaxLabels * box.width);
   const auto longest = static_cast<double>(std::max(tap.queries(), tap.keys()));
   const double height = std::min(box.height, longest * kHighestCell * em);
   s.left = axis_depth_left(page, s.queries, height, most);
   s.right = axis_depth_left(page, s.keys, height, most);
   const double width = std::min(box.width - s.left - s.right, kWidestBetween * em);
-  if (width < kLeastBetween * em || height < 2 * em) return s;
+  if (width < kMinBetween * em || height < 2 * em) return s;
   s.plot = {box.x + (box.width - s.left - s.right - width) / 2 + s.left,
-            box.y + page.spare_above(box.height, height), width, height};
+            box.y + page.top_margin(box.height, height), width, height};
   return s;
 }
 
@@ -63,10 +63,10 @@ Index cell_at(const AxisPlace& place, Index count, double pixel) {
   return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
 }
 
-// What lies at a point of the picture. Kept after the page is gone.
+// Hit test; may outlive the page.
 struct LineAt {
   Sides sides;
-  std::vector<WeightedPair> pairs;  // those that can be pointed at, the strongest last
+  std::vector<WeightedPair> pairs;  // hoverable, strongest last
   double reach = 0;                 // pixels
 
   LineFocus operator()(Point p) const {
@@ -100,7 +100,7 @@ struct LineAt {
   }
 };
 
-// Behind the tokens at the other end: how much each gets, a column for each head.
+// Draws the shares at the other end behind the tokens, a column per head.
 void draw_shares(Page& page, const Sides& s, const LineSet& set, const LineFocus& focus) {
   const bool of_query = focus.query >= 0;
   const AxisPlace place = of_query ? s.key_place() : s.query_place();
@@ -123,13 +123,13 @@ void draw_shares(Page& page, const Sides& s, const LineSet& set, const LineFocus
 
 void add_token_handles(const Sides& s, std::vector<Handle>& handles) {
   const auto add = [&](const AxisPlace& place, Index count, double x, double width, bool query) {
-    if (place.cell() < kLeastCell) return;
+    if (place.cell() < kMinCell) return;
     for (Index i = 0; i < count; ++i) {
       const double y = place.centre(i) - place.cell() / 2;
       if (y + place.cell() <= s.plot.y || y >= s.plot.bottom()) continue;
       handles.push_back({.area = {x, y, width, place.cell()},
-                         .help = "Click: keep its lines",
-                         .click = [i, query](Experiment& e) {
+                         .help = "Click to pin its lines",
+                         .click = [i, query](Session& e) {
                            query ? toggle_pinned_query(e, i) : toggle_pinned_key(e, i);
                          }});
     }
@@ -138,7 +138,7 @@ void add_token_handles(const Sides& s, std::vector<Handle>& handles) {
   add(s.key_place(), s.keys.count(), s.plot.right(), s.right, false);
 }
 
-// Two columns of tokens. Returns where the content ends.
+// Draws two columns of tokens. Returns the lower edge of the content.
 double draw_sides(Page& page, const Sides& s, const LineSet& set, const LineFocus& focus) {
   if (focus.any()) draw_shares(page, s, set, focus);
   page.add(Clip{s.plot});
@@ -163,7 +163,7 @@ ViewLayout lay_out(const ViewInput& input) {
   constexpr Index kMostPairs = Index{1} << 24;
   if (tap.queries() > kMostPairs / tap.keys()) {
     return page.message("Too many tokens for lines",
-                        "Lines join the pairs of up to 4,096 tokens. The map shows longer texts.");
+                        "Lines show up to 4,096 tokens. The map shows longer texts.");
   }
   const Values values = view_values(input.experiment.view, "lines");
   if (values.choice("style") == "arcs") return lay_out_arcs(input, page, tap, values);
@@ -218,7 +218,7 @@ std::string place_name(const ViewInput& input, const LineSet& set) {
   for (std::size_t i = 0; i < set.heads.size(); ++i) {
     heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
   }
-  return part_words(input.trace, input.experiment.view) + "layer " +
+  return describe_part(input.trace, input.experiment.view) + "layer " +
          std::to_string(input.experiment.view.layer) + ", " + heads;
 }
 
@@ -231,8 +231,8 @@ std::string lines_title(const ViewInput& input, const LineSet& set) {
 std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
                         double least) {
   std::string text = "Attention of " + place_name(input, set) + ": " + describe(input.trace, tap) +
-                     ". The stronger a line, the more of the query's attention goes to the key";
-  text += least > 0 ? "; weights below " + brief(least) + " are left out." : ".";
+                     ". Line width shows the weight of the key";
+  text += least > 0 ? "; weights below " + brief(least) + " are omitted." : ".";
   if (set.left_out > 0) {
     text += " The strongest " + grouped(static_cast<long long>(set.pairs.size())) + " of " +
             grouped(static_cast<long long>(set.pairs.size()) + set.left_out) + " are drawn.";
@@ -242,9 +242,9 @@ std::string lines_about(const ViewInput& input, const AttentionTap& tap, const L
 
 namespace {
 
-// The weights of each head whose lines are shown.
+// Exported numbers: weights of each shown head.
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const LineSet set =
       line_set(input, *found.tap, view_values(input.experiment.view, "lines"), {}, {});
   ViewData numbers;
@@ -274,45 +274,44 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
 View lines_view() {
   View view{"lines",
             "Lines",
-            "Tokens joined by curves as strong as the attention between them, head by head.",
+            "Queries and keys joined by curves whose width shows the weight, by head.",
             true,
             lay_out,
             {{.key = "style",
               .label = "Style",
-              .help = "Queries and keys facing each other, or arcs over one line of text.",
+              .help = "Two columns of tokens, or arcs over one line of text.",
               .kind = Parameter::Kind::Choice,
               .initial = std::string("lines"),
               .choices = {"lines", "arcs"}},
              {.key = "all",
               .label = "All heads",
-              .help = "The lines of all heads of the layer.",
+              .help = "Show the lines of all heads of the layer.",
               .kind = Parameter::Kind::Flag,
               .initial = false},
              {.key = "heads",
               .label = "Heads",
-              .help = "Several heads at once, such as [0, 2]; by default the shown one.",
+              .help = "Heads to show, such as [0, 2]; by default the selected one.",
               .kind = Parameter::Kind::Integers,
               .optional = true,
-              .left_out = "the shown one",
+              .unset_label = "the shown one",
               .initial = std::vector<Index>{0, 1}},
              {.key = "least",
-              .label = "Least weight",
-              .help = "Lines of smaller weights are left out.",
+              .label = "Minimum weight",
+              .help = "Omit lines of smaller weights.",
               .kind = Parameter::Kind::Real,
               .initial = 0.03,
-              .least = 0,
-              .most = 1,
-              .slider_least = 0,
-              .slider_most = 0.5}}};
+              .limits = {.min = 0, .max = 1},
+              .slider = {.min = 0, .max = 0.5}}}};
   view.restrict_controls = restrict_controls;
   view.data = data;
   view.group = "Attention";
-  view.reading = reads_as(
-      "A curve joins each token with what it looks at: the thicker, the more. Point at a token to "
-      "see its own curves alone.",
+  view.reading = fixed_reading(
+      "A curve joins each token with its keys: the thicker, the larger the weight. Point at a "
+      "token to "
+      "see only its curves.",
       {});
   view.objection = objection_without_attention;
-  return worded(std::move(view));
+  return with_word_merging(std::move(view));
 }
 
 }  // namespace attnscope

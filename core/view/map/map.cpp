@@ -1,4 +1,4 @@
-// One layer and head: how much each query attends to each key.
+// Map view: attention weights of one head, or aggregated over several.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,24 +10,24 @@
 #include "core/figure/plain_text.h"
 #include "core/view/export/view_data.h"
 #include "core/view/map/map_values.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
-#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/pinned.h"
 #include "core/view/parts/range.h"
-#include "core/view/parts/worded.h"
+#include "core/view/parts/word_merging.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
 namespace {
 
-constexpr double kBarGap = 0.6;       // em above a colour bar below the map
-constexpr double kLeastLevelBar = 8;  // em: in a shorter one there is no space for numbers
+constexpr double kBarGap = 0.6;     // em above a colour bar below the map
+constexpr double kMinLevelBar = 8;  // em: shorter bars have no space for numbers
 
-// Visible whole rows (or columns) of the matrix: [first, last).
+// Fully visible rows (or columns) of the matrix: [first, last).
 struct Cells {
   Index first, last;
 };
@@ -38,13 +38,13 @@ Cells visible_cells(double first, double extent, Index count) {
   return {clamped(std::floor(first)), clamped(std::ceil(first + extent))};
 }
 
-// Numbers in the cells, where these are large enough; cells that no pattern allows stay empty.
+// Draws numbers in cells that are large enough; excluded pairs stay empty.
 void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index head,
                   const MapMatrix& shown, const ShownCells& seen, const ColourRange& range) {
-  constexpr double kLeastWidth = 3.0, kLeastHeight = 1.35;  // em of the smallest numbers
+  constexpr double kLeastWidth = 3.0, kMinHeight = 1.35;  // em of the smallest numbers
   constexpr double kShownAsZero = 0.005;
   const double cell_width = m.plot.width / m.width, cell_height = m.plot.height / m.height;
-  const double size = std::min({cell_width / kLeastWidth, cell_height / kLeastHeight, page.em()});
+  const double size = std::min({cell_width / kLeastWidth, cell_height / kMinHeight, page.em()});
   if (size < 0.7 * page.em() || seen.step != 1) return;
   const Tensor values = shown.whole ? shown.host() : seen.values;
   const ColourMap& colours = colour_map(range.colour_map);
@@ -69,7 +69,7 @@ void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Inde
   page.add(Clip{});
 }
 
-// Limits given by hand go before what is in sight.
+// Colour range: explicit limits, else derived from the visible cells.
 ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown,
                      const AttentionTap& tap, Index head, const ShownCells& seen) {
   const Values options = view_values(input.experiment.view, "map");
@@ -94,7 +94,7 @@ ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatr
   return range;
 }
 
-// Puts the numbers into the cells as the colours of `range` need them.
+// Sets the cells' values as `range` requires.
 void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, HeatMap& cells) {
   if (range.scale == ColourRange::Scale::Linear) {
     cells.least = range.least;
@@ -102,27 +102,27 @@ void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, H
     return;
   }
   const bool diverging = colour_map(range.colour_map).diverging();
-  if (!shown.whole) {  // ranks are among what is in sight
+  if (!shown.whole) {  // ranks refer to the visible cells
     if (range.scale == ColourRange::Scale::Rank) range.ranked = ranks_of(cells.values);
     cells.values = scaled(cells.values, range).numbers;
     cells.least = diverging ? -1 : 0;
     cells.most = 1;
     return;
   }
-  std::string name = shown.name + " rank";
+  CacheKey key = shown.key.with("rank");
   if (range.scale == ColourRange::Scale::Rank) {
-    const Tensor ranks = kept_matrix(input, name + "s", [&] {
+    const Tensor ranks = cached_matrix(input, key.with("all"), [&] {
       const std::vector<float> list = ranks_of(shown.host());
       return Tensor::from({static_cast<Index>(list.size())}, list);
     });
     range.ranked.assign(ranks.begin(), ranks.end());
   } else {
-    name = shown.name + " log " + brief(range.smallest, 9) + " " + brief(range.most, 9);
+    key = shown.key.with("log", range.smallest, range.most);
   }
-  name += " " + range.colour_map;
+  key.add(range.colour_map);
   cells.device = nullptr;
   cells.plane = 0;
-  cells.values = kept_matrix(input, name, [&] { return scaled(shown.host(), range).numbers; });
+  cells.values = cached_matrix(input, key, [&] { return scaled(shown.host(), range).numbers; });
   cells.least = diverging ? -1 : 0;
   cells.most = 1;
 }
@@ -134,42 +134,42 @@ std::vector<std::string> bar_titles(const ColourRange& range, const std::string&
 }
 
 std::string title_of(const ViewInput& input, const MapMatrix& shown) {
-  return shown.one_head ? head_title(input)
+  return shown.one_head ? title_with_head(input)
                         : picture_title(input.trace, shown_part(input)) + " · " + shown.caption;
 }
 
-// What makes a map dark, and how to see it all the same; no words where it is not dark. Few rows
-// can be bright in a map whose others are not: the first of a causal one always is.
-std::vector<std::string> darkness(const ViewInput& input, const HeatMap& cells,
-                                  const ColourRange& range) {
-  constexpr double kDim = 0.1;           // of the colours' range
-  constexpr Index kMostCells = 1 << 21;  // are looked through for each picture
+// Notes on low contrast and how to improve it; empty if contrast is sufficient. The median row
+// counts: a few rows can be bright in a dim map, as the first of a causal one always is.
+std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMap& cells,
+                                            const ColourRange& range) {
+  constexpr double kDim = 0.1;          // threshold relative to the colour range
+  constexpr Index kMaxCells = 1 << 21;  // limit of cells to inspect per picture
   const bool given = view_values(input.experiment.view, "map").has("most");
   const bool to_percentile = input.experiment.view.colour_end == ColourEnd::Percentile;
-  // What lies on a device stays there.
+  // Does not download from a device.
   if (range.scale != ColourRange::Scale::Linear || cells.device) return {};
   if (to_percentile && !given) return {};
-  const std::vector<float> rows = visible_row_maxima(cells, kMostCells);
+  const std::vector<float> rows = visible_row_maxima(cells, kMaxCells);
   if (rows.empty() || !(rows.back() > 0)) return {};
   const auto typical = static_cast<double>(rows[rows.size() / 2]);
   if (!(typical < kDim * range.most)) return {};
-  const std::string text = "Half of the rows stay below " + brief(typical, 2);
-  return {text + (given ? ": lower “To”, or choose the scale log"
-                        : ": press N for colours to 99 %, or choose another scale"),
-          text + (given ? ": lower “To”" : ": press N"), text};
+  const std::string text = "Half of the rows have no weight above " + brief(typical, 2);
+  return {text + (given ? ": lower “To”, or use the log scale"
+                        : ": clip at the 99th percentile (N), or use another scale"),
+          text + (given ? ": lower “To”" : ": clip at 99 % (N)"), text};
 }
 
-// How the colours are to be read, in one line below the map: many words, then fewer.
+// Notes on the colours for the line below the map, longest first.
 std::vector<std::string> notes_of(const ViewInput& input, const MatrixPlot& m, const HeatMap& cells,
                                   const ColourRange& range) {
-  std::vector<std::string> notes = darkness(input, cells, range);
+  std::vector<std::string> notes = low_contrast_notes(input, cells, range);
   if (!m.pooled()) return notes;
-  if (notes.empty()) return {"more cells than pixels: each pixel shows its largest", "max-pooled"};
-  notes.insert(notes.begin(), notes.front() + "; each pixel shows its largest");
+  if (notes.empty()) return {"max-pooled: each pixel shows its largest", "max-pooled"};
+  notes.insert(notes.begin(), notes.front() + "; max-pooled");
   return notes;
 }
 
-// In front of an audience no panel says what the pointer is on.
+// Labels the hovered pair on stage, where no panel does.
 void draw_pair(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index head,
                const MapMatrix& shown) {
   if (m.hovered_row < 0 || m.hovered_column < 0) return;
@@ -179,7 +179,7 @@ void draw_pair(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index h
   page.tag(*page.input().pointer, brief(weight, 3), m.plot);
 }
 
-// What the picture shows at a pair where that is not the head's own weight.
+// Describes hits by the shown value if it is not the head's own weight.
 void name_shown(ViewLayout& layout, const MapMatrix& shown) {
   if (!shown.whole || (shown.one_head && shown.row_scale == RowScale::None)) return;
   const std::string unit = shown.row_scale == RowScale::None ? "" : " " + unit_of(shown.row_scale);
@@ -190,7 +190,7 @@ void name_shown(ViewLayout& layout, const MapMatrix& shown) {
   };
 }
 
-// With the colour bar where it leaves the map more space: beside it, or in a narrow page below.
+// Layout with the colour bar next to the map, or below it on narrow pages.
 struct Placed {
   MatrixPlot matrix;
   bool bar_below;
@@ -202,7 +202,7 @@ Placed place(const Page& page, const Box& inside, const AttentionTap& tap, doubl
   above.height -= kBarGap * page.em() + level_colour_bar_height(page);
   MatrixPlot below = place_matrix(page, above, tap, right_width);
   if (below.plot.width < kMuchLarger * beside.plot.width ||
-      below.plot.width < kLeastLevelBar * page.em()) {
+      below.plot.width < kMinLevelBar * page.em()) {
     return {std::move(beside), false};
   }
   return {std::move(below), true};
@@ -278,9 +278,9 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// The matrix that is seen.
+// Exported numbers: the shown matrix.
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const MapMatrix shown = map_matrix(input, *found.tap, found.head);
   if (!shown.headline.empty()) throw InputError(shown.headline + ". " + shown.advice);
   if (!shown.whole) return {{head_weights(input, *found.tap, found.head, true)}};
@@ -294,17 +294,18 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
 }
 
-// What each of two sentences gives to itself and to the other; empty: there are none.
+// Weights between two sentences; empty if there is only one.
 std::string block_words(const Trace& trace, const HeadRef& at, bool without_special) {
   const std::optional<BlockShares> shares = block_shares(trace, at, without_special);
   if (!shares) return "";
   const auto share = [&](int from, int to) { return fixed(100 * shares->of[from][to], 0) + " %"; };
-  return "This head's weight: the first gives " + share(0, 0) + " to itself and " + share(0, 1) +
-         " to the second, which gives " + share(1, 1) + " to itself and " + share(1, 0) +
-         " to the first" + (without_special ? "; the rest goes to special tokens." : ".");
+  return "This head's weight: the first sentence gives " + share(0, 0) + " to itself and " +
+         share(0, 1) + " to the second, which gives " + share(1, 1) + " to itself and " +
+         share(1, 0) + " to the first" +
+         (without_special ? "; the rest goes to special tokens." : ".");
 }
 
-// How alike two sentences read together are to the model; empty: there are none.
+// Cosine similarity of two jointly encoded sentences; empty if there is only one.
 std::string similarity_words(const Trace& trace) {
   if (!has_two_sentences(trace)) return "";
   const auto vector = [&](int sentence) {
@@ -312,15 +313,16 @@ std::string similarity_words(const Trace& trace) {
   };
   const double cosine = cosine_similarity(vector(0), vector(1));
   if (std::isnan(cosine)) return "";
-  return "The means of their tokens after the last layer have the cosine " + fixed(cosine, 2) +
-         ". They saw each other: for two that are read apart, set one as B in Compare.";
+  return "The means of their tokens after the last layer have cosine similarity " +
+         fixed(cosine, 2) +
+         ". They attended to each other: to encode them separately, set one as B in Compare.";
 }
 
 ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   const Values values = view_values(settings, "map");
   ViewReading reading{
-      "Each row is a token that looks (the query), each column one that it looks at (the key). A "
-      "bright cell: the row's token takes much from the column's. The weights of a row add up to "
+      "Each row is a query token, each column a key token. A "
+      "bright cell: the query attends strongly to the key. The weights of a row sum to "
       "1; grey pairs are not allowed.",
       {}};
   const bool sinks = trace != nullptr && std::ranges::any_of(trace->attention, [](const auto& tap) {
@@ -328,13 +330,13 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
                      });
   if (sinks) {
     reading.terms.push_back({"Sink",
-                             "a learned score of each head that takes part in the softmax and has "
-                             "no value: rows add up to 1 less its share."});
+                             "a learned score per head that takes part in the softmax without a "
+                             "value: rows sum to 1 minus its weight."});
   }
   if (row_scale_of(values) == RowScale::EqualShare) {
     reading.terms.push_back({"Equal share",
-                             "what each key would have if the query looked at all "
-                             "of its keys alike; 3 is three times that."});
+                             "the weight of each key if the query attended to all "
+                             "of its keys equally; 3 is three times that."});
   }
   const auto add = [&](const char* term, const std::string& words) {
     if (!words.empty()) reading.terms.push_back({term, words});
@@ -347,8 +349,8 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   }
   if (values.choice("source") == "rollout") {
     reading.terms.push_back({"Rollout",
-                             "how much of each input token arrives here through all "
-                             "layers so far, heads averaged, with the residual path."});
+                             "share of each input token that arrives here through all "
+                             "layers so far, averaged over heads, with the residual path."});
   }
   return reading;
 }
@@ -356,19 +358,16 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
 }  // namespace
 
 View map_view() {
-  View view{"map",
-            "Map",
-            "One layer and head, or several together: how much each query attends to each key.",
-            true,
-            lay_out,
-            map_parameters()};
+  View view{
+      "map", "Map",   "Attention weights of one head, or aggregated over several: queries by keys.",
+      true,  lay_out, map_parameters()};
   view.findings = {Findings::maps.id};
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
   view.objection = objection_without_attention;
   view.reading = map_reading;
-  return worded(std::move(view));
+  return with_word_merging(std::move(view));
 }
 
 }  // namespace attnscope

@@ -11,15 +11,15 @@ namespace {
 
 constexpr double kMapTitle = 1.3;  // em above a map
 constexpr double kMapGap = 0.8;    // em between maps
-constexpr double kLeastMap = 4;    // em
-constexpr double kMostMap = 44;    // em
-constexpr double kMostLabels = 7;  // em beside and above the maps
-constexpr double kFewLetters = 4;  // em: where cut labels have no more, numbers say more
+constexpr double kMinMap = 4;      // em
+constexpr double kMaxMap = 44;     // em
+constexpr double kMaxLabels = 7;   // em of labels next to and above the maps
+constexpr double kFewLetters = 4;  // em: shorter labels are replaced by numbers
 
-constexpr double kCrowded = 1.2;  // em: where cells are smaller, labels thin out
+constexpr double kCrowded = 1.2;  // em: labels of smaller cells are thinned
 
-// The widest label of those that are there when nothing is zoomed, when all cells have `whole`
-// pixels. Where labels thin out they begin with their index.
+// Widest label without zoom, when all cells have `whole` pixels. Thinned labels begin with their
+// index.
 double widest_label(const Page& page, const TokenAxis& axis, double whole, double most) {
   const double cell = whole / static_cast<double>(std::max<Index>(1, axis.count()));
   const Index step = label_step(cell, kCrowded * page.em());
@@ -37,14 +37,14 @@ void number(TokenAxis& axis) {
   for (std::size_t i = 0; i < axis.labels.size(); ++i) axis.labels[i] = std::to_string(i);
 }
 
-// Axes and what is in sight of them are given.
+// Completes a raster with given axes and visible region.
 MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
   const double em = page.em();
   m.queries.titles = m.keys.titles = {};
   m.left_end = box.x;
   m.gap = kMapGap * em;
   m.title = kMapTitle * em;
-  const double most = std::min({kMostLabels * em, 0.2 * box.width, 0.25 * box.height});
+  const double most = std::min({kMaxLabels * em, 0.2 * box.width, 0.25 * box.height});
   if (m.keys.bands.empty() && most < kFewLetters * em &&
       widest_label(page, m.keys, box.width, box.width) > most) {
     number(m.queries);
@@ -62,7 +62,7 @@ MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
     const auto rows = static_cast<double>((count + across - 1) / across);
     const auto map_between = [&](const AxisDepths& depths) {
       const double width = std::min(
-          {(room(depths.left) + m.gap) / columns - m.gap, kMostMap * em * std::max(1.0, aspect),
+          {(room(depths.left) + m.gap) / columns - m.gap, kMaxMap * em * std::max(1.0, aspect),
            aspect * ((box.height - depths.top + m.gap) / rows - m.gap - m.title)});
       return PlotSize{std::max(1.0, width), std::max(1.0, width) / aspect};
     };
@@ -75,7 +75,7 @@ MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
     m.top = depths.top;
     m.left = std::max(depths.left, axis_titles_width(page));
   }
-  if (m.width < kLeastMap * em || m.height < 1.5 * em) m.width = m.height = 0;
+  if (m.width < kMinMap * em || m.height < 1.5 * em) m.width = m.height = 0;
   const auto columns = static_cast<double>(m.across);
   const auto rows = static_cast<double>((count + m.across - 1) / m.across);
   const double all = columns * (m.width + m.gap) - m.gap;
@@ -117,8 +117,8 @@ void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point
   layout.width = m.columns.extent;
 }
 
-std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const ViewSettings& settings,
-                                                 std::vector<Tensor> shown) {
+std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const ViewSettings& settings,
+                                                  std::vector<Tensor> shown) {
   return [at, shown = std::move(shown), layer = settings.layer,
           head = settings.head](Point p) -> std::optional<Hit> {
     const std::optional<Pair> pair = at(p);
@@ -135,13 +135,13 @@ std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const View
 
 namespace {
 
-// Of the colours; where cells share pixels they say what those show.
+// Titles of the colour bar; mentions max-pooling.
 std::vector<std::string> titles_of(const Page& page, const MapRaster& m,
                                    const std::vector<std::string>& titles) {
   const double scale = page.input().scale;
   if (m.rows.extent <= m.height * scale && m.columns.extent <= m.width * scale) return titles;
   std::vector<std::string> pooled;
-  for (const std::string& title : titles) pooled.push_back(title + ", each pixel its largest");
+  for (const std::string& title : titles) pooled.push_back(title + ", max-pooled");
   pooled.push_back(titles.back() + ", pooled");
   pooled.emplace_back("pooled");
   return pooled;

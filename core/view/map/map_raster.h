@@ -1,4 +1,4 @@
-// Several maps of one size beside each other, under shared axes of tokens.
+// Maps of equal size side by side with shared token axes.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace attnscope {
 
-// Maps beside each other, under one axis of keys for each column and beside one of queries. What
-// the axes are stands in the corner between them.
+// Maps side by side, with one key axis per column and one query axis. Axis titles are in the corner
+// between them.
 struct MapRaster {
   TokenAxis queries, keys;
   CellSpan rows, columns;
   double left = 0, top = 0;  // depth of the axes
   Index across = 1;
   double width = 0, height = 0;  // of a map
-  Box box;                       // of the maps with their titles, without axes
+  Box box;                       // maps with titles, without axes
   double gap = 0, title = 0;
-  double left_end = 0;  // of the space that all this has
+  double left_end = 0;  // left edge of the available space
 
   Box map(Index n) const {
     const auto x = static_cast<double>(n % across), y = static_cast<double>(n / across);
@@ -32,18 +32,18 @@ struct MapRaster {
   }
 };
 
-// `count` maps of a tap's pairs, as large as they can be within `box`; no width: no space.
+// Places `count` maps of a tap's pairs as large as possible within `box`; zero width: no space.
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count);
-// The same of all pairs between these axes, whatever is zoomed elsewhere.
+// The same for all pairs between these axes, ignoring zoom.
 MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
                      Index count);
 
-// What lies at a point. Kept after the page is gone.
+// Hit test; may outlive the page.
 struct MapPairAt {
   MapRaster raster;
   Index count;
 
-  // The map at a point; -1: none.
+  // Index of the map at a point; -1: none.
   Index map_at(Point p) const {
     for (Index n = 0; n < count; ++n) {
       if (raster.map(n).contains(p)) return n;
@@ -61,19 +61,19 @@ struct MapPairAt {
   }
 };
 
-// Lets the layout's pan and zoom act in the map under the pointer, otherwise in the first.
+// Enables pan and zoom in the hovered map, else in the first.
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer);
-// ViewLayout::hit: the pairs of the settings' layer and head. `shown`: the maps whose numbers are
-// not this head's weights, undefined ones for those whose are; none: all are.
-std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const ViewSettings& settings,
-                                                 std::vector<Tensor> shown);
+// ViewLayout::hit: pairs of the selected layer and head. `shown`: values of maps that show
+// something else than this head's weight, undefined for the others; empty: none.
+std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const ViewSettings& settings,
+                                                  std::vector<Tensor> shown);
 
 struct NamedCells {
-  std::vector<std::string> titles;  // the first that fits
+  std::vector<std::string> titles;  // longest first
   Tensor cells;                     // [L_q, L_k]; NaN is left empty
 };
-// With axes and a colour bar for all. The row of `query` is framed (-1: none), and the hovered
-// pair in every map.
+// Draws the maps with axes and a common colour bar. Frames the row of `query` (-1: none) and the
+// hovered pair in every map.
 void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& maps,
                const ColourRange& range, const std::vector<std::string>& bar_titles, Index query,
                const std::optional<Pair>& hovered);

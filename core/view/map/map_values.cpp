@@ -7,8 +7,8 @@
 #include "core/analysis/words.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/heat_map.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/kept.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -65,7 +65,7 @@ bool alike(const std::vector<HeadAt>& heads) {
   });
 }
 
-// [L_q, L_k] of heads that are alike.
+// Mean of heads of the same shape.  [L_q, L_k]
 Tensor mean(const std::vector<HeadAt>& heads) {
   Tensor sum = heads[0].tap->attention(heads[0].head).copy();
   for (std::size_t n = 1; n < heads.size(); ++n) {
@@ -83,8 +83,8 @@ void refuse(MapMatrix& matrix, std::string headline, std::string advice) {
 }
 
 void refuse_long(MapMatrix& matrix) {
-  refuse(matrix, "Too long to join several maps",
-         "The maps of a text this long are not kept whole. Show a single head, or a shorter text.");
+  refuse(matrix, "Text too long to combine several maps",
+         "Maps of a text this long are not stored. Show a single head, or shorten the text.");
 }
 
 void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matrix) {
@@ -95,10 +95,10 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
     return refuse(matrix, "No mean over maps of different sizes",
                   "The layers have different numbers of queries or keys. Show a single head.");
   }
-  matrix.values = kept_matrix(input, matrix.name, [&] { return mean(heads); });
+  matrix.values = cached_matrix(input, matrix.key, [&] { return mean(heads); });
   matrix.unit = "mean weight";
   const std::string count = std::to_string(heads.size());
-  const std::string of = part_words(input.trace, view);
+  const std::string of = describe_part(input.trace, view);
   if (source == kHeads) {
     matrix.caption = "Mean attention over the " + count + " heads of " + of + "layer " +
                      std::to_string(view.layer);
@@ -110,9 +110,9 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   }
 }
 
-// The layers that what leaves this one went through, itself the last.
+// The layers up to and including this one.
 std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& at) {
-  std::vector<HeadRef> list = trace.layers_passed(at.part);
+  std::vector<HeadRef> list = trace.layer_sequence(at.part);
   std::erase_if(list, [&](const HeadRef& other) {
     return other.part.step > at.part.step ||
            (other.part.step == at.part.step && other.layer > at.layer);
@@ -129,11 +129,11 @@ std::string passed_words(const Trace& trace, const std::vector<HeadRef>& passed)
     words = "steps " + std::to_string(first.part.step) + " to " + std::to_string(part.step) + ", ";
     AddressParts parts = trace.parts;
     parts.step = false;
-    const std::string others = part_words(parts, part);
+    const std::string others = describe_part(parts, part);
     if (!others.empty()) words = others + ", " + words;
     return words + "layer " + std::to_string(last.layer);
   }
-  words = part_words(trace.parts, part);
+  words = describe_part(trace.parts, part);
   if (!words.empty()) words += ", ";
   return words + (last.layer == 0 ? "layer 0" : "layers 0 to " + std::to_string(last.layer));
 }
@@ -151,35 +151,35 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
                         heads[0].tap->queries() == layers[0][0].tap->queries();
     if (square && alike(heads)) continue;
     return refuse(matrix, "No rollout here",
-                  "Rollout follows tokens from layer to layer, and needs as many keys as queries "
+                  "Rollout multiplies the maps of all layers, and requires as many keys as queries "
                   "in each. Show a single head.");
   }
-  matrix.values = kept_matrix(input, matrix.name, [&] {
+  matrix.values = cached_matrix(input, matrix.key, [&] {
     std::vector<Tensor> means;
     for (const std::vector<HeadAt>& heads : layers) means.push_back(mean(heads));
     return attention_rollout(means);
   });
   matrix.unit = "rollout";
   matrix.caption =
-      "Attention rollout (heads' mean and residual connection) from the input through " +
+      "Attention rollout (mean over heads, with residual connection) from the input through " +
       passed_words(input.trace, passed);
 }
 
-// The words' rollout is that of their pieces, merged: its sums are of products.
+// Rollout of words: that of their tokens, merged afterwards, since it sums products.
 void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const ViewInput pieces{.trace = *input.pieces,
                          .experiment = input.experiment,
                          .theme = input.theme,
                          .measure = input.measure,
                          .cache = input.cache};
-  const std::string name = matrix.name;
-  matrix.name += " of pieces";
+  const CacheKey key = matrix.key;
+  matrix.key.add("of pieces");
   set_rollout(pieces, matrix);
-  matrix.name = name;
+  matrix.key = key;
   if (!matrix.headline.empty()) return;
   const WordPairs& pairs = input.words->of(tap);
   const Tensor of_pieces = matrix.values;
-  matrix.values = kept_matrix(input, name, [&] { return merged(of_pieces, pairs); });
+  matrix.values = cached_matrix(input, key, [&] { return merged(of_pieces, pairs); });
 }
 
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
@@ -192,18 +192,18 @@ void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, M
     matrix.values = tap.attention(head);
   }
   matrix.caption =
-      "Attention of " + place_words(input.trace, view) + ": " + describe(input.trace, tap);
+      "Attention of " + describe_head(input.trace, view) + ": " + describe(input.trace, tap);
 }
 
 void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const Index column = first_token_column(tap);
   if (column < 0) return;
-  matrix.caption += is_in_words(input.trace) ? "; the first word's column is hidden"
-                                           : "; the first token's column is hidden";
-  if (!matrix.whole) return;  // where the cells in sight are known
+  matrix.caption += has_merged_words(input.trace) ? "; the first word's column is hidden"
+                                                  : "; the first token's column is hidden";
+  if (!matrix.whole) return;  // applied to the visible cells
   const Tensor whole = matrix.host();
-  matrix.name += " without first";
-  matrix.values = kept_matrix(input, matrix.name, [&] {
+  matrix.key.add("without first");
+  matrix.values = cached_matrix(input, matrix.key, [&] {
     Tensor hidden = whole;
     hide_column(hidden, column, {});
     return hidden;
@@ -215,7 +215,7 @@ bool has_signs(const ViewInput& input, const AttentionTap& tap, Index head,
                const MapMatrix& matrix) {
   if (matrix.one_head && is_normalised(tap)) return false;
   if (!matrix.whole) return is_signed(tap, head);
-  const Tensor found = kept_matrix(input, matrix.name + " signs", [&] {
+  const Tensor found = cached_matrix(input, matrix.key.with("signs"), [&] {
     const Tensor values = matrix.one_head ? tap.attention(head) : matrix.values;
     const bool any = std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
     return Tensor::full({1}, any ? 1.0F : 0.0F);
@@ -226,22 +226,26 @@ bool has_signs(const ViewInput& input, const AttentionTap& tap, Index head,
 }  // namespace
 
 Parameter scale_parameter() {
-  return {.key = "scale",
-          .label = "Scale",
-          .help =
-              "How weights become colours: linear, logarithmic, by rank among all weights that are "
-              "not zero, as shares of the largest of their row, or as times the equal share (1: as "
-              "if the query looked at all its keys alike).",
-          .kind = Parameter::Kind::Choice,
-          .initial = std::string("linear"),
-          .choices = {"linear", "log", "rank", "row", "share"},
-          .choice_labels = {"linear", "log", "rank", "each row by itself", "× equal share"}};
+  return {
+      .key = "scale",
+      .label = "Scale",
+      .help =
+          "Scale of the colours: linear, logarithmic, by rank among all nonzero "
+          "weights, relative to the largest of the row, or as multiples of the equal share (1: as "
+          "if the query attended equally to all its keys).",
+      .kind = Parameter::Kind::Choice,
+      .initial = std::string("linear"),
+      .choices = {{"linear", "linear"},
+                  {"log", "log"},
+                  {"rank", "rank"},
+                  {"row", "each row"},
+                  {"share", "× equal share"}}};
 }
 
 Parameter hide_first_parameter() {
   return {.key = "hide_first",
           .label = "Hide first token",
-          .help = "Leave the first token out, which swallows much of the attention of many heads.",
+          .help = "Hide the first token, an attention sink of many heads.",
           .kind = Parameter::Kind::Flag,
           .initial = false};
 }
@@ -262,44 +266,41 @@ void hide_column(Tensor& cells, Index column, const ShownCells& seen) {
 std::vector<Parameter> map_parameters() {
   using Kind = Parameter::Kind;
   constexpr double kLargest = 1e6, kSmallest = 1e-30;
-  return {
-      {.key = "source",
-       .label = "Show",
-       .help = "What the map shows: this head, the mean over the layer's heads, over the "
-               "layers of this head or over all, or the rollout through this layer.",
-       .kind = Kind::Choice,
-       .initial = std::string(kHead),
-       .choices = {kHead, kHeads, kLayers, kAll, kRollout},
-       .choice_labels = {"this head", "mean over heads", "mean over layers", "mean over all",
-                         "rollout"}},
-      scale_parameter(),
-      {.key = "least",
-       .label = "From",
-       .help = "The weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
-               "highest on a logarithmic scale.",
-       .kind = Kind::Real,
-       .optional = true,
-       .initial = 0.001,
-       .least = 0,
-       .most = kLargest,
-       .slider_least = 0,
-       .slider_most = 0.1},
-      {.key = "most",
-       .label = "To",
-       .help = "The weight of the highest colour; automatic: as chosen beside the colours, a high "
-               "percentile of what is in sight.",
-       .kind = Kind::Real,
-       .optional = true,
-       .initial = 0.25,
-       .least = kSmallest,
-       .most = kLargest,
-       .slider_least = 0.01,
-       .slider_most = 1},
-      hide_first_parameter()};
+  return {{.key = "source",
+           .label = "Show",
+           .help = "Weights of this head, the mean over the layer's heads, over the "
+                   "layers of this head or over all, or the rollout up to this layer.",
+           .kind = Kind::Choice,
+           .initial = std::string(kHead),
+           .choices = {{kHead, "this head"},
+                       {kHeads, "mean over heads"},
+                       {kLayers, "mean over layers"},
+                       {kAll, "mean over all"},
+                       {kRollout, "rollout"}}},
+          scale_parameter(),
+          {.key = "least",
+           .label = "From",
+           .help = "Weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
+                   "highest on a logarithmic scale.",
+           .kind = Kind::Real,
+           .optional = true,
+           .initial = 0.001,
+           .limits = {.min = 0, .max = kLargest},
+           .slider = {.min = 0, .max = 0.1}},
+          {.key = "most",
+           .label = "To",
+           .help = "Weight of the highest colour; automatic: as selected for the colours, a high "
+                   "percentile of the visible weights.",
+           .kind = Kind::Real,
+           .optional = true,
+           .initial = 0.25,
+           .limits = {.min = kSmallest, .max = kLargest},
+           .slider = {.min = 0.01, .max = 1}},
+          hide_first_parameter()};
 }
 
 bool is_whole(const AttentionTap& tap) {
-  return tap.kept() || !tap.result.tiles;
+  return tap.is_kept() || !tap.result.tiles;
 }
 
 Tensor MapMatrix::host() const {
@@ -316,7 +317,7 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   const ViewSettings& view = input.experiment.view;
   MapMatrix matrix;
   matrix.one_head = source == kHead;
-  matrix.name = "map " + source + " " + place_words(input.trace, view);
+  matrix.key = head_key("map", input.trace, view).with(source);
   if (matrix.one_head) {
     set_one_head(input, tap, head, matrix);
   } else if (source == kRollout && input.words != nullptr) {
@@ -332,11 +333,11 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   matrix.row_scale = row_scale_of(options);
   if (matrix.row_scale == RowScale::None) return matrix;
   matrix.unit = unit_of(matrix.row_scale);
-  if (!matrix.whole) return matrix;  // where the cells in sight are known
+  if (!matrix.whole) return matrix;  // applied to the visible cells
   const MapMatrix weights = matrix;
-  matrix.name += " scale " + options.choice("scale");
-  matrix.values = kept_matrix(
-      input, matrix.name, [&] { return row_scaled(weights.host(), matrix.row_scale, tap, head); });
+  matrix.key.add(options.choice("scale"));
+  matrix.values = cached_matrix(
+      input, matrix.key, [&] { return row_scaled(weights.host(), matrix.row_scale, tap, head); });
   matrix.device = nullptr;
   return matrix;
 }

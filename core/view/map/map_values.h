@@ -1,4 +1,4 @@
-// The matrix that the map shows: the attention of one head, or what several heads give together.
+// The matrix of the map view: attention of one head, or aggregated over several.
 #pragma once
 
 #include <string>
@@ -9,40 +9,40 @@
 
 namespace attnscope {
 
-// What the map lets a person choose.
+// Parameters of the map view.
 std::vector<Parameter> map_parameters();
 
-// Of these, what maps beside each other have as well; how far a logarithmic scale reaches down from
-// the largest number where nothing else is said.
+// The scale parameter that other map-like views share, and the default decades of a logarithmic
+// scale below the largest number.
 Parameter scale_parameter();
 Parameter hide_first_parameter();
 ColourRange::Scale scale_of(const Values& options);
 inline constexpr double kLogSpan = 1e-4;
 
-// Leaves one key out of shown cells, which are copied; none where it is not in sight.
+// Hides one key column in a copy of the cells, if it is visible.
 void hide_column(Tensor& cells, Index column, const ShownCells& seen);
 
-// Whether all of a head's map is there, or cheap to have.
+// True if the whole map is stored or cheap to derive.
 bool is_whole(const AttentionTap& tap);
 
 struct MapMatrix {
-  // [L_q, L_k]; in place of them plane `plane` of `device`, where a single head lies there. What is
-  // not to be seen (a hidden first token) is NaN.
+  // [L_q, L_k]; undefined if a single head resides in plane `plane` of `device`. Hidden values (the
+  // first token) are NaN.
   Tensor values;
   std::shared_ptr<const DeviceTensor> device;
   Index plane = 0;
-  bool whole = true;        // false: of a map that was not kept, set_cells() has what is in sight
-  std::string name;         // of these numbers, unlike that of any others of the same trace
-  bool with_signs = false;  // whether numbers can be negative
-  bool one_head = true;     // the attention of the view's head as it is
+  bool whole = true;        // false: not stored; set_cells() provides the visible region
+  CacheKey key{"map"};      // unique within the trace
+  bool with_signs = false;  // values can be negative
+  bool one_head = true;     // the selected head's attention, unmodified
   std::string unit = "attention weight";
-  RowScale row_scale = RowScale::None;  // of `values`, or to be of what is in sight
+  RowScale row_scale = RowScale::None;  // applied to `values`, or to be applied to visible cells
   std::string caption;                  // "Attention of layer 1, head 2"
-  std::string headline, advice;         // why there is none; empty: there is
+  std::string headline, advice;         // reason why there is no matrix; empty: there is
 
-  Tensor host() const;  // downloaded where necessary
+  Tensor host() const;  // downloads if necessary
 };
-// `tap` and `head` (within the group) are the settings' layer and head.
+// `tap` and `head` (within the group) are the selected ones.
 MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ RowScale row_scale_of(const Values& options) {
 }
 
 std::string unit_of(RowScale scale) {
-  if (scale == RowScale::Largest) return "share of the row's largest weight";
+  if (scale == RowScale::Largest) return "relative to the row's largest weight";
   return scale == RowScale::EqualShare ? "times the equal share" : "attention weight";
 }
 

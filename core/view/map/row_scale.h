@@ -1,5 +1,5 @@
-// Weights in the measure of their own row: rows that look widely, and so have small weights, are
-// seen as well as those that look at one key.
+// Scaling of weights by row, so that rows with wide attention, and hence small weights, are as
+// visible as those that attend to a single key.
 #pragma once
 
 #include "core/view/parts/range.h"
@@ -8,16 +8,16 @@ namespace attnscope {
 
 enum class RowScale {
   None,
-  Largest,    // shares of the row's largest weight
-  EqualShare  // times what each allowed key would have if all had the same
+  Largest,    // relative to the row's largest weight
+  EqualShare  // relative to uniform attention over the allowed keys
 };
-RowScale row_scale_of(const Values& options);  // of a view that has scale_parameter()
+RowScale row_scale_of(const Values& options);  // for views with scale_parameter()
 
-// What the numbers are then, many words and few: "times the equal share".
+// Unit of the scaled numbers: "times the equal share".
 std::string unit_of(RowScale scale);
 
-// `weights`: of a head of this tap, all of them or those that `seen` describes (of which the
-// largest of a row is that in sight). NaN stays. A new tensor of the same shape.
+// `weights`: all weights of a head, or the visible ones described by `seen` (whose rows' maxima are
+// those in sight). NaN is kept. Returns a new tensor of the same shape.
 Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap, Index head,
                   const ShownCells& seen = {});
 

@@ -1,5 +1,5 @@
-// Low rank and kernels: what keys are mixed or mapped to, and how far the weights that come of it
-// are from those of a softmax.
+// Approximations (low rank, kernels): transformed keys, and the difference of the implied weights
+// from those of a softmax.
 #include <algorithm>
 #include <cmath>
 
@@ -19,17 +19,17 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMixShare = 0.3;          // of the height: slots or features with their labels
-constexpr double kLeastMix = 4;            // em, without labels
-constexpr double kMostMixRow = 2;          // em
-constexpr double kMostMixLabels = 6;       // em
-constexpr double kBarsFoot = 1.5;          // em: the number below the bars
-constexpr double kLeastCompared = 10;      // em
-constexpr double kBarsWidth = 5;           // em
-constexpr double kLeastDifference = 0.01;  // the colours of a difference end here at least
-constexpr double kLeastBits = 0.001;       // the bars of the rows end here at least
+constexpr double kMixShare = 0.3;        // share of the height for slots or features with labels
+constexpr double kMinMix = 4;            // em, without labels
+constexpr double kMaxMixRow = 2;         // em
+constexpr double kMaxMixLabels = 6;      // em
+constexpr double kBarsFoot = 1.5;        // em: number below the bars
+constexpr double kMinCompared = 10;      // em
+constexpr double kBarsWidth = 5;         // em
+constexpr double kMinDifference = 0.01;  // minimum range of the difference colours
+constexpr double kMinBits = 0.001;       // minimum range of the row bars
 
-// The mean of the rows that have a finite one; NaN where none has.
+// Mean over the finite rows; NaN if there are none.
 double mean_of(const Tensor& rows) {
   double sum = 0, count = 0;
   for (const float x : rows) {
@@ -42,19 +42,19 @@ double mean_of(const Tensor& rows) {
 
 struct ApproximationPlan {
   Approximation of;
-  Box mix, maps;  // each begins with its sentence; no height: not shown
+  Box mix, maps;  // including their sentences; zero height: omitted
   Box mix_cells;
   TokenAxis mix_rows, mix_columns;
   double mix_left = 0, mix_top = 0;
   MapRaster raster;  // softmax, implied, difference
-  double bars = 0;   // width of the rows' bars beside the difference
-  // Right of the maps, behind the bars, the key to the weights and that to the difference.
+  double bars = 0;   // width of the row bars next to the difference
+  // To the right of maps and bars: colour bars of weights and difference.
   bool in_line() const { return raster.across == 3; }
 };
 
-// The rows of a mix below the tokens.
+// Places the rows of a mix below the tokens.
 void place_mix(const Page& page, ApproximationPlan& plan) {
-  const double em = page.em(), most = kMostMixLabels * em;
+  const double em = page.em(), most = kMaxMixLabels * em;
   const auto rows = static_cast<double>(plan.of.mix.values.dim(0));
   const char* name = plan.of.mix.slots ? "slot" : "feature";
   for (Index n = 0; n < plan.of.mix.values.dim(0); ++n) {
@@ -67,7 +67,7 @@ void place_mix(const Page& page, ApproximationPlan& plan) {
   plan.mix_left = axis_depth_left(page, plan.mix_rows, box.height / 2, most);
   const double width = box.width - plan.mix_left - colour_bar_width(page);
   plan.mix_top = axis_depth_top(page, plan.mix_columns, width, std::min(most, 0.4 * box.height));
-  const double height = std::min(box.height - plan.mix_top, rows * kMostMixRow * em);
+  const double height = std::min(box.height - plan.mix_top, rows * kMaxMixRow * em);
   plan.mix_cells = {box.x + plan.mix_left, box.y + plan.mix_top, width, height};
 }
 
@@ -82,8 +82,8 @@ std::optional<ApproximationPlan> plan_approximation(const Page& page, const Box&
                 std::min(kMixShare * inside.height + step, rest.height)};
     place_mix(page, plan);
     const auto rows = static_cast<double>(plan.of.mix.values.dim(0));
-    if (plan.mix_cells.height < std::min(kLeastMix, rows) * em) return {};
-    if (plan.mix_cells.width < kLeastMix * em) return {};
+    if (plan.mix_cells.height < std::min(kMinMix, rows) * em) return {};
+    if (plan.mix_cells.width < kMinMix * em) return {};
     rest = below(rest, plan.mix_cells.bottom() - rest.y + 0.6 * em);
   }
   plan.maps = rest;
@@ -91,13 +91,13 @@ std::optional<ApproximationPlan> plan_approximation(const Page& page, const Box&
   plan.bars = plan.of.divergence.defined() ? kBarsWidth * em : 0;
   maps.width -= plan.bars + colour_bar_width(page);
   maps.height -= kBarsFoot * em;
-  if (maps.height < kLeastCompared * em) return {};
+  if (maps.height < kMinCompared * em) return {};
   plan.raster = place_maps(page, maps, plan.of.queries, plan.of.keys, 3);
   if (!(plan.raster.width > 0)) return {};
   return plan;
 }
 
-// Logarithmic where a few numbers are far larger than the rest, as exponentials are.
+// Logarithmic if a few numbers are far larger than the rest, as exponentials are.
 ColourRange range_of_mix(const MechanismOf& of, const Theme& theme, const Tensor& numbers) {
   constexpr double kFarLarger = 100, kLogEnds = 1e-4;
   double most = 0, sum = 0;
@@ -123,13 +123,13 @@ void draw_mix(Page& page, const ApproximationPlan& plan, const MechanismOf& of, 
   if (mix.slots) {
     draw_step(page, plan.mix, 1,
               {"Mix: " + keys + " keys become " + count +
-                   "; each slot, a row, gathers those of the tokens with these weights",
-               "Mix: each of " + count + " slots gathers keys with these weights",
+                   "; each slot (row) is a mean of tokens with these weights",
+               "Mix: each of " + count + " slots is a weighted mean of keys",
                keys + " keys become " + count, "Mix"});
   } else {
     draw_step(page, plan.mix, 1,
               {"Features: every key, a column, becomes " + count +
-                   " numbers φ(k); a weight is a product φ(q)·φ(k), not an exponential",
+                   " numbers φ(k); a weight is a product φ(q)·φ(k) instead of an exponential",
                "Features: every key becomes " + count + " numbers, φ(k)", "Features φ(k)"});
   }
   const Box& box = plan.mix_cells;
@@ -147,17 +147,17 @@ void draw_mix(Page& page, const ApproximationPlan& plan, const MechanismOf& of, 
                   {mix.slots ? "share" : "feature", ""});
 }
 
-// Whether a key's label, where it is level, leaves the labels of the next map alone.
+// True if a horizontal key label does not collide with those of the next map.
 bool has_space_for_key(const Page& page, const MapRaster& m, Index key) {
-  constexpr double kUpright = 3;  // em: labels stand upright in axes as deep as that
+  constexpr double kUpright = 3;  // em: deeper axes have vertical labels
   const std::string label =
       std::to_string(key) + " " + m.keys.labels[static_cast<std::size_t>(key)];
   return m.top >= kUpright * page.em() ||
          page.width_of(label, page.em()) <= m.width / m.columns.extent;
 }
 
-// One of the maps, with its axes where it stands at an edge. `weights_of`: whose weights it shows;
-// null: it shows other numbers.
+// Draws one of the maps, with axes at the outer edges. `weights_of`: the head whose weights it
+// shows; null: other numbers.
 void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& map,
                    const ColourRange& range, Pair lit, const MechanismOf* weights_of) {
   const Box box = m.map(n);
@@ -192,7 +192,7 @@ void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& ma
   }
 }
 
-// Of the exact map, on whose colours the implied one is seen.
+// Range of the exact map, applied to the implied one as well.
 ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
   HeatMap cells;
   cells.values = a.exact;
@@ -202,16 +202,16 @@ ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
   if (a.exact.dim(1) == of.tap.keys()) {
     return colour_range(of.input, cells, of.tap, of.head, with_signs);
   }
-  // The method's columns are slots: its pattern says nothing of pairs of tokens.
+  // The pattern of methods with slots does not describe pairs of tokens.
   ColourRange range = weight_colours(of.input, with_signs);
   std::vector<float> sizes;
   for (const float x : a.exact) sizes.push_back(std::abs(x));
-  set_end(range, std::move(sizes), of.input.experiment.view.colour_end, with_signs);
+  set_range_end(range, std::move(sizes), of.input.experiment.view.colour_end, with_signs);
   return range;
 }
 
 ColourRange range_of_difference(const Page& page, const Tensor& numbers) {
-  double most = kLeastDifference;
+  double most = kMinDifference;
   for (const float x : numbers) {
     if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
   }
@@ -221,29 +221,29 @@ ColourRange range_of_difference(const Page& page, const Tensor& numbers) {
 void draw_comparison_words(Page& page, const ApproximationPlan& plan, int number) {
   const double gap = page.em();
   const Mix& mix = plan.of.mix;
-  const std::string what = mix.slots ? "Look at the slots" : "Sum keys once for all queries";
+  const std::string what = mix.slots ? "Attend to the slots" : "Sum keys once for all queries";
   const std::string mean =
       plan.of.divergence.defined() ? brief(mean_of(plan.of.divergence), 2) : std::string();
   const Box third = plan.raster.map(2);
   Box box = plan.maps;
   if (plan.in_line()) box.width = third.x - box.x - gap;
   draw_step(page, box, number,
-            {what + ": the weights on tokens that this implies, beside a softmax's",
-             what + ": weights that this implies", "Implied weights beside a softmax's",
-             "Implied weights"});
+            {what + ": implied weights on tokens, next to those of a softmax",
+             what + ": implied weights", "Implied weights next to a softmax's", "Implied weights"});
   if (!plan.in_line()) return;
   box = {third.x, plan.maps.y, plan.maps.right() - third.x, plan.maps.height};
   if (mean.empty()) {
     draw_step(page, box, number + 1,
-              {"Apart: some implied weights are below zero", "Apart, some below zero", "Apart"});
+              {"Difference: some implied weights are negative", "Difference, some negative",
+               "Difference"});
   } else {
-    draw_step(
-        page, box, number + 1,
-        {"Apart: rows by " + mean + " bits on average", "Apart by " + mean + " bits", "Apart"});
+    draw_step(page, box, number + 1,
+              {"Difference: KL divergence of rows " + mean + " bits on average",
+               "KL " + mean + " bits", "Difference"});
   }
 }
 
-// How far the rows are apart, beside the difference, and behind them the keys to the colours.
+// Draws the divergence of rows next to the difference, and the colour bars.
 void draw_beside(Page& page, const ApproximationPlan& plan, const ColourRange& weights,
                  const ColourRange& apart, Pair lit) {
   const double em = page.em();
@@ -255,14 +255,14 @@ void draw_beside(Page& page, const ApproximationPlan& plan, const ColourRange& w
     m.scale = page.input().scale;
     m.hovered_row = lit.query;
     draw_row_bars(page, {third.right() + 0.4 * em, third.y, plan.bars - 0.8 * em, third.height}, m,
-                  {std::vector<double>(rows.begin(), rows.end()), {"KL, bits", "KL"}, kLeastBits});
+                  {std::vector<double>(rows.begin(), rows.end()), {"KL, bits", "KL"}, kMinBits});
   }
   const double wide = colour_bar_width(page), x = third.right() + plan.bars;
   const Box first = plan.raster.map(0);
   const double weights_x = plan.in_line() ? x : plan.raster.map(plan.raster.across - 1).right();
   const bool pooled = static_cast<double>(plan.of.exact.dim(1)) > first.width * page.input().scale;
   std::vector<std::string> titles{"weight", ""};
-  if (pooled) titles = {"weight, each pixel its largest", "weight, pooled", "pooled"};
+  if (pooled) titles = {"weight, max-pooled", "weight, pooled", "pooled"};
   draw_colour_bar(page, {weights_x, first.y, wide, first.height}, weights, titles);
   draw_colour_bar(page, {plan.in_line() ? x + wide : x, third.y, wide, third.height}, apart,
                   {"difference of weights", "difference", ""});
@@ -282,7 +282,7 @@ void draw_comparison(Page& page, const ApproximationPlan& plan, const MechanismO
   const std::vector<std::string> titles =
       plan.of.divergence.defined()
           ? std::vector<std::string>{"softmax − implied", "difference"}
-          : std::vector<std::string>{"softmax − implied: some are below zero", "some below zero",
+          : std::vector<std::string>{"softmax − implied: some are negative", "some negative",
                                      "difference"};
   draw_compared(page, m, 2, {titles, numbers}, apart, lit, nullptr);
   draw_axis_titles(page, {m.map(0).x, m.map(0).y}, m.left_end);
@@ -295,7 +295,7 @@ MechanismLayout draw_approximation(Page& page, const Box& inside, const Mechanis
   const auto keys = plan->of.exact.dim(1);
   const MapPairAt token_pair{plan->raster, 3};
   MechanismLayout layout;
-  // Where columns are slots, a pair of tokens is none of the map's.
+  // With slots as columns, pairs of the map are not pairs of tokens.
   if (keys == of.tap.keys() && of.tap.result.columns.empty()) layout.pair_at = token_pair;
   const ViewSettings& settings = of.input.experiment.view;
   Pair lit{settings.pinned_query, settings.pinned_key};
@@ -343,9 +343,9 @@ std::vector<ViewData::Matrix> approximation_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism approximation_mechanism() {
-  Mechanism m{"approximation", "what it makes of keys, and how far its weights are from a softmax",
+  Mechanism m{"approximation", "transformed keys, and the difference of its weights from a softmax",
               shows_approximation, draw_approximation, approximation_numbers};
-  m.label = "Beside a softmax";
+  m.label = "Compared with softmax";
   m.weights = true;
   return m;
 }

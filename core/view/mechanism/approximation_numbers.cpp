@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostCompared = 2048;  // tokens: more pairs are too many to compare
+constexpr Index kMaxCompared = 2048;  // limit of tokens
 
 bool holds(const AttentionTap& tap, const char* name) {
   return tap.result.extra.contains(name);
@@ -23,13 +23,13 @@ Tensor plane(const Tensor& all, Index head) {
 }
 
 Tensor softmax_of(const MechanismOf& of) {
-  return kept(of, "softmax", [&] {
+  return cached_numbers(of, CacheKey("softmax"), [&] {
     const Index width = of.input.trace.config ? of.input.trace.config->width : 0;
     return softmax_weights(of.tap, of.head, width);
   });
 }
 
-// The weights on the tokens themselves that the method amounts to.  [L_q, L]
+// Effective weights of the method on tokens.  [L_q, L]
 Tensor implied_weights_of(const MechanismOf& of) {
   if (holds(of.tap, "implied")) return plane(of.tap.result.extra.at("implied"), of.head);
   return of.tap.attention(of.head);
@@ -69,12 +69,12 @@ TokenAxis axis_of_keys(const MechanismOf& of, Index count) {
 }  // namespace
 
 bool shows_approximation(const AttentionTap& tap) {
-  // "state": sums of the keys' features, which all that are made of features report.
-  const bool about_tokens = holds(tap, "implied") || tap.keys() <= kMostCompared;
+  // "state": sums of key features, reported by all feature-map methods.
+  const bool about_tokens = holds(tap, "implied") || tap.keys() <= kMaxCompared;
   return (holds(tap, "exact") || holds(tap, "implied") || holds(tap, "state")) &&
-         tap.queries() <= kMostCompared && about_tokens && tap.q_plain.defined() &&
-         tap.k_plain.defined() && tap.k_plain.dim(1) <= kMostCompared &&
-         tap.q_plain.dim(1) == tap.queries();
+         tap.queries() <= kMaxCompared && about_tokens && tap.input.q.defined() &&
+         tap.input.k.defined() && tap.input.k.dim(1) <= kMaxCompared &&
+         tap.input.q.dim(1) == tap.queries();
 }
 
 bool has_negative(const Tensor& numbers) {
@@ -90,7 +90,7 @@ Approximation approximation_of(const MechanismOf& of) {
                   {}};
   a.keys = axis_of_keys(of, a.exact.dim(1));
   if (has_negative(a.implied)) return a;
-  a.divergence = kept(of, "divergence from softmax", [&] {
+  a.divergence = cached_numbers(of, CacheKey("divergence from softmax"), [&] {
     const std::vector<double> rows =
         row_divergences(a.exact, a.implied, Divergence::KullbackLeibler);
     Tensor numbers({static_cast<Index>(rows.size())});

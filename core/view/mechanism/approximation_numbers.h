@@ -1,5 +1,4 @@
-// How far what a method makes of the weights is from a softmax over the same queries and keys, in
-// numbers.
+// Difference of a method's implied weights from a softmax over the same queries and keys.
 #pragma once
 
 #include "core/view/mechanism/mechanism.h"
@@ -7,16 +6,16 @@
 
 namespace attnscope {
 
-// What keys become before queries meet them.
+// Transformation of keys before they are compared with queries.
 struct Mix {
-  Tensor values;       // [k, L]: a row a slot or a feature, a column a key; undefined: not known
-  bool slots = false;  // rows are weights that gather keys; else they are the keys' features
+  Tensor values;       // [k, L]: slots or features by key; undefined: unknown
+  bool slots = false;  // rows are averaging weights of keys; false: features of keys
 };
 
 struct Approximation {
-  Tensor exact;    // [L_q, L]: a softmax's weights, as the variant reports them or computed here
-  Tensor implied;  // [L_q, L]: what the method amounts to
-  // [L_q]: KL(exact, implied) of each row, in bits; undefined where weights are below zero.
+  Tensor exact;    // [L_q, L]: softmax weights, reported by the variant or computed here
+  Tensor implied;  // [L_q, L]: effective weights of the method
+  // [L_q]: KL(exact, implied) of each row, in bits; undefined with negative weights.
   Tensor divergence;
   Mix mix;
   TokenAxis queries, keys;

@@ -1,4 +1,4 @@
-// A chain of boxes with words, from what goes in to what comes out.
+// Chains of text boxes, from input to output.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 namespace attnscope {
 
 struct ChainBox {
-  std::string text;     // in up to three lines
-  bool accent = false;  // what it begins with
+  std::string text;     // up to three lines
+  bool accent = false;  // highlighted: the start
 };
 double chain_height(const Page& page);
-// Side by side along the top of the box, with arrows between them.
+// Draws boxes side by side along the top of `box`, with arrows between them.
 void draw_chain(Page& page, const Box& box, const std::vector<ChainBox>& chain);
 
 }  // namespace attnscope

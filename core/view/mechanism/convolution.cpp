@@ -1,6 +1,5 @@
-// Attention as a convolution: without products of queries and keys, and with a bias for each
-// distance, a head's weights are a kernel that slides along the text. Cordonnier, Loukas and
-// Jaggi, 2020, arXiv:1911.03584.
+// Convolution: without query-key products and with a bias by distance, a head's weights are a
+// kernel that slides along the text. Cordonnier, Loukas and Jaggi, 2020, arXiv:1911.03584.
 #include <algorithm>
 #include <cmath>
 
@@ -17,15 +16,15 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostReach = 8;        // distances to either side in the kernel's table
-constexpr double kSlideHeight = 5.5;   // em, from the keys to the queries
-constexpr double kSlideLabels = 0.14;  // of the height, for the tokens
-constexpr double kSlideNames = 5;      // em to the left of the tokens
-constexpr double kLeastLine = 0.02;    // weights below are not drawn
-constexpr double kKernelShare = 0.42;  // of the space below, for the table
-constexpr double kLeastKernelMap = 9;  // em
-constexpr double kNamedSlide = 30;     // em: a lower map has numbers beside it
-constexpr std::size_t kMostLines = 4000;
+constexpr Index kMaxReach = 8;         // distances to each side in the kernel table
+constexpr double kSlideHeight = 5.5;   // em, from keys to queries
+constexpr double kSlideLabels = 0.14;  // of the height, for token labels
+constexpr double kSlideNames = 5;      // em left of the tokens
+constexpr double kMinLine = 0.02;      // minimum weight of a line
+constexpr double kKernelShare = 0.42;  // share of the space below, for the table
+constexpr double kMinKernelMap = 9;    // em
+constexpr double kNamedSlide = 30;     // em: lower maps have numbers instead of labels
+constexpr std::size_t kMaxLines = 4000;
 
 bool all_zero(const Tensor& numbers) {
   return std::ranges::all_of(numbers, [](float x) { return x == 0; });
@@ -43,13 +42,13 @@ bool is_kernel_of_distances(const AttentionTap& tap) {
          all_zero(part->k.value());
 }
 
-// How far to either side distances have numbers of their own.
+// Largest distance with its own number.
 Index reach_of(const AttentionTap& tap) {
   const Index columns = tap.result.part->bias->table.value().dim(1);
-  return std::min({kMostReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
+  return std::min({kMaxReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
 }
 
-// The weights of a query in the middle by distance.  [heads of the group, 2 reach + 1]
+// Weights by distance of a query in the middle of the text.  [heads of the group, 2 reach + 1]
 Tensor kernels(const MechanismOf& of) {
   const Index reach = reach_of(of.tap), middle = of.tap.queries() / 2;
   const auto heads = static_cast<Index>(of.tap.heads.size());
@@ -68,20 +67,20 @@ std::string signed_number(Index o) {
   return (o < 0 ? "−" : o > 0 ? "+" : "") + std::to_string(std::abs(o));
 }
 
-// "what stands 2 before it"; empty where a kernel has no single place.
+// "the token 2 before it"; empty for kernels without a single peak.
 std::string shift_words(const Tensor& table, Index head) {
   const Index reach = table.dim(1) / 2;
   constexpr float kAll = 0.99F;
   for (Index o = -reach; o <= reach; ++o) {
     if (table(head, o + reach) < kAll) continue;
     if (o == 0) return "itself";
-    return "what stands " + std::to_string(std::abs(o)) + (o < 0 ? " before it" : " behind it");
+    return "the token " + std::to_string(std::abs(o)) + (o < 0 ? " before it" : " after it");
   }
   return {};
 }
 
 struct SlidePlan {
-  Box sentence, slide, left, right;  // the last two begin with their sentences
+  Box sentence, slide, left, right;  // left and right include their sentences
   TokenColumns columns;
   MatrixPlot kernel, map;
 };
@@ -100,7 +99,7 @@ std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const M
   const Box rest = below(inside, plan.slide.bottom() - inside.y + 0.8 * em);
   std::tie(plan.left, plan.right) = split(page, rest, kKernelShare);
   const Box map_box = below(plan.right, step), kernel_box = below(plan.left, step);
-  if (map_box.height < kLeastKernelMap * em || kernel_box.height < kLeastKernelMap * em) return {};
+  if (map_box.height < kMinKernelMap * em || kernel_box.height < kMinKernelMap * em) return {};
   TokenAxis heads{{"head"}, {}, {}}, distances{{"distance of the key", "distance"}, {}, {}};
   for (const Index head : of.tap.heads) heads.labels.push_back(std::to_string(head));
   for (Index o = -(table.dim(1) / 2); o <= table.dim(1) / 2; ++o) {
@@ -117,7 +116,7 @@ std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const M
   return plan;
 }
 
-// Lines from the keys above to the queries below, as strong as the weights.
+// Draws lines from keys (top) to queries (bottom), as wide as the weights.
 void draw_slide(Page& page, const SlidePlan& plan, const Tensor& weights, Pair pair) {
   const double em = page.em();
   const double top = plan.slide.y + 0.7 * em, bottom = plan.slide.bottom() - 0.7 * em;
@@ -125,7 +124,7 @@ void draw_slide(Page& page, const SlidePlan& plan, const Tensor& weights, Pair p
   for (Index i = 0; i < weights.dim(0); ++i) {
     for (Index j = 0; j < weights.dim(1); ++j) {
       const double weight = weights(i, j);
-      if (!(weight >= kLeastLine)) continue;
+      if (!(weight >= kMinLine)) continue;
       const bool marked = i == pair.query;
       const Colour colour = marked ? query_colour(page.theme()) : page.theme().text;
       lines.push_back({{{plan.columns.centre(j), top}, {plan.columns.centre(i), bottom}},
@@ -133,7 +132,7 @@ void draw_slide(Page& page, const SlidePlan& plan, const Tensor& weights, Pair p
                        marked ? 3.0 : 1.5});
     }
   }
-  if (lines.size() <= kMostLines) {
+  if (lines.size() <= kMaxLines) {
     for (Line& line : lines) page.add(std::move(line));
   }
   const double radius = std::min(0.36 * em, 0.4 * plan.columns.cell());
@@ -175,7 +174,7 @@ void draw_kernels(Page& page, SlidePlan& plan, const MechanismOf& of, const Tens
 }
 
 MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismOf& of) {
-  const Tensor table = kept(of, "kernels", [&] { return kernels(of); });
+  const Tensor table = cached_numbers(of, CacheKey("kernels"), [&] { return kernels(of); });
   std::optional<SlidePlan> plan = plan_slide(page, inside, of, table);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
@@ -191,7 +190,7 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismO
   std::optional<Pair> hovered;
   if (of.input.pointer) hovered = layout.pair_at(*of.input.pointer);
   const ViewSettings& settings = of.input.experiment.view;
-  // At the ends of the text heads have nothing to shift.
+  // Shifts are invisible at the ends of the text: use the middle.
   if (!hovered && settings.pinned_query < 0 && settings.pinned_key < 0) {
     hovered = Pair{of.tap.queries() / 2, -1};
   }
@@ -199,11 +198,11 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismO
   const std::string number = std::to_string(of.tap.heads[static_cast<std::size_t>(of.head)]);
   const std::string shift = shift_words(table, of.head);
   draw_step(page, plan->sentence, 1,
-            {shift.empty() ? "Nothing is compared: head " + number +
-                                 " weighs keys by their distance alone, along the whole text"
-                           : "Nothing is compared: in head " + number + " every token gets " +
-                                 shift + ", a shift of the text",
-             shift.empty() ? "Weights by distance alone" : "Every token gets " + shift, "A shift"});
+            {shift.empty() ? "No comparisons: head " + number +
+                                 " weights keys by distance only, along the whole text"
+                           : "No comparisons: in head " + number + " every token gets " + shift +
+                                 ", a shift of the text",
+             shift.empty() ? "Weights by distance only" : "Every token gets " + shift, "A shift"});
   draw_slide(page, *plan, of.tap.attention(of.head), pair);
   draw_kernels(page, *plan, of, table);
   draw_step(
@@ -213,7 +212,7 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismO
   plan->map.pinned_column = pair.key;
   const ColourRange range =
       draw_sorted_weights(page, of, plan->map, in_text_order(of.tap.queries()),
-                          in_text_order(of.tap.keys()), "slid weights");
+                          in_text_order(of.tap.keys()), CacheKey("slid weights"));
   draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan->map.right, range, {"weight", ""});
   layout.bottom = std::max(plan->map.bottom(page), plan->kernel.bottom(page));

@@ -1,5 +1,5 @@
-// The graph whose edges tokens attend along: nodes in a row with an arc for each edge, what one
-// node sees, and how far news travel along the edges with each layer.
+// Graph attention: nodes in a row with an arc for each edge, the neighbours of one node, and the
+// receptive field by layer.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -19,16 +19,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelShare = 0.14;   // of the height, for the tokens
-constexpr double kArcShare = 0.3;      // of the height, for the longest arc at most
-constexpr double kLeastArcs = 5;       // em
-constexpr double kMostArcs = 16;       // em
-constexpr double kLeastEdgesMap = 9;   // em
-constexpr double kNamedEdgesMap = 30;  // em: a lower map has numbers beside it
-constexpr double kMapShare = 0.54;     // of the width: a colour bar stands beside the weights
-constexpr std::size_t kMostArcLines = 4000;
+constexpr double kLabelShare = 0.14;   // of the height, for token labels
+constexpr double kArcShare = 0.3;      // of the height, maximum of the longest arc
+constexpr double kMinArcs = 5;         // em
+constexpr double kMaxArcs = 16;        // em
+constexpr double kMinEdgesMap = 9;     // em
+constexpr double kNamedEdgesMap = 30;  // em: lower maps have numbers instead of labels
+constexpr double kMapShare = 0.54;     // of the width, including a colour bar
+constexpr std::size_t kMaxArcLines = 4000;
 
-// Node 0 is the root, 2i + 1 and 2i + 2 hang below i; a causal one looks to its parent alone.
+// True for a tree with root 0 and children 2i + 1, 2i + 2 of i; causal ones have parent edges only.
 bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
   std::vector<Edge> tree;
   for (Index child = 1; child < tap.queries(); ++child) {
@@ -39,7 +39,7 @@ bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
   return tap.queries() > 2 && edges.pairs == tree;
 }
 
-// What graph it is: in a sentence, and in a word or two.
+// Description of the graph, long and short.
 struct GraphWords {
   std::string whole, brief;
 };
@@ -47,32 +47,33 @@ struct GraphWords {
 GraphWords graph_words(const AttentionTap& tap, const GraphEdges& edges) {
   const std::string from = tap.variant.values.choice("from");
   if (from == "chain") {
-    return {"a chain, in which each token is tied to its neighbours", "a chain"};
+    return {"a chain, in which each token is connected to its neighbours", "a chain"};
   }
   if (from == "brackets") {
-    return {"what the brackets and quotation marks of the text enclose", "brackets of the text"};
+    return {"pairs of brackets and quotation marks in the text", "brackets of the text"};
   }
   if (is_binary_tree(tap, edges)) {
-    return {"a binary tree: below token i hang the tokens 2i + 1 and 2i + 2", "a binary tree"};
+    return {"a binary tree: children of token i are 2i + 1 and 2i + 2", "a binary tree"};
   }
   const Index pairs = tap.queries() * (tap.queries() - 1) / (tap.causal ? 2 : 1);
   if (static_cast<Index>(edges.pairs.size()) == pairs) {
-    return {"a complete graph, in which each token is tied to every other", "a complete graph"};
+    return {"a complete graph, in which each token is connected to every other",
+            "a complete graph"};
   }
-  if (from == "edges") return {"a list of edges, as it was drawn", "drawn edges"};
-  return {"a matrix that says which tokens are tied", "a matrix of edges"};
+  if (from == "edges") return {"a list of drawn edges", "drawn edges"};
+  return {"an adjacency matrix", "a matrix of edges"};
 }
 
 struct EdgesPlan {
-  Box sentence{}, arcs{}, left{}, right{};  // the last two begin with their sentences
-  double room = 0;                          // of the longest arc that could be
+  Box sentence{}, arcs{}, left{}, right{};  // left and right include their sentences
+  double room = 0;                          // depth of the longest possible arc
   TokenColumns columns{};
   std::optional<LayerChain> chain{};
   Index layers = 1;
-  MatrixPlot map{}, reach{};  // the latter is empty where there are no paths
+  MatrixPlot map{}, reach{};  // `reach` is empty if there are no paths
 };
 
-// How far an arc hangs down: deeper the farther it leads, so that nested ones do not touch.
+// Depth of an arc: deeper for longer ones, so that nested arcs do not touch.
 double arc_depth(const TokenColumns& columns, double room, const Edge& edge) {
   const double radius = std::abs(columns.centre(edge.second) - columns.centre(edge.first)) / 2;
   return std::min(radius, room * std::sqrt(2 * radius / columns.width));
@@ -87,7 +88,7 @@ std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const M
   tokens.titles = {};
   plan.columns = place_columns(page, {inside.x, inside.y + step, inside.width, 0}, tokens,
                                kLabelShare * inside.height);
-  plan.room = std::clamp(kArcShare * inside.height, kLeastArcs * em, kMostArcs * em);
+  plan.room = std::clamp(kArcShare * inside.height, kMinArcs * em, kMaxArcs * em);
   double deepest = 0;
   for (const Edge& edge : edges.pairs) {
     deepest = std::max(deepest, arc_depth(plan.columns, plan.room, edge));
@@ -108,20 +109,20 @@ std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const M
     return std::pair(numbered(std::move(both.first)), numbered(std::move(both.second)));
   };
   const Box map_box = below(plan.left, step);
-  if (map_box.height < kLeastEdgesMap * em) return {};
+  if (map_box.height < kMinEdgesMap * em) return {};
   auto [rows, columns] = axes(map_box.height);
   plan.map = place_matrix(page, map_box, rows, columns, colour_bar_width(page));
   if (!(plan.map.plot.width > 0)) return {};
   if (!plan.chain) return plan;
   const double legend = reach_legend_height(page, plan.layers, plan.right.width);
   const Box reach_box = below(plan.right, step + legend);
-  if (reach_box.height >= kLeastEdgesMap * em) {
+  if (reach_box.height >= kMinEdgesMap * em) {
     plan.reach = place_matrix(page, reach_box, rows, columns, 0);
   }
   return plan;
 }
 
-// Half an ellipse that hangs below the line of nodes.
+// Half an ellipse below the line of nodes.
 Line arc_between(const EdgesPlan& plan, const Edge& edge, double y, Colour colour,
                  double thickness) {
   const double a = plan.columns.centre(edge.second), b = plan.columns.centre(edge.first);
@@ -137,7 +138,7 @@ Line arc_between(const EdgesPlan& plan, const Edge& edge, double y, Colour colou
 
 void draw_graph_arcs(Page& page, const EdgesPlan& plan, const GraphEdges& edges, Index query) {
   const double em = page.em(), y = plan.arcs.y + 0.6 * em;
-  const bool many = edges.pairs.size() > kMostArcLines;
+  const bool many = edges.pairs.size() > kMaxArcLines;
   std::vector<char> seen(static_cast<std::size_t>(plan.columns.tokens.count()), 0);
   for (const auto& [from, to] : edges.pairs) {
     if (from == query) seen[static_cast<std::size_t>(to)] = 1;
@@ -149,7 +150,7 @@ void draw_graph_arcs(Page& page, const EdgesPlan& plan, const GraphEdges& edges,
     const bool back = std::ranges::binary_search(edges.pairs, Edge(edge.second, edge.first));
     if (edge.first == query) {
       page.add(arc_between(plan, edge, y, query_colour(page.theme()), 0.24 * em));
-    } else if (edge.second == query && !back && !many) {  // it is seen there, and sees nothing
+    } else if (edge.second == query && !back && !many) {  // the query is only a key here
       page.add(arc_between(plan, edge, y, translucent(page.theme().text, 0.4), 1.3));
     }
   }
@@ -170,24 +171,23 @@ Index neighbours(const GraphEdges& edges, Index node) {
 std::vector<std::string> seen_words(const MechanismOf& of, const GraphEdges& edges, Index query) {
   const std::string name = "“" + query_label(of.input.trace, of.tap, query) + "”";
   const Index count = neighbours(edges, query);
-  const std::string sees = count == 0
-                               ? " sees itself alone"
-                               : " sees itself and " + std::to_string(count) +
-                                     (count == 1 ? " token tied to it" : " tokens tied to it");
+  const std::string sees = count == 0 ? " attends only to itself"
+                                      : " attends to itself and " + std::to_string(count) +
+                                            (count == 1 ? " connected token" : " connected tokens");
   const auto [whole, brief] = graph_words(of.tap, edges);
   return {"Tokens attend along the edges of " + whole + ". " + name + sees,
           "Along the edges of " + brief + ": " + name + sees, name + sees + ": " + brief,
           "Edges: " + brief, brief};
 }
 
-// What weighs the edges.
+// Definition of the edge weights.
 std::string weight_words(const AttentionTap& tap) {
   const std::string mode = tap.variant.values.choice("mode");
   if (mode == "additive") return "by the additive score of both ends";
   if (mode != "convolution") return "by the product of query and key";
   return tap.variant.values.choice("normalise") == "symmetric"
-             ? "one over the root of both ends' numbers of edges"
-             : "all alike, one over the number of edges";
+             ? "1 over the square root of both ends' degrees"
+             : "uniform, 1 over the degree";
 }
 
 std::vector<Handle> edges_handles(const EdgesPlan& plan) {
@@ -197,8 +197,8 @@ std::vector<Handle> edges_handles(const EdgesPlan& plan) {
     const double x = plan.columns.centre(n) - plan.columns.cell() / 2;
     handles.push_back(
         {.area = {x, plan.columns.top, plan.columns.cell(), plan.arcs.y - plan.columns.top + 16},
-         .help = "Click: keep it as the query",
-         .click = [n](Experiment& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
+         .help = "Click to pin it as the query",
+         .click = [n](Session& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
   }
   return handles;
 }
@@ -233,7 +233,7 @@ MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const Mechan
   plan->map.pinned_column = pair.key;
   const ColourRange range =
       draw_sorted_weights(page, of, plan->map, in_text_order(of.tap.queries()),
-                          in_text_order(of.tap.keys()), "edge weights");
+                          in_text_order(of.tap.keys()), CacheKey("edge weights"));
   draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan->map.right, range, {"weight", ""});
   layout.bottom = plan->map.bottom(page);
@@ -258,7 +258,7 @@ std::vector<ViewData::Matrix> edge_numbers(const MechanismOf& of) {
 }
 
 bool is_small_graph(const AttentionTap& tap) {
-  return is_graph(tap) && tap.queries() == tap.keys() && tap.queries() <= kMostNodes &&
+  return is_graph(tap) && tap.queries() == tap.keys() && tap.queries() <= kMaxNodes &&
          tap.query_rows.stream == tap.key_rows.stream;
 }
 

@@ -1,4 +1,4 @@
-// How far a head's weights are from a softmax's, by how many features or rows they are made of.
+// Approximation error of a head's weights, by number of features or rows.
 #include <algorithm>
 #include <cmath>
 
@@ -13,14 +13,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kErrorsShare = 0.58;    // of the width
-constexpr double kLeastErrorChart = 10;  // em, both ways
-constexpr double kMostError = 2;         // the axis ends here at most
-constexpr double kCurvesApart = 0.06;    // of a step between sizes: curves beside each other
-constexpr double kMostRanks = 64;        // on the axis of the singular values
+constexpr double kErrorsShare = 0.58;  // of the width
+constexpr double kMinErrorChart = 10;  // em, width and height
+constexpr double kMaxError = 2;        // upper limit of the axis
+constexpr double kCurvesApart = 0.06;  // offset of neighbouring curves, in steps of the size axis
+constexpr double kMaxRanks = 64;       // on the axis of the singular values
 
 bool shows_errors(const AttentionTap& tap) {
-  return no_error_study(tap).empty();
+  return error_study_refusal(tap).empty();
 }
 
 std::string percent(double share) {
@@ -38,7 +38,7 @@ ChartAxis sizes_axis(const ErrorStudy& study) {
   return x;
 }
 
-// Where a size lies between those that were measured.
+// Position of a size between the measured ones.
 double place_of_size(const ErrorStudy& study, Index size) {
   return std::log2(static_cast<double>(size) / static_cast<double>(study.sizes.front()));
 }
@@ -50,7 +50,7 @@ double axis_end(const ErrorStudy& study) {
       if (std::isfinite(error.median)) most = std::max(most, error.median);
     }
   }
-  return std::min(kMostError, 1.1 * most);
+  return std::min(kMaxError, 1.1 * most);
 }
 
 void draw_spread(Page& page, const Chart& chart, double x, const ErrorSpread& error,
@@ -72,7 +72,7 @@ std::vector<LegendEntry> curve_names(const ErrorStudy& study) {
   for (std::size_t n = 0; n < study.curves.size(); ++n) {
     const ErrorCurve& curve = study.curves[n];
     names.push_back(
-        {head_colour(static_cast<Index>(n)), curve.label + (curve.own ? " (this head)" : "")});
+        {head_colour(static_cast<Index>(n)), curve.label + (curve.is_own ? " (this head)" : "")});
   }
   return names;
 }
@@ -80,11 +80,11 @@ std::vector<LegendEntry> curve_names(const ErrorStudy& study) {
 std::vector<std::string> errors_words(const ErrorStudy& study) {
   const std::string seeds = std::to_string(study.seeds);
   if (!std::ranges::any_of(study.curves, &ErrorCurve::drawn)) {
-    return {"Mix down to fewer rows or more: means of windows beside the best that there could be",
-            "Fewer rows or more, beside the best that there is", "Errors by rows", "Errors"};
+    return {"Reduce to fewer or more rows: window means compared with the optimum",
+            "Fewer or more rows, compared with the optimum", "Errors by rows", "Errors"};
   }
   return {"Estimate again with fewer or more: points are medians of " + seeds +
-              " draws, lines reach from the best to the worst",
+              " draws, lines span best to worst",
           "Estimate again: medians of " + seeds + " draws, best to worst",
           "Errors, medians of " + seeds, "Errors"};
 }
@@ -96,9 +96,8 @@ void draw_errors_chart(Page& page, const Box& outer, const ErrorStudy& study) {
   const double legend = legend_height(page, names, box.width);
   draw_legend(page, names, {box.x, box.y + 0.3 * em, box.width, legend});
   box = below(box, legend + 0.6 * em);
-  ChartAxis y = axis_of(0, axis_end(study), true);
-  y.titles = {"error: 0 as a softmax, 1 as if there were no weights", "error of the weights",
-              "error"};
+  ChartAxis y = padded_axis(0, axis_end(study), true);
+  y.titles = {"error: 0 equals softmax, 1 equals zero weights", "error of the weights", "error"};
   const Chart chart = place_chart(page, box, sizes_axis(study), std::move(y));
   if (chart.empty()) return;
   draw_chart(page, chart);
@@ -117,7 +116,7 @@ void draw_errors_chart(Page& page, const Box& outer, const ErrorStudy& study) {
     for (std::size_t i = 0; i < curve.errors.size(); ++i) {
       points.push_back({static_cast<double>(i) + beside, curve.errors[i].median});
     }
-    draw_curve(page, chart, points, colour, curve.own ? 3 : 1.5);
+    draw_curve(page, chart, points, colour, curve.is_own ? 3 : 1.5);
     for (std::size_t i = 0; i < points.size(); ++i) {
       draw_spread(page, chart, points[i].x, curve.errors[i], colour);
     }
@@ -129,16 +128,17 @@ void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
   const auto count = static_cast<Index>(study.singular.size());
   const Index marked = std::min(count, rows ? study.own_size : std::max<Index>(1, count / 4));
   const std::string kept = percent(study.kept(marked)), of = std::to_string(marked);
-  const Box box = draw_step(page, outer, 2,
-                            {"How low is its rank? " + of + " of " + std::to_string(count) +
-                                 " singular values hold " + kept + " of the softmax's map",
-                             of + " of " + std::to_string(count) + " singular values hold " + kept,
-                             of + " hold " + kept, "Rank"});
-  ChartAxis x = axis_of(0, std::min(kMostRanks, static_cast<double>(count)), true);
-  x.titles = {"singular values of the softmax's map, largest first", "singular values"};
+  const Box box =
+      draw_step(page, outer, 2,
+                {"Effective rank: " + of + " of " + std::to_string(count) +
+                     " singular values explain " + kept + " of the softmax map",
+                 of + " of " + std::to_string(count) + " singular values explain " + kept,
+                 of + " explain " + kept, "Rank"});
+  ChartAxis x = padded_axis(0, std::min(kMaxRanks, static_cast<double>(count)), true);
+  x.titles = {"singular values of the softmax map, descending", "singular values"};
   x.whole = true;
-  ChartAxis y = axis_of(0, 1, true);
-  y.titles = {"share that the first ones hold", "share"};
+  ChartAxis y = padded_axis(0, 1, true);
+  y.titles = {"cumulative share", "share"};
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
   if (chart.empty()) return;
   draw_chart(page, chart);
@@ -158,18 +158,17 @@ MechanismLayout draw_errors(Page& page, const Box& inside, const MechanismOf& of
   MechanismLayout layout;
   layout.bottom = inside.bottom();
   if (study == nullptr) {
-    page.text(
-        {inside.x, inside.y + em},
-        page.fitting({"The head is estimated again with other numbers of features and seeds …",
-                      "Estimating …"},
-                     em, inside.width),
-        em);
+    page.text({inside.x, inside.y + em},
+              page.fitting(
+                  {"Re-estimating the head with other feature counts and seeds …", "Estimating …"},
+                  em, inside.width),
+              em);
     layout.bottom = inside.y + 2 * em;
     layout.pending = "errors";
     return layout;
   }
   const auto [errors, singular] = split(page, inside, kErrorsShare);
-  const double least = kLeastErrorChart * em;
+  const double least = kMinErrorChart * em;
   if (std::min(errors.width, singular.width) < least ||
       std::min(errors.height, singular.height) < least) {
     return {.no_space = true};
@@ -207,10 +206,10 @@ std::vector<ViewData::Matrix> error_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism errors_mechanism() {
-  Mechanism m{kErrorsPicture, "by estimates that come closer the more they are made of",
-              shows_errors, draw_errors, error_numbers};
+  Mechanism m{kErrorsPicture, "estimates that improve with their size", shows_errors, draw_errors,
+              error_numbers};
   m.label = "Errors by size";
-  m.objection = no_error_study;
+  m.objection = error_study_refusal;
   return m;
 }
 

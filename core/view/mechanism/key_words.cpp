@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-// The tokens [first, last) in a row; empty where they are not all there.
+// Tokens [first, last) joined; empty if some are missing.
 std::string joined(const Trace& trace, Index first, Index last) {
   const auto count = static_cast<Index>(trace.tokens.size());
   if (first < 0 || first >= last || last > count) return {};
@@ -20,7 +20,7 @@ Index parameter_or(const AttentionTap& tap, const char* key, Index otherwise) {
 
 }  // namespace
 
-TokenAxis worded_keys(const MechanismOf& of) {
+TokenAxis key_axis_with_tokens(const MechanismOf& of) {
   TokenAxis axis = key_axis(of.input.trace, of.tap);
   const Trace& trace = of.input.trace;
   const Index start = trace.token_index(of.tap.query_rows, of.tap.queries(), 0);
@@ -29,7 +29,7 @@ TokenAxis worded_keys(const MechanismOf& of) {
   for (const auto& [kind, count] : of.tap.result.columns) {
     for (Index n = 0; n < count; ++n, ++column) {
       std::string words;
-      if (kind == KeyKind::Memory) {  // before the first query, the last one right before it
+      if (kind == KeyKind::Memory) {  // precedes the first query
         words = joined(trace, start - count + n, start - count + n + 1);
       } else if (kind == KeyKind::Compressed && of.tap.variant.values.has("rate")) {
         const Index last = start + key_position(of.tap, of.head, column) + 1;

@@ -1,5 +1,5 @@
-// What the keys of a head hold, in words, also where they are no tokens of the text that is read:
-// memory, compressed slots.
+// Labels of a head's keys, including keys that are not tokens of the text: memory, compressed
+// slots.
 #pragma once
 
 #include "core/view/mechanism/mechanism.h"
@@ -7,12 +7,12 @@
 
 namespace attnscope {
 
-// key_axis() with the tokens that memory columns and slots were made from, where the trace has
-// them.
-TokenAxis worded_keys(const MechanismOf& of);
+// key_axis() that includes the tokens from which memory columns and slots were made, if the trace
+// has them.
+TokenAxis key_axis_with_tokens(const MechanismOf& of);
 
-// Where one rule admits all columns, and these are of several kinds: the kind of each. Both empty
-// where that is not so.
+// Kinds of columns, if one rule admits all columns and these are of several kinds. Otherwise both
+// members are empty.
 struct ColumnKinds {
   std::vector<int> kind;           // by column, an index of `names`
   std::vector<std::string> names;  // "compressed", "memory", "this segment"

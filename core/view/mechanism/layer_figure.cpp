@@ -15,22 +15,22 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLeastLayer = 2.1, kMostLayer = 5;  // em, from row to row
+constexpr double kMinLayer = 2.1, kMaxLayer = 5;     // em, from row to row
 constexpr double kLeftMargin = 8, kRightMargin = 9;  // em
-constexpr double kNarrow = 40;                       // em: no space for margins
+constexpr double kNarrow = 40;                       // em: narrower figures have no margins
 constexpr double kLevelEnds = 0.8;                   // em above the first and below the last row
-constexpr std::size_t kMostEdges = 3000;
+constexpr std::size_t kMaxEdges = 3000;
 constexpr double kFaintEdge = 0.3, kBetweenEdge = 0.75;  // opacity
 
 std::size_t at(Index n) {
   return static_cast<std::size_t>(n);
 }
 
-Index count_of(const Heard::Tokens& tokens) {
+Index count_of(const ReceptiveField::Tokens& tokens) {
   return static_cast<Index>(std::ranges::count(tokens, char{1}));
 }
 
-// Heights of the rows: the input at the bottom.
+// Vertical positions of the rows, input at the bottom.
 struct Levels {
   double bottom = 0, step = 0;
   double y(Index level) const { return bottom - static_cast<double>(level) * step; }
@@ -46,13 +46,13 @@ struct LayerLine {
   bool between;
 };
 
-std::vector<LayerLine> edges_of(const LayerChain& chain, const Heard& heard) {
+std::vector<LayerLine> edges_of(const LayerChain& chain, const ReceptiveField& heard) {
   std::vector<LayerLine> edges;
   const auto layers = static_cast<Index>(heard.cone.size()) - 1;
   for (Index level = layers - 1; level >= 0; --level) {
     for (Index i = 0; i < chain.length(); ++i) {
       if (!heard.cone[at(level) + 1][at(i)]) continue;
-      Heard::Tokens seen(at(chain.length()), 0);  // by any head
+      ReceptiveField::Tokens seen(at(chain.length()), 0);  // by any head
       chain.sights(level, i, [&](const LayerChain::Sight& s) {
         if (seen[at(s.key)]) return;
         seen[at(s.key)] = 1;
@@ -68,7 +68,7 @@ std::vector<LayerLine> edges_of(const LayerChain& chain, const Heard& heard) {
 void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& levels,
                       const std::vector<LayerLine>& edges, bool between) {
   const auto shown = std::ranges::count(edges, between, &LayerLine::between);
-  if (static_cast<std::size_t>(shown) > kMostEdges) return;
+  if (static_cast<std::size_t>(shown) > kMaxEdges) return;
   for (const LayerLine& e : edges) {
     if (e.between != between) continue;
     const Colour colour = translucent(rule_colour(at(e.rule)), between ? kBetweenEdge : kFaintEdge);
@@ -79,14 +79,14 @@ void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& lev
   }
 }
 
-// The tokens of a row: those that the query hears of are filled.
-void draw_level(Page& page, const TokenColumns& columns, double y, const Heard::Tokens& heard,
-                const Heard::Tokens& between) {
+// Draws the tokens of a row; those in the receptive field are filled.
+void draw_level(Page& page, const TokenColumns& columns, double y,
+                const ReceptiveField::Tokens& heard, const ReceptiveField::Tokens& between) {
   const double em = page.em(), radius = std::min(0.36 * em, 0.36 * columns.cell());
   const Colour quiet = blend(page.theme().background, page.theme().line, 0.8);
   const Colour known = blend(page.theme().background, page.theme().faint_text, 0.75);
-  constexpr double kLeastDisc = 1.6;  // pixels
-  if (radius < kLeastDisc) {
+  constexpr double kMinDisc = 1.6;  // pixels
+  if (radius < kMinDisc) {
     for (Index n = 0; n < columns.tokens.count(); ++n) {
       if (!heard[at(n)]) continue;
       page.add(FilledBox{{columns.centre(n) - columns.cell() / 2, y - 0.2 * em,
@@ -105,8 +105,8 @@ void draw_level(Page& page, const TokenColumns& columns, double y, const Heard::
   }
 }
 
-void draw_path(Page& page, const TokenColumns& columns, const Levels& levels, const Heard& heard,
-               Pair pair) {
+void draw_path(Page& page, const TokenColumns& columns, const Levels& levels,
+               const ReceptiveField& heard, Pair pair) {
   const double radius = std::max(3.0, std::min(0.45 * page.em(), 0.45 * columns.cell()));
   for (std::size_t level = 0; level < heard.path.size(); ++level) {
     const Hop& hop = heard.path[level];
@@ -127,9 +127,9 @@ void draw_path(Page& page, const TokenColumns& columns, const Levels& levels, co
       disc({columns.centre(pair.query), levels.y(top)}, 1.2 * radius, query_colour(page.theme())));
 }
 
-// "hears of 9 of 19" beside the rows, the rule of each hop between them.
+// Writes the size of the receptive field next to the rows, and the rule of each hop between them.
 void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
-                  const LayerChain& chain, const Heard& heard, double left_end) {
+                  const LayerChain& chain, const ReceptiveField& heard, double left_end) {
   const double em = page.em(), size = page.small();
   const double right = columns.left + columns.width + 0.8 * em;
   const double most_left = columns.left - 0.8 * em - left_end;
@@ -173,16 +173,16 @@ LayerMargins layer_margins(const Page& page, double width) {
 }
 
 double least_layers_height(const Page& page, Index layers) {
-  return (2 * kLevelEnds + kLeastLayer * static_cast<double>(layers)) * page.em();
+  return (2 * kLevelEnds + kMinLayer * static_cast<double>(layers)) * page.em();
 }
 
 double layers_height(const Page& page, Index layers, double spare) {
-  const double most = (2 * kLevelEnds + kMostLayer * static_cast<double>(layers)) * page.em();
+  const double most = (2 * kLevelEnds + kMaxLayer * static_cast<double>(layers)) * page.em();
   return std::clamp(spare, least_layers_height(page, layers), most);
 }
 
 void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const LayerChain& chain,
-                 const Heard& heard, Pair pair, double left_end) {
+                 const ReceptiveField& heard, Pair pair, double left_end) {
   const auto layers = static_cast<Index>(heard.cone.size()) - 1;
   const Levels levels = levels_in(page, box, layers);
   const std::vector<LayerLine> edges = edges_of(chain, heard);
@@ -195,12 +195,12 @@ void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const 
   draw_margins(page, columns, levels, chain, heard, left_end);
 }
 
-std::vector<std::string> path_words(const Heard& heard, const std::string& query,
+std::vector<std::string> path_words(const ReceptiveField& heard, const std::string& query,
                                     const std::string& key) {
   const auto layers = std::to_string(heard.cone.size() - 1);
   if (heard.path.empty()) {
     return {key + " does not reach " + query + " through " + layers + " layers",
-            "no way from " + key + " to " + query, "no way"};
+            "no path from " + key + " to " + query, "no path"};
   }
   std::string rules;
   Index hops = 0;
@@ -209,7 +209,9 @@ std::vector<std::string> path_words(const Heard& heard, const std::string& query
     rules += (hops == 0 ? "" : ", then ") + hop.name;
     ++hops;
   }
-  if (hops == 0) return {"Each token keeps what it knows: " + query + " is its own key", "itself"};
+  if (hops == 0)
+    return {"The residual connection keeps each token's information: " + query + " is its own key",
+            "itself"};
   const std::string steps = hops == 1 ? "one step" : std::to_string(hops) + " steps";
   return {"From " + key + " to " + query + " in " + steps + ": " + rules,
           "From " + key + " to " + query + " in " + steps, key + " to " + query, steps};
@@ -219,17 +221,15 @@ Index shown_head(const MechanismOf& of) {
   return of.tap.heads[static_cast<std::size_t>(of.head)];
 }
 
-Tensor kept_reach(const ViewInput& input, Index layers) {
+Tensor cached_reach(const ViewInput& input, Index layers) {
   const TracePart part = shown_part(input);
   const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   if (input.cache == nullptr) return make();
-  const std::string name =
-      "reach " + std::to_string(layers) + " " + part_words(input.trace.parts, part);
-  return input.cache->matrix(source_of(input.trace), name, make);
+  return input.cache->matrix(source_of(input.trace), CacheKey("reach", layers, part), make);
 }
 
 Index layers_to_show(const ViewInput& input, const LayerChain& chain) {
-  const Tensor reach = kept_reach(input, chain.shown_layers());
+  const Tensor reach = cached_reach(input, chain.shown_layers());
   Index longest = 1;
   for (const float after : reach) {
     if (!std::isnan(after)) longest = std::max(longest, static_cast<Index>(after));
@@ -241,7 +241,7 @@ namespace {
 
 constexpr const char* kReachColours = "viridis";
 
-// One colour more than there are: the brightest is left out.
+// Samples one colour more than needed and skips the brightest.
 Colour reach_colour(Index after, Index layers) {
   return colour_map(kReachColours).at(static_cast<double>(after) / static_cast<double>(layers + 1));
 }
@@ -264,12 +264,12 @@ double reach_legend_height(const Page& page, Index layers, double width) {
 void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInput& input,
                     Index layers, int number, Pair pair) {
   draw_step(page, box, number,
-            {"After how many layers a query hears of a key", "Layers until a query hears of a key",
-             "Layers until it is heard", "Layers"});
+            {"Number of layers until a key reaches a query", "Layers until a key reaches a query",
+             "Layers until reached", "Layers"});
   draw_legend(page, reach_legend(page.theme(), layers),
               {box.x, box.y + step_height(page), box.width, box.height - step_height(page)});
   HeatMap cells = matrix_cells(plot);
-  cells.values = kept_reach(input, layers);
+  cells.values = cached_reach(input, layers);
   cells.colour_map = kReachColours;
   cells.most = static_cast<double>(layers + 1);
   cells.missing = not_allowed_colour(page.theme());
@@ -282,8 +282,8 @@ void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInpu
 Index farthest_key(const LayerChain& chain, Index query, Index layers) {
   Index farthest = query;
   for (Index n = 1; n <= layers; ++n) {
-    const Heard heard = heard_by(chain, query, query, n);
-    const Heard fewer = heard_by(chain, query, query, n - 1);
+    const ReceptiveField heard = heard_by(chain, query, query, n);
+    const ReceptiveField fewer = heard_by(chain, query, query, n - 1);
     Index key = query;
     for (Index j = 0; j < chain.length(); ++j) {
       if (!heard.cone[0][at(j)] || fewer.cone[0][at(j)]) continue;

@@ -5,9 +5,9 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostLayers = 4, kLeastLayers = 2;
+constexpr Index kMostLayers = 4, kMinLayers = 2;
 
-// Whether all rows of the tap's heads are the same by its pattern.
+// True if all rows of the tap's heads have the same pattern.
 bool alike(const AttentionTap& tap) {
   return tap.result.pattern->heads() == 1 && !tap.result.mask.defined();
 }
@@ -23,7 +23,7 @@ const std::string& rule_name(const AttentionTap& tap, int rule) {
 
 std::optional<LayerChain> LayerChain::of(const Trace& trace, const TracePart& part, Index head) {
   LayerChain chain;
-  for (const HeadRef& at : trace.layers_passed(part)) {
+  for (const HeadRef& at : trace.layer_sequence(part)) {
     std::vector<Eye> eyes;
     for (const AttentionTap& tap : trace.attention) {
       if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
@@ -49,7 +49,7 @@ std::optional<LayerChain> LayerChain::of(const Trace& trace, const TracePart& pa
 }
 
 Index LayerChain::shown_layers() const {
-  return std::clamp(layers(), kLeastLayers, kMostLayers);
+  return std::clamp(layers(), kMinLayers, kMostLayers);
 }
 
 void LayerChain::sights(Index layer, Index query,
@@ -75,13 +75,14 @@ void LayerChain::sights(Index layer, Index query,
 
 namespace {
 
-// Down from the query: what it sees in the last layer, what that saw in the one before, ...
-std::vector<Heard::Tokens> cone_of(const LayerChain& chain, Index query, Index layers) {
+// Receptive field level by level, from the query downwards.
+std::vector<ReceptiveField::Tokens> cone_of(const LayerChain& chain, Index query, Index layers) {
   const auto length = static_cast<std::size_t>(chain.length());
-  std::vector<Heard::Tokens> cone(static_cast<std::size_t>(layers) + 1, Heard::Tokens(length, 0));
+  std::vector<ReceptiveField::Tokens> cone(static_cast<std::size_t>(layers) + 1,
+                                           ReceptiveField::Tokens(length, 0));
   cone.back()[static_cast<std::size_t>(query)] = 1;
   for (Index layer = layers - 1; layer >= 0; --layer) {
-    Heard::Tokens& before = cone[static_cast<std::size_t>(layer)];
+    ReceptiveField::Tokens& before = cone[static_cast<std::size_t>(layer)];
     before = cone[static_cast<std::size_t>(layer) + 1];
     for (Index i = 0; i < chain.length(); ++i) {
       if (!cone[static_cast<std::size_t>(layer) + 1][static_cast<std::size_t>(i)]) continue;
@@ -93,10 +94,12 @@ std::vector<Heard::Tokens> cone_of(const LayerChain& chain, Index query, Index l
   return cone;
 }
 
-// Up from the key, of what is in the cone.
-std::vector<Heard::Tokens> between_of(const LayerChain& chain,
-                                      const std::vector<Heard::Tokens>& cone, Index key) {
-  std::vector<Heard::Tokens> between(cone.size(), Heard::Tokens(cone[0].size(), 0));
+// Members of the cone reachable from the key, from the key upwards.
+std::vector<ReceptiveField::Tokens> between_of(const LayerChain& chain,
+                                               const std::vector<ReceptiveField::Tokens>& cone,
+                                               Index key) {
+  std::vector<ReceptiveField::Tokens> between(cone.size(),
+                                              ReceptiveField::Tokens(cone[0].size(), 0));
   between[0][static_cast<std::size_t>(key)] = cone[0][static_cast<std::size_t>(key)];
   for (std::size_t layer = 0; layer + 1 < cone.size(); ++layer) {
     for (std::size_t i = 0; i < cone[0].size(); ++i) {
@@ -112,15 +115,16 @@ std::vector<Heard::Tokens> between_of(const LayerChain& chain,
   return between;
 }
 
-// From the query down along what lies between; rather by sight than by staying.
-std::vector<Hop> path_of(const LayerChain& chain, const std::vector<Heard::Tokens>& between,
-                         Index query, Index key) {
+// Traces a path downwards within `between`; prefers attention over the residual connection.
+std::vector<Hop> path_of(const LayerChain& chain,
+                         const std::vector<ReceptiveField::Tokens>& between, Index query,
+                         Index key) {
   std::vector<Hop> path;
   Index at = query;
   for (auto layer = static_cast<Index>(between.size()) - 2; layer >= 0; --layer) {
-    const Heard::Tokens& before = between[static_cast<std::size_t>(layer)];
+    const ReceptiveField::Tokens& before = between[static_cast<std::size_t>(layer)];
     Hop hop{at, at};
-    // Once the key is at hand in all layers below, it is taken at the first chance.
+    // Once the key remains available in all layers below, it is taken as soon as possible.
     chain.sights(layer, at, [&](const LayerChain::Sight& s) {
       if (!before[static_cast<std::size_t>(s.key)] || s.key == at) return;
       if (hop.rule >= 0 && (hop.key == key || s.key != key)) return;
@@ -137,8 +141,8 @@ std::vector<Hop> path_of(const LayerChain& chain, const std::vector<Heard::Token
 
 }  // namespace
 
-Heard heard_by(const LayerChain& chain, Index query, Index key, Index layers) {
-  Heard heard;
+ReceptiveField heard_by(const LayerChain& chain, Index query, Index key, Index layers) {
+  ReceptiveField heard;
   heard.cone = cone_of(chain, query, layers);
   heard.between = between_of(chain, heard.cone, key);
   if (heard.between.back()[static_cast<std::size_t>(query)]) {

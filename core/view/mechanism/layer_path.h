@@ -1,4 +1,4 @@
-// How information comes from a key to a query through several layers, step by step.
+// Path of information from a key to a query through several layers.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,18 @@
 
 namespace attnscope {
 
-// The layers of a part, one after the other, from the first again where more are asked for; any
-// head counts, and what a token knows it keeps (the residual connection).
+// The layers of a part in order, repeated cyclically if more are requested. Any head counts, and
+// the residual connection keeps a token's information.
 class LayerChain {
  public:
   static constexpr Index kMostLength = 1024;
-  // Nothing where tokens do not look at the same tokens in every layer (memory, cross-attention),
-  // or there are more than kMostLength. Of several heads with the same right, `head` of a layer is
-  // named.
+  // Empty unless all layers attend within the same tokens (no memory or cross-attention), or above
+  // kMostLength. Among equivalent heads of a layer, `head` is named.
   static std::optional<LayerChain> of(const Trace& trace, const TracePart& part, Index head);
 
   Index length() const { return length_; }
   Index layers() const { return static_cast<Index>(layers_.size()); }
-  // How many layers a picture follows: those there are, but neither one alone nor too many.
+  // Number of layers in pictures: those of the model, at least two, within limits.
   Index shown_layers() const;
 
   struct Sight {
@@ -31,7 +30,7 @@ class LayerChain {
     Index head;  // within the tap's group
     int rule;
   };
-  // What a query sees in a layer; a key once for every head that sees it.
+  // Visits the keys of a query in a layer, once for each head that attends to them.
   void sights(Index layer, Index query, const std::function<void(const Sight&)>& see) const;
 
  private:
@@ -43,21 +42,21 @@ class LayerChain {
   Index length_ = 0;
 };
 
-// A step of a path, from `key` before a layer to `query` after it.
+// A hop of a path, from `key` before a layer to `query` after it.
 struct Hop {
   Index query = 0, key = 0;
-  int rule = -1;       // -1: it stays where it is
+  int rule = -1;       // -1: residual connection
   std::string name{};  // of the rule
-  Index head = -1;     // numbered within the layer
+  Index head = -1;     // index within the layer
 };
 
-// What a query hears of, after so many layers.
-struct Heard {
-  using Tokens = std::vector<char>;  // [L], 1 where
-  std::vector<Tokens> cone;     // [layers + 1]: what a token knows after so many layers gets there
-  std::vector<Tokens> between;  // likewise those on a way from the key
-  std::vector<Hop> path;        // a hop a layer, from the first one; empty: the key is not heard
+// Receptive field of a query.
+struct ReceptiveField {
+  using Tokens = std::vector<char>;  // [L], 1 for members
+  std::vector<Tokens> cone;     // [layers + 1]: tokens whose state at that level reaches the query
+  std::vector<Tokens> between;  // likewise those on a path from the key
+  std::vector<Hop> path;  // one hop per layer, from the first; empty: the key does not reach it
 };
-Heard heard_by(const LayerChain& chain, Index query, Index key, Index layers);
+ReceptiveField heard_by(const LayerChain& chain, Index query, Index key, Index layers);
 
 }  // namespace attnscope

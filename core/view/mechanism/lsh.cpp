@@ -1,4 +1,4 @@
-// LSH: hashing into buckets, sorting by them, attention within them (the Reformer's figure).
+// LSH: hashing into buckets, sorting by bucket, attention within buckets (figure of the Reformer).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,15 +18,15 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostTokens = 2048;    // more pairs are too many to sort
-constexpr double kHashShare = 0.22;    // of the height: the strip of the rounds with its labels
-constexpr double kSortedShare = 0.2;   // the sorted one
-constexpr double kTextLine = 0.5;      // em: the text's colours again, where the lines begin
-constexpr double kLinesShare = 0.06;   // of the height: from there to the sorted tokens
-constexpr double kChunkLine = 0.9;     // em
-constexpr double kMapTitles = 2.9;     // em above a map
-constexpr double kLeastSortedMap = 9;  // em
-constexpr double kLowPage = 46;        // em
+constexpr Index kMostTokens = 2048;   // limit of tokens to sort
+constexpr double kHashShare = 0.22;   // of the height: strip of the rounds with labels
+constexpr double kSortedShare = 0.2;  // of the height: sorted strip
+constexpr double kTextLine = 0.5;     // em: repeated colours where the lines start
+constexpr double kLinesShare = 0.06;  // of the height: lines to the sorted tokens
+constexpr double kChunkLine = 0.9;    // em
+constexpr double kMapTitles = 2.9;    // em above a map
+constexpr double kMinSortedMap = 9;   // em
+constexpr double kLowPage = 46;       // em
 
 const IntTensor& buckets_of(const AttentionTap& tap) {
   return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]
@@ -40,11 +40,11 @@ bool shows_hashes(const AttentionTap& tap) {
 
 // One round of a head.
 struct Round {
-  Index number = 0, count = 0;  // counted from 0; of how many
-  Index chunk = 0;              // 0: none
-  std::vector<Index> bucket;    // of each token
+  Index number = 0, count = 0;  // from 0; of `count` rounds
+  Index chunk = 0;              // size; 0: none
+  std::vector<Index> bucket;    // by token
   TokenOrder order;
-  // Whether the round lets one token see another.
+  // True if the round lets the query attend to the key.
   bool joins(Index query, Index key) const {
     const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
     if (q == k || bucket[q] != bucket[k]) return false;
@@ -68,7 +68,7 @@ Round round_of(const MechanismOf& of) {
   return round;
 }
 
-// Of all rounds, the buckets of each token.  [n, L]
+// Buckets of all rounds by token.  [n, L]
 Tensor bucket_rows(const MechanismOf& of) {
   const IntTensor& buckets = buckets_of(of.tap);
   Tensor rows({buckets.dim(0), buckets.dim(2)});
@@ -89,8 +89,8 @@ Tensor row_of(const std::vector<Index>& numbers, const TokenOrder& order) {
   return row;
 }
 
-// The bucket of pairs that the round joins, NaN for others; and 1 for pairs that are allowed for
-// another reason, else NaN.  [L, L] each
+// Bucket of the pairs admitted by the round, NaN for others; and 1 for pairs admitted otherwise,
+// else NaN.  [L, L] each
 struct PairKinds {
   Tensor of_round, of_others;
 };
@@ -108,21 +108,21 @@ PairKinds pair_kinds(const MechanismOf& of, const Round& round) {
     }
     return kinds;
   };
-  const std::string number = std::to_string(round.number);
-  return {kept(of, "pairs of round " + number, [&] { return made(true); }),
-          kept(of, "pairs beside round " + number, [&] { return made(false); })};
+  return {
+      cached_numbers(of, CacheKey("pairs of round", round.number), [&] { return made(true); }),
+      cached_numbers(of, CacheKey("pairs of others", round.number), [&] { return made(false); })};
 }
 
 struct LshPlan {
   Round round;
   KindColours colours;
   TokenStrip hashed, text, sorted;
-  Box steps[3];     // their sentences
-  Box left, right;  // the maps with their titles
+  Box steps[3];     // sentences
+  Box left, right;  // maps including titles
   MatrixPlot sorted_map, pairs;
-  bool low = false;  // the space for maps needs that of labels that stand elsewhere, too
+  bool low = false;  // little space: labels that appear elsewhere are omitted
 
-  // The token at a point, -1: none.
+  // Token at a point, -1: none.
   Index token_at(Point p) const {
     if (const Index i = hashed.at(p); i >= 0) return i;
     if (const Index i = text.at(p); i >= 0) return i;
@@ -131,7 +131,7 @@ struct LshPlan {
   }
 };
 
-// Two maps beside each other, or where the place is high below each other.
+// Places two maps side by side, or stacked in tall boxes.
 void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
   const double titles = kMapTitles * page.em();
   std::tie(plan.left, plan.right) = split(page, box);
@@ -186,13 +186,13 @@ std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const Mecha
   for (const TokenStrip* strip : {&plan.hashed, &plan.text, &plan.sorted}) {
     if (!(strip->cells.width > 0)) return {};
   }
-  if (rest.height < (kLeastSortedMap + kMapTitles) * em) return {};
+  if (rest.height < (kMinSortedMap + kMapTitles) * em) return {};
   place_lsh_maps(page, rest, of, plan);
   if (!(plan.sorted_map.plot.width > 0) || !(plan.pairs.plot.width > 0)) return {};
   return plan;
 }
 
-// From each token to its place among the sorted ones.
+// Draws lines from each token to its sorted position.
 void draw_links(Page& page, const LshPlan& plan, Index lit) {
   const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
   const auto draw_link = [&](Index i, double opacity, double thickness) {
@@ -202,7 +202,7 @@ void draw_links(Page& page, const LshPlan& plan, Index lit) {
              translucent(plan.colours(plan.round.bucket[at]), opacity),
              thickness});
   };
-  // As many as can be told apart.
+  // As many as are distinguishable.
   constexpr double kBetween = 2;  // pixels
   const auto all = static_cast<double>(plan.text.kinds.dim(1));
   const auto step = static_cast<Index>(std::ceil(kBetween * all / plan.text.cells.width));
@@ -212,7 +212,7 @@ void draw_links(Page& page, const LshPlan& plan, Index lit) {
   if (lit >= 0) draw_link(lit, 1, 3.5);
 }
 
-// Below the sorted tokens, a line for each chunk.
+// Draws a line for each chunk below the sorted tokens.
 void draw_chunks(Page& page, const LshPlan& plan) {
   if (plan.round.chunk == 0) return;
   const Index length = plan.sorted.kinds.dim(1);
@@ -232,16 +232,16 @@ void draw_sentences(Page& page, const LshPlan& plan, const MechanismOf& of, Inde
   const std::string which =
       plan.round.count > 1 ? " of round " + std::to_string(plan.round.number + 1) : std::string();
   draw_step(page, plan.steps[0], 1,
-            {"Hash: random directions drop every token into a bucket, a colour; similar vectors "
+            {"Hash: random directions assign every token to a bucket (colour); similar vectors "
              "tend to share one",
-             "Hash: similar vectors tend to share a bucket, a colour", "Hash into buckets"});
+             "Hash: similar vectors tend to share a bucket (colour)", "Hash into buckets"});
   const std::string chunks = plan.round.chunk == 0
                                  ? std::string()
                                  : ", then cut into chunks of " + std::to_string(plan.round.chunk);
   draw_step(page, plan.steps[1], 2,
-            {"Sort: the buckets" + which + " in line" + chunks +
-                 (chunks.empty() ? ", each in the order of the text"
-                                 : ": a token reaches its own chunk and the one before"),
+            {"Sort: the buckets" + which + " in order" + chunks +
+                 (chunks.empty() ? ", each in text order"
+                                 : ": a token attends within its chunk and the previous one"),
              "Sort by bucket" + which + chunks, "Sort by bucket"});
   const Index seen =
       of.tap.result.pattern->row_count(of.tap.result.pattern->heads() > 1 ? of.head : 0, lit);
@@ -250,12 +250,12 @@ void draw_sentences(Page& page, const LshPlan& plan, const MechanismOf& of, Inde
       "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
   draw_step(
       page, plan.steps[2], 3,
-      {"Attend: a token looks only at those that it shares a bucket with, " + token + " at " +
-           count + " tokens",
-       "Attend within the bucket: " + token + " sees " + count, "Attend: " + count, "Attend"});
+      {"Attend: a token attends only within its bucket, " + token + " at " + count + " tokens",
+       "Attend within the bucket: " + token + " attends to " + count, "Attend: " + count,
+       "Attend"});
 }
 
-// A title over a map. Returns the place of the line below it.
+// Draws a title over a map. Returns the box of the line below it.
 Box draw_map_title(Page& page, const Box& box, const MatrixPlot& map,
                    const std::vector<std::string>& titles) {
   const double em = page.em(), most = box.right() - map.plot.x;
@@ -277,13 +277,13 @@ void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
   plan.sorted_map.pinned_row = plan.sorted_map.pinned_column = place;
   const ColourRange range =
       draw_sorted_weights(page, of, plan.sorted_map, plan.round.order, plan.round.order,
-                          "lsh " + std::to_string(plan.round.number));
+                          CacheKey("lsh", plan.round.number));
   outline_blocks(page, plan.sorted_map, plan.round.bucket, plan.round.bucket, plan.colours);
   draw_matrix_frame(page, plan.sorted_map, pooled);
   draw_colour_bar(page, plan.sorted_map.right, range, {"weight", ""});
 
-  const Box below_right = draw_map_title(page, plan.right, plan.pairs,
-                                         {"Pairs, tokens as in the text", "Pairs, as in the text"});
+  const Box below_right =
+      draw_map_title(page, plan.right, plan.pairs, {"Pairs in text order", "Pairs, text order"});
   const Theme& theme = page.theme();
   const Colour other = blend(theme.background, theme.text, 0.5);
   std::vector<LegendEntry> legend;
@@ -297,7 +297,7 @@ void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
   plan.pairs.pinned_row = plan.pairs.pinned_column = lit;
   page.add(FilledBox{plan.pairs.plot, not_allowed_colour(theme)});
   HeatMap cells = matrix_cells(plan.pairs);
-  cells.colour_map = "grey";  // ink on paper: half of it is readable on any page
+  cells.colour_map = "grey";  // legible in any theme at half range
   cells.most = 2;
   cells.values = kinds.of_others;
   page.add(cells);
@@ -337,7 +337,7 @@ MechanismLayout draw_lsh(Page& page, const Box& inside, const MechanismOf& of) {
   return layout;
 }
 
-// Buckets of each round, then the order of the shown one, and the weights in it.
+// Exported numbers: buckets by round, order of the shown round, weights in that order.
 std::vector<ViewData::Matrix> lsh_numbers(const MechanismOf& of) {
   const Round round = round_of(of);
   const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
@@ -358,7 +358,7 @@ std::vector<ViewData::Matrix> lsh_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism lsh_mechanism() {
-  Mechanism m{"lsh", "which tokens meet in the buckets of a hash", shows_hashes, draw_lsh,
+  Mechanism m{"lsh", "tokens that share the buckets of a hash", shows_hashes, draw_lsh,
               lsh_numbers};
   m.parameters = {"round"};
   m.label = "Buckets";

@@ -1,5 +1,5 @@
-// Weights that no two tokens are compared for: made from the query's own token, as the dense
-// Synthesizer and dynamic convolution do, or from positions, as gMLP and the random one.
+// Weights without comparisons of tokens: predicted from the query's own token (dense Synthesizer,
+// dynamic convolution), or from positions (gMLP, random Synthesizer).
 #include <algorithm>
 #include <cmath>
 
@@ -16,15 +16,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLeastMade = 9;      // em: a map with its axes
-constexpr double kKernelBeside = 38;  // em: a kernel stands beside the weights
+constexpr double kMinMade = 9;        // em: a map with its axes
+constexpr double kKernelBeside = 38;  // em: from this width on, the kernel is next to the weights
 constexpr double kKernelColumn = 0.36;
 constexpr double kMadeShare =
-    0.5;  // of the space below the chain, for what the weights are made of
+    0.5;  // share of the space below the chain, for the origin of the weights
 
 WeightsFrom weights_from(const AttentionTap& tap) {
   const Variant& v = variant(tap.variant.id);
-  return v.weights_from ? v.weights_from(tap.variant.values) : WeightsFrom::Pairs;
+  return v.scores.weights_from(tap.variant.values);
 }
 
 bool is_made(const AttentionTap& tap) {
@@ -34,7 +34,7 @@ bool is_made(const AttentionTap& tap) {
   return from == WeightsFrom::Token || from == WeightsFrom::Positions;
 }
 
-// Whether each row has a number for each offset, a kernel, in place of one for each key.
+// True if each row has a number per offset (a kernel) instead of one per key.
 bool has_kernel(const AttentionTap& tap) {
   return tap.result.part->logits_index != nullptr;
 }
@@ -42,8 +42,8 @@ bool is_softmax(const AttentionTap& tap) {
   return tap.result.part->normaliser == Normaliser::Softmax;
 }
 
-// A row for each token; of a kernel the shares of its softmax, from the farthest key before the
-// token to the farthest behind it; else the numbers before the softmax.
+// A row for each token: kernels after their softmax, from the farthest key before the token to the
+// farthest after it; otherwise the numbers before the softmax.
 Tensor made_matrix(const MechanismOf& of) {
   const Part& part = *of.tap.result.part;
   const Tensor& logits = part.logits.value();
@@ -61,7 +61,7 @@ Tensor made_matrix(const MechanismOf& of) {
   return made;
 }
 
-// The offset of the first number of a kernel, negative: before the token.
+// Offset of the first number of a kernel; negative: before the token.
 Index first_offset(const AttentionTap& tap) {
   const OffsetIndex& index = *tap.result.part->logits_index;
   for (std::size_t n = 0; n < index.column.size(); ++n) {
@@ -90,30 +90,30 @@ std::vector<ChainBox> chain_of(const MechanismOf& of, Index query) {
   const std::string width = std::to_string(tap.result.part->logits.value().dim(2));
   if (weights_from(tap) == WeightsFrom::Token) {
     if (has_kernel(tap)) {
-      return {{name + " at place " + place + ", alone", true},
-              {"a matrix makes " + width + " numbers of it"},
-              {"softmax: its kernel, shares of 1"},
-              {"laid over the " + width + " keys around it"}};
+      return {{name + " at place " + place + " only", true},
+              {"a matrix maps it to " + width + " numbers"},
+              {"softmax: its kernel"},
+              {"applied to the " + width + " keys around it"}};
     }
-    return {{name + " at place " + place + ", alone", true},
-            {"a small network looks at it"},
-            {"a number for each of " + width + " places"},
+    return {{name + " at place " + place + " only", true},
+            {"a small network maps it to"},
+            {"a number for each of " + width + " positions"},
             {"softmax: the weights of row " + place}};
   }
   if (is_softmax(tap)) {
-    return {{"place " + place + ", whatever the text", true},
+    return {{"position " + place + ", for any text", true},
             {"row " + place + " of a fixed matrix R"},
             {"softmax: the weights of row " + place}};
   }
-  return {{"place " + place + ", whatever the text", true},
+  return {{"position " + place + ", for any text", true},
           {"row " + place + " of a learned matrix Ψ"},
-          {"mixes the values of all places"},
-          {name + " opens or shuts a gate for the mixture"}};
+          {"mixes the values of all positions"},
+          {name + " gates the mixture"}};
 }
 
 struct MadePlan {
-  Box chain_sentence{}, chain{}, left{}, right{};  // the last two begin with their sentences
-  bool two = true;                                 // maps; else that of the weights alone
+  Box chain_sentence{}, chain{}, left{}, right{};  // left and right include their sentences
+  bool two = true;                                 // two maps; false: weights only
   MatrixPlot made{}, weights{};
 };
 
@@ -123,10 +123,10 @@ std::optional<MadePlan> plan_made(const Page& page, const Box& inside, const Mec
   plan.chain_sentence = {inside.x, inside.y, inside.width, step};
   plan.chain = {inside.x, inside.y + step, inside.width, chain_height(page)};
   const Box rest = below(inside, plan.chain.bottom() - inside.y + em);
-  // Without a softmax what is made are the weights.
+  // Without a softmax the predicted numbers are the weights.
   plan.two = is_softmax(of.tap);
   std::tie(plan.left, plan.right) = split(page, rest, kMadeShare);
-  if (has_kernel(of.tap) && rest.width >= kKernelBeside * em) {  // a narrow matrix
+  if (has_kernel(of.tap) && rest.width >= kKernelBeside * em) {  // the kernel matrix is narrow
     const double left = kKernelColumn * rest.width;
     plan.left = {rest.x, rest.y, left, rest.height};
     plan.right = {rest.x + left + em, rest.y, rest.width - left - em, rest.height};
@@ -134,7 +134,7 @@ std::optional<MadePlan> plan_made(const Page& page, const Box& inside, const Mec
   if (!plan.two) plan.right = rest;
   const TokenAxis rows = query_axis(of.input.trace, of.tap);
   const Box right = below(plan.right, step);
-  if (right.height < kLeastMade * em || right.width < kLeastMade * em) return {};
+  if (right.height < kMinMade * em || right.width < kMinMade * em) return {};
   plan.weights =
       place_matrix(page, right, rows, key_axis(of.input.trace, of.tap), colour_bar_width(page));
   if (!(plan.weights.plot.width > 0)) return {};
@@ -143,7 +143,7 @@ std::optional<MadePlan> plan_made(const Page& page, const Box& inside, const Mec
   if (has_kernel(of.tap)) {
     columns = kernel_axis(of.tap, of.tap.result.part->logits.value().dim(2));
   }
-  // Shares of a kernel need no bar of their own: their colours are explained by the weights'.
+  // Kernels share the colour bar of the weights.
   plan.made = place_matrix(page, below(plan.left, step), rows, columns,
                            has_kernel(of.tap) ? 0 : colour_bar_width(page));
   if (!(plan.made.plot.width > 0)) return {};
@@ -153,7 +153,7 @@ std::optional<MadePlan> plan_made(const Page& page, const Box& inside, const Mec
 void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index query) {
   const bool kernel = has_kernel(of.tap), token = weights_from(of.tap) == WeightsFrom::Token;
   draw_step(page, plan.left, 2,
-            {kernel  ? "Every token makes a kernel of its own"
+            {kernel  ? "Every token predicts its own kernel"
              : token ? "Every token predicts a row of numbers"
                      : "A fixed matrix, the same for every text",
              kernel  ? "A kernel for each token"
@@ -161,7 +161,7 @@ void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
                      : "A fixed matrix",
              "Made"});
   HeatMap cells = matrix_cells(plan.made);
-  cells.values = kept(of, "made", [&] { return made_matrix(of); });
+  cells.values = cached_numbers(of, CacheKey("made"), [&] { return made_matrix(of); });
   ColourRange range;
   if (kernel) {
     range.colour_map = of.input.experiment.view.colour_map;
@@ -169,7 +169,7 @@ void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
     range.most = 1;
   } else {
     range.colour_map = diverging_colours(page.theme());
-    range.most = std::max(1e-6, largest_visible(cells));
+    range.most = std::max(1e-6, largest_visible_magnitude(cells));
     range.least = -range.most;
   }
   cells.least = range.least;
@@ -185,13 +185,14 @@ void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
 
 void draw_weights_made(Page& page, MadePlan& plan, const MechanismOf& of, Index query) {
   draw_step(page, plan.right, plan.two ? 3 : 2,
-            {!plan.two            ? "The matrix: the weights of this text and of every other"
-             : has_kernel(of.tap) ? "Laid along the text, they are the weights"
-                                  : "The softmax of each row is its weights",
+            {!plan.two            ? "The matrix: the weights of any text"
+             : has_kernel(of.tap) ? "Placed along the text, the kernels are the weights"
+                                  : "The softmax of each row gives its weights",
              "The weights", "Weights"});
   plan.weights.pinned_row = query;
   HeatMap cells = matrix_cells(plan.weights);
-  cells.values = kept(of, "made weights", [&] { return of.tap.attention(of.head); });
+  cells.values =
+      cached_numbers(of, CacheKey("made weights"), [&] { return of.tap.attention(of.head); });
   const ColourRange range =
       colour_range(of.input, cells, of.tap, of.head, is_signed(of.tap, of.head));
   cells.least = range.least;
@@ -219,9 +220,9 @@ MechanismLayout draw_made(Page& page, const Box& inside, const MechanismOf& of) 
   }
   const bool token = weights_from(of.tap) == WeightsFrom::Token;
   draw_step(page, plan->chain_sentence, 1,
-            {token ? "No two tokens are compared: a query's weights are made from its own token"
-                   : "No two tokens are compared: weights hang on the place alone",
-             "No two tokens are compared", "No comparison"});
+            {token ? "No comparisons: a query's weights depend on its own token only"
+                   : "No comparisons: weights depend on positions only",
+             "No comparisons of tokens", "No comparisons"});
   draw_chain(page, plan->chain, chain_of(of, query));
   if (plan->two) draw_what_is_made(page, *plan, of, query);
   draw_weights_made(page, *plan, of, query);
@@ -241,9 +242,9 @@ std::vector<ViewData::Matrix> made_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism made_mechanism() {
-  Mechanism m{"made", "what weights are made from where no two tokens are compared", is_made,
-              draw_made, made_numbers};
-  m.label = "Made from";
+  Mechanism m{"made", "the origin of weights without comparisons of tokens", is_made, draw_made,
+              made_numbers};
+  m.label = "Origin of weights";
   m.weights = true;
   return m;
 }

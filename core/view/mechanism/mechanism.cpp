@@ -1,4 +1,4 @@
-// Mechanism: how the method of the shown head works, step by step.
+// The Mechanism view: selects and draws the illustration of the shown head's variant.
 #include "core/view/mechanism/mechanism.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kId = "mechanism";
 constexpr const char* kAutomatic = "automatic";
 
-// The one that is asked for; null: it does not fit this head.
+// The selected mechanism; null if it does not fit this head.
 const Mechanism* chosen_mechanism(const ViewSettings& settings, const AttentionTap& tap) {
   const std::string picture = view_values(settings, kId).choice("picture");
   if (picture == kAutomatic) return &mechanism_of(tap);
@@ -26,7 +26,7 @@ ViewLayout refuse(Page& page, const AttentionTap& tap) {
   const std::string picture = view_values(page.input().experiment.view, kId).choice("picture");
   const Mechanism& asked = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
   std::string why = asked.objection ? asked.objection(tap) : "";
-  if (why.empty()) why = "It shows " + asked.about + ", which is not what this variant does.";
+  if (why.empty()) why = "It shows " + asked.about + ", which does not apply to this variant.";
   return page.message("No picture “" + asked.label + "” of " + variant(tap.variant.id).label,
                       why + " Choose Picture: Automatic.");
 }
@@ -41,8 +41,8 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
   if (chosen == nullptr) return refuse(page, tap);
   const Mechanism& mechanism = *chosen;
   const Box inside = page.frame(
-      head_title(input),
-      caption(input.trace, "How " + place_words(input.trace, settings) + " works, " +
+      title_with_head(input),
+      caption(input.trace, "How " + describe_head(input.trace, settings) + " works, " +
                                mechanism.about + ": " + describe(input.trace, tap) + "."));
   MechanismLayout drawn = mechanism.draw(page, inside, {input, tap, found.head});
   if (drawn.no_space) return no_space(page);
@@ -63,13 +63,13 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
 ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   const Mechanism* mechanism = tap != nullptr ? chosen_mechanism(settings, *tap) : nullptr;
-  if (mechanism == nullptr) return {"How the chosen variant works, step by step, on your text."};
-  return {"How " + variant(tap->variant.id).label + " works on this text: " + mechanism->about +
-          ". Follow the numbered sentences; point at a token to see its own part."};
+  if (mechanism == nullptr) return {"The selected variant, step by step, on your text."};
+  return {variant(tap->variant.id).label + " on this text: " + mechanism->about +
+          ". Follow the numbered sentences; point at a token to see its part."};
 }
 
 ViewData mechanism_data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const Mechanism* chosen = chosen_mechanism(input.experiment.view, *found.tap);
   if (chosen == nullptr) {
     throw InputError("picture: expected one that shows " + variant(found.tap->variant.id).label +
@@ -78,19 +78,13 @@ ViewData mechanism_data(const ViewInput& input) {
   return {chosen->data({input, *found.tap, found.head})};
 }
 
-// The choices that this head offers, with the one that is chosen. Whether there is a choice.
+// Limits the choices to those that fit this head. Returns true if there is a choice.
 bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::string& chosen) {
-  const std::vector<std::string> all = picture.choices, labels = picture.choice_labels;
-  picture.choices.clear();
-  picture.choice_labels.clear();
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    const auto mechanism = std::ranges::find(mechanisms(), all[n], &Mechanism::id);
-    const bool fits = mechanism == mechanisms().end() || mechanism->fits(tap);
-    if (!fits && all[n] != chosen) continue;
-    picture.choices.push_back(all[n]);
-    picture.choice_labels.push_back(labels[n]);
-  }
-  constexpr std::size_t kAlone = 2;  // automatic is the same as the one that fits
+  std::erase_if(picture.choices, [&](const ParameterChoice& choice) {
+    const auto mechanism = std::ranges::find(mechanisms(), choice.id, &Mechanism::id);
+    return mechanism != mechanisms().end() && !mechanism->fits(tap) && choice.id != chosen;
+  });
+  constexpr std::size_t kAlone = 2;  // "automatic" and the only one that fits
   return picture.choices.size() > kAlone || chosen != kAutomatic;
 }
 
@@ -113,7 +107,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     return p.key == "picture" ? !restrict_pictures(p, *tap, chosen) : !changes(p.key);
   });
   for (Parameter& p : controls.parameters) {
-    if (p.key == "token") p.slider_most = static_cast<double>(tap->queries() - 1);
+    if (p.key == "token") p.slider.max = static_cast<double>(tap->queries() - 1);
   }
   if (mechanism == nullptr || !mechanism->plays || tap->queries() < 2) {
     controls.animation.reset();
@@ -125,26 +119,23 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 Parameter picture_parameter() {
   Parameter p{.key = "picture",
               .label = "Picture",
-              .help = "Which of the pictures that fit this variant.",
+              .help = "One of the pictures for this variant.",
               .kind = Parameter::Kind::Choice,
               .initial = std::string(kAutomatic),
-              .choices = {kAutomatic},
-              .choice_labels = {"Automatic"}};
-  for (const Mechanism& m : mechanisms()) {
-    p.choices.push_back(m.id);
-    p.choice_labels.push_back(m.label);
-  }
+              .choices = {{kAutomatic, "Automatic"}}};
+  for (const Mechanism& m : mechanisms()) p.choices.emplace_back(m.id, m.label);
   return p;
 }
 
 }  // namespace
 
-Tensor kept(const MechanismOf& of, const std::string& name, const std::function<Tensor()>& make) {
+Tensor cached_numbers(const MechanismOf& of, const CacheKey& key,
+                      const std::function<Tensor()>& make) {
   if (of.input.cache == nullptr) return make();
-  // Another one for each run.
+  // Unique to each run.
   std::shared_ptr<const void> source = of.tap.result.part;
   if (!source) source = of.tap.result.pattern;
-  return of.input.cache->matrix(source, name + " " + std::to_string(of.head), make);
+  return of.input.cache->matrix(source, key.with(of.head), make);
 }
 
 const std::vector<Mechanism>& mechanisms() {
@@ -165,44 +156,42 @@ const Mechanism& mechanism_of(const AttentionTap& tap) {
 
 namespace {
 
-// A method whose picture tells more than which pairs are allowed.
-void show_hashing(Experiment& experiment) {
-  if (experiment.variant) return;
+// Example: a method whose illustration shows more than its pattern.
+void show_hashing(Session& experiment) {
+  if (experiment.run.variant) return;
   const Variant& lsh = variant("lsh");
-  experiment.variant = Choice{lsh.id, default_values(lsh.parameters)};
+  experiment.run.variant = Choice{lsh.id, default_values(lsh.parameters)};
 }
 
 }  // namespace
 
 View mechanism_view() {
   View view{kId, "Mechanism",
-            "How the variant of the shown head works, step by step, on the tokens of the text.",
-            false, lay_out_mechanism};
+            "The variant of the shown head, step by step, on the tokens of the text.", false,
+            lay_out_mechanism};
   view.parameters = {picture_parameter(),
                      {.key = "token",
                       .label = "Token",
-                      .help = "The token at which the method is shown, or which is replaced; by "
+                      .help = "The token to show or replace; by "
                               "default the pinned one.",
                       .optional = true,
-                      .left_out = "pinned",
+                      .unset_label = "pinned",
                       .initial = Index{0},
-                      .slider_most = 64},
+                      .slider = {.max = 64}},
                      {.key = "round",
                       .label = "Round",
-                      .help = "Which round of hashing is sorted, of LSH.",
+                      .help = "The hashing round to show, for LSH.",
                       .initial = Index{1},
-                      .least = 1,
-                      .most = 4096,
-                      .slider_least = 1,
-                      .slider_most = 8}};
+                      .limits = {.min = 1, .max = 4096},
+                      .slider = {.min = 1, .max = 8}}};
   view.parameters.push_back({.key = "by",
                              .label = "By",
-                             .help = "The number of the token that takes the other's place; by "
-                                     "default the one before it in the vocabulary.",
+                             .help = "Id of the replacement token; by "
+                                     "default the previous one in the vocabulary.",
                              .optional = true,
-                             .left_out = "its neighbour",
+                             .unset_label = "its neighbour",
                              .initial = Index{0},
-                             .slider_most = 2047});
+                             .slider = {.max = 2047}});
   view.animation = Animation{"token", 0, 64, 12};
   view.findings = {Findings::errors.id, Findings::replaced.id};
   view.data = mechanism_data;

@@ -1,5 +1,5 @@
-// How the method of one head works, told from what it left in the trace. One file a mechanism;
-// mechanisms() is their ordered list.
+// Mechanism view: illustrations of attention variants, drawn from the trace. One file per
+// mechanism; mechanisms() is their ordered list.
 #pragma once
 
 #include <functional>
@@ -11,51 +11,50 @@
 
 namespace attnscope {
 
-// The head whose method is shown.
+// The illustrated head.
 struct MechanismOf {
   const ViewInput& input;
   const AttentionTap& tap;
   Index head = 0;  // within the tap's group
 };
 
-// What is made from the head's numbers, kept in the window's cache where there is one. `name`: of
-// what is made, without the head.
-Tensor kept(const MechanismOf& of, const std::string& name, const std::function<Tensor()>& make);
+// Result derived from the head's numbers, cached if the window has a cache. `key` identifies the
+// result within the head.
+Tensor cached_numbers(const MechanismOf& of, const CacheKey& key,
+                      const std::function<Tensor()>& make);
 
-// What was drawn.
+// Result of drawing a mechanism.
 struct MechanismLayout {
-  double bottom = 0;      // where it ends
-  bool no_space = false;  // nothing was: the box is too small
-  // The pair at a point of the page; query or key may be -1. May outlive the input; empty: none
-  // anywhere.
+  double bottom = 0;      // lower edge
+  bool no_space = false;  // the box is too small: nothing was drawn
+  // Pair at a point of the page; query or key may be -1. May outlive the input; empty: no hit test.
   std::function<std::optional<Pair>(Point)> pair_at{};
   std::string pending{};          // see ViewLayout
-  std::vector<Handle> handles{};  // what can be clicked
+  std::vector<Handle> handles{};  // click targets
   std::string refusal{};          // why there is no picture; empty: there is
 };
 
 struct Mechanism {
-  std::string id;     // "lsh": what the view's "picture" chooses
-  std::string about;  // what the picture tells, for captions: "hashing into buckets, ..."
-  // Whether the trace holds what this mechanism tells of.
+  std::string id;     // "lsh": value of the view's parameter "picture"
+  std::string about;  // content of the picture, for captions: "hashing into buckets, ..."
+  // True if the trace has the data of this mechanism.
   std::function<bool(const AttentionTap&)> fits;
   std::function<MechanismLayout(Page&, const Box&, const MechanismOf&)> draw;
-  // The numbers behind the picture.
+  // Exported numbers.
   std::function<std::vector<ViewData::Matrix>(const MechanismOf&)> data;
-  std::vector<std::string> parameters{};  // of the view, by key: those that change it
-  bool weights = false;                   // some are shown, in the colours that were chosen
-  bool to_largest = false;                // ... which reach to the largest one always
-  std::string label{};                    // "Buckets": where pictures are chosen
-  // Whether this is what tells most of it, where several fit. Empty: never.
+  std::vector<std::string> parameters{};  // keys of the view's parameters that affect it
+  bool weights = false;                   // shows weights in the selected colours
+  bool to_largest = false;                // ... which always end at the largest
+  std::string label{};                    // "Buckets": in the list of pictures
+  // True if this is the most illustrative picture among several that fit. Empty: never.
   std::function<bool(const AttentionTap&)> leads{};
-  bool plays = false;  // "play" goes along the tokens
-  // Why it does not fit, in a sentence. Empty: it tells of other methods.
+  bool plays = false;  // "play" steps through the tokens
+  // Reason why it does not fit, one sentence. Empty: it illustrates other methods.
   std::function<std::string(const AttentionTap&)> objection{};
 };
 
 const std::vector<Mechanism>& mechanisms();
-// The picture that is shown where none is chosen: of those that fit the first that leads, else the
-// first.
+// Default picture: the first leading one that fits, else the first that fits.
 const Mechanism& mechanism_of(const AttentionTap& tap);
 
 }  // namespace attnscope

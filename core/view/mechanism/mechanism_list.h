@@ -1,4 +1,4 @@
-// The mechanisms, one file each. mechanism.cpp puts them in order.
+// Declarations of the mechanisms, one file each. mechanism.cpp lists them in order.
 #pragma once
 
 #include "core/view/mechanism/mechanism.h"
@@ -15,9 +15,9 @@ Mechanism errors_mechanism();
 Mechanism made_mechanism();
 Mechanism convolution_mechanism();
 Mechanism edges_mechanism();
-Mechanism rules_mechanism();  // fits any head: the last
+Mechanism rules_mechanism();  // fits every head: last
 
-// Of any method, where a person asks for it.
+// Available for all methods if selected.
 Mechanism paths_mechanism();
 Mechanism replaced_mechanism();
 

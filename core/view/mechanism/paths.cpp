@@ -1,5 +1,5 @@
-// How information comes from a key to a query through several layers, for any method: the layers
-// one above the other, how many tokens a query hears of, and after how many layers.
+// Paths of information from a key to a query through several layers, for any method: stacked
+// layers, size of the receptive field, and layers until each pair is connected.
 #include <algorithm>
 #include <cmath>
 
@@ -16,14 +16,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPathLabels = 0.14;  // of the height, for the tokens
-constexpr double kPathShare = 0.5;    // of the height, for the layers at most
-constexpr double kLeastReachMap = 8;  // em
-constexpr Index kMostCounted = 10;    // layers of the curve
+constexpr double kPathLabels = 0.14;  // of the height, for token labels
+constexpr double kPathShare = 0.5;    // of the height, maximum for the layers
+constexpr double kMinReachMap = 8;    // em
+constexpr Index kMaxCounted = 10;     // limit of layers in the curve
 constexpr double kSideBySide = 38;    // em
-constexpr double kMostCurve = 22;     // em: height
+constexpr double kMaxCurve = 22;      // em: height
 constexpr const char* kNoPaths =
-    "Paths lead from tokens to the same tokens: not through memory or cross-attention, and in up "
+    "Paths require attention within one sequence: no memory or cross-attention, and up "
     "to 1,024 tokens.";
 
 bool has_paths(const AttentionTap& tap) {
@@ -36,11 +36,11 @@ struct PathPlan {
   Index layers = 1;
   Pair kept{};
   TokenColumns columns{};
-  Box sentence{}, levels{}, left{}, right{};  // the last two begin with their sentences
+  Box sentence{}, levels{}, left{}, right{};  // left and right include their sentences
   MatrixPlot reach{};
 };
 
-// The pair that is pinned; else one that takes as many layers as any with this query.
+// The pinned pair, else one that needs the most layers for this query.
 Pair path_pair(const MechanismOf& of, const LayerChain& chain, Index layers) {
   const ViewSettings& settings = of.input.experiment.view;
   const auto inside = [&](Index n) { return n >= 0 && n < chain.length(); };
@@ -71,7 +71,7 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const Me
   plan.levels = {inside.x, top, inside.width, layers_height(page, plan.layers, spare)};
   if (plan.levels.bottom() > inside.bottom()) return {};
   const Box rest = below(inside, plan.levels.bottom() - inside.y + 0.6 * em);
-  if (rest.height < step + kLeastReachMap * em) return plan;
+  if (rest.height < step + kMinReachMap * em) return plan;
   std::tie(plan.left, plan.right) = split(page, rest);
   if (rest.width >= kSideBySide * em) {
     plan.left = plan.right = rest;
@@ -80,7 +80,7 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const Me
   }
   const double legend = reach_legend_height(page, plan.layers, plan.right.width);
   Box map_box = below(plan.right, step + legend);
-  if (map_box.height < kLeastReachMap * em) {
+  if (map_box.height < kMinReachMap * em) {
     plan.left = plan.right = {};
     return plan;
   }
@@ -93,7 +93,7 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const Me
   return plan;
 }
 
-// A click on a token: its query above, its key below.
+// Clicks on tokens: queries in the top row, keys in the bottom row.
 std::vector<Handle> path_handles(const TokenColumns& columns, const Box& levels) {
   constexpr Index kMost = 512;
   std::vector<Handle> handles;
@@ -102,32 +102,32 @@ std::vector<Handle> path_handles(const TokenColumns& columns, const Box& levels)
     const double upper = levels.y + 0.3 * levels.height - columns.top;
     handles.push_back(
         {.area = {x, columns.top, columns.cell(), upper},
-         .help = "Click: keep it as the query",
-         .click = [n](Experiment& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
+         .help = "Click to pin it as the query",
+         .click = [n](Session& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
     handles.push_back(
         {.area = {x, levels.bottom() - 0.3 * levels.height, columns.cell(), 0.3 * levels.height},
-         .help = "Click: keep it as the key",
-         .click = [n](Experiment& e) { e.view.pinned_key = e.view.pinned_key == n ? -1 : n; }});
+         .help = "Click to pin it as the key",
+         .click = [n](Session& e) { e.view.pinned_key = e.view.pinned_key == n ? -1 : n; }});
   }
   return handles;
 }
 
-// Returns where it ends.
+// Draws the size of the receptive field by layer. Returns the lower edge.
 double draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::string& query) {
-  Box box = draw_step(page, plan.left, 2,
-                      {"How many tokens " + query + " has heard of",
-                       "Tokens that the query has heard of", "Heard of"});
-  box.height = std::min(box.height, kMostCurve * page.em());
+  Box box =
+      draw_step(page, plan.left, 2,
+                {"Number of tokens that reach " + query, "Tokens that reach the query", "Reached"});
+  box.height = std::min(box.height, kMaxCurve * page.em());
   std::vector<Point> points;
-  for (Index n = 0; n <= kMostCounted; ++n) {
-    const Heard heard = heard_by(plan.chain, pair.query, pair.query, n);
+  for (Index n = 0; n <= kMaxCounted; ++n) {
+    const ReceptiveField heard = heard_by(plan.chain, pair.query, pair.query, n);
     points.push_back(
         {static_cast<double>(n), static_cast<double>(std::ranges::count(heard.cone[0], char{1}))});
   }
   ChartAxis x{
-      .least = 0, .most = static_cast<double>(kMostCounted), .titles = {"layers"}, .whole = true};
-  ChartAxis y = axis_of(0, static_cast<double>(plan.chain.length()), true);
-  y.titles = {"tokens heard of", "tokens"};
+      .least = 0, .most = static_cast<double>(kMaxCounted), .titles = {"layers"}, .whole = true};
+  ChartAxis y = padded_axis(0, static_cast<double>(plan.chain.length()), true);
+  y.titles = {"reached tokens", "tokens"};
   y.whole = true;
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
   if (chart.empty()) return plan.left.y;
@@ -165,7 +165,7 @@ MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of)
   const auto name = [&](Index n) {
     return "“" + labels[static_cast<std::size_t>(n)] + "” (" + std::to_string(n) + ")";
   };
-  const Heard heard = heard_by(plan->chain, pair.query, pair.key, plan->layers);
+  const ReceptiveField heard = heard_by(plan->chain, pair.query, pair.key, plan->layers);
   draw_step(page, plan->sentence, 1, path_words(heard, name(pair.query), name(pair.key)));
   draw_columns(page, plan->columns, pair.key);
   draw_layers(page, plan->columns, plan->levels, plan->chain, heard, pair, inside.x);
@@ -183,14 +183,13 @@ std::vector<ViewData::Matrix> path_numbers(const MechanismOf& of) {
       LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
   if (!chain) throw InputError(kNoPaths);
   const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
-  return {
-      {"layers until it is heard", kept_reach(of.input, chain->shown_layers()), labels, labels}};
+  return {{"layers until reached", cached_reach(of.input, chain->shown_layers()), labels, labels}};
 }
 
 }  // namespace
 
 Mechanism paths_mechanism() {
-  Mechanism m{"paths", "how information comes from token to token through its layers", has_paths,
+  Mechanism m{"paths", "paths of information between tokens through the layers", has_paths,
               draw_paths, path_numbers};
   m.label = "Paths";
   m.objection = [](const AttentionTap&) -> std::string { return kNoPaths; };

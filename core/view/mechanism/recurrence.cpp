@@ -1,5 +1,5 @@
-// Attention by features as a recurrent network: token after token is written into a matrix, and
-// read from it.
+// Feature-map attention as a recurrent network: each token is written to a matrix state, and reads
+// from it.
 #include "core/analysis/recurrence.h"
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostRead = 2048;         // tokens: their line is too long to be read
-constexpr double kColumn = 1.1;           // em: a vector beside a matrix
-constexpr double kBeside = 0.45;          // em
-constexpr double kSign = 2.4;             // em: "+", "=" with air
-constexpr double kTitle = 1.5;            // em: the line above a matrix
-constexpr double kNote = 1.7;             // em
-constexpr double kLeastMatrixWidth = 5;   // em
-constexpr double kLeastMatrixHeight = 5;  // em
-constexpr double kMostMatrixHeight = 36;  // em
+constexpr Index kMaxRead = 2048;         // limit of tokens
+constexpr double kColumn = 1.1;          // em: vector next to a matrix
+constexpr double kBeside = 0.45;         // em
+constexpr double kSign = 2.4;            // em: "+", "=" with air
+constexpr double kTitle = 1.5;           // em: title of a matrix
+constexpr double kNote = 1.7;            // em
+constexpr double kMinMatrixWidth = 5;    // em
+constexpr double kMinMatrixHeight = 5;   // em
+constexpr double kMaxMatrixHeight = 36;  // em
 
 struct RecurrencePlan {
   Recurrence of;
@@ -35,7 +35,7 @@ struct RecurrencePlan {
 };
 
 bool shows_state(const AttentionTap& tap) {
-  return no_recurrence(tap).empty() && tap.queries() <= kMostRead;
+  return recurrence_refusal(tap).empty() && tap.queries() <= kMaxRead;
 }
 
 Tensor padded(const std::vector<double>& numbers, Index length) {
@@ -64,7 +64,8 @@ void set_step(const Page& page, RecurrencePlan& plan, Index t) {
   plan.line.rows = rows_of(page, plan);
 }
 
-// before + [φ(k) added] = [φ(q) after z], the vectors of values and outputs above and below.
+// Places before + [φ(k) added] = [φ(q) after z], with vectors of values and outputs above and
+// below.
 bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   const double em = page.em(), column = (kColumn + kBeside) * em;
   const double bar = colour_bar_width(page);
@@ -72,8 +73,8 @@ bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   const double width = (box.width - taken) / 3;
   const double top = step_height(page) + (kTitle + kColumn + kBeside) * em;
   const double foot = (kColumn + kBeside + kNote) * em;
-  const double height = std::min(box.height - top - foot, kMostMatrixHeight * em);
-  if (width < kLeastMatrixWidth * em || height < kLeastMatrixHeight * em) return false;
+  const double height = std::min(box.height - top - foot, kMaxMatrixHeight * em);
+  if (width < kMinMatrixWidth * em || height < kMinMatrixHeight * em) return false;
   const double y = box.y + top;
   plan.before = {box.x, y, width, height};
   plan.added = {plan.before.right() + kSign * em + column, y, width, height};
@@ -106,11 +107,11 @@ std::optional<RecurrencePlan> plan_recurrence(const Page& page, const Box& insid
 void draw_line(Page& page, const RecurrencePlan& plan, const std::string& word) {
   const std::string at = "token " + std::to_string(plan.t) + ", " + word;
   draw_step(page, plan.sentence, 1,
-            {"Go along the text token by token; here at " + at, "At " + at, word});
+            {"Process the text token by token; here at " + at, "At " + at, word});
   draw_token_line(page, plan.line, plan.t);
 }
 
-// A vector with its name, standing left of a matrix, or lying above or below it.
+// Draws a labelled vector vertically to the left of a matrix, or horizontally above or below it.
 void draw_standing(Page& page, const Box& matrix, bool left, const Tensor& numbers,
                    const ColourRange& range, const std::string& name) {
   const double em = page.em(), wide = kColumn * em, gap = kBeside * em;
@@ -126,7 +127,7 @@ void draw_lying(Page& page, const Box& matrix, bool above, const Tensor& numbers
                 high};
   draw_panel(page, box, numbers, range);
   const double middle = box.y + high / 2;
-  if (above) {  // on the left a standing vector's name is near
+  if (above) {  // to the left, a vertical vector's label is near
     page.text({box.right() + 0.4 * em, middle}, name, page.small());
   } else {
     page.text({box.x - 0.4 * em, middle}, name, page.small(), Align::End);
@@ -144,7 +145,7 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
       gated ? brief(plan.of.gates[static_cast<std::size_t>(plan.t)], 2) : std::string();
   draw_step(page, plan.write, 2,
             gated
-                ? std::vector<std::string>{"Write: " + gate + " of the state stays, and " + word +
+                ? std::vector<std::string>{"Write: " + gate + " of the state remains, and " + word +
                                                " adds the product of its key and value",
                                            "Write: keep " + gate + ", add key times value", "Write"}
                 : std::vector<std::string>{"Write: " + word +
@@ -153,7 +154,7 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
                                            "Write: add key times value to the state",
                                            "Write to the state", "Write"});
   draw_step(page, plan.read, 3,
-            {"Read: its query's features pick rows of the state", "Read with the query", "Read"});
+            {"Read: its query's features select rows of the state", "Read with the query", "Read"});
   const double titles = plan.before.y - (kColumn + kBeside + 0.5 * kTitle) * em;
   const auto title = [&](const Box& box, const std::vector<std::string>& candidates) {
     page.faint_text({box.x + box.width / 2, titles},
@@ -188,14 +189,13 @@ void draw_size(Page& page, const RecurrencePlan& plan) {
   const std::string rows = std::to_string(plan.of.k.dim(1)),
                     columns = std::to_string(plan.of.v.dim(1));
   const std::string size = "The state is " + rows + " features × " + columns + " values";
-  page.faint_text(
-      {plan.note.x, plan.note.y + plan.note.height / 2},
-      page.fitting(
-          {size + ", however many tokens came before; z, the sum of all φ(k), divides what is read",
-           size + ", however long the text is; z, the sum of all φ(k), divides",
-           size + ", however long the text is", size},
-          page.small(), plan.added.right() - plan.note.x - 3 * page.em()),
-      page.small());
+  page.faint_text({plan.note.x, plan.note.y + plan.note.height / 2},
+                  page.fitting({size + ", for any number of previous tokens; the output is divided "
+                                       "by z, the sum of all φ(k)",
+                                size + ", for any text length; divided by z, the sum of all φ(k)",
+                                size + ", for any text length", size},
+                               page.small(), plan.added.right() - plan.note.x - 3 * page.em()),
+                  page.small());
 }
 
 MechanismLayout draw_recurrence(Page& page, const Box& inside, const MechanismOf& of) {
@@ -239,7 +239,7 @@ std::vector<ViewData::Matrix> recurrence_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism recurrence_mechanism() {
-  Mechanism m{"recurrence", "by a state that each token is written into and read from", shows_state,
+  Mechanism m{"recurrence", "a state that each token writes to and reads from", shows_state,
               draw_recurrence, recurrence_numbers};
   m.label = "State";
   m.plays = true;
@@ -247,7 +247,7 @@ Mechanism recurrence_mechanism() {
   m.leads = [](const AttentionTap& tap) {
     return tap.variant.id == "linear" || tap.result.extra.contains("rfa.gate");
   };
-  m.objection = no_recurrence;
+  m.objection = recurrence_refusal;
   return m;
 }
 

@@ -1,4 +1,4 @@
-// One token replaced by another, really run: which rows of weights and which outputs change.
+// Replacement of one token, with a real second run: changed rows of weights and outputs.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -18,15 +18,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostReplacedLabels = 0.14;  // of the height, for the tokens
-constexpr double kCellRow = 1.5;              // em
-constexpr double kTag = 1.6;                  // em: the line with the other token
-constexpr double kBars = 6.5, kBarGap = 1;    // em
-constexpr double kLeastReplaced = 9;          // em
-constexpr double kNamedReplaced = 30;         // em: a lower one has numbers beside it
+constexpr double kMaxReplacedLabels = 0.14;  // of the height, for token labels
+constexpr double kCellRow = 1.5;             // em
+constexpr double kTag = 1.6;                 // em: line of the replacement
+constexpr double kBars = 6.5, kBarGap = 1;   // em
+constexpr double kMinReplaced = 9;           // em
+constexpr double kNamedReplaced = 30;        // em: lower maps have numbers instead of labels
 constexpr const char* kOnItsWay = "The run with another token is being computed …";
-constexpr double kQuiet = 100;    // what full bars stand for at least, of noise
-constexpr double kWithBars = 38;  // em: a narrower page has none
+constexpr double kQuiet = 100;    // minimum range of the bars, in units of rounding noise
+constexpr double kWithBars = 38;  // em: minimum width for bars
 
 // The head in both runs.
 struct BothRuns {
@@ -37,8 +37,8 @@ struct BothRuns {
 BothRuns both_runs(const MechanismOf& of) {
   BothRuns both;
   both.runs = of.input.findings.get(Findings::replaced).get();
-  if (of.input.trace.given) {
-    both.refusal = "The attention was given: there is no run to replace a token in.";
+  if (of.input.trace.is_imported) {
+    both.refusal = "The attention was read from a file: there is no run to replace a token in.";
   } else if (both.runs == nullptr) {
     both.refusal = kOnItsWay;
   } else if (!both.runs->problem.empty()) {
@@ -54,8 +54,8 @@ BothRuns both_runs(const MechanismOf& of) {
   return both;
 }
 
-// change_of(), kept as one matrix: the weights, and beside them rows, outputs and who sees.
-ReplacedChange kept_change(const MechanismOf& of, const BothRuns& both) {
+// change_of() cached as one matrix: weights, then rows, outputs and attending queries.
+ReplacedChange cached_change(const MechanismOf& of, const BothRuns& both) {
   const Trace& trace = *both.runs->without;
   const auto make = [&] {
     const ReplacedChange change =
@@ -74,11 +74,11 @@ ReplacedChange kept_change(const MechanismOf& of, const BothRuns& both) {
     return all;
   };
   const ViewSettings& settings = of.input.experiment.view;
-  const std::string name = "replaced " + place_words(trace, settings);
+  const CacheKey key = head_key("replaced", trace, settings);
   const Tensor all =
       of.input.cache == nullptr
           ? make()
-          : of.input.cache->matrix(source_of(trace), source_of(*both.runs->with), name, make);
+          : of.input.cache->matrix(source_of(trace), source_of(*both.runs->with), key, make);
   const Index rows = all.dim(0) - 1, keys = all.dim(1) - 3;
   ReplacedChange change;
   change.row = static_cast<Index>(all(rows, 0));
@@ -101,7 +101,7 @@ struct ReplacedPlan {
   TokenColumns columns;
   Box sentence, cells, words_sentence, map_sentence;
   double tag_y = 0;
-  std::vector<std::string> words;  // in lines
+  std::vector<std::string> words;  // lines
   double words_top = 0;
   MatrixPlot map;
   bool bars = false;
@@ -119,9 +119,8 @@ std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
   const double em = page.em(), step = step_height(page);
   ReplacedPlan plan;
   plan.sentence = {inside.x, inside.y, inside.width, step};
-  plan.columns =
-      place_columns(page, {inside.x, inside.y + step, inside.width, 0},
-                    all_tokens(*both.runs->without), kMostReplacedLabels * inside.height);
+  plan.columns = place_columns(page, {inside.x, inside.y + step, inside.width, 0},
+                               all_tokens(*both.runs->without), kMaxReplacedLabels * inside.height);
   plan.cells = cells_at(plan.columns, plan.columns.bottom(), kCellRow * em);
   plan.tag_y = plan.cells.bottom() + kTag / 2 * em + 0.3 * em;
   plan.words_sentence = {inside.x, plan.cells.bottom() + (kTag + 0.8) * em, inside.width, step};
@@ -135,10 +134,10 @@ std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
       plan.words_top + static_cast<double>(plan.words.size()) * kLineHeight * em + 0.4 * em;
   plan.map_sentence = {inside.x, top, inside.width, step};
   plan.bars = inside.width >= kWithBars * em;
-  // The bars' titles and numbers stand above and below.
+  // Leaves space for the bars' titles and numbers.
   Box map_box = below({inside.x, top, inside.width, inside.bottom() - top}, step + 0.6 * em);
   map_box.height -= 0.8 * em;
-  if (map_box.height < kLeastReplaced * em || inside.width < kLeastReplaced * em) return {};
+  if (map_box.height < kMinReplaced * em || inside.width < kMinReplaced * em) return {};
   TokenAxis rows = query_axis(of.input.trace, *both.without),
             keys = key_axis(of.input.trace, *both.without);
   if (map_box.height < kNamedReplaced * em && rows.labels == keys.labels) {
@@ -157,12 +156,12 @@ void draw_text_line(Page& page, const ReplacedPlan& plan, const ReplacedToken& r
   const std::string before = quoted(runs.without->tokens[at].label),
                     after = quoted(runs.with->tokens[at].label);
   const std::string number = std::to_string(runs.position);
-  draw_step(
-      page, plan.sentence, 1,
-      {"Replace: " + before + " (" + number + ") becomes " + after + ", all other tokens stay" +
-           (page.input().framed ? "" : "; click a token to replace that one"),
-       "Replace: " + before + " (" + number + ") becomes " + after + ", all others stay",
-       before + " becomes " + after, after});
+  draw_step(page, plan.sentence, 1,
+            {"Replace: " + before + " (" + number + ") becomes " + after +
+                 ", all other tokens are unchanged" +
+                 (page.input().framed ? "" : "; click a token to replace that one"),
+             "Replace: " + before + " (" + number + ") becomes " + after + ", all others unchanged",
+             before + " becomes " + after, after});
   draw_columns(page, plan.columns, runs.position);
   std::vector<int> none(runs.without->tokens.size(), -1);
   draw_rule_cells(page, plan.cells, none);
@@ -180,20 +179,20 @@ void draw_text_line(Page& page, const ReplacedPlan& plan, const ReplacedToken& r
       Text{{left + wide / 2, plan.tag_y}, label, ink_on(page.theme().accent), em, Align::Middle});
 }
 
-// The largest change, for the end of the colours; 1 where there is none.
+// Largest change, for the colour range; 1 if there is none.
 double largest(const Tensor& weights) {
   double most = 0;
   for (const float w : weights) {
     if (w > most) most = w;
   }
-  return most > kLeastChange ? most : 1;
+  return most > kMinChange ? most : 1;
 }
 
 void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const ReplacedChange& change) {
   const double em = page.em();
   draw_step(page, plan.map_sentence, 3,
-            {"How much each weight changes, and each query's row and output",
-             "How much each weight changes", "Change"});
+            {"Change of each weight, and of each query's row and output", "Change of each weight",
+             "Change"});
   const std::string& chosen = of.input.experiment.view.colour_map;
   const ColourRange range{.least = 0,
                           .most = largest(change.weights),
@@ -216,8 +215,8 @@ void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const Repla
                     {values, std::move(titles), least});
       right.x += (kBars + kBarGap) * em;
     };
-    bars(change.rows, {"of the row", "row"}, kQuiet * kLeastChange);
-    bars(change.outputs, {"of the output", "output"}, kQuiet * kLeastOutputChange);
+    bars(change.rows, {"of the row", "row"}, kQuiet * kMinChange);
+    bars(change.outputs, {"of the output", "output"}, kQuiet * kMinOutputChange);
   }
   right.width = colour_bar_width(page);
   right.x -= kBarGap * em;
@@ -234,15 +233,15 @@ std::vector<Handle> token_handles(const Page& page, const ReplacedPlan& plan,
     handles.push_back(
         {.area = {columns.centre(n) - columns.cell() / 2, columns.top, columns.cell(),
                   plan.cells.bottom() - columns.top},
-         .help = "Click: replace this token",
-         .click = [n](Experiment& e) { set_view_value(e.view, "mechanism", "token", n); }});
+         .help = "Click to replace this token",
+         .click = [n](Session& e) { set_view_value(e.view, "mechanism", "token", n); }});
   }
   const Index vocabulary = runs.with->config->vocabulary;
   const Index next = vocabulary > 0 ? (runs.after + 1) % vocabulary : runs.after;
   handles.push_back(
       {.area = {columns.left, plan.cells.bottom(), columns.width, (kTag + 0.3) * page.em()},
-       .help = "Click: the next token of the vocabulary in its place",
-       .click = [next](Experiment& e) { set_view_value(e.view, "mechanism", "by", next); }});
+       .help = "Click for the next token of the vocabulary",
+       .click = [next](Session& e) { set_view_value(e.view, "mechanism", "by", next); }});
   return handles;
 }
 
@@ -260,14 +259,14 @@ MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& 
   if (!both.refusal.empty()) return {.refusal = both.refusal};
   ReplacedChange change;
   try {
-    change = kept_change(of, both);
+    change = cached_change(of, both);
   } catch (const InputError& e) {
     return {.refusal = e.what()};
   }
   std::optional<ReplacedPlan> plan = plan_replaced(page, inside, of, both, change);
   if (!plan) return {.no_space = true};
   draw_text_line(page, *plan, *both.runs);
-  draw_step(page, plan->words_sentence, 2, {"What that changes here", "Changes"});
+  draw_step(page, plan->words_sentence, 2, {"Effect on this head", "Changes"});
   double y = plan->words_top + kLineHeight / 2 * page.em();
   for (const std::string& line : plan->words) {
     page.text({inside.x, y}, line, page.em());
@@ -287,9 +286,9 @@ MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& 
 
 std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
   const BothRuns both = both_runs(of);
-  if (both.runs == nullptr && !of.input.trace.given) return {};  // not known yet
+  if (both.runs == nullptr && !of.input.trace.is_imported) return {};  // not available yet
   if (!both.refusal.empty()) throw InputError(both.refusal);
-  const ReplacedChange change = kept_change(of, both);
+  const ReplacedChange change = cached_change(of, both);
   const std::vector<std::string> queries = query_axis(of.input.trace, *both.without).labels;
   const auto row = [](const std::vector<double>& values) {
     Tensor numbers({1, static_cast<Index>(values.size())});
@@ -305,9 +304,9 @@ std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
 }  // namespace
 
 Mechanism replaced_mechanism() {
-  Mechanism m{"replaced", "what changes when one token is replaced",
+  Mechanism m{"replaced", "the effect of replacing one token",
               [](const AttentionTap&) { return true; }, draw_replaced, replaced_data};
-  m.label = "A token replaced";
+  m.label = "Replaced token";
   m.parameters = {"token", "by"};
   m.weights = m.to_largest = true;
   return m;

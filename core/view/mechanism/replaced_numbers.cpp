@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index kMostPairs = Index{1} << 22;
 
-// Each row of what the head gives.  [L_q, d_v] as pairs of norms: of the change, of what it was
+// Relative change of the head's output in one row.
 double output_change(const Tensor& a, const Tensor& b, Index head, Index row) {
   const Index size = a.dim(2);
   double change = 0, was = 0;
@@ -71,7 +71,7 @@ std::string rows_words(Index count) {
   return std::to_string(count) + (count == 1 ? " row" : " rows");
 }
 
-// Of the rows that change: the token's own, those that see it, and others.
+// Rows that change: the token's own, those attending to it, and others.
 struct Changed {
   bool own = false;
   Index seeing = 0, others = 0, all_seeing = 0;
@@ -96,29 +96,30 @@ std::string weights_words(const ReplacedChange& change, const Changed& weights) 
   const std::string row = std::to_string(change.row);
   const auto all = static_cast<Index>(change.rows.size());
   if (weights.count() == 0) {
-    return "No weight changes: they are made from positions alone, whatever the tokens say.";
+    return "No weight changes: weights depend on positions only.";
   }
   if (weights.own && weights.count() == 1) {
     if (weights.all_seeing == 0) {
-      return "Row " + row + " alone changes; no other query may look at this token.";
+      return "Row " + row + " changes; no other query can attend to this token.";
     }
     return "Row " + row +
-           " alone changes: a query's weights are made from its own token, and keys are not "
-           "looked at.";
+           " changes: a query's weights depend on its own token, and keys are not "
+           "compared.";
   }
   std::string words = rows_words(weights.count()) + " of " + std::to_string(all) + " change";
-  if (change.column < 0) return words + ": what keys stand for is made from all tokens.";
+  if (change.column < 0) return words + ": keys are combined from all tokens.";
   std::string because;
-  if (weights.own) because += "row " + row + ", as its query is another";
+  if (weights.own) because += "row " + row + ", since its query changes";
   if (weights.seeing > 0) {
-    because += (because.empty() ? "" : ", and ") + std::to_string(weights.seeing) +
-               (weights.seeing == weights.all_seeing
-                    ? " that compare themselves with it as a key"
-                    : " of the " + std::to_string(weights.all_seeing) + " that see it as a key");
+    because +=
+        (because.empty() ? "" : ", and ") + std::to_string(weights.seeing) +
+        (weights.seeing == weights.all_seeing
+             ? " that attend to it as a key"
+             : " of the " + std::to_string(weights.all_seeing) + " that attend to it as a key");
   }
   if (weights.others > 0) {
     because += (because.empty() ? "" : ", and ") + std::to_string(weights.others) +
-               " that may not look at it at all";
+               " that cannot attend to it";
   }
   return words + ": " + because + ".";
 }
@@ -126,18 +127,18 @@ std::string weights_words(const ReplacedChange& change, const Changed& weights) 
 }  // namespace
 
 std::vector<std::string> change_words(const ReplacedChange& change, Index layer) {
-  const Changed weights = changed(change, change.rows, kLeastChange);
-  const Changed outputs = changed(change, change.outputs, kLeastOutputChange);
+  const Changed weights = changed(change, change.rows, kMinChange);
+  const Changed outputs = changed(change, change.outputs, kMinOutputChange);
   std::vector<std::string> words{weights_words(change, weights)};
   std::string of_outputs = "Outputs change in " + rows_words(outputs.count()) + " of " +
                            std::to_string(change.rows.size());
   if (outputs.count() > weights.count()) {
-    of_outputs += ": also where weights stay, as the token's value is mixed in";
+    of_outputs += ": also with unchanged weights, since the token's value changes";
   }
   words.push_back(of_outputs + ".");
   if (layer > 0) {
     words.push_back(
-        "What the layers before made of it counts here, too; layer 0 shows the method alone.");
+        "This includes changes in previous layers; layer 0 shows the method in isolation.");
   }
   return words;
 }

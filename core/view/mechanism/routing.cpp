@@ -1,4 +1,4 @@
-// Routing: queries and keys go to the nearest centroid and meet within its cluster.
+// Routing: queries and keys are assigned to the nearest centroid and attend within its cluster.
 #include <algorithm>
 
 #include "core/view/mechanism/mechanism_list.h"
@@ -11,14 +11,14 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostRouted = 2048;      // tokens: more pairs are too many to sort
-constexpr double kRoutedShare = 0.24;    // of the height: the strip with its labels
-constexpr double kLoadShare = 0.42;      // of the space below, for the bars
-constexpr double kLeastRoutedMap = 9;    // em
-constexpr double kLeastLoad = 6;         // em
-constexpr double kMostLoad = 26;         // em
-constexpr double kKeyOpacity = 0.5;      // of the bars of keys
-constexpr Index kMostClusterNames = 40;  // more get ticks
+constexpr Index kMaxRouted = 2048;      // limit of tokens to sort
+constexpr double kRoutedShare = 0.24;   // of the height: strip with labels
+constexpr double kLoadShare = 0.42;     // share of the space below, for the bars
+constexpr double kMinRoutedMap = 9;     // em
+constexpr double kMinLoad = 6;          // em
+constexpr double kMaxLoad = 26;         // em
+constexpr double kKeyOpacity = 0.5;     // of key bars
+constexpr Index kMaxClusterNames = 40;  // more get ticks
 
 bool shows_clusters(const AttentionTap& tap) {
   const auto& counts = tap.result.extra_counts;
@@ -26,11 +26,11 @@ bool shows_clusters(const AttentionTap& tap) {
   const auto key = counts.find("routing.key_cluster");
   return query != counts.end() && key != counts.end() && query->second.dim(1) == tap.queries() &&
          key->second.dim(1) == tap.keys() && tap.queries() == tap.keys() &&
-         tap.queries() <= kMostRouted;
+         tap.queries() <= kMaxRouted;
 }
 
 struct Routes {
-  std::vector<Index> query, key;  // cluster of each token
+  std::vector<Index> query, key;  // cluster by token
   TokenOrder queries, keys;
   Index clusters = 0;
   bool shared() const { return query == key; }
@@ -61,7 +61,7 @@ std::vector<std::string> side_names(const Routes& routes) {
   return {"query", "key"};
 }
 
-// Of queries and keys, or one row where these are the same.
+// Clusters of queries and keys, or one row if these are equal.
 Tensor cluster_rows(const Routes& routes) {
   const auto length = static_cast<Index>(routes.query.size());
   Tensor rows({routes.shared() ? 1 : 2, length});
@@ -74,7 +74,7 @@ Tensor cluster_rows(const Routes& routes) {
   return rows;
 }
 
-// How many of each side are in each cluster.  [1 or 2, c]
+// Number of queries and keys in each cluster.  [1 or 2, c]
 Tensor loads(const Routes& routes) {
   const Tensor rows = cluster_rows(routes);
   Tensor result = Tensor::zeros({rows.dim(0), routes.clusters});
@@ -87,7 +87,7 @@ Tensor loads(const Routes& routes) {
 struct RoutingPlan {
   Routes routes;
   TokenStrip strip;
-  Box sentence, bars, attend;  // the last two begin with their sentences
+  Box sentence, bars, attend;  // bars and attend include their sentences
   MatrixPlot map;
 };
 
@@ -110,7 +110,7 @@ std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside,
   const Box rest = below(inside, plan.strip.bottom() - inside.y + 0.5 * em);
   std::tie(plan.bars, plan.attend) = split(page, rest, kLoadShare);
   const Box map_box = below(plan.attend, step);
-  if (map_box.height < kLeastRoutedMap * em || plan.bars.height < step + kLeastLoad * em) return {};
+  if (map_box.height < kMinRoutedMap * em || plan.bars.height < step + kMinLoad * em) return {};
   plan.map = place_matrix(
       page, map_box, reordered(query_axis(of.input.trace, of.tap), routes.queries),
       reordered(key_axis(of.input.trace, of.tap), routes.keys), colour_bar_width(page));
@@ -123,19 +123,19 @@ void draw_loads(Page& page, const RoutingPlan& plan) {
   const bool shared = plan.routes.shared();
   Box box = draw_step(
       page, plan.bars, 2,
-      {shared ? "Count: how many meet in each cluster"
+      {shared ? "Count: tokens of each cluster"
               : "Count: queries (left bars) and keys (pale) of each cluster",
        shared ? "Count: the load of each cluster" : "Count: queries, keys (pale)", "Count"});
-  box.height = std::min(box.height, kMostLoad * page.em());
+  box.height = std::min(box.height, kMaxLoad * page.em());
   ChartAxis x{.least = -0.5,
               .most = static_cast<double>(plan.routes.clusters) - 0.5,
               .titles = {"cluster"},
               .whole = true};
-  for (Index c = 0; c < plan.routes.clusters && plan.routes.clusters <= kMostClusterNames; ++c) {
+  for (Index c = 0; c < plan.routes.clusters && plan.routes.clusters <= kMaxClusterNames; ++c) {
     x.names.emplace_back(static_cast<double>(c), std::to_string(c));
   }
   const float most = *std::max_element(load.begin(), load.end());
-  ChartAxis y = axis_of(0, static_cast<double>(most), true);
+  ChartAxis y = padded_axis(0, static_cast<double>(most), true);
   y.titles = {"tokens"};
   y.whole = true;
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
@@ -164,14 +164,14 @@ void draw_routed(Page& page, RoutingPlan& plan, const MechanismOf& of, Index lit
   const std::string name =
       "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
   draw_step(page, plan.attend, 3,
-            {"Attend within a cluster: " + name + " looks at " + seen + " of the " + keys +
+            {"Attend within a cluster: " + name + " attends to " + seen + " of the " + keys +
                  " keys in cluster " + std::to_string(cluster),
-             name + " sees " + seen + " keys of cluster " + std::to_string(cluster),
+             name + " attends to " + seen + " keys of cluster " + std::to_string(cluster),
              "Attend within a cluster", "Attend"});
   plan.map.pinned_row = routes.queries.place[at];
   plan.map.pinned_column = routes.keys.place[at];
   const ColourRange range =
-      draw_sorted_weights(page, of, plan.map, routes.queries, routes.keys, "routing");
+      draw_sorted_weights(page, of, plan.map, routes.queries, routes.keys, CacheKey("routing"));
   outline_blocks(page, plan.map, routes.query, routes.key, plan.strip.colours);
   draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan.map.right, range, {"weight, tokens sorted by cluster", "weight", ""});
@@ -194,9 +194,9 @@ MechanismLayout draw_routing(Page& page, const Box& inside, const MechanismOf& o
   }
   if (lit < 0) lit = focus_of(of.input, of.tap, of.head).query;
   draw_step(page, plan->sentence, 1,
-            {"Assign: every query and key goes to the nearest of " +
-                 std::to_string(plan->routes.clusters) + " centroids, a colour",
-             "Assign each token to the nearest centroid, a colour", "Assign to clusters"});
+            {"Assign: every query and key belongs to the nearest of " +
+                 std::to_string(plan->routes.clusters) + " centroids (colour)",
+             "Assign each token to the nearest centroid (colour)", "Assign to clusters"});
   draw_strip(page, plan->strip, lit);
   draw_loads(page, *plan);
   draw_routed(page, *plan, of, lit);
@@ -204,7 +204,7 @@ MechanismLayout draw_routing(Page& page, const Box& inside, const MechanismOf& o
   return layout;
 }
 
-// Clusters of the tokens, how many are in each, and the weights in their order.
+// Exported numbers: clusters of tokens, cluster sizes, and weights in cluster order.
 std::vector<ViewData::Matrix> routing_numbers(const MechanismOf& of) {
   const Routes routes = routes_of(of);
   const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
@@ -220,7 +220,7 @@ std::vector<ViewData::Matrix> routing_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism routing_mechanism() {
-  Mechanism m{"routing", "which tokens meet in the clusters of a few centroids", shows_clusters,
+  Mechanism m{"routing", "tokens that share the clusters of a few centroids", shows_clusters,
               draw_routing, routing_numbers};
   m.label = "Clusters";
   m.weights = true;

@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kLane = 1.3;           // em
 constexpr double kTooth = 0.4;          // em: of a bracket
-constexpr double kBesideBracket = 0.5;  // em before its name
-constexpr double kSeparated = 0.5;      // em: narrower cells have no lines between them
+constexpr double kBesideBracket = 0.5;  // em between bracket and name
+constexpr double kSeparated = 0.5;      // em: narrower cells have no separators
 constexpr double kWidestColumn = 6;     // em
 
-// Neighbouring tokens that one rule admits, [first, last).
+// Adjacent tokens admitted by one rule, [first, last).
 struct Stretch {
   Index first, last;
 };
@@ -103,7 +103,7 @@ double lane_height(const Page& page) {
 
 namespace {
 
-// Beside the bracket where there is space, else in the middle of it.
+// Draws the name next to the bracket if there is space, else centred in it.
 void draw_lane_name(Page& page, const TokenColumns& columns, double from, double to, double y,
                     const std::string& name) {
   const double em = page.em(), size = page.small(), gap = kBesideBracket * em;

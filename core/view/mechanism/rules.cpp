@@ -1,4 +1,4 @@
-// Patterns: which rule lets one query see which keys, and one key which queries.
+// Attention patterns: the rules that admit the keys of a query, and the queries of a key.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -18,21 +18,21 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostLabels = 0.14;  // of the height, for the tokens above a line
-constexpr double kRuleRow = 1.5;      // em
-constexpr double kLeastRules = 9;     // em: the map with its axes
-constexpr std::size_t kMostLanes = 4;
-constexpr double kGoodMap = 22;      // em: what layers above it leave
-constexpr double kNamedMap = 30;     // em: a lower one with its axes has numbers beside it
-constexpr double kMostLegend = 4.5;  // em
+constexpr double kMaxLabels = 0.14;  // of the height, for token labels above a line
+constexpr double kRuleRow = 1.5;     // em
+constexpr double kMinRules = 9;      // em: map with axes
+constexpr std::size_t kMaxLanes = 4;
+constexpr double kGoodMap = 22;     // em: minimum map below the layers
+constexpr double kNamedMap = 30;    // em: lower maps have numbers instead of labels
+constexpr double kMaxLegend = 4.5;  // em
 
-// The rule of one pair, or the kind of the key where one rule admits keys of several kinds.
+// Rule of a pair, or the kind of its key if one rule admits keys of several kinds.
 int rule_of_pair(const MechanismOf& of, const ColumnKinds& kinds, Index query, Index key) {
   const int rule = shown_rule(of.tap, of.head, query, key);
   return rule < 0 || kinds.kind.empty() ? rule : kinds.kind[static_cast<std::size_t>(key)];
 }
 
-// Of each pair of one row or column, -1 where nothing allows it.
+// Rules of a query's row or key's column; -1 for excluded pairs.
 std::vector<int> rules_of_query(const MechanismOf& of, Index query) {
   const ColumnKinds kinds = kinds_of(of.tap);
   std::vector<int> rules;
@@ -54,7 +54,7 @@ std::vector<std::string> rule_names(const AttentionTap& tap) {
   return kinds.names.empty() ? tap.result.pattern->rules() : kinds.names;
 }
 
-// Each rule of the head that admits any pair.
+// Legend of the head's rules that admit any pair.
 std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
   const std::vector<std::string> rules = rule_names(of.tap);
   const bool by_kind = !kinds_of(of.tap).kind.empty();
@@ -68,14 +68,14 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
   return entries;
 }
 
-// "Local window: Window w = 4, Dilation r = 1"; empty where nothing can be set.
+// "Local window: Window w = 4, Dilation r = 1"; empty without parameters.
 std::string parameters_words(const MechanismOf& of) {
-  if (of.input.trace.given) return "";
+  if (of.input.trace.is_imported) return "";
   const Variant& v = variant(of.tap.variant.id);
   std::string words;
   for (const Parameter& p : v.parameters) {
     const auto value = of.tap.variant.values.all().find(p.key);
-    if (p.of_training || value == of.tap.variant.values.all().end()) continue;
+    if (p.scope.training || value == of.tap.variant.values.all().end()) continue;
     const std::string symbol = p.symbol.empty() ? "" : " " + p.symbol;
     words += (words.empty() ? "" : ",  ") + p.label + symbol + " = " + to_text(value->second);
   }
@@ -93,35 +93,34 @@ void draw_lines(Page& page, Point at, const std::vector<std::string>& lines) {
   }
 }
 
-// What the variant's own page says of it, in a few lines, where there is space for them.
+// The variant's summary in a few lines, if there is space.
 std::vector<std::string> summary_lines(const Page& page, const Box& inside, const MechanismOf& of) {
-  constexpr double kLeastHeight = 44;  // em
-  constexpr std::size_t kMostLines = 3;
-  if (of.input.trace.given || inside.height < kLeastHeight * page.em()) return {};
-  return page.wrapped(variant(of.tap.variant.id).summary, page.small(), inside.width, kMostLines);
+  constexpr double kMinHeight = 44;  // em
+  constexpr std::size_t kMaxLines = 3;
+  if (of.input.trace.is_imported || inside.height < kMinHeight * page.em()) return {};
+  return page.wrapped(variant(of.tap.variant.id).summary, page.small(), inside.width, kMaxLines);
 }
 
-// From the top: what the method is; the tokens as a line, with what a query sees and by whom a key
-// is seen; the layers that information passes, where there is space for them; the legend, the
-// parameters, and the map.
+// From the top: summary; the tokens as a line, with the keys of a query and the queries of a key;
+// the layers, if there is space; legend, parameters and map.
 struct RulesPlan {
   std::vector<std::string> queries, keys;  // labels
-  Pair kept{};                             // without the pointer; places hang on this pair
-  std::vector<std::string> summary{}, parameters{};  // in lines
+  Pair kept{};                             // pair without the pointer, which determines the layout
+  std::vector<std::string> summary{}, parameters{};  // lines
   Box sentence{}, row{}, column_sentence{}, column{}, layers_sentence{}, layers{}, legend{};
-  TokenColumns key_columns{}, query_columns{};  // the latter without labels where they are the same
-  bool one_line = false;                        // of tokens, for queries and keys
+  TokenColumns key_columns{}, query_columns{};  // the latter without labels if they are the same
+  bool one_line = false;                        // queries and keys are the same tokens
   double lanes_top = 0;
   std::optional<LayerChain> chain{};
   Index layer_count = 0;
   MatrixPlot map{};
-  // Beside it, where there is space: after how many layers a query hears of a key.
+  // Next to the map, if there is space: layers until a key reaches a query.
   Box reach_sentence{}, reach_legend{};
   MatrixPlot reach_map{};
-  Box heads{};  // or, with their sentence, the patterns of all heads
+  Box heads{};  // alternatively the patterns of all heads, with a sentence
 };
 
-// The rules that admit keys of a query, by name.
+// Rules that admit keys of a query, by name.
 std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
                                                   const std::vector<int>& row) {
   const std::vector<std::string> names = rule_names(of.tap);
@@ -130,11 +129,11 @@ std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
     const auto n = static_cast<std::size_t>(rule);
     if (rule >= 0) lanes.emplace_back(rule, n < names.size() ? names[n] : "allowed");
   }
-  if (lanes.size() > kMostLanes) lanes.resize(kMostLanes);
+  if (lanes.size() > kMaxLanes) lanes.resize(kMaxLanes);
   return lanes;
 }
 
-// As many as any query has, so that nothing moves with the pointer.
+// Maximum over all queries, so that the layout does not depend on the pointer.
 std::size_t most_lanes(const MechanismOf& of) {
   if (const ColumnKinds kinds = kinds_of(of.tap); !kinds.kind.empty()) return kinds.names.size();
   const Pattern& pattern = *of.tap.result.pattern;
@@ -144,11 +143,10 @@ std::size_t most_lanes(const MechanismOf& of) {
     for (const Run& run : pattern.row(pattern.heads() > 1 ? of.head : 0, i)) rules.insert(run.rule);
     most = std::max(most, rules.size());
   }
-  return std::min(most, kMostLanes);
+  return std::min(most, kMaxLanes);
 }
 
-// The pair that the picture is about: what is pinned; else of a query in sight of both sides, where
-// it has two.
+// The illustrated pair: the pinned one, else a query with keys on both sides, if any.
 Pair pair_of_rules(const MechanismOf& of) {
   const ViewSettings& settings = of.input.experiment.view;
   if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || of.tap.causal ||
@@ -158,15 +156,15 @@ Pair pair_of_rules(const MechanismOf& of) {
   return focus_of(of.input, of.tap, of.head, Pair{(2 * of.tap.queries()) / 3, -1});
 }
 
-// The two lines of tokens, from `y` on; returns where they end.
+// Places the two lines of tokens from `y`; returns the lower edge.
 double place_lines(const Page& page, const Box& inside, double y, const MechanismOf& of,
                    RulesPlan& plan) {
   const double em = page.em(), step = step_height(page);
   const LayerMargins margins = layer_margins(page, inside.width);
   const double width = inside.width - margins.left - margins.right;
-  const double labels = kMostLabels * inside.height;
+  const double labels = kMaxLabels * inside.height;
   const double lanes = static_cast<double>(most_lanes(of)) * lane_height(page);
-  TokenAxis keys = worded_keys(of), queries = query_axis(of.input.trace, of.tap);
+  TokenAxis keys = key_axis_with_tokens(of), queries = query_axis(of.input.trace, of.tap);
   plan.one_line = queries.labels == keys.labels && keys.bands.empty();
   keys.titles = queries.titles = {};
   plan.sentence = {inside.x, y, inside.width, step};
@@ -187,7 +185,7 @@ double place_lines(const Page& page, const Box& inside, double y, const Mechanis
   return plan.column.bottom() + 0.6 * em;
 }
 
-// Whether each head of the group has a pattern of its own, and they can be shown side by side.
+// True if heads of the group have different patterns that can be shown side by side.
 bool heads_differ(const MechanismOf& of) {
   constexpr Index kMostPairs = Index{1} << 20;
   const Pattern& pattern = *of.tap.result.pattern;
@@ -195,16 +193,15 @@ bool heads_differ(const MechanismOf& of) {
          pattern.queries() <= kMostPairs / pattern.keys();
 }
 
-// The patterns of the group's heads, small, the shown one outlined. Returns where they end.
+// Draws small patterns of the group's heads, the shown one outlined. Returns the lower edge.
 double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, int number) {
   constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kSmallest = 3;  // em
   const double em = page.em();
   const Box inside =
-      draw_step(page, box, number,
-                {"Each head has a pattern of its own", "Each head has its own", "All heads"});
+      draw_step(page, box, number, {"Each head has its own pattern", "One per head", "All heads"});
   const Pattern& pattern = *of.tap.result.pattern;
   const auto heads = static_cast<double>(pattern.heads());
-  double side = 0, columns = 1;  // as large as may be
+  double side = 0, columns = 1;  // maximised
   for (double across = 1; across <= heads; ++across) {
     const double down = std::ceil(heads / across);
     const double fits = std::min((inside.width - (across - 1) * kBetweenHeads * em) / across,
@@ -236,12 +233,12 @@ double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, in
   return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
 }
 
-// For two maps beside each other, or one.
+// Splits the box for two maps side by side, or one.
 std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
-  constexpr double kLeastHalf = 19, kBetween = 1.5;  // em
+  constexpr double kMinHalf = 19, kBetween = 1.5;  // em
   Box left = inside, right{};
   const double half = (inside.width - kBetween * page.em()) / 2;
-  if (!two || half < kLeastHalf * page.em()) return {left, right};
+  if (!two || half < kMinHalf * page.em()) return {left, right};
   left.width = half;
   right = inside;
   right.x = inside.right() - half;
@@ -249,10 +246,10 @@ std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
   return {left, right};
 }
 
-// Empty where there is no space.
+// Empty if there is no space.
 std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const MechanismOf& of) {
   const double em = page.em(), step = step_height(page);
-  TokenAxis query = query_axis(of.input.trace, of.tap), key = worded_keys(of);
+  TokenAxis query = query_axis(of.input.trace, of.tap), key = key_axis_with_tokens(of);
   RulesPlan plan{query.labels, key.labels, pair_of_rules(of)};
   plan.summary = summary_lines(page, inside, of);
   const double lines_end =
@@ -265,11 +262,11 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
     plan.chain = LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
   }
   if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
-  if (plan.layer_count < 2) plan.chain.reset();  // all is heard of at once
+  if (plan.layer_count < 2) plan.chain.reset();  // one layer connects everything
   const bool differ = !plan.chain && heads_differ(of);
   const auto [left, right] = halves(page, inside, plan.chain.has_value() || differ);
   const double legend =
-      std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMostLegend * em);
+      std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMaxLegend * em);
   const double of_map = step + legend + lines_height(page, plan.parameters);
   if (plan.chain) {
     const double least = step + least_layers_height(page, plan.layer_count);
@@ -284,8 +281,8 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   plan.legend = {left.x, top + step, left.width, legend};
   const double map_top = plan.legend.bottom() + lines_height(page, plan.parameters);
   const Box map_box{left.x, map_top, left.width, inside.bottom() - map_top};
-  if (inside.width < kLeastRules * em || lines_end > inside.bottom()) return {};
-  if (map_box.height < kLeastRules * em) return plan;
+  if (inside.width < kMinRules * em || lines_end > inside.bottom()) return {};
+  if (map_box.height < kMinRules * em) return plan;
   if (plan.one_line && map_box.height < kNamedMap * em) {
     query = numbered(std::move(query));
     key = numbered(std::move(key));
@@ -303,7 +300,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   return plan;
 }
 
-// Of a token in one of the lines with the kept one of the other, or of the map.
+// Hit test: a token of one line with the pinned token of the other, or a pair of the map.
 std::function<std::optional<Pair>(Point)> pair_in(const RulesPlan& plan) {
   return
       [keys = plan.key_columns, queries = plan.query_columns, row = plan.row, column = plan.column,
@@ -324,7 +321,7 @@ std::string token_name(const std::vector<std::string>& labels, Index at) {
   return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
 }
 
-// Whether there is space for what the query gives each key.
+// True if cells have space for the query's weights.
 bool writes_weights(const Page& page, const Box& cells, std::size_t count) {
   return cells.width / static_cast<double>(count) >= page.width_of(".00", page.small()) + 3;
 }
@@ -339,13 +336,14 @@ void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vec
                     key = token_name(plan.keys, pair.key);
   draw_step(
       page, plan.sentence, 1,
-      {"The query " + query + " may look at " + share(row) + " keys, each by a rule" +
+      {"The query " + query + " can attend to " + share(row) + " keys, each by a rule" +
            (writes_weights(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
-       "The query " + query + " may look at " + share(row) + " keys, each by a rule",
-       "The query " + query + " may look at " + share(row), query + " sees " + share(row), query});
-  draw_step(page, plan.column_sentence, 2,
-            {"The key " + key + " may be looked at by " + share(column) + " queries",
-             "The key " + key + " is seen by " + share(column), key + ": " + share(column), key});
+       "The query " + query + " can attend to " + share(row) + " keys, each by a rule",
+       "The query " + query + " can attend to " + share(row), query + ": " + share(row), query});
+  draw_step(
+      page, plan.column_sentence, 2,
+      {"The key " + key + " can be attended to by " + share(column) + " queries",
+       "The key " + key + " is attended to by " + share(column), key + ": " + share(column), key});
 }
 
 void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
@@ -366,7 +364,7 @@ void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
   }
 }
 
-// The names beside the lines, in the colours of query and key.
+// Draws the labels next to the lines, in the colours of query and key.
 void draw_line_name(Page& page, const Box& inside, const Box& cells, const std::string& text,
                     Colour colour) {
   const double most = cells.x - inside.x - 0.8 * page.em();
@@ -401,7 +399,7 @@ void draw_lines_of(Page& page, const Box& inside, const RulesPlan& plan, const M
   draw_line_name(page, inside, plan.column, "its queries", of_key);
 }
 
-// A click on a token keeps it.
+// A click on a token pins it.
 std::vector<Handle> handles_of(const RulesPlan& plan) {
   constexpr Index kMost = 512;
   std::vector<Handle> handles;
@@ -411,8 +409,8 @@ std::vector<Handle> handles_of(const RulesPlan& plan) {
       const double x = columns.centre(n) - columns.cell() / 2;
       handles.push_back(
           {.area = {x, area.y, columns.cell(), area.height},
-           .help = query ? "Click: keep it as the query" : "Click: keep it as the key",
-           .click = [n, query](Experiment& e) {
+           .help = query ? "Click to pin it as the query" : "Click to pin it as the key",
+           .click = [n, query](Session& e) {
              Index& pinned = query ? e.view.pinned_query : e.view.pinned_key;
              pinned = pinned == n ? -1 : n;
            }});
@@ -427,11 +425,11 @@ std::vector<Handle> handles_of(const RulesPlan& plan) {
 void draw_information(Page& page, const RulesPlan& plan, const MechanismOf& of, Pair pair) {
   if (!plan.chain || !(plan.layers.height > 0)) return;
   const ViewSettings& settings = of.input.experiment.view;
-  // A key that is seen at once tells nothing of the way.
+  // A directly attended key does not illustrate paths.
   const bool chosen = of.input.pointer || settings.pinned_key >= 0;
   const bool tells = chosen && shown_rule(of.tap, of.head, pair.query, pair.key) < 0;
   if (!tells) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
-  const Heard heard = heard_by(*plan.chain, pair.query, pair.key, plan.layer_count);
+  const ReceptiveField heard = heard_by(*plan.chain, pair.query, pair.key, plan.layer_count);
   draw_step(
       page, plan.layers_sentence, 3,
       path_words(heard, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
@@ -451,13 +449,13 @@ HeatMap cells_of_every_pair(const MechanismOf& of, const MatrixPlot& map) {
   return cells;
 }
 
-// The maps, both with the row and the column of the pair outlined. Returns where they end.
+// Draws the maps with the pair's row and column outlined. Returns the lower edge.
 double draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
   const double step = step_height(page);
   int number = plan.layers.height > 0 ? 4 : 3;
   draw_step(
       page, {plan.legend.x, plan.legend.y - step, plan.legend.width, step}, number++,
-      {"The same rules for every pair; the query's row and the key's column are outlined",
+      {"Rules of every pair; the query's row and the key's column are outlined",
        "Every pair, the row and the column outlined", "Every pair, by its rule", "Every pair"});
   draw_legend(page, legend_of(page.theme(), of), plan.legend);
   draw_lines(page, {plan.legend.x, plan.legend.bottom()}, plan.parameters);
@@ -504,7 +502,7 @@ Tensor as_row(const std::vector<int>& rules) {
   return numbers;
 }
 
-// The number of the rule of each pair in the row and in the column; NaN where none allows it.
+// Exported numbers: rule index of each pair in the row and the column; NaN: excluded.
 std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
   const Pair pair = focus_of(of.input, of.tap, of.head);
   const std::vector<std::string> queries = query_axis(of.input.trace, of.tap).labels;
@@ -524,7 +522,7 @@ std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism rules_mechanism() {
-  Mechanism m{"rules", "the rules that let queries see keys",
+  Mechanism m{"rules", "the rules that admit pairs of queries and keys",
               [](const AttentionTap&) { return true; }, draw_rules, rule_numbers};
   m.label = "Rules";
   return m;

@@ -1,4 +1,4 @@
-// Hopfield: a query settles among the keys, step by step, and its energy falls.
+// Hopfield: a query is updated towards the keys step by step, with decreasing energy.
 #include "core/analysis/settling.h"
 
 #include <algorithm>
@@ -15,26 +15,27 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostSettling = 2048;  // tokens
-constexpr double kLeastPart = 9;       // em
+constexpr Index kMaxSettling = 2048;   // tokens
+constexpr double kMinPart = 9;         // em
 constexpr double kPlaneShare = 0.5;    // of the width
-constexpr double kWeightsShare = 0.5;  // of the height beside the plane
-constexpr double kMostStepRow = 2;     // em
-constexpr double kSettled = 0.5;       // of the weight: it is at this key
+constexpr double kWeightsShare = 0.5;  // of the height next to the plane
+constexpr double kMaxStepRow = 2;      // em
+constexpr double kSettled = 0.5;       // weight of a key to which a query has converged
 constexpr double kPlaneAir = 0.08;     // of the range
 
 bool shows_settling(const AttentionTap& tap) {
-  return no_settling(tap).empty() && tap.queries() <= kMostSettling && tap.keys() <= kMostSettling;
+  return settling_refusal(tap).empty() && tap.queries() <= kMaxSettling &&
+         tap.keys() <= kMaxSettling;
 }
 
 struct SettlingPlan {
   Settling of;
   Index query = 0;
   TokenLine line;
-  Box sentence, plane, weights, energy;  // the last three begin with their sentences
+  Box sentence, plane, weights, energy;  // the last three include their sentences
 };
 
-// How many steps each query takes.  [L]
+// Number of steps of each query.  [L]
 Tensor step_counts(const MechanismOf& of) {
   const IntTensor& steps = of.tap.result.extra_counts.at("hopfield.steps");
   Tensor result({of.tap.queries()});
@@ -56,12 +57,12 @@ std::optional<SettlingPlan> plan_settling(const Page& page, const Box& inside,
   std::tie(plan.plane, beside) = split(page, rest, kPlaneShare);
   plan.weights = {beside.x, beside.y, beside.width, kWeightsShare * beside.height};
   plan.energy = below(beside, plan.weights.height + 0.5 * em);
-  if (plan.plane.width < kLeastPart * em || plan.plane.height < step + kLeastPart * em) return {};
-  if (plan.weights.height < step + kLeastPart * em) return {};
+  if (plan.plane.width < kMinPart * em || plan.plane.height < step + kMinPart * em) return {};
+  if (plan.weights.height < step + kMinPart * em) return {};
   return plan;
 }
 
-// A rectangle of numbers that holds all points, as wide for its height as the box.
+// Chart that contains all points, with equal scales on both axes.
 Chart place_plane(const Box& box, const std::vector<std::pair<double, double>>& points) {
   double left = 0, right = 0, low = 0, high = 0;
   for (const auto& [x, y] : points) {
@@ -84,7 +85,7 @@ Chart place_plane(const Box& box, const std::vector<std::pair<double, double>>& 
   return chart;
 }
 
-// Labels where they leave earlier ones alone.
+// Draws labels that do not overlap earlier ones.
 class PlaneLabels {
  public:
   PlaneLabels(Page& page, const Box& box) : page_(page), box_(box) {}
@@ -118,7 +119,7 @@ class PlaneLabels {
   std::vector<Box> taken_;
 };
 
-// Keys by what the last step weighs them, the largest first; places in Settling::keys.
+// Indices into Settling::keys by descending weight in the last step.
 std::vector<std::size_t> by_weight(const Settling& of) {
   std::vector<std::size_t> order(of.keys.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
@@ -134,8 +135,8 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
   const Box box =
       draw_step(page, plan.plane, 2,
                 {"Move: " + word +
-                     " starts at its query q and moves to the mean of "
-                     "the keys that it weighs",
+                     " starts at its query q and moves to the weighted mean of "
+                     "the keys",
                  "Move: " + word + " moves from q towards keys", "Move towards keys", "Move"});
   const Plane plane(s.patterns);
   const auto keys = plane.places(s.patterns), path = plane.places(s.states);
@@ -169,13 +170,12 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
     labels.add(at(keys[n]), key_label(of.input.trace, of.tap, s.keys[n]), false, page.theme().text);
   }
   const std::string share = std::to_string(std::lround(100 * plane.share())) + " %";
-  page.faint_text(
-      {box.x, box.bottom() - 0.6 * em},
-      page.fitting({"keys along the two directions in which they differ most: " + share +
-                        " of what sets them apart",
-                    "the two main directions of the keys, " + share, "two directions of " + share},
-                   page.small(), box.width),
-      page.small());
+  page.faint_text({box.x, box.bottom() - 0.6 * em},
+                  page.fitting({"keys projected to their first two principal components: " + share +
+                                    " of the variance",
+                                "two principal components, " + share, "two directions of " + share},
+                               page.small(), box.width),
+                  page.small());
 }
 
 std::vector<std::string> weights_words(const SettlingPlan& plan, const MechanismOf& of) {
@@ -183,12 +183,12 @@ std::vector<std::string> weights_words(const SettlingPlan& plan, const Mechanism
   const std::string key = "“" + key_label(of.input.trace, of.tap, s.nearest) + "”";
   const double weight = static_cast<double>(s.weights(s.steps() - 1, s.nearest));
   const std::string share = std::to_string(std::lround(100 * weight)) + " %";
-  const char* end = weight > kSettled ? "settles on " : "stays between keys, most at ";
+  const char* end = weight > kSettled ? "settles on " : "remains between keys, mostly at ";
   return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
           end + key + ", " + share, "Weigh " + key, "Weigh"};
 }
 
-// A row a step, a column a key.
+// Draws the weights: rows are steps, columns are keys.
 void draw_weights(Page& page, const SettlingPlan& plan, const MechanismOf& of) {
   const double em = page.em();
   const Settling& s = plan.of;
@@ -200,7 +200,7 @@ void draw_weights(Page& page, const SettlingPlan& plan, const MechanismOf& of) {
   const double width = box.width - left - bar;
   const double top = axis_depth_top(page, keys, width, std::min(5.5 * em, 0.5 * box.height));
   const auto rows = static_cast<double>(s.steps());
-  const double height = std::min(box.height - top, kMostStepRow * em * rows);
+  const double height = std::min(box.height - top, kMaxStepRow * em * rows);
   const Box cells{box.x + left, box.y + top, width, height};
   const ColourRange range = range_of_numbers(page, s.weights);
   draw_axis_top(page, keys, {0, static_cast<double>(keys.count()), cells.x, cells.width}, cells.y,
@@ -219,16 +219,16 @@ void draw_weights(Page& page, const SettlingPlan& plan, const MechanismOf& of) {
 void draw_energy(Page& page, const SettlingPlan& plan) {
   const Settling& s = plan.of;
   const bool falls = !s.energy.empty();
-  const Box box = draw_step(
-      page, plan.energy, 4,
-      {falls ? "Fall: no step raises the energy of the state" : "With β ≤ 0 there is no energy",
-       falls ? "Its energy falls" : "No energy", "Energy"});
+  const Box box =
+      draw_step(page, plan.energy, 4,
+                {falls ? "Energy: no step increases it" : "With β ≤ 0 there is no energy",
+                 falls ? "Energy decreases" : "No energy", "Energy"});
   if (!falls) return;
   const auto [least, most] = std::ranges::minmax(s.energy);
-  ChartAxis x = axis_of(0, static_cast<double>(s.steps()), true);
+  ChartAxis x = padded_axis(0, static_cast<double>(s.steps()), true);
   x.titles = {"steps made"};
   x.whole = true;
-  ChartAxis y = axis_of(least, most, false);
+  ChartAxis y = padded_axis(least, most, false);
   y.titles = {"energy", ""};
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
   if (chart.empty()) return;
@@ -253,14 +253,15 @@ MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& 
   }
   plan->of = settling_of(of.tap, of.head, plan->query);
   const std::string word = "“" + query_label(of.input.trace, of.tap, plan->query) + "”";
-  draw_step(page, plan->sentence, 1,
-            {"Every query takes steps until it stays, at most as many as are set; here token " +
-                 std::to_string(plan->query) + ", " + word,
-             "Queries take steps; here " + word, word});
+  draw_step(
+      page, plan->sentence, 1,
+      {"Every query is updated until it converges, up to the maximum number of steps; here token " +
+           std::to_string(plan->query) + ", " + word,
+       "Iterative updates; here " + word, word});
   draw_token_line(page, plan->line, plan->query);
   layout.bottom = std::max(plan->plane.bottom(), plan->energy.bottom());
   if (plan->of.keys.empty()) {
-    page.text({plan->plane.x, plan->plane.y + page.em()}, "This query sees no key.", page.em());
+    page.text({plan->plane.x, plan->plane.y + page.em()}, "This query has no keys.", page.em());
     return layout;
   }
   draw_plane(page, *plan, of, word);
@@ -285,13 +286,13 @@ std::vector<ViewData::Matrix> settling_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism settling_mechanism() {
-  Mechanism m{"settling", "by letting each query settle among the keys", shows_settling,
-              draw_settling, settling_numbers};
+  Mechanism m{"settling", "each query converges among the keys", shows_settling, draw_settling,
+              settling_numbers};
   m.label = "Settling";
   m.plays = true;
   m.parameters = {"token"};
   m.weights = true;
-  m.objection = no_settling;
+  m.objection = settling_refusal;
   return m;
 }
 

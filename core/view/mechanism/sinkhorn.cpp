@@ -1,4 +1,4 @@
-// Sinkhorn: blocks of keys are scored, matched to places and sorted there.
+// Sinkhorn: blocks of keys are scored, matched to positions and sorted there.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,26 +14,26 @@
 namespace attnscope {
 namespace {
 
-constexpr double kStageShare = 0.22;   // of the height: the matrices with their titles
+constexpr double kStageShare = 0.22;   // of the height: matrices with titles
 constexpr double kStageTitle = 1.5;    // em
-constexpr double kStageEdge = 0.6;     // em: the colours of the blocks along a matrix
+constexpr double kStageEdge = 0.6;     // em: block colours along a matrix
 constexpr double kStageGap = 1.5;      // em
-constexpr double kLeastStageSide = 4;  // em
-constexpr double kLowSinkhorn = 40;    // em: no space for all labels
-constexpr double kBlocksShare = 0.15;  // of the height: a strip with its labels
-constexpr double kMovesShare = 0.05;   // of the height: the lines between the strips
-constexpr double kLeastBlockMap = 7;   // em
-constexpr double kLeastMove = 0.02;    // shares below this get no line
-constexpr Index kMostSorted = 2048;    // tokens
+constexpr double kMinStageSide = 4;    // em
+constexpr double kLowSinkhorn = 40;    // em: lower pictures omit some labels
+constexpr double kBlocksShare = 0.15;  // of the height: a strip with labels
+constexpr double kMovesShare = 0.05;   // of the height: lines between the strips
+constexpr double kMinBlockMap = 7;     // em
+constexpr double kMinMove = 0.02;      // minimum share of a line
+constexpr Index kMaxSorted = 2048;     // limit of tokens
 
 bool shows_matching(const AttentionTap& tap) {
   const auto found = tap.result.extra.find("sinkhorn.logits");
   return found != tap.result.extra.end() && tap.result.extra.contains("sinkhorn.matching") &&
          tap.queries() == tap.keys() && tap.queries() % found->second.dim(1) == 0 &&
-         tap.queries() <= kMostSorted;
+         tap.queries() <= kMaxSorted;
 }
 
-// One head's matrix of what is there for each.  [n, n]
+// Slice of one head.  [n, n]
 Tensor of_one_head(const Tensor& all, Index head) {
   const Index n = all.dim(1);
   Tensor one({n, n});
@@ -41,7 +41,7 @@ Tensor of_one_head(const Tensor& all, Index head) {
   return one;
 }
 
-// Logarithms of shares: each row, or each column, has the sum 1 then.
+// Normalises each row or column of log-weights to the sum 1.
 void normalise(std::vector<double>& logs, Index n, bool columns) {
   const Index along = columns ? n : 1, across = columns ? 1 : n;
   for (Index line = 0; line < n; ++line) {
@@ -55,10 +55,10 @@ void normalise(std::vector<double>& logs, Index n, bool columns) {
   }
 }
 
-// What a matrix of blocks is like on the way from scores to the matching.
+// A matrix of blocks during the normalisation from scores to matching.
 struct Stage {
   std::string name, title;
-  Tensor values;  // [n, n]: a row a place, a column a block of keys
+  Tensor values;  // [n, n]: rows are positions, columns are blocks of keys
   bool scores = false;
 };
 
@@ -77,7 +77,7 @@ std::vector<Stage> matching_stages(const MechanismOf& of) {
   };
   std::vector<Stage> stages{{"logits", "scores", logits, true}};
   normalise(logs, n, false);
-  stages.push_back({"rows of round 1", "rows add up to 1", shares()});
+  stages.push_back({"rows of round 1", "rows sum to 1", shares()});
   normalise(logs, n, true);
   stages.push_back(
       {"columns of round 1", rounds == 1 ? "then columns" : "then columns do", shares()});
@@ -90,15 +90,15 @@ std::vector<Stage> matching_stages(const MechanismOf& of) {
 
 struct SinkhornPlan {
   std::vector<Stage> stages;
-  std::vector<Box> places;  // of the stages' cells
+  std::vector<Box> places;  // cells of the stages
   Index block = 1;
-  std::vector<Index> best;  // of each place, the block that it gets most of
+  std::vector<Index> best;  // by position: the block with the largest weight
   KindColours colours;
   TokenStrip text, sorted;
   std::array<Box, 3> sentences;
   MatrixPlot map;
   const Tensor& matching() const { return stages.back().values; }
-  // The token whose key comes to stand where token i does.
+  // Token whose key is sorted to the position of token i.
   Index moved(Index i) const {
     return best[static_cast<std::size_t>(i / block)] * block + i % block;
   }
@@ -113,7 +113,7 @@ std::vector<Index> best_blocks(const Tensor& matching) {
   return best;
 }
 
-// The matrices beside each other, the last ones where not all have space.
+// Places the matrices side by side; only the last ones if space is short.
 void place_stages(const Page& page, const Box& box, SinkhornPlan& plan) {
   const double em = page.em(), edge = kStageEdge * em;
   const auto side = [&] {
@@ -121,7 +121,7 @@ void place_stages(const Page& page, const Box& box, SinkhornPlan& plan) {
     return std::min(box.height - kStageTitle * em - edge,
                     (box.width + kStageGap * em) / count - kStageGap * em - edge);
   };
-  while (plan.stages.size() > 2 && side() < kLeastStageSide * em) {
+  while (plan.stages.size() > 2 && side() < kMinStageSide * em) {
     plan.stages.erase(plan.stages.begin() + 1);
   }
   const double most_gap = 4 * em;
@@ -162,7 +162,7 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   };
   next_sentence(0);
   place_stages(page, {rest.x, rest.y, rest.width, kStageShare * inside.height}, plan);
-  if (plan.places.front().width < kLeastStageSide * em) return {};
+  if (plan.places.front().width < kMinStageSide * em) return {};
   rest = below(rest, plan.places.front().bottom() - rest.y + 0.4 * em);
   next_sentence(1);
   TokenAxis tokens = key_axis(of.input.trace, of.tap);
@@ -170,7 +170,7 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   const std::vector<std::string> names{"blocks", "sorted"};
   const double left = strip_left(page, names), high = kBlocksShare * inside.height;
   const auto strip_at = [&](double y) { return Box{rest.x + left, y, rest.width - left, high}; };
-  // The map's axes have the tokens in the order of the text, too.
+  // The map's axes are in text order, too.
   const bool low = inside.height < kLowSinkhorn * em;
   plan.text = place_strip(page, strip_at(rest.y), low ? TokenAxis() : tokens, {},
                           block_row(text_order, block), colours);
@@ -180,7 +180,7 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   rest = below(rest, plan.sorted.bottom() - rest.y + 0.4 * em);
   next_sentence(2);
   if (!(plan.text.cells.width > 0) || !(plan.sorted.cells.width > 0)) return {};
-  if (rest.height < kLeastBlockMap * em) return {};
+  if (rest.height < kMinBlockMap * em) return {};
   plan.text.names = {names[0]};
   plan.sorted.names = {names[1]};
   TokenAxis keys = key_axis(of.input.trace, of.tap);
@@ -208,7 +208,7 @@ void draw_matrix_numbers(Page& page, const HeatMap& cells, const ColourRange& ra
   }
 }
 
-// A matrix with the colours of the blocks along its edges; its title ends before `right`.
+// Draws a matrix with block colours along its edges; its title ends before `right`.
 void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double right) {
   const Stage& stage = plan.stages[at];
   const Box& box = plan.places[at];
@@ -240,7 +240,7 @@ void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double rig
   page.add(OutlinedBox{box, page.theme().line, 1});
 }
 
-// From each block to the places that get a share of it, the thicker the more.
+// Draws lines from each block to the positions that receive a share of it, as wide as the share.
 void draw_moves(Page& page, const SinkhornPlan& plan, Index lit_place) {
   const Tensor& p = plan.matching();
   const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
@@ -250,7 +250,7 @@ void draw_moves(Page& page, const SinkhornPlan& plan, Index lit_place) {
   for (Index place = 0; place < p.dim(0); ++place) {
     for (Index block = 0; block < p.dim(1); ++block) {
       const auto share = static_cast<double>(p(place, block));
-      if (!(share >= kLeastMove)) continue;
+      if (!(share >= kMinMove)) continue;
       page.add(Line{{{middle(plan.text, block), from}, {middle(plan.sorted, place), to}},
                     translucent(plan.colours(block), 0.25 + 0.75 * share),
                     1 + (place == lit_place ? 6 : 3) * share});
@@ -262,23 +262,24 @@ void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const MechanismOf
   const Index place = lit / plan.block, best = plan.best[static_cast<std::size_t>(place)];
   const std::string share =
       fixed(100 * static_cast<double>(plan.matching()(place, best)), 0) + " %";
-  draw_step(page, plan.sentences[0], 1,
-            {"Match: how well each block of keys (across) fits each place (down); rows and columns "
-             "are made to add up to 1 in turn",
-             "Match blocks (across) to places (down): rows and columns add up to 1",
-             "Match blocks to places"});
+  draw_step(
+      page, plan.sentences[0], 1,
+      {"Match: score of each block of keys (across) for each position (down); rows and columns "
+       "are normalised in turn",
+       "Match blocks (across) to positions (down): rows and columns sum to 1",
+       "Match blocks to positions"});
   draw_step(page, plan.sentences[1], 2,
-            {"Sort: each place gets the blocks by their shares; place " + std::to_string(place) +
-                 " gets " + share + " of block " + std::to_string(best),
-             "Sort: place " + std::to_string(place) + " gets " + share + " of block " +
+            {"Sort: each position gets the blocks by their weights; position " +
+                 std::to_string(place) + " gets " + share + " of block " + std::to_string(best),
+             "Sort: position " + std::to_string(place) + " gets " + share + " of block " +
                  std::to_string(best),
              "Sort the blocks"});
   const std::string name =
       "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
   draw_step(page, plan.sentences[2], 3,
-            {"Attend: " + name + " looks at its own block, " + std::to_string(place) +
-                 ", and at what was sorted to its place",
-             name + " sees block " + std::to_string(place) + " and what is sorted there",
+            {"Attend: " + name + " attends to its own block, " + std::to_string(place) +
+                 ", and to the block sorted to its position",
+             name + " attends to block " + std::to_string(place) + " and the sorted block",
              "Attend: own block and sorted one", "Attend"});
 }
 
@@ -310,14 +311,15 @@ MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const MechanismOf& 
   plan->map.pinned_row = lit.query;
   plan->map.pinned_column = lit.key;
   const TokenOrder order = in_text_order(of.tap.queries());
-  const ColourRange range = draw_sorted_weights(page, of, plan->map, order, order, "sinkhorn");
+  const ColourRange range =
+      draw_sorted_weights(page, of, plan->map, order, order, CacheKey("sinkhorn"));
   draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan->map.right, range, {"weight", ""});
   layout.bottom = plan->map.bottom(page);
   return layout;
 }
 
-// The matrices of blocks in their order, then the weights.
+// Exported numbers: the matrices of blocks in order, then the weights.
 std::vector<ViewData::Matrix> sinkhorn_numbers(const MechanismOf& of) {
   std::vector<ViewData::Matrix> matrices;
   for (Stage& stage : matching_stages(of)) {
@@ -334,8 +336,8 @@ std::vector<ViewData::Matrix> sinkhorn_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism sinkhorn_mechanism() {
-  Mechanism m{"sinkhorn", "which blocks of keys are sorted to which places", shows_matching,
-              draw_sinkhorn, sinkhorn_numbers};
+  Mechanism m{"sinkhorn", "blocks of keys sorted to positions", shows_matching, draw_sinkhorn,
+              sinkhorn_numbers};
   m.label = "Sorted blocks";
   m.weights = true;
   return m;

@@ -49,10 +49,10 @@ Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder&
 
 ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
-                                const std::string& name) {
+                                const CacheKey& key) {
   HeatMap cells = matrix_cells(plot);
   cells.values =
-      kept(of, name, [&] { return reordered(of.tap.attention(of.head), rows, columns); });
+      cached_numbers(of, key, [&] { return reordered(of.tap.attention(of.head), rows, columns); });
   HeatMap in_order = cells;
   in_order.values = of.tap.attention(of.head);
   const ColourRange range =
@@ -62,7 +62,7 @@ ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixP
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
   HeatMap rules = matrix_cells(plot);
-  rules.values = kept(of, name + " rules", [&] {
+  rules.values = cached_numbers(of, key.with("rules"), [&] {
     const OperationResult& result = of.tap.result;
     const PatternWindow all{0, 0, of.tap.queries(), of.tap.keys(), 1, 1};
     return reordered(result.mask.defined() ? masked_rules(*result.pattern, result.mask, of.head)
@@ -80,7 +80,7 @@ void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>
   const double x = plot.plot.width / static_cast<double>(columns.size());
   const double y = plot.plot.height / static_cast<double>(rows.size());
   for (const Index kind : std::set<Index>(rows.begin(), rows.end())) {
-    // Sorted, a kind begins behind all that are smaller.
+    // A sorted kind begins after all smaller ones.
     const auto smaller = [kind](Index other) { return other < kind; };
     const auto first_row = static_cast<double>(std::ranges::count_if(rows, smaller));
     const auto first_column = static_cast<double>(std::ranges::count_if(columns, smaller));

@@ -1,5 +1,4 @@
-// Maps whose rows and columns stand in another order than in the text: what belongs together side
-// by side.
+// Maps with reordered rows and columns, so that related tokens are adjacent.
 #pragma once
 
 #include <vector>
@@ -11,28 +10,29 @@
 
 namespace attnscope {
 
-// Which token stands at each place, and where each token stands.
+// A permutation of tokens and its inverse.
 struct TokenOrder {
   std::vector<Index> token, place;
 };
 TokenOrder in_text_order(Index count);
-// By kind, and of one kind in the order of the text.
+// Sorts by kind, keeping text order within each kind.
 TokenOrder sorted_by(const std::vector<Index>& kinds);
 
 TokenAxis reordered(const TokenAxis& axis, const TokenOrder& order);
 Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder& columns);
 
-// The head's weights in these orders, in the colours that were chosen, as the box of the plot.
-// `name`: of the orders, for the cache. Returns the range of the colours.
+// Draws the head's weights in these orders and in the selected colours. `key` identifies the
+// orders. Returns the range of the colours.
 ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
-                                const std::string& name);
+                                const CacheKey& key);
 
-// Outlines where rows of a kind meet columns of the same one, in its colour; both are sorted by it.
+// Outlines the blocks where rows and columns have the same kind, in its colour; both must be
+// sorted.
 void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
                     const std::vector<Index>& columns, const KindColours& colours);
 
-// The pair of the text at a point of a plot in these orders; -1 where there is none.
+// Text pair at a point of a reordered plot; -1 outside.
 Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p);
 
 }  // namespace attnscope

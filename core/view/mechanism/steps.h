@@ -1,4 +1,4 @@
-// What the pictures of mechanisms are put together from: steps with a number and a sentence.
+// Building blocks of mechanism pictures: numbered steps with a sentence.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace attnscope {
 
-// The rest of a box below its first `height`.
+// The part of a box below its first `height`.
 Box below(const Box& box, double height);
-// Side by side where the box is wide, else above each other; `share` of it for the first.
+// Splits a box horizontally if it is wide, else vertically; `share` is the first part's.
 std::pair<Box, Box> split(const Page& page, const Box& box, double share = 0.5);
 
 double step_height(const Page& page);
-// A numbered badge and the first of the sentences that fits, along the top of the box. Returns what
-// is left of the box below it.
+// Draws a numbered badge and the longest sentence that fits along the top of the box. Returns the
+// rest of the box below.
 Box draw_step(Page& page, const Box& box, int number, const std::vector<std::string>& words);
 
 }  // namespace attnscope

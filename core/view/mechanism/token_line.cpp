@@ -8,10 +8,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRow = 1.5;              // em
-constexpr double kMostTokenLabels = 5.5;  // em
+constexpr double kRow = 1.5;             // em
+constexpr double kMaxTokenLabels = 5.5;  // em
 
-// "0 … 0.12": how far the colours of a row run.
+// "0 … 0.12": the range of a row's colours.
 std::string ends_of(const ColourRange& range) {
   return (range.least < 0 ? "±" : brief(range.least, 2) + " … ") + brief(range.most, 2);
 }
@@ -28,10 +28,10 @@ TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
     names = std::max(names, page.width_of(row.name, page.small()));
   }
   line.left = names + em;
-  // The same whatever the numbers are, so that nothing moves from token to token.
+  // Independent of the numbers, so that the layout is the same for all tokens.
   const double ends = page.width_of("0 … 0.0001", page.small()) + em;
   const double width = box.width - line.left - ends;
-  line.top = axis_depth_top(page, line.tokens, width, kMostTokenLabels * em);
+  line.top = axis_depth_top(page, line.tokens, width, kMaxTokenLabels * em);
   line.cells = {box.x + line.left, box.y + line.top, width,
                 kRow * em * static_cast<double>(line.rows.size())};
   return line;
@@ -58,7 +58,7 @@ void draw_token_line(Page& page, const TokenLine& line, Index chosen) {
 }
 
 std::function<std::optional<Pair>(Point)> token_at(const TokenLine& line) {
-  // Labels above, too: they are easier to hit than a row.
+  // Includes the labels, which are easier to hit than a row.
   Box box = line.cells;
   box.y -= line.top;
   box.height += line.top;

@@ -1,4 +1,4 @@
-// Numbers of each token as rows of coloured cells below the text, one token chosen among them.
+// Rows of coloured cells with numbers of each token, below the text; one token is selected.
 #pragma once
 
 #include <string>
@@ -20,19 +20,18 @@ struct TokenLine {
   TokenAxis tokens;
   std::vector<TokenRow> rows;
   Box cells{};
-  double left = 0, top = 0;  // depth of the names, and of the labels above
+  double left = 0, top = 0;  // depth of row names and token labels
   double bottom() const { return cells.bottom(); }
 };
 
-// From the box's top, as wide as it; the names and the ends of the rows stand beside the cells.
+// Places the line at the box's top, in its full width; row names and ranges are next to the cells.
 TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
                            std::vector<TokenRow> rows);
 void draw_token_line(Page& page, const TokenLine& line, Index chosen);
-// The pair of a token with itself at a point of the line. Kept after the page is gone.
+// Hit test that returns a token paired with itself. May outlive the page.
 std::function<std::optional<Pair>(Point)> token_at(const TokenLine& line);
 
-// The token that such a picture is about: the one that the view is set to, else the pinned query,
-// else the last.
+// The illustrated token: the view's parameter, else the pinned query, else the last.
 Index chosen_token(const MechanismOf& of);
 
 }  // namespace attnscope

@@ -8,12 +8,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kStripRow = 1.5;         // em
-constexpr double kLeastStripRow = 0.3;    // em: of many rows
-constexpr double kWidestCell = 6;         // em
-constexpr double kNameGap = 0.6;          // em
-constexpr double kMostStripLabels = 0.5;  // of the height, for labels
-constexpr double kLastKind = 255;         // kind n gets colour n, see ColourMap::Kind
+constexpr double kStripRow = 1.5;        // em
+constexpr double kMinStripRow = 0.3;     // em: of many rows
+constexpr double kWidestCell = 6;        // em
+constexpr double kNameGap = 0.6;         // em
+constexpr double kMaxStripLabels = 0.5;  // of the height, for labels
+constexpr double kLastKind = 255;        // kind n gets colour n, see ColourMap::Kind
 
 std::string number_of(float kind) {
   return std::to_string(std::lround(kind));
@@ -36,11 +36,11 @@ void draw_numbers(Page& page, const TokenStrip& strip) {
   }
 }
 
-// Between neighbours of two kinds that share a colour, where cells can be told apart.
+// Draws borders between adjacent kinds that share a colour, if cells are distinguishable.
 void draw_borders(Page& page, const TokenStrip& strip) {
-  constexpr double kLeastCell = 4;  // pixels
+  constexpr double kMinCell = 4;  // pixels
   const double height = strip.row_height();
-  if (strip.cells.width < kLeastCell * static_cast<double>(strip.kinds.dim(1))) return;
+  if (strip.cells.width < kMinCell * static_cast<double>(strip.kinds.dim(1))) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 1; n < strip.kinds.dim(1); ++n) {
       const Index before = std::lround(strip.kinds(row, n - 1));
@@ -101,7 +101,7 @@ double TokenStrip::centre(Index token) const {
 }
 
 Index TokenStrip::at(Point p) const {
-  // Labels belong to their tokens.
+  // Includes the labels.
   if (!Box{cells.x, cells.y - depth, cells.width, cells.height + depth}.contains(p)) return -1;
   const double share = (p.x - cells.x) / cells.width;
   return std::clamp<Index>(static_cast<Index>(share * static_cast<double>(kinds.dim(1))), 0,
@@ -124,10 +124,10 @@ TokenStrip place_strip(const Page& page, const Box& box, TokenAxis tokens,
   const double width = std::min(box.width - left, count * kWidestCell * em);
   if (width < 3 * em) return strip;
   if (strip.tokens.count() > 0) {
-    strip.depth = axis_depth_top(page, strip.tokens, width, kMostStripLabels * box.height);
+    strip.depth = axis_depth_top(page, strip.tokens, width, kMaxStripLabels * box.height);
   }
   const double height = std::min(rows * kStripRow * em, box.height - strip.depth);
-  if (height < rows * kLeastStripRow * em) return strip;
+  if (height < rows * kMinStripRow * em) return strip;
   strip.cells = {box.x + left, box.y + strip.depth, width, height};
   return strip;
 }
@@ -144,7 +144,7 @@ void draw_strip(Page& page, const TokenStrip& strip, Index lit) {
   cells.most = kLastKind;
   page.add(std::move(cells));
   const double cell = strip.cells.width / count;
-  constexpr double kSeparated = 0.5;  // em: narrower cells are not told apart by lines
+  constexpr double kSeparated = 0.5;  // em: narrower cells have no separators
   for (Index n = 1; n < strip.kinds.dim(1) && cell >= kSeparated * em; ++n) {
     const double x = strip.cells.x + static_cast<double>(n) * cell;
     page.add(Line{{{x, strip.cells.y}, {x, strip.cells.bottom()}}, page.theme().background, 1});

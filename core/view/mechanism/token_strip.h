@@ -1,4 +1,4 @@
-// Tokens as a line of cells, coloured by what they belong to: a bucket, a cluster, a block.
+// Strips of cells, one per token, coloured by kind: bucket, cluster or block.
 #pragma once
 
 #include <map>
@@ -9,43 +9,42 @@
 
 namespace attnscope {
 
-// Colours of whole numbers, of buckets and the like. There are few colours: the numbers that occur
-// most are told apart.
+// Colours of integer kinds. Colours are limited: the most frequent kinds get distinct ones.
 class KindColours {
  public:
   explicit KindColours(const Tensor& kinds);
-  // Those of the first before those that only the second has.
+  // Kinds of `first` take precedence over those only in `second`.
   KindColours(const Tensor& first, const Tensor& second);
   Colour operator()(Index kind) const;
-  // What a categorical heat map takes; NaN stays.
+  // Values for a categorical heat map; NaN is kept.
   Tensor places(const Tensor& kinds) const;
 
  private:
   void add(const Tensor& kinds);
   Index place(Index kind) const;
-  std::map<Index, Index> places_;  // by kind, 0: the most frequent one
+  std::map<Index, Index> places_;  // by kind; 0: most frequent
 };
 
 struct TokenStrip {
-  TokenAxis tokens;                // along the top; without labels: none are written
-  std::vector<std::string> names;  // of the rows, to the left
-  Tensor kinds;                    // [rows, tokens], whole numbers
+  TokenAxis tokens;                // above the cells; without labels: not written
+  std::vector<std::string> names;  // of the rows, on the left
+  Tensor kinds;                    // [rows, tokens], integers
   KindColours colours;
   Box cells{};       // empty: no space
   double depth = 0;  // of the labels above
   double bottom() const { return cells.bottom(); }
   double row_height() const { return cells.height / static_cast<double>(kinds.dim(0)); }
-  double centre(Index token) const;  // across
-  Index at(Point p) const;           // the token there, -1: none
+  double centre(Index token) const;  // x coordinate
+  Index at(Point p) const;           // token at a point; -1: none
 };
 
-// From the box's top left; its width is all that there is, of its height as much as it takes.
+// Places the strip from the box's top left in its full width, as high as needed.
 TokenStrip place_strip(const Page& page, const Box& box, TokenAxis tokens,
                        std::vector<std::string> names, Tensor kinds, const KindColours& colours);
-// What the names take to the left of the cells.
+// Width of the names left of the cells.
 double strip_left(const Page& page, const std::vector<std::string>& names);
 
-// Numbers stand in the cells where there is space for them; `lit`: outlined, -1: none.
+// Draws the strip, with numbers in cells that have space; `lit`: outlined token, -1: none.
 void draw_strip(Page& page, const TokenStrip& strip, Index lit);
 
 }  // namespace attnscope

@@ -1,13 +1,13 @@
-// Memory: what a model that reads in segments remembers, how much it looks there, how far back that
-// reaches and what it costs. Transformer-XL (Dai et al., 2019), Compressive Transformer (Rae et
-// al., 2019), Memorizing Transformer (Wu et al., 2022).
+// Memory view: memory of a segment-recurrent model, attention to it, receptive field and cost.
+// Transformer-XL (Dai et al., 2019), Compressive Transformer (Rae et al., 2019), Memorizing
+// Transformer (Wu et al., 2022).
 #include <algorithm>
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/figure/colour_map.h"
 #include "core/view/memory/memory_panels.h"
+#include "core/view/parts/bundled_example.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/example.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
@@ -18,25 +18,26 @@ namespace {
 
 constexpr const char* kId = "memory";
 constexpr double kGap = 0.7;               // em between panels
-constexpr double kWords = 0.13;            // of the height, for the words at most
+constexpr double kWords = 0.13;            // maximum share of the height, for the words
 constexpr double kRange = 0.34;            // likewise for range and cost
-constexpr double kLeastWeights = 19;       // em
-constexpr double kWeightsWithMean = 24.5;  // em: with the mean by slot below the map
-constexpr double kBeside = 40;             // em: cost goes beside the range
+constexpr double kMinWeights = 19;         // em
+constexpr double kWeightsWithMean = 24.5;  // em: including the mean by slot below the map
+constexpr double kBeside = 40;             // em: from this width on, cost is next to the range
 constexpr double kCost = 0.42;             // of the width
 constexpr Index kMostPairs = Index{1} << 22;
 
-// Why there is nothing to remember.
+// Reason why the run has no memory to show.
 Refusal refusal_of(const Trace& trace) {
   const char* advice =
       "Choose a model that was trained with a memory, or the variant Segment memory, Compressive "
       "memory or Memorizing and a segment length shorter than the text.";
-  if (trace.given) return {"Nothing is remembered", kAttentionAlone};
-  if (!reads_in_segments(trace)) return {"This model reads its text at once", advice};
+  if (trace.is_imported) return {"No memory", kAttentionAlone};
+  if (!reads_in_segments(trace)) return {"This model reads its text as a whole", advice};
   if (!remembers(trace)) {
-    return {"No layer remembers earlier segments",
-            "Each segment is read by itself. Choose the variant Segment memory, Compressive memory "
-            "or Memorizing."};
+    return {
+        "No layer has a memory of earlier segments",
+        "Segments are read independently. Choose the variant Segment memory, Compressive memory "
+        "or Memorizing."};
   }
   return {};
 }
@@ -46,10 +47,11 @@ std::string objection(const Trace& trace) {
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
-  return capitalised(place_words(input.trace, input.experiment.view)) + ": " + describe(tap) +
-         ". What earlier segments left as memory is attended to beside the segment itself; slots "
-         "run from oldest to newest. A layer hears what the layer below heard of all that it "
-         "attends to, so that each layer reaches further back.";
+  return capitalised(describe_head(input.trace, input.experiment.view)) + ": " + describe(tap) +
+         ". Queries attend to the memory of earlier segments and to their own segment; slots "
+         "run from oldest to newest. The receptive field of a layer includes those of all "
+         "positions it "
+         "attends to, so that it grows with each layer.";
 }
 
 std::string counted(Index count, const char* one, const char* several) {
@@ -114,27 +116,26 @@ class Memory {
                  em);
     } else if (shown_.segment == 0) {
       page_.text(at,
-                 page_.fitting({"Segment 0 comes first and has nothing to remember: click a later "
-                                "one, or choose it beside Layer and Head.",
-                                "Segment 0 comes first: choose a later one.", "nothing remembered"},
+                 page_.fitting({"Segment 0 is the first and has no memory: click a later "
+                                "one, or select it next to Layer and Head.",
+                                "Segment 0 comes first: choose a later one.", "no memory"},
                                em, rest.width),
                  em);
     } else {
       page_.text(at,
-                 page_.fitting(
-                     {"This layer remembers nothing: choose another.", "nothing remembered here"},
-                     em, rest.width),
+                 page_.fitting({"This layer has no memory: select another.", "no memory here"}, em,
+                               rest.width),
                  em);
     }
     return 1.7 * em + draw_strongest({at.x, at.y + 1.5 * em}, rest);
   }
 
-  // The strongest look beyond the segment, which is what a memory is for.
+  // Describes the largest weight on memory.
   double draw_strongest(Point at, const Box& rest) {
     const double em = page_.em();
     const Index own = shown_.runs.back().first;
     if (!shown_.remembers() || own == 0 || rest.height < 20 * em) return 0;
-    // Of the pinned query, where there is one.
+    // Only of the pinned query, if there is one.
     const Index pinned = input_.experiment.view.pinned_query;
     const bool one = pinned >= 0 && pinned < shown_.tap.queries();
     Index query = one ? pinned : 0, key = 0;
@@ -147,13 +148,13 @@ class Memory {
       }
     }
     const auto token = static_cast<std::size_t>(own + query);
-    const std::string pair = "“" + shown_.words[token] + "” looks at “" +
+    const std::string pair = "“" + shown_.words[token] + "” attends to “" +
                              shown_.words[static_cast<std::size_t>(key)] + "”";
     const std::string weight =
         ": " + percent(static_cast<double>(shown_.weights(query, key))) + " of its weight";
     const std::string place = " (" + place_of_slot(shown_, key) + ")";
     page_.faint_text(at,
-                     page_.fitting({"The strongest look back: " + pair + place + weight + ".",
+                     page_.fitting({"Largest memory weight: " + pair + place + weight + ".",
                                     pair + place + weight + ".", pair + weight, pair},
                                    em, rest.width),
                      em);
@@ -168,7 +169,7 @@ class Memory {
     return -1;
   }
 
-  // The words that slots hold, with a key to the colours.
+  // Draws the contents of slots as words, with a colour legend.
   double draw_words(const Box& rest, double share) {
     const double em = page_.em(), title = panel_title_height(page_);
     const Index pinned = input_.experiment.view.pinned_key;
@@ -177,12 +178,11 @@ class Memory {
     const double flow = token_flow_height(page_, items_.items, rest.width, most);
     const double height = title + flow + swatches_height(page_);
     if (height > 0.6 * rest.height) return 0;
-    draw_panel_title(
-        page_, rest,
-        {"What segment " + std::to_string(shown_.segment) + " has in sight, oldest to newest",
-         "What is in sight", "In sight"});
+    draw_panel_title(page_, rest,
+                     {"Keys of segment " + std::to_string(shown_.segment) + ", oldest to newest",
+                      "Keys, oldest to newest", "Keys"});
     const Box box{rest.x, rest.y + title, rest.width, flow};
-    std::size_t kept = 0;  // what is pinned stays in sight
+    std::size_t kept = 0;  // pinned words stay visible
     for (std::size_t n = 0; n < items_.columns.size(); ++n) {
       if (pinned >= 0 && items_.columns[n] == pinned) kept = n;
     }
@@ -195,7 +195,7 @@ class Memory {
                                                      (compressed ? " slots, a box each)" : ")")});
     }
     if (std::ranges::count(items_.columns, -1) > 0) {
-      swatches.push_back({blend(page_.theme().line, page_.theme().background, 0.75), "not kept"});
+      swatches.push_back({blend(page_.theme().line, page_.theme().background, 0.75), "forgotten"});
     }
     draw_swatches(page_, {rest.x, rest.y + title + flow}, rest.width, "", swatches);
     return height;
@@ -209,7 +209,7 @@ class Memory {
     if (shared) {
       const double with_mean = rest.height - kWeightsWithMean * em;
       most = std::min(kRange * rest.height,
-                      with_mean >= least ? with_mean : rest.height - kLeastWeights * em);
+                      with_mean >= least ? with_mean : rest.height - kMinWeights * em);
     }
     double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
     if (!shared) height = beside ? most : most / 2;
@@ -229,7 +229,7 @@ class Memory {
 
   std::vector<Index> oldest() const {
     const auto make = [&] {
-      const std::vector<Index> tokens = oldest_heard(shown_.trace, shown_.segment);
+      const std::vector<Index> tokens = oldest_reachable(shown_.trace, shown_.segment);
       Tensor kept({static_cast<Index>(tokens.size())});
       std::ranges::transform(tokens, kept.begin(), [](Index t) { return static_cast<float>(t); });
       return kept;
@@ -238,7 +238,7 @@ class Memory {
         input_.cache == nullptr
             ? make()
             : input_.cache->matrix(source_of(shown_.trace),
-                                   "oldest heard of " + std::to_string(shown_.segment), make);
+                                   CacheKey("receptive field", shown_.segment), make);
     std::vector<Index> tokens;
     for (const float token : kept) tokens.push_back(static_cast<Index>(token));
     return tokens;
@@ -248,7 +248,7 @@ class Memory {
     for (std::size_t s = 0; s < range_.segments.size(); ++s) {
       layout.handles.push_back({.area = range_.segments[s],
                                 .help = "Show segment " + std::to_string(s) + ".",
-                                .click = [s](Experiment& e) {
+                                .click = [s](Session& e) {
                                   e.view.part.segment = static_cast<Index>(s);
                                   e.view.pinned_query = e.view.pinned_key = -1;
                                 }});
@@ -287,7 +287,7 @@ class Memory {
   WeightPanels panels_;
 };
 
-// Also where the whole map would be too large.
+// Reason why this head's memory cannot be shown, for the map as a whole.
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (tap.queries() > kMostPairs / std::max<Index>(tap.keys(), 1)) {
     return {"Too many tokens in a segment",
@@ -295,8 +295,9 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
             "segments."};
   }
   if (slot_count(tap, KeyKind::Token) != tap.queries()) {
-    return {"This head does not attend to single tokens",
-            variant(tap.variant.id).label + " makes other columns of them. Choose another head."};
+    return {
+        "The keys of this head are not tokens",
+        variant(tap.variant.id).label + " combines them into other columns. Select another head."};
   }
   return refusal_of(trace);
 }
@@ -309,7 +310,8 @@ ViewLayout lay_out_memory(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (const Refusal refusal = refusal_of(input.trace, *found.tap)) return refusal.message(page);
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, *found.tap)));
+  const Box inside =
+      page.frame(title_with_head(input), caption(input.trace, about(input, *found.tap)));
   return Memory(input, page, found).lay_out(inside);
 }
 
@@ -340,7 +342,7 @@ ViewData::Matrix shares_table(const ShownMemory& shown) {
 }
 
 ViewData::Matrix reach_table(const ShownMemory& shown) {
-  const std::vector<Index> oldest = oldest_heard(shown.trace, shown.segment);
+  const std::vector<Index> oldest = oldest_reachable(shown.trace, shown.segment);
   ViewData::Matrix table{
       "range", Tensor({static_cast<Index>(oldest.size()), 2}), {}, {"oldest token", "tokens back"}};
   for (const Index token : oldest) {
@@ -357,7 +359,7 @@ ViewData::Matrix cost_table(const ShownMemory& shown) {
   const auto length = static_cast<Index>(shown.trace.tokens.size());
   ViewData::Matrix table{"cost", Tensor({kLengths, 2}), {}, {"in segments", "all at once"}};
   for (Index n = 0; n < kLengths; ++n) {
-    const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // to twice the text
+    const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // up to twice the text
     table.values(n, 0) = static_cast<float>(
         pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens));
     table.values(n, 1) = static_cast<float>(pairs_of_all(tokens));
@@ -367,9 +369,9 @@ ViewData::Matrix cost_table(const ShownMemory& shown) {
 }
 
 ViewData memory_data(const ViewInput& input) {
-  refusal_of(input.trace).raise_for_numbers();
-  const Found found = needed_tap(input);
-  refusal_of(input.trace, *found.tap).raise_for_numbers();
+  refusal_of(input.trace).throw_if_refused();
+  const Found found = require_tap(input);
+  refusal_of(input.trace, *found.tap).throw_if_refused();
   const ShownMemory shown = shown_memory(input, *found.tap, found.head);
   return {{{"attention", shown.weights, query_axis(input.trace, *found.tap).labels, shown.words},
            slots_table(shown),
@@ -378,59 +380,60 @@ ViewData memory_data(const ViewInput& input) {
            cost_table(shown)}};
 }
 
-// The last segment, which has the most behind it; the first remembers nothing yet.
-void begin_with_memory(const Trace& trace, PartChoice& part) {
+// Selects the last segment, which has the fullest memory; the first has none.
+void select_last_segment(const Trace& trace, PartChoice& part) {
   if (part.segment || !remembers(trace)) return;
   Index last = 0;
   for (const AttentionTap& tap : trace.attention) last = std::max(last, tap.address.segment);
   part.segment = last;
 }
 
-void show_example(Experiment& experiment) {
-  use_bundled(experiment, "memory-compressive");
+void show_example(Session& experiment) {
+  open_bundled_model(experiment, "memory-compressive");
 }
 
 }  // namespace
 
 View memory_view() {
   View view{kId, "Memory",
-            "What earlier segments left in memory, how much a head looks there, how far back that "
-            "reaches, and what it costs.",
+            "Memory of earlier segments: its contents, a head's attention to it, its receptive "
+            "field, and its cost.",
             true, lay_out_memory};
   view.parameters = {
       {.key = "show",
        .label = "Show",
-       .help = "All panels, or one of them large: the words in sight, range and cost, or the "
+       .help = "All panels, or a single one: the words in memory, range and cost, or the "
                "attention with its mean by slot.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("all"),
-       .choices = {"all", "words", "range", "attention"},
-       .choice_labels = {"everything", "words in sight", "range and cost", "attention by slot"}},
+       .choices = {{"all", "everything"},
+                   {"words", "words in memory"},
+                   {"range", "range and cost"},
+                   {"attention", "attention by slot"}}},
       {.key = "over",
        .label = "Mean over",
-       .help = "Whose weights are averaged by slot: this head's, those of its layer, or of all "
-               "heads that have these slots.",
+       .help = "Heads averaged by slot: this head, its layer, or all "
+               "heads with these slots.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("head"),
-       .choices = {"head", "layer", "model"},
-       .choice_labels = {"this head", "its layer", "the whole model"}}};
+       .choices = {{"head", "this head"}, {"layer", "its layer"}, {"model", "the whole model"}}}};
   view.data = memory_data;
   view.example = show_example;
   view.objection = objection;
-  view.begins_with = begin_with_memory;
+  view.select_initial_part = select_last_segment;
   view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
     const std::string show = view_values(settings, kId).choice("show");
     if (show == "words" || show == "range") {
-      controls.idle["over"] = "There is no mean by slot in this picture.";
+      controls.idle["over"] = "This picture has no mean by slot.";
       controls.colours = ViewControls::Colours::None;
     }
   };
   view.group = "Memory";
-  view.reading = reads_as(
-      "The model reads in segments and keeps something of those before. Columns on the left are "
-      "what it remembers, those on the right the present segment; bright memory columns are used.",
+  view.reading = fixed_reading(
+      "The model reads in segments and remembers earlier ones. Columns on the left are "
+      "memory, those on the right the current segment; bright memory columns are used.",
       {{"Compressed slot", "several old tokens in one vector."},
-       {"Hears back", "how far earlier words can still arrive through all layers."}});
+       {"Receptive field", "how far back information can arrive through all layers."}});
   return view;
 }
 

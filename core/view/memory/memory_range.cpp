@@ -1,4 +1,4 @@
-// How far back each layer hears, and what reading in segments costs.
+// Receptive field of each layer, and cost of reading in segments.
 #include <algorithm>
 #include <cmath>
 
@@ -10,13 +10,13 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRow = 1.35;       // em, of a layer's bar
-constexpr double kMostRow = 2.6;    // em, where there is space
-constexpr double kLeastRow = 0.35;  // em
-constexpr double kAxis = 1.5;       // em, for the numbers below
-constexpr double kBarGap = 0.12;    // of a row, between bars
+constexpr double kRow = 1.35;     // em, of a layer's bar
+constexpr double kMaxRow = 2.6;   // em, if there is space
+constexpr double kMinRow = 0.35;  // em
+constexpr double kAxis = 1.5;     // em, for tick labels
+constexpr double kBarGap = 0.12;  // gap between bars, relative to a row
 
-// From token indices to pixels.
+// Maps token indices to pixels.
 struct TokenLine {
   double x = 0, width = 0, count = 1;
   double at(Index token) const { return x + static_cast<double>(token) / count * width; }
@@ -61,7 +61,7 @@ void draw_segments(Page& page, const TokenLine& line, double y, double height,
   }
 }
 
-// The rows that slots hold, each in the colour of its kind.
+// Draws the remembered rows, coloured by kind.
 void draw_held(Page& page, const TokenLine& line, double y, double height,
                const ShownMemory& shown) {
   for (std::size_t c = 0; c < shown.sources.size(); ++c) {
@@ -126,9 +126,9 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
                       const std::vector<Index>& oldest) {
   const double em = page.em();
   draw_panel_title(page, box,
-                   {"How far back the last token of segment " + std::to_string(shown.segment) +
-                        " hears, layer by layer",
-                    "How far back each layer hears", "Range"});
+                   {"Receptive field of the last token of segment " +
+                        std::to_string(shown.segment) + ", by layer",
+                    "Receptive field by layer", "Range"});
   const std::string held = "held";
   double label = page.width_of(held, page.small());
   for (const std::size_t n : {std::size_t{0}, oldest.size() - 1}) {
@@ -141,10 +141,10 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
   const double space = box.bottom() - y - (kAxis + 0.3) * em;
   const auto layer_count = static_cast<double>(oldest.size());
   const double strip =
-      std::min(kMostRow * em, std::max(space / (layer_count + 2), std::min(kRow * em, space / 4)));
-  const double row = std::min(kMostRow * em, (space - 2 * strip) / layer_count);
+      std::min(kMaxRow * em, std::max(space / (layer_count + 2), std::min(kRow * em, space / 4)));
+  const double row = std::min(kMaxRow * em, (space - 2 * strip) / layer_count);
   RangePanel panel;
-  if (row < kLeastRow * em || line.width < 8 * em) return panel;
+  if (row < kMinRow * em || line.width < 8 * em) return panel;
   const double layers = y + 2 * strip + 0.3 * em;
   const double bottom = layers + row * static_cast<double>(oldest.size());
   draw_token_numbers(page, line, y + strip, bottom);
@@ -158,14 +158,14 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
 
 namespace {
 
-constexpr Index kMostPoints = 96;  // of a curve
+constexpr Index kMaxPoints = 96;  // of a curve
 
 struct CostCurves {
   std::vector<Point> all, segments;
   Index far = 1;
   double unit = 1;
   std::string unit_name;            // "thousand "
-  std::vector<std::string> titles;  // of the products' axis, each with its unit
+  std::vector<std::string> titles;  // of the products axis, with units
 };
 
 CostCurves cost_curves(const ShownMemory& shown) {
@@ -182,7 +182,7 @@ CostCurves cost_curves(const ShownMemory& shown) {
     curves.unit_name = name + " ";
     curves.titles = {name + " products q·k", name + " products", millions ? "millions" : "× 1000"};
   }
-  const Index step = std::max<Index>(1, curves.far / kMostPoints);
+  const Index step = std::max<Index>(1, curves.far / kMaxPoints);
   for (Index at = 0; at <= curves.far; at += step) {
     const auto x = static_cast<double>(at);
     curves.all.push_back({x, pairs_of_all(at) / curves.unit});
@@ -194,12 +194,12 @@ CostCurves cost_curves(const ShownMemory& shown) {
 }  // namespace
 
 void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
-  constexpr double kTitled = 14;  // em: charts this high have a title below their numbers
+  constexpr double kTitled = 14;  // em: charts of this height have an axis title
   const double em = page.em();
   const CostCurves curves = cost_curves(shown);
   draw_panel_title(
       page, box,
-      {"What that costs one head as the text grows: " + curves.unit_name + "products q·k by tokens",
+      {"Cost per head by text length: " + curves.unit_name + "products q·k by tokens",
        "Cost of a head: " + curves.unit_name + "products by tokens",
        "Cost: " + curves.unit_name + "products by tokens", "Cost against length", "Cost"});
   const auto length = static_cast<Index>(shown.trace.tokens.size());
@@ -211,12 +211,12 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
     return std::vector<LegendEntry>{{of_all, at_once + all_at_once, false, true},
                                     {of_segments, segments + in_segments, false, true}};
   };
-  std::vector<LegendEntry> entries = entries_of("this text at once: ", "in segments: ");
+  std::vector<LegendEntry> entries = entries_of("whole text: ", "in segments: ");
   const double line = legend_height(page, {entries.front()}, box.width);
   if (legend_height(page, entries, box.width) > line) {
-    entries = entries_of("at once: ", "segments: ");
+    entries = entries_of("whole: ", "segments: ");
   }
-  // Above the chart, where no curve runs through it.
+  // Above the chart, clear of the curves.
   const double legend = legend_height(page, entries, box.width);
   double y = box.y + panel_title_height(page);
   draw_legend(page, entries, {box.x, y, box.width, legend});

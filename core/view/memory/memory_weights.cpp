@@ -1,4 +1,4 @@
-// The shown head's weights over what it remembers and its segment, and their mean by slot.
+// Weights of the selected head on memory and segment, and their mean by slot.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,15 +13,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kChart = 0.3;        // of the height, for the mean by slot
-constexpr double kLeastChart = 6;     // em
-constexpr double kMostChart = 12;     // em
-constexpr double kLeastPlot = 4;      // em
+constexpr double kChart = 0.3;        // share of the height for the mean by slot
+constexpr double kMinChart = 6;       // em
+constexpr double kMaxChart = 12;      // em
+constexpr double kMinPlot = 4;        // em
 constexpr double kLargestRow = 1.9;   // em
 constexpr double kLargestColumn = 6;  // em
-constexpr double kWhisker = 5;        // pixels: columns at least this wide have whiskers
+constexpr double kWhisker = 5;        // pixels: minimum column width for error bars
 
-// Every part of the axis is named here, the segment's own, too.
+// Key axis that labels all kinds of columns, including the segment's own.
 TokenAxis columns_of(const ShownMemory& shown) {
   TokenAxis axis{{"key (to): slot, oldest to newest", "key (to)", "key"}, shown.words, {}};
   for (const SlotRun& run : shown.runs) {
@@ -38,21 +38,21 @@ ChartAxis weight_axis(const ShownMemory& shown) {
   return {.least = 0, .most = most > 0 ? 1.05 * most : 1, .titles = {"mean weight", "weight", ""}};
 }
 
-// Where the map goes, with the chart's height left below it.
+// Places the map with space for the chart below it.
 bool place(const Page& page, const Box& box, const ShownMemory& shown, double below,
            MatrixPlot& m) {
   const ViewInput& input = page.input();
   const double em = page.em();
   m.scale = input.scale;
   TokenAxis queries = query_axis(shown.trace, shown.tap);
-  queries.titles.emplace_back();  // of a few rows: none
+  queries.titles.emplace_back();  // omitted for few rows
   m.rows = measured(page, std::move(queries));
   m.columns = measured(page, columns_of(shown));
   set_visible(m, cell_window(input.experiment.view));
   const double bar = colour_bar_width(page);
   const auto rows = static_cast<double>(m.rows.count());
   const auto columns = static_cast<double>(m.columns.count());
-  const double least_left = chart_left(page, weight_axis(shown));
+  const double least_left = y_axis_width(page, weight_axis(shown));
   const auto plot = [&](const AxisDepths& depths) {
     const double left = std::max(depths.left, least_left);
     return PlotSize{std::clamp(box.width - left - bar, 0.0, columns * kLargestColumn * em),
@@ -63,8 +63,8 @@ bool place(const Page& page, const Box& box, const ShownMemory& shown, double be
   const PlotSize size = plot(depths);
   m.left = std::max(depths.left, least_left);
   m.top = depths.top;
-  const double least = std::min(kLeastPlot, 1.2 * rows) * em;
-  if (size.width < kLeastPlot * em || size.height < least) return false;
+  const double least = std::min(kMinPlot, 1.2 * rows) * em;
+  if (size.width < kMinPlot * em || size.height < least) return false;
   const double x = box.x + (box.width - m.left - size.width - bar) / 2;
   m.plot = {x + m.left, box.y + m.top, size.width, size.height};
   m.right = {m.plot.right(), m.plot.y, bar, m.plot.height};
@@ -87,7 +87,7 @@ void draw_map(Page& page, const ShownMemory& shown, const MatrixPlot& m) {
   cells.colour_map = range.colour_map;
   page.add(cells);
   cover_not_allowed(page, matrix_cells(m), shown.tap, shown.head);
-  // Borders that are seen on any colours.
+  // Borders visible on any colour.
   page.add(Clip{m.plot});
   for (const SlotRun& run : shown.runs) {
     if (run.first == 0) continue;
@@ -124,7 +124,7 @@ void draw_mean(Page& page, const Chart& chart, const ShownMemory& shown, Index m
   page.add(Clip{});
 }
 
-// Which parts there are, below the chart, in the middle of what is in sight of them.
+// Labels of the kinds of columns, centred in their visible part.
 std::vector<std::pair<double, std::string>> part_names(const Page& page, const ShownMemory& shown,
                                                        const MatrixPlot& m) {
   std::vector<std::pair<double, std::string>> names;
@@ -135,7 +135,7 @@ std::vector<std::pair<double, std::string>> part_names(const Page& page, const S
     const double width = (to - from) / m.width * m.plot.width - page.em();
     const std::string name = slot_name(run.kind);
     const auto first = shown.slots.mean.begin() + run.first;
-    const double share = std::accumulate(first, first + run.count, 0.0);  // of the same heads
+    const double share = std::accumulate(first, first + run.count, 0.0);  // over the same heads
     names.emplace_back((from + to) / 2,
                        page.fitting({name + ": " + percent(share), name, ""}, page.small(), width));
   }
@@ -164,7 +164,7 @@ Index WeightPanels::column_at(Point p) const {
 WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& shown) {
   const double em = page.em(), title = panel_title_height(page);
   WeightPanels panels;
-  const double height = std::clamp(kChart * box.height, kLeastChart * em, kMostChart * em);
+  const double height = std::clamp(kChart * box.height, kMinChart * em, kMaxChart * em);
   const Box inside{box.x, box.y + title, box.width, box.height - title};
   bool has_chart = true;
   if (!place(page, inside, shown, height + title, panels.map)) {
@@ -175,10 +175,9 @@ WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& shown) 
   const MatrixPlot& m = panels.map;
   const std::string head = "layer " + std::to_string(shown.tap.address.layer) + ", head " +
                            std::to_string(shown.tap.heads[static_cast<std::size_t>(shown.head)]);
-  draw_panel_title(
-      page, box,
-      {"Where segment " + std::to_string(shown.segment) + " looks: attention of " + head,
-       "Attention of " + head, "Attention"});
+  draw_panel_title(page, box,
+                   {"Attention of segment " + std::to_string(shown.segment) + ", " + head,
+                    "Attention of " + head, "Attention"});
   draw_map(page, shown, m);
   panels.bottom = m.plot.bottom();
   if (!has_chart) return panels;

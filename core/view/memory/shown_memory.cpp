@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// The heads whose weights are averaged: they have the shown one's columns.
+// Heads to average: those with the selected head's columns.
 std::vector<TapHead> heads_of(const ViewInput& input, const AttentionTap& tap, Index head,
                               std::string& words) {
   const std::string over = view_values(input.experiment.view, "memory").choice("over");
@@ -30,12 +30,12 @@ std::vector<TapHead> heads_of(const ViewInput& input, const AttentionTap& tap, I
   return heads;
 }
 
-Tensor kept(const ViewInput& input, const AttentionTap& tap, const std::string& name,
-            const std::function<Tensor()>& make) {
-  return input.cache == nullptr ? make() : input.cache->matrix(tap.result.pattern, name, make);
+Tensor cached_numbers(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
+                      const std::function<Tensor()>& make) {
+  return input.cache == nullptr ? make() : input.cache->matrix(tap.result.pattern, key, make);
 }
 
-// Mean and deviation as the rows of a matrix, which can be kept.  [2, L_k]
+// Mean and deviation as a cacheable matrix.  [2, L_k]
 Tensor slot_rows(const std::vector<TapHead>& heads) {
   const SlotWeights slots = slot_weights(heads);
   Tensor rows({2, static_cast<Index>(slots.mean.size())});
@@ -77,11 +77,11 @@ ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index 
     shown.words.push_back(
         words_of(input.trace, shown.sources.back(), axis.labels[static_cast<std::size_t>(c)]));
   }
-  const std::string of = " of head " + std::to_string(head);
-  shown.weights = kept(input, tap, "weights" + of, [&] { return tap.attention(head); });
+  shown.weights =
+      cached_numbers(input, tap, CacheKey("weights", head), [&] { return tap.attention(head); });
   const std::vector<TapHead> heads = heads_of(input, tap, head, shown.averaged);
-  const Tensor rows =
-      kept(input, tap, "slots" + of + ", " + shown.averaged, [&] { return slot_rows(heads); });
+  const Tensor rows = cached_numbers(input, tap, CacheKey("slots", head, shown.averaged),
+                                     [&] { return slot_rows(heads); });
   shown.slots = {{rows.data(), rows.data() + rows.dim(1)},
                  {rows.data() + rows.dim(1), rows.data() + 2 * rows.dim(1)}};
   const double queries = static_cast<double>(tap.queries());

@@ -1,4 +1,4 @@
-// What the Memory view shows of a run: one segment, what it remembers, and one head's weights.
+// Data of the Memory view: one segment, its memory, and one head's weights.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ struct ShownMemory {
   Index head = 0;  // within the tap
   Index segment = 0;
   std::vector<SlotRun> runs{};
-  std::vector<RowSource> sources{};  // of each column
-  std::vector<std::string> words{};  // likewise: "␣boat", of compressed slots "␣the␣old␣man"
+  std::vector<RowSource> sources{};  // by column
+  std::vector<std::string> words{};  // by column: "␣boat", of compressed slots "␣the␣old␣man"
   std::map<KeyKind, double> share{};  // of the head's weight, by kind of column
   Tensor weights{};                   // [L_q, L_k]
   SlotWeights slots{};                // [L_k]
-  std::string averaged{};             // over what slots are: "this head", "all 8 heads of layer 1"
+  std::string averaged{};  // heads averaged in `slots`: "this head", "all 8 heads of layer 1"
   bool remembers() const { return runs.size() > 1 || runs.front().kind != KeyKind::Token; }
   KeyKind kind_of(Index column) const;
   Index first_token() const { return sources[own_column()].first; }  // of the segment
@@ -34,11 +34,11 @@ struct ShownMemory {
 
 ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index head);
 
-// "memory", "compressed", "segment": what runs of columns are called here, and their colour.
+// Name of a kind of column, "memory", "compressed" or "segment", and its colour.
 const char* slot_name(KeyKind kind);
 Colour slot_colour(KeyKind kind);
 
-// How far back of the segment's first token, where the text says so: "12 tokens before", in words.
+// Distance of a slot before the segment in words, if known: "12 tokens before".
 std::string place_of_slot(const ShownMemory& shown, Index column);
 
 // "31 % of the weight goes to memory, 12 % to compressed slots, 57 % to its own segment".

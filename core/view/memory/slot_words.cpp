@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kPale = 0.75;  // of forgotten words
 
-// The column that each token before the segment is in; -1: none has it. A later slot wins.
+// Column of each token before the segment; -1: none. Later slots win.
 std::vector<Index> column_of_tokens(const ShownMemory& shown) {
   std::vector<Index> columns(static_cast<std::size_t>(shown.last_token() + 1), -1);
   for (std::size_t c = 0; c < shown.sources.size(); ++c) {
@@ -33,7 +33,7 @@ SlotWords slot_words(const ShownMemory& shown, const Theme& theme, Index marked)
       while (end < columns.size() && columns[end] < 0) ++end;
       words.items.push_back({std::to_string(end - at) + " forgotten", forgotten});
     } else {
-      // A window of neighbours is one box; rows that lie apart are boxes of their own.
+      // Contiguous windows are one box; scattered rows are separate boxes.
       std::string label = shown.trace.tokens[at].label;
       for (; end < columns.size() && columns[end] == column; ++end) {
         label += shown.trace.tokens[end].label;
@@ -52,7 +52,7 @@ double panel_title_height(const Page& page) {
 
 void draw_panel_title(Page& page, const Box& box, const std::vector<std::string>& candidates) {
   page.add(Text{{box.x, box.y + 0.7 * page.em()},
-                page.fitting(candidates, page.em(), box.width / 1.08),  // bold is wider
+                page.fitting(candidates, page.em(), box.width / 1.08),  // allows for bold text
                 page.theme().text,
                 page.em(),
                 Align::Start,

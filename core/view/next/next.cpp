@@ -1,4 +1,4 @@
-// What comes next: the distribution over the next token, and what sampling makes of it.
+// Next view: the distribution of the next token, and the effect of sampling.
 #include "core/view/next/next.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace attnscope {
 
-Drawing next_settings(const ViewSettings& view) {
+SeededSampling next_settings(const ViewSettings& view) {
   const Values values = view_values(view, "next");
   return {{values.real("temperature"), values.integer("top_k"), values.real("top_p")},
           static_cast<std::uint64_t>(values.integer("seed"))};
@@ -26,13 +26,13 @@ Drawing next_settings(const ViewSettings& view) {
 
 namespace {
 
-constexpr double kMostFlow = 0.4;  // of the height, for the text
+constexpr double kMaxFlow = 0.4;   // of the height, for the text
 constexpr double kGap = 1.0;       // em between parts
 constexpr double kTitle = 1.8;     // em
 constexpr double kMostWidth = 56;  // em, of the bars
-constexpr Index kMostBars = 40;
-constexpr std::size_t kUsualBars = 16;  // in a picture that is as high as its content
-constexpr double kMostBits = 12;        // the colour of a token that came as such a surprise
+constexpr Index kMaxBars = 40;
+constexpr std::size_t kUsualBars = 16;  // in pictures that fit their content
+constexpr double kMaxBits = 12;         // surprisal of the last colour
 
 class Next {
  public:
@@ -41,7 +41,7 @@ class Next {
         page_(input),
         trace_(input.trace),
         settings_(next_settings(input.experiment.view)),
-        fills_in_(fills_in_places(trace_)) {}
+        fills_in_(predicts_masked_tokens(trace_)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) {
@@ -51,8 +51,9 @@ class Next {
     if (!trace_.logits.defined()) {
       return page_.message("No next token to show", no_prediction());
     }
-    if (!predicts_each(trace_)) return page_.message("No next token to show", kSaysActions);
-    const char* what = fills_in_ ? " · what fills each place" : " · what comes next";
+    if (!predicts_next_tokens(trace_))
+      return page_.message("No next token to show", kPredictsActions);
+    const char* what = fills_in_ ? " · masked tokens" : " · next token";
     const Box inside = page_.frame(trace_.model + what, caption_text());
     place(inside);
     if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space(page_);
@@ -66,8 +67,8 @@ class Next {
   double em() const { return page_.em(); }
   Index length() const { return static_cast<Index>(trace_.tokens.size()); }
   std::string no_prediction() const {
-    if (trace_.given) {
-      return "The file holds attention alone. To see what comes next, choose a model and a text.";
+    if (trace_.is_imported) {
+      return "The file holds only attention. To see the next token, choose a model and a text.";
     }
     return "This model predicts no tokens. Choose one that does.";
   }
@@ -79,7 +80,7 @@ class Next {
     return text;
   }
 
-  // What the text itself has there; -1: nothing, it ends or hides it.
+  // The text's own token at a position; -1: none or masked.
   std::int32_t own_token(Index at) const {
     if (at >= length()) return -1;
     const std::int32_t id = trace_.tokens[static_cast<std::size_t>(at)].id;
@@ -89,18 +90,17 @@ class Next {
   bool is_plain() const { return settings_.sampling == Sampling(); }
 
   std::string caption_text() const {
-    const char* what = fills_in_
-                           ? "The distribution of what stands at a place, whose own token the "
-                             "model sees unless it is hidden, sampled with "
-                           : "Each token in the colour of its surprise, and the "
-                             "distribution of the next one, sampled with ";
+    const char* what = fills_in_ ? "The predicted distribution at a position, whose own token the "
+                                   "model sees unless it is masked, sampled with "
+                                 : "Each token coloured by its surprisal, and the "
+                                   "distribution of the next one, sampled with ";
     return caption(trace_,
                    what + sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
   }
 
   Colour colour_of_bits(double bits) const {
     return blend(page_.theme().background, page_.theme().accent,
-                 0.08 + 0.85 * std::clamp(bits / kMostBits, 0.0, 1.0));
+                 0.08 + 0.85 * std::clamp(bits / kMaxBits, 0.0, 1.0));
   }
 
   std::vector<FlowToken> flow_tokens() const {
@@ -119,21 +119,21 @@ class Next {
 
   void place(const Box& inside) {
     const double flow =
-        token_flow_height(page_, flow_tokens(), inside.width, kMostFlow * inside.height);
+        token_flow_height(page_, flow_tokens(), inside.width, kMaxFlow * inside.height);
     const double row = token_bar_height(page_, !is_plain());
     const double bars =
-        kTitle * em() + static_cast<double>(input_.tight ? kUsualBars : kMostBars) * row;
+        kTitle * em() + static_cast<double>(input_.tight ? kUsualBars : kMaxBars) * row;
     const double key = trace_.token_bits.defined() ? swatches_height(page_) : 0;
     const double above = flow + key + kGap * em();
     const double height = std::min(bars, inside.height - above - kTitle * em());
-    const double y = inside.y + page_.spare_above(inside.height, above + height + kTitle * em());
+    const double y = inside.y + page_.top_margin(inside.height, above + height + kTitle * em());
     text_ = {inside.x, y, inside.width, flow};
     const double width = std::min(inside.width, kMostWidth * em());
     bars_ = {inside.x + (inside.width - width) / 2, y + above, width, height};
   }
 
   void draw_text() {
-    // The boxes are needed to know which token the pointer is on, which is then outlined.
+    // A first draft finds the hovered token, which is then outlined.
     position_ = -1;
     Page draft(input_);
     const auto kept = static_cast<std::size_t>(shown_position(input_.experiment.view, trace_));
@@ -145,15 +145,15 @@ class Next {
     for (const int bits : {0, 2, 4, 8, 12}) {
       swatches.push_back({colour_of_bits(bits), std::to_string(bits)});
     }
-    draw_swatches(page_, {text_.x, text_.bottom()}, text_.width, "surprise in bits", swatches);
+    draw_swatches(page_, {text_.x, text_.bottom()}, text_.width, "surprisal in bits", swatches);
   }
 
-  // "After “the” (position 3)", or what fills its place.
+  // "After “the” (position 3)", or "In place of" for masked models.
   std::string place_of(const std::string& label) const {
     return (fills_in_ ? "In place of “" : "After “") + label + "”";
   }
 
-  // The position whose next token is shown: the hovered one, the pinned one, else the last.
+  // Position whose prediction is shown: the hovered one, the pinned one, else the last.
   Index position() const {
     const Index hovered = input_.pointer ? flow_.at(*input_.pointer) : -1;
     if (hovered >= 0) return hovered;
@@ -161,10 +161,10 @@ class Next {
   }
 
   bool at_end() const {
-    return !fills_in_ && position_ == length() - 1 && shows_end(trace_, input_.experiment);
+    return !fills_in_ && position_ == length() - 1 && shows_end(trace_, input_.experiment.run);
   }
 
-  // "entropy 5.2 bits, as between 37 equal tokens; 12 of 2,048 are left".
+  // "entropy 5.2 bits, about 37 equally likely tokens; 12 of 2,048 can be sampled".
   std::string summary(const std::vector<double>& distribution) const {
     double entropy = 0;
     Index left = 0;
@@ -173,9 +173,9 @@ class Next {
       entropy -= p * std::log2(p);
       ++left;
     }
-    return "entropy " + fixed(entropy, 2) + " bits, as between " + brief(std::exp2(entropy), 3) +
-           " equal tokens; " + grouped(left) + " of " +
-           grouped(static_cast<long long>(distribution.size())) + " can be drawn";
+    return "entropy " + fixed(entropy, 2) + " bits, about " + brief(std::exp2(entropy), 3) +
+           " equally likely tokens; " + grouped(left) + " of " +
+           grouped(static_cast<long long>(distribution.size())) + " can be sampled";
   }
 
   void draw_distribution() {
@@ -188,7 +188,7 @@ class Next {
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
     page_.text({bars_.x, bars_.y + 0.6 * em()},
                page_.fitting({place_of(label) + " (position " + std::to_string(position_) + "): “" +
-                                  token_label(trace_, next) + "” is drawn by seed " +
+                                  token_label(trace_, next) + "” is sampled with seed " +
                                   std::to_string(settings_.seed),
                               place_of(label), fills_in_ ? "This place" : "Next token"},
                              em(), bars_.width),
@@ -198,7 +198,7 @@ class Next {
     bars.first = first_colour();
     bars.second = second_colour();
     std::vector<std::int32_t> ids;
-    for (const Candidate& c : likeliest(plain, kMostBars)) ids.push_back(c.id);
+    for (const Candidate& c : likeliest(plain, kMaxBars)) ids.push_back(c.id);
     const double height = bars_.height - kTitle * em();
     const auto rows = static_cast<std::size_t>(height / token_bar_height(page_, bars.two));
     bring_in(ids, rows, own);
@@ -242,7 +242,7 @@ class Next {
     bottom_ = y + 0.8 * em();
   }
 
-  // A token that must be seen takes the last place where it is not among the first.
+  // Replaces the last entry by a required token that is not listed.
   static void bring_in(std::vector<std::int32_t>& ids, std::size_t rows, std::int32_t id) {
     if (id < 0 || rows == 0) return;
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(rows, ids.size()));
@@ -252,27 +252,27 @@ class Next {
     ids.insert(ids.begin() + static_cast<std::ptrdiff_t>(at), id);
   }
 
-  // Tokens of the text can be pinned, and at its end a bar is a token to go on with.
+  // Adds handles: tokens can be pinned; at the end of the text a bar continues it.
   void offer(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
     for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
       const auto at = static_cast<Index>(flow_.first + n);
       const bool pinned = input_.experiment.view.pinned_query == at;
       handles_.push_back({flow_.boxes[n],
-                          pinned ? "Let go of this token." : "Keep what comes after this token.",
+                          pinned ? "Unpin this token." : "Pin this position.",
                           {},
-                          [at, pinned](Experiment& e) { e.view.pinned_query = pinned ? -1 : at; }});
+                          [at, pinned](Session& e) { e.view.pinned_query = pinned ? -1 : at; }});
     }
     if (!at_end()) return;
     const auto source = std::make_shared<const Trace>(ending());
     for (std::size_t n = 0; n < rows.size(); ++n) {
       handles_.push_back(
-          {rows[n], "Go on with this token.", {}, [id = ids[n], source](Experiment& e) {
-             append_token(e, *source, id);
+          {rows[n], "Continue with this token.", {}, [id = ids[n], source](Session& e) {
+             append_token(e.run, *source, id);
            }});
     }
   }
 
-  // What append_token() reads, without the numbers of the run.
+  // The parts of the trace that append_token() reads.
   Trace ending() const {
     Trace source;
     source.tokenizer = trace_.tokenizer;
@@ -297,21 +297,21 @@ class Next {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  Drawing settings_;
+  SeededSampling settings_;
   Box text_, bars_;
-  const bool fills_in_;  // what is hidden, where others go on with the text
+  const bool fills_in_;  // masked model: predicts masked tokens
   TokenFlow flow_;
   Index position_ = -1;
   std::vector<Handle> handles_;
   double bottom_ = 0;
 };
 
-// The vocabulary, likeliest first, and how the tokens of the text surprised the model.
+// Exported numbers: the vocabulary by probability, and the surprisal of the text's tokens.
 ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const ViewSettings& view = input.experiment.view;
   const Index position = shown_position(view, trace);
-  const Drawing settings = next_settings(view);
+  const SeededSampling settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
   const std::vector<double> plain = probabilities(logits, {});
   const std::vector<double> used = probabilities(logits, settings.sampling);
@@ -320,7 +320,7 @@ ViewData data(const ViewInput& input) {
   ViewData::Matrix distribution{"next token",
                                 Tensor({static_cast<Index>(tokens.size()), 4}),
                                 {},
-                                {"token id", "probability", "probability as sampled", "drawn"},
+                                {"token id", "probability", "probability as sampled", "sampled"},
                                 {"token"}};
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     const auto row = static_cast<Index>(n);
@@ -341,46 +341,40 @@ ViewData data(const ViewInput& input) {
 }  // namespace
 
 View next_view() {
-  View view{"next", "Next", "What comes next, and a text that goes on token by token.", false,
-            [](const ViewInput& input) { return Next(input).lay_out(); }};
-  view.parameters = {{.key = "temperature",
-                      .symbol = "T",
-                      .label = "Temperature",
-                      .help = "The logits are divided by it: below 1 the likely tokens gain, at 0 "
-                              "the likeliest is always taken.",
-                      .kind = Parameter::Kind::Real,
-                      .initial = 1.0,
-                      .least = 0,
-                      .most = 100,
-                      .slider_least = 0,
-                      .slider_most = 2},
-                     {.key = "top_k",
-                      .symbol = "k",
-                      .label = "Top-k",
-                      .help = "Only so many of the likeliest tokens can be drawn; 0: all.",
-                      .kind = Parameter::Kind::Integer,
-                      .initial = Index{0},
-                      .slider_least = 0,
-                      .slider_most = 50},
-                     {.key = "top_p",
-                      .symbol = "p",
-                      .label = "Top-p",
-                      .help = "Only the likeliest tokens that together reach this probability can "
-                              "be drawn (nucleus sampling).",
-                      .kind = Parameter::Kind::Real,
-                      .initial = 1.0,
-                      .least = 0,
-                      .most = 1,
-                      .least_excluded = true,
-                      .slider_least = 0.01,
-                      .slider_most = 1},
-                     {.key = "seed",
-                      .label = "Seed",
-                      .help = "The same seed draws the same tokens again.",
-                      .kind = Parameter::Kind::Integer,
-                      .initial = Index{1},
-                      .slider_least = 0,
-                      .slider_most = 99}};
+  View view{"next", "Next", "The next token's distribution, and text generation token by token.",
+            false, [](const ViewInput& input) { return Next(input).lay_out(); }};
+  view.parameters = {
+      {.key = "temperature",
+       .symbol = "T",
+       .label = "Temperature",
+       .help = "Divides the logits: below 1 likely tokens gain, 0 is greedy: "
+               "the most likely token.",
+       .kind = Parameter::Kind::Real,
+       .initial = 1.0,
+       .limits = {.min = 0, .max = 100},
+       .slider = {.min = 0, .max = 2}},
+      {.key = "top_k",
+       .symbol = "k",
+       .label = "Top-k",
+       .help = "Sample only from the k most likely tokens; 0: all.",
+       .kind = Parameter::Kind::Integer,
+       .initial = Index{0},
+       .slider = {.min = 0, .max = 50}},
+      {.key = "top_p",
+       .symbol = "p",
+       .label = "Top-p",
+       .help = "Sample only from the most likely tokens that together reach this probability "
+               "(nucleus sampling).",
+       .kind = Parameter::Kind::Real,
+       .initial = 1.0,
+       .limits = {.min = 0, .max = 1, .min_excluded = true},
+       .slider = {.min = 0.01, .max = 1}},
+      {.key = "seed",
+       .label = "Seed",
+       .help = "Random seed: the same seed samples the same tokens.",
+       .kind = Parameter::Kind::Integer,
+       .initial = Index{1},
+       .slider = {.min = 0, .max = 99}}};
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.layer = controls.head = controls.part = false;
@@ -388,16 +382,15 @@ View next_view() {
     controls.colours = ViewControls::Colours::None;
   };
   view.group = "Model";
-  view.reading = reads_as(
-      "The model's chances for the token that comes next, and how well it expected each one of the "
+  view.reading = fixed_reading(
+      "The model's probabilities of the next token, and how well it predicted each token of the "
       "text.",
-      {{"Surprise",
-        "−log₂ of a token's chance: 0 bits was certain, 10 bits a chance of 1 in 1,000."},
-       {"Perplexity", "as if the model chose among so many tokens alike."},
-       {"Temperature T", "above 1 makes chances more alike, below 1 less."}});
+      {{"Surprise", "−log₂ of a token's probability: 0 bits: certain, 10 bits: about 1 in 1,000."},
+       {"Perplexity", "the number of equally likely tokens that would be as uncertain."},
+       {"Temperature T", "above 1 flattens the distribution, below 1 sharpens it."}});
   view.objection = [](const Trace& trace) {
     if (!trace.logits.defined()) return "This run predicts no tokens.";
-    return predicts_each(trace) ? "" : kSaysActions;
+    return predicts_next_tokens(trace) ? "" : kPredictsActions;
   };
   return view;
 }

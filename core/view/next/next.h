@@ -1,4 +1,4 @@
-// How the view of the next token is set, for whoever goes on with the text as it says
+// Sampling settings of the Next view, for text generation with the same settings
 // (core/experiment/next_token.h).
 #pragma once
 
@@ -7,6 +7,6 @@
 
 namespace attnscope {
 
-Drawing next_settings(const ViewSettings& view);
+SeededSampling next_settings(const ViewSettings& view);
 
 }  // namespace attnscope

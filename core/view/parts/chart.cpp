@@ -12,10 +12,10 @@ namespace {
 constexpr double kTitleDepth = 1.4;    // em
 constexpr double kNumberDepth = 1.35;  // em, below the plot
 constexpr double kNumberGap = 0.45;    // em between the plot and the numbers to its left
-constexpr double kMostNumber = 4.5;    // em, of the numbers to its left
+constexpr double kMaxNumber = 4.5;     // em, of the numbers to its left
 constexpr double kTickDistance = 2.4;  // em, upwards
 constexpr int kFewest = 3;             // numbers upwards that are worth a search for round ones
-constexpr double kLeastWidth = 3, kLeastHeight = 1.2;  // em of a plot
+constexpr double kLeastWidth = 3, kMinHeight = 1.2;  // em of a plot
 
 struct Ticks {
   std::vector<double> values;
@@ -32,7 +32,7 @@ Ticks ticks_of(const ChartAxis& axis, int count) {
     }
     return ticks;
   }
-  // Round steps can leave a single number: a few more say more.
+  // Round steps can leave a single tick: try a few more.
   for (int more = 0; more < 3 && (more == 0 || (count > 2 && ticks.values.size() < kFew)); ++more) {
     ticks.values = round_ticks(axis.least, axis.most, std::max(1, count + more));
   }
@@ -53,8 +53,8 @@ double widest(const Page& page, const Ticks& ticks) {
   return width;
 }
 
-// The limits, where round numbers between them have no space or there are not two.
-Ticks ends_of(const ChartAxis& axis) {
+// Ticks at the limits of the axis.
+Ticks limit_ticks(const ChartAxis& axis) {
   if (axis.names.size() > 1) {
     const auto &first = axis.names.front(), &last = axis.names.back();
     return {{first.first, last.first}, {first.second, last.second}};
@@ -65,8 +65,8 @@ Ticks ends_of(const ChartAxis& axis) {
   return {{least, most}, {brief(least, 2), brief(most, 2)}};
 }
 
-// Of an upright axis: all that have space, else the lowest and the highest.
-Ticks ticks_down(const Page& page, const Chart& chart) {
+// Ticks of the y axis: all if they fit, otherwise the lowest and the highest.
+Ticks y_ticks(const Page& page, const Chart& chart) {
   const int count =
       std::max(kFewest, static_cast<int>(chart.plot.height / (kTickDistance * page.em())));
   Ticks ticks = ticks_of(chart.y, count);
@@ -74,15 +74,15 @@ Ticks ticks_down(const Page& page, const Chart& chart) {
   const auto distance = [&](std::size_t a, std::size_t b) {
     return std::abs(chart.at_y(ticks.values[b]) - chart.at_y(ticks.values[a]));
   };
-  if (ticks.values.size() < 2) return ends_of(chart.y);
+  if (ticks.values.size() < 2) return limit_ticks(chart.y);
   const std::size_t last = ticks.values.size() - 1;
   if (distance(0, 1) >= line) return ticks;
-  if (distance(0, last) < line) return ends_of(chart.y);
+  if (distance(0, last) < line) return limit_ticks(chart.y);
   return {{ticks.values[0], ticks.values[last]}, {ticks.texts[0], ticks.texts[last]}};
 }
 
-// As many as leave a gap between their numbers.
-Ticks ticks_across(const Page& page, const Chart& chart) {
+// Ticks of the x axis: as many as fit with a gap between their labels.
+Ticks x_ticks(const Page& page, const Chart& chart) {
   const auto fit = [&](const Ticks& ticks) {
     const auto n = static_cast<double>(ticks.values.size());
     return n * (widest(page, ticks) + page.em()) <= chart.plot.width + page.em();
@@ -91,7 +91,7 @@ Ticks ticks_across(const Page& page, const Chart& chart) {
     Ticks ticks = ticks_of(chart.x, count);
     if (fit(ticks) && ticks.values.size() > 1) return ticks;
     if (count > 1) continue;
-    const Ticks ends = ends_of(chart.x);
+    const Ticks ends = limit_ticks(chart.x);
     if (fit(ends)) return ends;
     return fit(ticks) ? ticks : Ticks{};
   }
@@ -99,30 +99,30 @@ Ticks ticks_across(const Page& page, const Chart& chart) {
 
 }  // namespace
 
-double chart_left(const Page& page, const ChartAxis& y) {
-  // The numbers of a plot of usual height stand for those of any.
+double y_axis_width(const Page& page, const ChartAxis& y) {
+  // Tick labels of a plot of typical height stand in for those of any height.
   const double numbers =
       y.numbers
-          ? std::min(widest(page, ticks_of(y, 4)), kMostNumber * page.em()) + kNumberGap * page.em()
+          ? std::min(widest(page, ticks_of(y, 4)), kMaxNumber * page.em()) + kNumberGap * page.em()
           : 0;
   return numbers + (y.titles.empty() ? 0.2 : kTitleDepth) * page.em();
 }
 
-double lacking_left(const Page& page, const Chart& chart) {
+double missing_y_axis_width(const Page& page, const Chart& chart) {
   if (chart.empty() || !chart.y.numbers) return 0;
   const auto numbers = [&](const Ticks& ticks) {
-    return std::min(widest(page, ticks), kMostNumber * page.em());
+    return std::min(widest(page, ticks), kMaxNumber * page.em());
   };
-  return std::max(0.0, numbers(ticks_down(page, chart)) - numbers(ticks_of(chart.y, 4)));
+  return std::max(0.0, numbers(y_ticks(page, chart)) - numbers(ticks_of(chart.y, 4)));
 }
 
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y) {
-  const double left = chart_left(page, y);
+  const double left = y_axis_width(page, y);
   const double right =
       x.numbers ? page.width_of(tick_text(x.most, x.most - x.least), page.small()) / 2 + 2 : 2;
   const double margin = std::max(right, page.em());
   Chart chart = place_chart(page, outer, x, y, left, margin);
-  const double more = lacking_left(page, chart);
+  const double more = missing_y_axis_width(page, chart);
   if (!(more > 0)) return chart;
   return place_chart(page, outer, std::move(x), std::move(y), left + more, margin);
 }
@@ -136,7 +136,7 @@ Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, 
   Chart chart{{}, std::move(x), std::move(y)};
   const Box plot{outer.x + left, outer.y + top, outer.width - left - right,
                  outer.height - top - below};
-  if (plot.width >= kLeastWidth * em && plot.height >= kLeastHeight * em) chart.plot = plot;
+  if (plot.width >= kLeastWidth * em && plot.height >= kMinHeight * em) chart.plot = plot;
   return chart;
 }
 
@@ -145,8 +145,8 @@ void draw_chart(Page& page, const Chart& chart) {
   const double em = page.em();
   const Box& plot = chart.plot;
   const Colour grid = translucent(page.theme().line, 0.35);
-  const Ticks down = ticks_down(page, chart);
-  const double most = std::min(widest(page, down), kMostNumber * em);
+  const Ticks down = y_ticks(page, chart);
+  const double most = std::min(widest(page, down), kMaxNumber * em);
   for (std::size_t i = 0; i < down.values.size(); ++i) {
     const double y = chart.at_y(down.values[i]);
     page.add(Line{{{plot.x, y}, {plot.right(), y}}, grid, 1});
@@ -154,7 +154,7 @@ void draw_chart(Page& page, const Chart& chart) {
     page.faint_text({plot.x - kNumberGap * em, y},
                     page.ellipsised(down.texts[i], page.small(), most), page.small(), Align::End);
   }
-  const Ticks across = ticks_across(page, chart);
+  const Ticks across = x_ticks(page, chart);
   for (std::size_t i = 0; i < across.values.size(); ++i) {
     const double x = chart.at_x(across.values[i]);
     page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, grid, 1});
@@ -217,7 +217,7 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
   const double width = page.width_of(text, size) + 0.6 * size;
   const Box& plot = chart.plot;
   const double y = chart.at_y(at.y), gap = 0.3 * size;
-  // Beyond the end of a bar, as far as the plot goes.
+  // Beyond the end of a bar, clamped to the plot.
   const bool upwards = y <= chart.at_y(std::clamp(0.0, chart.y.least, chart.y.most));
   const auto within = [](double from, double least, double most) {
     return std::clamp(from, least, std::max(least, most));
@@ -233,7 +233,7 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
   page.text({box.x + width / 2, box.y + height / 2}, text, size, Align::Middle);
 }
 
-ChartAxis axis_of(double least, double most, bool with_zero) {
+ChartAxis padded_axis(double least, double most, bool with_zero) {
   constexpr double kAir = 0.06;
   if (!std::isfinite(least) || !std::isfinite(most)) least = most = 0;
   if (with_zero) {

@@ -1,4 +1,4 @@
-// Plots of numbers: axes with ticks and titles, curves and bars between them.
+// Line and bar charts: axes with ticks and titles, curves, bars, labelled values.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 namespace attnscope {
 
 struct ChartAxis {
-  double least = 0, most = 1;       // least < most
-  std::vector<std::string> titles;  // the first that fits; none: no space for one
-  bool whole = false;               // ticks at whole numbers only
-  bool down = false;                // y: rising numbers run down
-  bool numbers = true;              // beside the ticks
-  std::vector<std::pair<double, std::string>> names{};  // x: in place of numbered ticks
+  double least = 0, most = 1;       // limits of the axis; least < most
+  std::vector<std::string> titles;  // the longest that fits is drawn; empty: no title
+  bool whole = false;               // ticks at integers only
+  bool down = false;                // y axis only: values increase downwards
+  bool numbers = true;              // draw tick labels
+  std::vector<std::pair<double, std::string>> names{};  // x axis only: named ticks {value, name}
 };
 
-// Where the numbers go. Empty (no width) where there is no space for it.
+// A placed chart, mapping values to pixels. Empty (zero width) if it does not fit.
 struct Chart {
   Box plot;
   ChartAxis x, y;
@@ -38,26 +38,26 @@ struct Chart {
   }
 };
 
-// Within `outer`, with the space beside the plot that titles and numbers take.
+// Places a chart within `outer`, leaving space for titles and tick labels.
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y);
-// The same in charts that stand above each other, whose plots are to begin and end alike.
-double chart_left(const Page& page, const ChartAxis& y);  // what numbers and title take
-// What they take beyond that in a plot whose height gives its numbers more digits.
-double lacking_left(const Page& page, const Chart& chart);
+// Width of the y axis: tick labels and title. Charts that are stacked take the largest, so that
+// their plots line up.
+double y_axis_width(const Page& page, const ChartAxis& y);
+// Extra width needed by the tick labels of this chart, whose height may give them more digits.
+double missing_y_axis_width(const Page& page, const Chart& chart);
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right);
 
-// Grid, frame, numbers, titles. However small the chart is, its numbers say how far the axes run.
+// Draws grid, frame, tick labels and titles. Every axis has at least its limits labelled.
 void draw_chart(Page& page, const Chart& chart);
-// Through points in the chart's numbers; clipped at the plot's edges. NaN breaks the curve.
+// Draws a curve through points in chart coordinates, clipped to the plot. NaN interrupts it.
 void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points, Colour colour,
                 double thickness);
-// From zero (or the nearest edge) to `value`, `width` (in the axis' units) wide about `x`.
+// Draws a bar from zero (or the nearest limit) to `value`, centred at `x`; `width` in axis units.
 void draw_bar(Page& page, const Chart& chart, double x, double width, double value, Colour colour);
-// A number beside the place (in the chart's numbers) that it is about, within the plot, and a line
-// through that place.
+// Draws `text` next to the point `at` (chart coordinates), with a vertical line through the point.
 void draw_value(Page& page, const Chart& chart, Point at, const std::string& text);
-// The range of numbers with a little air, for an axis; never empty. `with_zero`: zero is in it.
-ChartAxis axis_of(double least, double most, bool with_zero);
+// Axis that covers [least, most] with a margin; never empty. `with_zero`: includes zero.
+ChartAxis padded_axis(double least, double most, bool with_zero);
 
 }  // namespace attnscope

@@ -19,9 +19,9 @@ constexpr double kBarNumberGap = 0.5;     // em from the bar to the numbers
 constexpr double kTitleWidth = 1.6;       // em
 constexpr double kBarTitleMiddle = 0.7;   // em from the outer edge
 constexpr double kBarTickDistance = 2.6;  // em
-constexpr double kNumberLine = 1.2;       // of their size: as far as numbers are apart at least
+constexpr double kNumberLine = 1.2;       // minimum distance of numbers, in their font size
 
-// The range's colours in `box`, the largest at the top or on the right.
+// Draws the range's colours in `box`, the largest at the top or on the right.
 void draw_colours(Page& page, const Box& box, const std::string& colour_map, bool level) {
   constexpr Index kColours = 256;
   HeatMap colours;
@@ -46,7 +46,7 @@ bool diverging(const ColourRange& range) {
   return colour_map(range.colour_map).diverging();
 }
 
-// Of a magnitude: 0 at the lower end (or the middle), 1 at the upper.
+// Position of a magnitude: 0 at the lower end (or the middle), 1 at the upper.
 double magnitude_position(const ColourRange& range, double magnitude) {
   if (range.scale == ColourRange::Scale::Log) {
     if (!(magnitude > range.smallest)) return 0;
@@ -69,7 +69,7 @@ double magnitude_at(const ColourRange& range, double position) {
   return static_cast<double>(range.ranked[std::min(at, range.ranked.size()) - 1]);
 }
 
-// Upwards from the lower end, or from the middle to both.
+// Ticks from the lower end up, or mirrored about the middle.
 std::vector<Tick> mirrored(const std::vector<std::pair<double, std::string>>& upper,
                            const ColourRange& range) {
   std::vector<Tick> ticks;
@@ -103,8 +103,7 @@ std::string short_text(double number) {
   return text;
 }
 
-// Powers of ten, every second, third ... where they are too many; where there are fewer than two,
-// also their doubles and fives.
+// Powers of ten, or every n-th if there are too many; with fewer than two, also 2 and 5 times them.
 std::vector<Tick> log_ticks(const ColourRange& range, int count) {
   const double low = std::log10(range.smallest), high = std::log10(range.most);
   const double every = std::max(1.0, std::ceil((high - low) / std::max(1, count)));
@@ -153,11 +152,11 @@ double ColourRange::number_at(double position) const {
 }
 
 std::vector<float> ranks_of(const Tensor& numbers) {
-  constexpr std::size_t kMostSteps = 4096, kMostSorted = std::size_t{1} << 20;
+  constexpr std::size_t kMostSteps = 4096, kMaxSorted = std::size_t{1} << 20;
   std::vector<float> sizes;
-  // Of very many numbers every n-th is enough: their order is shown in 256 colours.
+  // Sampling suffices for very many numbers: ranks are shown in 256 colours.
   const auto all = static_cast<std::size_t>(numbers.size());
-  const std::size_t every = 1 + all / kMostSorted;
+  const std::size_t every = 1 + all / kMaxSorted;
   for (std::size_t i = 0; i < all; i += every) {
     const float size = std::abs(numbers[static_cast<Index>(i)]);
     if (size > 0 && std::isfinite(size)) sizes.push_back(size);
@@ -179,7 +178,7 @@ Scaled scaled(const Tensor& numbers, const ColourRange& range) {
       positions[i] = static_cast<float>(range.position(static_cast<double>(numbers[i])));
     }
   });
-  // A diverging map pools by magnitude, and so needs its zero at zero.
+  // A diverging map pools by magnitude and needs its zero at zero.
   if (!diverging(range)) return {positions, 0, 1};
   for (float& position : positions) position = 2 * position - 1;
   return {positions, -1, 1};
@@ -194,13 +193,13 @@ std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
   for (const double number : numbers) {
     ticks.push_back({(number - range.least) / (range.most - range.least), tick_text(number, step)});
   }
-  // Zero alone says nothing about the colours: the limits do.
+  // A single tick at zero does not show the extent: use the limits.
   const std::size_t fewest = diverging(range) ? 3 : 2;
   if (ticks.size() < fewest && range.least < range.most) {
     ticks = {{0, short_text(range.least)}, {1, short_text(range.most)}};
     if (diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
   }
-  // A beginning other than zero has a number of its own, in place of one that is too near.
+  // A nonzero minimum gets a tick, replacing one that is too near.
   if (range.least > 0 && !ticks.empty() && ticks.front().position > 0) {
     if (ticks.front().position < 0.5 / std::max(1, count)) ticks.erase(ticks.begin());
     ticks.insert(ticks.begin(), {0, brief(range.least, 2)});
@@ -208,7 +207,7 @@ std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
   return ticks;
 }
 
-// Where numbers go on beyond the colours, the ends say so: "≥ 0.22".
+// Marks the end ticks if numbers exceed the colours: "≥ 0.22".
 void name_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
   const double near = 0.9 / std::max(1, count);
   while (!ticks.empty() && ticks.back().position > 1 - near) ticks.pop_back();
@@ -248,7 +247,7 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
   for (std::size_t n = 0; n < ticks.size(); ++n) {
     const Tick& tick = ticks[n];
     const double y = bar.bottom() - tick.position * bar.height;
-    // In a low bar the ends go before what is between them, and the upper before the lower.
+    // In a low bar the end ticks are dropped before those between them, the upper first.
     const bool between = n > 0 && n + 1 < ticks.size();
     const double room = std::min(tick.position, 1 - tick.position) * bar.height;
     if (between && ticks.size() <= 3 && room < kNumberLine * size) continue;
@@ -259,7 +258,7 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
     page.text({x, y}, tick.text, size);
     longest = std::max(longest, page.width_of(tick.text, size));
   }
-  // The title gives way to numbers that leave it no space.
+  // The title is dropped if the numbers leave no space.
   const double middle = x + longest + (kTitleWidth - kBarTitleMiddle) * em;
   if (middle + em / 2 > box.right()) return;
   page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,
@@ -283,7 +282,7 @@ void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange
   const double em = page.em(), size = page.small();
   const Box bar{at.x, at.y, width, kLevelBar * em};
   draw_colours(page, bar, range.colour_map, true);
-  // Zero alone says nothing about the colours: at least one number to each side of it.
+  // At least one tick to each side of zero.
   constexpr std::size_t kFewestTicks = 3;
   constexpr int kMostCount = 10;
   int count = std::max(1, static_cast<int>(width / (kLevelDistance * em)));
@@ -293,7 +292,7 @@ void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange
   for (const Tick& tick : ticks) {
     const double half = page.width_of(tick.text, size) / 2;
     const double x = bar.x + tick.position * width;
-    // The numbers at the ends stay within the bar.
+    // Numbers at the ends stay within the bar.
     const double middle = std::clamp(x, bar.x + half, std::max(bar.x + half, bar.right() - half));
     if (middle - half < free_from || middle + half > bar.right() + 1) continue;
     free_from = middle + half + 0.4 * em;

@@ -1,4 +1,4 @@
-// From numbers to colours, and the key from colours to numbers.
+// Mapping of numbers to colours, and the colour bar that explains it.
 #pragma once
 
 #include <string>
@@ -8,28 +8,29 @@
 
 namespace attnscope {
 
-// Numbers are placed along a colour map: at 0 the least, at 1 the most; in a diverging map zero is
-// in the middle and both sides are alike.
+// Position of numbers along a colour map: 0 at the least, 1 at the most. Diverging maps have zero
+// in the middle and are symmetric.
 struct ColourRange {
   enum class Scale { Linear, Log, Rank };
 
   double least = 0, most = 1;  // diverging: least = -most
   std::string colour_map = "viridis";
   Scale scale = Scale::Linear;
-  double smallest = 1e-4;       // Log: the magnitude at the lower end, or beside the middle
-  std::vector<float> ranked{};  // Rank: magnitudes at equal steps of rank, rising; see ranks_of()
+  double smallest = 1e-4;  // Log: magnitude at the lower end, or next to the middle
+  std::vector<float>
+      ranked{};  // Rank: magnitudes at equal steps of rank, ascending; see ranks_of()
 
-  double position(double number) const;  // 0..1, clamped; NaN stays
+  double position(double number) const;  // in [0, 1], clamped; NaN stays NaN
   double number_at(double position) const;
 
-  bool passed = false;  // there are numbers beyond `most`, which have its colour
+  bool passed = false;  // some numbers exceed `most` and share its colour
 };
 
-// The magnitudes of the numbers that are neither 0 nor NaN, at equal steps of their order.
+// Magnitudes of the numbers that are neither 0 nor NaN, at equal steps of rank.
 std::vector<float> ranks_of(const Tensor& numbers);
 
-// Numbers on whose linear scale colours are as `range` has them, and that scale: what a heat map
-// takes. A linear range gives the numbers themselves.
+// Values and a linear scale that together give the colours of `range`: the input of a heat map. A
+// linear range returns the numbers unchanged.
 struct Scaled {
   Tensor numbers;
   double least = 0, most = 1;
@@ -37,21 +38,21 @@ struct Scaled {
 Scaled scaled(const Tensor& numbers, const ColourRange& range);
 
 struct Tick {
-  double position = 0;  // along the colours, 0..1
+  double position = 0;  // along the colours, in [0, 1]
   std::string text;
 };
-// About `count` numbers to write beside the colours, from the lower end; never so few that they do
-// not say how far a linear range goes, nor where it begins.
+// About `count` ticks from the lower end; always enough to show the extent of a linear range and
+// its minimum.
 std::vector<Tick> ticks_of(const ColourRange& range, int count);
 
-// The space that a bar with numbers and a title takes.
+// Width of a bar with numbers and a title.
 double colour_bar_width(const Page& page);
-// A bar along the left of `box`, as high as it, with numbers, which are never cut, and the first
-// title that fits upright beside them.
+// Draws a vertical bar along the left of `box` with unshortened numbers and the first title that
+// fits next to them.
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles);
 
-// A level bar with numbers below it and the first title that fits below these.
+// A horizontal bar with numbers below it and the first title that fits below these.
 double level_colour_bar_height(const Page& page);
 void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
                            const std::vector<std::string>& titles);

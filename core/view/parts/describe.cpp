@@ -13,9 +13,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostValue = 32;  // bytes of a parameter's value; lists can be long
+constexpr std::size_t kMaxValue = 32;  // bytes of a parameter's value before it is shortened
 
-// What stands for "not used" and is the default: "in every layer: no".
+// True if the value means "not used" and is the default: "in every layer: no".
 bool is_off(const Parameter& parameter, const Value& value) {
   return value == parameter.initial && (value == Value{false} || value == Value{Index{0}});
 }
@@ -27,11 +27,11 @@ std::string describe(const Info& info, const Values& values) {
     const auto entry = values.all().find(parameter.key);
     if (is_off(parameter, entry->second)) continue;
     std::string value = to_text(entry->second);
-    if (value.size() > kMostValue && parameter.kind == Parameter::Kind::IntegerLists) {
+    if (value.size() > kMaxValue && parameter.kind == Parameter::Kind::IntegerLists) {
       value = std::to_string(std::get<std::vector<std::vector<Index>>>(entry->second).size()) +
               " lists";
-    } else if (value.size() > kMostValue) {
-      value.resize(kMostValue);
+    } else if (value.size() > kMaxValue) {
+      value.resize(kMaxValue);
       value += "…";
     }
     text += (text.empty() ? "" : ", ") + parameter.key + " = " + value;
@@ -53,7 +53,7 @@ std::string joined(const std::vector<std::string>& labels, const std::string& ma
   return std::to_string(different.size()) + " " + many;
 }
 
-// "self, cross": names; "1 to 4": numbers that follow each other.
+// "self or cross" for names; "1 to 4" for consecutive numbers.
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " or ") + name;
@@ -83,12 +83,12 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-std::string place_words(const Trace& trace, const ViewSettings& view) {
-  return place_words(trace.parts, head_ref(trace, view));
+std::string describe_head(const Trace& trace, const ViewSettings& view) {
+  return describe_head(trace.parts, head_ref(trace, view));
 }
 
-std::string part_words(const Trace& trace, const ViewSettings& view) {
-  const std::string words = part_words(trace.parts, trace.part(view.part));
+std::string describe_part(const Trace& trace, const ViewSettings& view) {
+  const std::string words = describe_part(trace.parts, trace.part(view.part));
   return words.empty() ? words : words + ", ";
 }
 
@@ -112,20 +112,20 @@ std::string describe(const AttentionTap& tap) {
 }
 
 std::string describe(const Trace& trace, const AttentionTap& tap) {
-  return trace.given ? "as it stands in the file" : describe(tap);
+  return trace.is_imported ? "as it stands in the file" : describe(tap);
 }
 
-bool same_tokens(const Trace& a, const Trace& b) {
+bool have_same_labels(const Trace& a, const Trace& b) {
   return std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
                     [](const TraceToken& x, const TraceToken& y) { return x.label == y.label; });
 }
 
-bool predicts_each(const Trace& trace) {
+bool predicts_next_tokens(const Trace& trace) {
   return !trace.logits.defined() || trace.logits.dim(0) == static_cast<Index>(trace.tokens.size());
 }
 
-bool fills_in_places(const Trace& trace) {
-  return trace.config && fills_in(*trace.config);
+bool predicts_masked_tokens(const Trace& trace) {
+  return trace.config && is_masked_model(*trace.config);
 }
 
 std::string token_label(const Trace& trace, std::int32_t id) {
@@ -147,7 +147,7 @@ std::string layers_and_heads(const Trace& trace, const TracePart& part) {
 
 std::string token_count_words(const Trace& trace) {
   const auto count = static_cast<long long>(trace.tokens.size());
-  const bool words = is_in_words(trace);
+  const bool words = has_merged_words(trace);
   const std::string what = words ? " word" : " token";
   std::string tokens = count == 1 ? what : what + "s";
   if (words) {
@@ -162,7 +162,7 @@ std::string token_count_words(const Trace& trace) {
 
 std::string caption(const Trace& trace, const std::string& about) {
   std::string text = about + " " + token_count_words(trace) + ".";
-  if (is_in_words(trace)) {
+  if (has_merged_words(trace)) {
     text +=
         " Word pieces are merged: weights summed over the keys of a word, mean over its queries.";
   }
@@ -186,27 +186,27 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
   const auto is_in = [](const auto& list, const auto& value) {
     return std::ranges::find(list, value) != list.end();
   };
-  // What was named, one after the other, the rest as it comes.
+  // Applies the requested choices one after the other.
   PartChoice asked;
-  PartOffer offer = trace.offer(trace.part(asked));
+  PartAlternatives offer = trace.alternatives(trace.part(asked));
   if (choice.stack && !is_in(offer.stacks, *choice.stack)) {
     return NoPart{"no " + name_of(*choice.stack), listed(offer.stacks), "stack"};
   }
   asked.stack = choice.stack;
-  offer = trace.offer(trace.part(asked));
+  offer = trace.alternatives(trace.part(asked));
   if (choice.kind && !is_in(offer.kinds, *choice.kind)) {
     const std::string where = choice.stack ? " in the " + name_of(*choice.stack) : "";
     return NoPart{"no " + name_of(*choice.kind) + "-attention" + where, listed(offer.kinds),
                   "kind"};
   }
   asked.kind = choice.kind;
-  offer = trace.offer(trace.part(asked));
+  offer = trace.alternatives(trace.part(asked));
   if (choice.step && (!trace.parts.step || !is_in(offer.steps, *choice.step))) {
     return NoPart{trace.parts.step ? "no step " + std::to_string(*choice.step) : "no steps",
                   trace.parts.step ? listed(offer.steps) : "none", "step"};
   }
   asked.step = choice.step;
-  offer = trace.offer(trace.part(asked));
+  offer = trace.alternatives(trace.part(asked));
   if (choice.segment && (!trace.parts.segment || !is_in(offer.segments, *choice.segment))) {
     const bool any = trace.parts.segment;
     return NoPart{any ? "no segment " + std::to_string(*choice.segment) : "no segments",
@@ -233,7 +233,7 @@ std::string objection_without_attention(const Trace& trace) {
   return objection_to_all(trace, [](const AttentionTap&) { return ""; });
 }
 
-Found needed_tap(const ViewInput& input) {
+Found require_tap(const ViewInput& input) {
   Found found = find_tap(input);
   if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
   return found;
@@ -263,7 +263,7 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
   } else if (found.tap == nullptr) {
     found.headline =
         "No layer " + std::to_string(view.layer) + " with a head " + std::to_string(view.head);
-    const std::string of = part_words(trace.parts, at.part);
+    const std::string of = describe_part(trace.parts, at.part);
     found.advice = (of.empty() ? "The model" : capitalised(of)) + " has " +
                    layers_and_heads(trace, at.part) +
                    ", counted from 0. Choose another layer or head.";
@@ -271,14 +271,14 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
   return found;
 }
 
-std::string head_title(const ViewInput& input) {
+std::string title_with_head(const ViewInput& input) {
   return picture_title(input.trace, shown_part(input)) + " · " +
-         place_words(input.trace, input.experiment.view);
+         describe_head(input.trace, input.experiment.view);
 }
 
-std::string part_title(const ViewInput& input) {
+std::string title_with_part(const ViewInput& input) {
   const Trace& trace = input.trace;
-  const std::string words = part_words(trace.parts, trace.part(input.experiment.view.part));
+  const std::string words = describe_part(trace.parts, trace.part(input.experiment.view.part));
   return picture_title(trace, shown_part(input)) + (words.empty() ? "" : " · " + words);
 }
 
@@ -290,7 +290,7 @@ std::string picture_title(const Trace& trace, const std::optional<TracePart>& pa
     encodings.push_back(encoding(tap.encoding.id).label);
   }
   std::string title = trace.model;
-  if (variants.empty() || trace.given) return title;
+  if (variants.empty() || trace.is_imported) return title;
   return title + " · " + joined(variants, "variants") +
          " · position: " + joined(encodings, "encodings");
 }

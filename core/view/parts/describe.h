@@ -1,4 +1,4 @@
-// What pictures say about the run they show.
+// Titles, captions and labels that describe a run.
 #pragma once
 
 #include <functional>
@@ -15,57 +15,57 @@ namespace attnscope {
 std::string describe(const AttentionTap& tap);
 std::string describe_variant(const AttentionTap& tap);   // "Local (window = 4, dilation = 1)"
 std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)"
-// The same, or that it was given.
+// The same, or that the attention was given (Trace::given).
 std::string describe(const Trace& trace, const AttentionTap& tap);
 
-// Where attention was given (Trace::given), what to do about a view that needs more.
+// Advice for views that need more than given attention (Trace::given).
 inline constexpr const char* kAttentionAlone =
     "The file holds attention alone. Open one with q and k, or choose a model and a text.";
 
-// What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
+// Caption: `about` (the view's subject), tokens, device, notes.
 std::string caption(const Trace& trace, const std::string& about);
 
-// "decoder, cross-attention, layer 2, head 1": what the settings look at.
-std::string place_words(const Trace& trace, const ViewSettings& view);
-// The same without layer and head, and with a comma behind it; empty where there is one part alone.
-std::string part_words(const Trace& trace, const ViewSettings& view);
+// "decoder, cross-attention, layer 2, head 1": the part that the settings select.
+std::string describe_head(const Trace& trace, const ViewSettings& view);
+// The same without layer and head, with a trailing comma; empty if there is only one part.
+std::string describe_part(const Trace& trace, const ViewSettings& view);
 std::string capitalised(std::string text);
-std::string as_sentence(std::string headline);  // with a full stop where it is not empty
+std::string as_sentence(std::string headline);  // adds a full stop unless empty
 
-// picture_title() with the layer and head that the settings look at; or with the part alone.
-std::string head_title(const ViewInput& input);
-std::string part_title(const ViewInput& input);
+// picture_title() with the selected layer and head, or with the part only.
+std::string title_with_head(const ViewInput& input);
+std::string title_with_part(const ViewInput& input);
 
 // "7 tokens"; "9 source and 7 target tokens".
 std::string token_count_words(const Trace& trace);
 
-// Whether the tokens of both are called the same.
-bool same_tokens(const Trace& a, const Trace& b);
+// True if the tokens of both have the same labels.
+bool have_same_labels(const Trace& a, const Trace& b);
 
-// Whether the model says what stands at a place, of a masked model, not what comes after it.
-bool fills_in_places(const Trace& trace);
-// Whether what is predicted is a token after each one: not the actions of a model that acts.
-bool predicts_each(const Trace& trace);
-inline constexpr const char* kSaysActions =
+// True for masked models, which predict the token at a position instead of the next one.
+bool predicts_masked_tokens(const Trace& trace);
+// True if the model predicts a token after each one: not for models that predict actions.
+bool predicts_next_tokens(const Trace& trace);
+inline constexpr const char* kPredictsActions =
     "This model says actions, not tokens: Trajectory shows them.";
-inline constexpr const char* kSaysNoHead =
+inline constexpr const char* kNoOutputHead =
     "This model has no head that predicts tokens, and so none that could say what a layer would. "
     "Choose one that has.";
 
-// How a token of the vocabulary is shown: "␣the"; "#17" where there is no tokenizer.
+// Label of a vocabulary entry: "␣the"; "#17" without a tokenizer.
 std::string token_label(const Trace& trace, std::int32_t id);
 
 // "4 layers of 4 heads", "4 layers".
 std::string layers_and_heads(const Trace& trace, const TracePart& part);
 
-// Why the run has no such part, and what it has: "no cross-attention", "expected self".
+// A part that the run lacks, and the alternatives: "no cross-attention", "expected self".
 struct NoPart {
   std::string found, expected;
-  const char* what = "";  // "kind": which of them there is not
+  const char* what = "";  // kind of part that is missing: "kind"
 };
 std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice);
 
-// The tap that the settings ask for; otherwise the message to show instead.
+// The selected tap, or the message to show instead.
 struct Found {
   const AttentionTap* tap = nullptr;
   Index head = 0;  // within the tap's group
@@ -73,16 +73,16 @@ struct Found {
 };
 Found find_tap(const ViewInput& input);
 Found find_tap(const Trace& trace, const ViewSettings& view);
-// For View::objection, of views of heads: what `why` says of the run's last head group where it
-// has something against each of them; empty where it has nothing against one.
+// View::objection for views of heads: `why` of the run's last head group if it objects to all of
+// them; empty if it accepts one.
 std::string objection_to_all(const Trace& trace,
                              const std::function<std::string(const AttentionTap&)>& why);
 std::string objection_without_attention(const Trace& trace);
-// For numbers, which cannot stand beside a message: InputError with it.
-Found needed_tap(const ViewInput& input);
+// For numeric exports, which have no place for a message: throws InputError.
+Found require_tap(const ViewInput& input);
 
-// What interventions in this run are told with: its tokens, and those of the tap's rows and columns
-// (null: numbers).
+// Names for describing interventions of this run: its tokens, and the tap's rows and columns (null:
+// numbers).
 InterventionNames intervention_names(const Trace& trace, const AttentionTap* tap);
 
 }  // namespace attnscope

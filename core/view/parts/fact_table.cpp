@@ -7,13 +7,13 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTableLine = 1.5;     // em from row to row
-constexpr double kTableGap = 1.0;      // em between columns
-constexpr double kMostNames = 0.45;    // of the width, where the values need the rest
-constexpr double kBadgePadding = 0.4;  // em
-constexpr double kBadgeHeight = 1.35;  // em
+constexpr double kTableLine = 1.5;      // em from row to row
+constexpr double kTableGap = 1.0;       // em between columns
+constexpr double kMaxNameShare = 0.45;  // of the width, if the values need the rest
+constexpr double kBadgePadding = 0.4;   // em
+constexpr double kBadgeHeight = 1.35;   // em
 
-// How wide the columns are with all texts whole.
+// Widths of the columns at which no text is shortened.
 struct Columns {
   double names = 0, a = 0, b = 0;
   double all(double gap) const { return names + gap + a + gap + b; }
@@ -54,7 +54,7 @@ double fact_table_height(const Page& page, std::size_t facts) {
   return static_cast<double>(facts + 1) * kTableLine * page.em();
 }
 
-double least_fact_table_height(const Page& page, std::size_t facts) {
+double min_fact_table_height(const Page& page, std::size_t facts) {
   return kTableLine * (page.em() + static_cast<double>(facts) * page.small());
 }
 
@@ -62,7 +62,7 @@ double fact_table_width(const Page& page, const std::vector<Fact>& facts) {
   return columns_of(page, facts, page.em()).all(kTableGap * page.em());
 }
 
-double least_fact_table_width(const Page& page, const std::vector<Fact>& facts) {
+double min_fact_table_width(const Page& page, const std::vector<Fact>& facts) {
   return columns_of(page, facts, page.small()).all(kTableGap * page.em());
 }
 
@@ -80,10 +80,10 @@ void draw_fact_table(Page& page, const Box& box, const std::string& first,
   }
   widths.a = std::max(widths.a, badge_width(page, first));
   const double names = std::min(
-      widths.names, std::max(kMostNames * box.width, box.width - widths.a - widths.b - 2 * gap));
+      widths.names, std::max(kMaxNameShare * box.width, box.width - widths.a - widths.b - 2 * gap));
   const double half = (box.width - names - 2 * gap) / 2;
   if (half < 2 * em || box.height < head) return;
-  // The first column as wide as its texts where that leaves enough for the second.
+  // The first column is as wide as its texts if that leaves enough for the second.
   const double a_width = std::min(widths.a, std::max(half, 2 * half - widths.b));
   const double a = box.x + names + gap;
   const double b = a + a_width + gap, b_width = box.right() - b;

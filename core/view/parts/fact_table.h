@@ -1,4 +1,4 @@
-// Facts about two things beside each other, as a small table; coloured badges to tell them apart.
+// Tables that compare facts of two runs, and coloured badges that identify the runs.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@ namespace attnscope {
 struct Fact {
   std::string name;  // "Perplexity"
   std::string a, b;
-  bool essential = false;  // stays where there is space for few
+  bool essential = false;  // kept if there is space for few facts
 };
 
-// The colours by which the first and the second are known throughout a picture.
+// Colours of the first and second run throughout a picture.
 Colour first_colour();
 Colour second_colour();
 
-// A filled badge around a short text, its left edge's middle at `at`; returns its width.
+// Draws a filled badge around a short text, left edge centred at `at`; returns its width.
 double draw_badge(Page& page, Point at, const std::string& text, Colour colour);
 double badge_width(const Page& page, const std::string& text);
 
 double fact_table_height(const Page& page, std::size_t facts);
-double least_fact_table_height(const Page& page, std::size_t facts);  // small letters
-// With all texts whole.
+double min_fact_table_height(const Page& page, std::size_t facts);  // in small font
+// Width at which no text is shortened.
 double fact_table_width(const Page& page, const std::vector<Fact>& facts);
-double least_fact_table_width(const Page& page, const std::vector<Fact>& facts);  // small letters
-// Within `box`, headed by badges; in a narrow or low box with smaller letters. Facts that do not
-// fit are left out from the end.
+double min_fact_table_width(const Page& page, const std::vector<Fact>& facts);  // in small font
+// Draws the table within `box` under its badges, in small font if space is short. Facts that do not
+// fit are omitted from the end.
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts);
 

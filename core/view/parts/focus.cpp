@@ -28,7 +28,7 @@ Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
 
 namespace {
 
-// The first token that is to be filled in; -1: there is none.
+// Index of the first masked token; -1 if there is none.
 Index first_hidden(const Trace& trace) {
   const auto hidden = std::ranges::find_if(trace.tokens, [&](const TraceToken& token) {
     return trace.config && token.id >= 0 && token.id == mask_id(*trace.config);
@@ -66,7 +66,7 @@ std::string key_label(const Trace& trace, const AttentionTap& tap, Index key) {
   const bool of_text = key_token(trace, tap, key) >= 0;
   const RowSource source = of_text ? RowSource{-1} : column_source(trace, tap, key);
   if (source.first < 0) return label;
-  // What a slot of memory holds.
+  // Contents of a memory slot.
   label += " ";
   for (Index at = source.first; at <= source.last(); at += source.step) {
     label += trace.tokens[static_cast<std::size_t>(at)].label;

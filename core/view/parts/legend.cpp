@@ -11,14 +11,14 @@ constexpr double kSwatchGap = 0.4;  // em to its text
 constexpr double kEntryGap = 1.2;   // em to the next
 constexpr double kLine = 1.45;      // em
 
-// Where entries go, from (0, 0).
+// Boxes of the entries, relative to (0, 0).
 std::vector<Box> places(const Page& page, const std::vector<LegendEntry>& entries, double width) {
   const double em = page.em();
   std::vector<double> widths;
   for (const LegendEntry& entry : entries) {
     widths.push_back((kSwatch + kSwatchGap) * em + page.width_of(entry.text, page.small()));
   }
-  return broken_into_lines(widths, {width, kEntryGap * em, kLine * em, kLine * em});
+  return wrap_boxes(widths, {width, kEntryGap * em, kLine * em, kLine * em});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What colours stand for: swatches with names, side by side in as many lines as it takes.
+// Colour legends: swatches with names, wrapped into as many lines as needed.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace attnscope {
 struct LegendEntry {
   Colour colour;
   std::string text;
-  bool off = false;   // not shown at the moment: a hollow swatch
-  bool tick = false;  // a short line in place of the swatch
+  bool off = false;   // hidden at the moment: drawn hollow
+  bool tick = false;  // drawn as a short line
 };
 
 double legend_height(const Page& page, const std::vector<LegendEntry>& entries, double width);
-// From the box's top left. Returns each entry's place; of those that do not fit an empty one.
+// Draws from the top left of `box`. Returns the box of each entry, empty for those that do not fit.
 std::vector<Box> draw_legend(Page& page, const std::vector<LegendEntry>& entries, const Box& box);
 
-// Colours of what views show again and again.
+// Colours that all views share.
 Colour query_colour(const Theme& theme);
 Colour key_colour(const Theme& theme);
-Colour head_colour(Index head);  // of heads beside each other; they repeat
+Colour head_colour(Index head);  // categorical; repeats
 
 }  // namespace attnscope

@@ -4,7 +4,7 @@
 
 namespace attnscope {
 
-std::vector<Box> broken_into_lines(const std::vector<double>& widths, const LineBreaks& breaks) {
+std::vector<Box> wrap_boxes(const std::vector<double>& widths, const LineBreaks& breaks) {
   std::vector<Box> boxes;
   double x = 0, y = 0;
   for (const double wanted : widths) {

@@ -1,4 +1,4 @@
-// Boxes in lines, like words.
+// Wraps boxes into lines, like words.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 namespace attnscope {
 
 struct LineBreaks {
-  double width;   // of a line; a wider box is cut to it
+  double width;   // of a line; wider boxes are cut
   double gap;     // between boxes of a line
   double line;    // from line to line
   double height;  // of a box
 };
 
-// Where boxes of these widths go, the first at (0, 0).
-std::vector<Box> broken_into_lines(const std::vector<double>& widths, const LineBreaks& breaks);
+// Positions of boxes with these widths, the first at (0, 0).
+std::vector<Box> wrap_boxes(const std::vector<double>& widths, const LineBreaks& breaks);
 
 }  // namespace attnscope

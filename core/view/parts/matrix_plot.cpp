@@ -6,14 +6,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostAspect = 4;     // of the plot, however long the matrix is
+constexpr double kMaxAspect = 4;      // of the plot, however long the matrix is
 constexpr double kLargestCell = 8;    // em
-constexpr double kLeastPlot = 3;      // em; below that there is nothing to see
-constexpr double kMostLabels = 0.26;  // share of the picture for labels on one side, at least
+constexpr double kMinPlot = 3;        // em; smaller plots are illegible
+constexpr double kMaxLabels = 0.26;   // share of the picture available to labels on one side
 constexpr double kLongestLabel = 12;  // em
 constexpr double kNoteHeight = 1.5;   // em
 
-// The cell of an axis at a pixel; -1 when there is none.
+// Index of the cell at a pixel; -1 outside.
 Index cell_at(double pixel, double from, double length, double first, double extent, Index count) {
   const double cell = std::floor(first + (pixel - from) / length * extent);
   return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
@@ -49,10 +49,10 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
   page.add(OutlinedBox{box_of(m, row, column, 1, 1), page.theme().accent, 2});
 }
 
-// A share of the picture on each side, and what a square plot leaves free beside or above itself.
+// Limits of the label depths: a share of the picture, plus the space a square plot leaves free.
 AxisDepths most_labels(const Page& page, const Box& inside, double right_width) {
   const double most = kLongestLabel * page.em(), free = inside.width - right_width - inside.height;
-  const double share = kMostLabels * std::min(inside.width, inside.height);
+  const double share = kMaxLabels * std::min(inside.width, inside.height);
   return {std::min(most, std::max(share, free)), std::min(most, std::max(share, -free))};
 }
 
@@ -68,12 +68,11 @@ void set_visible(MatrixPlot& matrix, const CellWindow& asked) {
   matrix.height = rows;
   matrix.width = columns;
   if (!(asked.width > 0) || !(asked.height > 0)) return;
-  // Of a longer text: nothing of it is left.
+  // The region belongs to a longer text and is beyond this one.
   if (asked.row >= rows || asked.column >= columns) return;
-  constexpr double kLeast = 0.25;  // cells
-  const auto place = [kLeast](double first, double extent, double count, double& from,
-                              double& size) {
-    size = std::clamp(extent, kLeast, 4 * count);
+  constexpr double kMin = 0.25;  // cells
+  const auto place = [kMin](double first, double extent, double count, double& from, double& size) {
+    size = std::clamp(extent, kMin, 4 * count);
     from = std::clamp(first, -size / 2, count - std::min(size, count) / 2);
   };
   place(asked.row, asked.height, rows, matrix.row, matrix.height);
@@ -92,7 +91,7 @@ PairAt pair_at(const MatrixPlot& m) {
 
 namespace {
 
-// Everything within `inside`, but for what is pinned.
+// Places everything but the pins within `inside`.
 MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, TokenAxis column_axis,
                   const CellWindow& asked, double right_width) {
   MatrixPlot m;
@@ -104,7 +103,7 @@ MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, Token
   const double em = page.em();
   const auto rows = static_cast<double>(m.rows.count());
   const auto columns = static_cast<double>(m.columns.count());
-  const double aspect = std::clamp(columns / rows, 1 / kMostAspect, kMostAspect);
+  const double aspect = std::clamp(columns / rows, 1 / kMaxAspect, kMaxAspect);
   const auto plot_between = [&](const AxisDepths& depths) {
     const double width =
         std::clamp(inside.width - depths.left - right_width, 0.0, columns * kLargestCell * em);
@@ -119,8 +118,8 @@ MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, Token
   m.top = depths.top;
   const auto [width, height] = plot_between(depths);
   const double x = inside.x + std::max(0.0, (inside.width - m.left - width - right_width) / 2);
-  const double y = inside.y + page.spare_above(inside.height, m.top + height + kNoteHeight * em);
-  if (width >= kLeastPlot * em && height >= std::min(kLeastPlot, rows) * em) {
+  const double y = inside.y + page.top_margin(inside.height, m.top + height + kNoteHeight * em);
+  if (width >= kMinPlot * em && height >= std::min(kMinPlot, rows) * em) {
     m.plot = {x + m.left, y + m.top, width, height};
   }
   m.right = {m.plot.right(), m.plot.y, right_width, m.plot.height};
@@ -159,19 +158,19 @@ Box MatrixPlot::cell(Index at_row, Index at_column) const {
           plot.y + (static_cast<double>(at_row) - row) * high, wide, high};
 }
 
-bool outlines_last(const Box& cell) {
-  constexpr double kLeast = 9;  // pixels
-  return cell.height >= kLeast;
+bool has_row_end_outline(const Box& cell) {
+  constexpr double kMin = 9;  // pixels
+  return cell.height >= kMin;
 }
 
-void draw_last_cell(Page& page, const Box& cell) {
-  constexpr double kLeastThick = 14;  // pixels
+void draw_row_end_marker(Page& page, const Box& cell) {
+  constexpr double kMinThick = 14;  // pixels
   const Colour accent = page.theme().accent;
-  if (!outlines_last(cell)) {
+  if (!has_row_end_outline(cell)) {
     page.add(Line{{{cell.right() - 1, cell.y}, {cell.right() - 1, cell.bottom()}}, accent, 2});
     return;
   }
-  const double thickness = cell.height >= kLeastThick ? 2 : 1;
+  const double thickness = cell.height >= kMinThick ? 2 : 1;
   page.add(OutlinedBox{{cell.x + thickness / 2, cell.y + thickness / 2, cell.width - thickness,
                         cell.height - thickness},
                        accent,
@@ -215,7 +214,7 @@ HeatMap matrix_cells(const MatrixPlot& m) {
   return cells;
 }
 
-std::function<std::optional<Hit>(Point)> hits_of(std::vector<HitMatrix> matrices) {
+std::function<std::optional<Hit>(Point)> hit_test(std::vector<HitMatrix> matrices) {
   return [matrices = std::move(matrices)](Point p) -> std::optional<Hit> {
     for (const HitMatrix& m : matrices) {
       const auto [query, key] = m.pair_at(p);
@@ -236,7 +235,7 @@ ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
   layout.height = m.height;
   layout.width = m.width;
   const ViewSettings& settings = page.input().experiment.view;
-  layout.hit = hits_of({{pair_at(m), settings.layer, settings.head}});
+  layout.hit = hit_test({{pair_at(m), settings.layer, settings.head}});
   layout.list = page.take(bottom);
   return layout;
 }

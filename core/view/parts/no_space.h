@@ -1,4 +1,4 @@
-// What a picture says for which there is no space, so that whoever has more to give knows it.
+// Message of a picture that does not fit its space, so that callers with more space can retry.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace attnscope {
 
 inline constexpr const char* kNoSpace = "No space for the picture";
 
-// Of ViewLayout::refusal.
+// True if `refusal` (ViewLayout::refusal) is for lack of space.
 inline bool lacks_space(std::string_view refusal) {
   return refusal.starts_with(kNoSpace);
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/view/parts/kept.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
@@ -13,7 +13,7 @@ Index pattern_head(const AttentionTap& tap, Index head) {
   return tap.result.pattern->heads() > 1 ? head : 0;
 }
 
-// Draws what is missing in a map of rules over the weights.
+// Draws the missing cells of a map of rules over the weights.
 void cover(Page& page, HeatMap rules) {
   rules.hollow = true;
   rules.missing = not_allowed_colour(page.theme());
@@ -53,13 +53,10 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
   }
   const PatternWindow w =
       pattern_window(tap.queries(), tap.keys(), cells.row, cells.column, cells.height, cells.width);
-  std::string name = "rules";
-  for (const Index n :
-       {tap.address.layer, pattern_head(tap, head), w.row, w.column, w.height, w.width}) {
-    name += " " + std::to_string(n);
-  }
-  cells.values = kept_matrix(
-      input, name, [&] { return pattern_rules(*pattern, head, w); }, pattern);
+  const CacheKey key("rules", tap.address.layer, pattern_head(tap, head), w.row, w.column, w.height,
+                     w.width);
+  cells.values = cached_matrix(
+      input, key, [&] { return pattern_rules(*pattern, head, w); }, pattern);
   const auto in_blocks = [](double& at, Index first, Index step) {
     at = (at - static_cast<double>(first)) / static_cast<double>(step);
   };
@@ -82,7 +79,7 @@ bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap
   if (!has_not_allowed(tap, head)) return false;
   HeatMap rules = placed(cells);
   set_rules(rules, page.input(), tap, head);
-  if (rules.values.shape() != weights.shape()) return false;  // of blocks nothing is known
+  if (rules.values.shape() != weights.shape()) return false;  // unknown for blocks
   rules.values = rules.values.copy();
   for (Index i = 0; i < weights.size(); ++i) {
     if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;

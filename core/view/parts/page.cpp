@@ -9,15 +9,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRounding = 1e-6;   // pixels: what was measured fits where it was measured for
+constexpr double kRounding = 1e-6;   // pixels: tolerance, so that measured text fits its measure
 constexpr double kCaptionGap = 0.9;  // em above the caption
 
-// Whether a UTF-8 character begins at this byte.
+// True for the first byte of a UTF-8 character.
 bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-// The bytes of the first `count` characters.
+// Length in bytes of the first `count` characters.
 std::size_t prefix_length(const std::string& text, std::size_t count) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -131,7 +131,7 @@ void Page::tag(Point at, const std::string& text, const Box& within) {
 
 namespace {
 
-// What a person wants in the place of a picture's own words; nothing where these are left out.
+// The user's text, else the picture's own; empty if switched off.
 std::string chosen_words(bool wanted, const std::string& given, const std::string& own) {
   if (!wanted) return "";
   return given.empty() ? own : given;
@@ -140,8 +140,8 @@ std::string chosen_words(bool wanted, const std::string& given, const std::strin
 }  // namespace
 
 Box Page::frame(const std::string& own_title, const std::string& own_caption) {
-  constexpr double kTitleSize = 1.25;                                // in em
-  constexpr double kMostTitleShare = 0.14, kMostCaptionShare = 0.3;  // of the height
+  constexpr double kTitleSize = 1.25;                              // in em
+  constexpr double kMaxTitleShare = 0.14, kMaxCaptionShare = 0.3;  // of the height
   const double gap = 0.6 * em();
   Box inside{gap, gap, input_.width - 2 * gap, input_.height - 2 * gap};
   if (!input_.framed) return inside;
@@ -158,7 +158,7 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
   double title_y = inside.y + title_line / 2;
   for (const std::string& line :
        wrapped(title, title_size, inside.width,
-               lines_in(input_.height * kMostTitleShare, title_line), true)) {
+               lines_in(input_.height * kMaxTitleShare, title_line), true)) {
     add(Text{{inside.x, title_y}, line, theme().text, title_size, Align::Start, 0, true});
     title_y += title_line;
   }
@@ -166,7 +166,7 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
 
   const double line_height = small() * kLineHeight;
   const std::vector<std::string> lines = wrapped(
-      caption, small(), inside.width, lines_in(input_.height * kMostCaptionShare, line_height));
+      caption, small(), inside.width, lines_in(input_.height * kMaxCaptionShare, line_height));
   const double caption_height = static_cast<double>(lines.size()) * line_height;
   caption_top_ = inside.bottom() - caption_height;
   caption_gap_ = lines.empty() ? 0 : kCaptionGap * em();
@@ -181,7 +181,7 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
   return {inside.x, inside.y + title_height, inside.width, std::max(0.0, inside.height - taken)};
 }
 
-double Page::spare_above(double space, double content) const {
+double Page::top_margin(double space, double content) const {
   const bool at_top = input_.framed && input_.tight;
   return at_top ? 0 : std::max(0.0, (space - content) / 2);
 }
@@ -216,7 +216,7 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
       sum += static_cast<double>(p.lines.size()) * p.size * kLineHeight;
     return sum;
   };
-  // What does not fit is left out from the end.
+  // Drops lines from the end until it fits.
   while (!paragraphs.empty() && height() > input_.height) {
     if (!paragraphs.back().lines.empty()) paragraphs.back().lines.pop_back();
     if (paragraphs.back().lines.empty()) paragraphs.pop_back();

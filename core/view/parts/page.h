@@ -1,4 +1,4 @@
-// A display list being laid out: text that fits, the frame of title and caption, messages.
+// Page: a display list under construction, with text fitting, title and caption, messages.
 #pragma once
 
 #include <limits>
@@ -14,7 +14,7 @@ class Page {
   explicit Page(const ViewInput& input);
 
   const ViewInput& input() const { return input_; }
-  // Of what may be left out: what there is.
+  // Optional parts of framed pictures.
   bool has_tokens() const { return !input_.framed || input_.parts.tokens; }
   bool has_colour_bar() const { return !input_.framed || input_.parts.colour_bar; }
   const Theme& theme() const { return input_.theme; }
@@ -22,37 +22,37 @@ class Page {
   double small() const { return kSmall * em(); }  // font size of ticks, notes and captions
 
   double width_of(const std::string& text, double size, bool bold = false) const;
-  // The text, or as much of it as fits before "…".
+  // The text, shortened with "…" to fit.
   std::string ellipsised(const std::string& text, double size, double most_width,
                          bool bold = false) const;
-  // The first of these that fits, longest first; of the last as much as fits.
+  // The first candidate that fits (longest first), else the last one shortened.
   std::string fitting(const std::vector<std::string>& candidates, double size,
                       double most_width) const;
-  // Broken at spaces, and within a word that is wider than a line; where there are more lines than
-  // wanted the last ends in "…".
+  // Wraps at spaces, and within words wider than a line; with too many lines the last one ends in
+  // "…".
   std::vector<std::string> wrapped(const std::string& text, double size, double most_width,
                                    std::size_t most_lines = std::numeric_limits<std::size_t>::max(),
                                    bool bold = false) const;
 
   void add(Item item);
   void text(Point at, const std::string& text, double size, Align align = Align::Start,
-            double angle = 0);                                     // in the text colour
-  void faint_text(Point at, const std::string& text, double size,  // in the faint one
+            double angle = 0);                                     // in Theme::text
+  void faint_text(Point at, const std::string& text, double size,  // in Theme::faint_text
                   Align align = Align::Start, double angle = 0);
 
-  // A short text on a ground of its own beside `at`, within `within`.
+  // Draws a short boxed text next to `at`, inside `within`.
   void tag(Point at, const std::string& text, const Box& within);
 
-  // Puts title and caption where the picture is framed, and returns the space that is left.
+  // Adds title and caption to framed pictures and returns the remaining space.
   Box frame(const std::string& own_title, const std::string& own_caption);
-  // Of content this high in a space this high: where it begins. At the top where the picture is to
-  // end with its content, otherwise in the middle.
-  double spare_above(double space, double content) const;
+  // Offset of content of height `content` in `space`: 0 if the picture is cropped to its content,
+  // otherwise centred.
+  double top_margin(double space, double content) const;
 
-  // In place of a picture: what is the matter, and what to do about it.
+  // A message in place of the picture: the problem, and advice on how to solve it.
   ViewLayout message(const std::string& headline, const std::string& advice);
 
-  // The finished list; a tight picture ends below `content_bottom` and the caption.
+  // The finished list; tight pictures end below `content_bottom` and the caption.
   DisplayList take(double content_bottom);
 
  private:
@@ -63,14 +63,14 @@ class Page {
   std::size_t caption_first_ = 0, caption_last_ = 0;  // items
 };
 
-// In place of a picture that has no space.
+// The message of a picture that does not fit.
 ViewLayout no_space(Page& page);
 
-// `share` of the way from a to b.
+// Interpolates from a to b.
 Colour blend(Colour a, Colour b, double share);
-// Black or white, whichever is legible on this colour.
+// Black or white, for contrast on `background`.
 Colour ink_on(Colour background);
-// A fainter one.
+// `colour` with its alpha scaled by `opacity`.
 Colour translucent(Colour colour, double opacity);
 
 }  // namespace attnscope

@@ -10,10 +10,10 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostCells = 2048;  // along one axis
+constexpr Index kMaxCells = 2048;  // along one axis
 constexpr float kNotAllowed = std::numeric_limits<float>::quiet_NaN();
 
-// Patterns that all heads share have one head.
+// Patterns shared by all heads have one head.
 Index pattern_head(const Pattern& pattern, Index head) {
   return pattern.heads() > 1 ? head : 0;
 }
@@ -47,7 +47,7 @@ Index blocks(Index count, Index step) {
 PatternWindow pattern_window(Index queries, Index keys, double row, double column, double height,
                              double width) {
   PatternWindow window{0, 0, queries, keys, 1, 1};
-  if (queries <= kMostCells && keys <= kMostCells) return window;
+  if (queries <= kMaxCells && keys <= kMaxCells) return window;
   const auto cut = [](double first, double extent, Index count, Index& from, Index& size,
                       Index& step) {
     const auto clamped = [count](double v) {
@@ -55,7 +55,7 @@ PatternWindow pattern_window(Index queries, Index keys, double row, double colum
     };
     from = clamped(std::floor(first));
     size = clamped(std::ceil(first + extent)) - from;
-    step = std::max<Index>(1, blocks(size, kMostCells));
+    step = std::max<Index>(1, blocks(size, kMaxCells));
   };
   cut(row, height, queries, window.row, window.height, window.row_step);
   cut(column, width, keys, window.column, window.width, window.column_step);

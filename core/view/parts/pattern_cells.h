@@ -1,4 +1,4 @@
-// Patterns as matrices and in numbers.
+// Attention patterns as matrices of rules, and counts of their pairs.
 #pragma once
 
 #include <vector>
@@ -7,35 +7,34 @@
 
 namespace attnscope {
 
-// A part of the pairs, a number for each block of row_step x column_step of them.
+// A region of pairs, in blocks of row_step x column_step.
 struct PatternWindow {
   Index row = 0, column = 0, height = 0, width = 0;  // in pairs
   Index row_step = 1, column_step = 1;
 };
 
-// All pairs where these are at most 2048 x 2048; otherwise the visible part, in blocks so that it
-// is no larger than that.
+// The whole matrix up to 2048 x 2048 pairs; otherwise the visible region in blocks that keep it
+// within that size.
 PatternWindow pattern_window(Index queries, Index keys, double row, double column, double height,
                              double width);
 
-// The number of the rule that admits a pair, NaN where none does; of a block the largest number.
+// Index of the rule that admits each pair, NaN if excluded; the largest index of each block.
 // [ceil(height / row_step), ceil(width / column_step)]
 Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& window);
-// Where a mask says which pairs are allowed ([h, L_q, L_k]); pairs that the pattern lacks count as
-// its rule 0.
+// The same with a mask of allowed pairs [h, L_q, L_k]; allowed pairs outside the pattern count as
+// rule 0.
 Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head);
 
-// The number of the rule that admits one pair of a tap's head, by its mask where it has one; -1:
-// none does.
+// Index of the rule that admits one pair of a head, respecting its mask; -1 if excluded.
 int shown_rule(const AttentionTap& tap, Index head, Index query, Index key);
 
 struct PatternCounts {
   std::vector<Index> by_rule;
-  Index allowed = 0;    // pairs of one head
+  Index allowed = 0;    // pairs per head
   Index all = 0;        // L_q L_k
-  double cost = 0;      // what the mechanism takes, in pairs; see HeadCost
-  double full = 0;      // what full attention takes: L_q L_k, or below the diagonal where causal
-  bool causal = false;  // no query sees a later key
+  double cost = 0;      // pairs that the mechanism computes; see HeadCost
+  double full = 0;      // pairs of full attention: L_q L_k, or the lower triangle if causal
+  bool causal = false;  // no query attends to a later key
 };
 PatternCounts pattern_counts(const AttentionTap& tap, Index head);
 

@@ -16,10 +16,10 @@ constexpr double kPinnedGap = 0.7;                                   // em to th
 constexpr double kNameGap = 0.4;                                     // em more to the column's name
 constexpr double kBars = 3.0;                                        // em of the longest bar
 constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
-constexpr double kMostBars = 400;                                    // more are drawn as a line
+constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
-// What one side of the matrix shows of the weights: a bar for each cell in sight, or for as many as
-// there are pixels, each of the largest magnitude among its cells.
+// A bar for each visible cell, or for each pixel if there are more cells: then the weight of
+// largest magnitude.
 struct Bar {
   double from, to;  // pixels along the side
   float weight;
@@ -52,12 +52,12 @@ float largest(const std::vector<Bar>& bars) {
   return most;
 }
 
-// The bars that get a number: the largest first, as long as numbers stay apart; none that is next
-// to nothing beside the largest, however much space there is.
+// Bars that get a number: the largest first, as long as numbers do not overlap, and none that is
+// negligible compared with the largest.
 std::vector<Bar> numbered(std::vector<Bar> bars, const AxisPlace& place, double apart) {
   constexpr double kLeastShare = 0.05;
   const auto least = static_cast<float>(kLeastShare) * largest(bars);
-  // Numbers of bars at the ends stay within the side.
+  // Numbers at the ends stay within the side.
   const auto middle = [&](const Bar& bar) {
     const double first = place.from + apart / 2;
     return std::clamp((bar.from + bar.to) / 2, first,
@@ -78,12 +78,12 @@ std::vector<Bar> numbered(std::vector<Bar> bars, const AxisPlace& place, double 
   return chosen;
 }
 
-// All numbers beside the bars alike: with as many digits as the largest needs for two that count.
+// Formats all numbers of a side alike: enough decimals for two significant digits of the largest.
 std::string number(float weight, float most) {
-  constexpr int kFewest = 2, kMostDecimals = 4;
+  constexpr int kFewest = 2, kMaxDecimals = 4;
   const auto value = static_cast<double>(weight);
   const int decimals = 1 - static_cast<int>(std::floor(std::log10(static_cast<double>(most))));
-  if (decimals > kMostDecimals || most >= 100) {
+  if (decimals > kMaxDecimals || most >= 100) {
     std::array<char, 24> text;
     std::snprintf(text.data(), text.size(), "%.0e", value);
     return text.data();
@@ -95,12 +95,12 @@ bool has_signs(const std::vector<Bar>& bars) {
   return std::ranges::any_of(bars, [](const Bar& bar) { return bar.weight < 0; });
 }
 
-// How far a bar reaches from the base: where there are signs to both sides, half as far each.
+// Signed length of a bar; with both signs present each side gets half the space.
 double size_of(const Bar& bar, float most, bool signs, double length) {
   return length * static_cast<double>(bar.weight / most) / (signs ? 2 : 1);
 }
 
-// `along`: the bars stand side by side from left to right; else from top to bottom.
+// `along`: bars side by side from left to right; otherwise from top to bottom.
 void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base, double length) {
   const float most = largest(bars);
   if (!(most > 0)) return;
@@ -108,7 +108,7 @@ void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base
   const auto size = [&](const Bar& bar) { return size_of(bar, most, signs, length); };
   const Colour above = translucent(page.theme().accent, 0.75);
   const Colour below = translucent(key_colour(page.theme()), 0.9);
-  if (static_cast<double>(bars.size()) > kMostBars) {
+  if (static_cast<double>(bars.size()) > kMaxBars) {
     Line line{{}, page.theme().accent, 1};
     for (const Bar& bar : bars) {
       const double middle = (bar.from + bar.to) / 2;
@@ -178,7 +178,7 @@ void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
                                 std::max(m.plot.y + half, m.plot.bottom() - half));
     page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
   }
-  // Clear of the last column's label, which may reach a little beyond the plot.
+  // Avoids the last column's label, which may reach a little beyond the plot.
   const double room = (kColumnWidth - kPinnedGap - kNameGap) * em,
                x = m.plot.right() + (kPinnedGap + kNameGap) * em;
   page.text({x, m.plot.y - 0.8 * em},

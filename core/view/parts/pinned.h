@@ -5,13 +5,13 @@
 
 namespace attnscope {
 
-// The space that the bars take: of a pinned query below the plot, of a pinned key to its right.
-// Zero where nothing is pinned.
+// Space for the bars: below the plot for a pinned query, to its right for a pinned key. Zero if
+// nothing is pinned.
 double pinned_row_height(const Page& page, Index pinned_row);
 double pinned_column_width(const Page& page, Index pinned_column);
 
-// Draws the bars of m.pinned_row and m.pinned_column. values: [L_q, L_k]. `below`: where the
-// content above the row's bars ends. Returns where all of it ends.
+// Draws the bars of m.pinned_row and m.pinned_column. values: [L_q, L_k]. `below`: lower edge of
+// the content above the row's bars. Returns the lower edge of everything.
 double draw_pinned(Page& page, const MatrixPlot& m, const Tensor& values, double below);
 
 }  // namespace attnscope

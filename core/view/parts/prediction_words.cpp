@@ -12,7 +12,7 @@ template <class Text>
 std::string words(const Trace& trace, const Text& text_of) {
   const auto known = prediction(trace);
   if (!known) return "–";
-  return text_of(*known) + (known->sees_targets ? ", sees them" : "");
+  return text_of(*known) + (known->leaks_targets ? ", sees them" : "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How well a run foresees its tokens, as facts in tables: "12.3", or "1.02, sees them" where
-// attention looks ahead; a dash where nothing is known.
+// Prediction quality of a run as table entries: "12.3"; "1.02, sees them" if attention leaks future
+// tokens; a dash if unknown.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ Extent extent_in_sight(double first, double size, Index count) {
 
 namespace {
 
-// What is in sight of a map, and how finely.
+// Visible region of a map, and its resolution.
 MapPlace visible_place(const HeatMap& cells, const ViewInput& input, const AttentionTap& tap,
                        Index head) {
   MapPlace place{
@@ -43,7 +43,7 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
     cells.plane = head;
     return shown;
   }
-  if (tap.kept() || !tap.result.tiles) {
+  if (tap.is_kept() || !tap.result.tiles) {
     cells.values = shown.values = tap.attention(head);
     return shown;
   }
@@ -75,8 +75,8 @@ bool is_signed(const AttentionTap& tap, Index head) {
   const auto negative = [](const Tensor& values) {
     return std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
   };
-  if (tap.kept() || !tap.result.tiles) return negative(tap.attention(head));
-  // Of a map that was not kept: what could make weights negative.
+  if (tap.is_kept() || !tap.result.tiles) return negative(tap.attention(head));
+  // Without a stored map: true if the mechanism can produce negative weights.
   const std::shared_ptr<const Part>& part = tap.result.part;
   return part->normaliser == Normaliser::None || negative(part->q.value()) ||
          negative(part->k.value());
@@ -100,7 +100,7 @@ std::vector<float> visible_row_maxima(const HeatMap& cells, Index most) {
   return maxima;
 }
 
-double largest_visible(const HeatMap& cells) {
+double largest_visible_magnitude(const HeatMap& cells) {
   const std::vector<float> maxima = visible_row_maxima(cells);
   if (maxima.empty()) return 0;
   return std::isfinite(maxima.back()) ? maxima.back() : 1;
@@ -118,7 +118,7 @@ ColourRange weight_colours(const ViewInput& input, bool with_signs) {
 
 namespace {
 
-// The magnitudes of a row's allowed weights in sight.
+// Appends the magnitudes of a row's visible allowed weights.
 void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pattern::Row& row,
                  const ShownCells& seen, std::vector<float>& sizes) {
   for (const Run& run : row) {
@@ -132,7 +132,7 @@ void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pat
   }
 }
 
-// The same where cells are blocks of pairs: those that have a weight.
+// The same for cells that are blocks of pairs: those with a nonzero weight.
 void add_blocks(const Tensor& values, Index r, const Extent& columns, std::vector<float>& sizes) {
   for (Index c = columns.first; c < columns.last; ++c) {
     const float size = std::abs(values(r, c));
@@ -140,19 +140,19 @@ void add_blocks(const Tensor& values, Index r, const Extent& columns, std::vecto
   }
 }
 
-// Rows of the map in sight: of what lies on a device a few alone are fetched.
+// Visible rows of the map; only a few are fetched from a device.
 struct RowSample {
   Tensor values;  // row n: row first + n * every of the cells
   Index first = 0, every = 1, count = 0;
 };
 
 RowSample rows_in_sight(const HeatMap& cells, Index most) {
-  constexpr Index kMostOfDevice = 64;
+  constexpr Index kMaxOfDevice = 64;
   const Shape shape = cells.device ? cells.device->shape() : cells.values.shape();
   const Extent rows = extent_in_sight(cells.row, cells.height, shape[shape.size() - 2]);
   const Extent columns = extent_in_sight(cells.column, cells.width, shape.back());
   RowSample sample{{}, rows.first, 1 + rows.count() * columns.count() / most, 0};
-  if (cells.device) sample.every = std::max(sample.every, 1 + rows.count() / kMostOfDevice);
+  if (cells.device) sample.every = std::max(sample.every, 1 + rows.count() / kMaxOfDevice);
   sample.count = (rows.count() + sample.every - 1) / sample.every;
   if (sample.count == 0) return sample;
   if (cells.device) {
@@ -187,8 +187,8 @@ std::vector<float> sizes_of_rows(const RowSample& sample, const Extent& columns,
 
 }  // namespace
 
-std::vector<float> sizes_in_sight(const HeatMap& cells, const AttentionTap& tap, Index head,
-                                  const ShownCells& seen, Index most) {
+std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
+                                      const ShownCells& seen, Index most) {
   const RowSample sample = rows_in_sight(cells, most);
   if (sample.count == 0) return {};
   const Extent columns = extent_in_sight(cells.column, cells.width, sample.values.dim(1));
@@ -196,9 +196,9 @@ std::vector<float> sizes_in_sight(const HeatMap& cells, const AttentionTap& tap,
   return sizes.empty() ? sizes_of_rows(sample, columns, tap, head, seen, true) : sizes;
 }
 
-void set_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs) {
-  constexpr double kShare = 0.99;         // of the pairs stay below the end
-  constexpr double kNearlyLargest = 0.8;  // of the largest: so near it the largest says more
+void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs) {
+  constexpr double kShare = 0.99;         // percentile of the magnitudes
+  constexpr double kNearlyLargest = 0.8;  // of the largest: nearer, the largest is used itself
   if (sizes.empty() || (end == ColourEnd::One && !with_signs)) return;
   const auto largest = static_cast<double>(*std::ranges::max_element(sizes));
   if (!(largest > 0)) return;
@@ -221,7 +221,7 @@ ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const Att
   ColourRange range = weight_colours(input, with_signs);
   const ColourEnd end = input.experiment.view.colour_end;
   if (end == ColourEnd::One && !with_signs) return range;
-  set_end(range, sizes_in_sight(cells, tap, head, seen), end, with_signs);
+  set_range_end(range, visible_magnitudes(cells, tap, head, seen), end, with_signs);
   return range;
 }
 

@@ -1,4 +1,4 @@
-// Which numbers the colours of attention maps stand for.
+// Value ranges of the colours of attention maps.
 #pragma once
 
 #include <limits>
@@ -15,52 +15,51 @@ struct Extent {
 };
 Extent extent_in_sight(double first, double size, Index count);
 
-// The numbers that a heat map shows.
+// The values that a heat map shows.
 struct ShownCells {
-  Tensor values;              // of each cell; undefined where they lie on a device
-  Index row = 0, column = 0;  // the pair that the first cell begins with
-  Index step = 1;             // pairs a cell along each axis
-  double exact = 1;           // share that is: the rest is a preview
+  Tensor values;              // of each cell; undefined if they reside on a device
+  Index row = 0, column = 0;  // the pair of the first cell
+  Index step = 1;             // pairs per cell along each axis
+  double exact = 1;           // share that is exact; the rest is a preview
 };
 
-// Lets a heat map, whose box and visible part are set, show this head: what was kept (where the
-// numbers lie on a device, from there), or what is in sight of a map that was not, at the
-// resolution of the screen.
+// Sets the values of a heat map, whose box and visible region are set, to this head's weights: the
+// stored map (from the device if it resides there), or the visible region derived at screen
+// resolution.
 ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
 
-// "map 40 % exact" for a layout's `pending`; empty where all is.
+// "map 40 % exact" for ViewLayout::pending; empty if everything is exact.
 std::string pending_text(double exact);
 
-// Whether a softmax made the weights, so that none is negative.
+// True if a softmax made the weights, so that none is negative.
 bool is_normalised(const AttentionTap& tap);
 
-// Whether weights can be negative (a signed matrix in place of a softmax).
+// True if weights can be negative (a signed matrix replaces the softmax).
 bool is_signed(const AttentionTap& tap, Index head);
 
-// The colours for weights, from 0 to 1 or from -1 to 1: the settings' map, but a diverging one
-// where there are signs.
+// Colours for weights in [0, 1], or in [-1, 1] with a diverging map if `with_signs`.
 ColourRange weight_colours(const ViewInput& input, bool with_signs);
 
-// The magnitudes that tell where colours end: of the pairs in sight those that the pattern allows,
-// in rows that see more than one key (else the weight is 1 whatever the head does); of every n-th
-// row where that means more than about `most` of them.
-// `cells`: weights set by set_cells(), which gave `seen`, or all of a map's.
-std::vector<float> sizes_in_sight(const HeatMap& cells, const AttentionTap& tap, Index head,
-                                  const ShownCells& seen = {}, Index most = Index{1} << 18);
+// Magnitudes that determine the end of the colours: visible pairs that the pattern allows, in rows
+// with more than one key (otherwise the weight is 1 by necessity); every n-th row if there are more
+// than about `most`.
+// `cells`: weights set by set_cells(), which returned `seen`, or those of a whole map.
+std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
+                                      const ShownCells& seen = {}, Index most = Index{1} << 18);
 
-// Lets colours end where the settings say, among numbers of these magnitudes; with signs never at
-// 1, and alike to both sides of zero.
-void set_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs);
+// Ends the colours as the settings say, for values of these magnitudes; symmetric about zero with
+// signs.
+void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs);
 
-// The colours for the weights in sight, with both.
+// Colours for the visible weights: weight_colours() with their end set.
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& seen = {});
 
-// The largest magnitude of each row among the visible cells, rising; of every n-th row where that
-// means more than `most` cells.
+// Largest visible magnitude of each row, ascending; every n-th row if there are more than `most`
+// cells.
 std::vector<float> visible_row_maxima(const HeatMap& cells,
                                       Index most = std::numeric_limits<Index>::max());
-// The largest magnitude among the visible cells; 0 when there are none.
-double largest_visible(const HeatMap& cells);
+// Largest visible magnitude; 0 if nothing is visible.
+double largest_visible_magnitude(const HeatMap& cells);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// What a view says to those who see it for the first time.
+// Introductory explanation of a view for first-time users.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// View::reading of a view that says the same however it is set.
-std::function<ViewReading(const ViewSettings&, const Trace*)> reads_as(std::string text,
-                                                                       std::vector<ViewTerm> terms);
+// View::reading that does not depend on the settings.
+std::function<ViewReading(const ViewSettings&, const Trace*)> fixed_reading(
+    std::string text, std::vector<ViewTerm> terms);
 
 }  // namespace attnscope

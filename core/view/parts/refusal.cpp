@@ -13,11 +13,11 @@ ViewLayout Refusal::message(Page& page) const {
   return page.message(headline, advice);
 }
 
-void Refusal::raise_for_numbers() const {
+void Refusal::throw_if_refused() const {
   if (!headline.empty()) throw InputError(headline + ". " + advice);
 }
 
-Refusal nothing_ran(const ViewInput& input) {
+Refusal check_has_attention(const ViewInput& input) {
   if (!input.trace.tokens.empty() && !input.trace.attention.empty()) return {};
   const Found found = find_tap(input);
   return {found.headline.empty() ? "Nothing to show" : found.headline, found.advice};

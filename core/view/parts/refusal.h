@@ -1,4 +1,4 @@
-// Why a view has nothing to show of a run, and what to do about it.
+// Reason why a view has nothing to show for a run, with advice.
 #pragma once
 
 #include "core/view/parts/page.h"
@@ -6,15 +6,15 @@
 namespace attnscope {
 
 struct Refusal {
-  std::string headline{}, advice{};  // empty: there is something to show
+  std::string headline{}, advice{};  // both empty: the view has content
 
   explicit operator bool() const { return !headline.empty(); }
   std::string sentence() const;          // for View::objection
   ViewLayout message(Page& page) const;  // in place of the picture
-  void raise_for_numbers() const;        // InputError; nothing where there is something to show
+  void throw_if_refused() const;         // InputError, for exports of numbers
 };
 
-// Of a run without tokens or attention.
-Refusal nothing_ran(const ViewInput& input);
+// Refusal of a run without tokens or attention.
+Refusal check_has_attention(const ViewInput& input);
 
 }  // namespace attnscope

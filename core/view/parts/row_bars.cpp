@@ -13,12 +13,12 @@ std::string number(double value) {
   return std::isinf(value) ? "∞" : brief(value, 2);
 }
 
-// NaN below everything else.
+// NaN sorts first.
 bool less(double a, double b) {
   return std::isnan(a) ? !std::isnan(b) : a < b;
 }
 
-// What the longest bars stand for.
+// Label of the longest bars' value.
 std::string range_of(double longest, bool infinite) {
   if (!(longest > 0)) return infinite ? "∞" : "";
   return "to " + number(longest) + (infinite ? " or ∞" : "");
@@ -38,7 +38,7 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
     if (std::isfinite(value)) longest = std::max(longest, value);
     infinite |= std::isinf(value);
   }
-  // Where nothing finite is apart the infinite rows need no scale.
+  // Without finite values, infinite rows need no scale.
   if (longest > 0 || !infinite) longest = std::max(longest, bars.least_range);
   const double row_height = box.height / m.height;
   double widest = 0;
@@ -47,9 +47,9 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
       !bars.numbers.empty() && row_height >= 1.05 * size && box.width > widest + 2 * em;
   const double full = numbered ? box.width - widest - 0.8 * em : box.width;
   const auto step = static_cast<Index>(std::max(1.0, std::ceil(1 / (row_height * m.scale))));
-  // Between rows that can be told apart.
-  constexpr double kLeastRow = 3;  // pixels
-  const double gap = row_height * m.scale < kLeastRow ? 0 : std::min(0.12 * row_height, 2.0);
+  // Separates rows that are high enough.
+  constexpr double kMinRow = 3;  // pixels
+  const double gap = row_height * m.scale < kMinRow ? 0 : std::min(0.12 * row_height, 2.0);
   page.add(Line{{{box.x, box.y}, {box.x, box.bottom()}}, page.theme().line, 1});
   page.add(Clip{box});
   for (Index i = first; i < last; i += step) {

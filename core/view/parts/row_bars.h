@@ -1,4 +1,4 @@
-// A number for each visible row of a matrix, as bars beside it.
+// Bars next to a matrix, one for each visible row.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 namespace attnscope {
 
 struct RowBars {
-  std::vector<double> values;       // one a row, at least 0; infinity: a full bar; NaN: none
-  std::vector<std::string> titles;  // above the bars, the first that fits
-  double least_range = 0;           // full bars stand for this at least: noise is not drawn large
-  std::vector<std::string> numbers{};  // one a row, behind its bar where rows are high enough
+  std::vector<double> values;          // one per row, >= 0; infinity: a full bar; NaN: none
+  std::vector<std::string> titles;     // above the bars, the first that fits
+  double least_range = 0;              // minimum value of a full bar, so that noise stays small
+  std::vector<std::string> numbers{};  // one per row, after its bar if rows are high enough
 };
 
-// Bars from the left edge of `box`, which is as high as the plot; the longest finite one of the
-// visible rows fills it; its number stands at the foot, with "∞" where there are infinite ones. The
-// hovered row's number stands there instead. Rows that share a pixel show their largest.
+// Draws bars from the left edge of `box`, which is as high as the plot. The longest finite bar
+// fills it; its value is written at the foot, with "∞" if there are infinite ones, or the hovered
+// row's value. Rows that share a pixel show their largest.
 void draw_row_bars(Page& page, const Box& box, const MatrixPlot& matrix, const RowBars& bars);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Round things, made of the items of a display list.
+// Arcs, arrows and curves, made of display-list items.
 #pragma once
 
 #include "core/figure/display_list.h"
@@ -7,13 +7,13 @@ namespace attnscope {
 
 FilledBox disc(Point centre, double radius, Colour colour);
 Line circle(Point centre, double radius, Colour colour, double thickness);
-// From one angle to another, in radians counter-clockwise from the right.
+// Arc between two angles, in radians counter-clockwise from the right.
 Line arc(Point centre, double radius, double from, double to, Colour colour, double thickness);
-// The point of a circle at this angle.
+// Point of a circle at this angle.
 Point on_circle(Point centre, double radius, double angle);
 // A shaft with a head, as two lines.
 std::vector<Line> arrow(Point from, Point to, Colour colour, double thickness);
-// From one place to another, leaving and arriving level.
+// S-shaped curve that leaves and arrives horizontally.
 Line s_curve(Point from, Point to, Colour colour, double thickness);
 
 }  // namespace attnscope

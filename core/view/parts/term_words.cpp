@@ -32,7 +32,7 @@ bool has_positions_in_content(const Trace& trace, const AttentionTap& tap) {
     return static_cast<bool>(encoding(one.encoding.id).embed);
   };
   if (of_input(tap) && !told_apart) return true;
-  // Cross-attention has no encoding of its own; what it joins has that of its stack.
+  // Cross-attention has no encoding of its own; its inputs have that of their stacks.
   if (tap.address.kind == AttentionKind::Cross && std::ranges::any_of(trace.attention, of_input)) {
     return true;
   }

@@ -1,4 +1,4 @@
-// What the terms of scores are called.
+// Names of the terms of attention scores.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -9,11 +9,10 @@ struct TermWords {
   const char *full, *brief;
 };
 
-// mixed: content has positions in it.
+// `mixed`: positions were added to the content.
 TermWords term_words(Term term, bool mixed);
 
-// Whether positions were added to what queries and keys are made of, and not told apart: the term
-// of content is then of both.
+// True if position vectors were added to the embeddings, so that the content term contains both.
 bool has_positions_in_content(const Trace& trace, const AttentionTap& tap);
 
 }  // namespace attnscope

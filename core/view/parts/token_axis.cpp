@@ -18,9 +18,9 @@ constexpr double kBandName = 0.55;       // em from the stripe to the middle of 
 constexpr double kAxisGap = 0.45;        // em between plot and labels, with a tick in it
 constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
 constexpr double kLevelGap = 0.5;        // em between level labels
-constexpr double kLeastUpright = 0.1;    // em more than a level label is high
-constexpr Index kFewLabels = 16;         // more are likely to thin out, and then show their index
-constexpr Index kMostMeasured = 512;     // labels, evenly chosen
+constexpr double kMinUpright = 0.1;      // em more than a level label is high
+constexpr Index kFewLabels = 16;         // more are likely to be thinned, and then show their index
+constexpr Index kMaxMeasured = 512;      // labels, evenly sampled
 
 // Labels of columns that hold no token of the text.
 std::string column_label(KeyKind kind, Index at, Index count) {
@@ -28,7 +28,7 @@ std::string column_label(KeyKind kind, Index at, Index count) {
   return std::string(1, name_of(kind)[0]) + std::to_string(at);
 }
 
-// The labels of `count` of a stream's tokens, or plain numbers where they are not known.
+// Labels of `count` tokens of a stream, or their indices if the tokens are unknown.
 std::vector<std::string> token_labels(const Trace& trace, const StreamRows& rows, Index count) {
   const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
   std::vector<std::string> labels;
@@ -39,17 +39,17 @@ std::vector<std::string> token_labels(const Trace& trace, const StreamRows& rows
   return labels;
 }
 
-// "query (from)"; "query (from target)" of a model that reads a source and writes a target.
+// "query (from)"; "query (from target)" for encoder-decoder models.
 std::vector<std::string> axis_titles(const Trace& trace, const char* what, const char* direction,
                                      const StreamRows& rows) {
   const bool several = trace.parts.stack || trace.parts.kind;
   const std::string of = !several ? "" : rows.stream.empty() ? " target" : " " + rows.stream;
-  const std::string name = what + std::string(is_in_words(trace) ? " word" : "");
+  const std::string name = what + std::string(has_merged_words(trace) ? " word" : "");
   return {name + " (" + direction + of + ")", name, what};
 }
 
 TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
-  const Index step = 1 + axis.count() / kMostMeasured;
+  const Index step = 1 + axis.count() / kMaxMeasured;
   double label = page.em();
   for (Index i = 0; i < axis.count(); i += step) {
     label = std::max(label, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
@@ -59,7 +59,7 @@ TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
   return {label, label + index};
 }
 
-// Of the widest label, up to `most`; with the index that labels begin with where they thin out.
+// Width of the widest label, up to `most`; with the index that thinned labels show.
 double label_width(const Page& page, const TokenAxis& axis, bool thinned, double most) {
   if (!page.has_tokens()) return 0;
   const TokenAxis::Widest widest = axis.widest ? *axis.widest : widest_of(page, axis);
@@ -70,7 +70,7 @@ double cell_size(const TokenAxis& axis, double whole) {
   return whole / static_cast<double>(std::max<Index>(1, axis.count()));
 }
 
-// Whether not all cells of this size get a label.
+// True if only some cells of this size are labelled.
 bool thins_out(const Page& page, double cell) {
   return label_step(cell, kLabelHeight * page.em()) > 1;
 }
@@ -91,7 +91,7 @@ bool visible(const AxisPlace& place, Index i) {
   return i >= 0 && centre >= place.from && centre <= place.from + place.length;
 }
 
-// The visible cells that get a label; those beside the marked one give way to its label.
+// Visible cells with a label; neighbours give way to the marked one.
 std::vector<Index> labelled(const Page& page, const TokenAxis& axis, const AxisPlace& place,
                             Index step, double label_height, Index marked) {
   std::vector<Index> cells;
@@ -106,7 +106,7 @@ std::vector<Index> labelled(const Page& page, const TokenAxis& axis, const AxisP
   return cells;
 }
 
-// The visible part of a band, in pixels along the axis.
+// Visible part of a band, in pixels along the axis.
 std::pair<double, double> band_span(const ColumnBand& band, const AxisPlace& place) {
   const auto at = [&](Index cell) {
     return std::clamp(place.from + (static_cast<double>(cell) - place.first) * place.cell(),
@@ -135,7 +135,7 @@ const char* name_of(KeyKind kind) {
 
 namespace {
 
-// Rows of two sentences: where each of them is, behind `before` other rows. None of one sentence.
+// Bands of the two sentences of a pair, after `before` other rows. Empty for one sentence.
 std::vector<ColumnBand> sentence_bands(const Trace& trace, const StreamRows& rows, Index before,
                                        Index count) {
   const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
@@ -195,7 +195,7 @@ double axis_titles_width(const Page& page) {
 
 namespace {
 
-// The first that fits before `right`.
+// Draws the first title that fits before `right`.
 void draw_corner_title(Page& page, Point right, double left_end,
                        const std::vector<std::string>& titles) {
   page.faint_text(right, page.fitting(titles, page.small(), right.x - left_end), page.small(),
@@ -218,13 +218,13 @@ void draw_axis_titles(Page& page, Point corner, double left_end) {
 }
 
 Index label_step(double cell, double label_height) {
-  constexpr Index kMostStep = 1'000'000'000;
-  for (Index power = 1; power < kMostStep; power *= 10) {
+  constexpr Index kMaxStep = 1'000'000'000;
+  for (Index power = 1; power < kMaxStep; power *= 10) {
     for (const Index factor : {1, 2, 5}) {
       if (static_cast<double>(factor * power) * cell >= label_height) return factor * power;
     }
   }
-  return kMostStep;
+  return kMaxStep;
 }
 
 double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most) {
@@ -248,8 +248,8 @@ AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAx
                           const AxisDepths& most,
                           const std::function<PlotSize(const AxisDepths&)>& plot) {
   AxisDepths depths;
-  // Deeper axes make smaller plots, and these deeper axes still: depths only grow, between the few
-  // that labels without and with an index have.
+  // Deeper axes shrink the plot, which may deepen the axes again: depths only grow, between the few
+  // values that labels with and without an index have.
   for (;;) {
     const PlotSize size = plot(depths);
     const AxisDepths next{
@@ -262,7 +262,7 @@ AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAx
 
 namespace {
 
-// Labels beside a plot whose edge is at x; side: -1 to the left of it, 1 to the right.
+// Draws labels next to a plot whose edge is at x; side: -1 left of it, 1 right.
 void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
                       double side, double depth, Index marked) {
   const double em = page.em(), bands = axis.bands.empty() ? 0 : kBandDepth * em;
@@ -282,7 +282,7 @@ void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place,
   if (page.has_tokens() && visible(place, marked)) {
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
     const double width = page.width_of(label, em), y = place.centre(marked);
-    // Keys have one colour wherever a pair is shown.
+    // Keys have the same colour in every view.
     const Colour ground = side < 0 ? page.theme().accent : key_colour(page.theme());
     page.add(FilledBox{{(side < 0 ? near - width : near) - 0.3 * em, y - kLabelHeight * em / 2,
                         width + 0.6 * em, kLabelHeight * em},
@@ -322,8 +322,8 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
 
 namespace {
 
-// Which labels stand above a plot, and whether they are level. An axis without the depth for
-// upright ones has level ones at every zoom, as many as fit beside each other.
+// Labels above a plot, horizontal or vertical. An axis without the depth for vertical labels has
+// horizontal ones at every zoom, as many as fit.
 struct LabelsAbove {
   Index step;
   bool level;
@@ -340,7 +340,7 @@ LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlac
   };
   const bool level =
       step == 1 && std::ranges::all_of(cells, fits) && (!visible(place, marked) || fits(marked));
-  if (level || most > high + kLeastUpright * em) return {step, level, std::move(cells)};
+  if (level || most > high + kMinUpright * em) return {step, level, std::move(cells)};
   const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
   const Index wider = label_step(place.cell(), wide);
   return {wider, true, labelled(page, axis, place, wider, wide, marked)};

@@ -1,4 +1,4 @@
-// What stands along the sides of a matrix: tokens, thinned out so that they never overlap.
+// Axes of token labels along a matrix, thinned out so that labels never overlap.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace attnscope {
 
 const char* name_of(KeyKind kind);  // "memory", "tokens"
 
-// A run of columns that are no tokens, or a memory's: shown as a band beside the labels.
+// A run of columns that are not tokens, or a memory's: a band next to the labels.
 struct ColumnBand {
   Index first = 0, count = 0;
   std::string name;  // "memory"
@@ -33,10 +33,10 @@ struct TokenAxis {
 };
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap);
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap);
-// With its widest label, for whoever asks for depths again and again.
+// Caches the widest label, for repeated depth queries.
 TokenAxis measured(const Page& page, TokenAxis axis);
 
-// Where an axis runs: cells [first, first + extent) over pixels [from, from + length).
+// Extent of an axis: cells [first, first + extent) over pixels [from, from + length).
 struct AxisPlace {
   double first = 0, extent = 0;
   double from = 0, length = 0;
@@ -46,19 +46,19 @@ struct AxisPlace {
   }
 };
 
-// Every which cell gets a label, 1, 2, 5, 10, 20, ..., so that labels of this height fit.
+// Spacing of labelled cells, 1, 2, 5, 10, 20, ..., such that labels of this height fit.
 Index label_step(double cell, double label_height);
 
-// The space that labels, bands and title take beside the plot; the same at every zoom. `whole`:
-// the pixels that all cells get when nothing is zoomed; `most`: for the labels.
+// Depth of labels, bands and title next to the plot, independent of zoom. `whole`: pixels of all
+// cells at full view; `most`: limit of the labels.
 double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most);
 double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most);
-// Where that is not known yet: many cells are taken to be narrow.
+// The same before the plot's size is known: many cells are assumed to be narrow.
 double axis_depth_left(const Page& page, const TokenAxis& axis, double most);
 
-// Of the axes to the left of a plot and above it. The depth of each hangs on the size of the plot
-// (labels that thin out have their index, and those above stand upright where cells are narrow),
-// and that size on the depths: `plot` gives it. No depth is less than the plot of its size needs.
+// Depths of the axes to the left of a plot and above it. They depend on the plot's size (thinned
+// labels show their index; labels above narrow cells are vertical), which depends on the depths:
+// `plot` maps depths to size. No depth is less than the plot of its size needs.
 struct AxisDepths {
   double left = 0, top = 0;
 };
@@ -69,7 +69,7 @@ AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAx
                           const AxisDepths& most,
                           const std::function<PlotSize(const AxisDepths&)>& plot);
 
-// Draw an axis into its depth; `marked` is the cell under the pointer, or -1.
+// Draw an axis within its depth; `marked`: the cell under the pointer, or -1.
 void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
                     double depth, Index marked);
 void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_right,
@@ -77,10 +77,10 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked);
 
-// The names of both axes in the corner between them, where the axes have none of their own: cells
-// begin at `corner`, and the names nowhere before `left_end`.
-double axis_titles_width(const Page& page);  // beside `corner`, at least
+// Draw both axis titles in the corner between the axes, if the axes have none: cells begin at
+// `corner`, and titles not before `left_end`.
+double axis_titles_width(const Page& page);  // minimum space left of `corner`
 void draw_axis_titles(Page& page, Point corner, double left_end);
-void draw_key_title(Page& page, Point corner, double left_end);  // of the keys alone
+void draw_key_title(Page& page, Point corner, double left_end);  // key axis only
 
 }  // namespace attnscope

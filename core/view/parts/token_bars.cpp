@@ -9,22 +9,22 @@ namespace {
 
 constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
 constexpr double kTokenBarGap = 0.5;           // em between label, bar and number
-constexpr double kMostLabel = 0.34;            // of the width
+constexpr double kMaxLabel = 0.34;             // of the width
 
-constexpr double kLeastBar = 2;  // em: where bars would get less, numbers give way
+constexpr double kMinBar = 2;  // em: numbers give way to bars shorter than this
 
 std::string percent(double share) {
   if (share < 0.0005) return share > 0 ? "< 0.1 %" : "0 %";
   return share >= 0.0995 ? fixed(100 * share, 0) + " %" : brief(100 * share, 2) + " %";
 }
 
-// Of two the second alone where that is to be `brief`.
+// The number of a bar; of two, only the second if `brief`.
 std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
   if (!bars.two) return percent(bar.first);
   return (brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
 }
 
-// Behind the bar where there is space, else in it where it is one of full height.
+// After the bar if there is space, otherwise inside a bar of full height.
 void draw_note(Page& page, const std::string& note, Point at, double length, double width,
                bool may_lie_in_bar) {
   const double size = page.small(), gap = kTokenBarGap * page.em();
@@ -51,7 +51,7 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
   for (std::size_t n = 0; n < rows; ++n) {
     labels = std::max(labels, page.width_of(bars.bars[n].label, em));
   }
-  labels = std::min(labels, kMostLabel * box.width);
+  labels = std::min(labels, kMaxLabel * box.width);
   const double left = box.x + labels + gap;
   const auto width_beside = [&](bool brief) {
     double numbers = 0;
@@ -61,7 +61,7 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
     }
     return box.right() - numbers - gap - left;
   };
-  const bool brief = bars.two && width_beside(false) < kLeastBar * em;
+  const bool brief = bars.two && width_beside(false) < kMinBar * em;
   const double width = width_beside(brief);
   std::vector<Box> boxes;
   if (width < em) return boxes;

@@ -13,14 +13,14 @@ constexpr double kPadding = 0.35;                       // em beside the letters
 constexpr double kFlowGap = 0.25;                       // em between tokens
 constexpr double kSwatchLine = 1.5, kFlowSwatch = 0.9;  // em
 
-// Where the tokens go, the first line at y = 0.
+// Boxes of the tokens, the first line at y = 0.
 std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, double width) {
   const double em = page.em();
   std::vector<double> widths;
   for (const FlowToken& token : tokens) {
     widths.push_back(page.width_of(token.label, em) + 2 * kPadding * em);
   }
-  return broken_into_lines(widths, {width, kFlowGap * em, kFlowLine * em, kToken * em});
+  return wrap_boxes(widths, {width, kFlowGap * em, kFlowLine * em, kToken * em});
 }
 
 }  // namespace
@@ -35,14 +35,14 @@ double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens,
 
 namespace {
 
-// The tokens are left out by this many, so that a text that grows does not move with each token.
+// Tokens are omitted in multiples of this, so that growing text does not shift with each token.
 constexpr std::size_t kLeftOut = 10;
 
-// A part of the text that fits, with the words for what is left out.
+// The part of the text that fits, and labels of the omitted tokens.
 struct Passage {
   std::size_t first = 0, count = 0;
-  std::string before, after;  // "20 before", "and 30 more"; empty: nothing is left out
-  std::vector<Box> boxes;     // of `before`, where there is any, and of the tokens
+  std::string before, after;  // "20 before", "and 30 more"; empty: nothing omitted
+  std::vector<Box> boxes;     // of `before`, if any, and of the tokens
   std::size_t last() const { return first + count; }
 };
 
@@ -63,7 +63,7 @@ Passage part_from(const Page& page, const Box& box, const std::vector<FlowToken>
   const std::size_t words = first > 0 ? 1 : 0;
   const auto more = [&] { return "and " + std::to_string(shown.size() - count) + " more"; };
   if (count < shown.size() && count > words) {
-    // The last ones make room for how many are not shown.
+    // Drops tokens to make room for the count of omitted ones.
     while (count > words + 1 &&
            part.boxes[count - 1].right() + kFlowGap * em + page.width_of(more(), em) > box.width) {
       --count;
@@ -75,12 +75,12 @@ Passage part_from(const Page& page, const Box& box, const std::vector<FlowToken>
   return part;
 }
 
-// The first part, by steps of kLeftOut, that holds `kept`.
+// The first passage, in steps of kLeftOut, that contains `kept`.
 Passage part_with(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
                   std::size_t kept) {
   Passage part = part_from(page, box, tokens, 0);
   if (kept < part.last() || tokens.empty()) return part;
-  std::size_t least = 0, most = kept / kLeftOut;  // steps: the least is too few
+  std::size_t least = 0, most = kept / kLeftOut;  // in steps; `least` is too few
   while (most - least > 1) {
     const std::size_t middle = (least + most) / 2;
     (kept < part_from(page, box, tokens, middle * kLeftOut).last() ? most : least) = middle;

@@ -1,4 +1,4 @@
-// The text as coloured tokens, one behind the other.
+// Running text as coloured tokens.
 #pragma once
 
 #include <string>
@@ -14,22 +14,22 @@ struct FlowToken {
   bool marked = false;  // outlined
 };
 
-// The height that the tokens take in this width; at most `most`.
+// Height of the tokens at this width; at most `most`.
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double most);
-// What was drawn of a text: boxes of the tokens from `first` on.
+// The drawn part of a text: boxes of the tokens from `first` on.
 struct TokenFlow {
   std::size_t first = 0;
   std::vector<Box> boxes;
-  // The token there; -1: none.
+  // Index of the token at a point; -1: none.
   Index at(Point p) const;
 };
-// In lines from the top of `box`. Where they do not all fit, tokens before and after are counted
-// instead; `kept` stays in sight.
+// Draws lines from the top of `box`. If they do not all fit, the omitted tokens before and after
+// are counted; token `kept` stays visible.
 TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
                           std::size_t kept);
 
-// A key to the colours, in one line from `at`: a title and swatches with labels, as many as fit.
+// A one-line colour legend from `at`: title and labelled swatches, as many as fit.
 struct Swatch {
   Colour colour;
   std::string label;

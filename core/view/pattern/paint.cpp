@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/experiment/drawn.h"
+#include "core/experiment/mask_and_graph.h"
 #include "core/part/mask_rows.h"
 #include "core/view/parts/pattern_cells.h"
 
@@ -12,7 +12,7 @@ namespace attnscope {
 
 namespace {
 
-// The cells between two, without gaps.
+// Appends the cells between two cells without gaps.
 void add_line(const Cell& from, const Cell& to, std::vector<Cell>& cells) {
   const Index down = to.first - from.first, across = to.second - from.second;
   const Index steps = std::max(std::abs(down), std::abs(across));
@@ -26,7 +26,7 @@ void add_line(const Cell& from, const Cell& to, std::vector<Cell>& cells) {
   }
 }
 
-// What a stroke is painted with.
+// Settings of a stroke.
 struct Paint {
   std::string tool;
   bool allows = true, symmetric = false;
@@ -43,19 +43,19 @@ void apply(const Paint& paint, const std::vector<Cell>& path, ByteTensor& mask) 
   }
 }
 
-// What was painted, in full also where this text is shorter; tokens beyond see themselves.
+// The painted mask in full, even if this text is shorter; new tokens attend to themselves.
 ByteTensor whole_mask(const MaskRows& rows, Index queries, Index keys) {
   const auto painted = static_cast<Index>(rows.size());
   Index width = keys;
   for (const std::vector<Index>& row : rows) {
-    if (!row.empty()) width = std::min(std::max(width, row.back()), kMostPainted);
+    if (!row.empty()) width = std::min(std::max(width, row.back()), kMaxPainted);
   }
-  ByteTensor mask = mask_of(rows, std::min(std::max(queries, painted), kMostPainted), width);
+  ByteTensor mask = mask_of(rows, std::min(std::max(queries, painted), kMaxPainted), width);
   for (Index i = painted; i < std::min(mask.dim(0), width); ++i) mask(i, i) = 1;
   return mask;
 }
 
-// The cell at a point, also beyond the plot: what is painted there is at its edge.
+// Cell at a point; points beyond the plot map to its edge.
 Cell nearest_cell(const PairAt& at, Point p) {
   const auto inside = [](double value, double from, double extent) {
     return std::clamp(value, from, from + std::max(0.0, extent - 1e-6));
@@ -86,8 +86,8 @@ std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>&
 
 ByteTensor mask_of_head(const AttentionTap& tap, Index head) {
   const Index queries = tap.queries(), keys = tap.keys();
-  if (queries > kMostPainted || keys > kMostPainted) {
-    throw InputError("mask: expected at most " + std::to_string(kMostPainted) +
+  if (queries > kMaxPainted || keys > kMaxPainted) {
+    throw InputError("mask: expected at most " + std::to_string(kMaxPainted) +
                      " tokens to paint on, found " + std::to_string(std::max(queries, keys)));
   }
   const Pattern& pattern = *tap.result.pattern;
@@ -106,7 +106,7 @@ ByteTensor mask_of_head(const AttentionTap& tap, Index head) {
 }
 
 Choice custom_choice(const ByteTensor& mask) {
-  return drawn_mask(mask_rows(mask));
+  return mask_choice(mask_rows(mask));
 }
 
 bool is_painted(const AttentionTap& tap) {
@@ -128,7 +128,7 @@ ByteTensor changed_mask(const ByteTensor& mask, const std::string& how) {
   return changed;
 }
 
-ByteTensor mask_asked_for(const std::optional<Choice>& choice, const ByteTensor& in_force) {
+ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& in_force) {
   if (!choice || choice->id != kCustomMask || !choice->values.has("rows")) return in_force.copy();
   return whole_mask(choice->values.get<MaskRows>("rows"), in_force.dim(0), in_force.dim(1));
 }
@@ -138,14 +138,14 @@ void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const Attentio
   const Values settings = view_values(input.experiment.view, "pattern");
   const Paint paint{settings.choice("tool"), settings.choice("paint") == "allow",
                     settings.flag("symmetric")};
-  const bool fits = tap.queries() <= kMostPainted && tap.keys() <= kMostPainted;
+  const bool fits = tap.queries() <= kMaxPainted && tap.keys() <= kMaxPainted;
   if (paint.tool == "look" || !is_painted(tap) || !fits) return;
   const ByteTensor in_force = mask_of_head(tap, head);
   Handle canvas{matrix.plot, "", {}, {}};
   canvas.stroke = [paint, in_force, at = pair_at(matrix)](const std::vector<Point>& points,
-                                                          Experiment& experiment) {
+                                                          Session& experiment) {
     std::optional<Choice>& choice = governing_variant(experiment);
-    ByteTensor mask = mask_asked_for(choice, in_force);
+    ByteTensor mask = mask_as_painted(choice, in_force);
     std::vector<Cell> path;
     for (const Point& p : points) path.push_back(nearest_cell(at, p));
     apply(paint, path, mask);

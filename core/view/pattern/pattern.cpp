@@ -1,4 +1,4 @@
-// Which pairs are allowed, coloured by the rule that admits them.
+// Pattern view: allowed pairs, coloured by the rule that admits them.
 #include <algorithm>
 #include <cmath>
 
@@ -16,11 +16,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLegendGap = 1.2;         // em between plot and legend
-constexpr double kSwatch = 1.0;            // em
-constexpr double kLegendLine = 1.5;        // em
-constexpr double kMostLegend = 16;         // em
-constexpr double kMostLegendShare = 0.36;  // of the picture's width
+constexpr double kLegendGap = 1.2;        // em between plot and legend
+constexpr double kSwatch = 1.0;           // em
+constexpr double kLegendLine = 1.5;       // em
+constexpr double kMaxLegend = 16;         // em
+constexpr double kMaxLegendShare = 0.36;  // of the picture's width
 
 struct LegendLine {
   std::optional<Colour> colour;
@@ -58,7 +58,7 @@ std::vector<LegendLine> numbers(const PatternCounts& counts, bool hides_later) {
       {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
       {std::nullopt, percent(counts.cost, counts.full) + " of the cost of", true},
       {std::nullopt, full, true}};
-  if (hides_later) {  // whoever paints there would wonder
+  if (hides_later) {  // explains why painting has no effect there
     lines.push_back({std::nullopt, "causal: later keys", true});
     lines.push_back({std::nullopt, "stay hidden", true});
   }
@@ -71,11 +71,11 @@ double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
     const double swatch = line.colour ? (kSwatch + 0.5) * page.em() : 0;
     widest = std::max(widest, swatch + page.width_of(line.text, page.em()));
   }
-  const double most = std::min(kMostLegend * page.em(), kMostLegendShare * page.input().width);
+  const double most = std::min(kMaxLegend * page.em(), kMaxLegendShare * page.input().width);
   return std::min(kLegendGap * page.em() + widest, most);
 }
 
-// The matrix, and the legend where it leaves that more space: beside it, or in a narrow page below.
+// The matrix with its legend to the right, or below on narrow pages.
 struct Placed {
   MatrixPlot matrix;
   Box legend;
@@ -98,17 +98,17 @@ Placed place(const Page& page, const Box& inside, const AttentionTap& tap,
   return {std::move(below), legend};
 }
 
-// Within the box; returns where it ends.
+// Draws within the box; returns its lower edge.
 double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
                    const std::vector<LegendLine>& counts) {
   const double em = page.em(), line_height = kLegendLine * em;
   const double left = box.x + kLegendGap * em, width = box.width - kLegendGap * em;
-  // Where space is short, the numbers give way to the first rules, and many rules to the numbers.
-  constexpr std::size_t kLeastRules = 3;
+  // With little space, numbers are dropped before the first rules, and other rules before numbers.
+  constexpr std::size_t kMinRules = 3;
   const auto lines =
       static_cast<std::size_t>(std::max(0.0, std::floor(box.height / line_height - 0.5)));
   const std::size_t fit =
-      std::max(std::min(kLeastRules, lines), lines - std::min(lines, counts.size()));
+      std::max(std::min(kMinRules, lines), lines - std::min(lines, counts.size()));
   if (rules.size() > fit && fit > 0) {
     const std::size_t hidden = rules.size() - fit + 1;
     rules.resize(fit - 1);
@@ -146,11 +146,12 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const ViewSettings& settings = input.experiment.view;
   const PatternCounts counts = pattern_counts(tap, found.head);
-  const Box inside = page.frame(
-      head_title(input), caption(input.trace, "Pairs that " + place_words(input.trace, settings) +
-                                                  " may use, by the rule that admits "
-                                                  "them: " +
-                                                  describe(input.trace, tap) + "."));
+  const Box inside =
+      page.frame(title_with_head(input),
+                 caption(input.trace, "Pairs that " + describe_head(input.trace, settings) +
+                                          " can use, by the rule that admits "
+                                          "them: " +
+                                          describe(input.trace, tap) + "."));
   const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
   const std::vector<LegendLine> in_numbers = numbers(counts, is_painted(tap) && tap.causal);
   std::vector<LegendLine> all = in_numbers;
@@ -159,7 +160,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (!(m.plot.width > 0)) return no_space(page);
   page.add(rule_cells(input, m, tap, found.head));
   draw_matrix_frame(page, m,
-                    {"more pairs than pixels: a pixel is coloured where any of its pairs is",
+                    {"more pairs than pixels: a pixel is coloured if any of its pairs is allowed",
                      "more pairs than pixels", "pooled"});
   const double legend_bottom = draw_legend(page, legend_box, rules, in_numbers);
   ViewLayout layout = matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
@@ -167,18 +168,18 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// A pattern worth a look where the model itself has only a full one.
-void show_sparse(Experiment& experiment) {
-  if (experiment.variant) return;
+// Example: a sparse pattern if the model only has a full one.
+void show_sparse(Session& experiment) {
+  if (experiment.run.variant) return;
   const Variant& sparse = variant("longformer");
-  experiment.variant = Choice{sparse.id, default_values(sparse.parameters)};
-  experiment.variant->values.set("window", Index{4});
-  experiment.variant->values.set("global", std::vector<Index>{0});
+  experiment.run.variant = Choice{sparse.id, default_values(sparse.parameters)};
+  experiment.run.variant->values.set("window", Index{4});
+  experiment.run.variant->values.set("global", std::vector<Index>{0});
 }
 
-// The number of the rule of each pair, NaN where none allows it; or the layers until it is reached.
+// Exported numbers: index of each pair's rule (NaN: excluded), or the layers until it is reached.
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const AttentionTap& tap = *found.tap;
   const Values options = view_values(input.experiment.view, "pattern");
   ViewData::Matrix matrix{
@@ -197,45 +198,44 @@ ViewData data(const ViewInput& input) {
 
 std::vector<Parameter> parameters() {
   using Kind = Parameter::Kind;
-  return {{.key = "show",
-           .label = "Show",
-           .help = "The rules that admit pairs, or after how many layers information reaches from "
-                   "one token to another.",
-           .kind = Kind::Choice,
-           .initial = std::string("rules"),
-           .choices = {"rules", "reach"}},
-          {.key = "layers",
-           .label = "Layers",
-           .help = "How many layers information may pass for the reach; automatic: as many as the "
-                   "model has. More repeat them.",
-           .kind = Kind::Integer,
-           .optional = true,
-           .left_out = "the model's",
-           .initial = Index{8},
-           .least = 1,
-           .most = 64,
-           .slider_least = 1,
-           .slider_most = 24},
-          {.key = "tool",
-           .label = "Draw",
-           .help = "What a drag over the picture does, where the variant is a painted mask: paint "
-                   "with a brush, a straight line or a rectangle, or move the picture.",
-           .kind = Kind::Choice,
-           .initial = std::string("brush"),
-           .choices = {"brush", "line", "rectangle", "look"},
-           .choice_labels = {"Brush", "Line", "Rectangle", "Nothing"}},
-          {.key = "paint",
-           .label = "Pairs are",
-           .help = "Whether painted pairs are allowed or forbidden.",
-           .kind = Kind::Choice,
-           .initial = std::string("allow"),
-           .choices = {"allow", "forbid"},
-           .choice_labels = {"Allowed", "Forbidden"}},
-          {.key = "symmetric",
-           .label = "Symmetric",
-           .help = "Paint the pair across the diagonal, too.",
-           .kind = Kind::Flag,
-           .initial = false}};
+  return {
+      {.key = "show",
+       .label = "Show",
+       .help =
+           "The rules that admit pairs, or the number of layers after which information reaches "
+           "one token from another.",
+       .kind = Kind::Choice,
+       .initial = std::string("rules"),
+       .choices = {"rules", "reach"}},
+      {.key = "layers",
+       .label = "Layers",
+       .help = "Layers counted for the receptive field; automatic: as many as the "
+               "model has. More repeat them.",
+       .kind = Kind::Integer,
+       .optional = true,
+       .unset_label = "the model's",
+       .initial = Index{8},
+       .limits = {.min = 1, .max = 64},
+       .slider = {.min = 1, .max = 24}},
+      {.key = "tool",
+       .label = "Draw",
+       .help = "Effect of dragging, if the variant is a custom mask: paint "
+               "with a brush, a straight line or a rectangle, or move the picture.",
+       .kind = Kind::Choice,
+       .initial = std::string("brush"),
+       .choices =
+           {{"brush", "Brush"}, {"line", "Line"}, {"rectangle", "Rectangle"}, {"look", "Nothing"}}},
+      {.key = "paint",
+       .label = "Pairs are",
+       .help = "Allow or forbid painted pairs.",
+       .kind = Kind::Choice,
+       .initial = std::string("allow"),
+       .choices = {{"allow", "Allowed"}, {"forbid", "Forbidden"}}},
+      {.key = "symmetric",
+       .label = "Symmetric",
+       .help = "Paint the pair across the diagonal, too.",
+       .kind = Kind::Flag,
+       .initial = false}};
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
@@ -246,13 +246,13 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     controls.layer = controls.head = false;
   } else {
     controls.colours = ViewControls::Colours::None;
-    controls.idle["layers"] = "Only the reach counts layers: choose “reach” beside “Show”.";
+    controls.idle["layers"] = "Applies to the receptive field only: choose it in “Show”.";
   }
   if (reach || (tap != nullptr && !is_painted(*tap))) {
     std::erase_if(controls.parameters, [](const Parameter& p) {
       return p.key == "tool" || p.key == "paint" || p.key == "symmetric";
     });
-  } else if (tap != nullptr) {  // in their place: there is no room for all
+  } else if (tap != nullptr) {  // replaced: there is no space for all
     std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "layers"; });
   }
 }
@@ -260,18 +260,18 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 }  // namespace
 
 View pattern_view() {
-  View view{"pattern", "Pattern", "Which pairs are allowed, and the rule that admits each.", true,
+  View view{"pattern", "Pattern", "Allowed pairs, coloured by the rule that admits each.", true,
             lay_out};
   view.parameters = parameters();
   view.data = data;
   view.example = show_sparse;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
-  view.reading = reads_as(
-      "Each square is a pair of tokens, coloured by the rule that lets the row look at the column; "
-      "grey pairs are never computed. What is saved by that is said below.",
+  view.reading = fixed_reading(
+      "Each cell is a pair of tokens, coloured by the rule that lets the row attend to the column; "
+      "grey pairs are never computed. The saving is given below.",
       {{"Reach",
-        "in how many layers a word can be heard of, where one layer does not let it through."}});
+        "the number of layers until information arrives, if one layer does not admit the pair."}});
   view.objection = objection_without_attention;
   return view;
 }

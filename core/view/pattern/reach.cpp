@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/pattern_cells.h"
 
@@ -21,9 +21,9 @@ constexpr Index kMostLength = 4096;  // tokens: the matrix has the square of it
 constexpr double kGap = 1.2;         // em between plot and legend
 constexpr double kLine = 1.5;        // em
 constexpr double kWidth = 15;        // em of legend and curve
-constexpr double kMostShare = 0.36;  // of the picture's width
+constexpr double kMaxShare = 0.36;   // of the picture's width
 constexpr double kCurve = 9;         // em: the height of the curve with its title
-constexpr Index kMostSwatches = 8;
+constexpr Index kMaxSwatches = 8;
 
 Pattern pattern_of(const ByteTensor& mask) {
   const Index heads = mask.dim(0), queries = mask.dim(1), keys = mask.dim(2);
@@ -37,10 +37,10 @@ Pattern pattern_of(const ByteTensor& mask) {
   return builder.finish();
 }
 
-// Shares of the pairs that have been reached after 0, 1, ... layers.
+// Shares of pairs reached after 0, 1, ... layers.
 struct Curve {
   std::vector<double> shares;
-  bool causal = true;  // of the pairs that are no later than the query
+  bool causal = true;  // counts only keys up to the query
 };
 
 Curve curve_of(const Tensor& reach, Index layers) {
@@ -76,11 +76,11 @@ Colour colour_of(const ViewInput& input, Index after, Index layers) {
   return colours.at(static_cast<double>(after) / static_cast<double>(std::max<Index>(1, layers)));
 }
 
-// Swatches for numbers of layers; returns where they end.
+// Draws swatches of layer counts; returns the lower edge.
 double draw_legend(Page& page, const Box& box, const Curve& curve, const Colour& never) {
   const double em = page.em();
   const auto layers = static_cast<Index>(curve.shares.size()) - 1;
-  const Index step = std::max<Index>(1, (layers + kMostSwatches - 1) / kMostSwatches);
+  const Index step = std::max<Index>(1, (layers + kMaxSwatches - 1) / kMaxSwatches);
   double y = box.y + kLine * em / 2;
   const auto line = [&](const Colour& colour, const std::vector<std::string>& texts) {
     if (y + kLine * em / 2 > box.bottom()) return;
@@ -98,7 +98,7 @@ double draw_legend(Page& page, const Box& box, const Curve& curve, const Colour&
   return y - kLine * em / 2;
 }
 
-// Returns where it ends.
+// Returns the lower edge.
 double draw_curve(Page& page, const Box& box, const Curve& curve) {
   const double em = page.em(), size = page.small();
   if (box.height < kCurve * em || box.width < 8 * em) return box.y;
@@ -138,20 +138,20 @@ double draw_curve(Page& page, const Box& box, const Curve& curve) {
 
 namespace {
 
-// Each token of a sequence looks at tokens of the same.
+// Throws unless queries and keys are the same tokens.
 void check_square(const AttentionTap& tap, Index size) {
   if (tap.query_rows.stream != tap.key_rows.stream) {
     throw InputError(
-        "reach: expected attention of tokens to tokens of the same sequence, found "
+        "receptive field: expected attention within one sequence, found "
         "cross-attention");
   }
   if (tap.queries() != size || tap.keys() != size) {
-    throw InputError("reach: expected as many keys as queries in every layer, " +
+    throw InputError("receptive field: expected as many keys as queries in every layer, " +
                      std::to_string(size) + ", found " + std::to_string(tap.keys()));
   }
   if (size > kMostLength) {
-    throw InputError("reach: expected at most " + std::to_string(kMostLength) + " tokens, found " +
-                     std::to_string(size));
+    throw InputError("receptive field: expected at most " + std::to_string(kMostLength) +
+                     " tokens, found " + std::to_string(size));
   }
 }
 
@@ -160,15 +160,15 @@ void check_square(const AttentionTap& tap, Index size) {
 Index reach_layers(const ViewInput& input) {
   const Values options = view_values(input.experiment.view, "pattern");
   if (options.has("layers")) return options.integer("layers");
-  return static_cast<Index>(input.trace.layers_passed(shown_part(input)).size());
+  return static_cast<Index>(input.trace.layer_sequence(shown_part(input)).size());
 }
 
 Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
-  std::vector<Pattern> of_masks;  // where a mask says more than the pattern
+  std::vector<Pattern> of_masks;  // for masks, which override patterns
   of_masks.reserve(trace.attention.size());
   std::vector<std::vector<const Pattern*>> of_layers;
   std::optional<Index> size;
-  for (const HeadRef& at : trace.layers_passed(part)) {
+  for (const HeadRef& at : trace.layer_sequence(part)) {
     of_layers.emplace_back();
     for (const AttentionTap& tap : trace.attention) {
       if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
@@ -199,26 +199,24 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   const ViewInput& input = page.input();
   const TracePart part = shown_part(input);
   const Index layers = reach_layers(input);
-  const std::string name =
-      "reach " + std::to_string(layers) + " " + part_words(input.trace.parts, part);
   const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   Tensor reach;
   try {
-    reach = kept_matrix(input, name, make);
+    reach = cached_matrix(input, CacheKey("reach", layers, part), make);
   } catch (const InputError& e) {
-    return page.message("No reach to show", e.what());
+    return page.message("No receptive field to show", e.what());
   }
   const Curve curve = curve_of(reach, layers);
   const std::string count = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
   const Box inside = page.frame(
-      part_title(input),
+      title_with_part(input),
       caption(input.trace,
               "After how many layers information of a key (column) first reaches a query (row), "
               "through the pairs that any head allows and the residual connection. After " +
                   count + ", " + percent(curve.shares.back()) + " of all " +
                   (curve.causal ? "earlier pairs" : "pairs") +
                   " are reached: " + describe(input.trace, tap) + "."));
-  const double width = std::min(kWidth * page.em(), kMostShare * input.width);
+  const double width = std::min(kWidth * page.em(), kMaxShare * input.width);
   const MatrixPlot m = place_matrix(page, inside, tap, width);
   if (!(m.plot.width > 0)) return no_space(page);
   HeatMap cells = matrix_cells(m);
@@ -227,8 +225,7 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   cells.colour_map = input.experiment.view.colour_map;
   cells.missing = blend(input.theme.background, input.theme.line, 0.3);
   page.add(cells);
-  draw_matrix_frame(page, m,
-                    {"more pairs than pixels: each pixel shows its largest number", "max-pooled"});
+  draw_matrix_frame(page, m, {"max-pooled: each pixel shows its largest number", "max-pooled"});
   const double gap = kGap * page.em();
   const Box legend{m.right.x + gap, m.right.y, width - gap, inside.bottom() - m.right.y};
   const double legend_bottom = draw_legend(page, legend, curve, cells.missing);

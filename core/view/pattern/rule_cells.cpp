@@ -12,7 +12,7 @@ Colour rule_colour(std::size_t rule) {
 
 HeatMap rule_cells(const ViewInput& input, const MatrixPlot& m, const AttentionTap& tap,
                    Index head) {
-  constexpr double kLastCategory = 255;  // rule n gets colour n, see ColourMap::Kind
+  constexpr double kLastCategory = 255;  // rule n has colour n, see ColourMap::Kind
   HeatMap cells = matrix_cells(m);
   cells.colour_map = kCategories;
   cells.most = kLastCategory;

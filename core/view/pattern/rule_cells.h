@@ -1,4 +1,4 @@
-// Pairs coloured by the rule that admits them.
+// Cells coloured by the rule that admits each pair.
 #pragma once
 
 #include "core/view/parts/matrix_plot.h"
@@ -7,7 +7,7 @@ namespace attnscope {
 
 Colour rule_colour(std::size_t rule);
 
-// The visible pairs of a head: a whole number a rule.
+// Heat map of the visible pairs of a head; values are rule indices.
 HeatMap rule_cells(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
                    Index head);
 

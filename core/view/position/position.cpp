@@ -1,4 +1,4 @@
-// Position: the encoding itself, as its own code computes it.
+// Position view: the positional encoding, computed by its own code.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,12 +17,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTitle = 1.6;        // em above a panel
-constexpr double kGap = 0.8;          // em between panels
-constexpr double kMostPanel = 34;     // em: the height of one
-constexpr double kLeastPanel = 6;     // em
-constexpr double kMostUpright = 1.1;  // height to width of panels beside each other
-constexpr double kLeastWidth = 17;    // em: narrower panels stand below each other
+constexpr double kTitle = 1.6;         // em above a panel
+constexpr double kGap = 0.8;           // em between panels
+constexpr double kMaxPanelWidth = 34;  // em: the height of one
+constexpr double kMinPanelWidth = 6;   // em
+constexpr double kMaxUpright = 1.1;    // maximum height to width of panels side by side
+constexpr double kLeastWidth = 17;     // em: narrower panels are stacked
 
 float largest_of(const Tensor& cells) {
   float largest = 0;
@@ -32,17 +32,17 @@ float largest_of(const Tensor& cells) {
   return largest > 0 ? largest : 1;
 }
 
-// "offset", without what it is.
+// "offset", without its explanation.
 std::string across(const PositionPanel& panel) {
   return panel.across.substr(0, panel.across.find(':'));
 }
 
-// "added to the score", "added": for an axis, and for one that has little space.
+// {"added to the score", "added"}: axis titles, longest first.
 std::vector<std::string> with_first_word(const std::string& text) {
   return {text, text.substr(0, text.find_first_of(" '"))};
 }
 
-// Where offsets that do not occur are in a chart; no width: nowhere.
+// Region of offsets that do not occur; zero width: none.
 Box never_used(const Chart& chart, const PositionPanel& panel) {
   const Box& plot = chart.plot;
   if (!panel.causal || !(panel.first < 0)) return {};
@@ -53,10 +53,10 @@ void shade_never_used(Page& page, const Box& part) {
   if (part.width > 0) page.add(FilledBox{part, translucent(page.theme().line, 0.3)});
 }
 
-// Over what is drawn there.
+// Labels that region.
 void name_never_used(Page& page, const Box& part) {
   const double em = page.em(), line = 1.3 * page.small();
-  for (const char* text : {"never used: such keys come later", "never used"}) {
+  for (const char* text : {"never used: later keys", "never used"}) {
     const double width = page.width_of(text, page.small());
     if (width + 0.8 * em > part.width || line + 0.4 * em > part.height) continue;
     const Box ground{part.x + 0.2 * em, part.y + 0.2 * em, width + 0.4 * em, line};
@@ -120,7 +120,7 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
                  ": " + brief(static_cast<double>(panel.cells(row, column))));
 }
 
-// The number of the curve that is nearest to the pointer.
+// Writes the value of the curve nearest to the pointer.
 void draw_hovered(Page& page, const Chart& chart, const PositionPanel& panel) {
   const std::optional<Point>& pointer = page.input().pointer;
   if (!pointer || !chart.plot.contains(*pointer)) return;
@@ -157,7 +157,7 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
       most = std::max(most, p.y);
     }
   }
-  ChartAxis up = axis_of(least, most, true);
+  ChartAxis up = padded_axis(least, most, true);
   up.titles = with_first_word(panel.up);
   const Chart chart = place_chart(page, {box.x, box.y + legend, box.width, box.height - legend},
                                   axis_across(panel, 0), std::move(up));
@@ -187,19 +187,19 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
   draw_hovered(page, chart, panel);
 }
 
-// Panels in rows of two, the first alone where their number is odd; or all below each other, two
-// where that makes them larger.
+// Panels in rows of two, the first alone if their number is odd; or stacked, which can make two
+// larger.
 std::vector<Box> places(const Page& page, const Box& inside, std::size_t count) {
   const double em = page.em(), gap = kGap * em;
   const double half = (inside.width - gap) / 2, below = (inside.height - gap) / 2;
   const bool pairs = count > 1 && half >= kLeastWidth * em && (count > 2 || half > below);
   const std::size_t alone = pairs ? count % 2 : count;
   const std::size_t rows = pairs ? (count + 1) / 2 : count;
-  double height =
-      std::min((inside.height + gap) / static_cast<double>(rows) - gap, (kMostPanel + kTitle) * em);
-  if (pairs) height = std::min(height, kMostUpright * half);
+  double height = std::min((inside.height + gap) / static_cast<double>(rows) - gap,
+                           (kMaxPanelWidth + kTitle) * em);
+  if (pairs) height = std::min(height, kMaxUpright * half);
   const double all = static_cast<double>(rows) * (height + gap) - gap;
-  double y = inside.y + page.spare_above(inside.height, all);
+  double y = inside.y + page.top_margin(inside.height, all);
   std::vector<Box> boxes;
   for (std::size_t n = 0; n < count;) {
     if (n < alone) {
@@ -225,12 +225,12 @@ ViewLayout lay_out(const ViewInput& input) {
   const PositionPanels shown = position_panels(input, *found.tap, found.head,
                                                view_values(settings, "position").integer("reach"));
   if (shown.panels.empty()) return page.message(shown.headline, shown.advice);
-  std::string about = e.label + ", " + place_words(input.trace, settings) + ": " +
+  std::string about = e.label + ", " + describe_head(input.trace, settings) + ": " +
                       describe(*found.tap) + ". " + e.equation + ".";
-  const Box inside = page.frame(part_title(input), caption(input.trace, about));
+  const Box inside = page.frame(title_with_part(input), caption(input.trace, about));
   const double em = page.em();
   const std::vector<Box> boxes = places(page, inside, shown.panels.size());
-  if (boxes.front().height < kLeastPanel * em || inside.width < 10 * em) {
+  if (boxes.front().height < kMinPanelWidth * em || inside.width < 10 * em) {
     return no_space(page);
   }
   for (std::size_t n = 0; n < boxes.size(); ++n) {
@@ -253,7 +253,7 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// From `first` on, `count` whole numbers.
+// `count` consecutive integers from `first`.
 std::vector<std::string> numbered(double first, Index count) {
   std::vector<std::string> labels;
   for (Index n = 0; n < count; ++n) labels.push_back(fixed(first + static_cast<double>(n), 0));
@@ -261,7 +261,7 @@ std::vector<std::string> numbered(double first, Index count) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const PositionPanels shown =
       position_panels(input, *found.tap, found.head,
                       view_values(input.experiment.view, "position").integer("reach"));
@@ -294,30 +294,28 @@ View position_view() {
   View view = {
       "position",
       "Position",
-      "The positional encoding itself: its vectors, curves by distance, likeness of positions.",
+      "The positional encoding itself: its vectors, curves by distance, similarity of positions.",
       false,
       lay_out,
       {{.key = "reach",
         .label = "Reach",
-        .help = "The farthest position or offset that is drawn.",
+        .help = "Largest position or offset to draw.",
         .initial = Index{64},
-        .least = 1,
-        .most = 1024,
-        .slider_least = 8,
-        .slider_most = 512}}};
+        .limits = {.min = 1, .max = 1024},
+        .slider = {.min = 8, .max = 512}}}};
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
     controls.colour_ends.clear();
   };
   view.group = "Method";
-  view.reading = reads_as(
-      "What the encoding tells the model about places: the vectors it adds, the curve by which far "
-      "tokens count less, or how alike two places look to it.",
-      {{"Offset", "how many tokens lie between query and key."}});
+  view.reading = fixed_reading(
+      "The positional information of the encoding: the vectors it adds, the decay of distant "
+      "tokens, or the similarity of positions.",
+      {{"Offset", "position of the query minus position of the key."}});
   view.objection = [](const Trace& trace) {
-    return trace.given ? "The attention was read from a file: its encoding is not known."
-                       : objection_without_attention(trace);
+    return trace.is_imported ? "The attention was read from a file: its encoding is unknown."
+                             : objection_without_attention(trace);
   };
   return view;
 }

@@ -53,7 +53,7 @@ PositionPanel curve_panel(std::string title, const char* across, double first, d
   return panel;
 }
 
-// Cosines of the angles between rows; a zero row has none with any.  [n, n]
+// Cosine similarity of rows, 0 for zero rows.  [n, n]
 Tensor cosines(const Tensor& rows) {
   const Index n = rows.dim(0), d = rows.dim(1);
   Tensor result({n, n});
@@ -72,7 +72,7 @@ Tensor cosines(const Tensor& rows) {
   return result;
 }
 
-// The mean over positions of what a matrix of pairs has at each offset row - column.
+// Mean of a matrix of pairs at each offset row - column.
 std::vector<Point> mean_by_offset(const Tensor& pairs) {
   const Index n = pairs.dim(0);
   std::vector<Point> points;
@@ -87,23 +87,23 @@ std::vector<Point> mean_by_offset(const Tensor& pairs) {
   return points;
 }
 
-// Encodings of the input: the vectors, and how alike they are.
+// Adds panels of input encodings: vectors and their similarity.
 void add_vectors(PositionPanels& result, const EncodingUse& use) {
   const Tensor vectors = position_vectors(use, result.reach + 1);  // [positions, d]
   result.panels.push_back(matrix_panel("The vector added at each position", kPosition, 0,
                                        transposed(vectors), "component", "value"));
   const Tensor alike = cosines(vectors);
   result.panels.push_back(
-      matrix_panel("How alike two positions are", kPosition, 0, alike, "other position", "cosine"));
+      matrix_panel("Similarity of two positions", kPosition, 0, alike, "other position", "cosine"));
   const auto far = static_cast<double>(result.reach);
   PositionPanel curve =
-      curve_panel("Likeness by distance, the mean over positions", kOffset, -far, far, "cosine");
+      curve_panel("Similarity by distance, mean over positions", kOffset, -far, far, "cosine");
   curve.curves.push_back({mean_by_offset(alike)});
   result.panels.push_back(std::move(curve));
 }
 
-// What a table has for each pair of positions, [positions, positions]; NaN: a pair that attention
-// of this direction does not have.
+// Values of a table by pair of positions, [positions, positions]; NaN for pairs excluded by the
+// direction.
 Tensor pairs_of(const OffsetTable& table, Index row, Index count, double scale, bool causal) {
   const Tensor& numbers = table.table.value();  // [h or 1, n]
   Tensor cells({count, count});
@@ -116,7 +116,8 @@ Tensor pairs_of(const OffsetTable& table, Index row, Index count, double scale, 
   return cells;
 }
 
-// Numbers by offset, a curve for each head that has its own, and the shown head's for each pair.
+// Adds a curve by offset for each head with its own numbers, and the selected head's matrix of
+// pairs.
 void add_table(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
                Index head, std::string title, std::string up, double scale) {
   const std::vector<Index>& heads = tap.heads;
@@ -145,7 +146,7 @@ void add_table(PositionPanels& result, const OffsetTable& table, const Attention
   result.panels.push_back(std::move(matrix));
 }
 
-// Vectors by offset; `with` (may be null): the vector that they meet, [d].
+// Adds vectors by offset; `with` (may be null): the vector they are multiplied with, [d].
 void add_rows(PositionPanels& result, const RelativeRows& rows, Index head,
               const std::string& title, const float* with, double scale, const std::string& meets) {
   const Tensor& table = rows.rows.value();  // [h or 1, n, d]
@@ -171,7 +172,7 @@ void add_rows(PositionPanels& result, const RelativeRows& rows, Index head,
   if (with) result.panels.push_back(std::move(curve));
 }
 
-// Products of positions with positions, whatever the tokens.
+// Adds products of positions, independent of the tokens.
 void add_product(PositionPanels& result, const ExtraProduct& product, Index head, double scale) {
   const Tensor &q = product.q.value(), &k = product.k.value();  // [h, L, e]
   const Index n = q.dim(1), e = q.dim(2);
@@ -182,24 +183,24 @@ void add_product(PositionPanels& result, const ExtraProduct& product, Index head
           scale * dot(q.data() + (head * n + i) * e, k.data() + (head * n + j) * e, e));
     }
   }
-  result.panels.push_back(matrix_panel("What two positions add to the score", "key's position", 0,
-                                       pairs, "query's position", "added to the score"));
+  result.panels.push_back(matrix_panel("Contribution of two positions to the score",
+                                       "key's position", 0, pairs, "query's position",
+                                       "added to the score"));
   const auto far = static_cast<double>(result.reach);
-  PositionPanel curve = curve_panel("The same by distance, the mean over positions", kOffset, -far,
-                                    far, "added to the score");
+  PositionPanel curve = curve_panel("The same by distance, mean over positions", kOffset, -far, far,
+                                    "added to the score");
   curve.curves.push_back({mean_by_offset(pairs)});
   result.panels.push_back(std::move(curve));
 }
 
-// Encodings that change q and k themselves: what becomes of one vector, and of its product with
-// itself.
-void add_turning(PositionPanels& result, const EncodingUse& use, Index d) {
+// Adds panels of rotary encodings: a rotated vector, and its product with itself.
+void add_rotation(PositionPanels& result, const EncodingUse& use, Index d) {
   const Index count = result.reach + 1;
   const Tensor ones = Tensor::full({1, count, d}, 1.0F / std::sqrt(static_cast<float>(d)));
   const Part part = encoded_part(use, ones, ones, {}, {});
   const Tensor turned = part.q.value().reshaped({count, d});
-  result.panels.push_back(matrix_panel("One vector, all components alike, at each position",
-                                       kPosition, 0, transposed(turned), "component", "value"));
+  result.panels.push_back(matrix_panel("A constant vector rotated to each position", kPosition, 0,
+                                       transposed(turned), "component", "value"));
   const auto far = static_cast<double>(result.reach);
   PositionPanel curve = curve_panel("Its product with itself at another position", kOffset, -far,
                                     far, "share of the product at offset 0");
@@ -207,7 +208,7 @@ void add_turning(PositionPanels& result, const EncodingUse& use, Index d) {
   result.panels.push_back(std::move(curve));
 }
 
-// Encodings of pairs, by the ingredients that they fill in.
+// Adds panels of pair encodings, by the ingredients they define.
 void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTap& tap, Index head,
                const EncodingUse& use) {
   const Index heads = use.dimensions.heads, kv_heads = use.dimensions.kv_heads;
@@ -217,36 +218,36 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
   const auto scale = static_cast<double>(tap.result.part ? tap.result.part->scale : part.scale);
   const Pair focus = focus_of(input, tap, head);
   const Index kv = head / (heads / kv_heads);
-  const float* query = tap.q_plain.data() + (head * tap.q_plain.dim(1) + focus.query) * d;
-  const bool has_key = focus.key < tap.k_plain.dim(1);
+  const float* query = tap.input.q.data() + (head * tap.input.q.dim(1) + focus.query) * d;
+  const bool has_key = focus.key < tap.input.k.dim(1);
   const float* key =
-      has_key ? tap.k_plain.data() + (kv * tap.k_plain.dim(1) + focus.key) * d : nullptr;
-  if (part.q.value().data() != q.data()) add_turning(result, use, d);
+      has_key ? tap.input.k.data() + (kv * tap.input.k.dim(1) + focus.key) * d : nullptr;
+  if (part.q.value().data() != q.data()) add_rotation(result, use, d);
   if (part.bias) {
     add_table(result, *part.bias, tap, head, "The bias of each distance", "added to the score", 1);
   }
   if (part.factor) {
     add_table(result, *part.factor, tap, head, "The factor of each distance",
-              "times the content's score", 1);
+              "factor on the content score", 1);
   }
   const std::string at_query = "“" + query_label(input.trace, tap, focus.query) + "”";
   const std::string at_key = "“" + key_label(input.trace, tap, focus.key) + "”";
   if (part.query_rows) {
-    add_rows(result, *part.query_rows, head, "The vector of each distance that queries meet", query,
-             scale, "What the query " + at_query + " makes of the distance");
+    add_rows(result, *part.query_rows, head, "Relative-position vectors for queries", query, scale,
+             "Score by distance for the query " + at_query);
   }
   for (const RelativeRows& rows : part.key_rows) {
-    if (rows.rows.dim(1) == 1) continue;  // the same at any distance: no curve
-    add_rows(result, rows, head, "The vector of each distance that keys meet", key, scale,
-             "What the key " + at_key + " makes of the distance");
+    if (rows.rows.dim(1) == 1) continue;  // constant: no curve
+    add_rows(result, rows, head, "Relative-position vectors for keys", key, scale,
+             "Score by distance for the key " + at_key);
   }
   for (const OffsetTable& table : part.scaled_biases) {
-    add_table(result, table, tap, head, "What each distance adds, whatever the tokens",
+    add_table(result, table, tap, head, "Contribution of each distance, independent of the tokens",
               "added to the score", scale);
   }
   if (part.value_rows) {
-    add_rows(result, *part.value_rows, head, "The vector of each distance that is added to values",
-             nullptr, 0, "");
+    add_rows(result, *part.value_rows, head, "Relative-position vectors added to values", nullptr,
+             0, "");
   }
   for (const ExtraProduct& product : part.products) add_product(result, product, head, scale);
 }
@@ -256,8 +257,8 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
 PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, Index head,
                                Index reach) {
   PositionPanels result;
-  if (input.trace.given) {
-    result.headline = "The encoding of these tensors is not known";
+  if (input.trace.is_imported) {
+    result.headline = "The encoding of these tensors is unknown";
     result.advice = kAttentionAlone;
     return result;
   }
@@ -265,7 +266,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   result.reach = reach;
   if (!e.embed && !e.apply) {
     const auto far = static_cast<double>(reach);
-    PositionPanel panel = curve_panel("No encoding: a distance adds nothing to the score", kOffset,
+    PositionPanel panel = curve_panel("No encoding: distance does not affect the score", kOffset,
                                       -far, far, "added to the score");
     panel.curves.emplace_back();
     for (Index offset = -reach; offset <= reach; ++offset) {
@@ -278,12 +279,12 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   if (e.apply && (use.dimensions.key == 0 || use.dimensions.kv_heads == 0)) {
     result.headline = "Nothing to encode";
     result.advice = "The variant " + variant(tap.variant.id).label +
-                    " works without queries and keys, which this encoding would act on.";
+                    " has no queries and keys, which this encoding modifies.";
     return result;
   }
-  // Trained vectors end where the model's context does.
+  // Trained vectors end at the model's context length.
   const bool trained = std::any_of(e.weights.begin(), e.weights.end(), [&](const WeightInfo& w) {
-    return !w.constant && tap.encoding_weights.count(w.name) > 0;
+    return !w.training.constant && tap.encoding_weights.count(w.name) > 0;
   });
   if (trained && e.absolute && input.trace.config->context > 0) {
     result.reach = std::min(reach, input.trace.config->context - 1);

@@ -7,9 +7,9 @@ namespace {
 
 constexpr double kContextRow = 1.55;  // em
 constexpr double kColumnGap = 0.6;    // em
-constexpr double kMostValue = 0.24;   // of the width
+constexpr double kMaxValue = 0.24;    // of the width
 
-// The end of a text, behind "…" where it does not fit.
+// The end of a text, with a leading "…" if it does not fit.
 std::string end_of(const Page& page, const std::string& text, double size, double width) {
   if (page.width_of(text, size) <= width) return text;
   std::string rest = text;
@@ -40,7 +40,7 @@ std::vector<Box> draw_context_rows(Page& page, const Box& box, const ContextTabl
     second = std::max(second, page.width_of(row.second, size));
     has_after |= !row.after.empty();
   }
-  value = std::min(value, kMostValue * box.width);
+  value = std::min(value, kMaxValue * box.width);
   const double bar = box.width > 26 * em ? 2.2 * em : 0, numbers = first + second + bar + 3 * gap;
   const double words = box.width - value - numbers - gap;
   if (words < 3 * em) return {};

@@ -1,4 +1,4 @@
-// What a head of memorizing attention fetched for a token, over the document.
+// Retrieval of memorizing attention: keys that a head retrieved for a token, over the document.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -16,12 +16,12 @@ namespace attnscope {
 namespace {
 
 constexpr double kLineOfText = 1.5;               // em
-constexpr double kLeastArcs = 4;                  // em
-constexpr double kMostArcs = 12;                  // em
+constexpr double kMinArcs = 4;                    // em
+constexpr double kMaxArcs = 12;                   // em
 constexpr double kStrip = 1.1;                    // em: the document
-constexpr double kLeastFetched = 6;               // em, of the table
-constexpr double kMostFetched = 22;               // em
-constexpr double kMostDocument = 0.26;            // of the height
+constexpr double kMinFetched = 6;                 // em, of the table
+constexpr double kMaxFetched = 22;                // em
+constexpr double kMaxDocument = 0.26;             // of the height
 constexpr double kThickest = 5, kThinnest = 0.8;  // pixels, of arcs
 constexpr Index kFetchedBefore = 10, kFetchedAfter = 6;
 
@@ -34,11 +34,10 @@ class FetchedPicture {
     const ViewSettings& view = input_.experiment.view;
     found_ = fetched_by(trace_, view.layer, view.head, retrieving_token(input_, false));
     if (found_.tap == nullptr) {
-      return page_.message("Nothing is looked up here",
-                           "No head searches a memory for this token.");
+      return page_.message("No retrieval here", "No head retrieves from memory for this token.");
     }
     const Box inside =
-        page_.frame(trace_.model + " · what was fetched · " + place_text(), caption_text());
+        page_.frame(trace_.model + " · retrieved keys · " + place_text(), caption_text());
     if (!place(inside)) return no_space(page_);
     draw_text();
     draw_sentence();
@@ -62,22 +61,22 @@ class FetchedPicture {
   std::string caption_text() const {
     return caption(trace_,
                    "Memorizing attention (Wu et al., 2022): keys and values of earlier segments "
-                   "are stored, and each query fetches those that are most like it. Arcs are as "
-                   "thick as their weight; bands are segments, which are read one by one.");
+                   "are stored, and each query retrieves the most similar ones. Arcs are as "
+                   "thick as their weight; bands are segments.");
   }
 
   bool place(const Box& inside) {
     const double flow = token_flow_height(page_, flow_tokens(), inside.width,
-                                          std::max(1.8 * em(), kMostDocument * inside.height));
+                                          std::max(1.8 * em(), kMaxDocument * inside.height));
     const double sentences = 2 * kLineOfText * em();
     const double rest = inside.height - flow - sentences - (kStrip + 1.6) * em();
-    const double arcs = std::clamp(0.35 * rest, kLeastArcs * em(), kMostArcs * em());
+    const double arcs = std::clamp(0.35 * rest, kMinArcs * em(), kMaxArcs * em());
     const double wanted =
         static_cast<double>(found_.keys.size() + 1) * context_row_height(page_) + 0.1;
-    const double table = std::min({rest - arcs, kMostFetched * em(), std::max(wanted, 2 * em())});
-    if (rest - arcs < kLeastFetched * em() || inside.width < 18 * em()) return false;
+    const double table = std::min({rest - arcs, kMaxFetched * em(), std::max(wanted, 2 * em())});
+    if (rest - arcs < kMinFetched * em() || inside.width < 18 * em()) return false;
     const double all = sentences + flow + arcs + (kStrip + 1.6) * em() + table;
-    double y = inside.y + page_.spare_above(inside.height, all);
+    double y = inside.y + page_.top_margin(inside.height, all);
     sentence_ = {inside.x, y, inside.width, sentences};
     arcs_ = {inside.x, y + sentences, inside.width, arcs};
     strip_ = {inside.x, arcs_.bottom(), inside.width, kStrip * em()};
@@ -87,7 +86,7 @@ class FetchedPicture {
     return true;
   }
 
-  // Fetched tokens in the colour of the head, by weight.
+  // Retrieved tokens in the colour of the head, by weight.
   std::vector<FlowToken> flow_tokens() const {
     const Colour plain = blend(page_.theme().background, page_.theme().line, 0.35);
     std::vector<FlowToken> tokens;
@@ -105,7 +104,7 @@ class FetchedPicture {
   }
 
   void draw_text() {
-    // The fetched token of most weight stays in sight, else the one that fetches.
+    // Keeps the key of largest weight visible, else the query.
     const bool known = !found_.keys.empty() && found_.keys.front().token >= 0;
     const Index kept = known ? found_.keys.front().token : found_.token;
     flow_ = draw_token_flow(page_, flow_box_, flow_tokens(), static_cast<std::size_t>(kept));
@@ -116,19 +115,19 @@ class FetchedPicture {
     std::string text =
         place_text() + ": “" + label + "” (token " + std::to_string(found_.token) + ")";
     if (found_.stored == 0) {
-      text += " has nothing to fetch from: nothing was read before its segment.";
+      text += " has an empty memory: it is in the first segment.";
     } else {
       text += " fetched " + std::to_string(found_.keys.size()) + " of " + grouped(found_.stored) +
-              " stored tokens; they get " + fixed(100 * found_.share, 0) + " % of its attention.";
+              " stored tokens, with " + fixed(100 * found_.share, 0) + " % of its attention.";
     }
     page_.text({sentence_.x, sentence_.y + 0.6 * em()},
                page_.fitting({capitalised(text), capitalised(place_text())}, em(), sentence_.width),
                em());
     page_.faint_text(
         {sentence_.x, sentence_.y + 0.6 * em() + kLineOfText * em()},
-        page_.fitting({"Notice: a head finds what is like its query, however far back it was "
-                       "read. Click a token below to see what it fetched.",
-                       "Click a token below to see what it fetched."},
+        page_.fitting({"Note: a head finds keys similar to its query, however far back. "
+                       "Click a token below to see its retrieved keys.",
+                       "Click a token below to see its retrieved keys."},
                       page_.small(), sentence_.width),
         page_.small());
   }
@@ -138,7 +137,7 @@ class FetchedPicture {
            (static_cast<double>(token) + 0.5) / static_cast<double>(length()) * strip_.width;
   }
 
-  // The segments that the layer read, by the rows of its taps.
+  // Start of each segment, from the rows of the layer's taps.
   std::vector<Index> segment_starts() const {
     std::set<Index> starts;
     for (const AttentionTap& tap : trace_.attention) {
@@ -179,7 +178,7 @@ class FetchedPicture {
     page_.add(Clip{});
   }
 
-  // Half an ellipse above the document.
+  // Draws half an ellipse above the document.
   void draw_arc(double from, double to, double share) {
     constexpr int kSteps = 48;
     const double middle = (from + to) / 2, across = std::abs(from - to) / 2;
@@ -203,7 +202,7 @@ class FetchedPicture {
 
   void draw_rows() {
     ContextTable table;
-    table.before_title = {"what was fetched: words before", "words before", "before"};
+    table.before_title = {"retrieved key: words before", "words before", "before"};
     table.value_title = {"the token", "token"};
     table.first_title = "tokens back";
     table.second_title = "weight";
@@ -216,7 +215,7 @@ class FetchedPicture {
         row.after = words(key.token + 1, key.token + 1 + kFetchedAfter);
         row.first = grouped(found_.token - key.token);
       } else {
-        row.before = "not of this text";
+        row.before = "not in this text";
         row.first = "–";
       }
       row.ground = blend(blend(page_.theme().background, page_.theme().line, 0.35), colour(),
@@ -238,15 +237,15 @@ class FetchedPicture {
     };
     for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
       layout.handles.push_back({.area = flow_.boxes[n],
-                                .help = "Show what this token fetched.",
-                                .click = [at = static_cast<Index>(flow_.first + n)](Experiment& e) {
+                                .help = "Show the keys this token retrieved.",
+                                .click = [at = static_cast<Index>(flow_.first + n)](Session& e) {
                                   set_view_value(e.view, "retrieval", "token", at);
                                 }});
     }
     layout.handles.push_back(
         {.area = strip_,
-         .help = "Drag along the document to see what each token fetched.",
-         .drag = [strip = strip_, length = length()](Point p, Experiment& e) {
+         .help = "Drag along the document to see the keys of each token.",
+         .drag = [strip = strip_, length = length()](Point p, Session& e) {
            const double share = std::clamp((p.x - strip.x) / strip.width, 0.0, 1.0);
            const auto at = static_cast<Index>(share * static_cast<double>(length));
            set_view_value(e.view, "retrieval", "token", std::min(at, length - 1));

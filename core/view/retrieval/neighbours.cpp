@@ -1,4 +1,4 @@
-// What followed the contexts nearest to the present one, beside what the model says.
+// Retrieval from a store: nearest contexts and their successors next to the model's prediction.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -19,18 +19,18 @@ namespace {
 
 constexpr double kSentenceLine = 1.5;  // em
 constexpr double kMostText = 0.2;      // of the height
-constexpr double kLeastText = 1.8;     // em
+constexpr double kMinText = 1.8;       // em
 constexpr double kPartGap = 0.8;       // em
-constexpr double kLeastTable = 6;      // em
-constexpr double kMostTable = 20;      // em
+constexpr double kMinTable = 6;        // em
+constexpr double kMaxTable = 20;       // em
 constexpr double kBitsChart = 8.5;     // em
-constexpr double kLeastBitsChart = 7;  // em
-constexpr double kTableShare = 0.6;    // of the width, where bars stand beside
-constexpr double kBesideWidth = 38;    // em, at least for that
-constexpr double kThreeBars = 2.1;     // em, a token's
-constexpr double kMostGain = 4;        // bits, of the strongest colour
+constexpr double kMinBitsChart = 7;    // em
+constexpr double kTableShare = 0.6;    // of the width, with bars next to it
+constexpr double kBesideWidth = 38;    // em, minimum for bars next to the table
+constexpr double kThreeBars = 2.1;     // em, per token
+constexpr double kMaxGain = 4;         // bits, at the end of the colours
 constexpr Index kWordsBefore = 12, kWordsAfter = 3;
-constexpr std::size_t kMostRows = 64;
+constexpr std::size_t kMaxRows = 64;
 
 std::string percents(double share) {
   if (share > 0 && share < 0.001) return "< 0.1 %";
@@ -48,13 +48,13 @@ class NeighboursPicture {
 
   ViewLayout lay_out() {
     if (!known_ || known_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
-      ViewLayout layout = page_.message("One moment", "The nearest contexts are being fetched.");
+      ViewLayout layout = page_.message("Computing", "Searching for the nearest contexts.");
       layout.pending = "contexts";
       return layout;
     }
     setting_ = mix_setting(input_, *known_);
     bits_ = retrieval_bits(input_, *known_, setting_);
-    const Box inside = page_.frame(trace_.model + " · what was looked up", caption_text());
+    const Box inside = page_.frame(trace_.model + " · retrieval", caption_text());
     if (!place(inside)) return no_space(page_);
     draw_text();
     row_ = mixed_row(trace_, *known_, setting_, token_);
@@ -71,7 +71,7 @@ class NeighboursPicture {
   const std::string& label(Index i) const {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
-  // The text's own next token; -1 at its end.
+  // The next token of the text; -1 at its end.
   std::int32_t own() const {
     return token_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(token_ + 1)].id : -1;
   }
@@ -81,9 +81,9 @@ class NeighboursPicture {
 
   std::string how_text() const {
     if (setting_.gated && untrained_) {
-      return "half of the state is what followed them (the gate is untrained)";
+      return "half of the state is their successors (untrained gate)";
     }
-    if (setting_.gated) return "a learned gate lets in what followed them";
+    if (setting_.gated) return "their successors mixed in by a learned gate";
     return "mixed with λ = " + brief(setting_.lambda, 3) +
            ", τ = " + brief(setting_.temperature, 3);
   }
@@ -91,8 +91,8 @@ class NeighboursPicture {
   std::string caption_text() const {
     return caption(trace_, std::to_string(setting_.k) + " contexts of " +
                                grouped(known_->store->keys.dim(0)) +
-                               " stored are taken, the "
-                               "nearest by squared distance of what the last feed-forward sees; " +
+                               " stored are used, the "
+                               "nearest by squared distance of the last feed-forward's input; " +
                                how_text() +
                                ". Words before a context are those of the stored "
                                "text.");
@@ -100,24 +100,24 @@ class NeighboursPicture {
 
   bool place(const Box& inside) {
     const double flow = token_flow_height(page_, flow_tokens(-1), inside.width,
-                                          std::max(kLeastText * em(), kMostText * inside.height));
+                                          std::max(kMinText * em(), kMostText * inside.height));
     const double above =
         kSentenceLine * em() + flow + swatches_height(page_) + 2 * kSentenceLine * em();
     const bool beside = inside.width >= kBesideWidth * em();
     double chart = kBitsChart * em();
     double tables = inside.height - above - chart - kPartGap * em();
-    if (tables < kLeastTable * em()) {
-      chart = length() > 2 ? kLeastBitsChart * em() : 0;
+    if (tables < kMinTable * em()) {
+      chart = length() > 2 ? kMinBitsChart * em() : 0;
       tables = inside.height - above - chart - kPartGap * em();
     }
-    if (tables < kLeastTable * em()) {
+    if (tables < kMinTable * em()) {
       chart = 0;
       tables = inside.height - above;
     }
-    tables = std::min(tables, kMostTable * em());
-    if (tables < kLeastTable * em() || inside.width < 18 * em()) return false;
+    tables = std::min(tables, kMaxTable * em());
+    if (tables < kMinTable * em() || inside.width < 18 * em()) return false;
     const double all = above + tables + (chart > 0 ? chart + kPartGap * em() : 0);
-    const double y = inside.y + page_.spare_above(inside.height, all);
+    const double y = inside.y + page_.top_margin(inside.height, all);
     text_ = {inside.x, y, inside.width, above};
     flow_box_ = {inside.x, y + kSentenceLine * em(), inside.width, flow};
     const double width = beside ? kTableShare * (inside.width - em()) : inside.width;
@@ -133,9 +133,9 @@ class NeighboursPicture {
     return true;
   }
 
-  // Bits that retrieval saves (blue) or costs (orange).
+  // Colour of bits saved (blue) or lost (orange) by retrieval.
   Colour colour_of_gain(double gain) const {
-    const double strength = std::min(std::abs(gain) / kMostGain, 1.0);
+    const double strength = std::min(std::abs(gain) / kMaxGain, 1.0);
     return blend(blend(page_.theme().background, page_.theme().line, 0.4),
                  gain > 0 ? model_colour() : store_colour(), 0.9 * strength);
   }
@@ -152,17 +152,16 @@ class NeighboursPicture {
 
   void draw_text() {
     const double model = mean_bits(bits_, 0), both = mean_bits(bits_, 1);
-    const std::string change = fixed(model, 2) + " → " + fixed(both, 2) + " bits a token";
+    const std::string change = fixed(model, 2) + " → " + fixed(both, 2) + " bits per token";
     if (length() > 1) {
-      page_.text(
-          {text_.x, text_.y + 0.6 * em()},
-          page_.fitting({"What was looked up in a store of " + grouped(known_->store->keys.dim(0)) +
-                             " contexts, " + how_text() + ": " + change + " over this text.",
-                         "Looked up in " + grouped(known_->store->keys.dim(0)) + " contexts, " +
-                             how_text() + ": " + change,
-                         capitalised(how_text()) + ": " + change, change},
-                        em(), text_.width),
-          em());
+      page_.text({text_.x, text_.y + 0.6 * em()},
+                 page_.fitting({"Retrieved from a store of " + grouped(known_->store->keys.dim(0)) +
+                                    " contexts, " + how_text() + ": " + change + " on this text.",
+                                "From " + grouped(known_->store->keys.dim(0)) + " contexts, " +
+                                    how_text() + ": " + change,
+                                capitalised(how_text()) + ": " + change, change},
+                               em(), text_.width),
+                 em());
     }
     const auto kept = static_cast<std::size_t>(retrieving_token(input_, true));
     Page draft(input_);
@@ -174,10 +173,10 @@ class NeighboursPicture {
     for (const double bits : {4.0, 2.0, 0.0, -2.0, -4.0}) {
       swatches.push_back({colour_of_gain(bits), bits > 0   ? "saves " + brief(bits)
                                                 : bits < 0 ? "costs " + brief(-bits)
-                                                           : "no difference"});
+                                                           : "no change"});
     }
-    draw_swatches(page_, {text_.x, flow_box_.bottom()}, text_.width,
-                  "bits that retrieval saves when the token comes", swatches);
+    draw_swatches(page_, {text_.x, flow_box_.bottom()}, text_.width, "bits saved by retrieval",
+                  swatches);
   }
 
   void draw_sentences() {
@@ -187,15 +186,15 @@ class NeighboursPicture {
     if (own() >= 0) {
       const auto at = static_cast<std::size_t>(own());
       const auto hits = hits_of_own();
-      text += " the text goes on with “" + token_label(trace_, own()) + "”: the model gave it " +
+      text += " the text continues with “" + token_label(trace_, own()) + "”: probability " +
               percents(row_.model[at]) + ", with retrieval " + percents(row_.mixed[at]) + "; " +
               std::to_string(hits) + " of " + std::to_string(setting_.k) +
-              " neighbours went on so, too.";
+              " neighbours have the same successor.";
       brief_text += " comes “" + token_label(trace_, own()) + "”: " + percents(row_.model[at]) +
                     " → " + percents(row_.mixed[at]) + " with retrieval; " + std::to_string(hits) +
                     " of " + std::to_string(setting_.k) + " neighbours agree";
     } else {
-      text += " the text ends.";
+      text += " end of the text.";
     }
     page_.text(
         {text_.x, y},
@@ -204,14 +203,14 @@ class NeighboursPicture {
     y += kSentenceLine * em();
     const std::string gate =
         setting_.gated && untrained_ ? "This model has no trained gate: g = 0.5 "
-                                       "everywhere, half of the state is replaced by "
-                                       "what followed the neighbours."
-        : setting_.gated
-            ? "The gate g = " + fixed(row_.gate, 2) +
-                  ": so much of the state stays the "
-                  "model's own, the rest comes from what followed the neighbours."
-            : "Notice: contexts that go on alike lie near each other; the nearer, the more "
-              "what followed them counts.";
+                                       "everywhere; half of the state is replaced by "
+                                       "the neighbours' successors."
+        : setting_.gated             ? "The gate g = " + fixed(row_.gate, 2) +
+                               ": this share of the state remains the "
+                               "model's own, the rest comes from the neighbours' successors."
+                         : "Note: contexts with the same successor are close to each other; the "
+                           "nearer, the larger "
+                           "the weight of their successor.";
     page_.faint_text({text_.x, y}, page_.fitting({gate}, page_.small(), text_.width),
                      page_.small());
   }
@@ -224,15 +223,15 @@ class NeighboursPicture {
     return hits;
   }
 
-  // Neighbours in the order of the store's search; those that went on as the text does stand out.
+  // Draws neighbours in the store's order, highlighting those with the text's next token.
   void draw_table() {
     ContextTable table;
     table.before_title = {"nearest contexts: words before", "words before", "before"};
-    table.value_title = {"what followed", "then"};
+    table.value_title = {"successor", "next"};
     table.first_title = "distance²";
     table.second_title = setting_.gated ? "weight" : "share";
     const double most = *std::ranges::max_element(row_.neighbours);
-    for (Index n = 0; n < setting_.k && table.rows.size() < kMostRows; ++n) {
+    for (Index n = 0; n < setting_.k && table.rows.size() < kMaxRows; ++n) {
       const Index at = known_->neighbours.index(token_, n);
       const ContextWords words = context_words(*known_->store, at, kWordsBefore, kWordsAfter);
       ContextRow row;
@@ -264,7 +263,7 @@ class NeighboursPicture {
     }
   }
 
-  // The likeliest tokens by all three, the text's own among them.
+  // Most likely tokens of all three distributions, including the text's own.
   std::vector<std::int32_t> tokens_to_show(std::size_t rows) const {
     std::vector<std::int32_t> ids(row_.mixed.size());
     std::iota(ids.begin(), ids.end(), 0);
@@ -329,14 +328,14 @@ class NeighboursPicture {
                           .help = "“" + token_label(trace_, id) + "”: model " +
                                   percents(row_.model[at]) + ", neighbours " +
                                   percents(row_.store[at]) + ", both " + percents(row_.mixed[at]) +
-                                  (id == own() ? ". The text's own." : ".")});
+                                  (id == own() ? ". In the text." : ".")});
       y += row;
     }
   }
 
-  // Bits of each token without and with, or how much a gate keeps.
+  // Draws the bits saved by retrieval at each token, or the gate.
   void draw_bits() {
-    if (chart_.height < kLeastBitsChart * em() || length() < 3) return;
+    if (chart_.height < kMinBitsChart * em() || length() < 3) return;
     const auto last = static_cast<double>(length() - 1);
     double least = 0, most = 0;
     for (Index i = 1; i < length(); ++i) {
@@ -345,7 +344,7 @@ class NeighboursPicture {
     }
     Box box = chart_;
     if (setting_.gated) box.width = (chart_.width - em()) / 2;
-    ChartAxis y = axis_of(least, std::max(most, 0.1), true);
+    ChartAxis y = padded_axis(least, std::max(most, 0.1), true);
     y.titles = {"bits saved", "bits"};
     const Chart chart = place_chart(
         page_, box,
@@ -370,7 +369,7 @@ class NeighboursPicture {
     if (i < 1 || i >= length()) return;
     draw_value(page_, chart, {static_cast<double>(i), gain(i)},
                "“" + label(i) + "”: " + fixed(static_cast<double>(bits_(0, i)), 2) +
-                   " bits alone, " + fixed(static_cast<double>(bits_(1, i)), 2) +
+                   " bits without, " + fixed(static_cast<double>(bits_(1, i)), 2) +
                    " with retrieval");
   }
 
@@ -380,7 +379,7 @@ class NeighboursPicture {
     const Chart chart = place_chart(
         page_, box,
         {.least = 0, .most = last, .titles = {"token of the text", "token"}, .whole = true},
-        {.least = 0, .most = 1.03, .titles = {"gate g: share of its own", "gate g"}});
+        {.least = 0, .most = 1.03, .titles = {"gate g: share of the model", "gate g"}});
     if (chart.empty()) return;
     draw_chart(page_, chart);
     std::vector<Point> points;
@@ -402,8 +401,8 @@ class NeighboursPicture {
     };
     for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
       handles_.push_back({.area = flow_.boxes[n],
-                          .help = "Show what was looked up after this token.",
-                          .click = [at = static_cast<Index>(flow_.first + n)](Experiment& e) {
+                          .help = "Show the retrieval after this token.",
+                          .click = [at = static_cast<Index>(flow_.first + n)](Session& e) {
                             set_view_value(e.view, "retrieval", "token", at);
                           }});
     }
@@ -415,10 +414,10 @@ class NeighboursPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const FoundContexts> known_;  // null: not known (yet)
-  const bool untrained_;                              // the gate, where there is one
+  const std::shared_ptr<const RetrievedContexts> known_;  // null: not available (yet)
+  const bool untrained_;                                  // the gate is untrained
   MixSetting setting_;
-  Tensor bits_;  // [2, L] alone, with retrieval
+  Tensor bits_;  // [2, L]: without and with retrieval
   MixedRow row_;
   Box text_, flow_box_, table_, next_, chart_;
   double bottom_ = 0;

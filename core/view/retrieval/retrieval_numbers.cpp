@@ -14,11 +14,11 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kRetrieval = "retrieval";
-constexpr const char* kRetrievedRule = "retrieved";  // of memorizing's pattern
+constexpr const char* kRetrievedRule = "retrieved";  // rule of memorizing's pattern
 
-// Shares of the first k neighbours of a row: by distance, or of a gate by the model's logits of
-// what followed them, which are the products of its final state with their vectors.
-std::vector<double> neighbour_shares(const Trace& trace, const FoundContexts& found,
+// Weights of the first k neighbours of a row: by distance, or with a gate by the model's logits of
+// their successors, i.e. products of its final state with their vectors.
+std::vector<double> neighbour_shares(const Trace& trace, const RetrievedContexts& found,
                                      const MixSetting& setting, Index token) {
   std::vector<double> scores;
   for (Index n = 0; n < setting.k; ++n) {
@@ -34,21 +34,21 @@ std::vector<double> neighbour_shares(const Trace& trace, const FoundContexts& fo
   return scores;
 }
 
-// log p of each token by the model alone.  [L, vocabulary]
+// log p of each token by the model without retrieval.  [L, vocabulary]
 Tensor model_logs(const ViewInput& input) {
   const auto make = [&] { return model_log_probabilities(input.trace); };
   const auto source = source_of(input.trace);
   if (input.cache == nullptr || source == nullptr) return make();
-  return input.cache->matrix(source, "log p of the model", make);
+  return input.cache->matrix(source, CacheKey("model log-probabilities"), make);
 }
 
 }  // namespace
 
-MixSetting mix_setting(const ViewInput& input, const FoundContexts& found) {
+MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& found) {
   MixSetting setting;
   setting.gated = input.trace.taps.contains("retrieval.gate");
-  if (input.experiment.retrieval) {
-    const Values& run = input.experiment.retrieval->mixer.values;
+  if (input.experiment.run.retrieval) {
+    const Values& run = input.experiment.run.retrieval->retrieval_head.values;
     if (run.has("k")) setting.k = run.integer("k");
     if (run.has("lambda")) setting.lambda = run.real("lambda");
     if (run.has("temperature")) setting.temperature = run.real("temperature");
@@ -61,7 +61,7 @@ MixSetting mix_setting(const ViewInput& input, const FoundContexts& found) {
   return setting;
 }
 
-MixedRow mixed_row(const Trace& trace, const FoundContexts& found, const MixSetting& setting,
+MixedRow mixed_row(const Trace& trace, const RetrievedContexts& found, const MixSetting& setting,
                    Index token) {
   const Index vocabulary = trace.logits.dim(1);
   const auto size = static_cast<std::size_t>(vocabulary);
@@ -94,7 +94,7 @@ Tensor model_log_probabilities(const Trace& trace) {
   return log_softmax(Var(trace.logits)).value();
 }
 
-Tensor retrieval_bits(const ViewInput& input, const FoundContexts& found,
+Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& found,
                       const MixSetting& setting) {
   const Trace& trace = input.trace;
   const auto length = static_cast<Index>(trace.tokens.size());
@@ -161,7 +161,7 @@ Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
   const auto has_head = [&](const AttentionTap& tap) {
     return tap.address.layer == layer && std::ranges::find(tap.heads, head) != tap.heads.end();
   };
-  // The wanted head first, then the others in order.
+  // The requested head first, then the others in order.
   for (const bool own_head : {true, false}) {
     for (const AttentionTap& tap : trace.attention) {
       if (!looks_up(tap) || (own_head && !has_head(tap))) continue;
@@ -186,7 +186,7 @@ Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
   const Index of_pattern = tap.result.pattern->heads() > 1 ? found.head : 0;
   for (Index c = 0; c < found.stored; ++c) {
     if (!tap.result.pattern->allowed(of_pattern, found.row, c)) continue;
-    // Models that read in segments store the positions just before this one.
+    // Segment-recurrent models store the positions just before this one.
     const bool of_text = trace.config && trace.config->segment > 0;
     const Index at = first - found.stored + c;
     found.keys.push_back({of_text && at >= 0 ? at : -1, c, static_cast<double>(weights[c])});
@@ -207,13 +207,13 @@ Index retrieving_token(const ViewInput& input, bool with_next) {
 
 namespace {
 
-ViewData::Matrix neighbours_table(const Trace& trace, const FoundContexts& found,
+ViewData::Matrix neighbours_table(const Trace& trace, const RetrievedContexts& found,
                                   const MixedRow& row, Index token) {
   ViewData::Matrix table{
       "neighbours",
       Tensor({static_cast<Index>(row.neighbours.size()), 6}),
       {},
-      {"row of the store", "text", "position", "squared distance", "id that followed", "share"},
+      {"row of the store", "text", "position", "squared distance", "successor id", "share"},
       {"context"}};
   for (Index n = 0; n < table.values.dim(0); ++n) {
     const Index at = found.neighbours.index(token, n);
@@ -280,10 +280,10 @@ ViewData retrieval_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   if (!retrieves(trace)) {
     if (std::ranges::any_of(trace.attention, looks_up)) return fetched_data(input);
-    throw InputError("retrieval: this run retrieves nothing; expected --retrieval, or memorizing");
+    throw InputError("retrieval: expected a run with --retrieval or memorizing, found neither");
   }
-  const std::shared_ptr<const FoundContexts> found = input.findings.get(Findings::contexts);
-  if (!found) throw InputError("retrieval: the contexts that were found are not known");
+  const std::shared_ptr<const RetrievedContexts> found = input.findings.get(Findings::contexts);
+  if (!found) throw InputError("retrieval: the retrieved contexts are unknown");
   const Index token = retrieving_token(input, true);
   const MixSetting setting = mix_setting(input, *found);
   const MixedRow row = mixed_row(trace, *found, setting, token);

@@ -1,69 +1,69 @@
-// What the Retrieval view shows, in numbers.
+// Numbers behind the Retrieval view.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "core/experiment/found_contexts.h"
+#include "core/experiment/retrieved_contexts.h"
 #include "core/view/view.h"
 
 namespace attnscope {
 
-// How neighbours are mixed in: by the view's sliders, else as the run was.
+// Mixing parameters: the view's, else the run's.
 struct MixSetting {
   Index k = 8;
-  double lambda = 0.25, temperature = 1;  // of a mixture (knn)
-  bool gated = false;                     // a gate lets them in instead (spalm); k is the run's
+  double lambda = 0.25, temperature = 1;  // kNN interpolation
+  bool gated = false;                     // SPALM gate; k is the run's
 };
-MixSetting mix_setting(const ViewInput& input, const FoundContexts& found);
+MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& found);
 
-// After one token: what the model says, what followed its neighbours, and both together.
+// Distributions after one token: model, neighbours' successors, mixture.
 struct MixedRow {
-  std::vector<double> neighbours;           // [k] the share of each
+  std::vector<double> neighbours;           // [k] weights
   std::vector<double> model, store, mixed;  // [vocabulary]
-  double gate = 1;  // of a gated mixture: how much of the model's own state stays
+  double gate = 1;                          // gated mixture: weight of the model's own state
 };
-// A gated mixture is the run's own; the other is worked out anew from what was recorded.
-MixedRow mixed_row(const Trace& trace, const FoundContexts& found, const MixSetting& setting,
+// A gated mixture is taken from the run; an interpolation is computed from the record.
+MixedRow mixed_row(const Trace& trace, const RetrievedContexts& found, const MixSetting& setting,
                    Index token);
 
-// Of the model alone.  [L, vocabulary]
+// Log-probabilities of the model without retrieval.  [L, vocabulary]
 Tensor model_log_probabilities(const Trace& trace);
 
-// Bits of each token with the model alone and with retrieval, [2, L]; NaN for the first.
-Tensor retrieval_bits(const ViewInput& input, const FoundContexts& found,
+// Bits of each token without and with retrieval, [2, L]; NaN for the first token.
+Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& found,
                       const MixSetting& setting);
-// The mean over the tokens of one of its rows.
+// Mean over the tokens of one row.
 double mean_bits(const Tensor& bits, Index row);
 
-// A head that looks keys up among what was stored (memorizing attention).
+// True for heads that retrieve keys from a memory (memorizing attention).
 bool looks_up(const AttentionTap& tap);
-bool retrieves(const Trace& trace);  // predictions are mixed with what was retrieved
+bool retrieves(const Trace& trace);  // the run mixes predictions with retrieval
 
-// What a token fetched: stored tokens with their weights, the heaviest first.
+// Keys that a token retrieved, by descending weight.
 struct Fetched {
-  const AttentionTap* tap = nullptr;  // null: no head of this run looks anything up
+  const AttentionTap* tap = nullptr;  // null: no head retrieves
   Index head = 0, row = 0;            // in the tap
   Index token = 0;                    // of the text
-  Index stored = 0;                   // keys that there were
+  Index stored = 0;                   // number of stored keys
   struct Key {
-    Index token = -1;  // of the text; -1: not known
+    Index token = -1;  // of the text; -1: unknown
     Index column = 0;
     double weight = 0;
   };
   std::vector<Key> keys;
-  double share = 0;  // of the token's attention that goes to the store
+  double share = 0;  // share of attention on the memory
 };
-// That head where its layer looks things up, else the same of the first layer that does.
+// The given head if its layer retrieves, else that head in the first layer that does.
 Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token);
 
-// A text from labels of tokens, "␣the␣boat" as " the boat".
+// Text from token labels: "␣the␣boat" as " the boat".
 std::string with_spaces(std::string text);
 std::string words_of_labels(const Trace& trace, const std::vector<std::int32_t>& ids);
 std::string fetched_label(const Trace& trace, const Fetched& found, const Fetched::Key& key);
 
-// The token that is shown: the view's, else the pinned one, else the last (`with_next`: that has a
-// next one).
+// Token to show: the view's, else the pinned one, else the last (`with_next`: that has a
+// successor).
 Index retrieving_token(const ViewInput& input, bool with_next);
 
 ViewData retrieval_data(const ViewInput& input);

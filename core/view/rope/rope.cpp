@@ -1,4 +1,4 @@
-// RoPE: a query's and a key's pairs of components as arrows that turn with the position.
+// RoPE view: pairs of components of a query and a key as arrows that rotate with the position.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -18,33 +18,33 @@ namespace {
 constexpr const char* kId = "rope";
 constexpr double kTurn = 2 * std::numbers::pi;
 
-constexpr double kRulerEnds = 3;      // em: numbers beside the line
+constexpr double kRulerEnds = 3;      // em: numbers next to the line
 constexpr double kRuler = 4.8;        // em
-constexpr double kNote = 1.3;         // em: how many of the pairs are shown
-constexpr double kChartShare = 0.4;   // of what circles and curve share, where that is ample
-constexpr double kMostCircle = 16;    // em across
+constexpr double kNote = 1.3;         // em: note on omitted pairs
+constexpr double kChartShare = 0.4;   // share of the height for the curve, if there is ample space
+constexpr double kMaxCircle = 16;     // em across
 constexpr double kGhost = 0.45;       // opacity of the query at the key's position
 constexpr double kArc = 0.35;         // of the radius
-constexpr double kCircleLine = 1.35;  // em from line to line below a circle
+constexpr double kCircleLine = 1.35;  // em: line height below a circle
 constexpr double kCircleGap = 1.4;    // em between circles
 
-// How small the parts may get, in em. Where space is short they shrink, then the curve stands
-// beside the circles, and at last it goes.
+// Minimum sizes in em, tried in order: everything shrinks, then the curve moves next to the
+// circles, then it is omitted.
 struct Least {
-  double chart;   // its height; 0: none
-  double circle;  // across
-  int lines;      // of text below a circle
+  double chart;   // height; 0: none
+  double circle;  // diameter
+  int lines;      // lines of text below a circle
   bool beside = false;
 };
-constexpr Least kLeast[] = {{9, 3.4, 2},   {6.3, 3.4, 2},       {6.3, 2.6, 1, true},
-                            {5.4, 2.6, 1}, {4.2, 1.8, 1, true}, {0, 1.8, 1}};
+constexpr Least kMin[] = {{9, 3.4, 2},   {6.3, 3.4, 2},       {6.3, 2.6, 1, true},
+                          {5.4, 2.6, 1}, {4.2, 1.8, 1, true}, {0, 1.8, 1}};
 constexpr double kBesideShare = 0.5;  // of the width, for the curve
-constexpr double kLeastBeside = 12;   // em: width of the curve
+constexpr double kMinBeside = 12;     // em: width of the curve
 
-// How the circles lie: some of all pairs where there is no space for each.
+// Arrangement of the circles: a sample of the pairs if space is short.
 struct Raster {
   Index shown = 0, columns = 0;
-  double circle = 0;  // across
+  double circle = 0;  // diameter
   double cell_width = 0, cell_height = 0;
   int lines = 0;  // of text below each
 };
@@ -56,7 +56,7 @@ Raster raster_of(const Page& page, double width, double height, Index pairs, con
     for (Index columns = 1; columns <= shown; ++columns) {
       const Index rows = (shown + columns - 1) / columns;
       const double circle = std::min({width / static_cast<double>(columns) - kCircleGap * em,
-                                      height / static_cast<double>(rows) - text, kMostCircle * em});
+                                      height / static_cast<double>(rows) - text, kMaxCircle * em});
       if (circle < least.circle * em || circle <= best.circle) continue;
       best = {shown,         columns,    circle, width / static_cast<double>(columns),
               circle + text, least.lines};
@@ -65,7 +65,7 @@ Raster raster_of(const Page& page, double width, double height, Index pairs, con
   return best;
 }
 
-// The pair that circle `n` of `shown` stands for: from the fastest to the slowest, evenly.
+// The pair shown by circle `n` of `shown`: evenly spaced from the fastest to the slowest.
 Index pair_of(Index n, Index shown, Index pairs) {
   if (shown == pairs || shown == 1) return n;
   return static_cast<Index>(
@@ -79,7 +79,7 @@ std::string wavelength_text(double frequency) {
   return length < kFew || length > kMost ? brief(length, 3) : grouped(std::lround(length));
 }
 
-// Of the score: neither the query's colour nor the key's.
+// Colour of the score, distinct from query and key.
 Colour score_colour(const Theme& theme) {
   return head_colour(theme.is_dark() ? 5 : 0);
 }
@@ -98,12 +98,12 @@ double longest(const Tensor& v, const std::vector<RotaryPair>& pairs) {
   return most > 0 ? most : 1;
 }
 
-// What the offset turns a pair by, as it stands: -half a turn to half a turn, in radians.
-double relative_turn(const RopeTurn& turn, const RotaryPair& pair) {
+// Rotation of a pair by the offset, wrapped to (-π, π].
+double relative_angle(const RopeTurn& turn, const RotaryPair& pair) {
   return std::remainder(turn.offset() * pair.frequency, kTurn);
 }
 
-// The arc is the turn by the offset: from where the query would point at the key's position.
+// The arc shows the rotation by the offset, starting from the query at the key's position.
 void draw_circle(Page& page, Point centre, double radius, const RotaryPair& pair,
                  const RopeTurn& turn, const Tensor& query, const Tensor& key) {
   const Theme& theme = page.theme();
@@ -111,7 +111,7 @@ void draw_circle(Page& page, Point centre, double radius, const RotaryPair& pair
   const Arrow q = arrow_of(query, pair), k = arrow_of(key, pair);
   page.add(disc(centre, radius, translucent(theme.line, 0.12)));
   page.add(circle(centre, radius, theme.line, 1));
-  const double from = q.angle - relative_turn(turn, pair);
+  const double from = q.angle - relative_angle(turn, pair);
   if (q.length > 0) {
     const Point tip = on_circle(centre, radius * q.length / most_query, from);
     page.add(Line{{centre, tip}, translucent(query_colour(theme), kGhost), 1.2});
@@ -146,7 +146,7 @@ void draw_circles(Page& page, const Box& box, const Raster& raster, const RopeTu
                      size, most),
         size, Align::Middle);
     if (raster.lines < 2) continue;
-    const std::string degrees = fixed(relative_turn(turn, pair) * 360 / kTurn, 0) + "°";
+    const std::string degrees = fixed(relative_angle(turn, pair) * 360 / kTurn, 0) + "°";
     page.faint_text(
         {centre.x, below + 1.8 * em},
         page.fitting({"pair " + std::to_string(t) + ", " + degrees, degrees}, size, most), size,
@@ -154,7 +154,7 @@ void draw_circles(Page& page, const Box& box, const Raster& raster, const RopeTu
   }
 }
 
-// The line of positions on which query and key are dragged.
+// The ruler of positions on which query and key are dragged.
 struct Ruler {
   double left = 0, right = 0, y = 0;  // pixels
   double least = 0, most = 1;         // positions
@@ -220,19 +220,19 @@ void draw_ruler(Page& page, const Ruler& ruler, const RopeTurn& turn) {
   page.add(disc({(from + to) / 2, ruler.y}, 0.34 * em, theme.text));
 }
 
-void set_positions(Experiment& experiment, double query, double key) {
+void set_positions(Session& experiment, double query, double key) {
   set_view_value(experiment.view, kId, "query", query);
   set_view_value(experiment.view, kId, "key", key);
 }
 
-// Later handles lie over earlier ones: the knobs of query and key over the bar between them.
+// Adds handles; later ones lie over earlier ones: knobs of query and key over the bar between them.
 void add_handles(ViewLayout& layout, double em, const Ruler& ruler, const Chart& chart,
                  const RopeTurn& turn) {
   const double query = turn.query_at, key = turn.key_at, offset = turn.offset();
   if (!chart.empty()) {
     layout.handles.push_back({.area = chart.plot,
-                              .help = "Drag to move the query to another distance from the key.",
-                              .drag = [chart, key](Point p, Experiment& e) {
+                              .help = "Drag to change the query's distance from the key.",
+                              .drag = [chart, key](Point p, Session& e) {
                                 const double value = std::round(chart.value_x(p.x));
                                 set_positions(
                                     e, key + std::clamp(value, chart.x.least, chart.x.most), key);
@@ -240,41 +240,40 @@ void add_handles(ViewLayout& layout, double em, const Ruler& ruler, const Chart&
   }
   const double from = ruler.at(std::min(query, key)), to = ruler.at(std::max(query, key));
   const double middle = (from + to) / 2;
-  layout.handles.push_back(
-      {.area = {middle - 0.7 * em, ruler.y - 0.7 * em, 1.4 * em, 1.4 * em},
-       .help = "Drag to shift query and key together: the score stays the same.",
-       .drag = [ruler, offset](Point p, Experiment& e) {
-         const double least = ruler.least + std::max(0.0, -offset);
-         const double most = std::max(least, ruler.most - std::max(0.0, offset));
-         const double at = ruler.position(p.x) - std::round(offset / 2);
-         const double moved = std::clamp(at, least, most);
-         set_positions(e, moved + offset, moved);
-       }});
+  layout.handles.push_back({.area = {middle - 0.7 * em, ruler.y - 0.7 * em, 1.4 * em, 1.4 * em},
+                            .help = "Drag to shift query and key together: the score is unchanged.",
+                            .drag = [ruler, offset](Point p, Session& e) {
+                              const double least = ruler.least + std::max(0.0, -offset);
+                              const double most =
+                                  std::max(least, ruler.most - std::max(0.0, offset));
+                              const double at = ruler.position(p.x) - std::round(offset / 2);
+                              const double moved = std::clamp(at, least, most);
+                              set_positions(e, moved + offset, moved);
+                            }});
   const auto knob = [&](double position, double side) {
     return Box{ruler.at(position) - 0.9 * em, ruler.y + (side < 0 ? -2.2 : 0.15) * em, 1.8 * em,
                2.05 * em};
   };
-  layout.handles.push_back({.area = knob(query, -1),
-                            .help = "Drag the query to another position.",
-                            .drag = [ruler, key](Point p, Experiment& e) {
-                              set_positions(e, ruler.position(p.x), key);
-                            }});
+  layout.handles.push_back(
+      {.area = knob(query, -1),
+       .help = "Drag the query to another position.",
+       .drag = [ruler, key](Point p, Session& e) { set_positions(e, ruler.position(p.x), key); }});
   layout.handles.push_back({.area = knob(key, 1),
                             .help = "Drag the key to another position.",
-                            .drag = [ruler, query](Point p, Experiment& e) {
+                            .drag = [ruler, query](Point p, Session& e) {
                               set_positions(e, query, ruler.position(p.x));
                             }});
 }
 
 Chart draw_score(Page& page, const Box& box, const RopeTurn& turn, Index reach) {
-  constexpr Index kFine = 128;  // up to this reach a curve has points between positions
+  constexpr Index kFine = 128;  // up to this reach the curve has points between positions
   const std::vector<Point> curve = score_by_offset(turn, reach, reach <= kFine ? 4 : 1);
   double least = 0, most = 0;
   for (const Point& p : curve) {
     least = std::min(least, p.y);
     most = std::max(most, p.y);
   }
-  ChartAxis y = axis_of(least, most, true);
+  ChartAxis y = padded_axis(least, most, true);
   y.titles = {"score q·k · scale", "score"};
   const auto far = static_cast<double>(reach);
   const Chart chart = place_chart(page, box,
@@ -289,7 +288,7 @@ Chart draw_score(Page& page, const Box& box, const RopeTurn& turn, Index reach) 
       {{chart.at_x(0), chart.plot.y}, {chart.at_x(0), chart.plot.bottom()}}, page.theme().line, 1});
   draw_curve(page, chart, curve, page.theme().text, 1.6);
   if (std::abs(turn.offset()) <= far) {
-    const double score = turned_score(turn, turn.offset());
+    const double score = rotated_score(turn, turn.offset());
     const double x = chart.at_x(turn.offset());
     page.add(Line{{{x, chart.plot.y}, {x, chart.plot.bottom()}}, score_colour(page.theme()), 1});
     page.add(disc({x, chart.at_y(score)}, 0.38 * page.em(), score_colour(page.theme())));
@@ -304,9 +303,9 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const RopeTurn& turn) {
   return {{query_colour(theme), named("query", turn.query_name)},
           {key_colour(theme), named("key", turn.key_name)},
           {score_colour(theme), "offset " + decimal(turn.offset()) + ": score " +
-                                    fixed(turned_score(turn, turn.offset()), 3)},
+                                    fixed(rotated_score(turn, turn.offset()), 3)},
           {translucent(query_colour(theme), kGhost),
-           "query at offset 0, an arc from it to the query: the turn", false, true}};
+           "query at offset 0, an arc from it to the query: the rotation", false, true}};
 }
 
 std::string about(const RopeTurn& turn) {
@@ -314,16 +313,16 @@ std::string about(const RopeTurn& turn) {
   const Index rest = turn.head_size - 2 * pairs;
   std::string text = turn.about + " RoPE with base " + brief(turn.rope.real("base"), 6) + ", " +
                      std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " turned";
-  if (rest > 0) text += ", " + std::to_string(rest) + " components left as they are";
+  if (rest > 0) text += ", " + std::to_string(rest) + " components not rotated";
   text +=
-      ". λ: positions for one whole turn; arc and degrees: what the offset turns a pair by, from "
+      ". λ: positions per full rotation; arc and degrees: rotation of a pair by the offset, from "
       "where "
-      "the query would point at the key's position. Arrows are drawn to the scale of their "
+      "the query at the key's position. Arrows are scaled to their "
       "vector's longest.";
   return text;
 }
 
-// How circles and curve share the space that legend and positions leave.
+// Division of the space between circles and curve.
 struct Parts {
   Raster raster;
   double width = 0, height = 0;              // for the circles
@@ -334,14 +333,14 @@ struct Parts {
 Parts divide(const Page& page, double width, double height, Index pairs) {
   const double em = page.em();
   Parts parts;
-  for (const Least& least : kLeast) {
-    const bool ample = &least == std::begin(kLeast);
+  for (const Least& least : kMin) {
+    const bool ample = &least == std::begin(kMin);
     const double chart =
         ample ? std::max(least.chart * em, kChartShare * height) : least.chart * em;
     parts = {{}, width, height - chart, width, chart, least.beside};
     if (least.beside) {
       const double beside = kBesideShare * width;
-      if (beside < kLeastBeside * em || height + kNote * em < chart) continue;
+      if (beside < kMinBeside * em || height + kNote * em < chart) continue;
       parts = {{}, width - beside, height, beside, height + kNote * em, true};
     }
     parts.raster = raster_of(page, parts.width, parts.height, pairs, least);
@@ -350,18 +349,18 @@ Parts divide(const Page& page, double width, double height, Index pairs) {
   return parts;
 }
 
-// What a viewer must know of this picture, in many words and in few.
+// Notes on the picture, longest first.
 std::vector<std::string> notes(const RopeTurn& turn, Index shown, bool has_curve) {
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const std::string count = std::to_string(shown) + " of " + std::to_string(pairs);
   const bool all = shown == pairs;
   if (turn.example) return {turn.about, "an example, not from the file", "an example"};
   if (!turn.instead.empty()) {
-    const std::string would = "what RoPE would do: this run has " + turn.instead;
+    const std::string would = "effect of RoPE: this run has " + turn.instead;
     const std::string which = all ? "" : "; " + count + " pairs";
     return {"This run's encoding is " + turn.instead +
-                ": the picture is what RoPE would do to its vectors" + which,
-            would + which, would, "what RoPE would do", "not the run's"};
+                ": this picture shows the effect of RoPE on its vectors" + which,
+            would + which, would, "effect of RoPE", "not the run's"};
   }
   if (has_curve && all) return {};
   if (has_curve) return {count + " pairs, from the fastest to the slowest", count};
@@ -381,10 +380,10 @@ ViewLayout lay_out(const ViewInput& input) {
   const Index reach = values.integer("reach");
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const double em = page.em();
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(turn)));
+  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(turn)));
   std::vector<LegendEntry> entries = legend_of(input.theme, turn);
   std::vector<LegendEntry> few(entries.begin(),
-                               entries.end() - 1);  // where they take one line less
+                               entries.end() - 1);  // if that saves a line
   if (legend_height(page, few, inside.width) < legend_height(page, entries, inside.width)) {
     entries = std::move(few);
   }
@@ -398,7 +397,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Index rows = (raster.shown + raster.columns - 1) / raster.columns;
   const double circles = static_cast<double>(rows) * raster.cell_height;
   const bool tight = input.tight && input.framed && !parts.beside;
-  if (!tight && !parts.beside && parts.chart_height > 0) {  // the curve has use for what is left
+  if (!tight && !parts.beside && parts.chart_height > 0) {  // the curve gets the remaining space
     parts.chart_height += parts.height - circles;
     parts.height = circles;
   }
@@ -428,9 +427,9 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// The score by offset, and the vectors before and after they are turned.
+// Exported numbers: score by offset, and the vectors before and after rotation.
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const Values values = view_values(input.experiment.view, kId);
   const RopeTurn turn = rope_turn(input, values);
   const std::vector<Point> curve = score_by_offset(turn, values.integer("reach"), 1);
@@ -456,11 +455,10 @@ ViewData data(const ViewInput& input) {
 View rope_view() {
   const Parameter position{.kind = Parameter::Kind::Real,
                            .optional = true,
-                           .left_out = "its token's",
+                           .unset_label = "its token's",
                            .initial = 8.0,
-                           .least = -Parameter::kMostInteger,
-                           .slider_least = 0,
-                           .slider_most = 64};
+                           .limits = {.min = -Parameter::kMaxInteger},
+                           .slider = {.min = 0, .max = 64}};
   Parameter query = position, key = position;
   query.key = "query";
   query.label = "Query at";
@@ -472,7 +470,7 @@ View rope_view() {
   View view = {
       kId,
       "RoPE",
-      "How rotary positions turn a query and a key, and what that does to their score.",
+      "Rotation of query and key by RoPE, and the effect on their score.",
       false,
       lay_out,
       {query,
@@ -480,46 +478,39 @@ View rope_view() {
        {.key = "base",
         .symbol = "base",
         .label = "Base",
-        .help = "The larger, the slower the slow pairs turn; by default the model's, or 10,000 "
-                "where that has no RoPE.",
+        .help = "Larger values slow down the slow pairs; by default the model's, or 10,000 "
+                "without RoPE.",
         .kind = Parameter::Kind::Real,
         .optional = true,
-        .left_out = "default",
+        .unset_label = "default",
         .initial = 10000.0,
-        .least = 0,
-        .most = Parameter::kMostReal,
-        .least_excluded = true,
-        .slider_least = 10,
-        .slider_most = 1000000,
-        .slider_logarithmic = true},
+        .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+        .slider = {.min = 10, .max = 1000000, .logarithmic = true}},
        {.key = "pairs",
         .label = "Pairs",
-        .help = "How many pairs of components are turned, at most all; the rest stay as they "
-                "are. By default as in the model, or all where that has no RoPE.",
+        .help = "Number of rotated pairs of components; the rest are "
+                "unchanged. By default as in the model, or all without RoPE.",
         .optional = true,
-        .left_out = "default",
+        .unset_label = "default",
         .initial = Index{8},
-        .least = 1,
-        .slider_least = 1,
-        .slider_most = 64},
+        .limits = {.min = 1},
+        .slider = {.min = 1, .max = 64}},
        {.key = "vectors",
         .label = "Vectors",
-        .help = "The query and key of the shown head; or its query for both; or arrows of "
-                "length 1 that point the same way.",
+        .help = "Query and key of the shown head; or its query for both; or arrows of "
+                "length 1 in the same direction.",
         .kind = Parameter::Kind::Choice,
         .initial = std::string("head"),
         .choices = {"head", "equal", "unit"}},
        {.key = "reach",
         .label = "Reach",
-        .help = "The farthest position and offset that are drawn.",
+        .help = "Largest position and offset to draw.",
         .initial = Index{64},
-        .least = 4,
-        .most = 4096,
-        .slider_least = 8,
-        .slider_most = 512}},
+        .limits = {.min = 4, .max = 4096},
+        .slider = {.min = 8, .max = 512}}},
       Animation{"query", 0, 64, 12}};
   view.data = data;
-  view.departs_from_run = [](const ViewSettings& settings, const AttentionTap& tap) {
+  view.alters_run = [](const ViewSettings& settings, const AttentionTap& tap) {
     if (!encoding(tap.encoding.id).planes) return true;
     const Values values = view_values(settings, kId);
     Values as_run = default_values(attnscope::view(kId).parameters);
@@ -531,15 +522,15 @@ View rope_view() {
     controls.colour_ends.clear();
   };
   view.group = "Method";
-  view.reading = reads_as(
-      "RoPE turns pairs of numbers like the hands of clocks, by an angle that grows with the "
-      "position. The score hangs on the angle between query and key alone, and so on their "
+  view.reading = fixed_reading(
+      "RoPE rotates pairs of numbers like clock hands, by an angle proportional to the "
+      "position. The score depends only on the angle between query and key, and so on their "
       "distance.",
-      {{"λ", "after so many positions a hand has gone round once."},
-       {"Base", "how much slower each hand turns than the one before."}});
+      {{"λ", "positions per full rotation of a hand."},
+       {"Base", "determines how much slower each hand is than the previous one."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(trace, [](const AttentionTap& tap) {
-      return tap.encoding.id == "rope" ? "" : "No head of this run has rotary positions.";
+      return tap.encoding.id == "rope" ? "" : "No head of this run uses RoPE.";
     });
   };
   return view;

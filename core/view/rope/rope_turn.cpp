@@ -12,15 +12,15 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kPlainSize = 32;  // of vectors where the run has none
+constexpr Index kPlainSize = 32;  // vector size if the run has none
 
 const Encoding& rope_encoding_entry() {
   return encoding("rope");
 }
 
-// Rows of vectors [n, d_k] at positions[i] + extra, by the encoding's own code.
-Tensor turned_rows(const RopeTurn& turn, const Tensor& rows,
-                   const std::vector<std::int32_t>& positions, double extra) {
+// Rotates rows [n, d_k] to positions[i] + extra with the encoding's own code.
+Tensor rotated_rows(const RopeTurn& turn, const Tensor& rows,
+                    const std::vector<std::int32_t>& positions, double extra) {
   EncodingUse use;
   use.encoding = {rope_encoding_entry().id, turn.rope};
   use.encoding.values.set("offset", turn.rope.real("offset") + extra);
@@ -39,7 +39,7 @@ Tensor row_of(const Tensor& x, Index head, Index heads, Index row) {
   return x.slice(own, 1).reshaped({x.dim(1), x.dim(2)}).slice(row, 1).reshaped({x.dim(2)});
 }
 
-// Length 1 along the first component of each pair.
+// Vector of length 1 along the first component of each pair.
 Tensor unit_vector(const RopeTurn& turn) {
   Tensor v = Tensor::zeros({turn.head_size});
   for (const RotaryPair& pair : turn.pairs) v[pair.first] = 1;
@@ -55,15 +55,15 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
   if (view.has("pairs")) {
     turn.rope.set("dims", 2 * std::min(view.integer("pairs"), turn.head_size / 2));
   }
-  // A head of odd size keeps its last component.
+  // Odd head sizes leave the last component unrotated.
   if (!turn.rope.has("dims")) turn.rope.set("dims", turn.head_size / 2 * 2);
   turn.pairs = rotary_pairs(turn.rope, turn.head_size, own ? tap->keys() : 0);
   if (!own && tap != nullptr && !turn.example) {
     turn.instead = encoding(tap->encoding.id).label;
     turn.about += " The run's encoding is " + turn.instead +
-                  "; this is what RoPE would do to the same vectors.";
+                  "; this is the effect of RoPE on the same vectors.";
   } else if (own && (view.has("base") || view.has("pairs"))) {
-    turn.about += " Base and rotated size are this picture's own.";
+    turn.about += " Base and rotated size are set in this view.";
   }
 }
 
@@ -73,26 +73,26 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   RopeTurn turn;
   const Found found = find_tap(input);
   const AttentionTap* tap = found.tap;
-  // What a global row compares with projections of its own is not among the plain ones.
+  // Global rows use separate projections, which are not recorded here.
   const bool own = tap != nullptr && tap->result.part != nullptr &&
                    tap->result.part->is_own(focus_of(input, *tap, found.head).query);
-  const bool has_vectors = !own && tap != nullptr && tap->q_plain.defined() &&
-                           tap->k_plain.defined() && tap->q_plain.dim(1) == tap->queries() &&
-                           tap->k_plain.dim(1) == tap->keys() &&
-                           tap->q_plain.dim(2) == tap->k_plain.dim(2) && tap->q_plain.dim(2) >= 2;
-  turn.head_size = has_vectors ? tap->q_plain.dim(2) : kPlainSize;
+  const bool has_vectors = !own && tap != nullptr && tap->input.q.defined() &&
+                           tap->input.k.defined() && tap->input.q.dim(1) == tap->queries() &&
+                           tap->input.k.dim(1) == tap->keys() &&
+                           tap->input.q.dim(2) == tap->input.k.dim(2) && tap->input.q.dim(2) >= 2;
+  turn.head_size = has_vectors ? tap->input.q.dim(2) : kPlainSize;
   turn.scale = 1 / std::sqrt(static_cast<double>(turn.head_size));
   const std::string& vectors = view.choice("vectors");
   const bool of_tokens = has_vectors && vectors != "unit";
   if (!of_tokens) {
     turn.example = !has_vectors && tap != nullptr;
-    const std::string lengths = "query and key have length 1 in every pair and point the same way.";
+    const std::string lengths = "query and key have length 1 in every pair and the same direction.";
     if (!turn.example) {
       turn.about = "Q" + lengths.substr(1);
-    } else if (input.trace.given) {
-      turn.about = "An example, not from the file, which holds no q and k: " + lengths;
+    } else if (input.trace.is_imported) {
+      turn.about = "An example, not from the file, which has no q and k: " + lengths;
     } else {
-      turn.about = "An example, as this run keeps no q and k to be turned: " + lengths;
+      turn.about = "An example, as this run records no q and k: " + lengths;
     }
   }
   set_parameters(turn, view, tap);
@@ -107,14 +107,14 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
       const Index heads = static_cast<Index>(tap->heads.size());
       turn.pair_query = pair.query;
       turn.pair_key = pair.key;
-      turn.query = row_of(tap->q_plain, found.head, heads, pair.query);
+      turn.query = row_of(tap->input.q, found.head, heads, pair.query);
       turn.key =
-          vectors == "equal" ? turn.query : row_of(tap->k_plain, found.head, heads, pair.key);
+          vectors == "equal" ? turn.query : row_of(tap->input.k, found.head, heads, pair.key);
       turn.query_name = query_label(input.trace, *tap, pair.query);
       turn.key_name = vectors == "equal" ? turn.query_name : key_label(input.trace, *tap, pair.key);
       const ViewSettings& settings = input.experiment.view;
       turn.about = (vectors == "equal" ? "The query is its own key" : "Query and key of tokens") +
-                   std::string(" of ") + place_words(input.trace, settings) + "." + turn.about;
+                   std::string(" of ") + describe_head(input.trace, settings) + "." + turn.about;
     }
   }
   if (!of_tokens) turn.query = turn.key = unit_vector(turn);
@@ -124,11 +124,11 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
 }
 
 Tensor turned(const RopeTurn& turn, const Tensor& vector, double position) {
-  return turned_rows(turn, vector.reshaped({1, turn.head_size}), {0}, position)
+  return rotated_rows(turn, vector.reshaped({1, turn.head_size}), {0}, position)
       .reshaped({turn.head_size});
 }
 
-double turned_score(const RopeTurn& turn, double offset) {
+double rotated_score(const RopeTurn& turn, double offset) {
   return turn.scale * dot(turned(turn, turn.query, offset).data(), turned(turn, turn.key, 0).data(),
                           turn.head_size);
 }
@@ -145,7 +145,7 @@ std::vector<Point> score_by_offset(const RopeTurn& turn, Index reach, Index per_
   std::vector<Point> points(static_cast<std::size_t>((count - 1) * per_position + 1));
   for (Index part = 0; part < per_position; ++part) {
     const double extra = static_cast<double>(part) / static_cast<double>(per_position);
-    const Tensor queries = turned_rows(turn, rows, offsets, extra);
+    const Tensor queries = rotated_rows(turn, rows, offsets, extra);
     for (Index n = 0; n < count; ++n) {
       const auto at = static_cast<std::size_t>(n * per_position + part);
       if (at >= points.size()) break;

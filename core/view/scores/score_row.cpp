@@ -10,15 +10,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostLabels = 7;     // em above the bars
+constexpr double kMaxLabels = 7;      // em above the bars
 constexpr double kLabelShare = 0.16;  // of the height, at most
 constexpr double kTitle = 1.5;        // em
-constexpr double kLeastTitle = 16;    // em across, beside a legend
-constexpr double kLeastStage = 2.2;   // em: the height of a row of bars
-constexpr double kMostStage = 7;
-constexpr double kRight = 0.5;      // em beside the bars
-constexpr double kUsualLeft = 3.5;  // em: what numbers and titles of charts take
-constexpr double kLeastBars = 6;    // em across
+constexpr double kLeastTitle = 16;    // em wide, next to a legend
+constexpr double kMinStage = 2.2;     // em: the height of a row of bars
+constexpr double kMaxStage = 7;
+constexpr double kRight = 0.5;      // em right of the bars
+constexpr double kUsualLeft = 3.5;  // em: typical width of chart labels
+constexpr double kMinBars = 6;      // em wide
 
 ChartAxis axis_of_all(const std::vector<std::vector<double>>& lists,
                       std::vector<std::string> titles) {
@@ -30,7 +30,7 @@ ChartAxis axis_of_all(const std::vector<std::vector<double>>& lists,
       most = std::max(most, v);
     }
   }
-  ChartAxis axis = axis_of(least, most, true);
+  ChartAxis axis = padded_axis(least, most, true);
   axis.titles = std::move(titles);
   return axis;
 }
@@ -38,7 +38,7 @@ ChartAxis axis_of_all(const std::vector<std::vector<double>>& lists,
 struct Stage {
   std::string name;
   ChartAxis axis;
-  std::vector<std::vector<double>> values;  // side by side
+  std::vector<std::vector<double>> values;  // series side by side
   std::vector<Colour> colours;
 };
 
@@ -46,7 +46,7 @@ bool has_terms(const std::vector<ScoreMap>& maps) {
   return maps.size() > 2;
 }
 
-// From the first to the last, without those for which `count` leaves no space.
+// Stages in order, limited to the `count` most important.
 std::vector<Stage> stages_of(const Theme& theme, const RowStages& row, int count) {
   std::vector<Stage> stages;
   const int terms = row.terms.size() > 1 ? 1 : 0;
@@ -75,7 +75,7 @@ std::vector<LegendEntry> entries_of(const std::vector<ScoreMap>& maps, int stage
   return entries;
 }
 
-// Of a legend in one line.
+// Width of a one-line legend.
 double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
   double width = 0;
   for (const LegendEntry& entry : entries) {
@@ -84,7 +84,7 @@ double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
   return width;
 }
 
-// What has no space where only so many stages are shown.
+// Note on omitted stages.
 std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int stages) {
   const char* what = !has_terms(maps)          ? "weight·‖v‖"
                      : stages == kFewestStages ? "terms and weight·‖v‖"
@@ -100,8 +100,8 @@ void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vec
   const double middle = box.y + kTitle / 2 * em;
   const bool all = plan.stages == stage_count(maps);
   const std::string title = page.ellipsised(
-      all ? "The row of the query " + query + ", stage by stage" : "The row of the query " + query,
-      em, box.width - beside);
+      all ? "Row of the query " + query + ", stage by stage" : "Row of the query " + query, em,
+      box.width - beside);
   page.text({box.x, middle}, title, em);
   if (!all) {
     const double from = page.width_of(title, em) + 1.5 * em;
@@ -115,7 +115,7 @@ void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vec
   draw_legend(page, entries, place);
 }
 
-// "0.31", of terms side by side "-1.2, 0.4".
+// "0.31"; of several terms "-1.2, 0.4".
 std::string numbers_at(const Stage& stage, Index key) {
   std::string text;
   for (const std::vector<double>& list : stage.values) {
@@ -126,7 +126,7 @@ std::string numbers_at(const Stage& stage, Index key) {
   return text;
 }
 
-// Within the chart where the name has no space beside it.
+// Writes the stage's name inside the chart if there is no space next to it.
 void draw_name(Page& page, const Chart& chart, const std::string& name) {
   const double em = page.em(), size = page.small(), width = page.width_of(name, size);
   if (chart.empty() || page.fitting(chart.y.titles, size, chart.plot.height + 0.5 * em) == name) {
@@ -152,7 +152,7 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSp
   }
   draw_name(page, chart, stage.name);
   if (marked < 0 || !columns.holds(marked)) return;
-  double end = 0;  // of the longest bar
+  double end = 0;  // end of the longest bar
   for (const std::vector<double>& list : stage.values) {
     const double v = list[static_cast<std::size_t>(marked)];
     if (std::isfinite(v) && std::abs(v) > std::abs(end)) end = v;
@@ -174,13 +174,13 @@ RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis 
   const std::vector<LegendEntry> entries = entries_of(maps, stages);
   plan.beside = space.width - legend_width(page, entries) >= kLeastTitle * em;
   plan.header = kTitle * em + (plan.beside ? 0 : legend_height(page, entries, space.width));
-  const double most = std::min(kMostLabels * em, kLabelShare * space.height);
+  const double most = std::min(kMaxLabels * em, kLabelShare * space.height);
   const double width = std::max(1.0, space.width - (kUsualLeft + kRight) * em);
   keys.titles = {};
   plan.depth = axis_depth_top(page, keys, width, most);
   plan.keys = std::move(keys);
-  plan.least = plan.header + plan.depth + stages * kLeastStage * em;
-  if (width < kLeastBars * em) plan.least = std::numeric_limits<double>::infinity();
+  plan.least = plan.header + plan.depth + stages * kMinStage * em;
+  if (width < kMinBars * em) plan.least = std::numeric_limits<double>::infinity();
   return plan;
 }
 
@@ -197,10 +197,10 @@ RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const C
   plot.columns = columns;
   plot.right = kRight * em;
   for (const Stage& stage : stages_of(page.theme(), row, plan.stages)) {
-    plot.left = std::max(plot.left, chart_left(page, stage.axis));
+    plot.left = std::max(plot.left, y_axis_width(page, stage.axis));
   }
   const double top = box.y + plan.header + plan.depth;
-  const double height = std::min((box.bottom() - top) / plan.stages, kMostStage * em);
+  const double height = std::min((box.bottom() - top) / plan.stages, kMaxStage * em);
   for (int n = 0; n < plan.stages; ++n) {
     plot.stages.push_back({box.x, top + n * height, box.width, height});
   }

@@ -1,5 +1,4 @@
-// One query's row of scores as bars over the keys, a chart for each stage: terms, score, weight,
-// weighted values.
+// One query's row as bars over the keys, a chart per stage: terms, score, weight, weighted values.
 #pragma once
 
 #include <string>
@@ -11,17 +10,17 @@
 
 namespace attnscope {
 
-// How a row goes into a space. Where it is low, terms and weighted values give way to score and
-// weight.
+// Space requirements of a row. With little height, terms and weighted values are dropped before
+// score and weight.
 struct RowPlan {
   int stages = 0;
-  double header = 0, depth = 0;  // of title and legend, of the keys' labels
-  bool beside = false;           // the legend stands beside the title
-  double least = 0;              // the height that all this takes at least
+  double header = 0, depth = 0;  // height of title and legend, of the key labels
+  bool beside = false;           // the legend is next to the title
+  double least = 0;              // minimum total height
   TokenAxis keys{};
 };
 inline constexpr int kFewestStages = 2;
-int stage_count(const std::vector<ScoreMap>& maps);  // all there are
+int stage_count(const std::vector<ScoreMap>& maps);  // of all stages
 RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis keys,
                  const Box& space, int stages);
 
@@ -29,14 +28,14 @@ struct RowPlot {
   Box bars;  // of all stages
   CellSpan columns;
   std::vector<Box> stages;
-  double left = 0, right = 0;  // beside the bars
-  // The key under a point; -1: none. May be kept after the page is gone.
+  double left = 0, right = 0;  // margins of the bars
+  // Key at a point; -1: none. May outlive the page.
   Index key_at(Point p) const;
 };
-// `box` is at least as high as the plan has it.
+// `box` is at least as high as the plan requires.
 RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const CellSpan& columns,
                   const RowStages& row);
-// With the numbers of the key `marked` (-1: none).
+// Draws the row, with the numbers of the key `marked` (-1: none).
 void draw_row(Page& page, const Box& box, const RowPlan& plan, const RowPlot& plot,
               const std::vector<ScoreMap>& maps, const RowStages& row, const std::string& query,
               Index marked);

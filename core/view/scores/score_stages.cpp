@@ -14,17 +14,17 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kMostPairs = Index{1} << 22;
-// In the list of a cached result, beside the numbers of Term.
+// Further kinds of cached terms, besides the values of Term.
 constexpr int kUnturned = -1, kTurning = -2, kSum = -3, kMixed = -4, kCapping = -5;
 
 TermWords name_of(int kind) {
   switch (kind) {
     case kUnturned:
-      return {"content, not turned", "content"};
+      return {"content (before RoPE)", "content"};
     case kTurning:
-      return {"what turning changes", "turning"};
+      return {"effect of RoPE", "RoPE"};
     case kCapping:
-      return {"what the cap changes", "cap"};
+      return {"effect of the cap", "cap"};
     case kSum:
       return {"score", "score"};
     case kMixed:
@@ -46,11 +46,11 @@ Tensor scores_of(const Part& part) {
   return cpu_backend().run(part, wanted, {}).scores;
 }
 
-// Whether the encoding has turned q and k themselves.
+// True if the encoding has rotated q and k.
 bool is_turned(const AttentionTap& tap, const Part& part) {
-  return encoding(tap.encoding.id).apply && tap.q_plain.defined() && tap.k_plain.defined() &&
-         tap.q_plain.shape() == part.q.shape() && tap.k_plain.shape() == part.k.shape() &&
-         tap.q_plain.data() != part.q.value().data();
+  return encoding(tap.encoding.id).apply && tap.input.q.defined() && tap.input.k.defined() &&
+         tap.input.q.shape() == part.q.shape() && tap.input.k.shape() == part.k.shape() &&
+         tap.input.q.data() != part.q.value().data();
 }
 
 Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
@@ -60,8 +60,8 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
   const std::map<Term, Tensor> terms = score_terms(part);
   if (terms.size() == 1 && is_turned(tap, whole)) {
     Part plain = whole;
-    plain.q = tap.q_plain;
-    plain.k = tap.k_plain;
+    plain.q = tap.input.q;
+    plain.k = tap.input.k;
     plain.score_cap = 0;
     const Tensor unturned = scores_of(single_head(plain, head));
     const Tensor& content = terms.begin()->second;
@@ -89,7 +89,7 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
   return result;
 }
 
-// All of them in one array, NaN where a pair is not allowed.  [n, L_q, L_k]
+// Stacks the terms; NaN for excluded pairs.  [n, L_q, L_k]
 Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
   const Index queries = pattern.queries(), keys = pattern.keys();
   Tensor all = Tensor::full({static_cast<Index>(terms.cells.size()), queries, keys},
@@ -109,22 +109,22 @@ Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
 }  // namespace
 
 Refusal why_no_scores(const Trace& trace, const AttentionTap& tap) {
-  if (trace.given) {
+  if (trace.is_imported) {
     return {"No queries and keys in this file", kAttentionAlone};
   }
   const Variant& v = variant(tap.variant.id);
-  if (!tap.result.part || (v.has_terms && !v.has_terms(tap.variant.values))) {
-    if (tap.result.part == nullptr && !v.has_terms) {
-      return {"No scores were kept", "This run keeps weights, but not the q and k behind them."};
+  const bool has_terms = v.scores.has_terms(tap.variant.values);
+  if (!tap.result.part || !has_terms) {
+    if (has_terms) {
+      return {"No scores recorded", "This run records weights, but not q and k."};
     }
-    return {v.label + " has no score terms to tell apart",
-            "Its weights do not come from one softmax over sums of content and position. Choose "
+    return {v.label + " has no separate score terms",
+            "Its weights are not a softmax over sums of content and position. Choose "
             "full attention or a fixed pattern to see terms."};
   }
   if (tap.result.part->source != Source::Product || !tap.result.part->q.defined() ||
       !tap.result.part->k.defined()) {
-    return {v.label + " has no score terms to tell apart",
-            "Its scores are no products of q and k."};
+    return {v.label + " has no separate score terms", "Its scores are not products of q and k."};
   }
   if (tap.queries() > kMostPairs / tap.keys()) {
     return {"Too many tokens for scores",
@@ -149,10 +149,10 @@ std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap
   };
   const auto cells = [&] { return stacked(all(), *pattern, head); };
   const ViewSettings& settings = input.experiment.view;
-  const std::string name = "scores " + place_words(input.trace, settings);
+  const CacheKey key = head_key("scores", input.trace, settings);
   ViewCache* cache = input.cache;
-  const Tensor list = cache ? cache->matrix(pattern, name + " terms", kinds) : kinds();
-  const Tensor maps = cache ? cache->matrix(pattern, name, cells) : cells();
+  const Tensor list = cache ? cache->matrix(pattern, key.with("terms"), kinds) : kinds();
+  const Tensor maps = cache ? cache->matrix(pattern, key, cells) : cells();
   std::vector<ScoreMap> result;
   for (Index n = 0; n < list.size(); ++n) {
     const int kind = static_cast<int>(list[n]);

@@ -1,4 +1,4 @@
-// Scores: where the numbers before the softmax come from, and what becomes of a row of them.
+// Scores view: terms of the scores before the softmax, and one row through all stages.
 #include <algorithm>
 #include <cmath>
 
@@ -16,10 +16,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMapShare = 0.48;  // of the height, where there is a row, too
+constexpr double kMapShare = 0.48;  // of the height, if there is also a row
 constexpr double kGap = 0.6;        // em between maps and row
-constexpr double kGoodMap = 6;      // em: for less, stages of the row give way
-constexpr double kNote = 1.4;       // em: a line in place of the row
+constexpr double kGoodMap = 6;      // em: for smaller maps, stages are dropped
+constexpr double kNote = 1.4;       // em: a line replacing the row
 
 ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) {
   float largest = 0;
@@ -54,20 +54,20 @@ void draw_terms(Page& page, const MapRaster& m, const std::vector<ScoreMap>& map
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.experiment.view;
-  return "Scores of " + place_words(input.trace, settings) +
+  return "Scores of " + describe_head(input.trace, settings) +
          ", before the softmax, as the sum of their terms: " + describe(tap) +
-         ". Pairs that are not allowed are left empty; ‖v‖ is the length of a "
+         ". Excluded pairs are empty; ‖v‖ is the norm of a "
          "key's value.";
 }
 
-// Where maps and row go; a map without width, a plan without stages: not shown.
+// Layout of maps and row; zero width or no stages: not shown.
 struct Parts {
   MapRaster maps;
   RowPlan plan;
   Box row;
 };
 
-// As many stages of the row as leave the maps space; where not even the fewest do, maps alone.
+// Shows as many stages as leave space for the maps; only maps if the minimum does not fit.
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
                   const std::vector<ScoreMap>& maps, const std::string& show) {
   const double gap = kGap * page.em();
@@ -108,7 +108,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const ViewSettings& settings = input.experiment.view;
   const std::string show = view_values(settings, "scores").choice("show");
   const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
   const Parts parts = place_parts(page, inside, tap, maps, show);
   const bool has_maps = parts.maps.width > 0, has_row = parts.plan.stages > 0;
   if (!has_maps && !has_row) return no_space(page);
@@ -121,7 +121,7 @@ ViewLayout lay_out(const ViewInput& input) {
   ViewLayout layout;
   std::vector<Tensor> shown;
   for (const ScoreMap& map : maps) shown.push_back(map.cells);
-  layout.hit = hits_of(at, settings, std::move(shown));
+  layout.hit = hit_test(at, settings, std::move(shown));
   if (has_row) {
     const RowStages row = row_stages(tap, found.head, focus.query, maps);
     const RowPlot plot = place_row(page, parts.row, parts.plan, parts.maps.columns, row);
@@ -148,8 +148,8 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
-  why_no_scores(input.trace, *found.tap).raise_for_numbers();
+  const Found found = require_tap(input);
+  why_no_scores(input.trace, *found.tap).throw_if_refused();
   ViewData numbers;
   for (const ScoreMap& map : score_maps(input, *found.tap, found.head)) {
     numbers.matrices.push_back({map.name, map.cells, query_axis(input.trace, *found.tap).labels,
@@ -163,29 +163,29 @@ ViewData data(const ViewInput& input) {
 View scores_view() {
   View view = {"scores",
                "Scores",
-               "The terms of the scores before the softmax, and one query's row stage by stage.",
+               "Terms of the scores before the softmax, and one query's row stage by stage.",
                true,
                lay_out,
                {{.key = "show",
                  .label = "Show",
-                 .help = "The terms as maps, one row as bars, or both.",
+                 .help = "Terms as maps, one row as bars, or both.",
                  .kind = Parameter::Kind::Choice,
                  .initial = std::string("both"),
                  .choices = {"both", "maps", "row"}}}};
   view.data = data;
-  // Signed numbers have colours of their own, from the largest.
+  // Signed numbers use a diverging map up to the largest.
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
     controls.colour_ends.clear();
   };
   view.group = "Attention";
-  view.reading = reads_as(
-      "Where weights come from. The product q · k and what the encoding adds make a score; the "
-      "softmax turns a row of scores into shares of one whole.",
-      {{"Score", "how well query and key go together; only differences within a row count."},
+  view.reading = fixed_reading(
+      "The origin of weights: the product q · k plus terms of the encoding is the score; the "
+      "softmax turns a row of scores into weights that sum to 1.",
+      {{"Score", "how well query and key match; only differences within a row matter."},
        {"Scale",
-        "1 over the square root of the head's size: without it, products of long vectors would be "
-        "so far apart that one key took all."}});
+        "1/√d for head size d: without it, products of long vectors would be "
+        "so different that one key got all the weight."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_scores(trace, tap).sentence(); });

@@ -1,4 +1,4 @@
-// Span: how far back heads look, and what a shorter look would leave.
+// Span view: adaptive spans of heads, and the effect of a chosen span.
 #include <algorithm>
 #include <cmath>
 
@@ -21,21 +21,21 @@ namespace {
 constexpr const char* kId = "span";
 constexpr double kTop = 0.42;       // share of the height for curves and bars
 constexpr double kGoodTop = 9;      // em
-constexpr double kLeastTop = 5.5;   // em: for the maps' sake
-constexpr double kMostTop = 18;     // em
-constexpr double kLeastWidth = 24;  // em, of curves and bars beside each other
+constexpr double kMinTop = 5.5;     // em: leaves space for the maps
+constexpr double kMaxTop = 18;      // em
+constexpr double kLeastWidth = 24;  // em, for curves and bars side by side
 constexpr double kLegend = 1.6;     // em
 constexpr double kGap = 0.6;        // em between charts and maps
-constexpr double kNote = 1.4;       // em: a line in place of what has no space
+constexpr double kNote = 1.4;       // em: a line replacing omitted parts
 
-// Whether the weights of the tap's spans are the checkpoint's.
+// True if the tap's spans are the checkpoint's.
 bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
   const std::string prefix = group_prefix(tap.address.layer, tap.address.group) + "span.";
   return std::none_of(trace.untrained.begin(), trace.untrained.end(),
                       [&](const std::string& name) { return name.starts_with(prefix); });
 }
 
-// Whether ramp and largest span are the checkpoint's, too, and not a person's choice.
+// True if ramp and maximum span are the checkpoint's, too.
 bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) {
   const auto layer = static_cast<std::size_t>(tap.address.layer);
   if (!trace.trained || layer >= trace.trained->groups.size()) return true;
@@ -70,26 +70,25 @@ std::string span_text(const ShownSpan& s) {
   return "z = " + decimal(s.z) + ", R = " + decimal(s.ramp);
 }
 
-// Whose the span is, in words and in fewer.
+// Origin of the span, longest first.
 std::vector<std::string> whose_span(const ShownSpan& s) {
-  if (s.own() && s.trained && s.as_trained) return {"the model's own", "the model's"};
+  if (s.own() && s.trained && s.as_trained) return {"trained", "trained"};
   if (s.own() && s.trained) {
-    return {"z is the model's, trained with another ramp or largest span",
-            "z was trained with others", "not as trained"};
+    return {"z is trained, but with another ramp or maximum span", "z trained with others",
+            "not as trained"};
   }
-  if (s.own()) return {"untrained: where spans begin", "untrained"};
-  return {s.trained ? "chosen here, in place of the model's"
-                    : "chosen here: the model has no spans of its own",
-          "chosen here, not the model's", "not the model's"};
+  if (s.own()) return {"untrained: initial spans", "untrained"};
+  return {s.trained ? "set here, overriding the model's" : "set here: the model has no spans",
+          "set here, not the model's", "not the model's"};
 }
 
-// What the picture is about, above it, and whose the span is.
+// Draws the summary above the picture, and the origin of the span.
 void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head,
                const ShownSpan& s) {
   const ViewSettings& settings = page.input().experiment.view;
   const std::vector<LegendEntry> entries{
       {span_colour(page.theme(), tap, head, s),
-       span_text(s) + ": " + place_words(page.input().trace, settings) + " keeps " +
+       span_text(s) + ": " + describe_head(page.input().trace, settings) + " keeps " +
            fixed(100 * share_kept(page.input(), tap, head, s), 0) + " % of its weight"}};
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
@@ -99,12 +98,12 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
                   page.fitting(whose, page.small(), inside.right() - end), page.small());
 }
 
-// Where curves, bars and maps go: bars beside the curves, in a narrow picture below them; maps
-// below both. Where there is little space, maps give way, and then bars.
+// Layout: bars next to the curves, or below in narrow pictures; maps below both. With little space,
+// maps are omitted first, then bars.
 struct Parts {
-  Box curves, bars;  // no width: no space
-  MapRaster maps;    // the same
-  std::string note;  // what has no space
+  Box curves, bars;  // zero width: omitted
+  MapRaster maps;    // likewise
+  std::string note;  // omitted parts
 };
 
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) {
@@ -114,24 +113,24 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
   const double rows = narrow ? 2 : 1;
   Parts parts;
   double height = 0;  // of a chart
-  for (const double least : {kGoodTop, 7.0, kLeastTop}) {
-    height = std::clamp(kTop * inside.height / rows, least * em, kMostTop * em);
+  for (const double least : {kGoodTop, 7.0, kMinTop}) {
+    height = std::clamp(kTop * inside.height / rows, least * em, kMaxTop * em);
     const double top = rows * (height + gap);
     parts.maps = place_maps(page, {inside.x, y + top, inside.width, space - top}, tap, 2);
     if (parts.maps.width > 0) break;
   }
-  const double left = space - kNote * em;  // where something goes without
+  const double left = space - kNote * em;  // with a note
   bool has_bars = true;
   if (!(parts.maps.width > 0)) {
     parts.note = "Maps of the attention";
-    height = std::min(left / rows - gap, kMostTop * em);
-    has_bars = !narrow || height >= kLeastTop * em;
+    height = std::min(left / rows - gap, kMaxTop * em);
+    has_bars = !narrow || height >= kMinTop * em;
   }
   if (!has_bars) {
     parts.note = "Bars and maps";
-    height = std::min(left, kMostTop * em);
+    height = std::min(left, kMaxTop * em);
   }
-  if (height < kLeastTop * em) return parts;
+  if (height < kMinTop * em) return parts;
   const double width = narrow ? inside.width : (inside.width - em) / 2;
   parts.curves = {inside.x, y, width, height};
   if (has_bars && narrow) parts.bars = {inside.x, y + height + gap, width, height};
@@ -141,24 +140,25 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
 
 std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
   const ViewSettings& settings = input.experiment.view;
-  std::string text = capitalised(place_words(input.trace, settings)) + ": " + describe(tap) + ". ";
+  std::string text =
+      capitalised(describe_head(input.trace, settings)) + ": " + describe(tap) + ". ";
   if (s.own() && s.trained) {
-    text += s.as_trained ? "The spans are the model's own: how far to look back was learned, and "
-                           "looking far cost something."
-                         : "The z are the model's, which was trained with another ramp or another "
-                           "largest span.";
+    text += s.as_trained ? "The spans are trained: the range of each head was learned, and "
+                           "long spans were penalised."
+                         : "z is trained, but with another ramp or maximum "
+                           "span.";
   } else if (s.own()) {
-    text += "The spans are untrained: where training would begin, and not what it would find.";
+    text += "The spans are untrained: initial values of training, not its result.";
   } else if (s.trained) {
-    text += "z and R are this picture's own, in place of the model's.";
+    text += "z and R are set in this view, overriding the model's.";
   } else {
     text +=
-        "This model has no spans: z and R are this picture's own, and the maps show what they "
-        "would do to this head's attention.";
+        "This model has no spans: z and R are set in this view, and the maps show their "
+        "effect on this head's attention.";
   }
   return text +
-         " A key at distance x counts by m_z(x) = clamp((R + z − x) / R, 0, 1), and rows "
-         "are scaled to sum to 1 again.";
+         " A key at distance x is weighted by m_z(x) = clamp((R + z − x) / R, 0, 1), and rows "
+         "are normalised again.";
 }
 
 void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownSpan& s) {
@@ -171,33 +171,33 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownS
   };
   layout.handles.push_back({.area = area(s.z + s.ramp, 0),
                             .help = "Drag to make the ramp R longer or shorter.",
-                            .drag = [value, z = s.z](Point p, Experiment& e) {
+                            .drag = [value, z = s.z](Point p, Session& e) {
                               set_view_value(e.view, kId, "ramp", std::max(0.25, value(p) - z));
                             }});
   layout.handles.push_back(
       {.area = area(s.z, 1),
        .help = "Drag to make the span z longer or shorter.",
-       .drag = [value](Point p, Experiment& e) { set_view_value(e.view, kId, "z", value(p)); }});
+       .drag = [value](Point p, Session& e) { set_view_value(e.view, kId, "z", value(p)); }});
 }
 
-// Why there is no span to show.
+// Reason why there is no span to show.
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
-  if (trace.given) {
-    return {"No softmax to put a span on", kAttentionAlone};
+  if (trace.is_imported) {
+    return {"No softmax to apply a span to", kAttentionAlone};
   }
   const Part* part = tap.result.part.get();
   constexpr Index kMostPairs = Index{1} << 22;
   if (part == nullptr ||
       (part->normaliser != Normaliser::Softmax && part->normaliser != Normaliser::SpanSoftmax)) {
-    return {"No softmax to put a span on",
+    return {"No softmax to apply a span to",
             variant(tap.variant.id).label +
                 " has no single softmax over keys, or the run kept no "
                 "scores. Choose full attention or adaptive span."};
   }
   if (!tap.causal) {
     const bool could = part_of(tap.address) == trace.part({Stack::Decoder, AttentionKind::Self});
-    return {"Spans look back",
-            std::string("A span measures how far back a head looks. ") +
+    return {"Spans require causal attention",
+            std::string("A span limits how far back a head attends. ") +
                 (could ? "Make attention causal." : "Choose the decoder's self-attention.")};
   }
   if (tap.queries() > kMostPairs / tap.keys()) {
@@ -206,7 +206,7 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   return {};
 }
 
-// The attention of the shown head without and with the span.
+// Attention of the shown head without and with the span.
 struct BothMaps {
   Tensor without, with;  // [L_q, L_k]
 };
@@ -214,11 +214,10 @@ struct BothMaps {
 BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& s) {
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.experiment.view;
-  const std::string of = " " + place_words(input.trace, settings);
-  return {kept_for_run(input, tap, "no span" + of,
-                       [&] { return attention_without_span(tap, found.head); }),
-          kept_for(input, tap, "span" + of, s,
-                   [&] { return attention_with_span(tap, found.head, s.span); })};
+  return {cached_for_run(input, tap, head_key("no span", input.trace, settings),
+                         [&] { return attention_without_span(tap, found.head); }),
+          cached_for_span(input, tap, head_key("span", input.trace, settings), s,
+                          [&] { return attention_with_span(tap, found.head, s.span); })};
 }
 
 void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
@@ -236,17 +235,17 @@ void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMa
             input.pointer ? at(*input.pointer) : std::optional<Pair>());
 }
 
-// The text of dynamic spans, each token in the colour of its span.
+// The text coloured by dynamic spans.
 struct SpanText {
   std::vector<FlowToken> tokens;
-  Box box{};  // no height: there is none
+  Box box{};  // zero height: none
   TokenFlow flow{};
 };
 
 SpanText place_span_text(const Page& page, const Box& inside, const AttentionTap& tap,
                          const ShownSpan& s) {
-  constexpr double kMostSpanText = 0.16;  // of the height
-  constexpr double kLeastRest = 16;       // em, for all else
+  constexpr double kMaxSpanText = 0.16;  // of the height
+  constexpr double kMinRest = 16;        // em, for the rest
   SpanText text;
   if (!is_dynamic(s)) return text;
   const Trace& trace = page.input().trace;
@@ -255,8 +254,8 @@ SpanText place_span_text(const Page& page, const Box& inside, const AttentionTap
   }
   const double em = page.em();
   const double height = token_flow_height(page, text.tokens, inside.width,
-                                          std::max(1.8 * em, kMostSpanText * inside.height));
-  if (inside.height - height - swatches_height(page) < kLeastRest * em) return text;
+                                          std::max(1.8 * em, kMaxSpanText * inside.height));
+  if (inside.height - height - swatches_height(page) < kMinRest * em) return text;
   text.box = {inside.x, inside.y + kLegend * em, inside.width, height};
   return text;
 }
@@ -277,10 +276,10 @@ void draw_span_text(Page& page, const ShownSpan& s, SpanText& text, Index pinned
     swatches.push_back({colour_of_span(s, z), decimal(z, 1)});
   }
   draw_swatches(page, {text.box.x, text.box.bottom()}, text.box.width,
-                "how far this head looks back from each token", swatches);
+                "span of this head at each token", swatches);
 }
 
-// The distances that are drawn: at least as far as asked for, and as the model's spans reach.
+// Range of distances to draw: at least the requested one, and the model's spans.
 double drawn_reach(const ViewInput& input, const ShownSpan& s) {
   const auto asked = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
   if (!s.own() || s.z + s.ramp <= asked) return asked;
@@ -294,7 +293,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const AttentionTap& tap = *found.tap;
   if (const Refusal refusal = refusal_of(input.trace, tap)) return refusal.message(page);
   const ShownSpan s = shown_span(input, tap, found.head);
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
+  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap, s)));
   SpanText text = place_span_text(page, inside, tap, s);
   Box rest = inside;
   if (text.box.height > 0) {
@@ -323,7 +322,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (has_maps) {
     const BothMaps maps = both_maps(input, found, s);
     draw_both(page, at, s, maps);
-    layout.hit = hits_of(at, input.experiment.view, {maps.without, maps.with});
+    layout.hit = hit_test(at, input.experiment.view, {maps.without, maps.with});
     set_plot(layout, at, input.pointer);
   }
   double bottom =
@@ -340,9 +339,9 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const AttentionTap& tap = *found.tap;
-  refusal_of(input.trace, tap).raise_for_numbers();
+  refusal_of(input.trace, tap).throw_if_refused();
   const ShownSpan s = shown_span(input, tap, found.head);
   const std::vector<std::string> rows = query_axis(input.trace, tap).labels;
   const std::vector<std::string> columns = key_axis(input.trace, tap).labels;
@@ -362,44 +361,38 @@ View span_view() {
   View view = {
       kId,
       "Span",
-      "How far back each head looks, and what a span of your choice leaves of its attention.",
+      "Span of each head, and the attention that remains within a span of your choice.",
       true,
       lay_out,
       {{.key = "z",
         .symbol = "z",
         .label = "Span",
-        .help = "Keys up to this distance count in full; by default as in the model, or 4 where it "
+        .help = "Keys up to this distance have full weight; by default as in the model, or 4 if it "
                 "has no spans.",
         .kind = Parameter::Kind::Real,
         .optional = true,
-        .left_out = "the model's, or 4",
+        .unset_label = "the model's, or 4",
         .initial = 8.0,
-        .least = 0,
-        .most = Parameter::kMostInteger,
-        .slider_least = 0,
-        .slider_most = 64},
+        .limits = {.min = 0, .max = Parameter::kMaxInteger},
+        .slider = {.min = 0, .max = 64}},
        {.key = "ramp",
         .symbol = "R",
         .label = "Ramp",
-        .help = "Over how many positions behind the span weights fade; by default as in the model, "
-                "or 4 where it has no spans.",
+        .help = "Number of positions beyond the span over which weights fade; by default as in the "
+                "model, "
+                "or 4 if it has no spans.",
         .kind = Parameter::Kind::Real,
         .optional = true,
-        .left_out = "the model's, or 4",
+        .unset_label = "the model's, or 4",
         .initial = 8.0,
-        .least = 0,
-        .most = Parameter::kMostInteger,
-        .least_excluded = true,
-        .slider_least = 1,
-        .slider_most = 64},
+        .limits = {.min = 0, .max = Parameter::kMaxInteger, .min_excluded = true},
+        .slider = {.min = 1, .max = 64}},
        {.key = "reach",
         .label = "Reach",
-        .help = "The largest distance that is drawn; learned spans are drawn as far as they reach.",
+        .help = "Largest distance to draw; learned spans are drawn in full.",
         .initial = Index{32},
-        .least = 2,
-        .most = 4096,
-        .slider_least = 8,
-        .slider_most = 256}},
+        .limits = {.min = 2, .max = 4096},
+        .slider = {.min = 8, .max = 256}}},
       Animation{"z", 0, 32, 10}};
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
@@ -407,11 +400,12 @@ View span_view() {
     controls.colour_ends.clear();
   };
   view.group = "Depth";
-  view.reading = reads_as(
-      "How far back each head has learned to look. Beyond its span keys do not count, and need not "
+  view.reading = fixed_reading(
+      "How far back each head has learned to attend. Keys beyond its span have no weight, and need "
+      "not "
       "be computed.",
-      {{"z", "the span: up to this distance keys count in full."},
-       {"R", "the ramp: over so many more tokens they fade out."}});
+      {{"z", "the span: up to this distance keys have full weight."},
+       {"R", "the ramp: the number of further tokens over which weights fade out."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return refusal_of(trace, tap).sentence(); });

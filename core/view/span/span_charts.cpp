@@ -14,8 +14,8 @@
 namespace attnscope {
 namespace {
 
-// Beyond the largest span a model's heads see nothing, whatever z is. A span that the view puts on
-// other attention has no largest.
+// Maximum span, beyond which trained heads attend to nothing; unlimited for spans set in the view
+// on other attention.
 double most_of(const ShownSpan& s) {
   return s.learned ? s.span.most : std::numeric_limits<double>::infinity();
 }
@@ -60,7 +60,7 @@ bool has_span(const AttentionTap& tap) {
   return tap.result.part && tap.result.part->normaliser == Normaliser::SpanSoftmax;
 }
 
-// All that look back.
+// Heads with causal attention.
 std::vector<HeadAt> heads_of(const ViewInput& input) {
   std::vector<HeadAt> heads;
   for (const HeadRef& at : input.trace.heads(shown_part(input))) {
@@ -71,7 +71,7 @@ std::vector<HeadAt> heads_of(const ViewInput& input) {
   return heads;
 }
 
-// For each head of each layer its own span, or what the shown one keeps of its weight.
+// A bar for each head: its own span, or the share of weight within the shown one.
 std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
   std::vector<Bar> bars;
   std::vector<HeadAt> heads = heads_of(input);
@@ -84,9 +84,9 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
     return bars;
   }
   if (heads.empty()) return bars;
-  const Tensor distances = kept_for_run(
-      input, shown, part_words(input.trace, input.experiment.view) + "weights by distance",
-      [&] { return distances_of(heads); });
+  const Tensor distances =
+      cached_for_run(input, shown, CacheKey("weights by distance", shown_part(input)),
+                     [&] { return distances_of(heads); });
   for (std::size_t n = 0; n < heads.size(); ++n) {
     const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
     bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});
@@ -94,7 +94,7 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
   return bars;
 }
 
-// z and R of each head, NaN where it has no span of its own and none is chosen, and what it keeps.
+// z and R of each head (NaN without a span), and the share of weight.
 ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
   const std::vector<HeadAt> heads = heads_of(input);
   ViewData::Matrix matrix{"heads",
@@ -120,29 +120,27 @@ ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
 
 }  // namespace
 
-Tensor kept_for_run(const ViewInput& input, const AttentionTap& tap, const std::string& name,
-                    const std::function<Tensor()>& make) {
-  return input.cache == nullptr ? make() : input.cache->matrix(tap.result.pattern, name, make);
+Tensor cached_for_run(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
+                      const std::function<Tensor()>& make) {
+  return input.cache == nullptr ? make() : input.cache->matrix(tap.result.pattern, key, make);
 }
 
-Tensor kept_for(const ViewInput& input, const AttentionTap& tap, const std::string& name,
-                const ShownSpan& s, const std::function<Tensor()>& make) {
-  const std::string of =
-      s.own() ? " own" : " " + std::to_string(s.z) + " " + std::to_string(s.ramp);
-  return kept_for_run(input, tap, name + of, make);
+Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
+                       const ShownSpan& s, const std::function<Tensor()>& make) {
+  return cached_for_run(input, tap, s.own() ? key.with("own") : key.with(s.z, s.ramp), make);
 }
 
 double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
   const ViewSettings& view = input.experiment.view;
-  const std::string of = " " + place_words(input.trace, view);
   if (s.own()) {
-    const Tensor share = kept_for(input, tap, "share kept" + of, s, [&] {
+    const CacheKey key = head_key("share kept", input.trace, view);
+    const Tensor share = cached_for_span(input, tap, key, s, [&] {
       return Tensor::full({1}, static_cast<float>(share_kept(tap, head, s.span)));
     });
     return static_cast<double>(share[0]);
   }
-  return share_kept(kept_for_run(input, tap, "weight by distance" + of,
-                                 [&] { return weight_by_distance(tap, head); }),
+  return share_kept(cached_for_run(input, tap, head_key("weight by distance", input.trace, view),
+                                   [&] { return weight_by_distance(tap, head); }),
                     s.span);
 }
 
@@ -188,32 +186,39 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
 
 namespace {
 
-// What a text of this length leaves of spans: beyond its first token nothing can be seen.
-void draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, Index length) {
+// Draws the end of the text, beyond which spans have no effect. Returns the box of its label,
+// empty if there is none.
+Box draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, Index length) {
   const auto end = static_cast<double>(length - 1);
-  if (!(end < chart.y.most)) return;
+  if (!(end < chart.y.most)) return {};
   const auto beyond = std::ranges::count_if(bars, [&](const Bar& b) { return b.value > end; });
   const double y = chart.at_y(end);
   page.add(FilledBox{{chart.plot.x, chart.plot.y, chart.plot.width, y - chart.plot.y},
                      translucent(page.theme().background, 0.6)});
   page.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, page.theme().accent, 1.5});
-  const std::string where = "this text ends here";
+  const std::string where = "end of this text";
   const std::string count = beyond == 0 ? "none" : std::to_string(beyond);
   const std::string cut =
-      where + ": it cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
+      where + ": cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
   const double size = page.small(), room = chart.plot.width - 0.6 * page.em();
   const bool above = y - chart.plot.y > 1.6 * page.em();
-  page.text({chart.plot.right() - 0.3 * page.em(), y + (above ? -0.8 : 0.8) * page.em()},
-            page.fitting({cut, where, "text"}, size, room), size, Align::End);
+  const Point at{chart.plot.right() - 0.3 * page.em(), y + (above ? -0.8 : 0.8) * page.em()};
+  const std::string label = page.fitting({cut, where, "text"}, size, room);
+  page.text(at, label, size, Align::End);
+  const double width = page.width_of(label, size);
+  return {at.x - width, at.y - 0.6 * size, width, 1.2 * size};
 }
 
-// z above a bar, where it is wide enough.
-void draw_bar_number(Page& page, const Chart& chart, double x, double value) {
+// Writes z above a bar if it is wide enough and the text does not overlap `label`.
+void draw_bar_number(Page& page, const Chart& chart, double x, double value, const Box& label) {
   const std::string text = fixed(value, 0);
   const double size = page.small(), width = chart.at_x(1) - chart.at_x(0);
   const double y = chart.at_y(value) - 0.65 * size;
   if (page.width_of(text, size) > 0.98 * width || y - 0.6 * size < chart.plot.y) return;
-  page.text({chart.at_x(x), y}, text, size, Align::Middle);
+  const double left = chart.at_x(x) - page.width_of(text, size) / 2;
+  const bool overlaps = left < label.right() && label.x < left + page.width_of(text, size) &&
+                        y - 0.6 * size < label.bottom() && label.y < y + 0.6 * size;
+  if (!overlaps) page.text({chart.at_x(x), y}, text, size, Align::Middle);
 }
 
 }  // namespace
@@ -229,13 +234,13 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
       .most = 1.05 * most,
       .titles = {spans ? "span z, of at most " + brief(s.span.most) : "share of weight kept",
                  spans ? "z" : "kept"}};
-  // A gap of one bar between layers.
+  // Layers are separated by the width of a bar.
   const auto x_of = [](std::size_t n, Index layer) {
     return static_cast<double>(n) + static_cast<double>(layer);
   };
   const double right = bars.empty() ? 1 : x_of(bars.size() - 1, bars.back().layer) + 1;
   ChartAxis across{
-      .least = -0.75, .most = right - 0.25, .titles = {"layer; a bar for each head", "layer"}};
+      .least = -0.75, .most = right - 0.25, .titles = {"layer; one bar per head", "layer"}};
   for (std::size_t n = 0; n < bars.size();) {
     std::size_t end = n;
     while (end < bars.size() && bars[end].layer == bars[n].layer) ++end;
@@ -255,15 +260,15 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
     const double x = chart.at_x(x_of(n, bar.layer)), half = (chart.at_x(0.5) - chart.at_x(0));
     handles.push_back({.area = {x - half, chart.plot.y, 2 * half, chart.plot.height},
                        .help = "Show this head.",
-                       .click = [layer = bar.layer, head = bar.head](Experiment& e) {
+                       .click = [layer = bar.layer, head = bar.head](Session& e) {
                          e.view.layer = layer;
                          e.view.head = head;
                        }});
   }
   if (spans) {
-    draw_text_end(page, chart, bars, tap.queries());
+    const Box label = draw_text_end(page, chart, bars, tap.queries());
     for (std::size_t n = 0; n < bars.size(); ++n) {
-      draw_bar_number(page, chart, x_of(n, bars[n].layer), bars[n].value);
+      draw_bar_number(page, chart, x_of(n, bars[n].layer), bars[n].value, label);
     }
   }
   const std::optional<Point>& p = input.pointer;
@@ -272,7 +277,7 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
     if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
     draw_value(page, chart, {x, bars[n].value},
                "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
-                   (spans ? ": looks back " + decimal(bars[n].value, 1) + " tokens"
+                   (spans ? ": span " + decimal(bars[n].value, 1) + " tokens"
                           : ": keeps " + fixed(100 * bars[n].value, 0) + " % of its weight"));
   }
 }
@@ -284,9 +289,9 @@ bool is_dynamic(const ShownSpan& s) {
 Colour colour_of_span(const ShownSpan& s, double z) {
   const auto [least, most] = std::minmax_element(s.span.z.begin(), s.span.z.end());
   const double from = static_cast<double>(*least), range = static_cast<double>(*most) - from;
-  constexpr double kLeast = 0.08, kMost = 0.95;  // of the map
+  constexpr double kMin = 0.08, kMost = 0.95;  // of the map
   const double share = range > 0 ? std::clamp((z - from) / range, 0.0, 1.0) : 0.5;
-  return colour_map("viridis").at(kLeast + (kMost - kLeast) * share);
+  return colour_map("viridis").at(kMin + (kMost - kMin) * share);
 }
 
 void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
@@ -320,7 +325,7 @@ void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index
   if (marked < 0 || marked >= tap.queries()) return;
   const double z = s.span.at(marked);
   draw_value(page, chart, {static_cast<double>(marked), z},
-             "token " + std::to_string(marked) + " looks back " + decimal(z, 1) + " tokens");
+             "token " + std::to_string(marked) + ": span " + decimal(z, 1) + " tokens");
 }
 
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,

@@ -15,8 +15,8 @@ bool has_spans(const Part& part) {
   return part.normaliser == Normaliser::SpanSoftmax;
 }
 
-// All keys up to the query's position and at most so far before it, in place of a span's own
-// pattern, which ends where its mask does. Positions rise.
+// All keys up to the query's position and at most `most` before it, replacing the span's own
+// pattern. Positions are ascending.
 Pattern keys_before(const Part& one, double most) {
   const auto farthest = static_cast<Index>(std::min(most, kFarthest));
   PatternBuilder rows(1, one.queries(), one.keys(), {"span"});
@@ -32,7 +32,7 @@ Pattern keys_before(const Part& one, double most) {
   return rows.finish();
 }
 
-// The head by its scores alone, up to this distance.
+// The head by its scores only, up to this distance.
 Part without_span(const Part& part, Index head, double most) {
   Part one = single_head(part, head);
   if (!has_spans(part)) return one;

@@ -1,31 +1,31 @@
-// What a span would do to attention, in numbers.
+// Effect of a span on attention.
 #pragma once
 
 #include "core/view/view.h"
 
 namespace attnscope {
 
-// How far a head looks: m_z of each distance up to `most`.
+// Span of a head: parameters of the mask m_z.
 struct HeadSpan {
-  Tensor z;  // [1], or [1, L_q]: each query has its own
+  Tensor z;  // [1], or [1, L_q] if dynamic
   double ramp = 1, most = 0;
   double at(Index query) const;  // z of a query
-  double mean() const;           // z, of a dynamic span the mean over queries
+  double mean() const;           // z, or its mean over queries
 };
 HeadSpan fixed_span(double z, double ramp, double most);
 HeadSpan own_span(const Part& part, Index head);  // of a part with spans
 
-// The attention of one head by its scores alone: a span of its own does not hold.  [L_q, L_k]
+// Attention of one head by its scores only, without its span.  [L_q, L_k]
 Tensor attention_without_span(const AttentionTap& tap, Index head);
-// The same with this span, by the kernels. The tap's part has a softmax.  [L_q, L_k]
+// The same with this span, by the kernels. Requires a softmax.  [L_q, L_k]
 Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& span);
 
-// The mean over queries of the weight that the head, without a span, gives to keys at each
-// distance: [L_k]. Nearer than 0 counts as 0, farther as the farthest.
+// Mean over queries of the head's weight by distance without a span: [L_k]. Negative distances
+// count as 0, larger ones as the largest.
 Tensor weight_by_distance(const AttentionTap& tap, Index head);
-// What a span leaves of that: 1 where the head looks no farther anyway. z is the same everywhere.
+// Share of that weight within a span (z constant): 1 if the head attends no farther anyway.
 double share_kept(const Tensor& by_distance, const HeadSpan& span);
-// The same where z may differ between queries.
+// The same for dynamic spans.
 double share_kept(const AttentionTap& tap, Index head, const HeadSpan& span);
 
 }  // namespace attnscope

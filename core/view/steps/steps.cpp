@@ -1,5 +1,5 @@
-// Steps: how often a Universal Transformer applies its layers to each token, and why it stops there
-// (Dehghani et al., 2018, section 2.2; Graves, 2016).
+// Steps view: steps of a Universal Transformer for each token, and halting (Dehghani et al., 2018,
+// section 2.2; Graves, 2016).
 #include <algorithm>
 
 #include "core/analysis/halting.h"
@@ -7,10 +7,10 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
+#include "core/view/parts/bundled_example.h"
+#include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/example.h"
-#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/reading.h"
@@ -22,29 +22,29 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostFlow = 0.2;                           // of the height, for the text
-constexpr double kLeastFlow = 1.8;                          // em: a line of it
+constexpr double kMaxFlow = 0.2;                            // of the height, for the text
+constexpr double kMinFlow = 1.8;                            // em: a line of it
 constexpr double kLargestRow = 1.9;                         // em
 constexpr double kLargestColumn = 6;                        // em
 constexpr double kBars = 9;                                 // em, for the ponder cost
-constexpr double kLeastBars = 4;                            // em
-constexpr double kLeastBeside = 30;                         // em: narrower pictures have no bars
-constexpr double kLeastPlot = 4;                            // em
+constexpr double kMinBars = 4;                              // em
+constexpr double kMinBeside = 30;                           // em: narrower pictures have no bars
+constexpr double kMinPlot = 4;                              // em
 constexpr double kLine = 1.5;                               // em, of a line of text
-constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: cells this large have numbers
+constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: minimum cell size for numbers
 
-// Why there is nothing to show.
+// Reason why there is nothing to show.
 Refusal refusal_of(const Trace& trace) {
-  if (trace.given || !has_steps(trace)) {
-    return {"This model has no steps",
-            "Its layers each act once. Choose a Universal Transformer, whose layers act again and "
-            "again on every token."};
+  if (trace.is_imported || !has_steps(trace)) {
+    return {"This model has no recurrence over depth",
+            "Each layer is applied once. Choose a Universal Transformer, whose layers are applied "
+            "repeatedly to every token."};
   }
   if (!halts(trace)) {
-    return {"Every token takes all steps",
-            "This model makes the same number of steps for every token. Set the architecture's "
-            "Halting to act, or choose a model that was trained with it: then each token decides "
-            "when it is done."};
+    return {"Every token uses all steps",
+            "This model uses the same number of steps for every token. Set the architecture's "
+            "Halting to act, or choose a model that was trained with it: then each token halts "
+            "individually."};
   }
   return {};
 }
@@ -69,11 +69,12 @@ class Steps {
   }
 
   static std::string about() {
-    return "How often the model's layers act on each token (adaptive computation time). Each cell "
-           "is the probability to stop after that step; a token stops at the outlined cell, when "
-           "its probabilities sum to 1 within ε, and later steps leave its state as it is. The "
-           "remainder R is what was missing of 1 before the last step. The ponder cost, which "
-           "training keeps low, is the number of steps N plus R";
+    return "Steps of the model's layers for each token (adaptive computation time). Each cell "
+           "is the probability of halting after that step; a token halts at the outlined cell, "
+           "when "
+           "its probabilities sum to 1 within ε, and later steps keep its state. The "
+           "remainder R is 1 minus the sum before the last step. The ponder cost, which "
+           "training penalises, is the number of steps N plus R";
   }
 
  private:
@@ -85,31 +86,31 @@ class Steps {
 
   Colour colour_of(Index steps) const {
     constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: few steps are bright
-    const double share =
-        record_.most > 1 ? static_cast<double>(steps - 1) / static_cast<double>(record_.most - 1)
-                         : 0;
+    const double share = record_.max_steps > 1 ? static_cast<double>(steps - 1) /
+                                                     static_cast<double>(record_.max_steps - 1)
+                                               : 0;
     return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
   }
 
   bool place(const Box& inside) {
     flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
-                                     std::max(kLeastFlow * em(), kMostFlow * inside.height));
+                                     std::max(kMinFlow * em(), kMaxFlow * inside.height));
     const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& m = matrix_;
     m.scale = input_.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"token", ""};
     m.columns.titles = {"after step", "step"};
-    for (Index t = 1; t <= record_.most; ++t) m.columns.labels.push_back(std::to_string(t));
+    for (Index t = 1; t <= record_.max_steps; ++t) m.columns.labels.push_back(std::to_string(t));
     m.rows = measured(page_, std::move(m.rows));
     m.columns = measured(page_, std::move(m.columns));
     const double most = std::min(10 * em(), 0.25 * std::min(inside.width, inside.height));
     const double bar = colour_bar_width(page_);
     bars_ = std::min(kBars * em(), 0.3 * inside.width);
-    if (bars_ < kLeastBars * em() || inside.width < kLeastBeside * em()) bars_ = 0;
+    if (bars_ < kMinBars * em() || inside.width < kMinBeside * em()) bars_ = 0;
     const double space = inside.height - above - kLine * em();
     const ViewSettings& view = input_.experiment.view;
-    const auto all = static_cast<double>(record_.most);
+    const auto all = static_cast<double>(record_.max_steps);
     set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
     const auto plot = [&](const AxisDepths& depths) {
       const double width = inside.width - depths.left - bar - bars_ - 1.5 * em();
@@ -120,10 +121,10 @@ class Steps {
     const PlotSize size = plot(depths);
     m.left = depths.left;
     m.top = depths.top;
-    const double least = std::min(kLeastPlot, 1.2 * m.height) * em();
-    if (size.width < kLeastPlot * em() || size.height < least) return false;
+    const double least = std::min(kMinPlot, 1.2 * m.height) * em();
+    if (size.width < kMinPlot * em() || size.height < least) return false;
     const double y =
-        inside.y + page_.spare_above(inside.height, above + m.top + size.height + kLine * em());
+        inside.y + page_.top_margin(inside.height, above + m.top + size.height + kLine * em());
     text_ = {inside.x, y, inside.width, above};
     const double width = m.left + size.width + 1.5 * em() + bars_ + bar;
     m.plot = {inside.x + (inside.width - width) / 2 + m.left, y + above + m.top, size.width,
@@ -135,7 +136,7 @@ class Steps {
     return true;
   }
 
-  // At a cell, or at the bar beside a row.
+  // Finds the hovered cell, or the bar next to a row.
   void point_at(Point p) {
     MatrixPlot& m = matrix_;
     std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(p);
@@ -156,23 +157,24 @@ class Steps {
 
   void draw_summary() {
     const auto [least, most] = std::ranges::minmax(record_.steps);
-    const std::string mean = fixed(record_.mean_steps(), 1), all = std::to_string(record_.most);
-    const std::string cost = "ponder cost " + fixed(record_.ponder(), 2) + " a token";
+    const std::string mean = fixed(record_.mean_steps(), 1),
+                      all = std::to_string(record_.max_steps);
+    const std::string cost = "ponder cost " + fixed(record_.ponder(), 2) + " per token";
     std::string hardest;
     if (most > least) {
       const auto at = std::ranges::max_element(record_.steps) - record_.steps.begin();
-      hardest = "; “" + label(at) + "” takes " + std::to_string(most) + ", others as few as " +
+      hardest = "; “" + label(at) + "” uses " + std::to_string(most) + ", others as few as " +
                 std::to_string(least);
     } else {
       const auto& r = record_.remainder;
       const auto at = std::ranges::max_element(r) - r.begin();
-      hardest = "; all tokens take " + std::to_string(least) + ", “" + label(at) +
+      hardest = "; all tokens use " + std::to_string(least) + ", “" + label(at) +
                 "” with the largest remainder, " + fixed(r[static_cast<std::size_t>(at)], 2);
     }
-    const std::string few = mean + " steps a token of at most " + all;
+    const std::string few = mean + " steps per token, maximum " + all;
     page_.text({text_.x, text_.y + 0.6 * em()},
-               page_.fitting({"The text takes " + few + hardest + ": " + cost + ".",
-                              "The text takes " + few + ": " + cost + ".", few + ": " + cost, few},
+               page_.fitting({"The text uses " + few + hardest + ": " + cost + ".",
+                              "The text uses " + few + ": " + cost + ".", few + ": " + cost, few},
                              em(), text_.width),
                em());
   }
@@ -183,7 +185,7 @@ class Steps {
     flow_ = draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
                             static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
     std::vector<Swatch> swatches;
-    for (Index t = 1; t <= record_.most; ++t) {
+    for (Index t = 1; t <= record_.max_steps; ++t) {
       const auto count = std::ranges::count(record_.steps, t);
       swatches.push_back({colour_of(t), std::to_string(t) + " (" + std::to_string(count) + ")"});
     }
@@ -206,13 +208,13 @@ class Steps {
     draw_stops();
     draw_numbers(range);
     draw_matrix_frame(page_, m, {});
-    draw_colour_bar(page_, m.right, range, {"probability to stop", "to stop", ""});
+    draw_colour_bar(page_, m.right, range, {"halting probability", "halting", ""});
   }
 
   void draw_stops() {
     const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
     page_.add(Clip{matrix_.plot});
-    for (Index i = first; i < last; ++i) draw_last_cell(page_, cell(i, last_step(i)));
+    for (Index i = first; i < last; ++i) draw_row_end_marker(page_, cell(i, last_step(i)));
     page_.add(Clip{});
   }
 
@@ -252,7 +254,7 @@ class Steps {
                              fixed(record_.remainder[static_cast<std::size_t>(i)], 2));
     }
     bars.titles = {"ponder cost N + R", "ponder cost", "N + R"};
-    bars.least_range = static_cast<double>(record_.most + 1);
+    bars.least_range = static_cast<double>(record_.max_steps + 1);
     draw_row_bars(page_, ponder_, matrix_, bars);
   }
 
@@ -263,7 +265,7 @@ class Steps {
       const Index i = m.hovered_row;
       const double r = record_.remainder[static_cast<std::size_t>(i)];
       const std::string stop =
-          record_.stopped(i) ? "stops after step " : "is stopped by the last step, ";
+          record_.stopped(i) ? "halts after step " : "halted by the last step, ";
       const std::string words = "“" + label(i) + "” " + stop + std::to_string(last_step(i));
       const std::string cost = "ponder cost " + fixed(record_.ponder(i), 2);
       const std::string whole = words + ": remainder " + fixed(r, 2) + ", " + cost;
@@ -271,17 +273,17 @@ class Steps {
       if (m.hovered_column >= 0 && m.hovered_column < last_step(i)) {
         const auto h = static_cast<double>(record_.probability(i, m.hovered_column));
         const std::string step = "step " + std::to_string(m.hovered_column + 1);
-        candidates = {whole + " · " + step + ": stops with probability " + fixed(h, 3),
+        candidates = {whole + " · " + step + ": halts with probability " + fixed(h, 3),
                       words + ": " + cost + " · " + step + ": " + fixed(h, 3),
                       words + " · " + step + ": " + fixed(h, 3), words};
       }
     } else if (!input_.framed) {
       const std::string stop =
-          outlines_last(cell(0, 1)) ? "outlined: stops here" : "line: where it stops";
-      candidates = {stop + " · grey: the state stays as it is", stop};
+          has_row_end_outline(cell(0, 1)) ? "outlined: halts here" : "line: halts here";
+      candidates = {stop + " · grey: state unchanged", stop};
     }
     if (candidates.empty()) return;
-    // The bars' own number stands at their foot.
+    // The bars' value is at their foot.
     const double width = m.left + m.plot.width;
     page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
                      page_.fitting(candidates, page_.small(), width), page_.small());
@@ -291,7 +293,7 @@ class Steps {
     const MatrixPlot& m = matrix_;
     ViewLayout layout = matrix_layout(page_, m, m.plot.bottom() + kLine * em());
     layout.rows = record_.length();
-    layout.columns = record_.most;
+    layout.columns = record_.max_steps;
     const ViewSettings& view = input_.experiment.view;
     layout.hit = [at = pair_at(m), ponder = ponder_, plot = m.plot, flow = flow_,
                   layer = view.layer, head = view.head](Point p) -> std::optional<Hit> {
@@ -316,22 +318,22 @@ class Steps {
 
 ViewLayout lay_out_steps(const ViewInput& input) {
   Page page(input);
-  if (const Refusal nothing = nothing_ran(input)) return nothing.message(page);
+  if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
   if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
-  const auto record =
-      kept(input, source_of(input.trace), "halting", [&] { return halting_of(input.trace); });
-  const std::string cost = ": " + fixed(record->ponder(), 2) + " a token here.";
+  const auto record = cached_numbers(input, source_of(input.trace), CacheKey("halting"),
+                                     [&] { return halting_of(input.trace); });
+  const std::string cost = ": " + fixed(record->ponder(), 2) + " per token here.";
   const Box inside = page.frame(input.trace.model + " · steps of each token",
                                 caption(input.trace, Steps::about() + cost));
   return Steps(input, page, *record).lay_out(inside);
 }
 
 ViewData steps_data(const ViewInput& input) {
-  refusal_of(input.trace).raise_for_numbers();
+  refusal_of(input.trace).throw_if_refused();
   const HaltingRecord record = halting_of(input.trace);
   std::vector<std::string> tokens, steps;
   for (const TraceToken& token : input.trace.tokens) tokens.push_back(token.label);
-  for (Index t = 1; t <= record.most; ++t) steps.push_back("step " + std::to_string(t));
+  for (Index t = 1; t <= record.max_steps; ++t) steps.push_back("step " + std::to_string(t));
   Tensor totals({record.length(), 3});
   for (Index i = 0; i < record.length(); ++i) {
     const auto n = static_cast<std::size_t>(i);
@@ -347,16 +349,16 @@ ViewData steps_data(const ViewInput& input) {
            {"text", text, {"mean"}, {"steps", "ponder cost"}}}};
 }
 
-void show_example(Experiment& experiment) {
-  use_bundled(experiment, "brackets");
+void show_example(Session& experiment) {
+  open_bundled_model(experiment, "brackets");
 }
 
 }  // namespace
 
 View steps_view() {
   View view{"steps", "Steps",
-            "How many steps a Universal Transformer takes for each token, and what makes it stop.",
-            true, lay_out_steps};
+            "Steps of a Universal Transformer for each token, and its halting probabilities.", true,
+            lay_out_steps};
   view.data = steps_data;
   view.example = show_example;
   view.objection = objection;
@@ -366,12 +368,14 @@ View steps_view() {
     controls.colour_ends.clear();
   };
   view.group = "Depth";
-  view.reading = reads_as(
-      "How often the same layer is applied to each token before it may stop: tokens that need more "
-      "thought take more steps.",
-      {{"Halting probability", "what each step adds; at 1 the token stops."},
-       {"Remainder R", "what was missing of 1 before the last step."},
-       {"Ponder cost", "steps plus remainder: training keeps it low."}});
+  view.reading = fixed_reading(
+      "How often the same layers are applied to each token before it halts: difficult tokens can "
+      "use "
+      "more steps.",
+      {{"Halting probability",
+        "contribution of each step; when the sum reaches 1 the token halts."},
+       {"Remainder R", "1 minus the sum before the last step."},
+       {"Ponder cost", "steps plus remainder: penalised in training."}});
   return view;
 }
 

@@ -1,12 +1,11 @@
-// Trajectory: a decision transformer on its grid: where it goes when a return is asked of it, what
-// it achieves, and at which of its tokens a head looks before each step (Chen et al., 2021,
-// arXiv:2106.01345).
+// Trajectory view: a decision transformer on its grid: its path for a desired return, the achieved
+// return, and a head's attention before each step (Chen et al., 2021, arXiv:2106.01345).
 #include <algorithm>
 #include <cmath>
 
 #include "core/model/config.h"
+#include "core/view/parts/bundled_example.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/example.h"
 #include "core/view/parts/reading.h"
 #include "core/view/trajectory/walk_panels.h"
 #include "core/view/view_list.h"
@@ -17,7 +16,7 @@ namespace {
 void draw_words(Page& page, const WalkPicture& picture) {
   const Box& box = picture.places.words;
   const double em = page.em(), middle = box.x + box.width / 2;
-  const std::string text = happened_words(picture.shown.walk);
+  const std::string text = outcome_words(picture.shown.walk);
   const double size = page.width_of(text, 1.15 * em, true) <= box.width ? 1.15 * em : em;
   page.add(Text{{middle, box.y + WalkMeasures::line * em / 2},
                 page.ellipsised(text, size, box.width, true),
@@ -30,8 +29,8 @@ void draw_words(Page& page, const WalkPicture& picture) {
   const std::string solved =
       std::to_string(share.reached) + " of " + std::to_string(share.of) + " cells (tinted).";
   page.text({middle, box.y + 1.5 * WalkMeasures::line * em},
-            page.fitting({"Asked for the shortest way it takes it from " + solved,
-                          "The shortest way from " + solved},
+            page.fitting({"Shortest path found, if asked for, from " + solved,
+                          "Shortest path from " + solved},
                          em, box.width),
             em, Align::Middle);
 }
@@ -41,17 +40,17 @@ std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     if (cell == Grid::kGoal) continue;
     all.push_back(
-        {picture.places.grid.of(cell), "Click: start from this cell", {}, [cell](Experiment& e) {
+        {picture.places.grid.of(cell), "Click to start from this cell", {}, [cell](Session& e) {
            set_view_value(e.view, "trajectory", "start", cell);
          }});
   }
   if (!chart.empty()) {
-    const auto ask = [chart, most = picture.shown.rollouts.most_steps](Point p, Experiment& e) {
+    const auto ask = [chart, most = picture.shown.rollouts.max_steps](Point p, Session& e) {
       const double steps = -chart.value_x(p.x) / static_cast<double>(Grid::kCost);
       set_view_value(e.view, "trajectory", "asked",
                      std::clamp<Index>(std::llround(steps), 1, most));
     };
-    all.push_back({chart.plot, "Drag: ask for another return", ask, {}});
+    all.push_back({chart.plot, "Drag to change the desired return", ask, {}});
   }
   const Box& cells = picture.places.attention;
   if (cells.height <= 0) return all;
@@ -59,16 +58,16 @@ std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
   const double high = cells.height / static_cast<double>(rows);
   for (Index t = 0; t < rows; ++t) {
     all.push_back({{cells.x, cells.y + static_cast<double>(t) * high, cells.width, high},
-                   "Click: walk as far as this step",
+                   "Click to walk up to this step",
                    {},
-                   [t](Experiment& e) { set_view_value(e.view, "trajectory", "step", t + 1); }});
+                   [t](Session& e) { set_view_value(e.view, "trajectory", "step", t + 1); }});
   }
   return all;
 }
 
 ViewLayout lay_out_walk(const ViewInput& input, const Rollouts& rollouts) {
   Page page(input);
-  const Box inside = page.frame(input.trace.model + " · acting for a return that is asked for",
+  const Box inside = page.frame(input.trace.model + " · acting for a desired return",
                                 about_walks(input.trace, rollouts));
   const ShownWalk shown = shown_steps(rollouts, input.experiment.view);
   const std::optional<WalkPlaces> places = place_walk(page, inside, shown);
@@ -90,18 +89,18 @@ ViewLayout lay_out_walk(const ViewInput& input, const Rollouts& rollouts) {
 ViewLayout lay_out_trajectory(const ViewInput& input) {
   if (!acts(input.trace)) {
     return Page(input).message("No trajectories here",
-                               "Choose a model that acts (a decision transformer, “paths”) and a "
+                               "Choose a trajectory model (a decision transformer, “paths”) and a "
                                "file with a trajectory for it, such as assets/samples/"
                                "walk.safetensors.");
   }
   const auto rollouts = input.findings.get(Findings::rollouts);
   if (rollouts == nullptr) {
-    ViewLayout layout = Page(input).message("The model is walking", "Its ways appear here.");
-    layout.pending = "ways from all cells";
+    ViewLayout layout = Page(input).message("Computing", "The paths appear here.");
+    layout.pending = "paths from all cells";
     return layout;
   }
   if (!rollouts->problem.empty() || rollouts->all.empty()) {
-    return Page(input).message("No ways to show", capitalised(rollouts->problem) + ".");
+    return Page(input).message("No paths to show", capitalised(rollouts->problem) + ".");
   }
   return lay_out_walk(input, *rollouts);
 }
@@ -113,43 +112,40 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
   if (trace == nullptr || !acts(*trace)) return;
   const auto most = static_cast<double>(trace->config->architecture.values.integer("most_steps"));
   for (Parameter& p : controls.parameters) {
-    if (p.key != "start") p.slider_most = most;
+    if (p.key != "start") p.slider.max = most;
   }
   controls.animation = Animation{"step", 0, most, 0.75 * most};
 }
 
-void show_paths(Experiment& experiment) {
-  use_bundled(experiment, "paths");
+void show_paths(Session& experiment) {
+  open_bundled_model(experiment, "paths");
 }
 
 std::vector<Parameter> trajectory_parameters() {
   return {{.key = "start",
            .label = "Start",
-           .help = "The cell that it starts from, counted row by row from 0 at the top left; click "
+           .help = "Start cell, counted row by row from 0 at the top left; click "
                    "into the grid.",
            .initial = Index{0},
-           .most = static_cast<double>(Grid::kCells - 1),
-           .slider_least = 0,
-           .slider_most = static_cast<double>(Grid::kCells - 1)},
+           .limits = {.max = static_cast<double>(Grid::kCells - 1)},
+           .slider = {.min = 0, .max = static_cast<double>(Grid::kCells - 1)}},
           {.key = "asked",
-           .label = "Steps asked for",
-           .help = "In how many steps the goal is to be reached: the return that is asked for is "
+           .label = "Desired steps",
+           .help = "Steps in which to reach the goal: the desired return is "
                    "-0.1 times that.",
            .optional = true,
-           .left_out = "the fewest",
+           .unset_label = "the fewest",
            .initial = Index{4},
-           .least = 1,
-           .slider_least = 1,
-           .slider_most = 12},
+           .limits = {.min = 1},
+           .slider = {.min = 1, .max = 12}},
           {.key = "step",
-           .label = "Steps taken",
-           .help = "So many steps of the way are drawn.",
+           .label = "Steps shown",
+           .help = "Number of steps of the path to draw.",
            .optional = true,
-           .left_out = "all",
+           .unset_label = "all",
            .initial = Index{1},
-           .least = 0,
-           .slider_least = 0,
-           .slider_most = 12}};
+           .limits = {.min = 0},
+           .slider = {.min = 0, .max = 12}}};
 }
 
 }  // namespace
@@ -157,7 +153,7 @@ std::vector<Parameter> trajectory_parameters() {
 View trajectory_view() {
   View view{"trajectory",
             "Trajectory",
-            "Where a model goes that acts for the return asked of it, and what it looks at.",
+            "Path of a model that acts for a desired return, and its attention.",
             false,
             lay_out_trajectory,
             trajectory_parameters()};
@@ -167,11 +163,10 @@ View trajectory_view() {
   view.data = trajectory_data;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
-  view.reading = reads_as(
-      "A model that acts: it is told which return it should reach, sees where it stands, and "
-      "chooses a step. The map shows what it looks at before each one.",
-      {{"R", "return to go: the reward still asked for."},
-       {"s, a", "the state it is in, and the action it takes."}});
+  view.reading = fixed_reading(
+      "A model that acts: given a desired return and its position, it "
+      "chooses a step. The map shows its attention before each step.",
+      {{"R", "return to go: the reward still desired."}, {"s, a", "state and action."}});
   view.objection = [](const Trace& trace) -> std::string {
     return acts(trace) ? "" : kNoTrajectory;
   };

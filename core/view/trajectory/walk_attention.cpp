@@ -1,4 +1,4 @@
-// At which of its tokens a head looks before each step.
+// A head's attention before each step.
 #include <algorithm>
 
 #include "core/figure/plain_text.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kKinds[] = {"R", "s", "a"};
 
-// Above the columns their tokens, beside the rows their steps.
+// Draws token labels above the columns and steps next to the rows.
 void draw_labels(Page& page, const WalkPicture& picture, double wide, double high) {
   const Box& box = picture.places.attention;
   const double em = page.em(), small = page.small();
@@ -48,8 +48,8 @@ void draw_most(Page& page, const WalkPicture& picture, const Tensor& weights) {
   const Index key = picture.focus.key >= 0 ? picture.focus.key : most;
   const std::string weight = fixed(static_cast<double>(weights(row, key)), 2);
   const std::string token = token_words(picture.shown.walk, key);
-  const std::string text = "Before step " + std::to_string(row + 1) + " the head gives " + weight +
-                           " of its attention to " + token +
+  const std::string text = "Before step " + std::to_string(row + 1) + " the head puts " + weight +
+                           " of its attention on " + token +
                            (key == most ? ", more than to any other." : ".");
   const double y = picture.places.attention.bottom() +
                    (WalkMeasures::words - WalkMeasures::line / 2) * page.em();
@@ -77,9 +77,9 @@ void draw_decisions(Page& page, const WalkPicture& picture) {
   }
   page.text({words.x + words.width / 2, title},
             page.fitting({"What " + layer + ", " + head +
-                              " looks at before each step: return asked for (R), cell (s), action "
+                              "'s attention before each step: desired return (R), cell (s), action "
                               "(a)",
-                          "What the head looks at before each step", "Attention"},
+                          "The head's attention before each step", "Attention"},
                          em, words.width),
             em, Align::Middle);
   ColourRange range;

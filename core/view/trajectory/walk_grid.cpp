@@ -10,14 +10,14 @@ namespace attnscope {
 
 namespace {
 
-// Ways that run over each other lie beside each other.
+// Offsets repeated visits so that overlapping paths remain visible.
 Point place_of(const WalkGrid& grid, Index cell, Index step) {
   const Box box = grid.of(cell);
   const double aside = 0.07 * grid.cell() * static_cast<double>(step % 3 - 1);
   return {box.x + box.width / 2 + aside, box.y + box.height / 2 + aside};
 }
 
-// From cell to cell; against the border and back where the step leads out of the grid.
+// Draws a step between cells; a step out of the grid bounces off the border.
 void draw_step(Page& page, const WalkGrid& grid, const Rollout& walk, Index step, Colour colour,
                double thickness) {
   const auto t = static_cast<std::size_t>(step);
@@ -37,9 +37,9 @@ const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view) {
   const Values values = view_values(view, "trajectory");
   Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
   if (start == Grid::kGoal) start = 0;
-  const Index shortest = std::min(Grid::distance(start), rollouts.most_steps);
-  const Index asked = values.has("asked") ? values.integer("asked") : shortest;
-  return *rollouts.find(start, std::clamp<Index>(asked, 1, rollouts.most_steps));
+  const Index shortest = std::min(Grid::distance(start), rollouts.max_steps);
+  const Index target_steps = values.has("asked") ? values.integer("asked") : shortest;
+  return *rollouts.find(start, std::clamp<Index>(target_steps, 1, rollouts.max_steps));
 }
 
 Box WalkGrid::of(Index at) const {
@@ -68,7 +68,7 @@ void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
     page.add(FilledBox{box, ground});
     page.add(OutlinedBox{box, theme.line, 1});
   }
-  // In the corner, clear of the ways.
+  // In the corner, clear of the path.
   const auto name = [&](Index cell, const char* text, Colour ground) {
     const Box box = grid.of(cell);
     page.add(Text{{box.x + 0.3 * size, box.y + 0.75 * size},

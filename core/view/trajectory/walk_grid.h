@@ -1,4 +1,4 @@
-// The grid that a decision transformer walks on, with a way through it.
+// The grid world of the decision transformer, with a path through it.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace attnscope {
 
-// The walk that the settings of the view "trajectory" ask for.
+// The walk selected by the settings of the view "trajectory".
 const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view);
 
 struct WalkGrid {
   Box box;  // of all cells, square
   double cell() const { return box.width / static_cast<double>(Grid::kSide); }
   Box of(Index cell) const;
-  Index at(Point p) const;  // the cell there; -1: none
+  Index at(Point p) const;  // index of the cell at a point; -1: none
 };
 
-// The cells, those of `solved` tinted, start and goal by name, and the first `steps` steps of the
-// walk, the last of them in the accent's colour.
+// Draws the cells (those of `solved` tinted), start and goal labels, and the first `steps` steps of
+// the walk, the last one in the accent colour.
 void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
                const std::vector<bool>& solved);
 
 // "row 0, column 4".
 std::string cell_words(Index cell);
-// "up", "right", "down", "left": Grid's actions.
+// Grid's actions: "up", "right", "down", "left".
 const char* action_name(Index action);
 const char* action_arrow(Index action);
 

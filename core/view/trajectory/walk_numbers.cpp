@@ -16,16 +16,17 @@ std::string steps_words(Index steps) {
 }
 
 ViewData::Matrix returns_table(const Rollouts& rollouts) {
-  Tensor achieved = Tensor::full({Grid::kCells, rollouts.most_steps}, NAN);
+  Tensor achieved = Tensor::full({Grid::kCells, rollouts.max_steps}, NAN);
   for (const Rollout& walk : rollouts.all) {
-    achieved(walk.start, walk.asked - 1) = static_cast<float>(walk.achieved());
+    achieved(walk.start, walk.target_steps - 1) = static_cast<float>(walk.achieved());
   }
   ViewData::Matrix returns{"return achieved", achieved, {}, {}, {}};
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     returns.rows.push_back("from " + cell_words(cell));
   }
-  for (Index asked = 1; asked <= rollouts.most_steps; ++asked) {
-    returns.columns.push_back("asked " + return_words(static_cast<double>(Grid::return_of(asked))));
+  for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
+    returns.columns.push_back("asked " +
+                              return_words(static_cast<double>(Grid::return_of(target_steps))));
   }
   return returns;
 }
@@ -43,9 +44,9 @@ ViewData::Matrix walk_table(const Rollout& walk) {
     steps.rows.push_back("step " + std::to_string(t + 1));
     steps.values(t, 0) = static_cast<float>(walk.cells[at] / Grid::kSide);
     steps.values(t, 1) = static_cast<float>(walk.cells[at] % Grid::kSide);
-    steps.values(t, 2) = Grid::return_of(std::max<Index>(walk.asked - t, 0));
+    steps.values(t, 2) = Grid::return_of(std::max<Index>(walk.target_steps - t, 0));
     steps.values(t, 3) = static_cast<float>(walk.actions[at]);
-    for (Index a = 0; a < Grid::kActions; ++a) steps.values(t, 4 + a) = walk.chances(t, a);
+    for (Index a = 0; a < Grid::kActions; ++a) steps.values(t, 4 + a) = walk.probabilities(t, a);
   }
   return steps;
 }
@@ -53,7 +54,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
 }  // namespace
 
 double ShownWalk::still_asked(Index step) const {
-  return static_cast<double>(Grid::return_of(std::max<Index>(walk.asked - step, 0)));
+  return static_cast<double>(Grid::return_of(std::max<Index>(walk.target_steps - step, 0)));
 }
 
 ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view) {
@@ -82,10 +83,11 @@ Tensor decisions_of(const ShownWalk& shown, const ViewSettings& view) {
 
 std::string about_walks(const Trace& trace, const Rollouts& rollouts) {
   std::string text =
-      "The model acts by itself on a grid of 5 by 5 cells, of which it has seen random walks "
-      "alone: the return that is asked for and the cell go in, the likeliest of four actions "
-      "comes out, step by step until the goal is reached or " +
-      steps_words(rollouts.most_steps) + " are done. A step costs 0.1. Rolled out from all " +
+      "The model acts on a grid of 5 by 5 cells, trained on random walks "
+      "only: inputs are the desired return and the cell, output is the most likely of four "
+      "actions, "
+      "step by step until the goal is reached or " +
+      steps_words(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
       std::to_string(Grid::kCells - 1) + " cells for all returns.";
   for (const std::string& note : trace.notes) {
     text += " " + capitalised(note) + (note.ends_with('.') ? "" : ".");
@@ -93,9 +95,9 @@ std::string about_walks(const Trace& trace, const Rollouts& rollouts) {
   return text;
 }
 
-std::string happened_words(const Rollout& walk) {
-  std::string text = "Asked for " + return_words(walk.asked_return()) + " (" +
-                     steps_words(walk.asked) + "), the model ";
+std::string outcome_words(const Rollout& walk) {
+  std::string text = "Asked for " + return_words(walk.target_return()) + " (" +
+                     steps_words(walk.target_steps) + "), the model ";
   if (!walk.reached) {
     return text + "has not reached the goal after " + steps_words(walk.steps()) + ": return " +
            return_words(walk.achieved()) + ".";
@@ -103,17 +105,17 @@ std::string happened_words(const Rollout& walk) {
   const Index shortest = Grid::distance(walk.start);
   text += "reaches the goal after " + std::to_string(walk.steps()) + ": return " +
           return_words(walk.achieved());
-  if (walk.steps() == walk.asked) return text + ", as asked.";
-  if (walk.asked < shortest) {
-    return text + ". No way is shorter than " + std::to_string(shortest) + ".";
+  if (walk.steps() == walk.target_steps) return text + ", as asked.";
+  if (walk.target_steps < shortest) {
+    return text + ". The shortest path has " + steps_words(shortest) + ".";
   }
-  return text + (walk.steps() < walk.asked ? ", sooner than asked." : ", later than asked.");
+  return text + (walk.steps() < walk.target_steps ? ", sooner than asked." : ", later than asked.");
 }
 
 std::string token_words(const Rollout& walk, Index token) {
   const Index t = token / kTokensOfStep;
   const std::string step = " of step " + std::to_string(t + 1);
-  if (token % kTokensOfStep == 0) return "the return asked for" + step;
+  if (token % kTokensOfStep == 0) return "the desired return" + step;
   if (token % kTokensOfStep == 1) return "the cell" + step;
   return "the action" + step + " (" + action_name(walk.actions[static_cast<std::size_t>(t)]) + ")";
 }
@@ -130,7 +132,7 @@ bool acts(const Trace& trace) {
 ViewData trajectory_data(const ViewInput& input) {
   if (!acts(input.trace)) throw InputError(kNoTrajectory);
   const auto rollouts = input.findings.get(Findings::rollouts);
-  if (rollouts == nullptr) throw InputError("trajectory: the ways are not walked yet");
+  if (rollouts == nullptr) throw InputError("trajectory: the paths are not computed yet");
   if (!rollouts->problem.empty()) throw InputError(rollouts->problem);
   return {{returns_table(*rollouts), walk_table(shown_walk(*rollouts, input.experiment.view))}};
 }

@@ -1,4 +1,4 @@
-// What is drawn of a walk.
+// Panels of the Trajectory view.
 #pragma once
 
 #include "core/view/parts/chart.h"
@@ -13,11 +13,11 @@ struct WalkPicture {
 };
 
 void draw_way(Page& page, const WalkPicture& picture);
-// What was achieved against what was asked for. Empty where there is no space for it.
+// Draws achieved against desired return. Empty if there is no space.
 Chart draw_returns(Page& page, const WalkPicture& picture);
-// How likely each action was at the step that is looked at.
+// Draws the action probabilities of the selected step.
 void draw_actions(Page& page, const WalkPicture& picture);
-// At which of its tokens the shown head looks before each step.
+// Draws the shown head's attention before each step.
 void draw_decisions(Page& page, const WalkPicture& picture);
 
 }  // namespace attnscope

@@ -10,27 +10,27 @@ namespace {
 
 using M = WalkMeasures;
 
-constexpr double kGap = 1.2;        // em between parts
-constexpr double kLabels = 1.4;     // em, above the attention
-constexpr double kLeastGrid = 9;    // em, a side
-constexpr double kMostGrid = 27;    // em
-constexpr double kLeastChart = 15;  // em, its width
-constexpr double kMostChart = 40;   // em
-constexpr double kBeside = 17;      // em, what grid and chart are to have at least
-constexpr double kMostRow = 1.5;    // em, of a step's attention
-constexpr double kLeastRow = 0.7;   // em
+constexpr double kGap = 1.2;      // em between parts
+constexpr double kLabels = 1.4;   // em, above the attention
+constexpr double kMinGrid = 9;    // em, of a side
+constexpr double kMostGrid = 27;  // em
+constexpr double kMinChart = 15;  // em wide
+constexpr double kMaxChart = 40;  // em
+constexpr double kBeside = 17;    // em, minimum height of grid and chart
+constexpr double kMaxRow = 1.5;   // em, of a step's attention
+constexpr double kMinRow = 0.7;   // em
 
-// Of a step's row of attention; 0: there is no space for them.
+// Height of a step's row of attention; 0: no space.
 double row_height(const Page& page, const Box& inside, double height, const ShownWalk& shown) {
   const double em = page.em(), rows = static_cast<double>(shown.walk.steps());
   const double others = (kBeside + M::title + kLabels + M::words + kGap) * em;
-  if (height < others + rows * kLeastRow * em || inside.width < 26 * em || shown.tokens() <= 0) {
+  if (height < others + rows * kMinRow * em || inside.width < 26 * em || shown.tokens() <= 0) {
     return 0;
   }
-  return std::clamp((height - others) / rows, kLeastRow * em, kMostRow * em);
+  return std::clamp((height - others) / rows, kMinRow * em, kMaxRow * em);
 }
 
-// Beside the grid: the chart, and where there is space the actions below it.
+// Places the chart next to the grid, and the actions below it if there is space.
 void place_chart_and_actions(const Page& page, double width, WalkPlaces& p) {
   const double em = page.em(), title = M::title * em;
   const Box& grid = p.grid.box;
@@ -59,22 +59,21 @@ std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const 
   const double em = page.em(), title = M::title * em;
   const double words = 2 * M::line * em + 0.4 * em;
   double height = inside.height - words;
-  if (inside.width < kLeastGrid * em || height < kLeastGrid * em + title) return std::nullopt;
+  if (inside.width < kMinGrid * em || height < kMinGrid * em + title) return std::nullopt;
   const double row = row_height(page, inside, height, shown);
   const double attention = row > 0 ? row * static_cast<double>(shown.walk.steps()) +
                                          (M::title + kLabels + M::words + kGap) * em
                                    : 0;
   height -= attention;
-  const bool chart = inside.width >= (kLeastChart + kGap + kLeastGrid) * em;
-  const double wide = chart
-                          ? std::min(0.52 * inside.width, inside.width - (kLeastChart + kGap) * em)
-                          : inside.width;
+  const bool chart = inside.width >= (kMinChart + kGap + kMinGrid) * em;
+  const double wide =
+      chart ? std::min(0.52 * inside.width, inside.width - (kMinChart + kGap) * em) : inside.width;
   const double side = std::min({height - title, wide, kMostGrid * em});
   const double gap = chart ? 1.5 * kGap * em : 0;
-  const double chart_width = chart ? std::min(kMostChart * em, inside.width - side - gap) : 0;
+  const double chart_width = chart ? std::min(kMaxChart * em, inside.width - side - gap) : 0;
   const double used = words + title + side + attention;
   WalkPlaces p;
-  p.words = {inside.x, inside.y + page.spare_above(inside.height, used), inside.width, words};
+  p.words = {inside.x, inside.y + page.top_margin(inside.height, used), inside.width, words};
   p.grid.box = {inside.x + (inside.width - side - gap - chart_width) / 2, p.words.bottom() + title,
                 side, side};
   if (chart) place_chart_and_actions(page, chart_width, p);

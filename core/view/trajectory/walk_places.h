@@ -1,4 +1,4 @@
-// Where the parts of the view of trajectories stand, and what is pointed at.
+// Layout of the Trajectory view, and its hovered element.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@ namespace attnscope {
 struct WalkPlaces {
   Box words;
   WalkGrid grid{};
-  Box chart, actions, attention;  // no width or height: no space
-  double bar = 0;                 // of the attention's colours; 0: no space
+  Box chart, actions, attention;  // zero size: no space
+  double bar = 0;                 // colour bar of the attention; 0: no space
   double bottom = 0;
 };
 
 struct WalkMeasures {                   // em
-  static constexpr double line = 1.5;   // of words
+  static constexpr double line = 1.5;   // line height
   static constexpr double title = 1.7;  // of a part
-  static constexpr double words = 2;    // below the attention: clear of the colour bar's numbers
+  static constexpr double words = 2;    // below the attention, clear of the colour bar
 };
 
-// Nothing where there is no space.
+// Empty if there is no space.
 std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const ShownWalk& shown);
 
 struct WalkFocus {
   Index row = 0;   // step
-  Index key = -1;  // token under the pointer
+  Index key = -1;  // hovered token
   Index cell = -1;
 };
 WalkFocus walk_focus(const ViewInput& input, const WalkPlaces& places, const ShownWalk& shown);

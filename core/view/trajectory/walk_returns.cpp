@@ -1,4 +1,4 @@
-// The way on its grid, what it achieves against what was asked for, and the actions to choose from.
+// The path on its grid, achieved against desired return, and action probabilities.
 #include <algorithm>
 
 #include "core/view/parts/fact_table.h"
@@ -13,8 +13,8 @@ void draw_way(Page& page, const WalkPicture& picture) {
   const auto& [rollouts, walk, steps] = picture.shown;
   std::vector<bool> solved(static_cast<std::size_t>(Grid::kCells));
   for (const Rollout& other : rollouts.all) {
-    if (other.asked == Grid::distance(other.start) && other.reached &&
-        other.steps() == other.asked) {
+    if (other.target_steps == Grid::distance(other.start) && other.reached &&
+        other.steps() == other.target_steps) {
       solved[static_cast<std::size_t>(other.start)] = true;
     }
   }
@@ -22,9 +22,9 @@ void draw_way(Page& page, const WalkPicture& picture) {
   const Index hovered = picture.focus.cell;
   const std::string title = hovered >= 0 && hovered != Grid::kGoal
                                 ? "Click: start from " + cell_words(hovered)
-                                : "The way from " + cell_words(walk.start);
+                                : "Path from " + cell_words(walk.start);
   page.text({grid.box.x, grid.box.y - WalkMeasures::title / 2 * page.em()},
-            page.fitting({title, "The way"}, page.em(), grid.box.width), page.em());
+            page.fitting({title, "Path"}, page.em(), grid.box.width), page.em());
   draw_walk(page, grid, walk, steps, solved);
   if (hovered >= 0) page.add(OutlinedBox{grid.of(hovered), page.theme().accent, 2});
 }
@@ -32,10 +32,10 @@ void draw_way(Page& page, const WalkPicture& picture) {
 Chart draw_returns(Page& page, const WalkPicture& picture) {
   const Rollouts& rollouts = picture.shown.rollouts;
   const Rollout& walk = picture.shown.walk;
-  const double worst = static_cast<double>(Grid::return_of(rollouts.most_steps + 1));
-  const ChartAxis x{worst - 0.05, 0, {"return asked for", "asked"}};
+  const double worst = static_cast<double>(Grid::return_of(rollouts.max_steps + 1));
+  const ChartAxis x{worst - 0.05, 0, {"desired return", "desired"}};
   const ChartAxis y{worst - 0.05, 0, {"return achieved", "achieved"}};
-  const std::vector<LegendEntry> entries{{page.theme().faint_text, "as asked", false, true},
+  const std::vector<LegendEntry> entries{{page.theme().faint_text, "as desired", false, true},
                                          {first_colour(), "mean of all cells", false, true},
                                          {second_colour(), "from this cell", false, true}};
   Box box = picture.places.chart;
@@ -48,17 +48,17 @@ Chart draw_returns(Page& page, const WalkPicture& picture) {
   draw_chart(page, chart);
   draw_curve(page, chart, {{worst, worst}, {0, 0}}, page.theme().faint_text, 1);
   std::vector<Point> mean, own;
-  for (Index asked = 1; asked <= rollouts.most_steps; ++asked) {
-    const double at = static_cast<double>(Grid::return_of(asked));
-    mean.push_back({at, rollouts.mean_achieved(asked)});
-    own.push_back({at, rollouts.find(walk.start, asked)->achieved()});
+  for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
+    const double at = static_cast<double>(Grid::return_of(target_steps));
+    mean.push_back({at, rollouts.mean_achieved(target_steps)});
+    own.push_back({at, rollouts.find(walk.start, target_steps)->achieved()});
   }
   draw_curve(page, chart, mean, first_colour(), 2);
   draw_curve(page, chart, own, second_colour(), 2);
   for (const Point& p : own) {
     page.add(disc({chart.at_x(p.x), chart.at_y(p.y)}, 2.5, second_colour()));
   }
-  const Point now{chart.at_x(walk.asked_return()), chart.at_y(walk.achieved())};
+  const Point now{chart.at_x(walk.target_return()), chart.at_y(walk.achieved())};
   page.add(Line{{{now.x, chart.plot.y}, {now.x, chart.plot.bottom()}},
                 translucent(page.theme().accent, 0.6),
                 1});
@@ -73,18 +73,19 @@ void draw_actions(Page& page, const WalkPicture& picture) {
   const auto at = static_cast<std::size_t>(t);
   const double title = WalkMeasures::title * page.em();
   const std::string step = "Step " + std::to_string(t + 1);
-  const std::string asked = return_words(picture.shown.still_asked(t)) + " still asked";
+  const std::string target_steps = return_words(picture.shown.still_asked(t)) + " still desired";
   page.text({box.x, box.y + title / 2},
-            page.fitting({step + ", in " + cell_words(walk.cells[at]) + ", with " + asked + " for:",
-                          step + ", " + asked + ":", step},
-                         page.em(), box.width),
+            page.fitting(
+                {step + ", in " + cell_words(walk.cells[at]) + ", with " + target_steps + " for:",
+                 step + ", " + target_steps + ":", step},
+                page.em(), box.width),
             page.em());
   TokenBars bars;
   bars.first = first_colour();
   bars.marked = walk.actions[at];
   for (Index a = 0; a < Grid::kActions; ++a) {
     bars.bars.push_back({std::string(action_arrow(a)) + " " + action_name(a),
-                         static_cast<double>(walk.chances(t, a)), 0,
+                         static_cast<double>(walk.probabilities(t, a)), 0,
                          a == bars.marked ? "taken" : ""});
   }
   draw_token_bars(page, {box.x, box.y + title, box.width, box.height - title}, bars);

@@ -1,4 +1,4 @@
-// Vectors: the query and the key of one pair, component by component, and their product.
+// Vectors view: query and key of one pair, component by component, and their product.
 #include <algorithm>
 #include <cmath>
 
@@ -19,22 +19,22 @@
 namespace attnscope {
 namespace {
 
-// The little map to choose a pair in, in em; a picture that is narrower than any goes without.
+// Size of the miniature map for selecting a pair, in em; omitted in narrower pictures.
 struct MapSide {
   double side, least_width;
 };
 constexpr MapSide kMapSides[] = {{22, 70}, {15, 38}, {9, 24}};
-constexpr double kLeastStage = 2.3;  // em: the height of a chart
-constexpr double kMostStage = 12;
-constexpr double kLastStage = 2.75;       // em: numbers and title below the last chart
+constexpr double kMinStage = 2.3;  // em: the height of a chart
+constexpr double kMaxStage = 12;
+constexpr double kLastStage = 2.75;       // em: labels below the last chart
 constexpr double kLeastWidth = 10;        // em
-constexpr std::size_t kFewestStages = 3;  // q, k and their product; the words have the sum
-constexpr double kMapTitle = 1.3;         // em: a line beside the little map
-constexpr double kLine = 1.5;             // em: of the sum in words
+constexpr std::size_t kFewestStages = 3;  // q, k and their product; the text has the sum
+constexpr double kMapTitle = 1.3;         // em: title of the miniature map
+constexpr double kLine = 1.5;             // em: text line with the sum
 
-// One pair's vectors as a part has them.
+// Vectors of one pair in a part.
 struct PairVectors {
-  std::vector<double> query, key, product, sum;  // [d_k]; sum: running
+  std::vector<double> query, key, product, sum;  // [d_k]; sum: running sum
 };
 
 const float* row_of(const Tensor& x, Index head, Index heads, Index row) {
@@ -58,9 +58,9 @@ PairVectors pair_vectors(const Part& part, const Tensor& q, const Tensor& k, Ind
   return v;
 }
 
-// Why there is no product to show.
+// Reason why there is no product to show.
 Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
-  if (trace.given) {
+  if (trace.is_imported) {
     return {"No queries and keys in this file", kAttentionAlone};
   }
   const Part* part = tap.result.part.get();
@@ -68,28 +68,28 @@ Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
       part->k.defined()) {
     return {};
   }
-  return {"No query and key to multiply",
+  return {"No query-key product",
           variant(tap.variant.id).label +
-              ": its weights come from no product of one query and one key, or the run kept "
+              ": its weights are not products of one query and one key, or the run recorded "
               "neither. Choose full attention or a fixed pattern."};
 }
 
-// Whether the encoding has changed q and k themselves. Of a tap that has vectors.
+// True if the encoding changes q and k themselves. Requires a tap with vectors.
 bool changes_vectors(const AttentionTap& tap) {
   const Tensor &q = tap.result.part->q.value(), &k = tap.result.part->k.value();
-  return tap.q_plain.defined() && tap.k_plain.defined() && tap.q_plain.shape() == q.shape() &&
-         tap.k_plain.shape() == k.shape() && tap.q_plain.data() != q.data();
+  return tap.input.q.defined() && tap.input.k.defined() && tap.input.q.shape() == q.shape() &&
+         tap.input.k.shape() == k.shape() && tap.input.q.data() != q.data();
 }
 
 struct Stage {
   std::vector<std::string> titles;
   const std::vector<double>& values;
-  const std::vector<double>* before;  // as they were before the encoding; null: the same
+  const std::vector<double>* before;  // before the encoding; null: unchanged
   Colour colour;
   bool curve = false;
 };
 
-// `marked`: the component whose number is written; -1: none.
+// `marked`: component whose value is written; -1: none.
 void draw_stage(Page& page, const Chart& chart, const Stage& stage, Index marked) {
   draw_chart(page, chart);
   if (stage.curve) {
@@ -128,12 +128,12 @@ ChartAxis axis_over(const Stage& stage) {
   };
   add(stage.values);
   if (stage.before) add(*stage.before);
-  ChartAxis axis = axis_of(least, most, true);
+  ChartAxis axis = padded_axis(least, most, true);
   axis.titles = stage.titles;
   return axis;
 }
 
-// What positions are of a score.
+// Contribution of positions to a score.
 double positions_of(const PairScore& score) {
   double sum = 0;
   for (const auto& [term, value] : score.terms) {
@@ -146,16 +146,16 @@ double positions_of(const PairScore& score) {
 std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
                      bool before) {
   const double product = v.sum.back();
-  if (before) return "q·k = " + fixed(product, 3) + " before the encoding has changed q and k";
+  if (before) return "q·k = " + fixed(product, 3) + " before the encoding is applied to q and k";
   const Part& part = *tap.result.part;
   std::string text = "q·k = " + fixed(product, 3);
   const auto score = pair_score(part, head, pair.query, pair.key);
   if (score && part.normaliser != Normaliser::FeatureRatio) {
-    if (part.relu) text += ", not below zero " + fixed(score->product, 3);
+    if (part.relu) text += ", clamped at zero " + fixed(score->product, 3);
     text += ", times " + brief(static_cast<double>(part.scale)) + " = " +
             fixed(static_cast<double>(part.scale) * score->product, 3);
-    if (!part.split.empty()) {  // q and k hold content and place; the view Scores tells them apart
-      text += ", of which places " + fixed(positions_of(*score), 3);
+    if (!part.split.empty()) {  // q and k mix content and position; the Scores view separates them
+      text += ", of which positions " + fixed(positions_of(*score), 3);
     }
     for (const auto& [term, value] : score->terms) {
       if (term == Term::Content || !part.split.empty()) continue;
@@ -172,15 +172,14 @@ std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairV
   }
   const Pattern& pattern = *tap.result.pattern;
   if (!pattern.allowed(pattern.heads() == 1 ? 0 : head, pair.query, pair.key)) {
-    return text + ", but the pair is not allowed";
+    return text + ", but the pair is excluded";
   }
   const Tensor weights = attention_row(tap, head, pair.query);
   return text + ", weight " + fixed(static_cast<double>(weights[pair.key]), 3);
 }
 
-// Charts below each other over the components, as many as there is space for, each with its number
-// where the pointer is. Returns where they end.
-// One above the other, each so high, and the last with what is written below.
+// Stacks charts over the components, as many as fit, each with its value at the pointer; the last
+// one has the axis labels.
 std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vector<Stage>& stages,
                                 double height, double left) {
   std::vector<Chart> charts;
@@ -204,13 +203,13 @@ std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vec
 double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
   const double em = page.em(), last = kLastStage * em;
   double left = 0;
-  for (const Stage& stage : stages) left = std::max(left, chart_left(page, axis_over(stage)));
+  for (const Stage& stage : stages) left = std::max(left, y_axis_width(page, axis_over(stage)));
   const auto space = [&] { return (box.height - last) / static_cast<double>(stages.size()); };
-  while (stages.size() > kFewestStages && space() < kLeastStage * em) stages.pop_back();
-  const double height = std::min(space(), kMostStage * em);
+  while (stages.size() > kFewestStages && space() < kMinStage * em) stages.pop_back();
+  const double height = std::min(space(), kMaxStage * em);
   std::vector<Chart> charts = place_stages(page, box, stages, height, left);
   double more = 0;
-  for (const Chart& chart : charts) more = std::max(more, lacking_left(page, chart));
+  for (const Chart& chart : charts) more = std::max(more, missing_y_axis_width(page, chart));
   if (more > 0) charts = place_stages(page, box, stages, height, left + more);
   Index marked = -1;
   for (const Chart& chart : charts) {
@@ -225,7 +224,7 @@ double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
   return box.y + height * static_cast<double>(stages.size()) + last;
 }
 
-// The head's whole map without labels, below a line that says what it is for.
+// The head's whole map without labels, below a title.
 MapRaster little_map(const Page& page, const Box& box, const AttentionTap& tap) {
   MapRaster m;
   const double head = kMapTitle * page.em();
@@ -267,8 +266,7 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
   page.add(OutlinedBox{cell, page.theme().accent, 2});
   page.add(OutlinedBox{box, page.theme().line, 1});
   std::vector<std::string> titles{"the pair in the head's map", "the pair"};
-  if (pooled)
-    titles = {"the pair; each pixel: the largest weight", "each pixel its largest", "pooled"};
+  if (pooled) titles = {"the pair; max-pooled", "max-pooled", "pooled"};
   page.text({box.x + box.width / 2, box.y - 1.5 * title},
             page.fitting(titles, page.small(), box.width), page.small(), Align::Middle);
   page.faint_text({box.x + box.width / 2, box.y - title / 2}, "key (to)", page.small(),
@@ -277,11 +275,11 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
                   Align::Middle, 90);
 }
 
-// The pair that is shown, its vectors, and those before the encoding where it changes them.
+// The shown pair, its vectors, and those before the encoding if it changes them.
 struct Shown {
   Pair pair;
   PairVectors vectors;
-  std::optional<PairVectors> plain;  // drawn as ticks
+  std::optional<PairVectors> plain;  // before the encoding, drawn as ticks
   bool before = false;               // `vectors` are those before the encoding
 };
 
@@ -296,12 +294,12 @@ Shown shown_pair(const ViewInput& input, const Found& found, const std::optional
   const bool changed = changes_vectors(tap);
   s.before = changed && view_values(input.experiment.view, "vectors").flag("before");
   s.vectors =
-      s.before ? vectors(tap.q_plain, tap.k_plain) : vectors(part.q.value(), part.k.value());
-  if (changed && !s.before) s.plain = vectors(tap.q_plain, tap.k_plain);
+      s.before ? vectors(tap.input.q, tap.input.k) : vectors(part.q.value(), part.k.value());
+  if (changed && !s.before) s.plain = vectors(tap.input.q, tap.input.k);
   return s;
 }
 
-// Whose the vectors are, and the sum in words. Returns where they end.
+// Draws the labels of the vectors and the sum. Returns the lower edge.
 double draw_head(Page& page, const Box& box, const Found& found, const Shown& s) {
   const Trace& trace = page.input().trace;
   const AttentionTap& tap = *found.tap;
@@ -324,13 +322,13 @@ double draw_head(Page& page, const Box& box, const Found& found, const Shown& s)
   return y + 0.3 * page.em();
 }
 
-// Clicks in the little map, and what lies at a point.
+// Adds clicks in the miniature map, and the hit test.
 void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, const Shown& s,
                   const ViewSettings& settings) {
   if (at.count > 0) {
     layout.handles.push_back({.area = at.raster.map(0),
-                              .help = "Click to keep this pair.",
-                              .click = [pair = s.pair](Experiment& e) {
+                              .help = "Click to pin this pair.",
+                              .click = [pair = s.pair](Session& e) {
                                 e.view.pinned_query = pair.query;
                                 e.view.pinned_key = pair.key;
                               }});
@@ -347,11 +345,11 @@ void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, co
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.experiment.view;
-  return "Where the score of one pair comes from, in " + place_words(input.trace, settings) + ": " +
+  return "Origin of one pair's score, in " + describe_head(input.trace, settings) + ": " +
          describe(tap) + ".";
 }
 
-// Of the little map; 0: none.
+// Size of the miniature map; 0: none.
 double map_side(const Box& inside, double em) {
   for (const MapSide& map : kMapSides) {
     if (inside.width >= map.least_width * em && inside.height >= map.side * em) {
@@ -367,7 +365,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (const Refusal none = why_no_vectors(input.trace, tap)) return none.message(page);
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
   const double em = page.em();
   const double side = map_side(inside, em);
   const bool has_map = side > 0;
@@ -381,21 +379,21 @@ ViewLayout lay_out(const ViewInput& input) {
   if (!has_map && !input.framed) {
     page.faint_text(
         {inside.x, top + kLine / 2 * page.small()},
-        page.fitting({"No space for the map to choose a pair in: pin one in Map, or make "
+        page.fitting({"No space for the map of pairs: pin one in Map, or make "
                       "the window larger",
                       "Pin a pair in Map, or make the window larger", "No space for the map"},
                      page.small(), width),
         page.small());
     top += kLine * page.small();
   }
-  if (inside.bottom() - top < (kFewestStages * kLeastStage + kLastStage) * em) {
+  if (inside.bottom() - top < (kFewestStages * kMinStage + kLastStage) * em) {
     return no_space(page);
   }
   const std::vector<Stage> stages{
       {{"q"}, s.vectors.query, s.plain ? &s.plain->query : nullptr, query_colour(input.theme)},
       {{"k"}, s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.theme)},
       {{"q × k", "q·k"}, s.vectors.product, nullptr, head_colour(0)},
-      {{"sum so far", "sum"}, s.vectors.sum, nullptr, input.theme.accent, true}};
+      {{"running sum", "sum"}, s.vectors.sum, nullptr, input.theme.accent, true}};
   const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
   if (at.count > 0) draw_little_map(page, raster, tap, found.head, s.pair);
   ViewLayout layout;
@@ -405,12 +403,12 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = needed_tap(input);
+  const Found found = require_tap(input);
   const AttentionTap& tap = *found.tap;
-  why_no_vectors(input.trace, tap).raise_for_numbers();
+  why_no_vectors(input.trace, tap).throw_if_refused();
   const PairVectors v = shown_pair(input, found, std::nullopt).vectors;
   const auto d = static_cast<Index>(v.query.size());
-  ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "sum so far"}, {}};
+  ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "running sum"}, {}};
   Index row = 0;
   for (const std::vector<double>* list : {&v.query, &v.key, &v.product, &v.sum}) {
     std::transform(list->begin(), list->end(), matrix.values.data() + row++ * d,
@@ -423,32 +421,33 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap == nullptr || !tap->result.part) return;
   if (!changes_vectors(*tap)) {
-    controls.idle["before"] = "The encoding leaves query and key as they are.";
+    controls.idle["before"] = "The encoding does not change query and key.";
   }
 }
 
 }  // namespace
 
 View vectors_view() {
-  View view = {
-      "vectors",
-      "Vectors",
-      "The query and the key of a pair, component by component: where their score comes from.",
-      false,
-      lay_out,
-      {{.key = "before",
-        .label = "Before the encoding",
-        .help = "Query and key as they are before a rotating encoding turns them.",
-        .kind = Parameter::Kind::Flag,
-        .initial = false}}};
+  View view = {"vectors",
+               "Vectors",
+               "Query and key of a pair, component by component, and their product.",
+               false,
+               lay_out,
+               {{.key = "before",
+                 .label = "Before the encoding",
+                 .help = "Query and key before a rotary encoding is applied.",
+                 .kind = Parameter::Kind::Flag,
+                 .initial = false}}};
   view.findings = {Findings::maps.id};
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
-  view.reading = reads_as(
-      "The query of one token and the key of another, number by number. Where both have the same "
-      "sign, the product lifts the score; the running sum ends at q · k.",
-      {{"q", "what a token asks for."}, {"k", "what a token offers to be found by."}});
+  view.reading = fixed_reading(
+      "The query of one token and the key of another, component by component. If both have the "
+      "same "
+      "sign, the product raises the score; the running sum ends at q · k.",
+      {{"q", "the query of a token: what it searches for."},
+       {"k", "the key of a token: what it is found by."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_vectors(trace, tap).sentence(); });

@@ -1,4 +1,4 @@
-// train, generate, evaluate and run with every kind of model, through the built program.
+// train, generate, evaluate and run with every kind of model, using the built program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const std::string kProgram = testing::program_path();
 class Architectures : public ::testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() / name; }
-  // Trains by a plan of the tests and leaves the model in its folder.
+  // Trains by a test plan and saves the model in its folder.
   std::string trained(TrainingPlan plan) const {
     Json json = to_json(plan);
     json["folder"] = path("model");
@@ -36,14 +36,14 @@ class Architectures : public ::testing::Test {
     EXPECT_NE(result.out.find("held out loss"), std::string::npos) << result.out;
     return path("model");
   }
-  ProcessResult on_model(const std::string& command, std::vector<std::string> more) const {
+  ProcessResult run_on_model(const std::string& command, std::vector<std::string> more) const {
     std::vector<std::string> all = {command, "--model", path("model")};
     all.insert(all.end(), more.begin(), more.end());
     return testing::run_process(kProgram, all);
   }
   Json generated(std::vector<std::string> more) const {
     more.insert(more.end(), {"--backend", "cpu", "-o", path("made.json")});
-    const ProcessResult result = on_model("generate", more);
+    const ProcessResult result = run_on_model("generate", more);
     EXPECT_EQ(result.status, 0) << result.err;
     return Json::parse(read_file(path("made.json")));
   }
@@ -57,7 +57,7 @@ class Architectures : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(Architectures, SourcesHaveTargets) {
+TEST_F(Architectures, WritesTargetsOfSources) {
   for (const TrainingPlan& plan :
        {testing::plan_of("numbers", folder_.path()), testing::recurrent_plan(folder_.path())}) {
     SCOPED_TRACE(plan.model.architecture.id);
@@ -66,10 +66,10 @@ TEST_F(Architectures, SourcesHaveTargets) {
     const Json object = generated({"--text", "24", "--temperature", "0", "--tokens", "5"});
     EXPECT_EQ(object["source"], Json({50, 52}));
     EXPECT_EQ(object["prompt"], Json({256}));
-    // What `run` finds the likeliest behind the target so far.
+    // Most likely next token by `run`, for the target so far.
     std::string target = "256";
     for (const Json& id : object["ids"]) {
-      const ProcessResult run = on_model(
+      const ProcessResult run = run_on_model(
           "run", {"--text", "24", "--target-ids", target, "--backend", "cpu", "-o", path("trace")});
       ASSERT_EQ(run.status, 0) << run.err;
       const Tensor logits = read_safetensors(path("trace")).tensors.at("logits").floats();
@@ -77,58 +77,58 @@ TEST_F(Architectures, SourcesHaveTargets) {
       EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
       target += "," + std::to_string(id.get<int>());
     }
-    // Of one beam the same; of several the likeliest comes first.
+    // One beam gives the same; of several, the most likely comes first.
     const Json one = generated({"--text", "24", "--beams", "1", "--tokens", "5"});
     EXPECT_EQ(one["ids"], object["ids"]);
     const Json four = generated({"--text", "24", "--beams", "4", "--tokens", "5"});
     ASSERT_EQ(four["beams"].size(), 4u);
     EXPECT_EQ(four["ids"], four["beams"][0]["ids"]);
     EXPECT_GE(four["beams"][0]["log_probability"], four["beams"][3]["log_probability"]);
-    expect_refusal(on_model("generate", {"--text", "24", "--beams", "-1"}), "--beams");
+    expect_refusal(run_on_model("generate", {"--text", "24", "--beams", "-1"}), "--beams");
     const Json with = generated({"--text", "24", "--target", "vier", "--tokens", "2"});
     EXPECT_EQ(with["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
     write_file(path("pairs.txt"), "24\tvierundzwanzig\n");
-    const ProcessResult scored = on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
+    const ProcessResult scored = run_on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
     EXPECT_EQ(scored.status, 0) << scored.err;
     EXPECT_NE(scored.out.find("whole lines"), std::string::npos) << scored.out;
     EXPECT_NE(scored.out.find("numbers: loss"), std::string::npos) << scored.out;
-    expect_refusal(on_model("evaluate", {"--task", "trajectory"}), "model.architecture");
-    expect_refusal(on_model("evaluate", {"--task", "text"}), "--task");
+    expect_refusal(run_on_model("evaluate", {"--task", "trajectory"}), "model.architecture");
+    expect_refusal(run_on_model("evaluate", {"--task", "text"}), "--task");
   }
 }
 
-TEST_F(Architectures, ImagesGoOnToTheirEnd) {
+TEST_F(Architectures, ImagesAreCompleted) {
   trained(testing::plan_of("image", folder_.path()));
   const std::string picture = path("pictures/1.png");
   const Json object = generated({"--input", picture});
-  EXPECT_EQ(object["prompt"], Json({2, 1, 0, 1, 0, 1, 0, 1, 0}));  // the start and half of it
+  EXPECT_EQ(object["prompt"], Json({2, 1, 0, 1, 0, 1, 0, 1, 0}));  // start and half of the image
   EXPECT_EQ(object["ids"].size(), 8u);
   EXPECT_EQ(object["ended_by"], "end");
   for (const Json& id : object["ids"]) EXPECT_LT(id.get<int>(), 2);
-  const ProcessResult rows = on_model("generate", {"--input", picture, "--rows", "3"});
+  const ProcessResult rows = run_on_model("generate", {"--input", picture, "--rows", "3"});
   EXPECT_EQ(std::count(rows.out.begin(), rows.out.end(), '\n'), 1) << rows.out;
   EXPECT_EQ(std::count(rows.out.begin(), rows.out.end(), ' '), 3) << rows.out;
   EXPECT_EQ(generated({"--input", picture, "--rows", "0", "--tokens", "5"})["ids"].size(), 5u);
-  ASSERT_EQ(on_model("generate", {"--input", picture, "-o", path("made.png")}).status, 0);
-  // The picture that was made is one that the model reads: its first half is as it was.
+  ASSERT_EQ(run_on_model("generate", {"--input", picture, "-o", path("made.png")}).status, 0);
+  // The completed image is readable by the model, and its first half is unchanged.
   const auto pixels = [&](const std::string& file) {
-    EXPECT_EQ(on_model("run", {"--input", file, "-o", path("trace"), "--losses"}).status, 0);
+    EXPECT_EQ(run_on_model("run", {"--input", file, "-o", path("trace"), "--losses"}).status, 0);
     return read_safetensors(path("trace")).tensors.at("ids").integers();
   };
   const IntTensor before = pixels(picture), after = pixels(path("made.png"));
   EXPECT_TRUE(std::equal(before.begin(), before.begin() + 9, after.begin()));
-  const ProcessResult scored = on_model("evaluate", {picture});
+  const ProcessResult scored = run_on_model("evaluate", {picture});
   EXPECT_NE(scored.out.find("loss"), std::string::npos) << scored.err;
-  expect_refusal(on_model("generate", {"--input", picture, "--rows", "5"}), "rows");
-  expect_refusal(on_model("run", {"--input", path("text.txt"), "-o", path("t")}),
-                 "expected a picture");
+  expect_refusal(run_on_model("generate", {"--input", picture, "--rows", "5"}), "rows");
+  expect_refusal(run_on_model("run", {"--input", path("text.txt"), "-o", path("t")}),
+                 "expected an image");
   ASSERT_EQ(testing::run_process(kProgram, {"render", "--model", path("model"), "--input", picture,
                                             "-o", path("map.png")})
                 .status,
             0);
 }
 
-TEST_F(Architectures, TrajectoriesHaveANextAction) {
+TEST_F(Architectures, PredictsNextActionOfTrajectory) {
   trained(testing::plan_of("trajectory", folder_.path()));
   const auto write = [&](std::int32_t last) {
     SafetensorsFile file;
@@ -140,28 +140,29 @@ TEST_F(Architectures, TrajectoriesHaveANextAction) {
   write(-1);
   const Json object = generated({"--input", path("walk.safetensors"), "--temperature", "0"});
   ASSERT_EQ(object["ids"].size(), 1u);
-  ASSERT_EQ(on_model("run", {"--input", path("walk.safetensors"), "-o", path("trace")}).status, 0);
+  ASSERT_EQ(run_on_model("run", {"--input", path("walk.safetensors"), "-o", path("trace")}).status,
+            0);
   const Tensor logits = read_safetensors(path("trace")).tensors.at("logits").floats();
   const Tensor last = logits.slice(1, 1);
   EXPECT_EQ(object["ids"][0], std::max_element(last.begin(), last.end()) - last.begin());
   write(3);
-  expect_refusal(on_model("generate", {"--input", path("walk.safetensors")}),
+  expect_refusal(run_on_model("generate", {"--input", path("walk.safetensors")}),
                  "expected -1 at the last step");
   const ProcessResult scored =
-      on_model("evaluate", {path("walk.safetensors"), "--task", "trajectory"});
+      run_on_model("evaluate", {path("walk.safetensors"), "--task", "trajectory"});
   EXPECT_NE(scored.out.find("trajectory: loss"), std::string::npos) << scored.err;
 }
 
-TEST_F(Architectures, MaskedModelsFillIn) {
+TEST_F(Architectures, MaskedModelsFillMasks) {
   trained(testing::plan_of("masked", folder_.path()));
   write_file(path("some.txt"), std::string(400, 'a'));
-  const ProcessResult scored = on_model("evaluate", {path("some.txt")});
+  const ProcessResult scored = run_on_model("evaluate", {path("some.txt")});
   EXPECT_EQ(scored.status, 0) << scored.err;
   EXPECT_NE(scored.out.find("some.txt: loss"), std::string::npos) << scored.out;
-  expect_refusal(on_model("generate", {"--text", "abc"}), "fills in what is hidden");
+  expect_refusal(run_on_model("generate", {"--text", "abc"}), "a masked language model");
 }
 
-TEST_F(Architectures, TokensLeaveAtExits) {
+TEST_F(Architectures, TokensExitEarly) {
   ModelConfig config = testing::small_config({.context = 24, .layers = 4});
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   save(config);
@@ -169,22 +170,22 @@ TEST_F(Architectures, TokensLeaveAtExits) {
   EXPECT_EQ(generated({"--text", "abc", "--tokens", "6", "--temperature", "0", "--exit", "1"}),
             all);
   const ProcessResult early =
-      on_model("generate", {"--text", "abc", "--tokens", "6", "--exit", "0"});
+      run_on_model("generate", {"--text", "abc", "--tokens", "6", "--exit", "0"});
   EXPECT_NE(early.err.find("of 4 layers on average"), std::string::npos) << early.err;
   write_file(path("some.txt"), std::string(100, 'a'));
-  const ProcessResult scored = on_model("evaluate", {"--exit", "0", path("some.txt")});
+  const ProcessResult scored = run_on_model("evaluate", {"--exit", "0", path("some.txt")});
   EXPECT_NE(scored.out.find("of 4 layers"), std::string::npos) << scored.out;
   config.exits.reset();
   save(config);
-  expect_refusal(on_model("generate", {"--text", "abc", "--exit", "0.5"}), "--exit");
-  expect_refusal(on_model("evaluate", {"--exit", "0.5", path("some.txt")}), "--exit");
+  expect_refusal(run_on_model("generate", {"--text", "abc", "--exit", "0.5"}), "--exit");
+  expect_refusal(run_on_model("evaluate", {"--exit", "0.5", path("some.txt")}), "--exit");
 }
 
-// What follows is drawn from the mixture that `run` gives, with keys of earlier tokens kept.
-TEST_F(Architectures, NeighboursHelpToGoOn) {
+// The next token is sampled from the mixture reported by `run`, with cached keys.
+TEST_F(Architectures, RetrievalContinuesText) {
   save(testing::small_config({.context = 24, .layers = 2}));
-  ASSERT_EQ(on_model("datastore",
-                     {"--ids", "97,98,99,100,97,98,99,101,97,98,99,100", "-o", path("store")})
+  ASSERT_EQ(run_on_model("datastore",
+                         {"--ids", "97,98,99,100,97,98,99,101,97,98,99,100", "-o", path("store")})
                 .status,
             0);
   const std::string retrieval = "knn,store=" + path("store") + ",k=2,lambda=0.9";
@@ -192,7 +193,8 @@ TEST_F(Architectures, NeighboursHelpToGoOn) {
       generated({"--text", "abc", "--retrieval", retrieval, "--tokens", "4", "--temperature", "0"});
   std::string ids = "97,98,99";
   for (const Json& id : made["ids"]) {
-    ASSERT_EQ(on_model("run", {"--ids", ids, "--retrieval", retrieval, "-o", path("t")}).status, 0);
+    ASSERT_EQ(run_on_model("run", {"--ids", ids, "--retrieval", retrieval, "-o", path("t")}).status,
+              0);
     const Tensor all = read_safetensors(path("t")).tensors.at("log_probabilities").floats();
     const Tensor last = all.slice(all.dim(0) - 1, 1);
     EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
@@ -202,7 +204,7 @@ TEST_F(Architectures, NeighboursHelpToGoOn) {
             made["ids"]);
 }
 
-// 65,536 tokens in segments take no more memory than 8,192.
+// 65,536 tokens in segments need no more memory than 8,192.
 TEST_F(Architectures, LongTextsInSegmentsStream) {
   ModelConfig config = testing::small_config({.context = 128});
   config.segment = 128;
@@ -212,7 +214,7 @@ TEST_F(Architectures, LongTextsInSegmentsStream) {
   save(config);
   const auto peak = [&](std::size_t bytes) {
     write_file(path("long.txt"), std::string(bytes, 'a'));
-    const ProcessResult result = on_model("evaluate", {path("long.txt")});
+    const ProcessResult result = run_on_model("evaluate", {path("long.txt")});
     EXPECT_EQ(result.status, 0) << result.err;
     return static_cast<double>(result.peak_kilobytes);
   };
@@ -220,17 +222,17 @@ TEST_F(Architectures, LongTextsInSegmentsStream) {
   RecordProperty("megabytes_8192", std::to_string(some / 1024));
   RecordProperty("megabytes_65536", std::to_string(all / 1024));
   EXPECT_GT(some, 1024);
-  // A further token takes its id and its place in the text; the keys, values and stream of the one
-  // layer would be 192 bytes more.
+  // A token costs its id and position; keys, values and residual stream of the layer would add 192
+  // bytes.
   const double bytes_of_token = (all - some) * 1024 / (65536 - 8192);
   EXPECT_LT(bytes_of_token, 160) << some << " and " << all << " kilobytes";
-  // And goes on beyond its context, in segments, without forgetting.
+  // Continues beyond its context in segments, without truncation.
   const Json object = generated({"--text", std::string(200, 'a'), "--tokens", "100"});
   EXPECT_EQ(object["ids"].size(), 100u);
 }
 
-// A model of one structure on the command line's word of another.
-TEST_F(Architectures, RunsWithAnotherStructure) {
+// A model run with another architecture from the command line.
+TEST_F(Architectures, RunsWithAnotherArchitecture) {
   save(testing::small_config({.layers = 2}));
   const std::vector<std::vector<std::string>> others = {
       {"--architecture", "universal,steps=2"},
@@ -242,11 +244,12 @@ TEST_F(Architectures, RunsWithAnotherStructure) {
   for (const std::vector<std::string>& other : others) {
     std::vector<std::string> arguments{"--text", "abcdef", "-o", path("other")};
     arguments.insert(arguments.end(), other.begin(), other.end());
-    const ProcessResult result = on_model("run", arguments);
+    const ProcessResult result = run_on_model("run", arguments);
     EXPECT_EQ(result.status, 0) << other[1] << result.err;
     EXPECT_NE(result.err.find("the model was trained"), std::string::npos) << result.err;
   }
-  const ProcessResult unknown = on_model("run", {"--text", "a", "--join", "sum", "-o", path("x")});
+  const ProcessResult unknown =
+      run_on_model("run", {"--text", "a", "--join", "sum", "-o", path("x")});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_NE(unknown.err.find("join.type: expected one of"), std::string::npos) << unknown.err;
 }

@@ -1,11 +1,11 @@
-// What libraries say, none of which a person should read.
+// Library messages that must not reach the user.
 #pragma once
 
 #include <string>
 
 namespace attnscope::testing {
 
-// The text, where such words are in it; else "".
+// The first text that contains such a message; otherwise "".
 inline std::string foreign_words(const std::string& text) {
   constexpr const char* kForeign[] = {"filesystem error",
                                       "cannot create directories",

@@ -1,4 +1,4 @@
-// attnscope generate and --group through the built program, on the small models of the tests.
+// attnscope generate and --group, using the built program on small test models.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using testing::ProcessResult;
 
 const std::string kProgram = testing::program_path();
 
-// A model of bytes, two layers of four heads, context 24.
+// Byte model with two layers of four heads, context 24.
 class Generate : public ::testing::Test {
  protected:
   Generate() { testing::save_byte_model(folder_.path() / "model", 2, 16, 24); }
@@ -48,7 +48,7 @@ class Generate : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(Generate, TheSameSeedIsTheSameText) {
+TEST_F(Generate, SameSeedGivesSameText) {
   const Json first = made({"--text", "abc", "--tokens", "12", "--seed", "7"});
   EXPECT_EQ(first["prompt"], Json({97, 98, 99}));
   EXPECT_EQ(first["ids"].size(), 12u);
@@ -58,8 +58,8 @@ TEST_F(Generate, TheSameSeedIsTheSameText) {
   EXPECT_EQ(made({"--ids", "97,98,99", "--tokens", "12", "--seed", "7"})["ids"], first["ids"]);
 }
 
-// Greedy continuation is what `run` finds the likeliest, token by token.
-TEST_F(Generate, GreedyTakesTheLikeliest) {
+// Greedy continuation equals the most likely token of `run`, token by token.
+TEST_F(Generate, GreedySelectsMostLikelyToken) {
   const Json object = made({"--text", "abc", "--tokens", "3", "--temperature", "0"});
   std::string ids = "97,98,99";
   for (const Json& id : object["ids"]) {
@@ -75,17 +75,17 @@ TEST_F(Generate, GreedyTakesTheLikeliest) {
   EXPECT_EQ(made({"--text", "abc", "--tokens", "3", "--top-p", "1e-9"})["ids"], object["ids"]);
 }
 
-TEST_F(Generate, SaysWhatItForgetsBeyondTheContext) {
+TEST_F(Generate, ReportsTruncationBeyondContext) {
   const ProcessResult slid = generate({"--text", "abc", "--tokens", "60"});
   EXPECT_EQ(slid.status, 0);
-  EXPECT_NE(slid.err.find("older half is forgotten"), std::string::npos) << slid.err;
+  EXPECT_NE(slid.err.find("older half is dropped"), std::string::npos) << slid.err;
   const Json stopped = made({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
   EXPECT_EQ(stopped["ended_by"], "context");
-  EXPECT_EQ(stopped["ids"].size(), 22u);  // the last one follows from a full context
+  EXPECT_EQ(stopped["ids"].size(), 22u);  // the last one follows a full context
   expect_refusal(generate({"--text", std::string(25, 'a'), "--beyond", "stop"}), "25 tokens");
 }
 
-TEST_F(Generate, ComputesAgainWhatCannotBeCached) {
+TEST_F(Generate, RecomputesUncacheableModels) {
   const ProcessResult result =
       generate({"--text", "abcd", "--tokens", "4", "--variant", "lsh,buckets=2,rounds=1"});
   EXPECT_EQ(result.status, 0) << result.err;
@@ -93,8 +93,8 @@ TEST_F(Generate, ComputesAgainWhatCannotBeCached) {
       << result.err;
 }
 
-// A Llama whose embedding is zero gives every token the same chance: greedy takes token 0.
-TEST_F(Generate, EndsWhereTheModelEnds) {
+// A Llama with a zero embedding predicts all tokens equally: greedy selects token 0.
+TEST_F(Generate, StopsAtEndToken) {
   testing::Tensors t;
   t["model.embed_tokens.weight"] = Tensor::zeros({7, 4});
   t["model.layers.0.input_layernorm.weight"] = Tensor::zeros({4});
@@ -125,8 +125,8 @@ TEST_F(Generate, EndsWhereTheModelEnds) {
   EXPECT_EQ(ids({"--ignore-end"})["ids"].size(), 5u);
 }
 
-// Interrupted once something has come, however long that takes on a busy machine.
-TEST_F(Generate, AnInterruptKeepsWhatHasCome) {
+// Interrupted after the first output, however slow the machine is.
+TEST_F(Generate, InterruptKeepsGeneratedTokens) {
   const std::string script =
       "out=$0; \"$@\" > \"$out\" & n=0; "
       "while [ ! -s \"$out\" ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; "
@@ -143,7 +143,7 @@ TEST_F(Generate, AnInterruptKeepsWhatHasCome) {
   EXPECT_EQ(read_file(path("out.txt")), object["text"].get<std::string>() + "\n");
 }
 
-TEST_F(Generate, RefusesInOneLine) {
+TEST_F(Generate, RejectsInvalidOptionsInOneLine) {
   expect_refusal(generate({"--text", "a", "--tokens", "0"}), "--tokens");
   expect_refusal(generate({"--text", "a", "--temperature", "-1"}), "temperature");
   expect_refusal(generate({"--text", "a", "--top-k", "-1"}), "top-k");
@@ -162,11 +162,11 @@ TEST_F(Generate, RefusesInOneLine) {
   for (const char* option : {"--variant", "--position", "--session", "--backend", "-o"}) {
     expect_refusal(generate({"--text", "a", option, ""}), "expected a value, found \"\"");
   }
-  expect_refusal(generate({"--text", ""}), "empty");
+  expect_refusal(generate({"--text", ""}), "found none");
   expect_refusal(generate({}), "--text");
 }
 
-TEST_F(Generate, GroupsAreReachedFromTheCommandLine) {
+TEST_F(Generate, AcceptsHeadGroups) {
   const auto attention = [&](std::initializer_list<std::string> more) {
     std::vector<std::string> all = arguments("run", {"--text", "abcdefgh", "-o", path("t")});
     all.insert(all.end(), more);
@@ -176,23 +176,23 @@ TEST_F(Generate, GroupsAreReachedFromTheCommandLine) {
   };
   const Tensor map = attention({"--group", "layers=1;heads=0,2-3;variant=local,window=1", "--group",
                                 "heads=3;variant=block_local,block=2;position=alibi"});
-  EXPECT_GT(map(0, 0, 7, 0), 0);  // as the model was trained
+  EXPECT_GT(map(0, 0, 7, 0), 0);  // as trained
   EXPECT_EQ(map(1, 0, 7, 0), 0);  // local
   EXPECT_GT(map(1, 0, 7, 6), 0);
   EXPECT_GT(map(1, 1, 7, 0), 0);
   EXPECT_EQ(map(1, 2, 7, 5), 0);
-  EXPECT_GT(map(1, 3, 7, 6), 0);  // the later choice won: a block of two
+  EXPECT_GT(map(1, 3, 7, 6), 0);  // the later choice overrides: blocks of two
   EXPECT_EQ(map(1, 3, 6, 5), 0);
   EXPECT_EQ(map(0, 3, 6, 5), 0);
 }
 
-TEST_F(Generate, GroupsAreRefusedInOneLine) {
+TEST_F(Generate, RejectsInvalidHeadGroupsInOneLine) {
   const auto refused = [&](const std::string& group, const std::string& words) {
     expect_refusal(testing::run_process(kProgram, arguments("run", {"--text", "ab", "-o", path("t"),
                                                                     "--group", group})),
                    words);
   };
-  refused("heads=0", "expected a variant, a position or both");
+  refused("heads=0", "expected variant, position or both");
   refused("heads=0;variant=local,window=-1", "window");
   refused("heads=4;variant=local,window=1",
           "groups[0].heads: expected numbers from 0 to 3, found 4");
@@ -200,9 +200,9 @@ TEST_F(Generate, GroupsAreRefusedInOneLine) {
   refused("heads=2-1;position=alibi", "heads: expected numbers and ranges");
   refused("heads=a;position=alibi", "heads: expected numbers and ranges");
   refused("head=0;position=alibi", "\"head\"");
-  refused("heads=0;heads=1;position=alibi", "heads is given twice");
+  refused("heads=0;heads=1;position=alibi", "heads: expected once, found twice");
   refused("position", "KEY=VALUE");
-  refused("heads=1;position=learned", "acts on all heads");
+  refused("heads=1;position=learned", "affects all heads");
   EXPECT_FALSE(std::filesystem::exists(path("t")));
 }
 

@@ -1,4 +1,4 @@
-// The manual page, the completions, and the program as it is installed.
+// Manual page, completions, and the installed program.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,8 +28,8 @@ std::string printed(const std::vector<std::string>& arguments) {
   return result.out;
 }
 
-// Each command that `--help` names, and options of each.
-TEST(Manual, HasAllCommandsAndOptions) {
+// Each command listed by `--help`, with its options.
+TEST(Manual, ContainsAllCommandsAndOptions) {
   const std::string page = printed({"manual"});
   EXPECT_TRUE(page.starts_with(".TH ATTNSCOPE 1")) << page.substr(0, 80);
   for (const char* command : {"render", "run", "train", "cost", "window", "pairs", "completion"}) {
@@ -37,7 +37,7 @@ TEST(Manual, HasAllCommandsAndOptions) {
   }
   EXPECT_NE(page.find("\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fITEXT\\fR"), std::string::npos);
   EXPECT_NE(page.find("light, dark"), std::string::npos);
-  EXPECT_NE(page.find("[\\fIsession\\fR]"), std::string::npos);  // of what may stand without a name
+  EXPECT_NE(page.find("[\\fIsession\\fR]"), std::string::npos);  // optional argument without a name
   testing::TemporaryFolder folder;
   const std::string file = (folder.path() / "attnscope.1").string();
   write_file(file, page);
@@ -46,10 +46,10 @@ TEST(Manual, HasAllCommandsAndOptions) {
                                                      "groff -man -Tutf8 -ww -z '" +
                                                          file + "' 2>&1"});
   EXPECT_EQ(read.status, 0);
-  EXPECT_EQ(read.out, "");  // it has nothing to object to
+  EXPECT_EQ(read.out, "");  // no warnings
 }
 
-TEST(Completion, KnowsCommandsOptionsAndWords) {
+TEST(Completion, ContainsCommandsOptionsAndValues) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = printed({"completion", shell});
     for (const char* word : {"render", "compare-variant", "twin-rope", "longformer", "mechanism",
@@ -67,8 +67,8 @@ TEST(Completion, KnowsCommandsOptionsAndWords) {
   EXPECT_EQ(run_process(kProgram, {"completion", "tcsh"}).status, 2);
 }
 
-// What bash offers behind these words, the last of which is begun.
-std::set<std::string> offered(const std::vector<std::string>& words) {
+// Completions that bash offers for the last of these words.
+std::set<std::string> completions(const std::vector<std::string>& words) {
   testing::TemporaryFolder folder;
   const std::string file = (folder.path() / "script").string();
   write_file(file, printed({"completion", "bash"}));
@@ -91,15 +91,15 @@ std::set<std::string> offered(const std::vector<std::string>& words) {
   return lines;
 }
 
-TEST(Completion, OffersInBashWhatFits) {
-  EXPECT_EQ(offered({"attnscope", "ren"}), std::set<std::string>{"render"});
-  EXPECT_EQ(offered({"attnscope", "render", "--varia"}), std::set<std::string>{"--variant"});
-  EXPECT_EQ(offered({"attnscope", "render", "--variant", "longf"}),
+TEST(Completion, OffersMatchingWordsInBash) {
+  EXPECT_EQ(completions({"attnscope", "ren"}), std::set<std::string>{"render"});
+  EXPECT_EQ(completions({"attnscope", "render", "--varia"}), std::set<std::string>{"--variant"});
+  EXPECT_EQ(completions({"attnscope", "render", "--variant", "longf"}),
             std::set<std::string>{"longformer"});
-  EXPECT_EQ(offered({"attnscope", "render", "--theme", ""}).count("dark"), 1U);
-  EXPECT_EQ(offered({"attnscope", "render", "-o", "scr"}), std::set<std::string>{"script"});
-  EXPECT_EQ(offered({"attnscope", "render", "scr"}), std::set<std::string>{"script"});
-  EXPECT_TRUE(offered({"attnscope", "list", "--varia"}).count("--variant") == 0);
+  EXPECT_EQ(completions({"attnscope", "render", "--theme", ""}).count("dark"), 1U);
+  EXPECT_EQ(completions({"attnscope", "render", "-o", "scr"}), std::set<std::string>{"script"});
+  EXPECT_EQ(completions({"attnscope", "render", "scr"}), std::set<std::string>{"script"});
+  EXPECT_TRUE(completions({"attnscope", "list", "--varia"}).count("--variant") == 0);
 }
 
 TEST(Version, IsPrinted) {
@@ -107,8 +107,8 @@ TEST(Version, IsPrinted) {
   EXPECT_TRUE(version.starts_with("attnscope ")) << version;
 }
 
-// From the empty folder that it was installed into it finds its models, and draws.
-TEST(Install, RunsFromWhereItWasPut) {
+// The installed program finds its models from an empty folder, and draws.
+TEST(Install, RunsFromInstalledFolder) {
   testing::TemporaryFolder folder;
   const std::string prefix = (folder.path() / "usr").string();
   const std::filesystem::path pages = testing::build_folder() / "pages";
@@ -121,15 +121,16 @@ TEST(Install, RunsFromWhereItWasPut) {
        {"applications/attnscope.desktop", "icons/hicolor/scalable/apps/attnscope.svg",
         "man/man1/attnscope.1", "bash-completion/completions/attnscope",
         "zsh/site-functions/_attnscope", "fish/vendor_completions.d/attnscope.fish",
-        "attnscope/assets/models/default/config.json", "attnscope/shaders"}) {
+        "attnscope/assets/models/default/config.json", "attnscope/assets/docs/index.md",
+        "attnscope/shaders"}) {
     EXPECT_TRUE(std::filesystem::exists(share / file)) << file;
   }
-  // What is installed is what the program says now.
+  // Installed pages equal the output of the program.
   EXPECT_EQ(read_file(share / "man/man1/attnscope.1"), printed({"manual"}));
   EXPECT_EQ(read_file(share / "bash-completion/completions/attnscope"),
             printed({"completion", "bash"}));
 
-  // Its own models, and no others: one that only the installed copy has.
+  // Uses its own models only: renames one in the installed copy.
   std::filesystem::rename(share / "attnscope/assets/models/twin-rope",
                           share / "attnscope/assets/models/moved");
   const std::string program = prefix + "/bin/attnscope";

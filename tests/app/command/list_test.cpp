@@ -1,4 +1,4 @@
-// attnscope list, through the built program.
+// attnscope list, using the built program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/retrieval.h"
 #include "core/position/encoding.h"
 #include "core/training/task.h"
@@ -35,17 +35,17 @@ void expect_all(const Json& listed, const List& registry) {
   }
 }
 
-TEST(List, WritesTheRegistriesAsJson) {
+TEST(List, WritesRegistriesAsJson) {
   const ProcessResult result = run_process(kProgram, {"list", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
   const Json listed = Json::parse(result.out);
   expect_all(listed["variants"], variants());
   expect_all(listed["encodings"], encodings());
   expect_all(listed["architectures"], architectures());
-  expect_all(listed["joins"], joins());
+  expect_all(listed["joins"], residual_connections());
   expect_all(listed["exits"], exit_rules());
   expect_all(listed["inputs"], input_kinds());
-  expect_all(listed["retrieval"], mixers());
+  expect_all(listed["retrieval"], retrieval_heads());
   EXPECT_FALSE(listed["models"].empty());
   ASSERT_EQ(listed["tasks"].size(), tasks().size());
   for (std::size_t n = 0; n < tasks().size(); ++n) {
@@ -58,7 +58,7 @@ TEST(List, WritesTheRegistriesAsJson) {
   }
 }
 
-TEST(List, WritesTablesForPeople) {
+TEST(List, WritesReadableTables) {
   const ProcessResult result = run_process(kProgram, {"list", "encodings"});
   ASSERT_EQ(result.status, 0) << result.err;
   for (const Encoding& e : encodings()) {
@@ -68,7 +68,7 @@ TEST(List, WritesTablesForPeople) {
   EXPECT_EQ(result.err, "");
 }
 
-TEST(List, RefusesWhatThereIsNot) {
+TEST(List, RejectsUnknownLists) {
   const ProcessResult result = run_process(kProgram, {"list", "colours"});
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;

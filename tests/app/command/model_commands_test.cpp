@@ -1,4 +1,4 @@
-// train, run and evaluate through the built program, one after the other on one small model.
+// train, run and evaluate, using the built program, in sequence on one small model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/figure/png.h"
 #include "core/tensor/safetensors.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
 #include "tests/support/process.h"
@@ -27,7 +27,7 @@ ProcessResult attnscope(const std::vector<std::string>& arguments) {
   return testing::run_process(kProgram, arguments);
 }
 
-// Trains a model of bytes once for all tests.
+// Trains a byte model once for all tests.
 class ModelCommands : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -95,7 +95,7 @@ class ModelCommands : public ::testing::Test {
 };
 testing::TemporaryFolder* ModelCommands::folder_ = nullptr;
 
-TEST_F(ModelCommands, TrainLeavesAModelAndALog) {
+TEST_F(ModelCommands, TrainWritesModelAndLog) {
   EXPECT_TRUE(fs::exists(path("model/config.json")));
   EXPECT_TRUE(fs::exists(path("model/tokenizer.json")));
   std::istringstream log(read_file(path("model/loss.csv")));
@@ -110,7 +110,7 @@ TEST_F(ModelCommands, TrainLeavesAModelAndALog) {
   EXPECT_EQ(read_png_metadata(path("model/loss.png")).at("Title"), "Training of model");
 }
 
-TEST_F(ModelCommands, AnInterruptedTrainingGoesOn) {
+TEST_F(ModelCommands, InterruptedTrainingResumes) {
   std::vector<std::string> arguments = {"--preserve-status", "-s", "INT", "1.5", kProgram};
   const std::vector<std::string> training_arguments = training("stopped", 100000);
   arguments.insert(arguments.end(), training_arguments.begin(), training_arguments.end());
@@ -120,10 +120,10 @@ TEST_F(ModelCommands, AnInterruptedTrainingGoesOn) {
   const std::size_t before = read_file(path("stopped/loss.csv")).size();
   testing::run_process("/usr/bin/timeout", arguments);
   EXPECT_GT(read_file(path("stopped/loss.csv")).size(), before);
-  expect_refusal(attnscope(training("stopped", 99)), "another steps");
+  expect_refusal(attnscope(training("stopped", 99)), "with other settings (steps");
 }
 
-TEST_F(ModelCommands, TrainRefusesWhatItCannotUse) {
+TEST_F(ModelCommands, TrainRejectsInvalidOptions) {
   std::vector<std::string> arguments = training("refused", 5);
   arguments.insert(arguments.end(), {"--head-size", "8", "--norm", "batch"});
   expect_refusal(attnscope(arguments), "--head-size");
@@ -138,7 +138,7 @@ TEST_F(ModelCommands, TrainRefusesWhatItCannotUse) {
   EXPECT_FALSE(fs::exists(path("refused")));
 }
 
-TEST_F(ModelCommands, RunWritesWhatHappened) {
+TEST_F(ModelCommands, RunWritesTrace) {
   const ProcessResult result = attnscope(running({"--text", "the cat sat"}));
   ASSERT_EQ(result.status, 0) << result.err;
   const SafetensorsFile file = trace();
@@ -150,7 +150,7 @@ TEST_F(ModelCommands, RunWritesWhatHappened) {
   EXPECT_NE(file.metadata.at("backend").find("CPU"), std::string::npos);
 }
 
-TEST_F(ModelCommands, RunTakesIdsVariantsAndEncodings) {
+TEST_F(ModelCommands, RunAcceptsIdsVariantsAndEncodings) {
   ASSERT_EQ(attnscope(running({"--ids", "5,6,7,8,9,10", "--no-causal", "--variant",
                                "local,window=1", "--position", "alibi"}))
                 .status,
@@ -165,8 +165,8 @@ TEST_F(ModelCommands, RunTakesIdsVariantsAndEncodings) {
       0);
 }
 
-// What has no default suits the text, and a file made of it says what that was.
-TEST_F(ModelCommands, VariantsByTheirNameAloneSuitTheText) {
+// Parameters without a default depend on the text; the written file records them.
+TEST_F(ModelCommands, VariantDefaultsDependOnText) {
   ASSERT_EQ(attnscope(running({"--ids", "5,6,7,8,9,10,11,12", "--variant", "block_local"})).status,
             0);
   const Tensor attention = trace().tensors.at("attention").floats();  // [N, h, 8, 8]
@@ -176,7 +176,7 @@ TEST_F(ModelCommands, VariantsByTheirNameAloneSuitTheText) {
                        "--variant", "block_local", "-o", path("map.png")})
                 .status,
             0);
-  EXPECT_EQ(load_session(path("map.png")).variant->values.integer("block"), 2);
+  EXPECT_EQ(load_session(path("map.png")).run.variant->values.integer("block"), 2);
   ASSERT_EQ(
       attnscope(running({"--ids", "5,6,7,8,9", "--variant", "image_2d", "--most-tokens", "4"}))
           .status,
@@ -185,38 +185,38 @@ TEST_F(ModelCommands, VariantsByTheirNameAloneSuitTheText) {
   expect_refusal(attnscope(running({"--ids", "5,6,7", "--most-tokens", "0"})), "--most-tokens");
 }
 
-TEST_F(ModelCommands, RunRefusesInOneLine) {
+TEST_F(ModelCommands, RunRejectsInvalidOptionsInOneLine) {
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window=1,windw=1"})),
                  "windw");
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window"})), "KEY=VALUE");
   expect_refusal(attnscope(running({"--text", "a", "--position", "nonesuch"})), "nonesuch");
   expect_refusal(attnscope(running({"--ids", "1,999999"})), "999999");
-  expect_refusal(attnscope(running({"--text", ""})), "empty");
+  expect_refusal(attnscope(running({"--text", ""})), "found none");
   expect_refusal(attnscope(running({})), "--text");
   expect_refusal(attnscope({"run", "--text", "a", "--model", path("absent"), "-o", path("x")}),
                  "absent");
   EXPECT_FALSE(fs::exists(path("x")));
 }
 
-TEST_F(ModelCommands, RunNotesWhatAViewerMustKnow) {
+TEST_F(ModelCommands, RunWritesNotes) {
   const ProcessResult result = attnscope(running({"--text", std::string(200, 'x')}));
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.err.find("the first 32 are used"), std::string::npos) << result.err;
   EXPECT_NE(trace().metadata.at("notes").find("the first 32 are used"), std::string::npos);
 }
 
-TEST_F(ModelCommands, RunSaysThatALossSeesItsTargets) {
-  const std::string words = "note: without a causal mask the positions that predict a token see it";
+TEST_F(ModelCommands, RunNotesLossThatSeesTargets) {
+  const std::string words = "note: without a causal mask, positions see the token that they predict";
   const ProcessResult causal = attnscope(running({"--text", "the cat", "--losses"}));
   const ProcessResult open = attnscope(running({"--text", "the cat", "--losses", "--no-causal"}));
   EXPECT_EQ(causal.err.find(words), std::string::npos) << causal.err;
   EXPECT_NE(open.err.find(words), std::string::npos) << open.err;
 }
 
-TEST_F(ModelCommands, TrainAndEvaluateSayWhatLooksAhead) {
+TEST_F(ModelCommands, TrainAndEvaluateReportLeakedFuture) {
   std::vector<std::string> arguments = training("chunks", 1);
   arguments.insert(arguments.end(), {"--variant", "lsh,buckets=4,rounds=1,chunk=4"});
-  const std::string words = "note: LSH (Reformer) looks ahead: ";
+  const std::string words = "note: LSH (Reformer) leaks future tokens: ";
   const ProcessResult trained = attnscope(arguments);
   ASSERT_EQ(trained.status, 0) << trained.err;
   EXPECT_NE(trained.err.find(words), std::string::npos) << trained.err;
@@ -237,7 +237,7 @@ TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
   std::istringstream(result.out.substr(colon + 2)) >> bits;
   EXPECT_TRUE(bits > 0 && bits < 4) << result.out;
   EXPECT_NE(result.out.find("6-gram"), std::string::npos);
-  // Files after --ngram-text are files to evaluate, however many there are.
+  // Arguments after --ngram-text are files to evaluate, regardless of their number.
   const ProcessResult two = attnscope({"evaluate", "--model", path("model"), "--ngram-text",
                                        path("text.txt"), path("held.txt"), path("text.txt")});
   EXPECT_EQ(std::count(two.out.begin(), two.out.end(), '\n'), 3) << two.out << two.err;
@@ -249,7 +249,7 @@ TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
                  "absent.txt");
 }
 
-TEST_F(ModelCommands, TrainRepeatsAndEvaluateReportsTheAccuracy) {
+TEST_F(ModelCommands, TrainsRepetitionAndEvaluateReportsAccuracy) {
   std::vector<std::string> arguments = {"train", "--task", "repeat", "-o", path("copies")};
   for (const char* word :
        {"--vocabulary", "256", "--layers", "1", "--width", "16", "--heads", "2", "--hidden", "0",
@@ -266,14 +266,14 @@ TEST_F(ModelCommands, TrainRepeatsAndEvaluateReportsTheAccuracy) {
   expect_refusal(attnscope({"evaluate", "--model", path("copies")}), "expected text files");
 }
 
-TEST_F(ModelCommands, NameTheFileThatIsOfNoUse) {
+TEST_F(ModelCommands, ErrorsNameUnusableFile) {
   write_file(path("empty.txt"), "");
   expect_refusal(attnscope({"evaluate", "--model", path("model"), path("empty.txt")}), "empty.txt");
   std::vector<std::string> arguments = training("held.txt", 1);
   expect_refusal(attnscope(arguments), "expected a folder, found the file");
 }
 
-TEST_F(ModelCommands, TrainRefusesUnknownTasks) {
+TEST_F(ModelCommands, TrainRejectsUnknownTasks) {
   std::vector<std::string> arguments = training("refused", 5);
   arguments.insert(arguments.end(), {"--task", "nonesuch"});
   expect_refusal(attnscope(arguments), "task: expected one of text, masked");

@@ -1,5 +1,4 @@
-// What the program does where nobody reads its output, or a file may not be as large. See also
-// scarcity_test.cpp.
+// Closed pipes and file size limits. See also scarcity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +15,7 @@ using testing::ProcessResult;
 using testing::run_process;
 using testing::TemporaryFolder;
 
-// "$0" in a line for the shell is the program.
+// "$0" in a shell line is the program.
 ProcessResult run_line(const std::string& line) {
   return run_process("/bin/sh", {"-c", line, testing::program_path()});
 }
@@ -27,13 +26,13 @@ void expect_failure(const ProcessResult& result, const std::string& words) {
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
 }
 
-// As with "| head": status 1, and no word of it.
-TEST(Output, ThatNobodyReadsIsAFailureAndNoSignal) {
+// As with "| head": status 1, no message.
+TEST(Output, ClosedPipeIsFailureNotSignal) {
   const ProcessResult result = run_line("(sleep 0.2; \"$0\" list --json; echo $? >&2) | true");
   EXPECT_EQ(result.err, "1\n");
 }
 
-TEST(Output, BeyondTheLimitOfAFilesSizeLeavesNothing) {
+TEST(Output, FileSizeLimitLeavesNoFile) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "run.npz").string();
   const ProcessResult result =

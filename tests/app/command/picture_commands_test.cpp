@@ -1,4 +1,4 @@
-// render and gallery through the built program, on a small model with fresh weights.
+// render and gallery, using the built program on a small model with fresh weights.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <map>
 
 #include "core/base/file.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/figure/png.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "core/view/view.h"
 #include "tests/core/experiment/models.h"
 #include "tests/core/experiment/tasks.h"
@@ -53,7 +53,7 @@ class PictureCommands : public ::testing::Test {
 };
 testing::TemporaryFolder* PictureCommands::folder_ = nullptr;
 
-// What a view needs beside a text.
+// Arguments that a view needs in addition to a text.
 std::vector<std::string> arguments_for(const View& view, const std::string& model) {
   if (view.id == "image")
     return {(testing::source_folder() / "assets/pictures/hills.png").string()};
@@ -85,7 +85,7 @@ ProcessResult draw_view(const View& view, const std::string& model, const std::s
   return testing::run_process(kProgram, arguments);
 }
 
-TEST_F(PictureCommands, EveryView) {
+TEST_F(PictureCommands, RenderEveryView) {
   for (const View& view : views()) {
     for (const char* extension : {".png", ".svg", ".pdf"}) {
       const std::string name = view.id + extension;
@@ -93,48 +93,48 @@ TEST_F(PictureCommands, EveryView) {
       ASSERT_EQ(result.status, 0) << result.err;
       EXPECT_GT(fs::file_size(path(name)), 1000u);
     }
-    EXPECT_EQ(testing::xml_fault(read_file(path(view.id + ".svg"))), "");
+    EXPECT_EQ(testing::xml_error(read_file(path(view.id + ".svg"))), "");
   }
 }
 
-TEST_F(PictureCommands, CompareAndInterveneByTheirOptions) {
+TEST_F(PictureCommands, CompareAndInterveneByOptions) {
   ASSERT_EQ(render({"--text", "the cat sat", "--compare-variant", "local,window=1",
                     "--compare-layer", "1", "--compare-head", "2"},
                    "compare.png")
                 .status,
             0);
-  const Experiment compared = load_session(path("compare.png"));
+  const Session compared = load_session(path("compare.png"));
   EXPECT_EQ(compared.view.id, "compare");
-  ASSERT_EQ(compared.others.size(), 1u);
-  EXPECT_EQ(compared.others[0].variant->id, "local");
-  EXPECT_EQ(compared.others[0].text, "the cat sat");
-  EXPECT_EQ(compared.others[0].view.layer, 1);
-  EXPECT_EQ(compared.others[0].view.head, 2);
-  EXPECT_FALSE(compared.variant.has_value());
+  ASSERT_TRUE(compared.b.has_value());
+  EXPECT_EQ(compared.b->run.variant->id, "local");
+  EXPECT_EQ(compared.b->run.text, "the cat sat");
+  EXPECT_EQ(compared.b->view.layer, 1);
+  EXPECT_EQ(compared.b->view.head, 2);
+  EXPECT_FALSE(compared.run.variant.has_value());
 
   ASSERT_EQ(
       render({"--text", "the cat sat", "--compare", path("compare.png"), "--compare-text", "a dog"},
              "again.png")
           .status,
       0);
-  EXPECT_EQ(load_session(path("again.png")).others.at(0).text, "a dog");
+  EXPECT_EQ(load_session(path("again.png")).b->run.text, "a dog");
 
   ASSERT_EQ(render({"--text", "the cat sat", "--intervene", "off layer=0 head=1", "--intervene",
                     "forbid key=0"},
                    "intervene.png")
                 .status,
             0);
-  const Experiment changed = load_session(path("intervene.png"));
+  const Session changed = load_session(path("intervene.png"));
   EXPECT_EQ(changed.view.id, "intervene");
-  ASSERT_EQ(changed.interventions.size(), 2u);
-  EXPECT_EQ(to_text(changed.interventions[1]), "forbid key=0");
+  ASSERT_EQ(changed.run.interventions.size(), 2u);
+  EXPECT_EQ(to_text(changed.run.interventions[1]), "forbid key=0");
   expect_refusal(render({"--text", "the cat", "--intervene", "off layer=99"}, "no.png"),
                  "expected layer below");
   expect_refusal(render({"--text", "the cat", "--intervene", "stop"}, "no.png"), "intervene");
   expect_refusal(render({"--text", "the cat", "--view", "compare"}, "no.png"), "compare");
 }
 
-TEST_F(PictureCommands, MovingPictures) {
+TEST_F(PictureCommands, AnimatePictures) {
   const std::vector<std::string> options = {"--text",  "the cat sat", "--view",   "rope",
                                             "--scale", "0.5",         "--animate"};
   const auto with = [&](std::vector<std::string> more) {
@@ -153,8 +153,8 @@ TEST_F(PictureCommands, MovingPictures) {
                                           "local,window=2", "--animate",   "variant.window=1:3"};
   ASSERT_EQ(render(local, "window-%d.png").status, 0);
   for (Index n = 0; n < 3; ++n) {
-    const Experiment made = load_session(path("window-" + std::to_string(n) + ".png"));
-    EXPECT_EQ(made.variant->values.integer("window"), n + 1);
+    const Session made = load_session(path("window-" + std::to_string(n) + ".png"));
+    EXPECT_EQ(made.run.variant->values.integer("window"), n + 1);
   }
   EXPECT_FALSE(fs::exists(path("window-3.png")));
   expect_refusal(render({"--text", "the cat", "--animate", "variant.window=1:3"}, "a.gif"),
@@ -166,7 +166,7 @@ TEST_F(PictureCommands, MovingPictures) {
   EXPECT_FALSE(fs::exists(path("a.gif")));
 }
 
-TEST_F(PictureCommands, OptionsShowInThePicture) {
+TEST_F(PictureCommands, OptionsAppearInPicture) {
   const std::vector<std::string> options = {
       "--text",     "the cat sat", "--variant",    "local,window=2",
       "--position", "alibi",       "--layer",      "1",
@@ -184,7 +184,7 @@ TEST_F(PictureCommands, OptionsShowInThePicture) {
   EXPECT_EQ(testing::pixel(image, 0, 0), Theme::dark().background);
 }
 
-TEST_F(PictureCommands, TheSameAgainIsTheSameFile) {
+TEST_F(PictureCommands, RepeatedRenderIsByteIdentical) {
   const std::vector<std::string> options = {"--text", "the cat sat on the mat"};
   for (const char* extension : {".png", ".svg", ".pdf"}) {
     ASSERT_EQ(render(options, std::string("first") + extension).status, 0);
@@ -194,16 +194,16 @@ TEST_F(PictureCommands, TheSameAgainIsTheSameFile) {
   }
 }
 
-TEST_F(PictureCommands, APictureIsASession) {
+TEST_F(PictureCommands, PictureOpensAsSession) {
   ASSERT_EQ(
       render({"--text", "the cat", "--view", "pattern", "--variant", "local,window=3"}, "made.png")
           .status,
       0);
-  const Experiment made = load_session(path("made.png"));
-  EXPECT_EQ(made.text, "the cat");
+  const Session made = load_session(path("made.png"));
+  EXPECT_EQ(made.run.text, "the cat");
   EXPECT_EQ(made.view.id, "pattern");
-  ASSERT_TRUE(made.variant.has_value());
-  EXPECT_EQ(made.variant->values.integer("window"), 3);
+  ASSERT_TRUE(made.run.variant.has_value());
+  EXPECT_EQ(made.run.variant->values.integer("window"), 3);
   ASSERT_EQ(attnscope({"render", "--session", path("made.png"), "-o", path("again.png")}).status,
             0);
   EXPECT_EQ(read_file(path("again.png")), read_file(path("made.png")));
@@ -212,8 +212,8 @@ TEST_F(PictureCommands, APictureIsASession) {
   EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
 }
 
-// A text file far beyond the context: a tile of its map, and the whole of it.
-TEST_F(PictureCommands, TilesOfALongText) {
+// A text far beyond the context: one tile of its map, and the whole map.
+TEST_F(PictureCommands, DrawTilesOfLongText) {
   std::string text;
   for (int i = 0; i < 4200; ++i) text += static_cast<char>('a' + i * i % 26);
   write_file(path("long.txt"), text);
@@ -226,7 +226,7 @@ TEST_F(PictureCommands, TilesOfALongText) {
   const ProcessResult whole = render(of_file, "whole.png");
   ASSERT_EQ(whole.status, 0) << whole.err;
   EXPECT_NE(whole.err.find("trained on 64 tokens at a time"), std::string::npos) << whole.err;
-  EXPECT_EQ(load_session(path("whole.png")).overlong, Overlong::All);
+  EXPECT_EQ(load_session(path("whole.png")).run.overlong, Overlong::All);
   ASSERT_EQ(render(with({"--tile", "4000,100,200,300"}), "tile.png").status, 0);
   EXPECT_EQ(load_session(path("tile.png")).view.column, 100);
   EXPECT_NE(read_file(path("tile.png")), read_file(path("whole.png")));
@@ -238,8 +238,8 @@ TEST_F(PictureCommands, TilesOfALongText) {
   expect_refusal(render(with({"--overlong", "some"}), "a.png"), "--overlong");
 }
 
-// Stacks, kinds, steps and segments, each only where a model has them.
-TEST_F(PictureCommands, WhichAttentionIsShown) {
+// Selects stacks, kinds, steps and segments of models that have them.
+TEST_F(PictureCommands, SelectAttentionKindAndStack) {
   const fs::path cases = testing::source_folder() / "tests" / "model-cases";
   const auto draw = [&](const std::string& model, const std::vector<std::string>& more,
                         const std::string& output) {
@@ -267,7 +267,7 @@ TEST_F(PictureCommands, WhichAttentionIsShown) {
   const std::string segment = table("memory-segment", {"--segment", "1"});
   EXPECT_NE(segment.find("#14,#2"), std::string::npos) << segment;
   EXPECT_EQ(segment.find("\n#3,"), std::string::npos) << segment;
-  // The picture opens again where it was.
+  // The picture reopens with the same part.
   ASSERT_EQ(draw(both, {"--kind", "cross"}, "part.png").status, 0);
   EXPECT_EQ(load_session(path("part.png")).view.part.kind, AttentionKind::Cross);
 
@@ -279,13 +279,13 @@ TEST_F(PictureCommands, WhichAttentionIsShown) {
   expect_refusal(draw(both, {"--stack", "encoder", "--kind", "cross"}, "no.png"), "--kind");
   expect_refusal(draw(both, {"--stack", "both"}, "no.png"), "encoder or decoder");
   expect_refusal(draw(both, {"--step", "1"}, "no.png"), "--step");
-  // Pairs of segments have no numbers, and what there is not cannot be switched off.
+  // Pairs in segments cannot be changed, and missing parts cannot be switched off.
   expect_refusal(draw("memory-segment", {"--intervene", "forbid key=0"}, "no.png"), "segments");
   expect_refusal(draw(both, {"--intervene", "forbid query=3 key=0"}, "no.png"), "below 3");
   EXPECT_FALSE(fs::exists(path("no.png")));
 }
 
-TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
+TEST_F(PictureCommands, RejectInvalidOptions) {
   const std::vector<std::string> text = {"--text", "the cat sat"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), text.begin(), text.end());
@@ -306,16 +306,16 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   expect_refusal(render(with({"--colour-map", ""}), "a.png"), "--colour-map");
   expect_refusal(render(with({"--view", "rope", "--animate", "query=0:4"}), "a-%d-%d.png"),
                  "one number in the name");
-  expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "no pixels");
-  expect_refusal(render({"--text", "the cat sat", "--view", "memory"}, "a.png"), "at once");
-  expect_refusal(render({"--text", "the cat sat", "--view", "steps"}, "a.png"), "no steps");
-  expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.png"), "no gates");
-  expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.csv"), "no gates");
+  expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "not pixels");
+  expect_refusal(render({"--text", "the cat sat", "--view", "memory"}, "a.png"), "as a whole");
+  expect_refusal(render({"--text", "the cat sat", "--view", "steps"}, "a.png"), "no recurrence over depth");
+  expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.png"), "No gates");
+  expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.csv"), "No gates");
   EXPECT_FALSE(fs::exists(path("a.png")));
 }
 
-// A picture that no experiment made is one of pixels.
-TEST_F(PictureCommands, ForeignPicturesArePixels) {
+// A picture without an experiment is read as pixels.
+TEST_F(PictureCommands, ReadForeignPicturesAsPixels) {
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));
   const ProcessResult result =
@@ -325,7 +325,7 @@ TEST_F(PictureCommands, ForeignPicturesArePixels) {
   expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("b.png")}), "foreign.png");
 }
 
-TEST_F(PictureCommands, SayBeforeTheWorkThatNothingCanBeWritten) {
+TEST_F(PictureCommands, ReportUnwritableOutputBeforeRunning) {
   write_file(path("text.txt"), "the cat sat");
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"statistics", path("text.txt"), "--model", path("model")},
@@ -342,7 +342,7 @@ TEST_F(PictureCommands, SayBeforeTheWorkThatNothingCanBeWritten) {
   EXPECT_FALSE(fs::exists(path("no-gallery")));
 }
 
-TEST_F(PictureCommands, Gallery) {
+TEST_F(PictureCommands, GalleryShowsEveryViewAndMethod) {
   const ProcessResult result =
       attnscope({"gallery", path("gallery"), "--model", path("model"), "--scale", "1", "--text",
                  "the cat & the <mat>", "--backend", "cpu"});
@@ -350,7 +350,7 @@ TEST_F(PictureCommands, Gallery) {
   const std::string page = read_file(path("gallery/index.html"));
   EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
   for (const View& view : views()) {
-    if (!fs::exists(path("gallery/" + view.id + ".png"))) {  // of a model that is not bundled
+    if (!fs::exists(path("gallery/" + view.id + ".png"))) {  // needs a model that is not bundled
       EXPECT_TRUE(view.id == "alignment" || view.id == "trajectory") << view.id;
       EXPECT_NE(page.find(view.label), std::string::npos);
       continue;
@@ -360,7 +360,7 @@ TEST_F(PictureCommands, Gallery) {
       EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;
     }
   }
-  // Every method has a picture, or a reason why this model cannot show it.
+  // Every method has a picture, or a reason why this model cannot draw it.
   const std::string of_variants = read_file(path("gallery/variants.html"));
   for (const Variant& v : variants()) {
     EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + ".png"))) << v.id;
@@ -374,20 +374,19 @@ TEST_F(PictureCommands, Gallery) {
   }
 }
 
-// The page that people read first shows each of them once, from files that are there.
-TEST(Readme, ShowsEveryMethod) {
+TEST(Documentation, ShowsEveryMethod) {
   const fs::path source = testing::source_folder();
-  const std::string page = read_file(source / "README.md");
+  const std::string page = read_file(source / "assets/docs/methods.md");
   const auto shows = [&](const std::string& name) {
-    const std::string file = "assets/pictures/methods/" + name + ".png";
+    const std::string file = "pictures/methods/" + name + ".png";
     EXPECT_NE(page.find(file), std::string::npos) << name;
-    EXPECT_TRUE(fs::exists(source / file)) << file;
+    EXPECT_TRUE(fs::exists(source / "assets/docs" / file)) << file;
   };
   for (const Variant& v : variants()) shows("variant-" + v.id);
   for (const Encoding& e : encodings()) shows("position-" + e.id);
 }
 
-TEST_F(PictureCommands, SizesInPixelsAndInches) {
+TEST_F(PictureCommands, AcceptSizesInPixelsAndInches) {
   ASSERT_EQ(
       render({"--text", "the cat sat", "--pixels", "901x777", "--dpi", "150"}, "size.png").status,
       0);
@@ -402,15 +401,15 @@ TEST_F(PictureCommands, SizesInPixelsAndInches) {
   image = testing::decode_png(png);
   EXPECT_EQ(image.width, 1050);
   EXPECT_EQ(image.height, 900);
-  EXPECT_EQ(image.rgba[3], 0);  // the corner
-  // 300 dots an inch are 11811 a metre.
+  EXPECT_EQ(image.rgba[3], 0);  // corner
+  // 300 dots per inch are 11811 per metre.
   EXPECT_NE(png.find(std::string("pHYs\0\0\x2e\x23\0\0\x2e\x23\1", 13)), std::string::npos);
   expect_refusal(render({"--text", "a b", "--inches", "wide"}, "no.png"), "WIDTHxHEIGHT");
   expect_refusal(render({"--text", "a b", "--inches", "3", "--pixels", "300"}, "no.png"),
-                 "without --pixels");
+                 "expected no --pixels");
 }
 
-TEST_F(PictureCommands, PartsAndPresets) {
+TEST_F(PictureCommands, ApplyPartsAndPresets) {
   const auto svg = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--text", "abcdef"});
     const ProcessResult result = render(more, "parts.svg");
@@ -436,7 +435,7 @@ TEST_F(PictureCommands, PartsAndPresets) {
     EXPECT_LT(now, before) << part;
     before = now;
   }
-  // What is asked for beside a preset wins.
+  // Explicit options override a preset.
   EXPECT_NEAR(width_of(svg({"--for", "column", "--width", "500"})) / width_of(whole), 500.0 / 720,
               1e-3);
   EXPECT_EQ(texts_in(svg({"--for", "column", "--caption", "Mine"})), texts_in(column) + 1);
@@ -444,14 +443,14 @@ TEST_F(PictureCommands, PartsAndPresets) {
   expect_refusal(render({"--text", "abc", "--title", "T", "--no-title"}, "x.svg"), "--no-title");
 }
 
-TEST_F(PictureCommands, NumbersInFiles) {
+TEST_F(PictureCommands, ExportNumbers) {
   for (const View& view : views()) {
     if (!view.data) continue;
     for (const char* extension : {".csv", ".npy", ".safetensors"}) {
       const std::string name = view.id + extension;
-      if (view.id == "compare") {  // as for a picture
+      if (view.id == "compare") {  // as in pictures
         expect_refusal(render({"--text", "the cat sat", "--view", "compare"}, name),
-                       "Nothing to compare with");
+                       "No run B yet");
       }
       const ProcessResult result = draw_view(view, path("model"), path(name));
       if (result.status == 2) {  // a .npy file holds one array
@@ -470,8 +469,8 @@ TEST_F(PictureCommands, NumbersInFiles) {
   EXPECT_EQ(std::count(tile.begin(), tile.end(), ','), 4 * 2);
 }
 
-// What one command writes, another shows.
-TEST_F(PictureCommands, TensorsOfOnesOwn) {
+// `render` reads the files that `run` writes.
+TEST_F(PictureCommands, ReadImportedTensors) {
   const std::string file = path("own.safetensors");
   ASSERT_EQ(
       attnscope({"run", "--model", path("model"), "--text", "the cat sat", "-o", file}).status, 0);
@@ -483,22 +482,22 @@ TEST_F(PictureCommands, TensorsOfOnesOwn) {
   ASSERT_EQ(attnscope({"render", file, "--layer", "1", "-o", path("given.csv")}).status, 0);
   ASSERT_EQ(render({"--text", "the cat sat", "--layer", "1"}, "computed.csv").status, 0);
   EXPECT_EQ(read_file(path("given.csv")), read_file(path("computed.csv")));
-  // The picture carries where its tensors are.
+  // The picture records the path of its tensors.
   ASSERT_EQ(attnscope({"render", file, "-o", path("own.png")}).status, 0);
-  EXPECT_EQ(load_session(path("own.png")).tensors.file, file);
+  EXPECT_EQ(load_session(path("own.png")).run.tensors.file, file);
   expect_refusal(attnscope({"render", path("none.npz"), "-o", path("no.png")}), "no such file");
   write_file(path("tokens.txt"), "a\nb\n");
   expect_refusal(attnscope({"render", file, "--tokens", path("tokens.txt"), "-o", path("no.png")}),
                  "expected 11 tokens, found 2");
   expect_refusal(render({"--text", "a", "--tokens", path("tokens.txt")}, "no.png"),
-                 "with a file of tensors");
+                 "expected a tensor file");
   for (const auto& [option, value] : {std::pair("--text", "a"), std::pair("--model", "default"),
                                       std::pair("--variant", "local,window=1")}) {
     expect_refusal(attnscope({"render", file, option, value, "-o", path("no.png")}), option);
   }
 }
 
-TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
+TEST_F(PictureCommands, StatisticsMeasureTextsAndTensors) {
   write_file(path("texts.txt"), "the cat sat\n\non the mat");
   const ProcessResult printed =
       attnscope({"statistics", path("texts.txt"), "--model", path("model")});
@@ -525,8 +524,8 @@ TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
   expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
 }
 
-// What a view has nothing to say about has no numbers either.
-TEST_F(PictureCommands, DepthOfWhatHasNoLayersToAsk) {
+// Views without content export no numbers either.
+TEST_F(PictureCommands, DepthRejectsRunsWithoutLayers) {
   for (const char* name : {"depth.csv", "depth.png"}) {
     expect_refusal(attnscope({"render", "--model", "paths", "--view", "depth", "-o", path(name)}),
                    "actions");
@@ -536,8 +535,8 @@ TEST_F(PictureCommands, DepthOfWhatHasNoLayersToAsk) {
   }
 }
 
-// What 'pairs' lists is what 'render --striking' looks at.
-TEST_F(PictureCommands, StrikingPairs) {
+// `render --salient` shows the pairs that `pairs` lists.
+TEST_F(PictureCommands, PairsListSalientPairs) {
   const ProcessResult listed = attnscope(
       {"pairs", "--model", path("model"), "--text", "the cat saw the dog", "--most", "3"});
   ASSERT_EQ(listed.status, 0) << listed.err;
@@ -564,16 +563,16 @@ TEST_F(PictureCommands, StrikingPairs) {
                  "--most");
 }
 
-// A byte model's words are in as many pieces as they have letters.
-TEST_F(PictureCommands, Words) {
+// Words of a byte model have one token per letter.
+TEST_F(PictureCommands, MergeWords) {
   ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.csv").status, 0);
   EXPECT_TRUE(read_file(path("words.csv")).starts_with("query,the,␣cat,␣sat\nthe,1,0,0\n"));
   ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.png").status, 0);
-  const Experiment kept = load_session(path("words.png"));
+  const Session kept = load_session(path("words.png"));
   EXPECT_TRUE(kept.view.words);
   expect_refusal(render({"--text", "the cat", "--words", "--view", "pattern"}, "no.png"),
                  "--words");
-  expect_refusal(render({"--text", "!?", "--words"}, "no.png"), "several pieces");
+  expect_refusal(render({"--text", "!?", "--words"}, "no.png"), "several tokens");
   write_file(path("texts.txt"), "the cat sat on the mat\n");
   const ProcessResult table =
       attnscope({"statistics", path("texts.txt"), "--model", path("model"), "--words"});
@@ -587,19 +586,19 @@ TEST_F(PictureCommands, Words) {
   EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
 }
 
-// What does not go together is refused with the option that helps, where the command has it.
-TEST_F(PictureCommands, RefusalsNameTheOption) {
+// Incompatible settings are rejected with the helpful option, if the command has one.
+TEST_F(PictureCommands, ErrorsNameOption) {
   const auto render = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
     return attnscope(more);
   };
   expect_refusal(render({"--variant", "linformer"}), "(--no-causal)");
   expect_refusal(render({"--variant", "hopfield"}), "(--position none)");
-  expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected one of");
+  expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected a token of");
   EXPECT_EQ(render({"--variant", "hopfield", "--position", "none"}).status, 0);
 }
 
-TEST_F(PictureCommands, Cost) {
+TEST_F(PictureCommands, CostWritesTableAndPicture) {
   const auto cost = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"cost", "--heads", "1", "--head-size", "8"});
     return attnscope(more);
@@ -619,23 +618,22 @@ TEST_F(PictureCommands, Cost) {
   EXPECT_NE(read_file(path("cost.svg")).find("Strided"), std::string::npos);
   expect_refusal(cost({"--variant", "custom"}), "drawn by hand");
   expect_refusal(cost({"--lengths", "64..16"}), "--lengths");
-  expect_refusal(cost({"--lengths", "0..5"}), "from 1 on, FIRST..LAST");
-  expect_refusal(cost({"--lengths", "64,32"}), "longer than the one before");
+  expect_refusal(cost({"--lengths", "0..5"}), "at least 1, FIRST..LAST");
+  expect_refusal(cost({"--lengths", "64,32"}), "expected ascending lengths");
   expect_refusal(cost({"--quantity", "money", "--lengths", "16,32"}), "time, operations or bytes");
   expect_refusal(cost({"--variant", "fuul"}), "fuul");
   expect_refusal(cost({"-o", path("cost.bmp")}), "bmp");
 }
 
-// A model alone is looked at as it opens: its sample, in its own view.
-TEST_F(PictureCommands, AModelAloneBringsItsSampleAndView) {
+// A model alone opens with its sample in its own view.
+TEST_F(PictureCommands, ModelAloneSelectsSampleAndView) {
   for (const char* model : {"digits", "paths", "numbers", "brackets"}) {
     const ProcessResult drawn = attnscope({"render", "--model", model, "-o", path("opened.svg")});
     EXPECT_EQ(drawn.status, 0) << drawn.err;
-    EXPECT_NE(drawn.err.find("note: nothing to read was given; this is the sample"),
-              std::string::npos)
+    EXPECT_NE(drawn.err.find("note: no input given; using the sample"), std::string::npos)
         << drawn.err;
   }
-  // Options change what they name.
+  // Options override the corresponding settings.
   EXPECT_EQ(attnscope({"render", "--model", "memory-xl", "--view", "map", "--segment", "1", "-o",
                        path("opened.svg")})
                 .status,

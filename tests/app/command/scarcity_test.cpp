@@ -1,6 +1,6 @@
-// Every command where there is too little of something: address space, room where the output goes.
-// Status 1 (2 where the use is wrong), one line of ours, no signal, nothing left behind.
-//   ATTNSCOPE_SCARCITY  set: every command, also long runs, under many limits; takes some minutes
+// Every command with too little address space or disk space. Expected: status 1 (2 for invalid
+// usage), one line of our own, no signal, no remaining files.
+//   ATTNSCOPE_SCARCITY  set: every command, also slow ones, under many limits; takes minutes
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 using testing::ProcessResult;
 using testing::run_process;
 
-// TEXT is a file of texts, OUT a folder that is there, TESTS the folder of the project's tests.
+// TEXT: file of texts; OUT: existing folder; TESTS: folder of the project's tests.
 struct Line {
   std::string words;
-  bool prints = false;  // on standard output
+  bool prints = false;  // to standard output
 };
 
-// Something quick for each command, that needs no display.
-const std::vector<Line> kQuick = {
+// One fast example of each command that needs no display.
+const std::vector<Line> kQuickCommands = {
     {"--help", true},
     {"--version", true},
     {"list", true},
@@ -54,8 +54,8 @@ const std::vector<Line> kQuick = {
     {"completion bash", true},
 };
 
-// What takes longer, and more of everything.
-const std::vector<Line> kLong = {
+// Slow examples, and more of each command.
+const std::vector<Line> kLongCommands = {
     {"gallery OUT/gallery --scale 1"},
     {"lesson heads -o OUT/lesson"},
     {"render -t 'the old house' --animate head=0:3 -o OUT/x.gif"},
@@ -84,7 +84,7 @@ class Scarcity : public ::testing::Test {
     fs::create_directory(out_);
   }
 
-  // By a shell, with something before the program and behind its words.
+  // Runs through a shell, with text before the program and after its arguments.
   ProcessResult run(const std::string& before, const Line& line, const std::string& behind) {
     std::string words = line.words;
     replace_all(words, "TESTS", (testing::source_folder() / "tests").string());
@@ -98,7 +98,7 @@ class Scarcity : public ::testing::Test {
 
   static void expect_one_line(const ProcessResult& result) {
     std::string err = result.err;
-    while (err.starts_with("measuring: ")) err.erase(0, err.find('\n') + 1);  // where it took long
+    while (err.starts_with("measuring: ")) err.erase(0, err.find('\n') + 1);  // on slow machines
     EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << " " << err;
     EXPECT_TRUE(err.starts_with("attnscope: ")) << err;
     EXPECT_EQ(err.find('\n'), err.size() - 1) << err;
@@ -118,7 +118,7 @@ class Scarcity : public ::testing::Test {
   const fs::path out_ = folder_.path() / "out";
 };
 
-// "  run    Run a model ...": of the help.
+// Subcommands listed by --help: "  run    Run a model ...".
 std::set<std::string> subcommands() {
   const std::string help = run_process(testing::program_path(), {"--help"}).out;
   std::set<std::string> names;
@@ -130,19 +130,19 @@ std::set<std::string> subcommands() {
   return names;
 }
 
-TEST_F(Scarcity, HasEveryCommandInItsTable) {
+TEST_F(Scarcity, CoversEveryCommand) {
   const std::set<std::string> names = subcommands();
   EXPECT_GT(names.size(), 10U);
   for (const std::string& name : names) {
-    EXPECT_TRUE(std::ranges::any_of(kQuick, [&](const Line& line) {
+    EXPECT_TRUE(std::ranges::any_of(kQuickCommands, [&](const Line& line) {
       return line.words == name || line.words.starts_with(name + " ");
     })) << name;
   }
 }
 
-TEST_F(Scarcity, OfRoomForStandardOutputIsAFailure) {
+TEST_F(Scarcity, FullStandardOutputIsFailure) {
   std::vector<Line> lines;
-  for (const Line& line : kQuick) {
+  for (const Line& line : kQuickCommands) {
     if (line.prints) lines.push_back(line);
   }
   for (const std::string& name : subcommands()) lines.push_back({name + " --help", true});
@@ -157,8 +157,8 @@ TEST_F(Scarcity, OfRoomForStandardOutputIsAFailure) {
   }
 }
 
-// A device that is full, under the names that commands want their files to have.
-TEST_F(Scarcity, OfRoomForAFileIsAFailure) {
+// Full device under file names that the commands accept.
+TEST_F(Scarcity, FullDiskIsFailure) {
   for (const char* words :
        {"attend TESTS/conformance/full-causal.safetensors -o FULL",
         "run --model brackets -t '()' -o FULL", "datastore --text TEXT -o FULL.safetensors",
@@ -184,9 +184,9 @@ TEST_F(Scarcity, OfRoomForAFileIsAFailure) {
   }
 }
 
-TEST_F(Scarcity, OfAddressesIsSaidInALine) {
+TEST_F(Scarcity, AddressSpaceExhaustionIsOneLineError) {
   for (const int megabytes : {40, 500}) {
-    for (const Line& line : kQuick) {
+    for (const Line& line : kQuickCommands) {
       SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.words);
       const ProcessResult result =
           run("ulimit -v " + std::to_string(megabytes * 1024) + ";", line, "");
@@ -198,11 +198,11 @@ TEST_F(Scarcity, OfAddressesIsSaidInALine) {
   }
 }
 
-// From the least that is accepted on it goes well, or is refused in words.
-TEST_F(Scarcity, OfAddressesEndsWellOrInALine) {
+// Above the accepted minimum, the run succeeds or is rejected with a message.
+TEST_F(Scarcity, SmallAddressSpaceSucceedsOrFailsInOneLine) {
   const bool all = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
-  std::vector<Line> lines = kQuick;
-  if (all) lines.insert(lines.end(), kLong.begin(), kLong.end());
+  std::vector<Line> lines = kQuickCommands;
+  if (all) lines.insert(lines.end(), kLongCommands.begin(), kLongCommands.end());
   std::vector<int> limits = {1024};
   if (all) {
     for (int megabytes = 1100; megabytes <= 2048; megabytes += 100) limits.push_back(megabytes);
@@ -224,8 +224,8 @@ TEST_F(Scarcity, OfAddressesEndsWellOrInALine) {
   }
 }
 
-// Signals at any moment, those that cannot be caught excepted.
-TEST_F(Scarcity, OfTimeLeavesNoTemporaryFile) {
+// All signals that can be caught, at any moment.
+TEST_F(Scarcity, InterruptLeavesNoTemporaryFile) {
   int delay = 0;
   for (const char* words :
        {"run --model brackets -t '(())()' -o OUT/x.npz",

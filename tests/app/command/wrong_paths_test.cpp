@@ -1,5 +1,5 @@
-// Every place of a path on the command line, with every kind of path that does not do: status 1 or
-// 2, one line, and no words of a library.
+// Every path argument of the command line with every kind of invalid path: status 1 or 2, one line,
+// no library messages.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,11 +16,11 @@ namespace ATTNSCOPE_FILE {
 using testing::ProcessResult;
 using testing::run_process;
 
-const std::string kPath = "@";  // stands for the path
+const std::string kPath = "@";  // placeholder of the path
 
 using Line = std::vector<std::string>;
 
-// Whatever a file has in it is a text for these.
+// Commands that accept any file content as text.
 const std::vector<Line> kTexts = {
     {"run", "--text-file", kPath, "-o", "/dev/null"},
     {"render", "--text-file", kPath, "-o", "/dev/null/x.png"},
@@ -78,7 +78,7 @@ class WrongPaths : public ::testing::Test {
   const std::string top_ = folder_.path().string();
 };
 
-TEST_F(WrongPaths, ThatAreReadAreRefusedInALine) {
+TEST_F(WrongPaths, UnreadableInputIsOneLineError) {
   write_file(folder_.path() / "file", "{\"a\": [1, }");
   const std::vector<std::string> paths = {"",
                                           std::string(5000, 'n'),
@@ -96,7 +96,7 @@ TEST_F(WrongPaths, ThatAreReadAreRefusedInALine) {
   }
 }
 
-TEST_F(WrongPaths, ThatAreWrittenAreRefusedInALine) {
+TEST_F(WrongPaths, UnwritableOutputIsOneLineError) {
   write_file(folder_.path() / "file", "old");
   const std::vector<std::string> paths = {"",
                                           std::string(5000, 'n') + ".png",

@@ -33,7 +33,7 @@ std::vector<char*> c_strings(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Whether the process has ended; its wait status then.
+// True if the process has ended; then sets its wait status.
 bool ended(pid_t process, int& status) {
   return waitpid(process, &status, WNOHANG) == process;
 }
@@ -45,7 +45,7 @@ Display::Display(int width, int height) {
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
   server_ = fork();
   if (server_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);  // also where the test crashes
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // also if the test crashes
     const int null = open("/dev/null", O_WRONLY);
     dup2(null, 1);
     dup2(null, 2);
@@ -56,13 +56,13 @@ Display::Display(int width, int height) {
     _exit(127);
   }
   close(ends[1]);
-  // Xvfb writes its number when it is ready; the pipe ends when it cannot start.
+  // Xvfb writes its display number when ready; the pipe closes if it fails.
   std::string number;
   for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';) number += c;
   close(ends[0]);
   if (number.empty()) throw std::runtime_error("Xvfb does not start");
   name_ = ":" + number;
-  // Every program's settings are its own, but what OpenGL without a GPU has compiled is the same.
+  // Settings are separate for each program; compiled shaders of software OpenGL are shared.
   setenv("MESA_SHADER_CACHE_DIR", (testing::build_folder() / "shader-cache").c_str(), 1);
 }
 
@@ -91,7 +91,7 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
   if (process_ == 0) {
     setenv("DISPLAY", display_.c_str(), 1);
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
-    // How fast the backends are here takes seconds to find out: once for all tests.
+    // Measuring the backends takes seconds: once for all tests.
     setenv("XDG_CACHE_HOME", (testing::build_folder() / "window-cache").c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers = c_strings(command);
@@ -205,11 +205,11 @@ void Program::point_at(double x, double y) {
   xdotool(move_to(x, y));
 }
 
-void Program::keep_screenshot(const std::string& name, bool of_speaker) const {
+void Program::keep_screenshot(const std::string& name, bool is_speaker) const {
   const std::filesystem::path folder = testing::build_folder() / "screenshots";
   std::filesystem::create_directories(folder);
   std::error_code ignored;
-  const std::string shown = report_.string() + (of_speaker ? ".speaker" : "") + ".png";
+  const std::string shown = report_.string() + (is_speaker ? ".speaker" : "") + ".png";
   std::filesystem::copy_file(shown, folder / (name + ".png"),
                              std::filesystem::copy_options::overwrite_existing, ignored);
 }
@@ -218,7 +218,7 @@ double Program::processor_seconds() const {
   std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
   std::string line;
   std::getline(file, line);
-  // The fields after the name, which stands in parentheses; utime and stime are 14 and 15.
+  // Fields after the name in parentheses; utime and stime are fields 14 and 15.
   std::istringstream fields(line.substr(line.rfind(')') + 1));
   std::string field;
   double ticks = 0;

@@ -1,4 +1,4 @@
-// A display of its own for a test, and the program on it, worked by real X events (xdotool).
+// Virtual display, and the program on it, operated by real X events (xdotool).
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
   const std::string& name() const { return name_; }  // ":3"
-  // For this process from now on, with settings and caches in the folder.
+  // Sets the display of this process, with settings and caches in the folder.
   void use(const std::filesystem::path& folder) const;
 
  private:
@@ -30,11 +30,11 @@ class Display {
   std::string name_;
 };
 
-// The program under test. It says in a file what it shows whenever it comes to rest; all waiting
-// here is for such reports, with a generous limit for slow machines.
+// The program under test. It reports its state to a file whenever it is idle; all waits use these
+// reports, with a generous limit for slow machines.
 class Program {
  public:
-  // `folder` is its configuration folder and where its reports go.
+  // `folder`: its configuration folder and the place of its reports.
   Program(const Display& display, const std::filesystem::path& folder,
           const std::vector<std::string>& arguments,
           const std::map<std::string, std::string>& environment = {});
@@ -44,45 +44,45 @@ class Program {
 
   using Report = Json;
   using Condition = std::function<bool(const Report&)>;
-  // The newest report once the condition holds, nothing is computed and the pointer is known to be
-  // where it was put last; fails the test, naming `what`, when that does not come.
+  // Newest report that satisfies the condition, once idle and with the pointer at its last
+  // position; fails the test, naming `what`, on timeout.
   Report wait_for(const std::string& what, const Condition& condition = {});
 
-  // The same for the speaker's window, whose widgets are at places of its own; at rest or not.
+  // Same for the speaker window, which has its own widget positions; idle or not.
   Report wait_for_speaker(const std::string& what, const Condition& condition = {}) const;
 
-  // The number of frames drawn, once none was drawn for this long; fails the test when the program
-  // never comes to rest.
+  // Number of frames drawn, once none was drawn for `rest`; fails the test if the program never
+  // becomes idle.
   int wait_for_still_frames(std::chrono::steady_clock::duration rest);
 
   void xdotool(const std::string& arguments) const;
-  void click(const std::string& widget);  // once it is there, in its middle
-  // A view's command, by its button or, where the toolbar has no room, in the list of the others.
+  void click(const std::string& widget);  // waits for it; clicks its centre
+  // Runs a view command by its button, or in the overflow list of the toolbar.
   void command(const std::string& id);
-  // By its tab, or where the bar of views leaves it out, from the menu.
+  // Opens by its tab, or by the menu if the bar of views omits it.
   void open_view(const std::string& id);
-  // Presses at one share of the widget's width, drags to another, and lets go.
+  // Presses at one share of the widget's width, drags to another, and releases.
   void drag(const std::string& widget, double from, double to);
   void type(const std::string& text) const;
   void press(const std::string& key) const;  // "ctrl+e"
-  void point_at(double x, double y);         // in pixels of the window
-  void rest_pointer() { point_at(2, 2); }    // where it points at nothing
+  void point_at(double x, double y);         // in window pixels
+  void rest_pointer() { point_at(2, 2); }    // outside all content
 
-  // A copy of what the window, or the speaker's, shows, in the build folder under screenshots/.
-  void keep_screenshot(const std::string& name, bool of_speaker = false) const;
+  // Saves a screenshot of the window, or of the speaker window, in the build folder, screenshots/.
+  void keep_screenshot(const std::string& name, bool is_speaker = false) const;
 
   pid_t process() const { return process_; }
   double processor_seconds() const;  // used so far
-  int wait_for_end();                // the exit status; -1 when it does not end
+  int wait_for_end();                // exit status; -1 on timeout
   void kill_hard();
 
  private:
   static Report read_report(const std::filesystem::path& file);
-  std::string move_to(double x, double y);  // the words for xdotool, and what reports must say
+  std::string move_to(double x, double y);  // xdotool arguments; sets the expected report
   std::string display_;
   std::filesystem::path report_;
   pid_t process_ = 0;
-  std::vector<double> pointer_;  // where it was put last; empty while it was not moved
+  std::vector<double> pointer_;  // last position; empty before the first move
 };
 
 }  // namespace attnscope::window

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/app/events/desktop.h"
 #include "tests/app/events/small_model.h"
 #include "tests/support/compare.h"
@@ -27,7 +27,7 @@ class Drawing : public ::testing::Test {
   static Json variant(const Report& r) {
     return r["experiment"].contains("variant") ? Json(r["experiment"]["variant"]) : Json::object();
   }
-  // From one share of a widget's box to another, with the button held.
+  // Drags from one share of a widget's box to another.
   static void drag(Program& program, const std::string& widget, double x0, double y0, double x1,
                    double y1) {
     const Report box = program.wait_for(widget, [&](const Report& r) {
@@ -51,7 +51,7 @@ class Drawing : public ::testing::Test {
   Display display_;
 };
 
-TEST_F(Drawing, PaintsAMaskInOneStep) {
+TEST_F(Drawing, PaintsMaskInOneStep) {
   Program program(display_, folder_.path(), arguments());
   program.wait_for("a first picture", is_current);
   program.press("3");
@@ -91,7 +91,7 @@ TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
   program.wait_for("a chain", [](const Report& r) {
     return is_current(r) && variant(r)["type"] == "graph" && variant(r)["from"] == "chain";
   });
-  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.5);  // the first token, at the top of the circle
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.5);  // first token, at the top of the circle
   const Report moved = program.wait_for("a moved token", [](const Report& r) {
     const Report& view = r["experiment"]["view"];
     return is_current(r) && view.contains("options") && view["options"].contains("graph") &&
@@ -107,7 +107,7 @@ TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
     return is_current(r) && variant(r)["from"] == "edges" && variant(r)["edges"].size() == 6;
   });
   program.keep_screenshot("graph-drawn");
-  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // and away again
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // and removed again
   program.wait_for("no such edge", [](const Report& r) {
     return is_current(r) && variant(r)["edges"].size() == 5;
   });
@@ -117,7 +117,7 @@ TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
   });
 }
 
-TEST_F(Drawing, ShowsAPicturesPixels) {
+TEST_F(Drawing, ShowsPixelsOfImage) {
   Program program(display_, folder_.path(), arguments());
   program.wait_for("a first picture", is_current);
   program.open_view("image");

@@ -1,6 +1,6 @@
 #include "tests/app/events/drop.h"
 
-// Xlib has a Display and a Window of its own, and macros; they stay in this file.
+// Xlib defines Display, Window and macros; they stay in this file.
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
@@ -23,7 +23,7 @@ struct CloseDisplay {
   void operator()(::Display* display) const { XCloseDisplay(display); }
 };
 
-// The window of this class below another one.
+// Finds the window of this class below another window.
 std::optional<Window> find_window(::Display* display, Window below, const std::string& name) {
   XClassHint hint{};
   if (XGetClassHint(display, below, &hint) != 0) {
@@ -46,7 +46,7 @@ std::optional<Window> find_window(::Display* display, Window below, const std::s
   return result;
 }
 
-// The source of one drag.
+// Source of one drag.
 class Drag {
  public:
   Drag(const std::string& name, const std::filesystem::path& file)
@@ -90,7 +90,7 @@ class Drag {
     XFlush(display_.get());
   }
 
-  // Hands the file's address over to whoever asks for the selection.
+  // Sends the file address to the requester of the selection.
   void answer(const XSelectionRequestEvent& request) {
     XChangeProperty(display_.get(), request.requestor, request.property, request.target, 8,
                     PropModeReplace, reinterpret_cast<const unsigned char*>(data_.data()),

@@ -1,4 +1,4 @@
-// Dragging files onto the program's window, as a file manager does.
+// Drag and drop of files onto the program's window, as by a file manager.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 
 namespace attnscope::window {
 
-// Drops a file onto the middle of the window of class "attnscope" on this X display, by the XDND
-// protocol (freedesktop.org, version 5), and returns when the window has taken it. Throws when
-// there is no such window or it does not answer.
+// Drops a file onto the centre of the window of class "attnscope" on this X display, by the XDND
+// protocol (freedesktop.org, version 5), and returns when the window has accepted it. Throws if
+// there is no such window or no answer.
 void drop_file(const std::string& display, const std::filesystem::path& file);
 
 }  // namespace attnscope::window

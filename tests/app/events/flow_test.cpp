@@ -1,4 +1,4 @@
-// The view Flow under real X events: stepped through, played, and left by a click on a panel.
+// Flow view under real X events: steps, playback, and opening a panel by a click.
 #include <gtest/gtest.h>
 
 #include "tests/app/events/desktop.h"
@@ -15,7 +15,7 @@ bool shows(const Report& r, const std::string& view) {
          r["experiment"]["view"]["type"] == view;
 }
 
-// 12, the whole, where nothing is said.
+// Current step; 12 is the whole figure without a sentence.
 int step_of(const Report& r) {
   const Report& view = r["experiment"]["view"];
   if (!view.contains("options") || !view["options"].contains("flow")) return 12;
@@ -23,7 +23,7 @@ int step_of(const Report& r) {
   return flow.contains("step") ? flow["step"].get<int>() : 12;
 }
 
-TEST(FlowWindow, StepsPlaysAndLeadsOn) {
+TEST(FlowWindow, StepsPlaysAndOpensOtherView) {
   const Display display(1280, 800);
   const testing::TemporaryFolder folder;
   save_small_model(folder.path() / "model");
@@ -40,14 +40,14 @@ TEST(FlowWindow, StepsPlaysAndLeadsOn) {
   program.wait_for("the step before", [](const Report& r) { return step_of(r) == 11; });
   program.press("Right");
   program.wait_for("the whole again", [](const Report& r) { return step_of(r) == 12; });
-  // Played from the whole it begins anew.
+  // Playback from the whole figure starts at the first step.
   program.press("space");
   program.wait_for("the first steps", [](const Report& r) { return step_of(r) <= 2; });
   program.press("space");
   program.wait_for_still_frames(std::chrono::milliseconds(300));
   program.press("ctrl+z");
-  program.wait_for("what was before", [](const Report& r) { return step_of(r) == 12; });
-  // The panel of scores.
+  program.wait_for("the state before", [](const Report& r) { return step_of(r) == 12; });
+  // Panel of the scores.
   program.click("handle.3");
   const Report scores =
       program.wait_for("its view", [](const Report& r) { return shows(r, "scores"); });

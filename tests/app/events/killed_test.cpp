@@ -1,6 +1,5 @@
-// The window killed at random moments, again and again, while one types and changes views: the next
-// start offers all that is older than two seconds.
-//   ATTNSCOPE_KILLS  how many (8)
+// Window killed repeatedly at random moments while text is typed and views change: the next start
+// offers everything older than two seconds. ATTNSCOPE_KILLS: number of kills (8).
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -22,7 +21,7 @@ using Report = Program::Report;
 
 constexpr auto kMayBeLost = 2s;
 
-// What the window is asked to be, and when it was seen to be; never: it may have been, or not.
+// A requested state and the time at which it was observed; never: possibly not reached.
 struct Moment {
   std::string text, view;
   Clock::time_point seen = Clock::time_point::max();
@@ -40,7 +39,7 @@ bool same(const Moment& a, const Moment& b) {
   return a.text == b.text && a.view == b.view;
 }
 
-// Those of which one must be offered after a kill: the last that was old enough, and all later.
+// States that may be offered after a kill: the last one that was old enough, and all later ones.
 std::vector<Moment> possible(const std::vector<Moment>& moments, Clock::time_point killed) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < moments.size(); ++i) {
@@ -49,15 +48,15 @@ std::vector<Moment> possible(const std::vector<Moment>& moments, Clock::time_poi
   return {moments.begin() + static_cast<std::ptrdiff_t>(first), moments.end()};
 }
 
-class Killed : public ::testing::Test {
+class KilledWindow : public ::testing::Test {
  protected:
-  Killed() : display_(700, 500) { save_small_model(folder_.path() / "model"); }
+  KilledWindow() : display_(700, 500) { save_small_model(folder_.path() / "model"); }
 
   std::vector<std::string> arguments() const {
     return {"--model", (folder_.path() / "model").string(), "--size", "640x480", "--scale", "1"};
   }
 
-  // Until the program is dead: a letter more, or the next view.
+  // Types a letter or opens the next view until the program is dead.
   static void work(Program& program, std::mt19937& random, std::vector<Moment>& moments) {
     const bool types = random() % 3 != 0;
     if (types) program.click("text");
@@ -75,10 +74,10 @@ class Killed : public ::testing::Test {
         moments.push_back(next);
         program.press(next.view == "map" ? "1" : next.view == "grid" ? "2" : "3");
       }
-      program.wait_for("what was asked for",
+      program.wait_for("the requested state",
                        [&](const Report& r) { return same(moment(r), next); });
       moments.back().seen = Clock::now();
-      std::this_thread::sleep_for(100ms);  // as fast as one types
+      std::this_thread::sleep_for(100ms);  // fast typing
     }
   }
 
@@ -86,17 +85,17 @@ class Killed : public ::testing::Test {
   Display display_;
 };
 
-TEST_F(Killed, AtAnyMomentNothingOlderThanTwoSecondsIsLost) {
+TEST_F(KilledWindow, LosesAtMostTwoSecondsOfWork) {
   const char* asked = std::getenv("ATTNSCOPE_KILLS");
   const int kills = asked != nullptr ? std::atoi(asked) : 8;
   std::mt19937 random(1);
-  std::vector<Moment> kept;  // what the next start must offer one of; empty: nothing yet
+  std::vector<Moment> kept;  // states of which the next start must offer one; empty: none
   int compared = 0;
   for (int kill = 0; kill <= kills; ++kill) {
     SCOPED_TRACE(kill);
     const bool is_last = kill == kills;
     Program program(display_, folder_.path(), arguments());
-    // Some while they start, most while one works.
+    // Some are killed during startup, most during work.
     const bool dies_early = kill % 4 == 3;
     Clock::time_point dies;
     std::thread killer;
@@ -131,12 +130,12 @@ TEST_F(Killed, AtAnyMomentNothingOlderThanTwoSecondsIsLost) {
       }
       moments.push_back(moment(report));
       if (!is_last) work(program, random, moments);
-    } catch (const std::exception& e) {  // the program has ended
+    } catch (const std::exception& e) {  // program has ended
       if (!killer.joinable() || Clock::now() < dies) ADD_FAILURE() << e.what();
     }
     if (killer.joinable()) killer.join();
     if (HasFailure()) break;
-    // What a start shows by itself, nobody has to keep.
+    // The initial state of a start need not be kept.
     const bool begun = !kept.empty() || (moments.size() > 1 && moments[1].seen < dies - kMayBeLost);
     if (!moments.empty() && begun) kept = possible(moments, dies);
   }

@@ -1,5 +1,4 @@
-// The window in front of an audience: the stage, lessons turned by a clicker, fades, the speaker's
-// window.
+// Window for lectures: stage, lessons advanced by a clicker, fades, speaker window.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -44,8 +43,8 @@ class Lecture : public ::testing::Test {
   Display display_;
 };
 
-// Remote clickers send F5, Page Down and Page Up, B and Escape, as to any presentation program.
-TEST_F(Lecture, IsGivenByAClicker) {
+// Remote clickers send F5, Page Down, Page Up, B and Escape, as for any presentation program.
+TEST_F(Lecture, RespondsToClicker) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   wait_for_step(program, "self-attention", 0);
   program.press("F5");
@@ -57,7 +56,7 @@ TEST_F(Lecture, IsGivenByAClicker) {
   for (const char* gone : {"text", "backend_name", "lesson.notes", "menu.File"}) {
     EXPECT_FALSE(stage["widgets"].contains(gone)) << gone;
   }
-  EXPECT_EQ(side(stage, "lesson", 3), kHeight);  // no line below
+  EXPECT_EQ(side(stage, "lesson", 3), kHeight);  // no status line
   EXPECT_GE(side(stage, "middle", 2), 0.5 * kWidth);
   EXPECT_GE(side(stage, "lesson.text", 2), 0.35 * kWidth);
   program.press("Next");
@@ -73,7 +72,7 @@ TEST_F(Lecture, IsGivenByAClicker) {
   program.press("Prior");
   wait_for_step(program, "self-attention", 1);
   program.press("Escape");
-  program.wait_for("the window as it was", [](const Report& r) {
+  program.wait_for("the window before", [](const Report& r) {
     return !r["presenting"].get<bool>() && r["window"][0] == 1280.0 &&
            r["widgets"].contains("text");
   });
@@ -89,7 +88,7 @@ TEST_F(Lecture, BeginsOnStage) {
   program.wait_for("the window", [](const Report& r) { return r["window"][0] == 1280.0; });
 }
 
-TEST_F(Lecture, AWindowThatFillsTheScreenGoesOnDoingSo) {
+TEST_F(Lecture, FullScreenWindowStaysFullScreen) {
   Program program(display_, folder_.path(), arguments({"--lesson", "rope"}));
   wait_for_step(program, "rope", 0);
   const auto fills = [](bool presenting) {
@@ -105,7 +104,7 @@ TEST_F(Lecture, AWindowThatFillsTheScreenGoesOnDoingSo) {
   EXPECT_EQ(program.wait_for("rest")["window"][0], kWidth);
 }
 
-TEST_F(Lecture, TheLastStepLeadsToTheNextLesson) {
+TEST_F(Lecture, LastStepLeadsToNextLesson) {
   const std::vector<Lesson> lessons = bundled_lessons();
   const int last = static_cast<int>(lessons[0].steps.size()) - 1;
   Program program(display_, folder_.path(), arguments({"--lesson", lessons[0].id}));
@@ -121,8 +120,8 @@ TEST_F(Lecture, TheLastStepLeadsToTheNextLesson) {
   wait_for_step(program, lessons[0].id, 0);
 }
 
-// Large, beside what it is about; the pinned pair where the pointer is on none.
-TEST_F(Lecture, NamesThePairThatIsPointedAt) {
+// Shown large next to the picture; the pinned pair if the pointer is on none.
+TEST_F(Lecture, NamesPairUnderPointer) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   wait_for_step(program, "self-attention", 0);
   EXPECT_FALSE(program.wait_for("rest")["widgets"].contains("stage.pinned"));
@@ -145,9 +144,9 @@ TEST_F(Lecture, NamesThePairThatIsPointedAt) {
             side(pair, "picture", 0) + side(pair, "picture", 2));
 }
 
-// What is reported and photographed comes after the fade, and is the picture itself: that of a
-// program which was never anywhere else.
-TEST_F(Lecture, FadesIntoThePictureItself) {
+// Reports and screenshots come after the fade and equal the picture of a program that opened there
+// directly.
+TEST_F(Lecture, FadeEndsInExactPicture) {
   save_small_model(folder_.path() / "model");
   const auto started = [&](const std::vector<std::string>& more) {
     std::vector<std::string> all = {"--model", (folder_.path() / "model").string(), "--text",
@@ -178,7 +177,7 @@ TEST_F(Lecture, FadesIntoThePictureItself) {
       program.click("menu.Window");
       program.click("menu.reduced_motion");
       program.rest_pointer();
-      program.wait_for("the menu's end", [](const Report& r) {
+      program.wait_for("the closed menu", [](const Report& r) {
         return !r["widgets"].contains("menu.reduced_motion");
       });
     }
@@ -195,7 +194,7 @@ TEST_F(Lecture, FadesIntoThePictureItself) {
   }
 }
 
-// The words for xdotool to click a widget of the speaker's window.
+// xdotool arguments that click a widget of the speaker window.
 std::string click_on(const Report& speaker, const std::string& widget) {
   const auto middle = [&](std::size_t axis) {
     return std::to_string(static_cast<int>(speaker["place"][axis].get<double>() +
@@ -205,8 +204,8 @@ std::string click_on(const Report& speaker, const std::string& widget) {
   return "mousemove " + middle(0) + " " + middle(1) + " click 1";
 }
 
-// Notes, next step and clock in a window of its own; what is done there happens on stage.
-TEST_F(Lecture, TheSpeakerHasAWindow) {
+// The speaker window has notes, next step and clock; its actions apply to the stage.
+TEST_F(Lecture, SpeakerWindowOpens) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   EXPECT_FALSE(wait_for_step(program, "self-attention", 0)["speaker"].get<bool>());
   program.press("F5");
@@ -221,7 +220,7 @@ TEST_F(Lecture, TheSpeakerHasAWindow) {
   for (const char* shown : {"speaker.elapsed", "speaker.time", "speaker.next", "lesson.step.4"}) {
     EXPECT_TRUE(first["widgets"].contains(shown)) << shown;
   }
-  // Nothing lies outside of it.
+  // Everything lies inside.
   for (const auto& [id, box] : first["widgets"].items()) {
     EXPECT_GE(box[0].get<double>(), 0) << id;
     EXPECT_LE(box[0].get<double>() + box[2].get<double>(), first["window"][0].get<double>()) << id;
@@ -239,14 +238,14 @@ TEST_F(Lecture, TheSpeakerHasAWindow) {
   program.wait_for_speaker("black", [](const Report& r) { return r["black"].get<bool>(); });
   program.xdotool(click_on(second, "lesson.step.1"));
   speaks(steps[0].notes);
-  // Its keys are those of the stage.
+  // It accepts the keys of the stage.
   program.xdotool("search --name Speaker windowfocus --sync key Next");
   speaks(steps[1].notes);
   program.xdotool("key b");
   program.wait_for_speaker("black by a key",
                            [](const Report& r) { return r["black"].get<bool>(); });
   program.xdotool("key b");
-  // The clock goes on by itself, and begins anew.
+  // The clock runs on its own, and can be restarted.
   const double since = first["elapsed"].get<double>();
   const Report later = program.wait_for_speaker(
       "three seconds", [&](const Report& r) { return r["elapsed"].get<double>() >= since + 3; });
@@ -256,12 +255,12 @@ TEST_F(Lecture, TheSpeakerHasAWindow) {
   });
   program.press("ctrl+m");
   program.rest_pointer();
-  program.wait_for("the window's end", [](const Report& r) { return !r["speaker"].get<bool>(); });
+  program.wait_for("the closed window", [](const Report& r) { return !r["speaker"].get<bool>(); });
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// Each step's own picture, made while nothing else happens; a click on one goes there.
+// Pictures of each step are drawn in idle time; a click on one opens the step.
 TEST_F(Lecture, StepsHavePictures) {
   Program program(display_, folder_.path(), arguments({"--lesson", "induction"}));
   wait_for_step(program, "induction", 0);
@@ -272,10 +271,10 @@ TEST_F(Lecture, StepsHavePictures) {
   program.rest_pointer();
   wait_for_step(program, "induction", 4);
   program.keep_screenshot("lesson-strip");
-  program.press("ctrl+d");  // the dark ones are others
+  program.press("ctrl+d");  // dark pictures are separate
   program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 6; });
   program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
-  program.press("Next");  // while they are made again is no reason to wait
+  program.press("Next");  // no need to wait for the pictures
   wait_for_step(program, "induction", 5);
 }
 

@@ -1,4 +1,4 @@
-// Views of what is remembered, of steps and of gates under real X events, on runs that have them.
+// Memory, Steps and Gates views under real X events, on runs with these parts.
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
@@ -15,7 +15,7 @@ using Report = Program::Report;
 class MemoryViews : public ::testing::Test {
  protected:
   MemoryViews() : display_(1280, 800) { save_small_model(folder_.path() / "model"); }
-  // Opens the window with this session, a small model and a text.
+  // Arguments that open this session with a small model and a text.
   std::vector<std::string> arguments(Json session) const {
     session["attnscope"] = 1;
     session["model"] = (folder_.path() / "model").string();
@@ -32,7 +32,7 @@ class MemoryViews : public ::testing::Test {
   Display display_;
 };
 
-TEST_F(MemoryViews, AClickOnTheTimeLineShowsAnotherSegment) {
+TEST_F(MemoryViews, ClickOnTimelineShowsSegment) {
   Program program(display_, folder_.path(),
                   arguments({{"segment", 4},
                              {"variant", {{"type", "compressive"}, {"rate", 2}}},
@@ -43,7 +43,7 @@ TEST_F(MemoryViews, AClickOnTheTimeLineShowsAnotherSegment) {
   program.wait_for("segment 1", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["segment"] == 1;
   });
-  // Map shows the same.
+  // Map shows the same segment.
   program.open_view("map");
   program.wait_for("the map of segment 1", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "map" &&
@@ -51,7 +51,7 @@ TEST_F(MemoryViews, AClickOnTheTimeLineShowsAnotherSegment) {
   });
 }
 
-TEST_F(MemoryViews, StepsOfAUniversalTransformer) {
+TEST_F(MemoryViews, ShowsStepsOfUniversalTransformer) {
   const Json architecture = {{"type", "universal"}, {"steps", 4}, {"halting", "act"}};
   Program program(display_, folder_.path(),
                   arguments({{"architecture", architecture}, {"view", {{"type", "steps"}}}}));
@@ -59,7 +59,7 @@ TEST_F(MemoryViews, StepsOfAUniversalTransformer) {
   program.keep_screenshot("steps");
 }
 
-TEST_F(MemoryViews, AClickOnAGatesLayerLooksAtThatLayer) {
+TEST_F(MemoryViews, ClickOnGateSelectsLayer) {
   Program program(display_, folder_.path(),
                   arguments({{"join", {{"type", "gru"}}}, {"view", {{"type", "gates"}}}}));
   program.wait_for("a picture", is_current);

@@ -1,5 +1,4 @@
-// A small model for the window's tests, the same every time. Its attention is not trained, but
-// lively.
+// A deterministic small model for window tests. Its attention is untrained but varied.
 #pragma once
 
 #include <filesystem>

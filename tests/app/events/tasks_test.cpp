@@ -1,5 +1,5 @@
-// The views of tasks in the window: a target that is written, ways that are walked, an image that
-// is completed, in the background and redone when what they hang on changes.
+// Views of tasks in the window: target writing, walks and image completion, computed in the
+// background and recomputed when their inputs change.
 #include "tests/core/experiment/tasks.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/base/file.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/app/events/desktop.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
@@ -19,7 +19,7 @@ using Report = Program::Report;
 
 class Tasks : public ::testing::Test {
  protected:
-  // Until the picture stands still and nothing is on its way.
+  // Waits until the picture is stable and nothing is pending.
   static Report at_rest(Program& program, const std::string& view) {
     program.wait_for("view " + view, [&](const Report& r) {
       return r["has_trace"].get<bool>() && r["current"].get<bool>() &&
@@ -29,8 +29,8 @@ class Tasks : public ::testing::Test {
     program.wait_for_still_frames(std::chrono::milliseconds(500));
     return program.wait_for("rest");
   }
-  // The window with this experiment.
-  std::vector<std::string> arguments(const Experiment& e) const {
+  // Arguments that open the window with this experiment.
+  std::vector<std::string> arguments(const Session& e) const {
     const std::string session = (folder_.path() / "session.json").string();
     write_file(session, to_json(e).dump());
     return {"--session", session, "--size", "1280x800"};
@@ -39,11 +39,12 @@ class Tasks : public ::testing::Test {
   Display display_{1280, 800};
 };
 
-TEST_F(Tasks, AlignmentIsWrittenAndPlayed) {
-  Program program(display_, folder_.path(), arguments(testing::writing("rnn_attention-dot")));
+TEST_F(Tasks, WritesAndPlaysAlignment) {
+  Program program(display_, folder_.path(),
+                  arguments(testing::alignment_experiment("rnn_attention-dot")));
   const Report all = at_rest(program, "alignment");
   program.keep_screenshot("task-alignment");
-  // It has no layers of self-attention to choose a variant for.
+  // The model has no layer of self-attention, hence no variant.
   EXPECT_FALSE(all["widgets"].contains("variant.type"));
   program.click("handle.1");
   program.wait_for("a step", [](const Report& r) {
@@ -56,9 +57,10 @@ TEST_F(Tasks, AlignmentIsWrittenAndPlayed) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-TEST_F(Tasks, WaysAreWalkedFromTheCellThatIsClicked) {
+TEST_F(Tasks, ClickOnCellStartsWalk) {
   testing::save_walker(folder_.path() / "walker");
-  Program program(display_, folder_.path(), arguments(testing::walking(folder_.path() / "walker")));
+  Program program(display_, folder_.path(),
+                  arguments(testing::trajectory_experiment(folder_.path() / "walker")));
   const Report before = at_rest(program, "trajectory");
   program.keep_screenshot("task-trajectory");
   program.click("handle.3");
@@ -72,12 +74,12 @@ TEST_F(Tasks, WaysAreWalkedFromTheCellThatIsClicked) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// What the shown run's model did is no more, and the chosen one can do nothing with its input.
-TEST_F(Tasks, AnotherModelLeavesNoPictureOfWhatItHasNot) {
+// Results of the previous model are removed if the selected model cannot read its input.
+TEST_F(Tasks, AnotherModelClearsPicturesOfOldTask) {
   testing::save_walker(folder_.path() / "walker");
-  const std::pair<std::string, Experiment> tasks[] = {
-      {"trajectory", testing::walking(folder_.path() / "walker")},
-      {"alignment", testing::writing("rnn_attention-dot")}};
+  const std::pair<std::string, Session> tasks[] = {
+      {"trajectory", testing::trajectory_experiment(folder_.path() / "walker")},
+      {"alignment", testing::alignment_experiment("rnn_attention-dot")}};
   for (const auto& [view, experiment] : tasks) {
     Program program(display_, folder_.path(), arguments(experiment));
     at_rest(program, view);
@@ -92,7 +94,7 @@ TEST_F(Tasks, AnotherModelLeavesNoPictureOfWhatItHasNot) {
   }
 }
 
-// The bar of views stands in one line, with each view or the group that it is folded into.
+// The bar of views is one line with each view or its group.
 void expect_one_line(const Report& report) {
   std::set<double> lines;
   for (const auto& [id, box] : report["widgets"].items()) {
@@ -102,10 +104,10 @@ void expect_one_line(const Report& report) {
   EXPECT_TRUE(report["widgets"].contains("group.Method"));
 }
 
-// What fits a model is set along with it, and going back brings back the text.
-TEST_F(Tasks, AModelOpensOnSomethingToSee) {
-  Experiment text;
-  text.text = "my own words";
+// Selecting a model sets a compatible input; going back restores the text.
+TEST_F(Tasks, ModelOpensOnIllustrativeView) {
+  Session text;
+  text.run.text = "my own words";
   Program program(display_, folder_.path(), arguments(text));
   expect_one_line(at_rest(program, "map"));
   program.click("group.Method");
@@ -145,8 +147,8 @@ TEST_F(Tasks, AModelOpensOnSomethingToSee) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// What the options name is there from the start.
-TEST_F(Tasks, TheCommandLineChoosesInputAndView) {
+// Options apply from the start.
+TEST_F(Tasks, CommandLineSelectsInputAndView) {
   const std::string digit = (testing::source_folder() / "assets/samples/digit.png").string();
   for (const std::vector<std::string>& start :
        {std::vector<std::string>{"window", digit}, std::vector<std::string>{"--input", digit},
@@ -166,8 +168,8 @@ TEST_F(Tasks, TheCommandLineChoosesInputAndView) {
   }
 }
 
-TEST_F(Tasks, ImagesAreCompleted) {
-  Program program(display_, folder_.path(), arguments(testing::completing()));
+TEST_F(Tasks, CompletesImages) {
+  Program program(display_, folder_.path(), arguments(testing::completion_experiment()));
   at_rest(program, "image");
   program.keep_screenshot("task-image");
   program.press("ctrl+q");

@@ -1,6 +1,6 @@
-// A scripted tour of every view under real X events: opened, changed, exported, restored from its
-// session, and looked at in the window sizes and scales that people have. Nothing may lie outside
-// of the window or upon something else; what it looks like stays in the build folder.
+// Scripted tour of every view under real X events: opened, changed, exported, restored from its
+// session, and checked in common window sizes and scales. Nothing may lie outside the window or
+// overlap; screenshots stay in the build folder.
 #include <gtest/gtest.h>
 
 #include <ranges>
@@ -47,7 +47,7 @@ bool shows(const Report& r, const std::string& view) {
          r["experiment"]["view"]["type"] == view && r.contains("picture");
 }
 
-// Goes to a view; its picture once nothing moves any more.
+// Opens a view and returns its report once idle.
 Report open_view(Program& program, const std::string& view) {
   program.open_view(view);
   if (view == "compare") program.press("b");
@@ -58,7 +58,7 @@ Report open_view(Program& program, const std::string& view) {
   });
 }
 
-// Every tab, and the picture under them, inside the window and beside each other.
+// Tabs and picture lie inside the window and do not overlap.
 void expect_layout(const Report& report, const Size& size, const std::string& view) {
   const Report& widgets = report["widgets"];
   ASSERT_TRUE(widgets.contains("picture")) << view;
@@ -76,7 +76,7 @@ void expect_layout(const Report& report, const Size& size, const std::string& vi
     for (const Box& other : tabs) EXPECT_FALSE(box.overlaps(other)) << id << " in " << view;
     tabs.push_back(box);
   }
-  // Also where it has nothing to say; by itself or within its group.
+  // Applies to views without content, too; as a tab or within a group.
   const std::string group = "group." + attnscope::view(view).group;
   EXPECT_TRUE(widgets.contains("view." + view) || widgets.contains(group)) << view;
   EXPECT_GT(tabs.size(), 5U);
@@ -101,7 +101,7 @@ class Views : public ::testing::TestWithParam<Size> {
   Display display_;
 };
 
-TEST_P(Views, Fit) {
+TEST_P(Views, FitWindow) {
   Program program(display_, folder_.path(), arguments({"--text", kText}));
   for (const View& view : views()) {
     const Report report = open_view(program, view.id);
@@ -116,8 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Views, ::testing::ValuesIn(kSizes), [](const aut
   return name;
 });
 
-// Moves a parameter of the view to another value by the mouse: the first that has a control for it.
-// Views without any show the next head; what can be switched off is.
+// Changes one parameter of the view with the mouse: the first with a control. Views without one
+// show the next head; switches are toggled.
 void change_something(Program& program, const View& view) {
   const Report before = program.wait_for("rest");
   if (view.id == "intervene") {
@@ -133,7 +133,7 @@ void change_something(Program& program, const View& view) {
                      [](const Report& r) { return r["experiment"].contains("position"); });
     return;
   }
-  if (view.id == "mechanism") {  // a fixed pattern's is the same in every head: another pair
+  if (view.id == "mechanism") {  // fixed patterns are equal in all heads: pins another pair
     const Box picture(before["widgets"]["picture"]);
     program.point_at((picture.left + picture.right) / 2, 0.3 * picture.top + 0.7 * picture.bottom);
     program.xdotool("click 3");
@@ -142,7 +142,7 @@ void change_something(Program& program, const View& view) {
     });
     return;
   }
-  if (view.id == "image") {  // of a text there is nothing to show
+  if (view.id == "image") {  // a text has no image
     program.click("picture_sample");
     program.wait_for("a picture", [](const Report& r) {
       return r["experiment"].contains("tensors") && r["experiment"]["tensors"].contains("width");
@@ -155,7 +155,7 @@ void change_something(Program& program, const View& view) {
     const Values values = default_values(view.parameters);
     if (p.kind == Parameter::Kind::Choice) {
       const std::string& other =
-          p.choices.front() == values.choice(p.key) ? p.choices.back() : p.choices.front();
+          p.choices.front().id == values.choice(p.key) ? p.choices.back().id : p.choices.front().id;
       program.click(id);
       program.click(id + "." + other);
     } else if (p.kind == Parameter::Kind::Flag) {
@@ -176,7 +176,7 @@ void change_something(Program& program, const View& view) {
                    [&](const Report& r) { return r["experiment"]["view"]["head"] != head; });
 }
 
-// Views of runs of other kinds than this one have tours of their own.
+// Views of other kinds of runs have their own tours.
 bool is_of_any_run(const View& view) {
   return !view.objection;
 }
@@ -187,7 +187,7 @@ class Tour : public Views {
                const std::string& accept, const std::string& path) {
     program.press(shortcut);
     program.wait_for(field, [&](const Report& r) { return r["widgets"].contains(field); });
-    program.type(path);  // over what is selected there
+    program.type(path);  // replaces the selected text
     program.click(accept);
     program.wait_for("file " + path, [&](const Report& r) {
       return std::filesystem::exists(path) && !r["widgets"].contains(field);
@@ -195,9 +195,8 @@ class Tour : public Views {
   }
 };
 
-// What a view was changed to is exported, saved, and shown again by a window and by the command
-// line.
-TEST_P(Tour, OfEveryView) {
+// The changed view is exported, saved, and reproduced by a window and by the command line.
+TEST_P(Tour, VisitsEveryView) {
   std::map<std::string, Report> pictures;
   {
     Program program(display_, folder_.path(), arguments({"--text", kText}));
@@ -225,7 +224,7 @@ TEST_P(Tour, OfEveryView) {
     const std::string command = testing::program_path() + " render --session " +
                                 file(view.id + ".json") + " -o " + rendered;
     ASSERT_EQ(std::system(command.c_str()), 0) << view.id;
-    if (view.id == "compare") continue;  // says how long both runs took
+    if (view.id == "compare") continue;  // shows the times of both runs
     EXPECT_TRUE(read_file(rendered) == read_file(file(view.id + ".png"))) << view.id;
   }
   for (const View& view : views() | std::views::filter(is_of_any_run)) {
@@ -233,7 +232,7 @@ TEST_P(Tour, OfEveryView) {
     program.wait_for("view " + view.id, [&](const Report& r) { return shows(r, view.id); });
     program.rest_pointer();
     program.wait_for(view.id + " as it was", [&](const Report& r) {
-      // The times of two runs are never the same again.
+      // Times of two runs are never equal again.
       const bool same = r["picture"] == pictures[view.id] || view.id == "compare";
       return shows(r, view.id) && same;
     });

@@ -1,4 +1,4 @@
-// The window under real X events: typing, switching, dragging, exporting, closing.
+// Window under real X events: typing, switching, dragging, exporting, closing.
 #include "app/window/window.h"
 
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "core/base/file.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/session.h"
 #include "core/lesson/lesson.h"
 #include "core/tensor/safetensors.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/app/events/desktop.h"
 #include "tests/app/events/drop.h"
 #include "tests/app/events/small_model.h"
@@ -37,7 +37,7 @@ class Window : public ::testing::Test {
   static bool is_current(const Report& r) {
     return r["has_trace"].get<bool>() && r["current"].get<bool>();
   }
-  // The next picture at rest that differs from this one.
+  // Picture of the next idle report that differs from `old`.
   static std::string new_picture(Program& program, const std::string& old) {
     program.rest_pointer();
     const Report report = program.wait_for(
@@ -49,12 +49,13 @@ class Window : public ::testing::Test {
   Display display_;
 };
 
-// Encoder, decoder and cross-attention, where a model has them.
-TEST_F(Window, ChoosesStackAndKind) {
-  Experiment both;
-  both.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
-  both.ids = {3, 8, 1, 9, 14, 2};
-  both.target_ids = {0, 5, 7};
+// Encoder, decoder and cross-attention of models that have them.
+TEST_F(Window, SelectsStackAndKind) {
+  Session both;
+  both.run.model =
+      testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
+  both.run.ids = {3, 8, 1, 9, 14, 2};
+  both.run.target_ids = {0, 5, 7};
   save_session(file("both.json"), both);
   Program program(display_, folder_.path(),
                   {"--session", file("both.json").string(), "--size", "1280x800", "--scale", "1"});
@@ -97,7 +98,7 @@ TEST_F(Window, FollowsTyping) {
   });
 }
 
-TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
+TEST_F(Window, FollowsVariantEncodingAndParameters) {
   const std::string sentence = "the cat sat on the mat and the dog sat on the log ";
   Program program(display_, folder_.path(), arguments({"--text", sentence + sentence + sentence}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
@@ -134,7 +135,7 @@ TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
   picture = new_picture(program, picture);
 }
 
-TEST_F(Window, ChoosesForOneHead) {
+TEST_F(Window, AppliesChoiceToOneHead) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   program.click("scope.head");
@@ -151,7 +152,7 @@ TEST_F(Window, ChoosesForOneHead) {
   EXPECT_EQ(groups[0]["variant"]["type"], "local");
 
   program.click("scope.layer");
-  program.wait_for("what holds in the layer", [](const Report& r) {
+  program.wait_for("the settings of the layer", [](const Report& r) {
     return is_current(r) && !r["widgets"].contains("variant.window");
   });
   program.click("position.type");
@@ -205,8 +206,8 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
   program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
 }
 
-// The picture in the README, assets/pictures/window.png, is this screenshot.
-TEST_F(Window, LooksAsTheReadmeShowsIt) {
+// assets/docs/pictures/window.png, shown in the tour, is this screenshot.
+TEST_F(Window, MatchesReadmeScreenshot) {
   const Display display(1600, 1000);
   Program program(display, folder_.path(), {"--size", "1600x1000", "--scale", "1", "--no-tour"});
   const Report before = program.wait_for("the pair of a first start", [](const Report& r) {
@@ -218,7 +219,7 @@ TEST_F(Window, LooksAsTheReadmeShowsIt) {
   program.keep_screenshot("readme");
 }
 
-TEST_F(Window, FillsTheScreenAndComesBack) {
+TEST_F(Window, EntersAndLeavesFullScreen) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   const auto is_wide = [](double width) {
@@ -229,10 +230,10 @@ TEST_F(Window, FillsTheScreenAndComesBack) {
   program.wait_for("the whole screen", is_wide(1400));
   program.keep_screenshot("full-screen");
   program.press("F11");
-  program.wait_for("the window as it was", is_wide(1280));
+  program.wait_for("the window before", is_wide(1280));
 }
 
-TEST_F(Window, TakesFilesThatAreDroppedOnIt) {
+TEST_F(Window, AcceptsDroppedFiles) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
   write_file(file("a text.txt"), "a mat that sat on the cat");
@@ -240,7 +241,7 @@ TEST_F(Window, TakesFilesThatAreDroppedOnIt) {
   program.wait_for("the dropped text", [](const Report& r) {
     return is_current(r) && r["experiment"]["text"] == "a mat that sat on the cat";
   });
-  // A picture carries the experiment that made it.
+  // A picture embeds the experiment that made it.
   const std::string render = testing::program_path() + " render --model " + model().string() +
                              " --text 'the dog' --variant local,window=1 --view grid -o " +
                              file("grid.png").string();
@@ -254,7 +255,7 @@ TEST_F(Window, TakesFilesThatAreDroppedOnIt) {
   write_file(file("broken.npy"), "not numbers");
   drop_file(display_.name(), file("broken.npy"));
   const Report report =
-      program.wait_for("a complaint", [](const Report& r) { return !r["notices"].empty(); });
+      program.wait_for("an error", [](const Report& r) { return !r["notices"].empty(); });
   EXPECT_NE(report["notices"].dump().find("broken.npy"), std::string::npos);
   EXPECT_EQ(report["experiment"]["text"], "the dog");
 }
@@ -271,7 +272,7 @@ TEST_F(Window, WorksWithoutComputeShaders) {
   program.keep_screenshot("opengl-3.3");
 }
 
-TEST_F(Window, TakesAPersonThroughTheTour) {
+TEST_F(Window, RunsTour) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
   program.wait_for("a first picture", is_current);
   program.keep_screenshot("tour-1");
@@ -284,12 +285,12 @@ TEST_F(Window, TakesAPersonThroughTheTour) {
   program.wait_for("the end", [](const Report& r) { return r["tour_stop"] == -1; });
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
-  // Seen once, it does not come again by itself.
+  // It opens automatically only once.
   EXPECT_NE(read_file(file("attnscope/window.json")).find("\"tour_done\": true"),
             std::string::npos);
 }
 
-TEST_F(Window, GoesThroughALesson) {
+TEST_F(Window, StepsThroughLesson) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
   program.wait_for("a first picture", is_current);
   program.press("l");
@@ -301,9 +302,9 @@ TEST_F(Window, GoesThroughALesson) {
   };
   const Report first = step_is(0);
   EXPECT_EQ(first["experiment"]["model"], "default");
-  EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // more layers than the model before had
+  EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // more layers than the previous model
   program.keep_screenshot("lesson");
-  program.press("Next");  // Page Down, as presenters' clickers send it
+  program.press("Next");  // Page Down, as sent by clickers
   step_is(1);
   program.press("ctrl+m");
   program.click("lesson_on");
@@ -317,8 +318,8 @@ TEST_F(Window, GoesThroughALesson) {
   });
 }
 
-// The picture keeps the room, however much a step has to say.
-TEST_F(Window, LeavesThePictureRoomInALesson) {
+// The picture keeps most of the space, however long the text of a step is.
+TEST_F(Window, LessonLeavesSpaceForPicture) {
   Program program(display_, folder_.path(), arguments({"--lesson", "heads"}));
   const auto step_is = [&](int step) {
     return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
@@ -330,12 +331,12 @@ TEST_F(Window, LeavesThePictureRoomInALesson) {
   };
   for (int step = 0; step < 4; ++step) {
     const Report report = step_is(step);
-    EXPECT_GE(extent(report, "middle", 1), 0.65 * (800 - 54));  // below the menus, above the foot
+    EXPECT_GE(extent(report, "middle", 1), 0.65 * (800 - 54));  // without menus and status line
     program.press("Next");
   }
 }
 
-TEST_F(Window, DialogsHaveTheKeysToThemselves) {
+TEST_F(Window, DialogsReceiveAllKeys) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
   program.click("text");
@@ -348,7 +349,7 @@ TEST_F(Window, DialogsHaveTheKeysToThemselves) {
     return r["experiment"]["view"]["type"] == "grid" && !r["widgets"].contains("palette.typed");
   });
   EXPECT_EQ(report["experiment"]["text"], "the cat");
-  // Nor does an editor have them that nobody sees.
+  // Hidden editors do not receive keys.
   program.click("text");
   program.press("F5");
   program.wait_for("the presentation", [](const Report& r) { return r["presenting"].get<bool>(); });
@@ -357,7 +358,7 @@ TEST_F(Window, DialogsHaveTheKeysToThemselves) {
                    [](const Report& r) { return r["experiment"]["view"]["type"] == "pattern"; });
 }
 
-// A list that a control of the view opened does not stay over the next view.
+// A list opened by a control of the view closes with the view.
 TEST_F(Window, ClosesListsWithTheirView) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
@@ -369,8 +370,9 @@ TEST_F(Window, ClosesListsWithTheirView) {
   });
 }
 
-// In an open list the arrow keys move a mark, Enter takes it, and nobody else has these keys.
-TEST_F(Window, ListsAreChosenFromByKeys) {
+// In an open list the arrow keys move the selection, Enter accepts it, and other handlers do not
+// receive these keys.
+TEST_F(Window, SelectsFromListsByKeys) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   const Report first = program.wait_for("a first picture", is_current);
   const auto marks = [](const Report& r, const std::string& row) {
@@ -389,7 +391,7 @@ TEST_F(Window, ListsAreChosenFromByKeys) {
   });
   EXPECT_EQ(report["experiment"]["text"], "the cat");
 
-  // A long list scrolls; what cannot be chosen is passed over, and Escape changes nothing.
+  // Long lists scroll; disabled rows are skipped, and Escape changes nothing.
   program.click("variant.type");
   program.wait_for("the list",
                    [&](const Report& r) { return r["widgets"].contains("variant.type.local"); });
@@ -404,9 +406,9 @@ TEST_F(Window, ListsAreChosenFromByKeys) {
   program.wait_for("the first row",
                    [&](const Report& r) { return marks(r, "variant.type.model"); });
   program.press("Escape");
-  report = program.wait_for("the list's end", closed);
+  report = program.wait_for("the closed list", closed);
   EXPECT_FALSE(report["experiment"].contains("variant"));
-  program.click("scope.head");  // encodings of the input are not for one head alone
+  program.click("scope.head");  // input encodings are not available for a single head
   program.click("position.type");
   program.wait_for("the list",
                    [&](const Report& r) { return r["widgets"].contains("position.type.none"); });
@@ -419,23 +421,23 @@ TEST_F(Window, ListsAreChosenFromByKeys) {
     return r["widgets"].contains("position.type.sinusoidal") && marks(r, "position.type.rope");
   });
   program.press("Escape");
-  report = program.wait_for("the list's end", closed);
+  report = program.wait_for("the closed list", closed);
   EXPECT_FALSE(report["experiment"].contains("groups"));
 
-  program.press("2");
-  program.click("grid.scale");
+  program.press("1");
+  program.click("map.source");
   report = program.wait_for("the list", [&](const Report& r) { return !closed(r); });
   program.press("Down");
   program.press("Return");
-  program.wait_for("another scale", [&](const Report& r) {
+  program.wait_for("another source", [&](const Report& r) {
     return closed(r) && r["experiment"]["view"].contains("options") &&
-           r["experiment"]["view"]["options"]["grid"].contains("scale");
+           r["experiment"]["view"]["options"]["map"].contains("source");
   });
-  program.keep_screenshot("list-scale");
+  program.keep_screenshot("list-source");
 }
 
-// A model of another architecture on the weights that there are, with what it needs to read.
-TEST_F(Window, ChoosesTheStructure) {
+// Another architecture with the existing weights, and its required input.
+TEST_F(Window, SelectsArchitecture) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
   program.wait_for("a first picture", is_current);
   program.click("structure");
@@ -458,7 +460,7 @@ TEST_F(Window, ChoosesTheStructure) {
     return is_current(r) && r["experiment"].contains("join");
   });
   program.click("structure.clear");
-  program.wait_for("the model as it was", [](const Report& r) {
+  program.wait_for("the model before", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("architecture") &&
            !r["experiment"].contains("join");
   });
@@ -471,8 +473,8 @@ TEST_F(Window, ChoosesTheStructure) {
   program.keep_screenshot("structure-exits");
 }
 
-// What a variant needs is set along with it, said, and taken back.
-TEST_F(Window, PicksAVariantWithAllThatItNeeds) {
+// Implied changes are applied, listed and reverted.
+TEST_F(Window, SelectsVariantWithImpliedChanges) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the"}));
   const Report first = program.wait_for("a first picture", is_current);
   ASSERT_EQ(first["tokens"].get<int>(), 5);
@@ -486,17 +488,17 @@ TEST_F(Window, PicksAVariantWithAllThatItNeeds) {
   program.rest_pointer();
   program.keep_screenshot("picked-image-2d");
   program.click("along.undo");
-  const Report back = program.wait_for("all as it was", [](const Report& r) {
+  const Report back = program.wait_for("the settings before", [](const Report& r) {
     return is_current(r) && r["tokens"].get<int>() == 5 && !r["widgets"].contains("along.undo");
   });
   EXPECT_FALSE(back["experiment"].contains("variant"));
-  program.press("ctrl+z");  // also that can be taken back
+  program.press("ctrl+z");  // reverting can be undone, too
   program.wait_for("the variant again",
                    [](const Report& r) { return is_current(r) && r["tokens"].get<int>() == 4; });
 }
 
-// Contexts that the text itself has: what followed them is mixed with the model's prediction.
-TEST_F(Window, RetrievesFromAStore) {
+// Contexts of the text itself: their next tokens are mixed into the prediction.
+TEST_F(Window, RetrievesFromStore) {
   const std::string store = file("store.safetensors").string();
   write_file(file("text.txt"), "the cat sat on the mat and the cat sat on the hat");
   const testing::ProcessResult made = testing::run_process(
@@ -531,8 +533,8 @@ TEST_F(Window, RetrievesFromAStore) {
   program.keep_screenshot("structure-retrieval");
 }
 
-// A right click on a label pins its row alone; again it lets go of it.
-TEST_F(Window, PinsARowByItsLabel) {
+// A right click on a label pins its row only; another click unpins it.
+TEST_F(Window, PinsRowByLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   const Report first = program.wait_for("a first picture", is_current);
   const Report& place = first["widgets"]["picture"];
@@ -549,7 +551,7 @@ TEST_F(Window, PinsARowByItsLabel) {
     return pins(r, "pinned_query") >= 0 && pins(r, "pinned_key") == -1;
   });
   program.keep_screenshot("pinned-row");
-  program.xdotool("click 3");  // the map has moved meanwhile, the pointer has not
+  program.xdotool("click 3");  // the map has moved, the pointer has not
   program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
   program.xdotool("click 3");
   program.wait_for("a pinned row", [&](const Report& r) { return pins(r, "pinned_query") >= 0; });
@@ -557,11 +559,11 @@ TEST_F(Window, PinsARowByItsLabel) {
   program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
 }
 
-// A number that is set by hand is typed at once; its digits are no commands.
-TEST_F(Window, OpensAFieldForWhatIsSetByHand) {
+// A manual limit accepts digits immediately; digits are not commands.
+TEST_F(Window, OpensFieldForManualLimits) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
-  program.click("map.more");  // there is no room in the line
+  program.click("map.more");  // there is no space in the line
   program.click("map.most");
   program.wait_for("the field",
                    [](const Report& r) { return r["widgets"].contains("map.most.number"); });
@@ -596,11 +598,11 @@ TEST_F(Window, OpensFilesByKeyboard) {
   open();
   program.type(file("texts/nowhere.txt").string());
   program.press("Return");
-  program.wait_for("what is wrong", [](const Report& r) {
+  program.wait_for("an error", [](const Report& r) {
     return r.contains("browser_problem") && r["browser_problem"] != "";
   });
   program.keep_screenshot("open-problem");
-  program.type(file("texts/a.txt").string());  // in place of what was wrong
+  program.type(file("texts/a.txt").string());  // replaces the invalid name
   program.press("Return");
   text_is("a text of its own");
   open();
@@ -614,7 +616,7 @@ TEST_F(Window, OpensFilesByKeyboard) {
   text_is("and another one");
 }
 
-TEST_F(Window, ChoosesALessonByKeyboard) {
+TEST_F(Window, SelectsLessonByKeyboard) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
   program.wait_for("a first picture", is_current);
   program.press("l");
@@ -622,14 +624,15 @@ TEST_F(Window, ChoosesALessonByKeyboard) {
                    [](const Report& r) { return r["widgets"].contains("lesson.self-attention"); });
   program.press("Down");
   program.press("Return");
-  const Experiment second = bundled_lessons()[1].steps[0].experiment;
+  const Session second = bundled_lessons()[1].steps[0].experiment;
   program.wait_for("the second lesson", [&](const Report& r) {
-    return is_current(r) && r.contains("lesson_step") && r["experiment"]["text"] == second.text &&
+    return is_current(r) && r.contains("lesson_step") &&
+           r["experiment"]["text"] == second.run.text &&
            r["experiment"]["view"]["type"] == second.view.id;
   });
 }
 
-TEST_F(Window, StartsALessonThatIsOpened) {
+TEST_F(Window, StartsOpenedLesson) {
   Program program(
       display_, folder_.path(),
       {"open", (testing::source_folder() / "assets/lessons/01-self-attention.json").string()});
@@ -638,7 +641,7 @@ TEST_F(Window, StartsALessonThatIsOpened) {
   });
 }
 
-TEST_F(Window, AsksBeforeAnExportReplacesAFile) {
+TEST_F(Window, ConfirmsBeforeExportReplacesFile) {
   write_file(file("kept.png"), "precious");
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
@@ -654,13 +657,13 @@ TEST_F(Window, AsksBeforeAnExportReplacesAFile) {
   EXPECT_EQ(read_file(file("kept.png")), "precious");
   program.keep_screenshot("export-replace");
   program.click("export.accept");
-  program.wait_for("the dialog's end",
+  program.wait_for("the closed dialog",
                    [](const Report& r) { return !r["widgets"].contains("export.path"); });
   EXPECT_EQ(read_file(file("kept.png")).substr(1, 3), "PNG");
 }
 
-// Textures of the attention go before the graphics context does.
-TEST_F(Window, EndsWellAfterRunsOnTheGpu) {
+// Attention textures are released before the graphics context.
+TEST_F(Window, ExitsCleanlyAfterGpuRuns) {
   write_file(file("gpu.json"), R"({"attnscope": 1, "text": "the cat", "backend": "gpu"})");
   Program program(display_, folder_.path(), arguments({"--session", file("gpu.json").string()}));
   program.wait_for("a run on the GPU", [](const Report& r) {
@@ -670,13 +673,13 @@ TEST_F(Window, EndsWellAfterRunsOnTheGpu) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// The first number of the second row: how much the second token attends to the first.
+// First number of the second row: weight of the second token on the first.
 double second_row(const std::string& csv) {
   const std::size_t row = csv.find('\n', csv.find('\n') + 1) + 1;
   return std::stod(csv.substr(csv.find(',', row) + 1));
 }
 
-TEST_F(Window, PlaysAndIsDragged) {
+TEST_F(Window, PlaysAndAcceptsDragging) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   program.open_view("rope");
@@ -697,27 +700,27 @@ TEST_F(Window, PlaysAndIsDragged) {
   const double stopped = query(program.wait_for("the query where it stopped", is_current));
   const Report still = program.wait_for("the query still there", is_current);
   EXPECT_EQ(query(still), stopped);
-  program.drag("handle.0", 0.3, 0.7);  // where query and key stand
+  program.drag("handle.0", 0.3, 0.7);  // position of query and key
   program.wait_for("a position dragged away", [&](const Report& r) {
     return is_current(r) && r["experiment"]["view"] != still["experiment"]["view"];
   });
 }
 
-TEST_F(Window, ExportsWhatItShows) {
+TEST_F(Window, ExportMatchesWindow) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   const auto export_to = [&](const std::string& name) {
     program.press("ctrl+e");
     program.wait_for("the dialog",
                      [](const Report& r) { return r["widgets"].contains("export.path"); });
-    program.type(file(name).string());  // over what is selected there
+    program.type(file(name).string());  // replaces the selected text
     program.wait_for("the typed path", [&](const Report& r) {
       return r.contains("export_path") && r["export_path"] == file(name).string();
     });
     program.click("export.accept");
     program.wait_for("file " + name,
                      [&](const Report&) { return std::filesystem::exists(file(name)); });
-    program.wait_for("the dialog's end",
+    program.wait_for("the closed dialog",
                      [](const Report& r) { return !r["widgets"].contains("export.path"); });
     return read_file(file(name));
   };
@@ -727,7 +730,7 @@ TEST_F(Window, ExportsWhatItShows) {
                               " --text 'the cat sat on the mat' -o " +
                               file("rendered.png").string();
   ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(read_file(file("rendered.png")), picture);  // the command line writes the same
+  EXPECT_EQ(read_file(file("rendered.png")), picture);  // equal to the output of the command line
   const std::string numbers = export_to("before.csv");
 
   program.click("position.type");
@@ -740,8 +743,8 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
 }
 
-// Letters typed while a list of choices is open are no commands: L would open the lessons.
-TEST_F(Window, LettersInAnOpenListAreNoCommands) {
+// Letters typed in an open list are not commands: L would open the lessons.
+TEST_F(Window, IgnoresLetterCommandsInOpenList) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   program.click("variant.type");
@@ -761,8 +764,8 @@ TEST_F(Window, LettersInAnOpenListAreNoCommands) {
                    [](const Report& r) { return r["experiment"]["view"]["colours"] == "largest"; });
 }
 
-// A .npy file holds one array: where a view has several tables it cannot be chosen.
-TEST_F(Window, OffersNpyForOneArrayAlone) {
+// .npy files contain one array: not available for views with several tables.
+TEST_F(Window, OffersNpyForSingleArrays) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   const auto path_after = [&](const std::string& format) {
@@ -774,13 +777,13 @@ TEST_F(Window, OffersNpyForOneArrayAlone) {
       return r["export_path"].get<std::string>().ends_with(".csv");
     });
     program.click("export.format." + format);
-    const Report report = program.wait_for("what the click did");
+    const Report report = program.wait_for("the effect of the click");
     program.press("Escape");
-    program.wait_for("the dialog's end",
+    program.wait_for("the closed dialog",
                      [](const Report& r) { return !r["widgets"].contains("export.path"); });
     return std::filesystem::path(report["export_path"].get<std::string>()).extension().string();
   };
-  EXPECT_EQ(path_after("npy"), ".npy");  // the map
+  EXPECT_EQ(path_after("npy"), ".npy");  // map
   program.press("8");
   program.wait_for("RoPE", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "rope";
@@ -788,8 +791,8 @@ TEST_F(Window, OffersNpyForOneArrayAlone) {
   EXPECT_EQ(path_after("npy"), ".csv");
 }
 
-// GIFs and numbered pictures, of what the view plays and of what the model does.
-TEST_F(Window, ExportsMovingPictures) {
+// GIFs and numbered pictures, of view animations and of model sweeps.
+TEST_F(Window, ExportsAnimations) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   program.press("8");
@@ -813,7 +816,7 @@ TEST_F(Window, ExportsMovingPictures) {
     program.type("4");
     program.keep_screenshot("export-" + format);
     program.click("export.accept");
-    program.wait_for("the dialog's end",
+    program.wait_for("the closed dialog",
                      [](const Report& r) { return !r["widgets"].contains("export.path"); });
   };
   program.press("ctrl+e");
@@ -826,23 +829,23 @@ TEST_F(Window, ExportsMovingPictures) {
   program.click("export.moves");
   program.click("export.moves.tokens");
   export_as("frames", "turning-%03d.png");
-  EXPECT_EQ(load_session(file("turning-000.png")).text, "the cat sat on the mat");
-  EXPECT_GT(load_session(file("turning-003.png")).text.size(), 22U);
+  EXPECT_EQ(load_session(file("turning-000.png")).run.text, "the cat sat on the mat");
+  EXPECT_GT(load_session(file("turning-003.png")).run.text.size(), 22U);
   EXPECT_FALSE(std::filesystem::exists(file("turning-004.png")));
 
-  // A name that is refused can be mended at once.
+  // A rejected name can be corrected immediately.
   program.press("ctrl+e");
   type_name("x.bmp");
   program.press("Return");
   program.wait_for("the refusal", [](const Report& r) { return r["export_problem"] != ""; });
   program.type(file("mended.png").string());
   program.press("Return");
-  program.wait_for("the dialog's end",
+  program.wait_for("the closed dialog",
                    [](const Report& r) { return !r["widgets"].contains("export.path"); });
   EXPECT_EQ(read_file(file("mended.png")).substr(1, 3), "PNG");
 }
 
-TEST_F(Window, OpensTensorsOfOnesOwn) {
+TEST_F(Window, OpensImportedTensors) {
   SafetensorsFile tensors;
   tensors.tensors.emplace("attention", stored(Tensor::full({2, 3, 4, 6}, 1.0F / 6)));
   write_safetensors(file("own.safetensors"), tensors);
@@ -866,13 +869,13 @@ TEST_F(Window, OpensTensorsOfOnesOwn) {
   });
 }
 
-// What a model reads that is no text.
-TEST_F(Window, ReadsATrajectory) {
+// Model input other than text.
+TEST_F(Window, ReadsTrajectory) {
   const std::filesystem::path folder =
       testing::source_folder() / "tests" / "model-cases" / "trajectory";
-  Experiment experiment;
-  experiment.model = folder.string();
-  experiment.input = (folder / "input.safetensors").string();
+  Session experiment;
+  experiment.run.model = folder.string();
+  experiment.run.input = (folder / "input.safetensors").string();
   save_session(file("session.json"), experiment);
   Program program(display_, folder_.path(),
                   {"open", file("session.json").string(), "--size", "1280x800", "--scale", "1"});
@@ -910,7 +913,7 @@ TEST_F(Window, ComparesTwoSettings) {
   program.xdotool("keyup shift");
   EXPECT_EQ(new_picture(program, flipped), picture);
 
-  // Shift shows B where a view shows one run.
+  // Shift shows B in views of one run.
   program.press("4");
   const std::string of_a = new_picture(program, picture);
   program.xdotool("keydown shift");
@@ -947,11 +950,11 @@ TEST_F(Window, ComparesTwoSettings) {
                    [](const Report& r) { return r["experiment"].contains("compare"); });
 }
 
-TEST_F(Window, Intervenes) {
+TEST_F(Window, AppliesInterventions) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   program.open_view("intervene");
-  program.click("handle.0");  // the switch of the first layer
+  program.click("handle.0");  // switch of the first layer
   program.wait_for("a layer that is off", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("interventions") &&
            r["experiment"]["interventions"][0]["type"] == "off";
@@ -971,12 +974,12 @@ TEST_F(Window, Intervenes) {
     return is_current(r) && r["experiment"]["interventions"].size() == 2;
   });
   program.command("intervene_reset");
-  program.wait_for("the model as it was", [](const Report& r) {
+  program.wait_for("the model before", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("interventions");
   });
 }
 
-TEST_F(Window, ShowsWhatTheLayersWouldSay) {
+TEST_F(Window, ShowsLogitLens) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
   program.open_view("depth");
@@ -992,13 +995,13 @@ TEST_F(Window, ShowsWhatTheLayersWouldSay) {
   program.keep_screenshot("depth");
 }
 
-// The text, in hexadecimal digits where an untrained model wrote bytes that are no UTF-8.
+// The text, in hexadecimal if an untrained model generated invalid UTF-8.
 std::string text_of(const Report& r) {
   const auto& experiment = r["experiment"];
   return experiment[experiment.contains("text") ? "text" : "text_hex"].text();
 }
 
-TEST_F(Window, GoesOnWithTheText) {
+TEST_F(Window, GeneratesText) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
   program.open_view("next");
@@ -1012,7 +1015,7 @@ TEST_F(Window, GoesOnWithTheText) {
   program.wait_for("the same token, by the same seed",
                    [&](const Report& r) { return is_current(r) && text_of(r) == one; });
   program.press("w");
-  // While it writes, the window is never at rest, and reports come only then.
+  // The window is never idle during generation, and only idle windows report.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   program.press("w");
   const std::string stopped = text_of(program.wait_for("more of them", [&](const Report& r) {
@@ -1035,7 +1038,7 @@ TEST_F(Window, DrawsNothingWhenNothingChanges) {
   EXPECT_LT(program.processor_seconds() - before, 0.2);
 }
 
-TEST_F(Window, ClosesAndComesBackAsItWas) {
+TEST_F(Window, RestoresStateAfterRestart) {
   {
     Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
     program.wait_for("a first picture", is_current);
@@ -1055,15 +1058,15 @@ TEST_F(Window, ClosesAndComesBackAsItWas) {
   EXPECT_FALSE(report["widgets"].contains("autosave.restore"));
 }
 
-// The first start points at something; a key goes on to the next.
-TEST_F(Window, OpensOnWhatIsWorthPointingAt) {
+// The first start shows a pinned pair; a key shows the next one.
+TEST_F(Window, OpensOnSalientPair) {
   Program program(display_, folder_.path(), {"--size", "1280x800", "--scale", "1", "--no-tour"});
   const auto pinned = [](const Report& r) {
     return is_current(r) && r["experiment"]["view"].contains("pinned_key");
   };
   const Json first = Json(program.wait_for("a pinned pair", pinned)["experiment"]["view"]);
   program.keep_screenshot("first-start");
-  program.press("ctrl+z");  // nothing that a person did
+  program.press("ctrl+z");  // not a user action
   program.press("u");
   const Json next = Json(program.wait_for("another pair", [&](const Report& r) {
     return pinned(r) && Json(r["experiment"]["view"]) != first;
@@ -1075,7 +1078,7 @@ TEST_F(Window, OpensOnWhatIsWorthPointingAt) {
                    [&](const Report& r) { return Json(r["experiment"]["view"]) == first; });
 }
 
-TEST_F(Window, SaysWhatIsWrongAndGoesOn) {
+TEST_F(Window, ReportsErrorsAndContinues) {
   Program program(display_, folder_.path(),
                   {"--model", file("none").string(), "--text", "the cat", "--size", "1280x800"});
   const Report report = program.wait_for(
@@ -1086,7 +1089,7 @@ TEST_F(Window, SaysWhatIsWrongAndGoesOn) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-TEST(WindowWithoutDisplay, SaysWhichCommandsWorkWithout) {
+TEST(WindowWithoutDisplay, ListsCommandsThatNeedNoDisplay) {
   const testing::TemporaryFolder folder;
   const std::string command =
       "env -u DISPLAY -u WAYLAND_DISPLAY XDG_CONFIG_HOME=" + folder.path().string() + " " +
@@ -1095,7 +1098,7 @@ TEST(WindowWithoutDisplay, SaysWhichCommandsWorkWithout) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
   const std::string said = read_file(folder.path() / "stderr");
   EXPECT_NE(said.find("attend"), std::string::npos) << said;
-  EXPECT_EQ(said.find(", open"), std::string::npos) << said;  // that is a window, too
+  EXPECT_EQ(said.find(", open"), std::string::npos) << said;  // also opens a window
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 

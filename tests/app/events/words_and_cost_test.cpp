@@ -1,4 +1,4 @@
-// Words in place of word pieces, and the dialog of costs, in the window itself.
+// Word merging and the dialog of costs, in the window.
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
@@ -30,7 +30,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
   const Report words = program.wait_for("words", [&](const Report& r) {
     return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
   });
-  // Somewhere in the map: the pin is of tokens, and turning words off keeps it.
+  // Pins refer to tokens, and survive turning words off.
   const Report& place = words["widgets"]["picture"];
   program.point_at(place[0].get<double>() + place[2].get<double>() * 0.5,
                    place[1].get<double>() + place[3].get<double>() * 0.6);
@@ -51,7 +51,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
   });
 }
 
-TEST_F(WordsAndCost, NothingToMergeLeavesTheKeyWithoutEffect) {
+TEST_F(WordsAndCost, KeyHasNoEffectWithoutWords) {
   Program program(display_, folder_.path(), arguments("!?!"));
   program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
   program.press("j");
@@ -62,7 +62,7 @@ TEST_F(WordsAndCost, NothingToMergeLeavesTheKeyWithoutEffect) {
   EXPECT_FALSE(report["experiment"]["view"].contains("words"));
 }
 
-TEST_F(WordsAndCost, CurvesComeWhileTheyAreMeasured) {
+TEST_F(WordsAndCost, CurvesAppearWhileMeasuring) {
   Program program(display_, folder_.path(), arguments("the cat sat"));
   program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
   program.press("k");
@@ -79,7 +79,7 @@ TEST_F(WordsAndCost, CurvesComeWhileTheyAreMeasured) {
   program.wait_for("closed", [](const Report& r) { return !r.contains("cost_points"); });
 }
 
-TEST_F(WordsAndCost, AThresholdIsCalibratedAndUsed) {
+TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {
   std::string text;
   for (int n = 0; n < 4000; ++n) text += static_cast<char>('a' + (n * n + n / 5) % 26);
   write_file(folder_.path() / "text.txt", text);
@@ -89,7 +89,7 @@ TEST_F(WordsAndCost, AThresholdIsCalibratedAndUsed) {
   program.click("structure");
   program.click("exit.calibrate");
   program.wait_for("the dialog", [](const Report& r) { return r.contains("calibration_points"); });
-  program.click("calibrate.text");  // empty: the text in the window
+  program.click("calibrate.text");  // empty: the text of the window
   program.type((folder_.path() / "text.txt").string());
   program.click("calibrate.start");
   program.wait_for("thresholds", [](const Report& r) {

@@ -1,4 +1,4 @@
-// GPU against CPU: the same parts on both, everything that a caller can want.
+// Compares GPU and CPU results for every kind of part and every output.
 #include "app/gpu/compute_backend.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::PartSizes;
 
-// One for all tests: shaders compile once.
+// Shared by all tests, so that shaders compile once.
 ComputeBackend& gpu() {
   static ComputeBackend backend(make_headless_context());
   return backend;
@@ -54,7 +54,7 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   ASSERT_NE(got.device, nullptr);
   EXPECT_EQ(got.device->shape(), got.attention.shape());
   EXPECT_TRUE(close(got.device->download(), got.attention, 0)) << "on the device";
-  // Without maps, rows that are in several tiles are computed once.
+  // Without stored maps, rows in several tiles are accumulated once.
   const PartResult streamed = gpu().run(part, {.output = true, .log_sum_exp = true}, Stop());
   EXPECT_TRUE(close(streamed.output, expected.output, tolerance)) << "streamed";
   if (got.log_sum_exp.defined()) {
@@ -62,11 +62,11 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   }
 }
 
-TEST(ComputeBackend, NamesTheDevice) {
+TEST(ComputeBackend, ReportsDeviceName) {
   EXPECT_NE(gpu().name().find("OpenGL 4."), std::string::npos) << gpu().name();
 }
 
-TEST(ComputeBackend, EveryPattern) {
+TEST(ComputeBackend, MatchesCpuOnEveryPattern) {
   for (const auto& pattern : testing::pattern_cases()) {
     for (const PartSizes& sizes :
          {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
@@ -91,12 +91,12 @@ Part named_part(const std::string& pattern, const std::string& ingredient, const
   return part;
 }
 
-// In the order of tiles: neighbours, rows put together, rows in several tiles, rows alone.
+// In the order of tiles: contiguous rows, grouped rows, rows in several tiles, single rows.
 constexpr std::array kPatternNames{"causal",      "scattered_by_head_with_empty_rows",
                                    "strided",     "class_and_lone_keys",
                                    "any_by_head", "scattered"};
 
-TEST(ComputeBackend, EveryIngredient) {
+TEST(ComputeBackend, MatchesCpuOnEveryIngredient) {
   for (const auto& ingredient : testing::ingredient_cases()) {
     for (const char* pattern : kPatternNames) {
       for (const PartSizes& sizes :
@@ -110,20 +110,19 @@ TEST(ComputeBackend, EveryIngredient) {
   }
 }
 
-// What the cases above are for.
-TEST(ComputeBackend, RowsAreInSeveralTiles) {
+// Confirms that the cases above cover rows in several tiles.
+TEST(ComputeBackend, PlacesRowsInSeveralTiles) {
   for (const char* pattern : {"strided", "class_and_lone_keys"}) {
     const Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
     const TileLayout layout(*part.pattern, {});
-    EXPECT_TRUE(layout.has_several_turns()) << pattern;
+    EXPECT_TRUE(layout.has_several_visits()) << pattern;
     EXPECT_EQ(layout.lists().size(), 2U) << pattern;
     EXPECT_EQ(layout.lists().back().height == 1, pattern != std::string("strided")) << pattern;
   }
 }
 
-// A bias may forbid pairs, too: of some rows all that the pattern allows, of some only those of the
-// first tile or of the last.
-TEST(ComputeBackend, PairsHiddenByTheirScores) {
+// A bias can mask pairs as well: all pairs of some rows, or only those of the first or last tile.
+TEST(ComputeBackend, MatchesCpuOnPairsMaskedByBias) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const char* pattern : kPatternNames) {
     Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
@@ -146,8 +145,8 @@ TEST(ComputeBackend, PairsHiddenByTheirScores) {
   }
 }
 
-// A key that is not a number reaches the rows that are allowed to see it, and no other.
-TEST(ComputeBackend, NotANumber) {
+// A NaN key reaches only the rows that attend to it.
+TEST(ComputeBackend, PropagatesNaNToAttendingRowsOnly) {
   for (const bool shared : {false, true}) {
     gpu().use_shared_memory(shared);
     for (const char* pattern : kPatternNames) {
@@ -166,11 +165,11 @@ TEST(ComputeBackend, NotANumber) {
   gpu().use_shared_memory(false);
 }
 
-TEST(ComputeBackend, HugeLogits) {
-  expect_same(testing::plain_part({.spread = 100}), 2e-4);  // scores of about 10,000
+TEST(ComputeBackend, MatchesCpuOnHugeLogits) {
+  expect_same(testing::plain_part({.spread = 100}), 2e-4);  // scores around 10,000
 }
 
-TEST(ComputeBackend, WideRange) {
+TEST(ComputeBackend, MatchesCpuOnWideRange) {
   Part part = testing::plain_part({});
   Tensor q = part.q.value().copy();
   for (Index i = 0; i < q.size(); ++i) q[i] *= static_cast<float>(std::pow(10.0, i % 9 - 6));
@@ -178,10 +177,10 @@ TEST(ComputeBackend, WideRange) {
   expect_same(part);
 }
 
-TEST(ComputeBackend, ManySmallChunks) {
+TEST(ComputeBackend, MatchesCpuInManySmallChunks) {
   const std::int64_t most = 8 * 1024 * 1024;
   for (const std::int64_t scores : {std::int64_t{1}, std::int64_t{300}, std::int64_t{1500}}) {
-    gpu().set_most_scores(scores);
+    gpu().set_max_scores(scores);
     for (const auto& pattern : testing::pattern_cases()) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(scores));
       const PartSizes sizes{.batch = 2, .heads = 2, .kv_heads = 2};
@@ -191,11 +190,11 @@ TEST(ComputeBackend, ManySmallChunks) {
       expect_same(part);
     }
   }
-  gpu().set_most_scores(most);
+  gpu().set_max_scores(most);
 }
 
-// The kind of shaders that graphics processors are fast with.
-TEST(ComputeBackend, SharedMemory) {
+// The kind of shaders that suits GPUs.
+TEST(ComputeBackend, MatchesCpuWithSharedMemory) {
   gpu().use_shared_memory(true);
   for (const auto& pattern : testing::pattern_cases()) {
     for (const PartSizes& sizes :
@@ -217,11 +216,11 @@ TEST(ComputeBackend, SharedMemory) {
   gpu().use_shared_memory(false);
 }
 
-TEST(ComputeBackend, SeveralTilesAndChunks) {
+TEST(ComputeBackend, MatchesCpuInSeveralTilesAndChunks) {
   expect_same(testing::plain_part({.queries = 515, .keys = 1030, .key = 64, .value = 64}));
 }
 
-TEST(ComputeBackend, OnlyWhatIsWanted) {
+TEST(ComputeBackend, ComputesRequestedOutputsOnly) {
   const Part part = testing::plain_part({});
   const PartResult output = gpu().run(part, {.output = true}, Stop());
   EXPECT_TRUE(output.output.defined());
@@ -234,7 +233,7 @@ TEST(ComputeBackend, OnlyWhatIsWanted) {
   EXPECT_TRUE(sums.log_sum_exp.defined());
 }
 
-// How long after it is asked to stop a run ends.
+// Seconds from the stop request to the end of the run.
 double seconds_to_stop(const Part& part) {
   const Stop stop;
   std::chrono::steady_clock::time_point asked;
@@ -249,26 +248,26 @@ double seconds_to_stop(const Part& part) {
   return std::chrono::duration<double>(ended - asked).count();
 }
 
-TEST(ComputeBackend, StopsSoon) {
+TEST(ComputeBackend, StopsWithinTimeLimit) {
   const PartSizes sizes{
       .heads = 4, .kv_heads = 4, .queries = 4096, .keys = 4096, .key = 64, .value = 64};
   Part part = testing::plain_part(sizes);
-  // The limit is 50 ms on a machine of its own; a busy one may wake threads late.
+  // The limit is 50 ms on an idle machine; a busy one may wake threads late.
   EXPECT_LT(seconds_to_stop(part), 1.0);
   part.pattern = std::make_shared<const Pattern>(
       testing::scattered_pattern(1, sizes.queries, sizes.keys, 512));
   EXPECT_LT(seconds_to_stop(part), 1.0);
-  expect_same(testing::plain_part({}));  // and the device is free again
+  expect_same(testing::plain_part({}));  // the device is free again
 }
 
-TEST(ComputeBackend, StoppedBeforeItBegins) {
+TEST(ComputeBackend, StopsBeforeStart) {
   const Stop stop;
   stop.request();
   EXPECT_THROW(gpu().run(testing::plain_part({}), {.output = true}, stop), Stopped);
 }
 
-TEST(ComputeBackend, RefusesWhatItCannotHold) {
-  // One row of queries, but keys beyond any texture.
+TEST(ComputeBackend, RejectsPartsBeyondTextureLimits) {
+  // One row of queries, but more keys than any texture can hold.
   Part part = testing::plain_part(
       {.heads = 1, .kv_heads = 1, .queries = 1, .keys = 70000, .key = 4, .value = 4});
   EXPECT_EQ(gpu().refusal(part, {.output = true}), "");
@@ -277,7 +276,7 @@ TEST(ComputeBackend, RefusesWhatItCannotHold) {
   EXPECT_THROW(gpu().run(part, {.device_attention = true}, Stop()), WorkError);
 }
 
-TEST(ComputeBackend, RefusesBuffersBeyondTheLimit) {
+TEST(ComputeBackend, RejectsPartsBeyondBufferLimits) {
   const Part part = testing::plain_part({.heads = 2, .kv_heads = 2, .queries = 100, .keys = 100});
   EXPECT_EQ(upload_refusal(part, std::int64_t{128} << 20), "");
   const std::string reason = upload_refusal(part, 4000);
@@ -287,7 +286,7 @@ TEST(ComputeBackend, RefusesBuffersBeyondTheLimit) {
             "GPU: pattern: expected at most 1000 numbers in a buffer, found 1001");
 }
 
-TEST(ComputeBackend, AttentionOutlivesItsBackend) {
+TEST(ComputeBackend, ResultsOutliveBackend) {
   PartResult result;
   const Part part = testing::plain_part({});
   {

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Context, HeadlessHasComputeShaders) {
+TEST(Context, HeadlessContextHasComputeShaders) {
   auto context = make_headless_context();
   context->make_current();
   context->require_compute();
@@ -32,7 +32,7 @@ TEST(Context, WorksOnAnotherThread) {
   }).join();
 }
 
-TEST(Context, MakingOneLeavesTheCurrentOneCurrent) {
+TEST(Context, CreationPreservesCurrentContext) {
   auto first = make_headless_context();
   first->make_current();
   GLuint buffer = 0;
@@ -62,7 +62,7 @@ TEST(Context, SharesTextures) {
   second->release();
 }
 
-TEST(Context, PendingErrorsAreNamed) {
+TEST(Context, ReportsPendingErrors) {
   auto context = make_headless_context();
   context->make_current();
   EXPECT_NO_THROW(check_gl("nothing"));
@@ -73,7 +73,7 @@ TEST(Context, PendingErrorsAreNamed) {
   } catch (const WorkError& e) {
     EXPECT_STREQ(e.what(), "GPU: OpenGL: invalid enum while enabling nonsense");
   }
-  EXPECT_NO_THROW(check_gl("nothing"));  // the error is used up
+  EXPECT_NO_THROW(check_gl("nothing"));  // the error is consumed
   context->release();
 }
 

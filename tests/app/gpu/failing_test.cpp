@@ -1,4 +1,4 @@
-// OpenGL that fails: at each of its answers during a run, in its compiler, and for good.
+// OpenGL failures: at each query during a run, in the shader compiler, and permanently.
 #include <epoxy/gl.h>
 #include <gtest/gtest.h>
 
@@ -15,33 +15,33 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// What OpenGL says is replaced where epoxy keeps its functions, for as long as this lives.
+// Replaces OpenGL's error reporting in epoxy's function table during its lifetime.
 class Failure {
  public:
-  // The error is told at the answer after so many good ones; `lost`: at all that follow, too.
+  // Reports the error after `after` successful queries; `lost`: on all later queries as well.
   Failure(int after, GLenum error, bool lost) {
     left_ = after;
     error_ = error;
     lost_ = lost;
-    told_ = false;
+    reported_ = false;
     real_ = epoxy_glGetError;
     epoxy_glGetError = [] {
       const int left = left_--;
       if (left > 0 || (left < 0 && !lost_)) return real_();
-      told_ = true;
-      // A lost context goes on with its error; others are told once.
+      reported_ = true;
+      // A lost context reports its error forever; other errors are reported once.
       return left == 0 || left % 2 == 0 ? error_.load() : GLenum{GL_NO_ERROR};
     };
   }
   ~Failure() { epoxy_glGetError = real_; }
   Failure(const Failure&) = delete;
   Failure& operator=(const Failure&) = delete;
-  static bool told() { return told_; }
+  static bool was_reported() { return reported_; }
 
  private:
   static inline std::atomic<int> left_;
   static inline std::atomic<GLenum> error_;
-  static inline std::atomic<bool> lost_, told_;
+  static inline std::atomic<bool> lost_, reported_;
   static inline decltype(epoxy_glGetError) real_;
 };
 
@@ -52,15 +52,15 @@ class FailingGpu : public ::testing::Test {
     const std::string cpu = cpu_backend().name();
     write_file(file_, "0.1\t" + name + "\t" + cpu + "\n4\t" + name + ", shared memory\t" + name +
                           ", registers\n");
-    experiment_.text = "the cat sat on the mat";
-    experiment_.backend = BackendChoice::Cpu;
-    expected_ = ExperimentRun(cpu_only()).run(experiment_, Stop())->logits;
-    experiment_.backend = BackendChoice::Auto;
+    experiment_.run.text = "the cat sat on the mat";
+    experiment_.run.backend = BackendChoice::Cpu;
+    expected_ = ExperimentRun(cpu_only()).run(experiment_.run, Stop())->logits;
+    experiment_.run.backend = BackendChoice::Auto;
   }
   BackendProvider provider() const {
     return gpu_backends([] { return make_headless_context(); }, file_);
   }
-  static bool tells(const Trace& trace, const std::string& words) {
+  static bool has_note(const Trace& trace, const std::string& words) {
     return std::ranges::any_of(trace.notes, [&](const std::string& note) {
       return note.find(words) != std::string::npos;
     });
@@ -68,12 +68,12 @@ class FailingGpu : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "backends.txt";
-  Experiment experiment_;
+  Session experiment_;
   Tensor expected_;
 };
 
-// What the GPU fails at is computed by the CPU, and the run's notes name what failed.
-TEST_F(FailingGpu, AtEachAnswerTheCpuGoesOnAndSaysSo) {
+// The CPU computes the parts that fail on the GPU, and the run's notes name the error.
+TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
   for (const bool lost : {false, true}) {
     const BackendProvider backends = provider();
     ASSERT_NE(backends(BackendChoice::Gpu).backend, nullptr);
@@ -84,35 +84,35 @@ TEST_F(FailingGpu, AtEachAnswerTheCpuGoesOnAndSaysSo) {
       std::shared_ptr<const Trace> trace;
       {
         const Failure failure(after, lost ? GL_CONTEXT_LOST : GL_OUT_OF_MEMORY, lost);
-        ASSERT_NO_THROW(trace = run.run(experiment_, Stop()));
-        if (!Failure::told()) break;
+        ASSERT_NO_THROW(trace = run.run(experiment_.run, Stop()));
+        if (!Failure::was_reported()) break;
       }
       ++failed;
       EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
-      EXPECT_TRUE(tells(*trace, lost ? "context lost while" : "memory"));
+      EXPECT_TRUE(has_note(*trace, lost ? "context lost while" : "memory"));
     }
     EXPECT_GT(failed, 3);
-    // Where the device works again, so does the next run.
+    // The next run uses the recovered device.
     if (!lost) {
-      EXPECT_FALSE(tells(*ExperimentRun(backends).run(experiment_, Stop()), "GPU:"));
+      EXPECT_FALSE(has_note(*ExperimentRun(backends).run(experiment_.run, Stop()), "GPU:"));
     }
   }
 }
 
-TEST_F(FailingGpu, WithoutAContextOrADeviceAutoSaysSo) {
+TEST_F(FailingGpu, AutoNotesMissingContextOrDevice) {
   const BackendProvider backends = provider();
   std::shared_ptr<const Trace> trace;
   {
-    const Failure failure(0, GL_CONTEXT_LOST, true);  // while it is made
-    ASSERT_NO_THROW(trace = ExperimentRun(backends).run(experiment_, Stop()));
+    const Failure failure(0, GL_CONTEXT_LOST, true);  // during its creation
+    ASSERT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run, Stop()));
   }
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
-  EXPECT_TRUE(tells(*trace, "context lost while"));
+  EXPECT_TRUE(has_note(*trace, "context lost while"));
 }
 
-TEST_F(FailingGpu, AShaderThatDoesNotCompileIsNamed) {
-  // Once without: epoxy looks its functions up when they are called first.
-  static_cast<void>(ExperimentRun(provider()).run(experiment_, Stop()));
+TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
+  // Warm-up: epoxy resolves its functions on their first call.
+  static_cast<void>(ExperimentRun(provider()).run(experiment_.run, Stop()));
   const BackendProvider backends = provider();
   static decltype(epoxy_glGetShaderiv) real;
   real = epoxy_glGetShaderiv;
@@ -121,20 +121,20 @@ TEST_F(FailingGpu, AShaderThatDoesNotCompileIsNamed) {
     if (what == GL_COMPILE_STATUS) *answer = GL_FALSE;
   };
   std::shared_ptr<const Trace> trace;
-  EXPECT_NO_THROW(trace = ExperimentRun(backends).run(experiment_, Stop()));
+  EXPECT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run, Stop()));
   epoxy_glGetShaderiv = real;
   ASSERT_NE(trace, nullptr);
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
-  EXPECT_TRUE(tells(*trace, ".comp") || tells(*trace, ".glsl")) << trace->notes.size();
+  EXPECT_TRUE(has_note(*trace, ".comp") || has_note(*trace, ".glsl")) << trace->notes.size();
 }
 
-// Asked for by name it is refused, in words.
-TEST_F(FailingGpu, AskedForByNameItIsRefused) {
+// An explicit GPU choice fails with the reason.
+TEST_F(FailingGpu, RejectsExplicitGpuChoice) {
   const BackendProvider backends = provider();
-  experiment_.backend = BackendChoice::Gpu;
-  ASSERT_NO_THROW(ExperimentRun(backends).run(experiment_, Stop()));
+  experiment_.run.backend = BackendChoice::Gpu;
+  ASSERT_NO_THROW(ExperimentRun(backends).run(experiment_.run, Stop()));
   const Failure failure(2, GL_OUT_OF_MEMORY, false);
-  EXPECT_THROW(ExperimentRun(backends).run(experiment_, Stop()), InputError);
+  EXPECT_THROW(ExperimentRun(backends).run(experiment_.run, Stop()), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

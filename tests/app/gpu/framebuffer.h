@@ -1,4 +1,4 @@
-// A framebuffer off the screen to draw items into, and what is in it.
+// Offscreen framebuffer for painter tests.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace attnscope {
 
 Colour pixel_of(const Image& image, int x, int y);
 
-// Its context is current as long as it lives.
+// Its context is current during its lifetime.
 struct OffscreenTarget {
   static constexpr int width = 97, height = 83;
   static constexpr Colour behind{10, 200, 30, 255};
@@ -25,7 +25,7 @@ struct OffscreenTarget {
   unsigned framebuffer() const { return framebuffer_; }
   unsigned texture() const { return texture_; }
 
-  // Of its pixel when `drawn` was blended over `behind` in `box`, where `clip` lets it through.
+  // Expected colour of a pixel if `drawn` is blended over `behind` in `box`, clipped by `clip`.
   static Colour blended(const Image& drawn, const PixelBox& box, const PixelBox& clip, int x,
                         int y);
 

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(GlThread, RunsWhereTheContextIs) {
+TEST(GlThread, RunsWorkWithCurrentContext) {
   GlThread thread(make_headless_context());
   EXPECT_FALSE(thread.description().empty());
   std::thread::id inside;
@@ -25,7 +25,7 @@ TEST(GlThread, RunsWhereTheContextIs) {
   EXPECT_EQ(major, 4);
 }
 
-TEST(GlThread, HandsErrorsBack) {
+TEST(GlThread, RethrowsErrors) {
   GlThread thread(make_headless_context());
   EXPECT_THROW(thread.run([] { throw WorkError("no"); }), WorkError);
   int ran = 0;
@@ -33,29 +33,29 @@ TEST(GlThread, HandsErrorsBack) {
   EXPECT_EQ(ran, 1);
 }
 
-TEST(GlThread, RunsNestedWorkAtOnce) {
+TEST(GlThread, RunsNestedWorkImmediately) {
   GlThread thread(make_headless_context());
   int ran = 0;
   thread.run([&] { thread.run([&] { ++ran; }); });
   EXPECT_EQ(ran, 1);
 }
 
-TEST(GlThread, ServesUrgentWorkInTheMiddleOfLongWork) {
+TEST(GlThread, ServesUrgentWorkDuringLongWork) {
   GlThread thread(make_headless_context());
   std::atomic<bool> started = false, urgent = false;
   std::thread caller([&] {
     while (!started) std::this_thread::yield();
-    thread.run_soon([&] { urgent = true; });
+    thread.run_urgent([&] { urgent = true; });
   });
   thread.run([&] {
     started = true;
-    while (!urgent) thread.serve();  // ends only when served here
+    while (!urgent) thread.serve();  // only this call can end the loop
   });
   caller.join();
   EXPECT_TRUE(urgent);
 }
 
-TEST(GlThread, FinishesWhatWasPosted) {
+TEST(GlThread, FinishesPostedWork) {
   std::atomic<int> done = 0;
   {
     GlThread thread(make_headless_context());
@@ -66,7 +66,7 @@ TEST(GlThread, FinishesWhatWasPosted) {
 
 TEST(GlThread, ServesManyCallers) {
   GlThread thread(make_headless_context());
-  int sum = 0;  // touched on the thread only
+  int sum = 0;  // used on the thread only
   std::vector<std::thread> callers;
   for (int t = 0; t < 4; ++t) {
     callers.emplace_back([&] {
@@ -77,14 +77,14 @@ TEST(GlThread, ServesManyCallers) {
   EXPECT_EQ(sum, 200);
 }
 
-// A context that its driver refuses.
+// A context that cannot be made current.
 class BrokenContext : public GlContext {
  public:
   void make_current() override { throw WorkError("GPU: broken"); }
   void release() override {}
 };
 
-TEST(GlThread, SaysWhyThereIsNone) {
+TEST(GlThread, ReportsWhyContextIsMissing) {
   try {
     GlThread thread(std::make_unique<BrokenContext>());
     FAIL() << "no error";

@@ -1,4 +1,4 @@
-// Tiles of maps by the compute shader, beside the CPU's.
+// Compares map tiles of the compute shader with those of the CPU.
 #include "app/gpu/gl_tiles.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ void expect_same(const Part& part) {
   EXPECT_EQ(got.tiles->note(), "");
 }
 
-TEST(GlTiles, EveryPattern) {
+TEST(GlTiles, MatchCpuOnEveryPattern) {
   for (const auto& pattern : testing::pattern_cases()) {
     for (const PartSizes& sizes :
          {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
@@ -77,7 +77,7 @@ TEST(GlTiles, EveryPattern) {
   }
 }
 
-TEST(GlTiles, EveryIngredient) {
+TEST(GlTiles, MatchCpuOnEveryIngredient) {
   for (const auto& ingredient : testing::ingredient_cases()) {
     const PartSizes sizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26};
     SCOPED_TRACE(ingredient.name);
@@ -87,12 +87,12 @@ TEST(GlTiles, EveryIngredient) {
   }
 }
 
-TEST(GlTiles, StopSoon) {
+TEST(GlTiles, StopWithinTimeLimit) {
   const Part part = testing::plain_part(
       {.heads = 1, .kv_heads = 1, .queries = 4096, .keys = 4096, .key = 64, .value = 4});
-  const auto of_gpu = gpu().run(part, kTiles, {}).tiles;
-  of_gpu->tile({.height = 8, .width = 8}, {});  // uploads and compiles
-  double least = 1e9;                           // ms; the best of a few counts on a shared machine
+  const auto gpu_tiles = gpu().run(part, kTiles, {}).tiles;
+  gpu_tiles->tile({.height = 8, .width = 8}, {});  // uploads and compiles
+  double least = 1e9;                              // ms; the best of a few, for a shared machine
   for (int round = 0; round < 5 && !(least <= 50); ++round) {
     const Stop stop;
     std::chrono::steady_clock::time_point asked;
@@ -101,7 +101,7 @@ TEST(GlTiles, StopSoon) {
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(of_gpu->tile({.height = 4096, .width = 4096, .step = 16}, stop), Stopped);
+    EXPECT_THROW(gpu_tiles->tile({.height = 4096, .width = 4096, .step = 16}, stop), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
@@ -109,7 +109,7 @@ TEST(GlTiles, StopSoon) {
   EXPECT_LE(least, 50);
 }
 
-TEST(GlTiles, OutliveTheirBackend) {
+TEST(GlTiles, OutliveBackend) {
   std::shared_ptr<const AttentionTiles> tiles;
   const Part part = testing::plain_part({});
   {
@@ -121,8 +121,8 @@ TEST(GlTiles, OutliveTheirBackend) {
   EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 2e-5));
 }
 
-// The shader is broken: the CPU goes on, and that is said.
-TEST(GlTiles, FallBackToTheCpu) {
+// With a broken shader the CPU takes over, and note() names the shader.
+TEST(GlTiles, FallBackToCpu) {
   const testing::TemporaryFolder home;
   std::filesystem::copy(home_folder() / "shaders", home.path() / "shaders");
   write_file(home.path() / "shaders" / "pooled_tile.comp", "void main() { nonsense; }\n");

@@ -1,4 +1,4 @@
-// The shader's heat maps against the CPU's, pixel by pixel.
+// Compares heat maps of the shader with those of the CPU, pixel by pixel.
 #include "app/gpu/heat_map_painter.h"
 
 #include <epoxy/gl.h>
@@ -26,7 +26,7 @@ class HeatMapPainting : public ::testing::Test {
  protected:
   ~HeatMapPainting() override { painter_.reset(); }
 
-  // Draws at the box and compares each pixel of the framebuffer with the CPU's picture.
+  // Draws in the box and compares each pixel of the framebuffer with the CPU's image.
   void expect_same(const HeatMap& map, const PixelBox& box, const PixelBox& clip) {
     target_.clear();
     painter_->draw(map, box, clip, kHeight);
@@ -42,13 +42,13 @@ class HeatMapPainting : public ::testing::Test {
       }
     }
     EXPECT_EQ(wrong, 0);
-    EXPECT_LE(off_by_a_colour, kWidth * kHeight / 200);  // where float32 rounds to a neighbour
+    EXPECT_LE(off_by_a_colour, kWidth * kHeight / 200);  // float32 rounding to a neighbour
   }
   void expect_same(const HeatMap& map, const PixelBox& box) {
     expect_same(map, box, {0, 0, kWidth, kHeight});
   }
 
-  // Whether two colours are neighbours in the map.
+  // True if two colours are neighbours in the colour map.
   static bool nearly(const HeatMap& map, Colour a, Colour b) {
     const auto& colours = colour_map(map.colour_map).colours;
     for (std::size_t n = 1; n < colours.size(); ++n) {
@@ -75,26 +75,26 @@ class HeatMapPainting : public ::testing::Test {
 
 constexpr PixelBox kBox{7, 11, 61, 53};
 
-TEST_F(HeatMapPainting, LargeCells) {
+TEST_F(HeatMapPainting, MatchesCpuOnLargeCells) {
   expect_same(whole(testing::random_tensor({5, 7}, 1)), kBox);
 }
 
-TEST_F(HeatMapPainting, MoreCellsThanPixels) {
+TEST_F(HeatMapPainting, MatchesCpuOnMoreCellsThanPixels) {
   expect_same(whole(testing::random_tensor({211, 307}, 2)), kBox);
 }
 
-TEST_F(HeatMapPainting, MoreCellsThanPixelsOnOneAxis) {
+TEST_F(HeatMapPainting, MatchesCpuOnMoreCellsThanPixelsOnOneAxis) {
   expect_same(whole(testing::random_tensor({3, 500}, 3)), kBox);
   expect_same(whole(testing::random_tensor({500, 3}, 4)), kBox);
 }
 
-TEST_F(HeatMapPainting, NearestWithoutPooling) {
+TEST_F(HeatMapPainting, MatchesCpuWithoutPooling) {
   HeatMap map = whole(testing::random_tensor({211, 307}, 5));
   map.max_pooled = false;
   expect_same(map, kBox);
 }
 
-TEST_F(HeatMapPainting, ThinDiagonalSurvives) {
+TEST_F(HeatMapPainting, PreservesThinDiagonal) {
   Tensor values = Tensor::zeros({1000, 1000});
   for (Index i = 0; i < 1000; ++i) values(i, i) = 1;
   HeatMap map = whole(values);
@@ -105,7 +105,7 @@ TEST_F(HeatMapPainting, ThinDiagonalSurvives) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(pixel_of(image, i, i), brightest) << i;
 }
 
-TEST_F(HeatMapPainting, PartOfTheMapAndBeyond) {
+TEST_F(HeatMapPainting, MatchesCpuOnVisiblePartBeyondMap) {
   HeatMap map = whole(testing::random_tensor({20, 30}, 6));
   map.row = 3.25;
   map.column = -2.5;
@@ -114,26 +114,26 @@ TEST_F(HeatMapPainting, PartOfTheMapAndBeyond) {
   expect_same(map, kBox);
 }
 
-TEST_F(HeatMapPainting, ClippedAndPartlyOutside) {
+TEST_F(HeatMapPainting, ClipsBoxPartlyOutside) {
   const HeatMap map = whole(testing::random_tensor({20, 30}, 7));
   expect_same(map, kBox, {20, 30, 17, 5});
   expect_same(map, {-20, -10, 80, 60});
   expect_same(map, {60, 50, 80, 60});
 }
 
-TEST_F(HeatMapPainting, NotANumberIsMissing) {
+TEST_F(HeatMapPainting, DrawsNaNAsMissing) {
   Tensor values = testing::random_tensor({9, 12}, 8);
   values(2, 3) = std::numeric_limits<float>::quiet_NaN();
   values(8, 11) = std::numeric_limits<float>::infinity();
   values(0, 0) = -std::numeric_limits<float>::infinity();
   HeatMap map = whole(values);
-  expect_same(map, kBox);  // what lies below shows through
+  expect_same(map, kBox);  // the background shows through
   map.missing = {90, 90, 90, 255};
   expect_same(map, kBox);
-  expect_same(map, {5, 5, 4, 4});  // pooled: numbers win
+  expect_same(map, {5, 5, 4, 4});  // pooled: numbers take precedence over NaN
 }
 
-TEST_F(HeatMapPainting, EveryColourMap) {
+TEST_F(HeatMapPainting, MatchesCpuOnEveryColourMap) {
   for (const ColourMap& colours : colour_maps()) {
     SCOPED_TRACE(colours.id);
     HeatMap map = whole(testing::random_tensor({140, 130}, 9));
@@ -142,7 +142,7 @@ TEST_F(HeatMapPainting, EveryColourMap) {
   }
 }
 
-TEST_F(HeatMapPainting, EmptyRangeAndNothingToDraw) {
+TEST_F(HeatMapPainting, AcceptsEmptyRangeAndEmptyBox) {
   HeatMap map = whole(testing::random_tensor({4, 4}, 10));
   map.most = map.least;
   expect_same(map, kBox);
@@ -150,7 +150,7 @@ TEST_F(HeatMapPainting, EmptyRangeAndNothingToDraw) {
   painter_->draw(map, {0, 0, 0, 5}, kBox, kHeight);
 }
 
-TEST_F(HeatMapPainting, LargerThanAnyTexture) {
+TEST_F(HeatMapPainting, MatchesCpuBeyondTextureSize) {
   GLint most = 0;
   glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
   expect_same(whole(testing::random_tensor({2, most + 10}, 11)), kBox);
@@ -159,23 +159,23 @@ TEST_F(HeatMapPainting, LargerThanAnyTexture) {
       WorkError);
 }
 
-TEST_F(HeatMapPainting, KeepsTexturesOfWhatIsDrawnOnly) {
+TEST_F(HeatMapPainting, ReleasesTexturesOfUndrawnMaps) {
   const HeatMap a = whole(testing::random_tensor({20, 30}, 12));
   const HeatMap b = whole(testing::random_tensor({20, 30}, 13));
   const PixelBox all{0, 0, kWidth, kHeight};
   painter_->draw(a, kBox, all, kHeight);
   painter_->draw(b, kBox, all, kHeight);
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 4);  // cells and pixels of each
+  EXPECT_EQ(painter_->cached_textures(), 4);  // cells and pixels of each
   painter_->draw(a, kBox, all, kHeight);
-  EXPECT_EQ(painter_->kept_textures(), 4);
+  EXPECT_EQ(painter_->cached_textures(), 4);
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 1);  // only the pixels were looked at
+  EXPECT_EQ(painter_->cached_textures(), 1);  // only the pixels were used
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 0);
+  EXPECT_EQ(painter_->cached_textures(), 0);
 }
 
-TEST_F(HeatMapPainting, KeepsTheTexturesOfMapsThatAreInUseButNotSeen) {
+TEST_F(HeatMapPainting, KeepsTexturesOfHiddenMapsInUse) {
   const HeatMap map = whole(testing::random_tensor({6, 6}, 14));
   painter_->draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
   painter_->end_frame();
@@ -183,11 +183,11 @@ TEST_F(HeatMapPainting, KeepsTheTexturesOfMapsThatAreInUseButNotSeen) {
   const Image before = read_framebuffer(kWidth, kHeight);
   painter_->draw(map, kBox, {0, 0, 0, 0}, kHeight);
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 1);
+  EXPECT_EQ(painter_->cached_textures(), 1);
   EXPECT_EQ(read_framebuffer(kWidth, kHeight).rgba, before.rgba);
 }
 
-TEST_F(HeatMapPainting, LeavesTheStateAsItWas) {
+TEST_F(HeatMapPainting, PreservesGlState) {
   glViewport(1, 2, 3, 4);
   glScissor(5, 6, 7, 8);
   glEnable(GL_SCISSOR_TEST);
@@ -221,7 +221,7 @@ TEST_F(HeatMapPainting, LeavesTheStateAsItWas) {
   expect_integer(GL_VERTEX_ARRAY_BINDING, 0);
 }
 
-TEST_F(HeatMapPainting, AttentionOnTheGpuIsDrawnFromItsTexture) {
+TEST_F(HeatMapPainting, DrawsGpuAttentionFromItsTexture) {
   ComputeBackend backend(make_headless_context(target_.context.get()));
   const Part part = testing::plain_part({.heads = 3, .kv_heads = 3, .queries = 90, .keys = 130});
   const PartResult result = backend.run(part, {.device_attention = true}, Stop());
@@ -235,8 +235,8 @@ TEST_F(HeatMapPainting, AttentionOnTheGpuIsDrawnFromItsTexture) {
     target_.clear();
     sharing.draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
     const Image direct = read_framebuffer(kWidth, kHeight);
-    EXPECT_EQ(sharing.kept_textures(), 1 + static_cast<int>(map.plane));  // no cells uploaded
-    expect_same(map, kBox);  // a painter that downloads, against the CPU
+    EXPECT_EQ(sharing.cached_textures(), 1 + static_cast<int>(map.plane));  // no cells uploaded
+    expect_same(map, kBox);  // a downloading painter, compared with the CPU
     EXPECT_EQ(direct.rgba, read_framebuffer(kWidth, kHeight).rgba);
   }
 }

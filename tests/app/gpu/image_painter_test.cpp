@@ -1,4 +1,4 @@
-// The shader's images against those of files, pixel by pixel.
+// Compares images of the shader with those in image files, pixel by pixel.
 #include "app/gpu/image_painter.h"
 
 #include <epoxy/gl.h>
@@ -25,12 +25,13 @@ class ImagePainting : public ::testing::Test {
  protected:
   ~ImagePainting() override { painter_.reset(); }
 
-  // How far the framebuffer is from the image as files stretch it, blended over what was there.
+  // Largest difference of the framebuffer from the image as scaled for files, blended over the
+  // background.
   int difference(const Tensor& colours, const PixelBox& box, const PixelBox& clip) {
     target_.clear();
     painter_->draw({{}, colours}, box, clip, target_.height);
     const Image got = read_framebuffer(target_.width, target_.height);
-    const Image drawn = stretched(image_of(colours), box.width, box.height);
+    const Image drawn = resized(image_of(colours), box.width, box.height);
     int most = 0;
     for (int y = 0; y < target_.height; ++y) {
       for (int x = 0; x < target_.width; ++x) {
@@ -49,20 +50,20 @@ class ImagePainting : public ::testing::Test {
   std::unique_ptr<ImagePainter> painter_ = std::make_unique<ImagePainter>();
 };
 
-TEST_F(ImagePainting, EnlargedIsWhatFilesShow) {
+TEST_F(ImagePainting, MatchesFilesWhenEnlarged) {
   const Tensor picture = colours({5, 7, 3}, 3);
   EXPECT_LE(difference(picture, {3, 4, 70, 50}), 1);
   EXPECT_LE(difference(picture, {3, 4, 61, 47}), 1);
   EXPECT_LE(difference(picture, {-20, -10, 90, 80}), 1);
   EXPECT_LE(difference(picture, {3, 4, 70, 50}, {10, 11, 9, 8}), 1);
-  EXPECT_LE(difference(picture, {3, 4, 7, 5}), 1);  // as large as it is
+  EXPECT_LE(difference(picture, {3, 4, 7, 5}), 1);  // original size
 }
 
-TEST_F(ImagePainting, WhatIsNotOpaqueIsBlended) {
+TEST_F(ImagePainting, BlendsTransparentPixels) {
   EXPECT_LE(difference(colours({4, 4, 4}, 5), {8, 8, 64, 64}), 1);
 }
 
-TEST_F(ImagePainting, ShrunkIsMeans) {
+TEST_F(ImagePainting, AveragesWhenShrunk) {
   Tensor stripes({512, 512, 3});
   for (Index at = 0; at < stripes.size(); ++at) stripes[at] = at / 3 % 2 == 0 ? 1.0f : 0.0f;
   painter_->draw({{}, stripes}, {0, 0, 64, 64}, {0, 0, 64, 64}, target_.height);
@@ -70,20 +71,20 @@ TEST_F(ImagePainting, ShrunkIsMeans) {
   for (int at = 4; at < 60; ++at) EXPECT_NEAR(pixel_of(got, at, at).g, 128, 6) << at;
 }
 
-TEST_F(ImagePainting, ForgetsWhatIsNotDrawn) {
+TEST_F(ImagePainting, ReleasesTexturesOfUndrawnImages) {
   const Tensor one = colours({2, 2, 3}, 1), other = colours({3, 2, 3}, 2);
   difference(one, {0, 0, 9, 9});
   difference(one, {5, 5, 9, 9});
   difference(other, {0, 0, 9, 9});
-  EXPECT_EQ(painter_->kept_textures(), 2);
+  EXPECT_EQ(painter_->cached_textures(), 2);
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 2);
-  painter_->draw({{}, one}, {0, 0, 9, 9}, {0, 0, 0, 0}, target_.height);  // hidden is kept
+  EXPECT_EQ(painter_->cached_textures(), 2);
+  painter_->draw({{}, one}, {0, 0, 9, 9}, {0, 0, 0, 0}, target_.height);  // hidden but in use
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 1);
+  EXPECT_EQ(painter_->cached_textures(), 1);
   painter_->draw({{}, Tensor()}, {0, 0, 9, 9}, {0, 0, 9, 9}, target_.height);  // nothing to draw
   painter_->end_frame();
-  EXPECT_EQ(painter_->kept_textures(), 0);
+  EXPECT_EQ(painter_->cached_textures(), 0);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,4 +1,4 @@
-// Every architecture with every join, variant and encoding on both backends.
+// Every architecture with every residual connection, variant and encoding, on both backends.
 #include "tests/support/model_sweep.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using testing::SweptPair;
 
 class GpuModelSweep : public ::testing::TestWithParam<SweptPair> {};
 
-TEST_P(GpuModelSweep, AgreesWithTheCpu) {
+TEST_P(GpuModelSweep, MatchesCpu) {
   ComputeBackend gpu(make_headless_context());
   const int swept = testing::sweep_models(GetParam(), [&](const SweptModel& one) {
     SCOPED_TRACE(one.name);

@@ -19,7 +19,7 @@ OffsetIndexPtr clamped_index(Index reach) {  // buckets 0 .. 2 reach of offsets 
   return index;
 }
 
-// Buckets in no order, as T5's are.
+// Unordered buckets, as in T5.
 OffsetIndexPtr scrambled_index(Index reach, Index buckets) {
   auto index = std::make_shared<OffsetIndex>();
   index->least = -reach;
@@ -130,7 +130,7 @@ const std::vector<PatternCase>& pattern_cases() {
          return from_rule(h, q, k, [](Index, Index, Index) { return false; });
        }},
       {"strided", [](Index, Index q, Index k) { return strided_pattern(q, k, 5, 6); }},
-      {"class_and_lone_keys",  // most rows are in a block, and alone
+      {"class_and_lone_keys",  // most rows are in a block and also alone
        [](Index h, Index q, Index k) {
          return built_pattern(h, q, k, 2, [k](PatternBuilder& rows, Index a, Index i) {
            rows.add(0, (i + a) % 8, k, 8);
@@ -209,7 +209,7 @@ const std::vector<Ingredient>& ingredient_cases() {
          for (Index i = 0; i < s.queries; ++i) {
            p.pos_q.push_back(static_cast<std::int32_t>(2 * i + 1));
          }
-         for (Index c = 0; c < s.heads * s.keys; ++c) {  // each head's keys have their own
+         for (Index c = 0; c < s.heads * s.keys; ++c) {  // own positions for each head's keys
            p.pos_k.push_back(static_cast<std::int32_t>(c % 17 - 5));
          }
        }},

@@ -1,5 +1,5 @@
-// Parts for comparing backends: every ingredient, alone and together, at sizes that do not fit
-// tiles, with empty rows, and with numbers that would overflow a careless softmax.
+// Test parts for comparing backends: every ingredient, alone and combined, at sizes that are no
+// multiple of a tile, with empty rows, and with numbers that overflow a naive softmax.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct PartSizes {
   std::uint64_t seed = 1;
 };
 
-// Full attention with a plain softmax; what cases start from.
+// Full attention with a plain softmax, the base of all cases.
 Part plain_part(const PartSizes& sizes);
 
 struct PatternCase {
@@ -25,11 +25,11 @@ struct PatternCase {
   std::function<Pattern(Index heads, Index queries, Index keys)> make;
 };
 const std::vector<PatternCase>& pattern_cases();
-Part part_with(const PatternCase& pattern, const PartSizes& sizes);  // a plain part
+Part part_with(const PatternCase& pattern, const PartSizes& sizes);  // on a plain part
 
 struct Ingredient {
   std::string name;
-  std::function<void(Part&, const PartSizes&)> add;  // to a plain part
+  std::function<void(Part&, const PartSizes&)> add;  // modifies a plain part
 };
 const std::vector<Ingredient>& ingredient_cases();
 

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Calibrations of a test go to a folder of its own.
+// Calibrations are stored in a temporary folder.
 class Provider : public ::testing::Test {
  protected:
   BackendProvider headless() const {
@@ -37,7 +37,7 @@ TEST_F(Provider, CpuNeedsNoContext) {
   EXPECT_EQ(provider(BackendChoice::Cpu).backend, &cpu_backend());
 }
 
-TEST_F(Provider, WithoutContextGpuIsRefusedAndAutoSaysSo) {
+TEST_F(Provider, FallsBackToCpuWithoutContext) {
   int made = 0;
   const BackendProvider provider = gpu_backends([&]() -> std::unique_ptr<GlContext> {
     ++made;
@@ -52,7 +52,7 @@ TEST_F(Provider, WithoutContextGpuIsRefusedAndAutoSaysSo) {
   EXPECT_EQ(made, 1);
 }
 
-TEST_F(Provider, GpuRunsOnTheGpu) {
+TEST_F(Provider, GpuChoiceUsesGpu) {
   const BackendProvider provider = headless();
   const BackendOffer offer = provider(BackendChoice::Gpu);
   ASSERT_NE(offer.backend, nullptr) << offer.note;
@@ -63,7 +63,7 @@ TEST_F(Provider, GpuRunsOnTheGpu) {
   EXPECT_GT(gpu->dispatch_count(), before);
 }
 
-TEST_F(Provider, AutoTakesTheFasterOne) {
+TEST_F(Provider, AutoChoosesFasterBackend) {
   const std::string device = headless()(BackendChoice::Gpu).backend->name();
   pretend(device, 15);
   const BackendProvider slow = headless();
@@ -78,7 +78,7 @@ TEST_F(Provider, AutoTakesTheFasterOne) {
                              cpu_backend().run(part, {.output = true}, Stop()).output));
 }
 
-TEST_F(Provider, CalibrationIsMeasuredOnceAndKept) {
+TEST_F(Provider, CachesCalibration) {
   ComputeBackend gpu(make_headless_context());
   const double first = cached_time_ratio(gpu, cpu_backend(), file_);
   EXPECT_GT(first, 0);
@@ -89,7 +89,7 @@ TEST_F(Provider, CalibrationIsMeasuredOnceAndKept) {
   EXPECT_NEAR(again / first, 1, 1e-3);
 }
 
-TEST_F(Provider, KindsOfShadersAreMeasuredOnceAndKept) {
+TEST_F(Provider, CachesShaderCalibration) {
   ComputeBackend gpu(make_headless_context());
   const double first = cached_shared_memory_ratio(gpu, file_);
   EXPECT_GT(first, 0);
@@ -98,7 +98,7 @@ TEST_F(Provider, KindsOfShadersAreMeasuredOnceAndKept) {
   EXPECT_EQ(gpu.dispatch_count(), dispatches) << "measured again";
 }
 
-TEST_F(Provider, BrokenCalibrationFileIsMeasuredAnew) {
+TEST_F(Provider, RepeatsCalibrationIfFileIsInvalid) {
   std::filesystem::create_directories(file_.parent_path());
   write_file(file_, std::string("nan\tx\ty\n-1\n\0\xff\tz\n", 16));
   EXPECT_GT(cached_time_ratio(cpu_backend(), cpu_backend(), file_), 0);

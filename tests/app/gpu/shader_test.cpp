@@ -10,12 +10,12 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Shader, IncludesAreJoinedOnce) {
+TEST(Shader, ExpandsEachIncludeOnce) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "a.comp", "#include \"b.glsl\"\n#include \"c.glsl\"\nint a;\n");
   write_file(folder.path() / "b.glsl", "#include \"c.glsl\"\nint b;\n");
   write_file(folder.path() / "c.glsl", "int c;\n");
-  const ShaderText joined = join_shader(folder.path(), "a.comp");
+  const ShaderText joined = expand_includes(folder.path(), "a.comp");
   EXPECT_EQ(joined.text, "int c;\nint b;\nint a;\n");
   const std::vector<ShaderText::Origin> origins{{"c.glsl", 1}, {"b.glsl", 2}, {"a.comp", 3}};
   EXPECT_EQ(joined.origins, origins);
@@ -31,7 +31,7 @@ TEST(Shader, ErrorsNameFileAndLine) {
   EXPECT_EQ(readable_shader_error("0:99(1): error: x", origins), "0:99(1): error: x");
 }
 
-TEST(Shader, FailedCompilationIsAWorkError) {
+TEST(Shader, ReportsFailedCompilation) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "bad.comp", "#include \"bad.glsl\"\nvoid main() {}\n");
   write_file(folder.path() / "bad.glsl", "\nint f() { return nothing; }\n");
@@ -47,7 +47,7 @@ TEST(Shader, FailedCompilationIsAWorkError) {
   EXPECT_THROW(library.compute("none.comp", {}), WorkError);
 }
 
-TEST(Shader, DefinesThatAreNotMentionedMakeNoOtherProgram) {
+TEST(Shader, SharesProgramsBetweenUnusedDefines) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "a.comp", "layout(local_size_x = SIZE) in;\nvoid main() {}\n");
   auto context = make_headless_context();

@@ -1,5 +1,5 @@
-// Every registered variant with every registered encoding, on both backends. A new entry of the
-// registries is swept without being named here.
+// Every registered variant with every registered encoding, on both backends. New registry entries
+// are included automatically.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using testing::random_tensor;
 
 constexpr Index kHeads = 4, kModel = 16, kKey = 8, kValue = 6, kInner = 8;
 constexpr Index kMemory = 6, kOldMemory = 5;
-// Some variants want a multiple of a block, or a picture's width times its height.
+// Some variants require a multiple of a block size, or an image's width times its height.
 constexpr std::array<Index, 7> kLengths{37, 64, 48, 16, 100, 256, 1};
 
 ComputeBackend& gpu() {
@@ -29,7 +29,7 @@ ComputeBackend& gpu() {
   return backend;
 }
 
-// The CPU, counting the parts it is given.
+// The CPU backend with a count of its parts.
 class CountingBackend : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }
@@ -43,12 +43,12 @@ class CountingBackend : public Backend {
   int parts = 0;
 };
 
-// The starting values, and for each choice among names or each flag the other ones.
+// Initial values, and alternatives for each named choice and each flag.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
   for (const Parameter& p : parameters) {
     std::vector<Value> others;
-    if (p.kind == Parameter::Kind::Choice) others.assign(p.choices.begin(), p.choices.end());
+    for (const ParameterChoice& choice : p.choices) others.emplace_back(choice.id);
     if (p.kind == Parameter::Kind::Flag) others = {true, false};
     for (const Value& other : others) {
       Values changed = cases.front();
@@ -89,11 +89,11 @@ struct Sweep {
     std::uint64_t seed = 100;
     for (const WeightInfo& w : info.weights) {
       ++seed;
-      if (!info.uses(w, values) || (w.optional && !optional_weights)) continue;
+      if (!info.uses(w, values) || (w.file.optional && !optional_weights)) continue;
       Tensor numbers = random_tensor(w.shape(dimensions(), values), seed, 0.5);
-      if (w.bytes) {
+      if (w.file.bytes) {
         for (float& x : numbers) x = x > 0 ? 1.0F : 0.0F;
-        // A row of nothing, and a row of everything.
+        // A row of zeros and a row of ones.
         if (numbers.rank() >= 2 && numbers.dim(-2) > 2) {
           const Index row = numbers.dim(-1);
           std::fill_n(numbers.data(), row, 0.0F);
@@ -127,7 +127,7 @@ struct Sweep {
 
 constexpr Wanted kOnHost{.output = true, .attention = true, .scores = true, .log_sum_exp = true};
 
-// False when the operation has no meaning, on either backend.
+// Returns false if the combination is invalid on either backend.
 bool sweep(const Sweep& s) {
   if (s.refused()) return false;
   SCOPED_TRACE(s.describe());
@@ -144,7 +144,7 @@ bool sweep(const Sweep& s) {
   const OperationResult got = evaluate(input, gpu(), kOnHost, Stop());
   EXPECT_EQ(got.note, "");
   EXPECT_EQ(gpu().dispatch_count() > before, cpu.parts > 0) << "shaders and parts";
-  // Large scores lose digits before they reach an exponential, on either backend.
+  // Large scores lose precision before the exponential, on either backend.
   const double tolerance = 2e-5 * std::max(1.0, s.spread * s.spread);
   EXPECT_TRUE(close(got.output.value(), expected.output.value(), tolerance)) << "output";
   EXPECT_TRUE(close(got.attention, expected.attention, tolerance)) << "attention";
@@ -154,7 +154,7 @@ bool sweep(const Sweep& s) {
     EXPECT_TRUE(close(got.extra.at(name), tensor, tolerance)) << name;
   }
 
-  // What stays on the device is the same.
+  // Results on the device are the same.
   const OperationResult kept =
       evaluate(input, gpu(), {.output = true, .device_attention = true}, Stop());
   EXPECT_EQ(kept.note, "");
@@ -163,8 +163,8 @@ bool sweep(const Sweep& s) {
   if (attention.defined()) {
     EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "kept";
   }
-  // So is what is computed without whole maps. (Sums of features come close to 0, and are then
-  // taken in another order.)
+  // Results without stored maps are the same. (Feature sums may be close to 0, and their order of
+  // summation differs.)
   if (expected.log_sum_exp.defined()) {
     const OperationResult streamed = evaluate(input, gpu(), {.output = true}, Stop());
     EXPECT_TRUE(close(streamed.output.value(), expected.output.value(), tolerance)) << "streamed";
@@ -182,7 +182,7 @@ class VariantSweep : public ::testing::TestWithParam<std::string> {
  protected:
   const Variant& variant_ = variant(GetParam());
 
-  // The first length at which the variant has a meaning.
+  // First length that is valid for the variant.
   std::optional<Index> length(const Values& values) const {
     for (const Index length : kLengths) {
       Sweep s;
@@ -198,7 +198,7 @@ class VariantSweep : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(VariantSweep, WithEveryEncoding) {
+TEST_P(VariantSweep, MatchesCpuOnEveryEncoding) {
   int swept = 0;
   for (const Values& values : value_cases(variant_.parameters)) {
     Sweep s;
@@ -215,10 +215,10 @@ TEST_P(VariantSweep, WithEveryEncoding) {
       }
     }
   }
-  EXPECT_GT(swept, 0) << "no combination has a meaning";
+  EXPECT_GT(swept, 0) << "no valid combination";
 }
 
-TEST_P(VariantSweep, WithWideRangesAndSharedKeys) {
+TEST_P(VariantSweep, MatchesCpuOnWideRangesAndSharedKeys) {
   for (const Values& values : value_cases(variant_.parameters)) {
     Sweep s;
     s.length = length(values).value_or(kLengths.front());
@@ -236,8 +236,8 @@ TEST_P(VariantSweep, WithWideRangesAndSharedKeys) {
   }
 }
 
-// Long enough for rows to be put together, in blocks of several tiles.
-TEST_P(VariantSweep, WithLongTexts) {
+// Long enough for grouped rows, in blocks of several tiles.
+TEST_P(VariantSweep, MatchesCpuOnLongTexts) {
   for (const Values& values : value_cases(variant_.parameters)) {
     Sweep s;
     s.length = 320;

@@ -36,17 +36,17 @@ Pattern band(Index length, Index reach) {
   PatternBuilder builder(1, length, length, {"window", "own"});
   for (Index i = 0; i < length; ++i) {
     builder.add(0, i - reach, i);
-    builder.add(1, i, i + 1);  // a neighbour by another rule
+    builder.add(1, i, i + 1);  // a neighbour from another rule
     builder.next_row();
   }
   return builder.finish();
 }
 
-// Everything that a layout promises.
+// Checks all invariants of a layout.
 void expect_layout(const Pattern& pattern) {
   const TileLayout layout(pattern, {});
   Pairs pairs;
-  std::map<std::pair<Index, Index>, int> turns;  // head, query: of its tile before
+  std::map<std::pair<Index, Index>, int> visits;  // head, query: number of earlier tiles
   for (const TileLayout::List& list : layout.lists()) {
     std::set<std::pair<Index, Index>> queries;
     std::int64_t cells = 0;
@@ -60,10 +60,10 @@ void expect_layout(const Pattern& pattern) {
         const TileLayout::Row& row = layout.rows()[at(t.row + r)];
         EXPECT_TRUE(queries.emplace(t.head, row.query).second) << "twice in a list";
         EXPECT_TRUE(0 <= row.begin && row.begin <= row.end && row.end <= t.width);
-        const auto before = turns.find({t.head, row.query});
-        EXPECT_EQ((row.turns & Arrangement::first_turn) != 0, before == turns.end());
-        EXPECT_TRUE(before == turns.end() || (before->second & Arrangement::last_turn) == 0);
-        turns[{t.head, row.query}] = row.turns;
+        const auto before = visits.find({t.head, row.query});
+        EXPECT_EQ((row.visits & Arrangement::first_visit) != 0, before == visits.end());
+        EXPECT_TRUE(before == visits.end() || (before->second & Arrangement::last_visit) == 0);
+        visits[{t.head, row.query}] = row.visits;
         for (Index x = 0; x < t.width; ++x) {
           if (!layout.allows(row, x)) continue;
           const Index key = layout.columns()[at(t.columns + x)];
@@ -79,14 +79,14 @@ void expect_layout(const Pattern& pattern) {
     EXPECT_EQ(layout.cells(list), cells);
   }
   EXPECT_TRUE(pairs == pairs_of(pattern));
-  EXPECT_EQ(static_cast<Index>(turns.size()), pattern.heads() * pattern.queries());
+  EXPECT_EQ(static_cast<Index>(visits.size()), pattern.heads() * pattern.queries());
   bool several = false;
-  for (const TileLayout::Row& row : layout.rows()) several |= row.turns != 3 && row.end > 0;
-  EXPECT_EQ(layout.has_several_turns(), several);
-  for (const auto& [row, turn] : turns) EXPECT_NE(turn & Arrangement::last_turn, 0);
+  for (const TileLayout::Row& row : layout.rows()) several |= row.visits != 3 && row.end > 0;
+  EXPECT_EQ(layout.has_several_visits(), several);
+  for (const auto& [row, turn] : visits) EXPECT_NE(turn & Arrangement::last_visit, 0);
 }
 
-TEST(TileLayout, HasEachPairOnce) {
+TEST(TileLayout, ContainsEachPairOnce) {
   for (const auto& pattern : testing::pattern_cases()) {
     SCOPED_TRACE(pattern.name);
     expect_layout(pattern.make(2, 37, 37));
@@ -96,14 +96,14 @@ TEST(TileLayout, HasEachPairOnce) {
   expect_layout(band(37, 9));
 }
 
-TEST(TileLayout, HasEachPairOnceWhateverThePattern) {
+TEST(TileLayout, ContainsEachPairOnceForArbitraryPatterns) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     expect_layout(testing::any_pattern(1 + static_cast<Index>(seed) % 2, 150, 130, seed));
   }
 }
 
-TEST(TileLayout, JoinsNeighboursWhateverAdmitsThem) {
+TEST(TileLayout, MergesNeighboursFromDifferentRules) {
   const Index length = 256, reach = 128;
   const TileLayout layout(band(length, reach), {});
   for (const TileLayout::Row& row : layout.rows()) {
@@ -113,8 +113,8 @@ TEST(TileLayout, JoinsNeighboursWhateverAdmitsThem) {
   }
 }
 
-// Queries of a class of a strided pattern share their keys: tiles are full.
-TEST(TileLayout, RowsThatShareKeysShareTiles) {
+// Queries of one class of a strided pattern share their keys: tiles are full.
+TEST(TileLayout, GroupsRowsThatShareKeys) {
   const Index length = 512;
   PatternBuilder builder(1, length, length, {"stride"});
   for (Index i = 0; i < length; ++i) {
@@ -128,7 +128,7 @@ TEST(TileLayout, RowsThatShareKeysShareTiles) {
   EXPECT_TRUE(layout.words().empty());
 }
 
-// Every tile of every copy once, each chunk within the limit unless it is a single tile.
+// Every tile of every copy once; each chunk within the limit unless it is a single tile.
 void expect_chunks(const Pattern& pattern, Index copies, std::int64_t most) {
   const TileLayout layout(pattern, {});
   std::set<std::pair<Index, Index>> seen;  // copy, tile
@@ -154,7 +154,7 @@ void expect_chunks(const Pattern& pattern, Index copies, std::int64_t most) {
   EXPECT_EQ(seen.size(), at(copies) * layout.tiles().size());
 }
 
-TEST(TileLayout, ChunksGoThroughAllTilesOnce) {
+TEST(TileLayout, ChunksCoverEachTileOnce) {
   for (const std::int64_t most : {1, 100, 1000, 5000, 1 << 20}) {
     expect_chunks(band(37, 9), 6, most);
     expect_chunks(testing::any_pattern(2, 150, 150, 3), 3, most);
@@ -162,8 +162,8 @@ TEST(TileLayout, ChunksGoThroughAllTilesOnce) {
   }
 }
 
-// A dispatch goes as far as the widest tile of its chunk: wide tiles and narrow ones are apart.
-TEST(TileLayout, ChunksAreOfTilesMuchAlike) {
+// A dispatch covers the widest tile of its chunk, so wide and narrow tiles are separated.
+TEST(TileLayout, ChunksContainTilesOfSimilarWidth) {
   const Index length = 4096;
   PatternBuilder builder(1, length, length, {"some"});
   for (Index i = 0; i < length; ++i) {
@@ -182,8 +182,8 @@ TEST(TileLayout, ChunksAreOfTilesMuchAlike) {
   }
 }
 
-// What goes to the device is a list of tiles, rows and keys, never a map of queries and keys.
-TEST(TileLayout, SizesFollowThePairs) {
+// The device receives lists of tiles, rows and keys, never a map of queries and keys.
+TEST(TileLayout, SizesGrowWithNumberOfPairs) {
   for (const Index length : {1024, 8192}) {
     PatternBuilder builder(1, length, length, {"recent", "stride"});
     for (Index i = 0; i < length; ++i) {
@@ -204,7 +204,7 @@ TEST(TileLayout, SizesFollowThePairs) {
   }
 }
 
-TEST(TileLayout, Stops) {
+TEST(TileLayout, StopsOnRequest) {
   const Pattern pattern = testing::scattered_pattern(1, 64, 64, 8);
   const Stop stop;
   stop.request();

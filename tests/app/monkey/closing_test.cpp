@@ -1,5 +1,5 @@
-// The window is closed while something runs: all of it ends by itself, without the last resort
-// (app/window/last_resort.h), and what was half written is gone.
+// Window closed during background work: everything ends without the watchdog
+// (app/window/shutdown_watchdog.h), and partial files are removed.
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -13,9 +13,9 @@
 #include "app/window/jobs/calibration_job.h"
 #include "app/window/jobs/cost_job.h"
 #include "app/window/jobs/export_job.h"
-#include "app/window/jobs/surprise_job.h"
-#include "app/window/last_resort.h"
-#include "app/window/surprise.h"
+#include "app/window/jobs/salient_pair_job.h"
+#include "app/window/salient_pairs.h"
+#include "app/window/shutdown_watchdog.h"
 #include "core/base/file.h"
 #include "core/view/export/frames.h"
 #include "tests/app/events/desktop.h"
@@ -25,7 +25,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-constexpr double kMostSeconds = 2;
+constexpr double kMaxSeconds = 2;
 
 double processor_seconds() {
   timespec now{};
@@ -49,22 +49,22 @@ class Closing : public ::testing::Test {
     options_.text = "the cat sat on the mat";
   }
 
-  // `begins` is to start something that takes long; whether it still runs when the window closes.
-  void close_during(const char* what, const std::function<void(State&)>& begins,
-                    const std::function<bool(Rehearsal&)>& runs) {
+  // `begins` starts long work; checks that it still runs when the window closes.
+  void close_while_running(const char* what, const std::function<void(State&)>& begins,
+                           const std::function<bool(Rehearsal&)>& runs) {
     auto window = std::make_unique<Rehearsal>(options_, folder_.path());
     window->rest(10);
     begins(window->state());
-    EXPECT_TRUE(window->turn_until([&] { return runs(*window); })) << what;
+    EXPECT_TRUE(window->draw_until([&] { return runs(*window); })) << what;
     window->linger(0.1);
     window->close();
     const double before = processor_seconds();
     const auto start = std::chrono::steady_clock::now();
     window.reset();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-    // Others may have the processors meanwhile.
-    EXPECT_LE(std::min(wall.count(), processor_seconds() - before), kMostSeconds) << what;
-    EXPECT_LE(wall.count(), 10 * kMostSeconds) << what;
+    // Other processes may use the processors meanwhile.
+    EXPECT_LE(std::min(wall.count(), processor_seconds() - before), kMaxSeconds) << what;
+    EXPECT_LE(wall.count(), 10 * kMaxSeconds) << what;
   }
 
   bool has_leftovers() const {
@@ -80,13 +80,13 @@ class Closing : public ::testing::Test {
   WindowOptions options_;
 };
 
-TEST_F(Closing, EndsARunAndAnExportThatLeavesNothing) {
+TEST_F(Closing, EndsRunAndRemovesPartialExport) {
   options_.text = words(40);
-  close_during(
+  close_while_running(
       "a run and an export",
       [this](State& s) {
-        Experiment experiment = s.shown_experiment();
-        experiment.variant = Choice{"local", default_values(variant("local").parameters)};
+        Session experiment = s.shown_experiment();
+        experiment.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
         s.exporting.job = std::make_shared<ExportJob>(path, [path, experiment](const auto& progress,
                                                                                const Stop& stop) {
@@ -95,48 +95,50 @@ TEST_F(Closing, EndsARunAndAnExportThatLeavesNothing) {
           FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
           write_frames(path, frames, {}, progress, stop);
         });
-        s.experiment.text = words(700);
-        s.experiment.overlong = Overlong::All;
-        s.experiment.variant = Choice{"performer", default_values(variant("performer").parameters)};
-        s.experiment.variant->values.set("features", Index{400});
+        s.experiment.run.text = words(700);
+        s.experiment.run.overlong = Overlong::All;
+        s.experiment.run.variant =
+            Choice{"performer", default_values(variant("performer").parameters)};
+        s.experiment.run.variant->values.set("features", Index{400});
       },
       [](Rehearsal& window) {
         const auto& job = window.state().exporting.job;
-        return window.runs() && job != nullptr && !job->over();
+        return window.runs() && job != nullptr && !job->is_finished();
       });
   EXPECT_FALSE(has_leftovers());
 }
 
-TEST_F(Closing, EndsWhatMeasuresCalibratesAndLooks) {
+TEST_F(Closing, EndsBackgroundJobs) {
   options_.model = "exits-calm";
   options_.text = words(20);
   write_file(folder_.path() / "long.txt", words(20000));
-  close_during(
+  close_while_running(
       "a measurement and a calibration",
       [this](State& s) {
-        s.surprises.job = std::make_shared<SurpriseJob>(s.trace, 1000);
+        s.salient_pairs.job = std::make_shared<SalientPairJob>(s.trace, 1000);
         s.calibration.open = true;
         s.calibration.text = (folder_.path() / "long.txt").string();
-        start_calibrating(s);
+        start_calibration(s);
         s.cost.open = true;
         s.cost.variants = {"gmlp", "bigbird", "full"};
         s.cost.first = 8192;
         s.cost.last = Index{1} << 17;
-        start_measuring(s.cost);
+        start_cost_measurement(s.cost);
       },
       [](Rehearsal& window) {
         const auto& calibration = window.state().calibration.job;
         const auto& cost = window.state().cost.job;
-        return calibration != nullptr && !calibration->over() && cost != nullptr && !cost->over();
+        return calibration != nullptr && !calibration->is_finished() && cost != nullptr &&
+               !cost->is_finished();
       });
 }
 
-// What cannot be broken off is cut off, and whoever waits for a file is told.
-TEST(LastResortDeathTest, SaysWhatWasNotWritten) {
+// Work that cannot be cancelled is terminated, and unwritten files are reported.
+TEST(LastResortDeathTest, ReportsUnwrittenFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto end = [](const char* unwritten) {
-    LastResort resort;
-    resort.begin(unwritten);
+  const auto end = [](const char* unfinished_file) {
+    ShutdownWatchdog resort;
+    resort.begin(unfinished_file);
     std::this_thread::sleep_for(std::chrono::seconds(60));
   };
   EXPECT_EXIT(end("moving.gif"), ::testing::ExitedWithCode(1),

@@ -1,4 +1,4 @@
-// The window's own OpenGL fails: for a frame, and for good.
+// OpenGL errors in the window: for one frame, and permanently.
 #include <epoxy/gl.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "app/window/lesson.h"
 #include "core/base/error.h"
 #include "core/lesson/lesson.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/app/events/desktop.h"
 #include "tests/app/monkey/rehearsal.h"
 #include "tests/support/compare.h"
@@ -24,7 +24,7 @@ class FailingFrame : public ::testing::Test {
     options_.height = 480;
     options_.tour = false;
     options_.text = "what was typed last";
-    // Before there are threads, which all ask for errors.
+    // Set before threads start, all of which query errors.
     epoxy_glGetError = [] {
       if (left_ <= 0) return GLenum{GL_NO_ERROR};
       return --left_ % 2 == 1 ? error_.load() : GLenum{GL_NO_ERROR};
@@ -32,7 +32,7 @@ class FailingFrame : public ::testing::Test {
   }
   ~FailingFrame() override { epoxy_glGetError = real_; }
 
-  // Told by each answer of which the number is odd, so many times.
+  // Makes every second error query fail, `times` times.
   void fail(GLenum error, int times) {
     error_ = error;
     left_ = 2 * times;
@@ -46,28 +46,28 @@ class FailingFrame : public ::testing::Test {
   decltype(epoxy_glGetError) real_;
 };
 
-TEST_F(FailingFrame, IsDrawnAgainAndSaid) {
+TEST_F(FailingFrame, RedrawsAndReports) {
   Rehearsal window(options_, folder_.path());
   ASSERT_TRUE(window.rest(60));
   fail(GL_OUT_OF_MEMORY, 1);
-  window.do_it("move 300 200");
+  window.perform("move 300 200");
   EXPECT_EQ(left_.load(), 0);
   ASSERT_FALSE(window.state().notices.empty());
   EXPECT_NE(window.state().notices.back().text.find("out of memory while drawing"),
             std::string::npos)
       << window.state().notices.back().text;
   ASSERT_TRUE(window.rest(60));
-  EXPECT_NO_THROW(window.compare_with_drawn_anew());
+  EXPECT_NO_THROW(window.compare_with_fresh_frame());
 }
 
-// The lecture goes on without the window that only the speaker sees.
-TEST_F(FailingFrame, OfTheSpeakersWindowClosesItAlone) {
+// The lecture continues without the speaker window.
+TEST_F(FailingFrame, SpeakerWindowClosesAlone) {
   Rehearsal window(options_, folder_.path());
   start_lesson(window.state(), bundled_lessons().front());
   window.state().lesson.notes = true;
   window.rest(5);
   ASSERT_TRUE(window.state().lesson.notes);
-  // Its clock ticks once a second, mostly while the main window has nothing to draw.
+  // Its clock ticks once per second, mostly while the main window is idle.
   for (int tick = 0; tick < 5 && window.state().lesson.notes; ++tick) {
     ASSERT_TRUE(window.rest(60));
     fail(GL_OUT_OF_MEMORY, 1);
@@ -78,13 +78,13 @@ TEST_F(FailingFrame, OfTheSpeakersWindowClosesItAlone) {
   EXPECT_NE(window.state().notices.back().text.find("the speaker's window is closed"),
             std::string::npos)
       << window.state().notices.back().text;
-  window.do_it("move 300 200");
+  window.perform("move 300 200");
   window.state().lesson.notes = true;  // and opens again
   window.rest(5);
   EXPECT_TRUE(window.state().lesson.notes);
 }
 
-TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
+TEST_F(FailingFrame, LostContextKeepsSession) {
   {
     Rehearsal window(options_, folder_.path());
     ASSERT_TRUE(window.rest(60));
@@ -96,14 +96,14 @@ TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
       words = e.what();
     }
     EXPECT_NE(words.find("context lost while drawing"), std::string::npos) << words;
-    EXPECT_NE(words.find("The session is kept"), std::string::npos) << words;
+    EXPECT_NE(words.find("The session is saved"), std::string::npos) << words;
     left_ = 0;
   }
   int kept = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path())) {
     if (!file.path().filename().string().starts_with("autosave-")) continue;
     ++kept;
-    EXPECT_EQ(load_session(file.path()).text, *options_.text);
+    EXPECT_EQ(load_session(file.path()).run.text, *options_.text);
   }
   EXPECT_EQ(kept, 1);
 }

@@ -29,12 +29,12 @@ class AllLessons : public ::testing::Test {
   }
 
   State& state() { return window_->state(); }
-  void press(int key) { window_->do_it("key " + std::to_string(key) + " 0"); }
+  void press(int key) { window_->perform("key " + std::to_string(key) + " 0"); }
 
-  // Until the step is there with its own run.
+  // Waits until the step shows its own run.
   void wait_for_step(const Lesson& lesson, std::size_t step) {
     const std::string what = lesson.id + ", step " + std::to_string(step + 1);
-    ASSERT_TRUE(window_->turn_until([&] {
+    ASSERT_TRUE(window_->draw_until([&] {
       return state().lesson.lesson != nullptr && state().lesson.lesson->id == lesson.id &&
              state().lesson.step == step && state().trace != nullptr &&
              same_run(state().shown, state().experiment);
@@ -48,8 +48,8 @@ class AllLessons : public ::testing::Test {
   std::unique_ptr<Rehearsal> window_;
 };
 
-// Each step as it comes, however far the run of the one before is: no claim is judged by that.
-TEST_F(AllLessons, GoThroughTheirSteps) {
+// Steps advance without waiting for runs: claims are judged by their own run only.
+TEST_F(AllLessons, AdvanceThroughAllSteps) {
   for (const Lesson& lesson : bundled_lessons()) {
     start_lesson(state(), lesson);
     for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
@@ -60,11 +60,11 @@ TEST_F(AllLessons, GoThroughTheirSteps) {
   }
 }
 
-// On stage the words of every step are all there to be read: at once, or after as many keys as it
-// takes.
-TEST_F(AllLessons, HaveWordsThatAreReadInLargeType) {
+// On stage the words of every step are fully readable: at once, or after the required number of
+// keys.
+TEST_F(AllLessons, ShowAllWordsInLargeType) {
   press(GLFW_KEY_F5);
-  ASSERT_TRUE(window_->turn_until([&] { return window_->size().y == kHeight; }));
+  ASSERT_TRUE(window_->draw_until([&] { return window_->size().y == kHeight; }));
   for (const Lesson& lesson : bundled_lessons()) {
     start_lesson(state(), lesson);
     for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
@@ -73,11 +73,11 @@ TEST_F(AllLessons, HaveWordsThatAreReadInLargeType) {
       window_->rest(1);
       const std::string what = lesson.id + ", step " + std::to_string(step + 1);
       EXPECT_GE(window_->lecture_text(), kHeight / 28.0) << what;
-      for (int pages = 1; state().lesson.words.more_below; ++pages) {
+      for (int pages = 1; state().lesson.scroll.more_below; ++pages) {
         ASSERT_LT(pages, 4) << what;
         const double top = window_->box("lesson.text").y;
         press(GLFW_KEY_PAGE_DOWN);
-        ASSERT_TRUE(window_->turn_until([&] { return window_->box("lesson.text").y < top; }))
+        ASSERT_TRUE(window_->draw_until([&] { return window_->box("lesson.text").y < top; }))
             << what;
         EXPECT_EQ(state().lesson.step, step);
       }

@@ -1,11 +1,11 @@
-// A monkey at the window: random keys, clicks, drags, drops and commands, the same for the same
-// seed. It fails on a crash, on a frame of more than two seconds, on a frame that is not as drawn
-// from nothing, and where undo does not lead back.
+// Monkey test: random keys, clicks, drags, drops and commands, deterministic for a seed. Fails on a
+// crash, a frame of more than two seconds, a frame that differs from one drawn from scratch, or if
+// undo does not restore the start.
 //
-//   ATTNSCOPE_MONKEY_ACTIONS  how many (3,000)
-//   ATTNSCOPE_MONKEY_SEED     where they begin (1)
-//   ATTNSCOPE_MONKEY_REPLAY   a file with actions, one a line, in the place of random ones: what a
-//                             failing test has printed, or any part of it
+// ATTNSCOPE_MONKEY_ACTIONS  number of actions (3,000)
+// ATTNSCOPE_MONKEY_SEED     seed (1)
+// ATTNSCOPE_MONKEY_REPLAY   file with actions, one per line, used in place of random ones: output
+// of a failing test, or any part of it
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 #include "core/base/file.h"
 #include "core/tensor/npy.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/app/events/desktop.h"
 #include "tests/app/events/small_model.h"
 #include "tests/app/monkey/rehearsal.h"
@@ -40,13 +40,13 @@ class Monkey : public ::testing::Test {
   }
   ~Monkey() override { std::filesystem::current_path(before_); }
 
-  // What can be dropped, whole and broken.
+  // Files to drop, valid and broken.
   void make_files() {
     const std::filesystem::path files = folder_.path() / "files";
     std::filesystem::create_directories(files);
     save_small_model(files / "model");
-    Experiment session;
-    session.text = "the cat sat on the mat";
+    Session session;
+    session.run.text = "the cat sat on the mat";
     save_session(files / "session.json", session);
     write_file(files / "text.txt", "The dog saw the other dog, and the other dog saw it.");
     write_file(files / "long.txt", std::string(3000, 'a') + std::string(3000, ' '));
@@ -81,11 +81,11 @@ class Monkey : public ::testing::Test {
   std::filesystem::path before_;
 };
 
-TEST_F(Monkey, BreaksNothing) {
+TEST_F(Monkey, SurvivesRandomActions) {
   const std::vector<std::string> given = replayed();
   const std::uint64_t seed = option("ATTNSCOPE_MONKEY_SEED", 1);
   const std::size_t count = given.empty() ? option("ATTNSCOPE_MONKEY_ACTIONS", 3000) : given.size();
-  constexpr std::size_t kSession = 500, kCompared = 10;  // actions of a session; between looks
+  constexpr std::size_t kSession = 500, kCompared = 10;  // in actions
   WindowOptions options;
   options.width = 800;
   options.height = 540;
@@ -95,21 +95,21 @@ TEST_F(Monkey, BreaksNothing) {
   std::vector<std::string> done;
   const std::filesystem::path list =
       testing::build_folder() / ("monkey-actions-" + std::to_string(seed) + ".txt");
-  std::ofstream written(list);  // line by line: a crash leaves it
+  std::ofstream written(list);  // written line by line: survives a crash
   const auto start = std::chrono::steady_clock::now();
-  double longest = 0, longest_end = 0, in_turns = 0;
+  double longest = 0, longest_end = 0, frame_seconds = 0;
   int compared = 0, frames = 0;
   for (std::size_t n = 0; n < count && !HasFailure();) {
     auto window = std::make_unique<Rehearsal>(options, folder_.path());
     try {
-      window->rest(30);  // a fresh start opens on its most striking pair: no step to undo
+      window->rest(30);  // a new window opens on its most salient pair: no undo step
       window->begin_chain();
       for (std::size_t i = 0; i < kSession && n < count; ++i, ++n) {
         done.push_back(given.empty() ? window->random_action(random) : given[n]);
         written << done.back() << std::endl;
-        window->do_it(done.back());
+        window->perform(done.back());
         if (i % kCompared == 0 && window->rest(0.05)) {
-          window->compare_with_drawn_anew();
+          window->compare_with_fresh_frame();
           ++compared;
         }
         if (i % 100 == 99) {
@@ -125,9 +125,9 @@ TEST_F(Monkey, BreaksNothing) {
                     << " actions, all in " << list << "; the last are\n"
                     << last;
     }
-    in_turns += window->in_turns();
+    frame_seconds += window->frame_seconds();
     frames += window->frames();
-    longest = std::max(longest, window->longest_turn());
+    longest = std::max(longest, window->longest_frame());
     window->close();
     const auto ends = std::chrono::steady_clock::now();
     window.reset();
@@ -136,7 +136,7 @@ TEST_F(Monkey, BreaksNothing) {
   }
   const std::chrono::duration<double> all = std::chrono::steady_clock::now() - start;
   std::cout << done.size() << " actions in " << all.count() << " s, " << frames << " frames in "
-            << in_turns << " s, " << compared << " compared; the longest frame " << longest
+            << frame_seconds << " s, " << compared << " compared; the longest frame " << longest
             << " s, the longest end " << longest_end << " s\n";
 }
 

@@ -13,10 +13,10 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/hash.h"
-#include "app/window/opening.h"
+#include "app/window/model_selection.h"
 #include "core/base/file.h"
 #include "core/figure/png.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/places.h"
 
 namespace attnscope::window {
@@ -24,38 +24,38 @@ namespace attnscope::window {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kLongestTurn = 20;  // seconds; sanitizers take a tenth of the speed
+constexpr double kMaxFrameSeconds = 20;  // seconds; sanitizers run at a tenth of the speed
 #else
-constexpr double kLongestTurn = 2;
+constexpr double kMaxFrameSeconds = 2;
 #endif
 
-// Seconds that a thread of this process stood ready and got no processor.
-double waited(const std::filesystem::path& task) {
+// Seconds for which a thread of this process was ready but not scheduled.
+double waiting_seconds(const std::filesystem::path& task) {
   std::ifstream file(task / "schedstat");
-  double ran = 0, waited = 0;
-  file >> ran >> waited;
-  return waited * 1e-9;
+  double ran = 0, waiting_seconds = 0;
+  file >> ran >> waiting_seconds;
+  return waiting_seconds * 1e-9;
 }
 
-// Those of this thread and of the slowest that draws for it (OpenGL without a GPU): a busy
-// machine's doing.
-double kept_waiting() {
+// Waiting time of this thread and of the slowest drawing thread (OpenGL without a GPU), caused by a
+// busy machine.
+double preempted_seconds() {
   double drawing = 0;
   std::error_code ended;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ended)) {
     std::ifstream file(task.path() / "comm");
     std::string name;
     std::getline(file, name);
-    if (name.starts_with("llvmpipe")) drawing = std::max(drawing, waited(task.path()));
+    if (name.starts_with("llvmpipe")) drawing = std::max(drawing, waiting_seconds(task.path()));
   }
-  return waited("/proc/thread-self") + drawing;
+  return waiting_seconds("/proc/thread-self") + drawing;
 }
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// 0 .. below - 1. Distributions of the standard differ between libraries.
+// 0 .. below - 1. Standard distributions differ between libraries.
 int below(std::mt19937_64& random, std::size_t count) {
   return static_cast<int>(random() % std::max<std::size_t>(count, 1));
 }
@@ -81,7 +81,7 @@ void add(Hash& hash, const Tensor& numbers) {
   for (Index n = 0; n < numbers.size(); ++n) hash.add(numbers.data()[n]);
 }
 
-// The numbers of heat maps and images, which draw data only points at.
+// Numbers of heat maps and images, to which draw data only refers.
 void add(Hash& hash, const DisplayList& list) {
   for (const Item& item : list.items) {
     if (const auto* image = std::get_if<ColourImage>(&item)) {
@@ -97,11 +97,11 @@ void add(Hash& hash, const DisplayList& list) {
   }
 }
 
-bool looks_same(const Experiment& a, const Experiment& b) {
+bool looks_same(const Session& a, const Session& b) {
   return changed_places(a, b).empty();
 }
 
-std::string difference(const Experiment& a, const Experiment& b) {
+std::string difference(const Session& a, const Session& b) {
   std::string text;
   for (const std::string& place : changed_places(a, b)) text += " " + place;
   return text;
@@ -128,13 +128,13 @@ Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
 
 void Rehearsal::turn() {
   glfwPollEvents();
-  const double began = now(), before = kept_waiting();
-  app_.turn();
-  const double took = now() - began - (kept_waiting() - before);
+  const double began = now(), before = preempted_seconds();
+  app_.run_once();
+  const double took = now() - began - (preempted_seconds() - before);
   longest_ = std::max(longest_, took);
-  in_turns_ += took;
+  frame_seconds_ += took;
   guard();
-  if (took > kLongestTurn) {
+  if (took > kMaxFrameSeconds) {
     throw std::runtime_error("a frame took " + std::to_string(took) + " seconds");
   }
 }
@@ -166,12 +166,12 @@ void Rehearsal::key(int key, int modifiers) {
 }
 
 void Rehearsal::button(int button, double x, double y) {
-  app_.input_.push(InputQueue::Moved{x, y});
+  app_.input_.push(InputQueue::PointerMove{x, y});
   app_.input_.push(InputQueue::Button{button, GLFW_PRESS, 0});
   app_.input_.push(InputQueue::Button{button, GLFW_RELEASE, 0});
 }
 
-// Mostly on a widget, for there is little elsewhere.
+// Mostly on a widget: there is little elsewhere.
 std::string Rehearsal::random_place(std::mt19937_64& random) const {
   const auto& boxes = app_.ui_.report.boxes();
   int width = 0, height = 0;
@@ -194,7 +194,7 @@ std::string Rehearsal::random_action(std::mt19937_64& random) const {
   if (kind < 32) {
     text << "click " << (random() % 10 == 0 ? 1 : 0) << " " << random_place(random);
   } else if (kind < 42) {
-    const std::string from = random_place(random);  // one after the other
+    const std::string from = random_place(random);  // in sequence
     text << "drag " << from << " " << random_place(random);
   } else if (kind < 50) {
     text << "move " << random_place(random);
@@ -231,7 +231,7 @@ std::string Rehearsal::random_action(std::mt19937_64& random) const {
   return text.str();
 }
 
-void Rehearsal::do_it(const std::string& line) {
+void Rehearsal::perform(const std::string& line) {
   std::istringstream words(line);
   std::string verb;
   words >> verb;
@@ -247,16 +247,16 @@ void Rehearsal::do_it(const std::string& line) {
     button(which, x, number());
   } else if (verb == "drag") {
     const double x = number(), y = number(), to_x = number(), to_y = number();
-    app_.input_.push(InputQueue::Moved{x, y});
+    app_.input_.push(InputQueue::PointerMove{x, y});
     app_.input_.push(InputQueue::Button{0, GLFW_PRESS, 0});
-    app_.input_.push(InputQueue::Moved{(x + to_x) / 2, (y + to_y) / 2});
-    app_.input_.push(InputQueue::Moved{to_x, to_y});
+    app_.input_.push(InputQueue::PointerMove{(x + to_x) / 2, (y + to_y) / 2});
+    app_.input_.push(InputQueue::PointerMove{to_x, to_y});
     app_.input_.push(InputQueue::Button{0, GLFW_RELEASE, 0});
   } else if (verb == "move") {
     const double x = number();
-    app_.input_.push(InputQueue::Moved{x, number()});
+    app_.input_.push(InputQueue::PointerMove{x, number()});
   } else if (verb == "wheel") {
-    app_.input_.push(InputQueue::Scrolled{0, number()});
+    app_.input_.push(InputQueue::Scroll{0, number()});
   } else if (verb == "key") {
     const int code = whole();
     key(code, whole());
@@ -292,18 +292,18 @@ bool Rehearsal::rest(double seconds) {
   for (;;) {
     turn();
     const State& state = app_.state_;
-    const bool works = state.surprises.job != nullptr || is_opening(state) ||
+    const bool works = state.salient_pairs.job != nullptr || is_opening(state) ||
                        state.cost.job != nullptr || state.calibration.job != nullptr ||
                        state.exporting.job != nullptr;
     const bool still = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
-                       !app_.fade_.on() && !app_.panels_.picture.stale() && !works;
+                       !app_.fade_.on() && !app_.panels_.picture.is_stale() && !works;
     if (still) return true;
     if (now() > until) return false;
     if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
-bool Rehearsal::turn_until(const std::function<bool()>& holds) {
+bool Rehearsal::draw_until(const std::function<bool()>& holds) {
   for (const double until = now() + 60; now() < until;) {
     turn();
     if (holds()) return true;
@@ -327,7 +327,7 @@ Report::Box Rehearsal::box(const std::string& widget) const {
 }
 
 double Rehearsal::lecture_text() const {
-  return app_.ui_.fonts.has_lecture() ? kLeastLectureSize * app_.ui_.scale : 0;
+  return app_.ui_.fonts.has_lecture() ? kMinLectureSize * app_.ui_.scale : 0;
 }
 
 void Rehearsal::click(const std::string& widget) {
@@ -357,16 +357,16 @@ Rehearsal::Fingerprint Rehearsal::fingerprint() {
   return parts;
 }
 
-void Rehearsal::compare_with_drawn_anew() {
-  // Twice as it is: what goes on by itself is not at rest, nor is a hint about to come.
-  if (fingerprint() != fingerprint() || app_.ui_.hinting.wait > 0) return;
+void Rehearsal::compare_with_fresh_frame() {
+  // Compared twice: animations are not idle, nor is a pending hint.
+  if (fingerprint() != fingerprint() || app_.ui_.hint_timer.wait > 0) return;
   const Fingerprint kept = fingerprint();
   ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& ground = app_.ui_.look->panel;
-  const Image anew = app_.screen_.drawn_anew(data, ground);
+  const Image redrawn = app_.screen_.drawn_from_scratch(data, ground);
   app_.screen_.show(data, ground);
-  if (const int stale = differing_pixels(app_.screen_.picture(), anew); stale > 0) {
-    throw std::runtime_error(std::to_string(stale) + " pixels are not as drawn from nothing");
+  if (const int is_stale = count_differing_pixels(app_.screen_.picture(), redrawn); is_stale > 0) {
+    throw std::runtime_error(std::to_string(is_stale) + " pixels differ from a redrawn frame");
   }
   Panels& panels = app_.panels_;
   panels.picture.key = {};
@@ -375,15 +375,16 @@ void Rehearsal::compare_with_drawn_anew() {
   panels.weights = {};
   panels.lesson = {};
   app_.state_.exporting.preview.of.reset();
-  app_.state_.exporting.one_array = {};
+  app_.state_.exporting.single_array = {};
   const Fingerprint fresh = fingerprint(), again = fingerprint();
   if (fresh != kept && fresh == again) {
-    const Image other = app_.screen_.drawn_anew(*ImGui::GetDrawData(), ground);
-    write_file(testing::build_folder() / "kept.png", encode_png(anew, {}));
-    write_file(testing::build_folder() / "anew.png", encode_png(other, {}));
-    throw std::runtime_error(
-        "a frame is not as drawn from nothing: " + std::to_string(differing_pixels(anew, other)) +
-        " pixels differ in kept.png and anew.png, in" + differing(kept, fresh));
+    const Image other = app_.screen_.drawn_from_scratch(*ImGui::GetDrawData(), ground);
+    write_file(testing::build_folder() / "kept.png", encode_png(redrawn, {}));
+    write_file(testing::build_folder() / "redrawn.png", encode_png(other, {}));
+    throw std::runtime_error("a frame differs from a redrawn one: " +
+                             std::to_string(count_differing_pixels(redrawn, other)) +
+                             " pixels differ in kept.png and redrawn.png, in" +
+                             differing(kept, fresh));
   }
 }
 
@@ -396,14 +397,14 @@ void Rehearsal::begin_chain() {
 void Rehearsal::go_back_and_forth() {
   State& state = app_.state_;
   state.generating = false;
-  do {  // what is being opened would be a step of its own on the way
+  do {  // a file being opened would add a step
     turn();
-  } while (is_opening(state) || state.surprises.job != nullptr);
-  const Experiment end = state.experiment;
+  } while (is_opening(state) || state.salient_pairs.job != nullptr);
+  const Session end = state.experiment;
   if (!looks_same(state.history.now(), end)) {
     throw std::runtime_error("no step was taken note of:" + difference(state.history.now(), end));
   }
-  // As Ctrl+Z does, without a frame between: those add what the program sets along.
+  // As Ctrl+Z without a frame in between: frames apply implied changes.
   int steps = 0;
   while (state.history.can_undo()) {
     state.experiment = state.history.undo();
@@ -413,19 +414,19 @@ void Rehearsal::go_back_and_forth() {
     throw std::runtime_error("undo of " + std::to_string(steps) + " steps leads elsewhere:" +
                              difference(state.experiment, chain_start_));
   }
-  state.text.edit.assign(state.edited().text);
-  const Experiment undone = state.experiment;
+  state.text.edit.assign(state.edited().run.text);
+  const Session undone = state.experiment;
   turn();
   if (steps > 0 && !state.history.can_redo()) {
     throw std::runtime_error("a frame took the steps to redo: it set" +
                              difference(state.experiment, undone));
   }
-  // No further: what was undone before lies ahead.
+  // No further: earlier undone steps may follow.
   for (; steps > 0; --steps) state.experiment = state.history.redo();
   if (!looks_same(state.experiment, end)) {
     throw std::runtime_error("redo leads elsewhere:" + difference(state.experiment, end));
   }
-  state.text.edit.assign(state.edited().text);
+  state.text.edit.assign(state.edited().run.text);
   turn();
 }
 

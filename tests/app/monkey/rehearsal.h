@@ -1,5 +1,5 @@
-// The window worked from within, much faster than by a display's events: what a person does goes
-// through the same queue that GLFW's callbacks fill, and every frame is drawn. Needs a display.
+// Window driven from within, much faster than by display events: actions pass through the queue
+// that GLFW callbacks fill, and every frame is drawn. Needs a display.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,42 @@ namespace attnscope::window {
 
 class Rehearsal {
  public:
-  // What ImGui's windows and heat maps of a frame are made of: name and hash of each.
+  // Name and hash of each ImGui window and heat map of a frame.
   using Fingerprint = std::vector<std::pair<std::string, std::uint64_t>>;
 
-  // `folder`: with files to open, and where all is written.
+  // `folder`: files to open, and output.
   Rehearsal(const WindowOptions& options, std::filesystem::path folder);
 
-  // One thing that a person may do, as a line of text that do_it() understands: "key 90 2",
-  // "press 0 301 77", "drop broken.json".
+  // A random user action, as a line of text for perform(): "key 90 2", "press 0 301 77", "drop
+  // broken.json".
   std::string random_action(std::mt19937_64& random) const;
-  // Throws std::runtime_error where the window fails: it took too long, for one.
-  void do_it(const std::string& action);
+  // Throws std::runtime_error if the window fails, for example by a slow frame.
+  void perform(const std::string& action);
 
-  // Frames until the window has come to rest, for so long at most; whether it has.
+  // Draws frames until the window is idle, up to `seconds`; true if it is.
   bool rest(double seconds);
-  // Frames until it holds, for a minute at most; whether it does.
-  bool turn_until(const std::function<bool()>& holds);
-  void linger(double seconds);            // frames for so long, whatever is done
-  void click(const std::string& widget);  // that must be there
-  // What is drawn, with all that is kept from frame to frame and without: throws where they differ.
-  void compare_with_drawn_anew();
-  // From here on steps are counted; and back over all of them, and forth again: throws where that
-  // leads elsewhere.
+  // Draws frames until the condition holds, up to a minute; true if it does.
+  bool draw_until(const std::function<bool()>& holds);
+  void linger(double seconds);            // draws frames for so long
+  void click(const std::string& widget);  // must exist
+  // Compares a frame with cached state and one without; throws if they differ.
+  void compare_with_fresh_frame();
+  // begin_chain() starts counting steps; the next call undoes and redoes all of them, and throws if
+  // the result differs.
   void begin_chain();
   void go_back_and_forth();
 
-  double longest_turn() const { return longest_; }  // seconds
-  double in_turns() const { return in_turns_; }     // all of them
+  double longest_frame() const { return longest_; }        // seconds
+  double frame_seconds() const { return frame_seconds_; }  // total
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
   ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
-  Report::Box box(const std::string& widget) const;  // throws where it is not in the last frame
+  Report::Box box(const std::string& widget) const;  // throws if it is not in the last frame
   double lecture_text() const;                       // height of the smallest letters on stage
   bool runs() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
-  void run() { app_.run(); }  // as the program does, until it is closed
-  void turn();                // throws as do_it()
+  void run() { app_.run(); }  // as the program does, until closed
+  void turn();                // throws as perform()
 
  private:
   void key(int key, int modifiers);
@@ -61,8 +61,8 @@ class Rehearsal {
 
   App app_;
   std::filesystem::path folder_;
-  Experiment chain_start_;
-  double longest_ = 0, in_turns_ = 0;
+  Session chain_start_;
+  double longest_ = 0, frame_seconds_ = 0;
 };
 
 }  // namespace attnscope::window

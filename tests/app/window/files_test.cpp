@@ -8,71 +8,71 @@
 #include "core/base/file.h"
 #include "core/figure/render.h"
 #include "core/tensor/npy.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-TEST(Files, OpensASessionAndCanUndoIt) {
+TEST(Files, OpensSessionUndoably) {
   const testing::TemporaryFolder folder;
-  Experiment stored;
-  stored.text = "stored text";
-  stored.causal = false;
+  Session stored;
+  stored.run.text = "stored text";
+  stored.run.causal = false;
   save_session(folder.path() / "s.json", stored);
   State state;
-  state.experiment.text = "mine";
+  state.experiment.run.text = "mine";
   state.history.record(state.experiment, 0);
   EXPECT_TRUE(open_path(state, folder.path() / "s.json"));
   EXPECT_EQ(state.experiment, stored);
   EXPECT_EQ(state.text.edit.text(), "stored text");
   EXPECT_EQ(state.session, folder.path() / "s.json");
-  EXPECT_EQ(state.history.undo().text, "mine");
+  EXPECT_EQ(state.history.undo().run.text, "mine");
 }
 
-TEST(Files, OpensTextsOfAnyBytes) {
+TEST(Files, OpensTextsWithInvalidUtf8) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "t.txt", "caf\xE9 au lait");
   State state;
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
-  EXPECT_EQ(state.experiment.text, "caf\xE9 au lait");
+  EXPECT_EQ(state.experiment.run.text, "caf\xE9 au lait");
 }
 
-TEST(Files, OpensAPictureThatCarriesItsExperiment) {
+TEST(Files, OpensPictureWithEmbeddedExperiment) {
   const testing::TemporaryFolder folder;
   DisplayList list;
   list.width = list.height = 10;
-  Experiment stored;
-  stored.text = "from a picture";
+  Session stored;
+  stored.run.text = "from a picture";
   save_session(folder.path() / "s.json", stored);
   write_picture(folder.path() / "p.png", list, 1,
                 {{kExperimentKeyword, read_file(folder.path() / "s.json")}});
   State state;
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
-  EXPECT_EQ(state.experiment.text, "from a picture");
+  EXPECT_EQ(state.experiment.run.text, "from a picture");
 }
 
-// What takes long to read is read in the background; what there was stays until then.
-TEST(Files, ReadsLargeFilesBesideTheWindow) {
+// Large files are read in the background; the current content stays until then.
+TEST(Files, ReadsLargeFilesInBackground) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "a.npy";
   write_npy(file, stored(Tensor::full({3, 900, 900}, 1.0F / 900)));
   ASSERT_GT(std::filesystem::file_size(file), std::uintmax_t{8} << 20);
   const auto finish = [](State& state) {
-    while (!take_opened(state)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (!apply_opened_files(state)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   State state;
-  state.experiment.text = "mine";
+  state.experiment.run.text = "mine";
   EXPECT_TRUE(open_path(state, file));
   EXPECT_TRUE(is_opening(state));
-  EXPECT_TRUE(state.experiment.tensors.file.empty());
+  EXPECT_TRUE(state.experiment.run.tensors.file.empty());
   finish(state);
   EXPECT_FALSE(is_opening(state));
-  EXPECT_EQ(state.experiment.tensors.file, file.string());
+  EXPECT_EQ(state.experiment.run.tensors.file, file.string());
   EXPECT_EQ(state.settings.recent, std::vector<std::string>{file.string()});
 
-  // What is wrong is said, then and not before.
+  // Errors are reported when reading ends, not before.
   std::filesystem::resize_file(file, (std::uintmax_t{8} << 20) + 1);
   EXPECT_TRUE(open_path(state, file));
   EXPECT_TRUE(state.notices.empty());
@@ -80,17 +80,17 @@ TEST(Files, ReadsLargeFilesBesideTheWindow) {
   ASSERT_EQ(state.notices.size(), 1U);
   EXPECT_TRUE(state.notices[0].error);
 
-  // Of two the last is wanted.
+  // The last of two requests is used.
   write_file(folder.path() / "t.txt", "a text");
   EXPECT_TRUE(open_path(state, file));
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
   EXPECT_FALSE(is_opening(state));
   finish(state);
-  EXPECT_EQ(state.experiment.text, "a text");
+  EXPECT_EQ(state.experiment.run.text, "a text");
   EXPECT_EQ(state.notices.size(), 1U);
 }
 
-TEST(Files, RemembersWhatWasOpenedOrSaved) {
+TEST(Files, RemembersRecentFiles) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "t.txt", "a text");
   State state;
@@ -101,22 +101,22 @@ TEST(Files, RemembersWhatWasOpenedOrSaved) {
                                                              (folder.path() / "t.txt").string()}));
 }
 
-class Unusable : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};
+class UnusableFile : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};
 
-TEST_P(Unusable, IsSaidAndNothingIsLost) {
+TEST_P(UnusableFile, ReportsErrorAndKeepsState) {
   const testing::TemporaryFolder folder;
   const auto& [name, bytes] = GetParam();
   write_file(folder.path() / name, bytes);
   State state;
-  state.experiment.text = "mine";
+  state.experiment.run.text = "mine";
   EXPECT_FALSE(open_path(state, folder.path() / name));
-  EXPECT_EQ(state.experiment.text, "mine");
+  EXPECT_EQ(state.experiment.run.text, "mine");
   ASSERT_EQ(state.notices.size(), 1U);
   EXPECT_TRUE(state.notices[0].error);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Files, Unusable,
+    Files, UnusableFile,
     ::testing::Values(std::pair<std::string, std::string>{"empty.json", ""},
                       std::pair<std::string, std::string>{"list.json", "[]"},
                       std::pair<std::string, std::string>{"wrong.json", "{\"attnscope\": \"x\"}"},
@@ -127,81 +127,82 @@ TEST(Files, OpensTensorsInPlaceOfText) {
   const testing::TemporaryFolder folder;
   write_npy(folder.path() / "a.npy", stored(Tensor::full({2, 2}, 0.5F)));
   State state;
-  state.experiment.text = "mine";
-  state.experiment.variant = default_variant();
+  state.experiment.run.text = "mine";
+  state.experiment.run.variant = default_variant();
   state.history.record(state.experiment, 0);
   EXPECT_TRUE(open_path(state, folder.path() / "a.npy"));
-  EXPECT_EQ(state.experiment.tensors.file, folder.path() / "a.npy");
-  EXPECT_FALSE(state.experiment.variant.has_value());
-  EXPECT_EQ(state.experiment.text, "mine");  // for the way back
+  EXPECT_EQ(state.experiment.run.tensors.file, folder.path() / "a.npy");
+  EXPECT_FALSE(state.experiment.run.variant.has_value());
+  EXPECT_EQ(state.experiment.run.text, "mine");  // kept for the way back
   write_file(folder.path() / "b.npy", "no array");
   EXPECT_FALSE(open_path(state, folder.path() / "b.npy"));
-  EXPECT_EQ(state.experiment.tensors.file, folder.path() / "a.npy");
+  EXPECT_EQ(state.experiment.run.tensors.file, folder.path() / "a.npy");
   write_file(folder.path() / "t.txt", "other");
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
-  EXPECT_EQ(state.experiment.tensors, TensorFiles());
+  EXPECT_EQ(state.experiment.run.tensors, TensorFiles());
 }
 
-TEST(Files, OpensWhatModelsReadThatIsNoText) {
+TEST(Files, OpensNonTextInputs) {
   const std::filesystem::path file =
       testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
-  Experiment before;
-  before.text = "the cat";
-  const Experiment read = opened(file, before);
-  EXPECT_EQ(read.input, file.string());
-  EXPECT_TRUE(read.tensors.file.empty());
-  EXPECT_EQ(read.text, "the cat");
+  Session before;
+  before.run.text = "the cat";
+  const Session read = with_opened_file(file, before);
+  EXPECT_EQ(read.run.input, file.string());
+  EXPECT_TRUE(read.run.tensors.file.empty());
+  EXPECT_EQ(read.run.text, "the cat");
 }
 
-// Any picture is pixels to a model that reads such; without one they attend to each other.
-TEST(Files, OpensPicturesForModelsOfImages) {
+// Any image is pixels for image models; without a model, pixels attend to each other.
+TEST(Files, OpensImagesForImageModels) {
   const testing::TemporaryFolder folder;
   DisplayList list;
   list.width = list.height = 10;
   write_picture(folder.path() / "p.png", list, 1, {});
   State state;
-  state.experiment.text = "mine";
+  state.experiment.run.text = "mine";
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
-  EXPECT_EQ(state.experiment.tensors.file, folder.path() / "p.png");
+  EXPECT_EQ(state.experiment.run.tensors.file, folder.path() / "p.png");
   EXPECT_EQ(state.experiment.view.id, "image");
-  EXPECT_EQ(state.experiment.text, "mine");
+  EXPECT_EQ(state.experiment.run.text, "mine");
   write_file(folder.path() / "q.jpg", "no picture");
   EXPECT_FALSE(open_path(state, folder.path() / "q.jpg"));
   ASSERT_EQ(state.notices.size(), 1U);
-  EXPECT_NE(state.notices[0].text.find("expected a picture"), std::string::npos)
+  EXPECT_NE(state.notices[0].text.find("expected an image"), std::string::npos)
       << state.notices[0].text;
-  state.experiment.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
+  state.experiment.run.model =
+      (testing::source_folder() / "tests" / "model-cases" / "image").string();
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
-  EXPECT_EQ(state.experiment.input, folder.path() / "p.png");
-  EXPECT_TRUE(state.experiment.tensors.file.empty());
-  EXPECT_EQ(state.experiment.text, "mine");  // for the way back
+  EXPECT_EQ(state.experiment.run.input, folder.path() / "p.png");
+  EXPECT_TRUE(state.experiment.run.tensors.file.empty());
+  EXPECT_EQ(state.experiment.run.text, "mine");  // kept for the way back
 }
 
-TEST(Files, OpensAStoreToRetrieveFrom) {
+TEST(Files, OpensRetrievalStore) {
   const testing::TemporaryFolder folder;
   Store store{Tensor::zeros({2, 3}), IntTensor({2}), IntTensor({2, 2})};
   std::ranges::fill(store.values, 0);
   std::ranges::fill(store.places, 0);
   write_safetensors(folder.path() / "s.safetensors", store_file(store, false));
   State state;
-  state.experiment.text = "mine";
+  state.experiment.run.text = "mine";
   EXPECT_TRUE(open_path(state, folder.path() / "s.safetensors"));
-  ASSERT_TRUE(state.experiment.retrieval.has_value());
-  EXPECT_EQ(state.experiment.retrieval->mixer.id, mixers().front().id);
-  EXPECT_EQ(state.experiment.retrieval->store, folder.path() / "s.safetensors");
-  EXPECT_EQ(state.experiment.text, "mine");
-  // Another store: the parameters stay.
-  state.experiment.retrieval->mixer.values.set("k", Index{2});
+  ASSERT_TRUE(state.experiment.run.retrieval.has_value());
+  EXPECT_EQ(state.experiment.run.retrieval->retrieval_head.id, retrieval_heads().front().id);
+  EXPECT_EQ(state.experiment.run.retrieval->store, folder.path() / "s.safetensors");
+  EXPECT_EQ(state.experiment.run.text, "mine");
+  // Another store keeps the parameters.
+  state.experiment.run.retrieval->retrieval_head.values.set("k", Index{2});
   write_safetensors(folder.path() / "t.safetensors", store_file(store, true));
   EXPECT_TRUE(open_store(state, folder.path() / "t.safetensors"));
-  EXPECT_EQ(state.experiment.retrieval->store, folder.path() / "t.safetensors");
-  EXPECT_EQ(state.experiment.retrieval->mixer.values.integer("k"), 2);
+  EXPECT_EQ(state.experiment.run.retrieval->store, folder.path() / "t.safetensors");
+  EXPECT_EQ(state.experiment.run.retrieval->retrieval_head.values.integer("k"), 2);
   write_npy(folder.path() / "a.npy", stored(Tensor::zeros({2, 2})));
   EXPECT_FALSE(open_store(state, folder.path() / "a.npy"));
-  EXPECT_EQ(state.experiment.retrieval->store, folder.path() / "t.safetensors");
+  EXPECT_EQ(state.experiment.run.retrieval->store, folder.path() / "t.safetensors");
 }
 
-TEST(Files, AMissingFileAndAFolderWithoutModelAreSaid) {
+TEST(Files, ReportMissingFileAndFolderWithoutModel) {
   const testing::TemporaryFolder folder;
   State state;
   EXPECT_FALSE(open_path(state, folder.path() / "none.txt"));
@@ -222,55 +223,55 @@ TEST(FileBrowser, ListsFoldersFirstAndHidesDotFiles) {
   EXPECT_EQ(browser.entries[1].bytes, 5U);
 }
 
-TEST(FileBrowser, ArrowsNameOneEntryAfterTheOther) {
+TEST(FileBrowser, ArrowKeysStepThroughEntries) {
   FileBrowser browser;
   browser.entries = {{"a", true}, {"b.txt", false}, {"c", true}};
-  step_entry(browser, 1);
+  select_neighbour(browser, 1);
   EXPECT_EQ(browser.name, "a");
-  step_entry(browser, 1);
+  select_neighbour(browser, 1);
   EXPECT_EQ(browser.name, "b.txt");
-  step_entry(browser, 1);
-  step_entry(browser, 1);  // the last
+  select_neighbour(browser, 1);
+  select_neighbour(browser, 1);  // last
   EXPECT_EQ(browser.name, "c");
-  browser.purpose = BrowsePurpose::OpenModel;  // files are not offered
-  step_entry(browser, -1);
+  browser.purpose = BrowsePurpose::OpenModel;  // files are not listed
+  select_neighbour(browser, -1);
   EXPECT_EQ(browser.name, "a");
   browser.name = "typed";
-  step_entry(browser, 1);
+  select_neighbour(browser, 1);
   EXPECT_EQ(browser.name, "a");
   browser.entries.clear();
-  step_entry(browser, 1);
+  select_neighbour(browser, 1);
   EXPECT_EQ(browser.name, "a");
 }
 
-TEST(FileBrowser, GoesIntoFoldersThatAreNoModels) {
+TEST(FileBrowser, EntersFoldersWithoutModel) {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "models" / "small");
   State state;
   browse(state, BrowsePurpose::OpenModel);
   enter_folder(state.browser, folder.path());
   state.browser.name = "models";
-  accept_browsed(state);
+  accept_browser(state);
   EXPECT_EQ(state.browser.folder.filename(), "models");
   EXPECT_TRUE(state.browser.open);
   EXPECT_EQ(state.browser.name, "");
-  accept_browsed(state);  // it is no model itself
-  EXPECT_NE(state.browser.problem.find("no model here"), std::string::npos);
+  accept_browser(state);  // not a model itself
+  EXPECT_NE(state.browser.problem.find("expected a model folder"), std::string::npos);
 }
 
-TEST(Files, ALessonIsStarted) {
+TEST(Files, StartLesson) {
   State state;
-  state.experiment.text = "my own";
+  state.experiment.run.text = "my own";
   const std::filesystem::path lessons = testing::source_folder() / "assets" / "lessons";
   const std::filesystem::path file = std::filesystem::directory_iterator(lessons)->path();
   ASSERT_TRUE(is_lesson(file));
   EXPECT_TRUE(open_path(state, file));
   ASSERT_NE(state.lesson.lesson, nullptr);
-  EXPECT_EQ(state.own_experiment().text, "my own");
+  EXPECT_EQ(state.own_experiment().run.text, "my own");
   EXPECT_TRUE(state.session.empty());
 }
 
-TEST(FileBrowser, StaysWhereItIsWhenAFolderCannotBeRead) {
+TEST(FileBrowser, KeepsFolderIfTargetIsUnreadable) {
   const testing::TemporaryFolder folder;
   FileBrowser browser;
   enter_folder(browser, folder.path());
@@ -279,30 +280,30 @@ TEST(FileBrowser, StaysWhereItIsWhenAFolderCannotBeRead) {
   EXPECT_NE(browser.problem, "");
 }
 
-TEST(FileBrowser, AsksBeforeItReplaces) {
+TEST(FileBrowser, ConfirmsBeforeReplacingFile) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "s.json", "precious");
   State state;
   state.settings.folder = folder.path().string();
   browse(state, BrowsePurpose::SaveSession);
   state.browser.name = "s.json";
-  accept_browsed(state);
+  accept_browser(state);
   EXPECT_TRUE(state.browser.confirm);
   EXPECT_EQ(read_file(folder.path() / "s.json"), "precious");
-  accept_browsed(state);
+  accept_browser(state);
   EXPECT_FALSE(state.browser.open);
   EXPECT_NE(read_file(folder.path() / "s.json"), "precious");
   EXPECT_EQ(state.session.filename(), "s.json");
 }
 
-TEST(FileBrowser, StaysOpenWhenTheFileCannotBeUsed) {
+TEST(FileBrowser, StaysOpenIfFileIsUnusable) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "broken.json", "{");
   State state;
   state.settings.folder = folder.path().string();
   browse(state, BrowsePurpose::OpenFile);
   state.browser.name = "broken.json";
-  accept_browsed(state);
+  accept_browser(state);
   EXPECT_TRUE(state.browser.open);
   EXPECT_NE(state.browser.problem, "");
   EXPECT_TRUE(state.notices.empty());

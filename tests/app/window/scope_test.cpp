@@ -9,24 +9,24 @@ const Choice kLocal{"local", default_values(variant("local").parameters)};
 const Choice kStrided{"strided", default_values(variant("strided").parameters)};
 const Choice kAlibi{"alibi", default_values(encoding("alibi").parameters)};
 
-Experiment looking_at(Index layer, Index head) {
-  Experiment e;
+Session looking_at(Index layer, Index head) {
+  Session e;
   e.view.layer = layer;
   e.view.head = head;
   return e;
 }
 
-TEST(Scope, ChoosesForAllForALayerAndForAHead) {
-  Experiment e = looking_at(1, 2);
+TEST(Scope, AppliesToAllToLayerAndToHead) {
+  Session e = looking_at(1, 2);
   EXPECT_EQ(last_variant(e), nullptr);
   choose_variant(e, ChoiceScope::All, default_variant());
-  EXPECT_EQ(e.variant, default_variant());
-  EXPECT_TRUE(e.groups.empty());
+  EXPECT_EQ(e.run.variant, default_variant());
+  EXPECT_TRUE(e.run.groups.empty());
   choose_variant(e, ChoiceScope::Head, kLocal);
   choose_variant(e, ChoiceScope::Layer, kStrided);
   choose_encoding(e, ChoiceScope::Layer, kAlibi);
-  EXPECT_EQ(e.groups, (std::vector<GroupChoice>{{{1}, {}, kStrided, kAlibi},
-                                                {{1}, {2}, kLocal, std::nullopt}}));
+  EXPECT_EQ(e.run.groups, (std::vector<GroupChoice>{{{1}, {}, kStrided, kAlibi},
+                                                    {{1}, {2}, kLocal, std::nullopt}}));
   EXPECT_EQ(scoped_variant(e, ChoiceScope::Head), kLocal);
   EXPECT_EQ(scoped_encoding(e, ChoiceScope::Head), std::nullopt);
   EXPECT_EQ(*last_variant(e), kLocal);
@@ -39,22 +39,22 @@ TEST(Scope, ChoosesForAllForALayerAndForAHead) {
   EXPECT_EQ(last_encoding(e), nullptr);
 }
 
-TEST(Scope, TakesChoicesBack) {
-  Experiment e = looking_at(0, 1);
-  const Experiment before = e;
+TEST(Scope, RemovesChoices) {
+  Session e = looking_at(0, 1);
+  const Session before = e;
   choose_variant(e, ChoiceScope::Head, std::nullopt);
   EXPECT_EQ(e, before);
   choose_variant(e, ChoiceScope::Head, kLocal);
   choose_encoding(e, ChoiceScope::Head, kAlibi);
   choose_variant(e, ChoiceScope::Head, std::nullopt);
-  EXPECT_EQ(e.groups.size(), 1u);
+  EXPECT_EQ(e.run.groups.size(), 1u);
   choose_encoding(e, ChoiceScope::Head, std::nullopt);
   EXPECT_EQ(e, before);
 }
 
-TEST(Scope, SaysWhatWasChosen) {
-  Experiment e;
-  e.groups = {{{1}, {}, kLocal, kAlibi}, {{}, {0, 2}, kLocal, std::nullopt}};
+TEST(Scope, DescribesChoices) {
+  Session e;
+  e.run.groups = {{{1}, {}, kLocal, kAlibi}, {{}, {0, 2}, kLocal, std::nullopt}};
   EXPECT_EQ(describe_groups(e),
             (std::vector<std::string>{"Layer 1: Local window, ALiBi, linear bias",
                                       "All layers, heads 0, 2: Local window"}));

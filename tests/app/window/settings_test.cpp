@@ -11,7 +11,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-TEST(Settings, ComeBackAsTheyWere) {
+TEST(Settings, RoundTripThroughFile) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "deeper" / "window.json";
   Settings s;
@@ -34,14 +34,14 @@ TEST(Settings, ComeBackAsTheyWere) {
   EXPECT_EQ(loaded.notice, "");
 }
 
-TEST(Settings, RememberAFewFiles) {
+TEST(Settings, LimitRecentFiles) {
   Settings s;
   for (int n = 0; n < 20; ++n) s.add_recent("/" + std::to_string(n));
   EXPECT_EQ(s.recent.size(), 10U);
   EXPECT_EQ(s.recent.front(), "/19");
 }
 
-TEST(Settings, AreTheDefaultsWithoutAFile) {
+TEST(Settings, DefaultWithoutFile) {
   const testing::TemporaryFolder folder;
   const LoadedSettings loaded = load_settings(folder.path() / "none.json");
   EXPECT_EQ(loaded.settings, Settings());
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Files, BrokenSettings,
                                            std::string(100000, '['),
                                            std::string("{\"x\"\0: 1}", 9)));
 
-TEST(Settings, StayWithinWhatMakesSense) {
+TEST(Settings, AreClampedToValidRange) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "window.json";
   write_file(file, R"({"width": 1e99, "scale": 0.001, "left_width": -5, "right_width": 1e9})");
@@ -78,7 +78,7 @@ TEST(Settings, StayWithinWhatMakesSense) {
   EXPECT_LE(s.right_width, 1000);
 }
 
-TEST(Settings, AFolderInPlaceOfTheFileIsSaidAndSurvived) {
+TEST(Settings, FolderInPlaceOfFileIsReported) {
   const testing::TemporaryFolder folder;
   EXPECT_NE(load_settings(folder.path()).notice, "");
   EXPECT_THROW(save_settings(folder.path(), Settings()), WorkError);

@@ -8,54 +8,53 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-TEST(State, ErrorsStayUntilTheyAreClosed) {
+TEST(State, ErrorsStayUntilClosed) {
   State state;
-  state.complain("broken");
-  for (int n = 0; n < 9; ++n) state.say("note " + std::to_string(n));
+  state.report_error("broken");
+  for (int n = 0; n < 9; ++n) state.notify("note " + std::to_string(n));
   ASSERT_LE(state.notices.size(), 5u);
   EXPECT_EQ(state.notices.front().text, "broken");
   EXPECT_EQ(state.notices.back().text, "note 8");
-  state.complain("broken");  // once is enough
+  state.report_error("broken");  // reported once
   EXPECT_EQ(std::count_if(state.notices.begin(), state.notices.end(),
                           [](const Notice& n) { return n.text == "broken"; }),
             1);
 }
 
-// What was run, looked at as now, on both sides of a comparison.
-TEST(State, ThePictureLooksAtWhatIsSetNow) {
+// The run, drawn with current settings, on both sides of a comparison.
+TEST(State, PictureFollowsCurrentSettings) {
   State state;
-  state.shown.text = "run";
-  state.shown.others.emplace_back().text = "other run";
+  state.shown.run.text = "run";
+  state.shown.b.emplace().run.text = "other run";
   state.experiment = state.shown;
-  state.experiment.text = "typed since";
+  state.experiment.run.text = "typed since";
   state.experiment.view.head = 3;
-  state.experiment.others.front().view.head = 2;
-  state.experiment.interventions.emplace_back();
-  const Experiment shown = state.shown_experiment();
-  EXPECT_EQ(shown.text, "run");
+  state.experiment.b->view.head = 2;
+  state.experiment.run.interventions.emplace_back();
+  const Session shown = state.shown_experiment();
+  EXPECT_EQ(shown.run.text, "run");
   EXPECT_EQ(shown.view.head, 3);
-  EXPECT_EQ(shown.others.front().text, "other run");
-  EXPECT_EQ(shown.others.front().view.head, 2);
-  EXPECT_EQ(shown.interventions.size(), 1u);
+  EXPECT_EQ(shown.b->run.text, "other run");
+  EXPECT_EQ(shown.b->view.head, 2);
+  EXPECT_EQ(shown.run.interventions.size(), 1u);
 }
 
-TEST(State, BothSidesFollowUntilTheyLookElsewhere) {
+TEST(State, BothSidesFollowUntilViewsDiffer) {
   State state;
-  state.experiment.others.emplace_back().causal = true;
+  state.experiment.b.emplace().run.causal = true;
   state.look_at(1, 2);
-  EXPECT_EQ(state.experiment.others.front().view.head, 2);
+  EXPECT_EQ(state.experiment.b->view.head, 2);
   state.editing_other = true;
   state.look_at(0, 1);
-  EXPECT_EQ(state.experiment.others.front().view.head, 1);
+  EXPECT_EQ(state.experiment.b->view.head, 1);
   EXPECT_EQ(state.experiment.view.head, 2);
   state.editing_other = false;
   state.look_at(1, 0);
-  EXPECT_EQ(state.experiment.others.front().view.head, 1);
+  EXPECT_EQ(state.experiment.b->view.head, 1);
 }
 
-// The reference that was set to compare two heads of one run does not follow.
-// A pin is on a token, not on a place.
-TEST(State, PinsLetGoOfTokensThatAreOthersNow) {
+// Pins refer to tokens, not to positions.
+TEST(State, ClearsPinsOfChangedTokens) {
   const auto trace = [](const std::vector<std::string>& words) {
     Trace made;
     for (const std::string& word : words) {
@@ -72,26 +71,26 @@ TEST(State, PinsLetGoOfTokensThatAreOthersNow) {
     state.experiment.view.pinned_key = key;
   };
   pin(2, 1);
-  state.keep_pins(before, trace({"the", "cat", "sat", "down"}));
+  state.clear_stale_pins(before, trace({"the", "cat", "sat", "down"}));
   EXPECT_EQ(state.experiment.view.pinned_query, 2);
   EXPECT_EQ(state.experiment.view.pinned_key, 1);
-  state.keep_pins(before, trace({"the", "dog", "sat"}));
+  state.clear_stale_pins(before, trace({"the", "dog", "sat"}));
   EXPECT_EQ(state.experiment.view.pinned_query, -1);
   EXPECT_EQ(state.experiment.view.pinned_key, -1);
   pin(2, -1);
-  state.keep_pins(before, trace({"the", "cat"}));
+  state.clear_stale_pins(before, trace({"the", "cat"}));
   EXPECT_EQ(state.experiment.view.pinned_query, -1);
 }
 
-TEST(State, AHeadOfTheSameRunStaysWhereItWasPinned) {
+TEST(State, PinnedHeadOfSameRunStays) {
   State state;
-  state.experiment.others.emplace_back();
+  state.experiment.b.emplace();
   state.look_at(1, 2);
   EXPECT_EQ(state.experiment.view.head, 2);
-  EXPECT_EQ(state.experiment.others.front().view.head, 0);
+  EXPECT_EQ(state.experiment.b->view.head, 0);
 }
 
-// A source of two tokens and a target of three; a segmented text of five.
+// Source of two tokens and target of three; or a segmented text of five.
 std::shared_ptr<const Trace> run_of_parts(bool segments) {
   Trace trace;
   trace.tokens.resize(segments ? 5 : 3);
@@ -121,7 +120,7 @@ std::shared_ptr<const Trace> run_of_parts(bool segments) {
   return std::make_shared<const Trace>(trace);
 }
 
-TEST(State, LooksAtAPartOfTheRun) {
+TEST(State, SelectsPartOfRun) {
   State state;
   state.trace = run_of_parts(false);
   state.experiment.view.pinned_query = 2;
@@ -139,52 +138,52 @@ TEST(State, LooksAtAPartOfTheRun) {
   // Another model has no such attention.
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   state.trace = run_of_parts(true);
-  state.keep_view_inside();
+  state.clamp_view();
   EXPECT_EQ(state.experiment.view.part, PartChoice());
   // A shorter text has fewer segments.
   state.experiment.view.part.segment = 7;
-  state.keep_view_inside();
+  state.clamp_view();
   EXPECT_EQ(state.experiment.view.part.segment, 1);
 }
 
-// A run that ends after an undo moves the view into what there is, and leaves what can be redone.
-TEST(State, WhatMovesTheViewInsideIsNoStep) {
+// A run that ends after an undo clamps the view, and keeps the redo steps.
+TEST(State, ScrollingWithinViewIsNotUndoable) {
   State state;
   state.trace = run_of_parts(true);
   state.experiment.view.part.segment = 7;
   state.history = History(state.experiment);
-  state.experiment.text = "another";
+  state.experiment.run.text = "another";
   state.history.record(state.experiment, 0);
   state.experiment = state.history.undo();
   state.shown = state.experiment;
-  state.keep_view_inside();
+  state.clamp_view();
   EXPECT_EQ(state.experiment.view.part.segment, 1);
   state.history.record(state.experiment, 1);
   ASSERT_TRUE(state.history.can_redo());
-  EXPECT_EQ(state.history.redo().text, "another");
-  // With a person's step that was not yet taken note of, it is one with that.
+  EXPECT_EQ(state.history.redo().run.text, "another");
+  // An unrecorded user step includes the clamping.
   state.experiment.view.part.segment = 7;
-  state.experiment.text = "a third";
+  state.experiment.run.text = "a third";
   state.shown = state.experiment;
-  state.keep_view_inside();
+  state.clamp_view();
   state.history.record(state.experiment, 9);
-  EXPECT_EQ(state.history.undo().text, "another");
+  EXPECT_EQ(state.history.undo().run.text, "another");
 }
 
-// Two of three tokens that were given are the source; what was written says nothing about that.
-TEST(State, TheTextIsWhatTheEncoderReads) {
+// The source has two of three given tokens; generated tokens do not count.
+TEST(State, TextIsEncoderInput) {
   State state;
   state.trace = run_of_parts(false);
-  state.shown.ids = {5, 6};
+  state.shown.run.ids = {5, 6};
   EXPECT_FALSE(state.is_overlong());
-  state.shown.ids = {5, 6, 7};
+  state.shown.run.ids = {5, 6, 7};
   EXPECT_TRUE(state.is_overlong());
-  EXPECT_TRUE(state.shows_choices());
+  EXPECT_TRUE(state.shows_configurable_part());
   state.look_at(PartChoice{.stack = Stack::Encoder});
-  EXPECT_FALSE(state.shows_choices());
+  EXPECT_FALSE(state.shows_configurable_part());
 }
 
-TEST(State, ThePointerIsOnTokensOfTheirStreams) {
+TEST(State, PointerReportsTokensOfTheirStreams) {
   State state;
   state.trace = run_of_parts(false);
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
@@ -202,19 +201,19 @@ TEST(State, ThePointerIsOnTokensOfTheirStreams) {
   tokens = state.pointed_tokens();
   EXPECT_EQ(tokens.query, 4);
   EXPECT_EQ(tokens.key, 4);
-  state.view.hit = Hit{0, 0, 1, 2};  // a memory slot
+  state.view.hit = Hit{0, 0, 1, 2};  // memory slot
   EXPECT_EQ(state.pointed_tokens().key, -1);
-  state.experiment.view.id = "next";  // is about the tokens themselves
+  state.experiment.view.id = "next";  // this view needs tokens
   state.view.hit = Hit{0, 0, 4, -1};
   EXPECT_EQ(state.pointed_tokens().query, 4);
 }
 
-// Tokens that a model goes on with belong to the text that it went on with.
-TEST(State, AnotherExperimentEndsTheWriting) {
+// Generated tokens belong to the text that they continue.
+TEST(State, AnotherExperimentEndsGeneration) {
   State state;
   state.generating = true;
-  Experiment other;
-  other.text = "another";
+  Session other;
+  other.run.text = "another";
   set_experiment(state, other);
   EXPECT_FALSE(state.generating);
   EXPECT_EQ(state.text.edit.text(), "another");
@@ -227,77 +226,77 @@ TraceToken token(std::size_t begin, std::size_t end) {
   return token;
 }
 
-// A letter more, not run yet, cuts nothing: what depends on it would come and go at every key.
-TEST(State, OnlyTheTextThatWasRunCanBeTooLong) {
+// Unrun typing reports no cut: dependent controls would flicker with every key.
+TEST(State, ReportsCutTextOfRunOnly) {
   State state;
   Trace trace;
   trace.config = testing::config_of_context(2);
   trace.tokens = {token(0, 3), token(3, 7)};
   state.trace = std::make_shared<const Trace>(trace);
-  state.experiment.text = state.shown.text = "the cat";
+  state.experiment.run.text = state.shown.run.text = "the cat";
   EXPECT_FALSE(state.is_overlong());
-  state.experiment.text = "the cats";
+  state.experiment.run.text = "the cats";
   EXPECT_FALSE(state.is_overlong());
-  state.shown.text = "the cats";  // of which the run has seen the beginning
+  state.shown.run.text = "the cats";  // the run has read its beginning
   EXPECT_TRUE(state.is_overlong());
-  state.experiment.text = "the";
+  state.experiment.run.text = "the";
   EXPECT_TRUE(state.is_overlong());
-  trace.tokens = {token(1, 4), token(4, 8)};  // the end
+  trace.tokens = {token(1, 4), token(4, 8)};  // end
   state.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
   trace.config = testing::config_of_context(1);  // all of it, beyond the context
   trace.tokens = {token(0, 3), token(3, 8)};
   state.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  state.shown.ids = {5, 6};  // in place of the text
+  state.shown.run.ids = {5, 6};  // replaces the text
   trace.config = testing::config_of_context(2);
   state.trace = std::make_shared<const Trace>(trace);
   EXPECT_FALSE(state.is_overlong());
 }
 
-// Holding Shift shows B in the place of A where a view shows one run.
-TEST(State, ShiftShowsTheOtherRun) {
+// Holding Shift shows B in place of A in views of one run.
+TEST(State, ShiftShowsRunB) {
   State state;
   state.trace = std::make_shared<const Trace>();
   state.findings = reference_findings(std::make_shared<const Trace>());
-  state.shown.text = "a";
-  state.shown.others.emplace_back().text = "b";
+  state.shown.run.text = "a";
+  state.shown.b.emplace().run.text = "b";
   state.experiment = state.shown;
   state.experiment.view.id = "lines";
   state.experiment.view.head = 1;
-  state.experiment.others.front().view.head = 2;
+  state.experiment.b->view.head = 2;
   EXPECT_EQ(state.pictured_trace(), state.trace);
-  EXPECT_EQ(state.pictured_experiment().text, "a");
+  EXPECT_EQ(state.pictured_experiment().run.text, "a");
   state.view.shift = true;
   EXPECT_EQ(state.pictured_trace(), state.reference());
-  const Experiment pictured = state.pictured_experiment();
-  EXPECT_EQ(pictured.text, "b");
+  const Session pictured = state.pictured_experiment();
+  EXPECT_EQ(pictured.run.text, "b");
   EXPECT_EQ(pictured.view.id, "lines");
   EXPECT_EQ(pictured.view.head, 2);
-  EXPECT_TRUE(pictured.others.empty());
-  state.experiment.view.id = "compare";  // flips both by itself
+  EXPECT_FALSE(pictured.b.has_value());
+  state.experiment.view.id = "compare";  // flips both itself
   EXPECT_EQ(state.pictured_trace(), state.trace);
-  EXPECT_EQ(state.pictured_experiment().text, "a");
+  EXPECT_EQ(state.pictured_experiment().run.text, "a");
   state.experiment.view.id = "map";
-  state.experiment.others.clear();
+  state.experiment.b.reset();
   EXPECT_EQ(state.pictured_trace(), state.trace);
 }
 
-TEST(State, ALessonGivesBackWhatWasThere) {
+TEST(State, LeavingLessonRestoresPreviousSession) {
   State state;
-  state.experiment.text = "my own";
+  state.experiment.run.text = "my own";
   Lesson lesson;
   lesson.steps.resize(2);
-  lesson.steps[0].experiment.text = "one";
-  lesson.steps[1].experiment.text = "two";
+  lesson.steps[0].experiment.run.text = "one";
+  lesson.steps[1].experiment.run.text = "two";
   start_lesson(state, lesson);
-  EXPECT_EQ(state.experiment.text, "one");
+  EXPECT_EQ(state.experiment.run.text, "one");
   show_step(state, 7);
   EXPECT_EQ(state.lesson.step, 1u);
-  EXPECT_EQ(state.experiment.text, "two");
-  EXPECT_EQ(state.own_experiment().text, "my own");
+  EXPECT_EQ(state.experiment.run.text, "two");
+  EXPECT_EQ(state.own_experiment().run.text, "my own");
   leave_lesson(state);
-  EXPECT_EQ(state.experiment.text, "my own");
+  EXPECT_EQ(state.experiment.run.text, "my own");
 }
 
 }  // namespace ATTNSCOPE_FILE

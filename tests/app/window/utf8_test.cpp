@@ -13,7 +13,7 @@ TEST(Utf8, StepsOverWholeCharacters) {
   EXPECT_EQ(code_point_at(text, 6).value, U'😀');
 }
 
-TEST(Utf8, GoesBackAsItWentForward) {
+TEST(Utf8, StepsBackwardOverSameCharacters) {
   const std::string text = "aé\xFF中\xE4\xB8😀z";
   std::vector<std::size_t> forward, back;
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) forward.push_back(at);
@@ -24,14 +24,14 @@ TEST(Utf8, GoesBackAsItWentForward) {
   EXPECT_EQ(forward, back);
 }
 
-TEST(Utf8, BrokenBytesAreCharactersOfTheirOwn) {
-  const std::string text = "\xE4\xB8";  // the beginning of a character
+TEST(Utf8, InvalidBytesAreSeparateCharacters) {
+  const std::string text = "\xE4\xB8";  // incomplete character
   EXPECT_EQ(code_point_at(text, 0).value, U'\xFFFD');
   EXPECT_EQ(code_point_at(text, 0).bytes, 1U);
   EXPECT_EQ(next_character(text, 0), 1U);
 }
 
-TEST(Utf8, EncodesWhatItDecodes) {
+TEST(Utf8, RoundTripsCodePoints) {
   for (const char32_t c : {U'a', U'é', U'中', U'😀'}) {
     EXPECT_EQ(code_point_at(to_utf8(c), 0).value, c);
   }

@@ -1,5 +1,5 @@
-// Costs against lengths: counts against counts by hand, growth against the papers', what is left
-// out and said, stopping.
+// Cost curves: counts against counts by hand, growth against the published one, skipped points,
+// stopping.
 #include "core/analysis/cost_curve.h"
 
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/analysis/cost_picture.h"
+#include "core/analysis/cost_plot.h"
 #include "core/base/error.h"
 #include "core/figure/render.h"
-#include "tests/support/told.h"
+#include "tests/support/golden.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -35,15 +35,15 @@ CostCurves curves_of(const CostRequest& request) {
 
 TEST(CostCurve, CountsPairsOfFullAndLocal) {
   CostVariant local = named("local");
-  local.by_name = false;
+  local.uses_published_sizes = false;
   local.choice.values.set("window", Index{3});
   const CostCurves curves = curves_of(small({named("full"), local}, {10, 40}));
   ASSERT_EQ(curves.series.size(), 2u);
   for (const std::size_t n : {0u, 1u}) {
     const auto length = static_cast<double>(curves.series[0].points[n].tokens);
-    // A multiply-add for each number of a score and of a weighted value, of two heads.
+    // One multiply-add per component of a score and of a weighted value, two heads.
     EXPECT_DOUBLE_EQ(curves.series[0].points[n].operations, 2 * length * length * 16);
-    double pairs = 0;  // windows of 7 that the ends cut
+    double pairs = 0;  // windows of 7, cut at the ends
     for (int i = 0; i < length; ++i) {
       for (int j = 0; j < length; ++j) pairs += std::abs(i - j) <= 3 ? 1 : 0;
     }
@@ -55,8 +55,8 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
   EXPECT_DOUBLE_EQ(curves_of(causal).series[0].points[0].operations, 2 * 55 * 16);
 }
 
-// Counting without carrying the operation out gives the same as counting what was carried out.
-TEST(CostCurve, CountsAreThoseOfTheOperation) {
+// Counting without computing the operation gives the same result as counting a computed one.
+TEST(CostCurve, CountsMatchTheOperation) {
   std::vector<CostVariant> all;
   for (const Variant& v : variants()) {
     if (cost_refusal(v).empty()) all.push_back(named(v.id));
@@ -78,12 +78,12 @@ TEST(CostCurve, CountsAreThoseOfTheOperation) {
       EXPECT_TRUE(b.peak_bytes > 0) << id;
     }
   }
-  EXPECT_TRUE(measured.seconds_of_operation > 0);
+  EXPECT_TRUE(measured.seconds_per_operation > 0);
 }
 
-// With the parameters that Growth::sizes gives, operations grow as Growth says.
-TEST(CostCurve, OperationsGrowAsThePaperSays) {
-  constexpr double kTolerance = 0.25;  // of the exponent: ends of windows, rows of blocks
+// With the parameters of Growth::sizes, operations grow as Growth states.
+TEST(CostCurve, OperationsGrowAsPublished) {
+  constexpr double kTolerance = 0.25;  // of the exponent: window ends, block rows
   const std::vector<Index> lengths{1024, 4096};
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;
@@ -95,28 +95,29 @@ TEST(CostCurve, OperationsGrowAsThePaperSays) {
     ASSERT_EQ(last.missing, "") << v.id;
     const auto from = static_cast<double>(first.tokens), to = static_cast<double>(last.tokens);
     const double found = std::log(last.operations / first.operations) / std::log(to / from);
-    const double expected = std::log(v.growth.at(to) / v.growth.at(from)) / std::log(to / from);
+    const double expected =
+        std::log(v.cost.growth.at(to) / v.cost.growth.at(from)) / std::log(to / from);
     EXPECT_TRUE(std::abs(found - expected) <= kTolerance)
-        << v.id << ": " << found << " against " << expected << ", " << v.growth.text();
+        << v.id << ": " << found << " against " << expected << ", " << v.cost.growth.text();
   }
 }
 
-TEST(CostCurve, WhatIsLeftOutIsSaid) {
+TEST(CostCurve, ReportsSkippedPoints) {
   CostRequest request = small({named("full"), named("image_2d")}, {60, 128});
   const CostCurves curves = curves_of(request);
-  EXPECT_EQ(curves.series[1].points[0].tokens, variant("image_2d").fitting(60));
+  EXPECT_EQ(curves.series[1].points[0].tokens, variant("image_2d").defaults.length(60));
   request = small({named("full")}, {64, 4096});
-  request.most_bytes = 1 << 16;
+  request.max_bytes = 1 << 16;
   EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB of input"), std::string::npos);
   request = small({named("full")}, {64, 512});
   request.measured = true;
-  request.most_seconds = 1e-9;
+  request.max_seconds = 1e-9;
   const CostPoint slow = curves_of(request).series[0].points[1];
   EXPECT_NE(slow.missing.find("would take about"), std::string::npos) << slow.missing;
   EXPECT_TRUE(std::isnan(slow.seconds));
 }
 
-TEST(CostCurve, RefusesWhatHasNoMeaning) {
+TEST(CostCurve, RejectsInvalidRequests) {
   EXPECT_THROW(curves_of(small({}, {64})), InputError);
   EXPECT_THROW(curves_of(small({named("full")}, {})), InputError);
   EXPECT_THROW(curves_of(small({named("full")}, {64, 32})), InputError);
@@ -124,11 +125,11 @@ TEST(CostCurve, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(curves_of(small({named("custom")}, {64})), InputError);
   EXPECT_THROW(curves_of(small({named("segment_memory")}, {64})), InputError);
   CostVariant image = named("image_2d");  // 8 x 8 at all lengths
-  image.by_name = false;
+  image.uses_published_sizes = false;
   EXPECT_THROW(curves_of(small({image}, {60})), InputError);
 }
 
-TEST(CostCurve, StopsWithWhatThereIs) {
+TEST(CostCurve, ReturnsPartialResultsWhenStopped) {
   const Stop stop;
   CostRequest request = small({named("full"), named("local")}, {32, 64, 128});
   int points = 0;
@@ -146,14 +147,14 @@ TEST(CostCurve, StopsWithWhatThereIs) {
   EXPECT_EQ(curves.series[1].points.size(), 1u);
 }
 
-TEST(CostCurve, Lengths) {
+TEST(CostCurve, DoublesLengths) {
   EXPECT_EQ(doubling_lengths(128, 512), (std::vector<Index>{128, 256, 512}));
   EXPECT_EQ(doubling_lengths(100, 500), (std::vector<Index>{100, 200, 400, 500}));
   EXPECT_EQ(doubling_lengths(64, 64), (std::vector<Index>{64}));
   EXPECT_TRUE(doubling_lengths(64, 32).empty());
 }
 
-TEST(CostCurve, TableAndPictureSayAll) {
+TEST(CostCurve, TableAndPlotAreComplete) {
   CostRequest request = small({named("full"), named("strided")}, {64, 256});
   request.measured = true;
   CostCurves curves = curves_of(request);
@@ -161,9 +162,9 @@ TEST(CostCurve, TableAndPictureSayAll) {
   EXPECT_TRUE(csv.starts_with("variant,parameters,length,tokens,operations,bytes,seconds,"));
   EXPECT_NE(csv.find("strided,\"stride = 16, mode = merged\",256,256,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",L·√L,"), std::string::npos);
-  const auto texts = [&](const CostLook& look) {
+  const auto texts = [&](const CostPlotOptions& look) {
     std::string all;
-    const DisplayList list = cost_picture(curves, look, Theme::light(), file_text_measure());
+    const DisplayList list = cost_plot(curves, look, Theme::light(), file_text_measure());
     for (const Item& item : list.items) {
       if (const Text* text = std::get_if<Text>(&item)) all += text->text + "\n";
     }
@@ -177,17 +178,17 @@ TEST(CostCurve, TableAndPictureSayAll) {
   EXPECT_NE(texts({.quantity = CostQuantity::Bytes, .formula = true}).find("Dashed"),
             std::string::npos);
   const auto drawn = [&] {
-    const DisplayList list = cost_picture(curves, {}, Theme::light(), file_text_measure());
+    const DisplayList list = cost_plot(curves, {}, Theme::light(), file_text_measure());
     return std::ranges::count_if(
         list.items, [](const Item& item) { return !std::holds_alternative<Text>(item); });
   };
   const auto all_drawn = drawn();
   curves.series[0].points[1].missing = "would take about 9 s";
-  EXPECT_NE(texts({}).find("Left out: Full from 256 on"), std::string::npos);
-  EXPECT_LT(drawn(), all_drawn);  // whatever numbers there are
+  EXPECT_NE(texts({}).find("Skipped: Full from 256"), std::string::npos);
+  EXPECT_LT(drawn(), all_drawn);  // although the point has numbers
 }
 
-TEST(CostCurve, NumbersInUnits) {
+TEST(CostCurve, FormatsNumbersWithUnits) {
   EXPECT_EQ(cost_text(CostQuantity::Time, 0.0015), "1.5 ms");
   EXPECT_EQ(cost_text(CostQuantity::Time, 12), "12 s");
   EXPECT_EQ(cost_text(CostQuantity::Operations, 2e9), "2 G");
@@ -196,8 +197,8 @@ TEST(CostCurve, NumbersInUnits) {
   EXPECT_THROW(cost_quantity("money"), InputError);
 }
 
-// Neighbouring lengths that are fitted to the same number of tokens say nothing of growth.
-TEST(CostCurve, LengthsThatFitAlikeLeaveLaterOnesIn) {
+// Adjacent lengths that fit to the same number of tokens carry no information on growth.
+TEST(CostCurve, LengthsWithEqualFitDoNotSkipLaterOnes) {
   CostRequest request = small({named("sinkhorn")}, {16, 17, 18, 32, 64});
   request.measured = true;
   const CostCurves curves = curves_of(request);
@@ -207,49 +208,49 @@ TEST(CostCurve, LengthsThatFitAlikeLeaveLaterOnesIn) {
   }
 }
 
-// What each variant would take at a length: parameters, tokens, bytes of what goes in.
-TEST(CostCurve, ParametersAndInputsAreAsTold) {
+// Parameters, tokens and input bytes of each variant at a length.
+TEST(CostCurve, ParametersAndInputsMatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;
-    for (const bool by_name : {true, false}) {
+    for (const bool uses_published_sizes : {true, false}) {
       CostVariant one = named(v.id);
-      one.by_name = by_name;
+      one.uses_published_sizes = uses_published_sizes;
       for (const Index length : {64, 1000}) {
         CostRequest request = small({one}, {length});
-        request.most_bytes = 0;
+        request.max_bytes = 0;
         std::string why;
         try {
           curves_of(request);
         } catch (const InputError& e) {
           why = e.what();
         }
-        request.most_bytes = std::size_t{1} << 30;
-        text += why + (by_name ? "\n" : " as it is\n");
+        request.max_bytes = std::size_t{1} << 30;
+        text += why + (uses_published_sizes ? "\n" : " as it is\n");
       }
     }
     const CostCurves curves = curves_of(small({named(v.id)}, {64}));
     const CostPoint& point = curves.series[0].points[0];
     text += v.id + " " + std::to_string(point.tokens) + (curves.series[0].causal ? " causal" : "") +
-            " " + v.growth.text() + " " + parameters_text(v, point.values) + "\n";
+            " " + v.cost.growth.text() + " " + parameters_text(v, point.values) + "\n";
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/analysis/costs.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/analysis/costs.txt"));
 }
 
-// As much as is needed is enough, a byte less is not: three arrays of rows.
-TEST(CostCurve, TakesWhatJustFits) {
+// The exact limit suffices, a byte less does not: three arrays of rows.
+TEST(CostCurve, AcceptsInputsUpToTheLimit) {
   CostRequest request = small({named("full")}, {32, 64});
-  request.most_bytes = 3 * 2 * 64 * 8 * 4;
+  request.max_bytes = 3 * 2 * 64 * 8 * 4;
   EXPECT_EQ(curves_of(request).series[0].points[1].missing, "");
-  --request.most_bytes;
+  --request.max_bytes;
   EXPECT_NE(curves_of(request).series[0].points[1].missing, "");
   EXPECT_EQ(curves_of(request).series[0].points[0].missing, "");
-  // The shortest and the longest, one head of one number.
+  // The shortest and the longest length, one head of size 1.
   request = small({named("local")}, {1, 2});
   request.heads = request.head_size = 1;
   EXPECT_EQ(curves_of(request).series[0].points[0].tokens, 1);
   request.lengths = {1, Index{1} << 20};
-  request.most_bytes = std::size_t{1} << 20;
+  request.max_bytes = std::size_t{1} << 20;
   EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB"), std::string::npos);
   request.lengths = {1, (Index{1} << 20) + 1};
   EXPECT_THROW(curves_of(request), InputError);
@@ -267,7 +268,7 @@ TEST(CostCurve, TakesWhatJustFits) {
   EXPECT_TRUE(doubling_lengths(1, (Index{1} << 20) + 1).empty());
 }
 
-TEST(CostCurve, TellsItsProgressByLength) {
+TEST(CostCurve, ReportsProgressByLength) {
   std::vector<double> shares;
   cost_curves(
       small({named("full"), named("local")}, {10, 30}),
@@ -279,9 +280,9 @@ TEST(CostCurve, TellsItsProgressByLength) {
   EXPECT_NEAR(shares[3], 1, 1e-12);
 }
 
-TEST(CostCurve, WritesEachNumberInItsColumn) {
+TEST(CostCurve, WritesNumbersInTheirColumns) {
   CostCurves curves = curves_of(small({named("full")}, {10}));
-  curves.seconds_of_operation = 0.5;
+  curves.seconds_per_operation = 0.5;
   CostPoint& point = curves.series[0].points[0];
   EXPECT_EQ(seconds_by_formula(curves, point), 1600);
   point.seconds = 7;

@@ -25,7 +25,7 @@ TEST(RunCost, CountsPairsOfAllHeads) {
   EXPECT_EQ(cost.full, 3 * 15 + 2 * 24);
 }
 
-TEST(RunCost, KnowsWhatFullAttentionWouldTake) {
+TEST(RunCost, ReportsCostOfFullAttention) {
   PatternBuilder builder(1, 4, 4, {"own"});
   for (Index i = 0; i < 4; ++i) {
     builder.add_column(0, i);
@@ -39,8 +39,8 @@ TEST(RunCost, KnowsWhatFullAttentionWouldTake) {
   EXPECT_EQ(cost.full, 20);  // causal, as the pattern is
 }
 
-// Queries, keys, values and output, and a number for each pair: not what is kept to be looked at.
-TEST(RunCost, AttentionsMemoryFollowsItsPairs) {
+// Queries, keys, values, output and one number per pair; not what is stored for inspection.
+TEST(RunCost, AttentionMemoryIsProportionalToPairs) {
   const auto bytes_of = [](const Json& json) {
     OperationInput in;
     in.heads = in.kv_heads = in.layer_heads = 2;
@@ -52,8 +52,8 @@ TEST(RunCost, AttentionsMemoryFollowsItsPairs) {
     AttentionTap tap;
     tap.heads = {0, 1};
     tap.variant = in.variant;
-    tap.q_plain = in.q.value();
-    tap.k_plain = in.k.value();
+    tap.input.q = in.q.value();
+    tap.input.k = in.k.value();
     tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
     Trace trace;
     trace.attention.push_back(std::move(tap));
@@ -82,13 +82,13 @@ HeadCost cost_of(const Json& json, bool causal = false) {
   AttentionTap tap;
   tap.heads = {0};
   tap.variant = choice;
-  tap.q_plain = in.q.value();
-  tap.k_plain = in.k.value();
+  tap.input.q = in.q.value();
+  tap.input.k = in.k.value();
   tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
   return head_cost(tap, 0);
 }
 
-TEST(HeadCost, FollowsTheMechanism) {
+TEST(HeadCost, DependsOnTheMechanism) {
   EXPECT_EQ(cost_of({{"type", "full"}}).products, 256);
   EXPECT_EQ(cost_of({{"type", "full"}}, true).products, 136);
   EXPECT_EQ(cost_of({{"type", "full"}}, true).full, 136);
@@ -96,7 +96,7 @@ TEST(HeadCost, FollowsTheMechanism) {
   EXPECT_EQ(local.products, 16 + 2 * 15);
   EXPECT_EQ(local.full, 256);
 
-  // k rows, ceil(L / stride) rows, two blocks: in place of 16 keys.
+  // k rows, ceil(L / stride) rows, two blocks: instead of 16 keys.
   for (const Json& json : {Json{{"type", "linformer"}, {"k", 4}},
                            Json{{"type", "memory_compressed"}, {"stride", 4}}}) {
     EXPECT_EQ(cost_of(json).products, 16 * 4) << json;
@@ -106,7 +106,7 @@ TEST(HeadCost, FollowsTheMechanism) {
   EXPECT_EQ(sinkhorn.products, 16 * 2 * 2);
   EXPECT_EQ(sinkhorn.full, 256);
 
-  // Multiply-adds of making features, of sums and of products with them, by those of a pair.
+  // Multiply-adds of computing features, sums and products, in units of those of a pair.
   EXPECT_NEAR(cost_of({{"type", "linear"}}).products, 32.0 * 4 * 4 / 7, 1e-9);
   EXPECT_NEAR(cost_of({{"type", "performer"}, {"features", 10}}).products,
               32.0 * (10 * 4 + 10 * 4) / 7, 1e-9);
@@ -118,7 +118,7 @@ TEST(HeadCost, FollowsTheMechanism) {
   EXPECT_EQ(routing.products, 256 + 32);
   const HeadCost hopfield = cost_of({{"type", "hopfield"}, {"steps", 3}, {"tolerance", 0}}, true);
   EXPECT_EQ(hopfield.products, 3 * 136);
-  // The search goes over the 5 stored keys, whatever is found.
+  // The search covers the 5 stored keys, whatever it finds.
   EXPECT_EQ(cost_of({{"type", "memorizing"}, {"top", 2}}).products, 136 + 16 * 5);
 }
 
@@ -130,7 +130,7 @@ TEST(RunCost, CountsSharedNumbersOnce) {
   EXPECT_EQ(run_cost(trace).bytes, (15 + 6) * sizeof(float));
 }
 
-// Pairs that the pattern does not say stand in a mask of each head.
+// Pairs that the pattern does not determine are given by a mask per head.
 TEST(HeadCost, CountsPairsOfAMask) {
   AttentionTap tap = tap_of(Pattern::all(3, 5), 2);
   tap.result.mask = ByteTensor::zeros({2, 3, 5});
@@ -148,9 +148,9 @@ TEST(HeadCost, CountsPairsOfAMask) {
   EXPECT_EQ(head_cost(tap, 1).full, 15);
 }
 
-// Causal where no key of any query is later; of one query, or of fewer keys than queries, that
-// says nothing.
-TEST(HeadCost, KnowsWhatIsCausal) {
+// Causal if no key of any query is later. A single query, or fewer keys than queries, decides
+// nothing.
+TEST(HeadCost, DetectsCausalPatterns) {
   EXPECT_TRUE(head_cost(tap_of(Pattern::causal(4, 6, 2), 1), 0).causal);
   EXPECT_EQ(head_cost(tap_of(Pattern::causal(4, 6, 2), 1), 0).full, 24 - 6);
   EXPECT_FALSE(head_cost(tap_of(Pattern::causal(1, 1), 1), 0).causal);
@@ -172,7 +172,7 @@ TEST(HeadCost, KnowsWhatIsCausal) {
   }
 }
 
-TEST(RunCost, CountsEveryKindOfNumbers) {
+TEST(RunCost, CountsAllStoredArrays) {
   Trace trace;
   AttentionTap tap = tap_of(Pattern::all(3, 5), 2);
   tap.variant = default_variant();
@@ -183,17 +183,17 @@ TEST(RunCost, CountsEveryKindOfNumbers) {
   tap.result.output = Var(Tensor::zeros({2, 3, 7}));
   tap.result.extra["exact"] = Tensor::zeros({11});
   tap.result.extra_counts["steps"] = IntTensor({13});
-  tap.q_plain = Tensor::zeros({2, 3, 4});
-  tap.k_plain = Tensor::zeros({1, 5, 4});
-  tap.v_plain = Tensor::zeros({1, 5, 7});
+  tap.input.q = Tensor::zeros({2, 3, 4});
+  tap.input.k = Tensor::zeros({1, 5, 4});
+  tap.input.v = Tensor::zeros({1, 5, 7});
   trace.attention = {tap, tap};  // the same numbers twice
-  trace.attention[1].q_plain = Tensor::zeros({2, 3, 4});
+  trace.attention[1].input.q = Tensor::zeros({2, 3, 4});
   trace.taps["a"] = Tensor::zeros({17});
   trace.logits = Tensor::zeros({19});
   const std::size_t floats = 30 + 30 + 6 + 42 + 11 + 24 + 20 + 35 + 24 + 17 + 19;
   const RunCost cost = run_cost(trace);
   EXPECT_EQ(cost.bytes, 4 * (floats + 13) + 30);
-  // Queries, keys, values (as many as keys), output, and a number a pair; of both.
+  // Queries, keys, values (as many as keys), output and one number per pair, for both taps.
   EXPECT_EQ(cost.attention_bytes, 2 * 4 * (24 + 20 + 5 * 7 + 42 + 2 * 15));
   AttentionTap unseen = tap;
   unseen.result.pattern = nullptr;

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Divergence, OfKnownRows) {
+TEST(Divergence, MatchesKnownRows) {
   const Tensor a = Tensor::from({2, 2}, {0.5f, 0.5f, 1, 0});
   const Tensor b = Tensor::from({2, 2}, {0.25f, 0.75f, 0.5f, 0.5f});
   const std::vector<double> kl = row_divergences(a, b, Divergence::KullbackLeibler);
@@ -23,7 +23,7 @@ TEST(Divergence, OfKnownRows) {
   EXPECT_NEAR(js[1], (std::log2(1 / 0.75) + 0.5 * std::log2(0.5 / 0.75) + 0.5) / 2, 1e-12);
 }
 
-TEST(Divergence, OfRowsWithoutWeights) {
+TEST(Divergence, HandlesRowsWithoutWeights) {
   const Tensor none = Tensor::zeros({1, 2});
   const Tensor some = Tensor::from({1, 2}, {0.5f, 0.5f});
   EXPECT_EQ(row_divergences(none, none, Divergence::KullbackLeibler)[0], 0);
@@ -31,12 +31,12 @@ TEST(Divergence, OfRowsWithoutWeights) {
   EXPECT_TRUE(std::isnan(row_divergences(some, none, Divergence::JensenShannon)[0]));
 }
 
-TEST(Divergence, NeedNotBeScaled) {
+TEST(Divergence, NormalisesRows) {
   const Tensor a = Tensor::from({1, 3}, {1, 2, 3}), b = Tensor::from({1, 3}, {2, 4, 6});
   EXPECT_NEAR(row_divergences(a, b, Divergence::KullbackLeibler)[0], 0, 1e-12);
 }
 
-TEST(Divergence, RefusesWhatHasNone) {
+TEST(Divergence, RejectsInvalidRows) {
   const Tensor two = Tensor::zeros({1, 2}), three = Tensor::zeros({1, 3});
   EXPECT_THROW(row_divergences(two, three, Divergence::KullbackLeibler), InputError);
   EXPECT_THROW(difference(two, three), InputError);

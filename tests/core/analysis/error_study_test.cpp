@@ -33,8 +33,8 @@ double error_of(const Tensor& exact, const Tensor& weights) {
   return std::sqrt(apart / all);
 }
 
-// The head's own error, from its trace, lies within the spread at its size: seed 0 is among them.
-TEST(ErrorStudy, HoldsTheErrorOfTheHeadItself) {
+// The head's own error, from its trace, lies within the range at its size: seed 0 is one of them.
+TEST(ErrorStudy, ContainsTheHeadsOwnError) {
   for (const auto& [variant, encoding] :
        {std::pair{R"({"type": "performer", "features": 32})", "rope"},
         {R"({"type": "performer", "features": 64, "kind": "trig"})", "none"},
@@ -48,7 +48,7 @@ TEST(ErrorStudy, HoldsTheErrorOfTheHeadItself) {
       const ErrorStudy study = study_of(trace, head);
       EXPECT_EQ(study.own_size, tap.variant.values.integer("features"));
       const auto at = std::ranges::find(study.sizes, study.own_size) - study.sizes.begin();
-      const auto curve = std::ranges::find(study.curves, true, &ErrorCurve::own);
+      const auto curve = std::ranges::find(study.curves, true, &ErrorCurve::is_own);
       ASSERT_NE(curve, study.curves.end()) << variant;
       const ErrorSpread& spread = curve->errors[static_cast<std::size_t>(at)];
       EXPECT_TRUE(own >= spread.least - 1e-5 && own <= spread.most + 1e-5)
@@ -58,8 +58,8 @@ TEST(ErrorStudy, HoldsTheErrorOfTheHeadItself) {
   }
 }
 
-// What the paper found: more features come closer, positive ones closer than sines and cosines.
-TEST(ErrorStudy, PerformersComeCloserWithFeatures) {
+// As in the paper: more features reduce the error, positive ones more than sine and cosine.
+TEST(ErrorStudy, PerformerErrorDecreasesWithFeatures) {
   const ErrorStudy study = study_of(trace_of(R"({"type": "performer", "features": 32})"));
   ASSERT_EQ(study.curves.size(), 4u);
   const auto last = study.sizes.size() - 1;
@@ -73,7 +73,7 @@ TEST(ErrorStudy, PerformersComeCloserWithFeatures) {
   EXPECT_TRUE(study.curves[0].errors[last].median < 0.3);
 }
 
-// Errors of means of windows as a naive sum has them, and none below the best of that rank.
+// Errors of window means match a naive sum, and none is below the best of that rank.
 TEST(ErrorStudy, LinformerIsNoBetterThanTheBestOfItsRank) {
   const Trace trace = trace_of(R"({"type": "linformer", "k": 4, "mode": "mean"})", false);
   const AttentionTap& tap = trace.attention[0];
@@ -92,8 +92,8 @@ TEST(ErrorStudy, LinformerIsNoBetterThanTheBestOfItsRank) {
   }
 }
 
-// The squares of the singular values add up to those of the weights.
-TEST(ErrorStudy, SingularValuesHoldTheWholeMap) {
+// The squared singular values sum to the squared weights.
+TEST(ErrorStudy, SingularValuesSumToTheWholeMap) {
   const Trace trace = trace_of(R"({"type": "performer", "features": 8})");
   const ErrorStudy study = study_of(trace);
   ASSERT_EQ(study.singular.size(), static_cast<std::size_t>(kLength));
@@ -108,7 +108,7 @@ TEST(ErrorStudy, SingularValuesHoldTheWholeMap) {
   EXPECT_TRUE(std::abs(study.kept(1) - study.singular[0] * study.singular[0] / squares) <= 1e-9);
 }
 
-TEST(ErrorStudy, StopsAndSaysWhyThereIsNone) {
+TEST(ErrorStudy, StopsAndReportsRefusals) {
   const Trace trace = trace_of(R"({"type": "performer", "features": 8})");
   Stop stop;
   stop.request();
@@ -116,19 +116,19 @@ TEST(ErrorStudy, StopsAndSaysWhyThereIsNone) {
                    trace.attention[0], 0, kWidth, [](std::size_t, std::size_t) {}, stop),
                Stopped);
   const Trace full = trace_of("full");
-  EXPECT_NE(no_error_study(full.attention[0]), "");
+  EXPECT_NE(error_study_refusal(full.attention[0]), "");
   EXPECT_THROW(study_of(full), std::logic_error);
 }
 
-// Singular values take long: up to so many tokens, of queries and of keys.
-TEST(ErrorStudy, IsOfTextsThatAreNotTooLong) {
+// Singular values are expensive: limited numbers of queries and keys.
+TEST(ErrorStudy, RejectsLongTexts) {
   const auto refusal = [](Index queries, Index keys) {
     AttentionTap tap;
     tap.variant = {"performer", default_values(variant("performer").parameters)};
     tap.result.pattern = std::make_shared<const Pattern>(Pattern::all(queries, keys));
-    tap.q_plain = Tensor::zeros({1, queries, 1});
-    tap.k_plain = Tensor::zeros({1, keys, 1});
-    return no_error_study(tap);
+    tap.input.q = Tensor::zeros({1, queries, 1});
+    tap.input.k = Tensor::zeros({1, keys, 1});
+    return error_study_refusal(tap);
   };
   EXPECT_EQ(refusal(1024, 1024), "");
   EXPECT_NE(refusal(1025, 1024).find("at most 1024 tokens"), std::string::npos);

@@ -22,19 +22,19 @@ TEST(Rollout, LaterLayersMultiplyFromTheLeft) {
                              Tensor::from({2, 2}, {0.75f, 0.25f, 0.5f, 0.5f})));
 }
 
-TEST(Rollout, AMaskedRowKeepsItself) {
+TEST(Rollout, MaskedRowsKeepThemselves) {
   EXPECT_TRUE(testing::close(attention_rollout({Tensor::zeros({2, 2})}),
                              Tensor::from({2, 2}, {1, 0, 0, 1})));
 }
 
-TEST(Rollout, RefusesMapsThatAreNotSquareOrDiffer) {
+TEST(Rollout, RejectsMapsThatAreNotSquareOrDiffer) {
   EXPECT_THROW(attention_rollout({}), InputError);
   EXPECT_THROW(attention_rollout({Tensor::zeros({2, 3})}), InputError);
   EXPECT_THROW(attention_rollout({Tensor::zeros({2, 2}), Tensor::zeros({3, 3})}), InputError);
 }
 
-// A band of width 1 reaches one more position a layer.
-TEST(Reachability, ABandWidensByItsWindowEachLayer) {
+// A band of width 1 reaches one more position per layer.
+TEST(Reachability, BandWidensByItsWindowPerLayer) {
   PatternBuilder builder(1, 6, 6, {"window"});
   for (Index i = 0; i < 6; ++i) {
     builder.add(0, i - 1, i + 1);
@@ -50,14 +50,14 @@ TEST(Reachability, ABandWidensByItsWindowEachLayer) {
   }
 }
 
-TEST(Reachability, RefusesPatternsOfOtherSizes) {
+TEST(Reachability, RejectsPatternsOfOtherSizes) {
   const Pattern small = Pattern::all(2, 2), large = Pattern::all(3, 3);
   EXPECT_THROW(reachability({{&small}, {&large}}), InputError);
   EXPECT_THROW(reachability({}), InputError);
 }
 
-// Many rows, against the product of the matrices, number by number.
-TEST(Rollout, OfLongTextsIsTheProductOfItsLayers) {
+// Many rows, against the explicit matrix product.
+TEST(Rollout, MatchesMatrixProductForLongTexts) {
   const Index size = 70;
   std::vector<Tensor> layers;
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -88,8 +88,8 @@ TEST(Rollout, OfLongTextsIsTheProductOfItsLayers) {
   }
 }
 
-// More positions than a word of bits has, several heads and patterns a layer, runs with steps.
-TEST(Reachability, IsWhatPairsLeadTo) {
+// More positions than bits in a word, several heads and patterns per layer, stepped runs.
+TEST(Reachability, MatchesPathsOfPairs) {
   for (const Index size : {5, 64, 65, 130}) {
     PatternBuilder strided(2, size, size, {"some"}), back(1, size, size, {"some"});
     for (Index head = 0; head < 2; ++head) {

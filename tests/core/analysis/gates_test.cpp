@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(GatesOf, JoinsAreStatisticsOverComponents) {
+TEST(GatesOf, SummarisesResidualGatesOverComponents) {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(5);
   const auto add = [&](const char* name, Stack stack, Index step, Index layer, std::uint64_t seed) {
@@ -25,7 +25,7 @@ TEST(GatesOf, JoinsAreStatisticsOverComponents) {
     at.layer = layer;
     trace.located.push_back({name, at, testing::random_tensor({5, 3}, seed)});
   };
-  add("gate.attention", Stack::Decoder, 0, 1, 11);  // in no order
+  add("gate.attention", Stack::Decoder, 0, 1, 11);  // unordered
   add("gate.attention", Stack::Encoder, 0, 0, 12);
   add("gate.attention", Stack::Decoder, 0, 0, 13);
   add("gate.feed_forward", Stack::Decoder, 2, 0, 14);
@@ -65,12 +65,12 @@ TEST(GatesOf, JoinsAreStatisticsOverComponents) {
   EXPECT_EQ(gates_of(trace, Stack::Decoder)[1].rows[0].label(), "step 2, layer 0");
   EXPECT_EQ((GateSet::Row{1, 0, -1, 3}).label(), "layer 1, head 0, expert 3");
   EXPECT_EQ(GateSet::Row{}.label(), "");
-  // The same number everywhere deviates by nothing.
+  // Equal values have deviation 0.
   trace.located = {{"gate.attention", {}, Tensor::full({5, 3}, 0.1F)}};
   EXPECT_NEAR(gates_of(trace, Stack::Decoder)[0].deviation(0, 0), 0, 1e-6);
 }
 
-TEST(GatesOf, ExpertsHaveARowEach) {
+TEST(GatesOf, HasARowPerExpert) {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(4);
   const Tensor first = testing::random_tensor({4, 2}, 1),
@@ -93,8 +93,8 @@ TEST(GatesOf, ExpertsHaveARowEach) {
   }
 }
 
-// Of heads that look things up, where something was stored already.
-TEST(GatesOf, AMemoryBeginsWhereSomethingIsStored) {
+// Gates of heads with a memory, once it is not empty.
+TEST(GatesOf, MemoryGateStartsWithTheFirstStoredRow) {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(6);
   for (const Index segment : {0, 1}) {
@@ -131,7 +131,7 @@ TEST(GatesOf, AMemoryBeginsWhereSomethingIsStored) {
   EXPECT_TRUE(std::isnan(gates_of(trace, Stack::Decoder)[0].all_mean()));
 }
 
-TEST(GatesOf, RetrievalsIsUntrainedInTheMiddle) {
+TEST(GatesOf, RetrievalGateIsUntrainedAtOneHalf) {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(3);
   EXPECT_FALSE(has_gates(trace));
@@ -151,8 +151,8 @@ TEST(GatesOf, RetrievalsIsUntrainedInTheMiddle) {
   EXPECT_EQ(set.mean(Index{0}, Index{2}), 0.75F);
 }
 
-// N + R of each token, and who stopped by itself.
-TEST(Halting, CountsStepsAndWhatIsMissing) {
+// N + R of each token, and which tokens halted by themselves.
+TEST(Halting, CountsStepsAndRemainder) {
   Trace trace;
   EXPECT_FALSE(has_steps(trace));
   EXPECT_FALSE(halts(trace));
@@ -169,7 +169,7 @@ TEST(Halting, CountsStepsAndWhatIsMissing) {
   EXPECT_TRUE(has_steps(trace));
   EXPECT_TRUE(halts(trace));
   const HaltingRecord record = halting_of(trace);
-  EXPECT_EQ(record.most, 4);
+  EXPECT_EQ(record.max_steps, 4);
   EXPECT_EQ(record.epsilon, 0.25);
   ASSERT_EQ(record.probability.shape(), (Shape{3, 4}));
   EXPECT_EQ(record.probability(Index{1}, Index{1}), 0.25F);
@@ -185,7 +185,7 @@ TEST(Halting, CountsStepsAndWhatIsMissing) {
   EXPECT_FALSE(record.stopped(2));
 }
 
-TEST(Sinks, AreWhatIsMissingOfARow) {
+TEST(Sinks, HoldTheRemainingWeightOfARow) {
   AttentionTap tap = testing::synthetic_tap(0, 2, Pattern::all(3, 3));
   EXPECT_EQ(sink_share(tap), 0);
   EXPECT_EQ(sink_share(tap, 0, 0), 0);

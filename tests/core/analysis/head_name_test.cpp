@@ -10,7 +10,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kLength = 16;
 
-// Of a causal map whose row i has all its weight on `key(i)`.
+// Statistics name of a causal map whose row i has all its weight on `key(i)`.
 template <class Key>
 HeadName named(const std::vector<std::int32_t>& tokens, Key key) {
   Tensor map = Tensor::zeros({kLength, kLength});
@@ -18,8 +18,8 @@ HeadName named(const std::vector<std::int32_t>& tokens, Key key) {
   return head_name(head_statistics(map, tokens));
 }
 
-TEST(HeadName, SaysWhatMapsDo) {
-  std::vector<std::int32_t> twice;  // eight tokens, and again
+TEST(HeadName, MatchesTheMap) {
+  std::vector<std::int32_t> twice;  // eight tokens, repeated
   for (Index i = 0; i < kLength; ++i) twice.push_back(static_cast<std::int32_t>(i % 8));
   std::vector<std::int32_t> different;
   for (Index i = 0; i < kLength; ++i) different.push_back(static_cast<std::int32_t>(i));
@@ -36,7 +36,7 @@ TEST(HeadName, SaysWhatMapsDo) {
   EXPECT_EQ(named(different, far).badge, "sharp");
 }
 
-TEST(HeadName, WideHeads) {
+TEST(HeadName, CallsWideHeadsBroad) {
   constexpr Index kLong = 80;
   Tensor map = Tensor::zeros({kLong, kLong});
   for (Index i = 0; i < kLong; ++i) {
@@ -45,7 +45,7 @@ TEST(HeadName, WideHeads) {
   EXPECT_EQ(head_name(head_statistics(map, {})).badge, "broad");
 }
 
-TEST(HeadName, UnknownNumbersDecideNothing) {
+TEST(HeadName, IgnoresUnknownStatistics) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const HeadStatistics none{unknown, unknown, unknown, unknown, unknown, unknown};
   EXPECT_EQ(head_name(none).badge, "mixed");

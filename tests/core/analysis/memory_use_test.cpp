@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Segments of four tokens of a text of twelve.
+// A text of twelve tokens in segments of four.
 Trace segmented_trace() {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(12);
@@ -22,7 +22,7 @@ Trace segmented_trace() {
   return trace;
 }
 
-// Of segment `segment` and two heads: what `remembered` holds comes before the four tokens.
+// A tap of two heads of a segment: `remembered` columns precede the four tokens.
 AttentionTap tap_of(Index segment, Index layer, std::vector<RowSource> remembered,
                     Pattern pattern) {
   AttentionTap tap;
@@ -38,7 +38,7 @@ AttentionTap tap_of(Index segment, Index layer, std::vector<RowSource> remembere
   return tap;
 }
 
-TEST(MemoryUse, KnowsWhatColumnsAre) {
+TEST(MemoryUse, ClassifiesColumns) {
   AttentionTap tap = tap_of(2, 0, {}, Pattern::all(4, 9));
   tap.result.columns = {{KeyKind::Memory, 1},
                         {KeyKind::Slot, 0},
@@ -46,7 +46,7 @@ TEST(MemoryUse, KnowsWhatColumnsAre) {
                         {KeyKind::Memory, 2},
                         {KeyKind::Token, 4}};
   const std::vector<SlotRun> runs = slot_runs(tap);
-  ASSERT_EQ(runs.size(), 4u);  // without the empty one
+  ASSERT_EQ(runs.size(), 4u);  // without the empty run
   const Index first[] = {0, 1, 3, 5}, count[] = {1, 2, 2, 4};
   for (std::size_t n = 0; n < 4; ++n) {
     EXPECT_EQ(runs[n].first, first[n]);
@@ -59,21 +59,21 @@ TEST(MemoryUse, KnowsWhatColumnsAre) {
   const Trace trace = segmented_trace();
   EXPECT_EQ(column_source(trace, tap, 5), RowSource{8});
   EXPECT_EQ(column_source(trace, tap, 8), RowSource{11});
-  EXPECT_EQ(column_source(trace, tap, 4).first, -1);  // nothing is known of it
+  EXPECT_EQ(column_source(trace, tap, 4).first, -1);  // unknown
   tap.remembered = {{0}, {1, 2, 3}, {2, 2, 1}, {6}, {7}};
   for (Index c = 0; c < 5; ++c) {
     EXPECT_EQ(column_source(trace, tap, c), tap.remembered[static_cast<std::size_t>(c)]);
   }
   tap.remembered.pop_back();
   EXPECT_EQ(column_source(trace, tap, 0).first, -1);
-  // Without kinds all are tokens.
+  // Without kinds, all columns are tokens.
   const AttentionTap plain = tap_of(0, 0, {}, Pattern::all(4, 4));
   ASSERT_EQ(slot_runs(plain).size(), 1u);
   EXPECT_EQ(slot_runs(plain)[0].count, 4);
   EXPECT_EQ(column_source(trace, plain, 3), RowSource{3});
 }
 
-TEST(MemoryUse, KnowsWhetherAnythingIsRemembered) {
+TEST(MemoryUse, DetectsMemory) {
   Trace trace = segmented_trace();
   EXPECT_TRUE(reads_in_segments(trace));
   EXPECT_FALSE(remembers(trace));
@@ -91,7 +91,7 @@ TEST(MemoryUse, KnowsWhetherAnythingIsRemembered) {
   EXPECT_FALSE(reads_in_segments(trace));
 }
 
-TEST(MemoryUse, MeansAndDeviationsOfColumns) {
+TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
   AttentionTap tap = tap_of(1, 0, {}, Pattern::all(4, 7));
   AttentionTap other = tap;
   tap.result.attention = testing::random_tensor({2, 4, 7}, 3);
@@ -123,15 +123,15 @@ TEST(MemoryUse, MeansAndDeviationsOfColumns) {
     EXPECT_NEAR(found.mean[static_cast<std::size_t>(c)], mean, 1e-6);
     EXPECT_NEAR(found.deviation[static_cast<std::size_t>(c)], std::sqrt(variance), 1e-6);
   }
-  tap.result.attention = Tensor::full({2, 4, 7}, 0.1F);  // no deviation, whatever is rounded
+  tap.result.attention = Tensor::full({2, 4, 7}, 0.1F);  // deviation exactly 0 despite rounding
   for (const double deviation : slot_weights({{&tap, 0}}).deviation)
     EXPECT_NEAR(deviation, 0, 1e-6);
 }
 
-// Token by token and layer by layer, from the pairs that are allowed.
-TEST(MemoryUse, HearsAsFarAsAnyPairLeads) {
+// Receptive fields token by token and layer by layer, from the allowed pairs.
+TEST(MemoryUse, ReachesAsFarAsPairsLead) {
   Trace trace = segmented_trace();
-  // Columns of segment 2: one row made of three, every other token of the first segment, one row.
+  // Columns of segment 2: one row made of three, every second token of the first segment, one row.
   const std::vector<RowSource> of_second{{1, 2, 1}, {3}},
       of_third{{4, 3, 1}, {0, 2, 2}, {6}, {7}, {5}};
   const auto pattern = [](Index keys, int kind) {
@@ -183,10 +183,10 @@ TEST(MemoryUse, HearsAsFarAsAnyPairLeads) {
         below = here;
         expected.push_back(below[static_cast<std::size_t>(4 * segment + 3)]);
       }
-      EXPECT_EQ(oldest_heard(trace, segment), expected) << shift << " " << segment;
+      EXPECT_EQ(oldest_reachable(trace, segment), expected) << shift << " " << segment;
     }
   }
-  // Of a text of two tokens.
+  // A text of two tokens.
   PatternBuilder both(1, 2, 2, {"some"});
   both.add(0, 0, 1);
   both.next_row();
@@ -195,10 +195,10 @@ TEST(MemoryUse, HearsAsFarAsAnyPairLeads) {
   Trace two = trace;
   two.tokens.resize(2);
   two.attention = {tap_of(0, 0, {}, both.finish())};
-  EXPECT_EQ(oldest_heard(two, 0), (std::vector<Index>{0}));
-  // What is not known is not heard of.
+  EXPECT_EQ(oldest_reachable(two, 0), (std::vector<Index>{0}));
+  // Unknown columns are not reached.
   trace.attention = {tap_of(2, 0, {}, pattern(9, 2))};
-  EXPECT_EQ(oldest_heard(trace, 2), (std::vector<Index>{8}));
+  EXPECT_EQ(oldest_reachable(trace, 2), (std::vector<Index>{8}));
 }
 
 TEST(MemoryUse, CountsPairsWhileTheMemoryFills) {
@@ -207,13 +207,13 @@ TEST(MemoryUse, CountsPairsWhileTheMemoryFills) {
     return pairs_in_segments(variant_from_json(parse_json(json, "variant"), "variant"), segment,
                              length);
   };
-  // Segments of 4, 4 and 2: 10 + 10 + 3 pairs of their own.
+  // Segments of 4, 4 and 2: 10 + 10 + 3 pairs within segments.
   EXPECT_EQ(pairs(R"({"type": "full"})", 4, 10), 23);
   EXPECT_EQ(pairs(R"({"type": "segment_memory"})", 4, 10), 23 + 4 * 4 + 2 * 4);
   EXPECT_EQ(pairs(R"({"type": "segment_memory", "memory": 3})", 4, 10), 23 + 4 * 3 + 2 * 3);
   EXPECT_EQ(pairs(R"({"type": "segment_memory", "memory": 6})", 4, 10), 23 + 4 * 4 + 2 * 6);
   EXPECT_EQ(pairs(R"({"type": "segment_memory", "memory": 6})", 4, 4), 10);
-  // Windows of two rows, of three, that leave the memory become one; what is no whole window stays.
+  // Windows of two, then three rows that leave the memory become one; incomplete windows stay.
   EXPECT_EQ(pairs(R"({"type": "compressive", "memory": 3, "compressed": 2, "rate": 2})", 4, 18),
             43 + 4 * 4 + 4 * (4 + 2) + 4 * (4 + 2) + 2 * (4 + 2));
   EXPECT_EQ(pairs(R"({"type": "compressive", "memory": 3, "compressed": 5, "rate": 3})", 4, 18),

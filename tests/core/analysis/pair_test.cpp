@@ -11,7 +11,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kHeads = 4, kLength = 7, kSize = 6;
 
-// One operation with every weight that the encoding wants, in its part.
+// The part of an operation with every weight that the encoding needs.
 std::shared_ptr<const Part> part_with(const std::string& id) {
   const Encoding& info = encoding(id);
   OperationInput input;
@@ -37,11 +37,11 @@ std::shared_ptr<const Part> part_with(const std::string& id) {
   return evaluate(input, cpu_backend(), wanted, Stop()).part;
 }
 
-// Every encoding of pairs, by its list: terms and score as the operation reports them.
+// Every listed encoding of pairs: terms and score match those of the operation.
 TEST(PairScore, AgreesWithTheTermsOfTheWholeOperation) {
   int checked = 0;
   for (const Encoding& e : encodings()) {
-    if (e.embed) continue;  // acts on the input, see the next test
+    if (e.embed) continue;  // acts on the input
     const auto part = part_with(e.id);
     ASSERT_NE(part, nullptr) << e.id;
     const auto terms = score_terms(*part);
@@ -67,7 +67,7 @@ TEST(PairScore, AgreesWithTheTermsOfTheWholeOperation) {
   EXPECT_GE(checked, 4 * 3);
 }
 
-TEST(PairScore, IsNotMadeUpForOtherScores) {
+TEST(PairScore, IsEmptyForOtherScores) {
   Part part;
   part.source = Source::Logits;
   EXPECT_FALSE(pair_score(part, 0, 0, 0));

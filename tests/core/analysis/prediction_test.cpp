@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Prediction, BitsAreThoseOfTheSoftmax) {
+TEST(Prediction, BitsMatchTheSoftmax) {
   const Tensor logits = testing::random_tensor({4, 7}, 3, 4);
   const std::vector<std::int32_t> ids{2, 0, 6, 6};
   const Tensor bits = token_bits(logits, ids);
@@ -28,7 +28,7 @@ TEST(Prediction, LargeLogitsStayFinite) {
   EXPECT_NEAR(static_cast<double>(bits[1]) / (2e4 / std::log(2.0)), 1, 1e-6);
 }
 
-TEST(Prediction, IsTheMeanOfWhatIsForeseen) {
+TEST(Prediction, AveragesPredictedTokens) {
   Trace trace;
   trace.tokens.resize(3);
   for (TraceToken& token : trace.tokens) token.bytes = "ab";
@@ -40,12 +40,12 @@ TEST(Prediction, IsTheMeanOfWhatIsForeseen) {
   EXPECT_DOUBLE_EQ(p->bits_per_token, 3);
   EXPECT_DOUBLE_EQ(p->perplexity, 8);
   EXPECT_DOUBLE_EQ(p->bits_per_byte, 1.5);
-  EXPECT_FALSE(p->sees_targets);
+  EXPECT_FALSE(p->leaks_targets);
   trace.token_bits = Tensor::from({1}, {NAN});
   EXPECT_FALSE(prediction(trace).has_value());
 }
 
-TEST(Prediction, SeesItsTargetsWhereAttentionLooksAhead) {
+TEST(Prediction, DetectsNonCausalAttention) {
   Trace trace;
   trace.tokens.resize(2);
   trace.token_bits = Tensor::from({2}, {NAN, 2});
@@ -54,21 +54,21 @@ TEST(Prediction, SeesItsTargetsWhereAttentionLooksAhead) {
     trace.attention[0].causal = true;
     trace.attention[1].address = address;
     trace.attention[1].causal = causal;
-    return prediction(trace)->sees_targets;
+    return prediction(trace)->leaks_targets;
   };
   EXPECT_FALSE(sees({}, true));
   EXPECT_TRUE(sees({}, false));
-  // What reads another text may see all of it.
+  // Attention to another text may be non-causal.
   EXPECT_FALSE(sees({.stack = Stack::Encoder}, false));
   EXPECT_FALSE(sees({.kind = AttentionKind::Cross}, false));
-  // Causal, and yet what a row sees hangs on later tokens.
+  // A causal pattern whose weights depend on later tokens.
   EXPECT_FALSE(sees({}, true));
-  trace.attention[1].result.looks_ahead = "clusters are made of all tokens";
-  EXPECT_TRUE(prediction(trace)->sees_targets);
+  trace.attention[1].result.leaks_future = "clusters are made of all tokens";
+  EXPECT_TRUE(prediction(trace)->leaks_targets);
 }
 
-// Vocabularies of any size against what numbers are summed by at a time.
-TEST(Prediction, BitsOfAnyVocabulary) {
+// Vocabularies of any size relative to the number of partial sums.
+TEST(Prediction, BitsMatchForAnyVocabulary) {
   for (const Index vocabulary : {1, 2, 15, 16, 17, 32, 40, 1000}) {
     const Tensor logits = testing::random_tensor({70, vocabulary}, 3, 4);
     std::vector<std::int32_t> ids;
@@ -88,11 +88,11 @@ TEST(Prediction, BitsOfAnyVocabulary) {
   EXPECT_EQ(token_bits(Tensor::zeros({0, 3}), {}).size(), 0);
 }
 
-// Bytes are those of what is foreseen: not of the first token.
-TEST(Prediction, CountsTheBytesOfWhatIsForeseen) {
+// Counts the bytes of predicted tokens, which exclude the first.
+TEST(Prediction, CountsBytesOfPredictedTokens) {
   Trace trace;
   trace.tokens.resize(4);
-  trace.tokens[0].bytes = "never foreseen";
+  trace.tokens[0].bytes = "never predicted";
   trace.tokens[1].bytes = "a";
   trace.tokens[2].bytes = "bcde";
   trace.tokens[3].bytes = "fg";

@@ -26,8 +26,8 @@ Tensor row_of(const Tensor& rows, Index head, Index t) {
   return row;
 }
 
-// The state read token by token gives what the operation gave, whose weights are of pairs.
-TEST(Recurrence, GivesTheOutputsAndWeightsOfTheOperation) {
+// The recurrent form reproduces the output and weights of the operation.
+TEST(Recurrence, MatchesOutputsAndWeightsOfTheOperation) {
   for (const char* variant : {R"({"type": "linear"})", R"({"type": "rfa", "features": 9})",
                               R"({"type": "rfa", "features": 9, "gate": true})",
                               R"({"type": "performer", "features": 12})",
@@ -35,7 +35,7 @@ TEST(Recurrence, GivesTheOutputsAndWeightsOfTheOperation) {
     for (const Index kv_heads : {1, 2}) {
       const Trace trace = trace_of(variant, true, kv_heads);
       for (const AttentionTap& tap : trace.attention) {
-        ASSERT_EQ(no_recurrence(tap), "") << variant;
+        ASSERT_EQ(recurrence_refusal(tap), "") << variant;
         for (const Index head : {0, 1}) {
           const Recurrence recurrence = recurrence_of(tap, head);
           EXPECT_EQ(recurrence.gates.empty(),
@@ -60,7 +60,7 @@ TEST(Recurrence, GivesTheOutputsAndWeightsOfTheOperation) {
   }
 }
 
-TEST(Recurrence, LastStateIsTheReportedOne) {
+TEST(Recurrence, LastStateMatchesTheReportedState) {
   for (const char* variant : {"linear", R"({"type": "rfa", "features": 9, "gate": true})",
                               R"({"type": "performer", "features": 12})"}) {
     const Trace trace = trace_of(variant);
@@ -75,7 +75,7 @@ TEST(Recurrence, LastStateIsTheReportedOne) {
 }
 
 // S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t, from the equation.
-TEST(Recurrence, StepsFollowEachOther) {
+TEST(Recurrence, StepsFollowTheEquation) {
   const Trace trace = trace_of(R"({"type": "rfa", "features": 5, "gate": true})");
   const Recurrence r = recurrence_of(trace.attention[0], 1);
   ASSERT_EQ(r.gates.size(), static_cast<std::size_t>(kLength));
@@ -95,9 +95,10 @@ TEST(Recurrence, StepsFollowEachOther) {
   }
 }
 
-TEST(Recurrence, SaysWhyThereIsNone) {
-  EXPECT_NE(no_recurrence(trace_of("full").attention[0]).find("no features"), std::string::npos);
-  EXPECT_NE(no_recurrence(trace_of("linear", false).attention[0]).find("causal"),
+TEST(Recurrence, ReportsRefusals) {
+  EXPECT_NE(recurrence_refusal(trace_of("full").attention[0]).find("no features"),
+            std::string::npos);
+  EXPECT_NE(recurrence_refusal(trace_of("linear", false).attention[0]).find("causal"),
             std::string::npos);
   EXPECT_THROW(recurrence_of(trace_of("full").attention[0], 0), std::logic_error);
 }

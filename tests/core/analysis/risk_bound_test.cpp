@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// P(Bin(n, p) <= most) by adding one trial after the other.
-double binomial(Index most, Index n, double p) {
+// P(Bin(n, p) <= max) by adding one trial at a time.
+double binomial(Index max, Index n, double p) {
   std::vector<double> chance(static_cast<std::size_t>(n) + 1);
   chance[0] = 1;
   for (Index trial = 0; trial < n; ++trial) {
@@ -23,7 +23,7 @@ double binomial(Index most, Index n, double p) {
     chance[0] *= 1 - p;
   }
   double sum = 0;
-  for (Index k = 0; k <= std::min(most, n); ++k) sum += chance[static_cast<std::size_t>(k)];
+  for (Index k = 0; k <= std::min(max, n); ++k) sum += chance[static_cast<std::size_t>(k)];
   return sum;
 }
 
@@ -45,8 +45,8 @@ TEST(RiskBound, IsTheSmallerOfBothInequalities) {
   }
 }
 
-// A risk that is above the tolerance is accepted no more often than the level says.
-TEST(RiskBound, HoldsWhereTheRiskIsJustTooHigh) {
+// A risk above the tolerance is accepted no more often than the level allows.
+TEST(RiskBound, HoldsIfTheRiskIsJustTooHigh) {
   constexpr double kTolerance = 0.2, kLevel = 0.1;
   constexpr int kTrials = 4000;
   constexpr Index kCount = 50;
@@ -61,14 +61,14 @@ TEST(RiskBound, HoldsWhereTheRiskIsJustTooHigh) {
   EXPECT_TRUE(accepted > 0);
 }
 
-TEST(RiskBound, PromisesNothingWithoutASample) {
+TEST(RiskBound, IsOneWithoutASample) {
   EXPECT_EQ(hoeffding_bentkus(0, 0, 0.1), 1);
   EXPECT_EQ(hoeffding_bentkus(std::nan(""), 100, 0.1), 1);
   EXPECT_EQ(hoeffding_bentkus(0.5, 100, 0), 1);
   EXPECT_EQ(hoeffding_bentkus(0.5, 100, 0.1), 1);
 }
 
-TEST(RiskBound, OfWhatIsCertainAndOfOneToken) {
+TEST(RiskBound, HandlesCertaintyAndSingleTokens) {
   EXPECT_EQ(hoeffding_bentkus(0.3, 10, 1), 0);
   EXPECT_EQ(hoeffding_bentkus(1, 10, 1), 0);
   EXPECT_NEAR(hoeffding_bentkus(0, 1, 0.5), 0.5, 1e-12);

@@ -7,16 +7,16 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(RowStatistics, OfEqualWeights) {
+TEST(RowStatistics, DescribesEqualWeights) {
   const float row[] = {0.25F, 0.25F, 0.25F, 0.25F};
   const RowStatistics s = row_statistics(row, 4, 2);
   EXPECT_DOUBLE_EQ(s.entropy, 2);
   EXPECT_DOUBLE_EQ(s.effective, 4);
-  EXPECT_EQ(s.largest, 0);  // among equals the lowest
+  EXPECT_EQ(s.largest, 0);  // ties: the lowest column
   EXPECT_EQ(s.strongest, (std::vector<Index>{0, 1}));
 }
 
-TEST(RowStatistics, OrdersTheStrongest) {
+TEST(RowStatistics, SortsStrongestColumns) {
   const float row[] = {0.1F, 0.6F, 0, 0.3F};
   const RowStatistics s = row_statistics(row, 4, 9);
   EXPECT_EQ(s.strongest, (std::vector<Index>{1, 3, 0}));  // none of weight 0
@@ -26,17 +26,17 @@ TEST(RowStatistics, OrdersTheStrongest) {
   EXPECT_NEAR(s.entropy, entropy, 1e-6);
 }
 
-// Weights that may be negative count by how far they are from 0.
-TEST(RowStatistics, OfWeightsWithSigns) {
+// Negative weights are ordered by magnitude.
+TEST(RowStatistics, HandlesNegativeWeights) {
   const float row[] = {0.1F, -0.6F, 0, 0.3F};
   const RowStatistics s = row_statistics(row, 4, 2);
-  EXPECT_TRUE(s.has_signs);
+  EXPECT_TRUE(s.has_negative);
   EXPECT_EQ(s.strongest, (std::vector<Index>{1, 3}));
   EXPECT_EQ(s.largest, 1);
-  EXPECT_FALSE(row_statistics(row, 1, 2).has_signs);
+  EXPECT_FALSE(row_statistics(row, 1, 2).has_negative);
 }
 
-TEST(RowStatistics, OfAnEmptyRow) {
+TEST(RowStatistics, HandlesEmptyRows) {
   const float row[] = {0, 0, 0};
   const RowStatistics s = row_statistics(row, 3, 2);
   EXPECT_EQ(s.largest, -1);

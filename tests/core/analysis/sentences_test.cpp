@@ -1,4 +1,4 @@
-// Sentences against sums written from their definition.
+// Sentence statistics against sums written from their definition.
 #include "core/analysis/sentences.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Eight tokens, the last three of a second sentence.
+// Eight tokens; the last three belong to the second sentence.
 Trace two_sentences() {
   Trace trace = testing::synthetic_trace(Pattern::all(8, 8));
   for (std::size_t n = 5; n < 8; ++n) trace.tokens[n].sentence = 1;
@@ -22,7 +22,7 @@ Trace two_sentences() {
   return trace;
 }
 
-TEST(Sentences, SharesOfBlocks) {
+TEST(Sentences, ComputesBlockShares) {
   const Trace trace = two_sentences();
   const AttentionTap& tap = trace.attention[0];
   const HeadRef at{tap.address.layer, tap.heads[0], part_of(tap.address)};
@@ -43,7 +43,7 @@ TEST(Sentences, SharesOfBlocks) {
   EXPECT_FALSE(block_shares(testing::synthetic_trace(Pattern::all(8, 8)), at));
 }
 
-TEST(Sentences, SharesOfBlocksWithoutSpecialTokens) {
+TEST(Sentences, ComputesBlockSharesWithoutSpecialTokens) {
   Trace trace = two_sentences();
   trace.tokens[0].special = trace.tokens[7].special = true;
   const AttentionTap& tap = trace.attention[0];
@@ -57,7 +57,7 @@ TEST(Sentences, SharesOfBlocksWithoutSpecialTokens) {
   EXPECT_LT(shares->of[0][0] + shares->of[0][1], 0.999);
 }
 
-TEST(Sentences, VectorsAreOfTheLastLayer) {
+TEST(Sentences, VectorsUseTheLastLayer) {
   const Trace trace = two_sentences();
   const Tensor& states = trace.taps.at("layers.1.residual");
   const std::vector<double> mean = sentence_vector(trace, SentenceVector::Mean, 1);
@@ -76,7 +76,7 @@ TEST(Sentences, VectorsAreOfTheLastLayer) {
       sentence_vector(testing::synthetic_trace(Pattern::all(8, 8)), SentenceVector::Mean).empty());
 }
 
-TEST(Sentences, Cosine) {
+TEST(Sentences, ComputesCosineSimilarity) {
   EXPECT_TRUE(std::abs(cosine_similarity({1, 2, 2}, {2, 1, 2}) - 8.0 / 9) <= 1e-15);
   EXPECT_TRUE(std::abs(cosine_similarity({1, 0}, {-3, 0}) + 1) <= 1e-15);
   EXPECT_TRUE(std::isnan(cosine_similarity({1, 0}, {1, 0, 0})));
@@ -84,8 +84,8 @@ TEST(Sentences, Cosine) {
   EXPECT_TRUE(std::isnan(cosine_similarity({0, 0}, {1, 0})));
 }
 
-// What is remembered stands before the tokens and is of no sentence; nor is what comes third.
-TEST(Sentences, SharesOfBlocksBesideAMemory) {
+// Remembered columns precede the tokens and belong to no sentence; nor does a third sentence.
+TEST(Sentences, BlockSharesIgnoreMemory) {
   Trace trace = testing::synthetic_trace(Pattern::all(8, 11));
   for (std::size_t n = 3; n < 6; ++n) trace.tokens[n].sentence = 1;
   for (std::size_t n = 6; n < 8; ++n) trace.tokens[n].sentence = 2;
@@ -105,7 +105,7 @@ TEST(Sentences, SharesOfBlocksBesideAMemory) {
       EXPECT_NEAR(shares->of[from][to], sum / 3, 1e-6);
     }
   }
-  // Where no query is of the second sentence there are no shares.
+  // Without a query of the second sentence there are no shares.
   for (TraceToken& token : trace.tokens) token.sentence = token.sentence == 1 ? 2 : token.sentence;
   EXPECT_TRUE(has_two_sentences(trace));
   EXPECT_FALSE(block_shares(trace, at));
@@ -113,7 +113,7 @@ TEST(Sentences, SharesOfBlocksBesideAMemory) {
   EXPECT_FALSE(block_shares(trace, at));
 }
 
-TEST(Sentences, VectorsOfAllTokensAndOfNone) {
+TEST(Sentences, VectorsCoverAllTokensOrNone) {
   Trace trace = two_sentences();
   const Tensor& states = trace.taps.at("layers.1.residual");
   const std::vector<double> all = sentence_vector(trace, SentenceVector::Mean, -1);
@@ -123,7 +123,7 @@ TEST(Sentences, VectorsOfAllTokensAndOfNone) {
     EXPECT_NEAR(all[static_cast<std::size_t>(c)], sum / 8, 1e-9);
   }
   EXPECT_TRUE(sentence_vector(trace, SentenceVector::Mean, 2).empty());
-  trace.tokens.pop_back();  // states of other tokens
+  trace.tokens.pop_back();  // the states no longer match
   EXPECT_TRUE(sentence_vector(trace, SentenceVector::Mean, 0).empty());
 }
 

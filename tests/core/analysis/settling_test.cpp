@@ -22,8 +22,8 @@ Trace settled(const char* more = "", bool causal = true, Index kv_heads = 2) {
        .causal = causal});
 }
 
-// The last step's weights are those of the map, and as many steps were made as the operation says.
-TEST(Settling, EndsWhereTheOperationDoes) {
+// The last step has the weights of the map, and the operation reports as many steps.
+TEST(Settling, EndsAtTheResultOfTheOperation) {
   for (const char* more : {"", R"(, "beta": 2)", R"(, "tolerance": 0.05)", R"(, "beta": -1)"}) {
     for (const bool causal : {true, false}) {
       const Trace trace = settled(more, causal, causal ? 1 : 2);
@@ -47,8 +47,8 @@ TEST(Settling, EndsWhereTheOperationDoes) {
   }
 }
 
-// E from the equation, which no step raises.
-TEST(Settling, EnergyFalls) {
+// The energy E, from its equation, never increases.
+TEST(Settling, EnergyDecreases) {
   const Trace trace = settled(R"(, "beta": 1.5)");
   for (Index i = 0; i < kLength; ++i) {
     const Settling s = settling_of(trace.attention[0], 1, i);
@@ -75,14 +75,14 @@ TEST(Settling, EnergyFalls) {
   EXPECT_TRUE(settling_of(settled(R"(, "beta": -1)").attention[0], 0, 3).energy.empty());
 }
 
-TEST(Settling, SaysWhyThereIsNone) {
+TEST(Settling, ReportsRefusals) {
   const Trace trace = testing::run_model({.variant = "full", .length = 4});
-  EXPECT_NE(no_settling(trace.attention[0]), "");
+  EXPECT_NE(settling_refusal(trace.attention[0]), "");
   EXPECT_THROW(settling_of(trace.attention[0], 0, 0), std::logic_error);
 }
 
-// Points of a plane in space keep their distances.
-TEST(Plane, KeepsWhatLiesInAPlane) {
+// Points in a plane keep their distances.
+TEST(Plane, PreservesPlanarPoints) {
   Tensor rows({5, 4});
   const double angle = std::numbers::pi / 5;
   const double at[5][2] = {{0, 0}, {3, 1}, {-2, 0.5}, {1, -1}, {5, 2}};
@@ -105,7 +105,7 @@ TEST(Plane, KeepsWhatLiesInAPlane) {
   }
 }
 
-TEST(Plane, TakesWhatHasNoDirections) {
+TEST(Plane, AcceptsRowsWithoutDirections) {
   const Plane point(Tensor::full({3, 1}, 2));
   EXPECT_EQ(point.share(), 1);
   const auto places = point.places(Tensor::full({1, 1}, 2));

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(HeadStatistics, PreviousTokenHead) {
+TEST(HeadStatistics, DetectsPreviousTokenHeads) {
   const Tensor a = Tensor::from({3, 3}, {1, 0, 0, 1, 0, 0, 0, 1, 0});
   const HeadStatistics s = head_statistics(a, {7, 8, 9});
   EXPECT_DOUBLE_EQ(s.entropy, 0);
@@ -20,26 +20,26 @@ TEST(HeadStatistics, PreviousTokenHead) {
   EXPECT_TRUE(std::isnan(s.induction));
 }
 
-TEST(HeadStatistics, InductionHeadLooksAfterTheEarlierOccurrence) {
-  // Tokens 5 6 5: the last looks at position 1, which followed the first 5.
+TEST(HeadStatistics, DetectsInductionHeads) {
+  // Tokens 5 6 5: the last attends to position 1, which follows the first 5.
   const Tensor a = Tensor::from({3, 3}, {1, 0, 0, 0.5f, 0.5f, 0, 0.25f, 0.75f, 0});
   const HeadStatistics s = head_statistics(a, {5, 6, 5});
   EXPECT_DOUBLE_EQ(s.induction, 0.75);
   EXPECT_DOUBLE_EQ(s.same_token, 0.25);
 }
 
-TEST(HeadStatistics, UniformRowsHaveTheEntropyOfTheirLength) {
+TEST(HeadStatistics, ComputesEntropyOfUniformRows) {
   const HeadStatistics s = head_statistics(Tensor::full({2, 8}, 0.125f), {});
   EXPECT_DOUBLE_EQ(s.entropy, 3);
 }
 
-TEST(HeadStatistics, FullyMaskedRowsDoNotCount) {
+TEST(HeadStatistics, IgnoresFullyMaskedRows) {
   const Tensor a = Tensor::from({2, 2}, {0, 0, 0.5f, 0.5f});
   EXPECT_DOUBLE_EQ(head_statistics(a, {1, 2}).entropy, 1);
   EXPECT_TRUE(std::isnan(head_statistics(Tensor::zeros({2, 2}), {1, 2}).entropy));
 }
 
-TEST(HeadStatistics, MemoryColumnsCountForEntropyOnly) {
+TEST(HeadStatistics, CountsMemoryColumnsForEntropyOnly) {
   const Tensor a = Tensor::from({2, 4}, {0.5f, 0, 0.5f, 0, 0, 0, 0.5f, 0.5f});
   const HeadStatistics s = head_statistics(a, {1, 1}, 2);
   EXPECT_DOUBLE_EQ(s.entropy, 1);
@@ -48,14 +48,14 @@ TEST(HeadStatistics, MemoryColumnsCountForEntropyOnly) {
   EXPECT_DOUBLE_EQ(s.induction, 0.5);
 }
 
-// By the definitions, over rows longer than what is summed at a time.
-TEST(HeadStatistics, AreWhatTheirDefinitionsSay) {
+// Rows longer than the block size of the sums, against the definitions.
+TEST(HeadStatistics, MatchesDefinitions) {
   for (const auto& [queries, memory] :
        {std::pair<Index, Index>{7, 0}, {6, 3}, {300, 0}, {258, 5}}) {
     const Index columns = queries + memory;
     Tensor weights = testing::random_tensor({queries, columns}, 3);
     for (float& w : weights) w = std::abs(w) < 0.3F ? 0 : std::abs(w);
-    for (Index c = 0; c < columns; ++c) weights(Index{2}, c) = 0;  // a row that sees nothing
+    for (Index c = 0; c < columns; ++c) weights(Index{2}, c) = 0;  // a fully masked row
     std::vector<std::int32_t> tokens;
     for (Index i = 0; i < queries; ++i) tokens.push_back(static_cast<std::int32_t>(i * i % 5));
     double entropy = 0, distance = 0, first = 0, previous = 0, same = 0, induction = 0;
@@ -103,12 +103,12 @@ TEST(HeadStatistics, AreWhatTheirDefinitionsSay) {
   }
 }
 
-// More queries than keys, as where another text is read, and none at all.
-TEST(HeadStatistics, OfFewerKeysThanQueries) {
+// More queries than keys, as in cross-attention, and no keys at all.
+TEST(HeadStatistics, HandlesFewerKeysThanQueries) {
   const Tensor wide = Tensor::from({4, 2}, {0.5F, 0.5F, 0.25F, 0.75F, 1, 0, 0.5F, 0.5F});
   const HeadStatistics s = head_statistics(wide, {1, 1, 1, 1});
   EXPECT_DOUBLE_EQ(s.first_token, (0.25 + 1 + 0.5) / 3);
-  EXPECT_DOUBLE_EQ(s.previous_token, (0.25 + 0) / 2);  // of two rows
+  EXPECT_DOUBLE_EQ(s.previous_token, (0.25 + 0) / 2);  // mean of two rows
   EXPECT_DOUBLE_EQ(s.distance, (0.5 + 0.25 + 2 + 2.5) / 4);
   EXPECT_DOUBLE_EQ(s.same_token, (0.25 + 1 + 1) / 3);
   EXPECT_DOUBLE_EQ(s.induction, (0.75 + 0 + 0.5) / 3);

@@ -1,4 +1,4 @@
-// Weights between words against sums written from their definition.
+// Word merging against sums written from its definition.
 #include "core/analysis/words.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ Trace worded_trace(Pattern pattern) {
   return trace;
 }
 
-// Of one head, for each pair of words: the sum over the key's columns, the mean over those of the
-// query's rows that see anything.
+// Merged map of one head: for each pair of words, the sum over the key's columns, averaged over the
+// query's rows that see any key.
 Tensor naive(const Tensor& weights, const std::vector<std::vector<Index>>& queries,
              const std::vector<std::vector<Index>>& keys, const ByteTensor& mask) {
   Tensor words({static_cast<Index>(queries.size()), static_cast<Index>(keys.size())});
@@ -57,9 +57,9 @@ Tensor naive(const Tensor& weights, const std::vector<std::vector<Index>>& queri
 
 const std::vector<std::vector<Index>> kWords = {{0}, {1, 2, 3}, {4}, {5}, {6, 7}};
 
-TEST(Words, SumOverKeysMeanOverQueries) {
+TEST(Words, SumsOverKeysAndAveragesOverQueries) {
   const Trace trace = worded_trace(Pattern::causal(8, 8));
-  const auto words = in_words(trace);
+  const auto words = merge_words(trace);
   const AttentionTap &tap = trace.attention[0], &merged = words->trace.attention[0];
   EXPECT_EQ(words->of(tap).queries.first, (std::vector<Index>{0, 1, 4, 5, 6}));
   EXPECT_EQ(words->of(tap).keys.first, (std::vector<Index>{0, 1, 4, 5, 6}));
@@ -67,7 +67,7 @@ TEST(Words, SumOverKeysMeanOverQueries) {
     const Tensor expected = naive(tap.attention(head), kWords, kWords, tap.result.pattern->mask(1));
     EXPECT_TRUE(close(merged.attention(head), expected));
     EXPECT_TRUE(differs(merged.attention(head), Tensor::full({5, 5}, 0.2F), 1e-3));
-    for (Index row = 0; row < 5; ++row) {  // rows still add up to 1
+    for (Index row = 0; row < 5; ++row) {  // rows still sum to 1
       double sum = 0;
       for (Index c = 0; c < 5; ++c) sum += static_cast<double>(merged.attention(head)(row, c));
       EXPECT_TRUE(std::abs(sum - 1) <= 1e-5) << row;
@@ -75,9 +75,9 @@ TEST(Words, SumOverKeysMeanOverQueries) {
   }
 }
 
-TEST(Words, PairsAreAllowedWhereAPieceIs) {
+TEST(Words, AllowsPairsWithAnyAllowedTokenPair) {
   const Trace trace = worded_trace(testing::window_and_global(8, 1, 1));
-  const auto words = in_words(trace);
+  const auto words = merge_words(trace);
   const Pattern &pattern = *trace.attention[0].result.pattern,
                 &merged = *words->trace.attention[0].result.pattern;
   ASSERT_EQ(merged.queries(), 5);
@@ -94,7 +94,7 @@ TEST(Words, PairsAreAllowedWhereAPieceIs) {
   EXPECT_FALSE(merged.allowed(0, 4, 1));
 }
 
-TEST(Words, RowsThatSeeNothingAreLeftOutOfTheMean) {
+TEST(Words, ExcludesFullyMaskedRowsFromTheMean) {
   PatternBuilder builder(1, 8, 8, {"window"});
   for (Index i = 0; i < 8; ++i) {
     if (i != 2) builder.add(0, 0, i + 1);
@@ -102,16 +102,16 @@ TEST(Words, RowsThatSeeNothingAreLeftOutOfTheMean) {
   }
   const Trace trace = worded_trace(builder.finish());
   const AttentionTap& tap = trace.attention[0];
-  const Tensor merged = in_words(trace)->trace.attention[0].attention(0);
+  const Tensor merged = merge_words(trace)->trace.attention[0].attention(0);
   EXPECT_TRUE(close(merged, naive(tap.attention(0), kWords, kWords, tap.result.pattern->mask(1))));
   double sum = 0;
   for (Index c = 0; c < 5; ++c) sum += static_cast<double>(merged(1, c));
   EXPECT_TRUE(std::abs(sum - 1) <= 1e-5) << sum;
 }
 
-TEST(Words, MemoryStaysApart) {
+TEST(Words, KeepsMemorySeparate) {
   const Trace trace = worded_trace(Pattern::causal(8, 11, 3));
-  const auto words = in_words(trace);
+  const auto words = merge_words(trace);
   const AttentionTap& merged = words->trace.attention[0];
   EXPECT_EQ(words->pairs[0].keys.first, (std::vector<Index>{0, 1, 2, 3, 4, 7, 8, 9}));
   ASSERT_EQ(merged.result.columns.size(), 2u);
@@ -123,8 +123,8 @@ TEST(Words, MemoryStaysApart) {
                     naive(tap.attention(0), kWords, keys, tap.result.pattern->mask(1))));
 }
 
-// What was not kept is merged where somebody looks, at any resolution.
-TEST(Words, TilesAreThoseOfTheWholeMap) {
+// Maps that are not stored are merged on request, at any resolution.
+TEST(Words, TilesMatchTheWholeMap) {
   Trace trace = testing::run_model({.length = 70, .causal = true});
   name(trace, kTokens);
   Trace derived = trace;
@@ -134,9 +134,9 @@ TEST(Words, TilesAreThoseOfTheWholeMap) {
     tap.result.attention = {};
     tap.result.device = nullptr;
   }
-  const auto kept = in_words(trace), tiled = in_words(derived);
+  const auto kept = merge_words(trace), tiled = merge_words(derived);
   const AttentionTap& tap = tiled->trace.attention[1];
-  ASSERT_FALSE(tap.kept());
+  ASSERT_FALSE(tap.is_kept());
   const Tensor whole = kept->trace.attention[1].attention(1);
   EXPECT_TRUE(close(tap.attention(1), whole));
   const Index words = whole.dim(0);
@@ -169,55 +169,55 @@ TEST(Words, TilesAreThoseOfTheWholeMap) {
   }
 }
 
-TEST(Words, TokensAreWords) {
+TEST(Words, ReplacesTokensByWords) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   trace.tokens[0].begin = 0;
   for (std::size_t n = 1; n < 8; ++n) trace.tokens[n].begin = trace.tokens[n - 1].end = 10 * n;
   trace.tokens[7].end = 80;
   trace.tokens[6].bytes = " the", trace.tokens[7].bytes = " The";
-  const Trace words = in_words(trace)->trace;
+  const Trace words = merge_words(trace)->trace;
   ASSERT_EQ(words.tokens.size(), 6u);
   EXPECT_EQ(words.tokens[1].label, "␣sailor");
   EXPECT_EQ(words.tokens[1].begin, 10u);
   EXPECT_EQ(words.tokens[1].end, 40u);
-  EXPECT_EQ(words.tokens[0].id, words.tokens[5].id);  // "The", wherever it stands
+  EXPECT_EQ(words.tokens[0].id, words.tokens[5].id);  // "The" with and without a space
   EXPECT_NE(words.tokens[4].id, words.tokens[5].id);
-  EXPECT_TRUE(is_in_words(words));
-  EXPECT_FALSE(is_in_words(trace));
+  EXPECT_TRUE(has_merged_words(words));
+  EXPECT_FALSE(has_merged_words(trace));
   EXPECT_FALSE(words.logits.defined());
 }
 
-TEST(Words, WordPiecesMakeWordsWithoutTheSpaceBefore) {
+TEST(Words, OmitsTheLeadingSpaceOfWordPieces) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   name(trace, {"[CLS]", " un", "able", "s", " the", ",", " ca", "fe"});
   const std::vector<std::string> labels = {"[CLS]", "un", "##able", "##s",
                                            "the",   ",",  "ca",     "##fe"};
   for (std::size_t n = 0; n < labels.size(); ++n) trace.tokens[n].label = labels[n];
   trace.tokens[0].special = true;
-  const Trace words = in_words(trace)->trace;
+  const Trace words = merge_words(trace)->trace;
   ASSERT_EQ(words.tokens.size(), 5u);
   EXPECT_EQ(words.tokens[1].label, "unables");
   EXPECT_EQ(words.tokens[2].label, "the");
   EXPECT_EQ(words.tokens[4].label, "cafe");
 }
 
-// A part of the text, as segments are, and rows that leave some out.
-TEST(Words, RowsOfAPartOfTheText) {
+// Rows of a segment, and rows with gaps.
+TEST(Words, MergesRowsOfPartOfTheText) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(4, 4));
   tap.query_rows.first = tap.key_rows.first = 2;
   trace.attention = {tap};
-  EXPECT_EQ(in_words(trace)->pairs[0].queries.first, (std::vector<Index>{0, 2, 3}));
-  tap.query_rows = {.chosen = {1, 3, 6, 7}};
+  EXPECT_EQ(merge_words(trace)->pairs[0].queries.first, (std::vector<Index>{0, 2, 3}));
+  tap.query_rows = {.indices = {1, 3, 6, 7}};
   trace.attention = {tap};
-  const auto words = in_words(trace);
+  const auto words = merge_words(trace);
   EXPECT_EQ(words->pairs[0].queries.first, (std::vector<Index>{0, 1, 2}));
   const AttentionTap& merged = words->trace.attention[0];
   EXPECT_EQ(words->trace.token_index(merged.query_rows, 3, 2), 4);  // "Land"
 }
 
-// A model that reads a source and writes a target has words of both.
-TEST(Words, SourceAndTargetHaveWordsOfTheirOwn) {
+// An encoder-decoder has words of both texts.
+TEST(Words, MergesSourceAndTargetSeparately) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   trace.streams = {{kSourceStream, {}}};
   for (const char* bytes : {"Le", " ma", "rin"}) {
@@ -230,7 +230,7 @@ TEST(Words, SourceAndTargetHaveWordsOfTheirOwn) {
   cross.address.kind = AttentionKind::Cross;
   cross.key_rows.stream = kSourceStream;
   trace.attention.push_back(cross);
-  const auto words = in_words(trace);
+  const auto words = merge_words(trace);
   EXPECT_EQ(words->pairs[1].queries.first, (std::vector<Index>{0, 1, 4, 5, 6}));
   EXPECT_EQ(words->pairs[1].keys.first, (std::vector<Index>{0, 1}));
   EXPECT_EQ(words->trace.tokens_of({kSourceStream})[1].label, "␣marin");
@@ -239,28 +239,28 @@ TEST(Words, SourceAndTargetHaveWordsOfTheirOwn) {
             naive(cross.attention(0), kWords, {{0}, {1, 2}}, cross.result.pattern->mask(1))));
 }
 
-TEST(Words, RefusalsSayWhatThereIs) {
+TEST(Words, ReportsRefusals) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   EXPECT_EQ(words_refusal(trace), "");
   name(trace, {" a", " b"});
-  EXPECT_EQ(words_refusal(trace), "no word of this text is in several pieces");
-  trace.tokenizer = nullptr;  // a list of words, or pieces, that came with tensors
+  EXPECT_EQ(words_refusal(trace), "no word of this text has several tokens");
+  trace.tokenizer = nullptr;  // imported tokens
   name(trace, {"The", "sail"});
   trace.tokenizer = nullptr;
-  EXPECT_NE(words_refusal(trace).find("do not say where words begin"), std::string::npos);
+  EXPECT_NE(words_refusal(trace).find("no word boundary marks"), std::string::npos);
   name(trace, {"The", "sail", "##or"});
   trace.tokenizer = nullptr;
   EXPECT_EQ(words_refusal(trace), "");
-  EXPECT_EQ(in_words(trace)->trace.tokens[1].label, "sailor");
+  EXPECT_EQ(merge_words(trace)->trace.tokens[1].label, "sailor");
   name(trace, {"ĠThe", "Ġsail", "or"});
   trace.tokenizer = nullptr;
   EXPECT_EQ(words_refusal(trace), "");
-  EXPECT_EQ(in_words(trace)->trace.tokens[1].label, "␣sailor");
+  EXPECT_EQ(merge_words(trace)->trace.tokens[1].label, "␣sailor");
   for (TraceToken& token : trace.tokens) token.bytes.clear();
-  EXPECT_EQ(words_refusal(trace), "its tokens are no pieces of a text");
+  EXPECT_EQ(words_refusal(trace), "its tokens have no text");
 }
 
-TEST(Words, PlacesBetweenTokensAndWords) {
+TEST(Words, ConvertsPositionsBetweenTokensAndWords) {
   const WordGroups groups{{0, 1, 4, 5}, {1, 4, 5, 8}, 8};
   EXPECT_EQ(groups.of(-1), -1);
   EXPECT_EQ(groups.of(3), 1);
@@ -272,17 +272,17 @@ TEST(Words, PlacesBetweenTokensAndWords) {
   }
 }
 
-// The other weights stay as they are, and so does what is allowed.
-TEST(Words, SpecialTokensAreLeftOut) {
+// The other weights and the pattern are unchanged.
+TEST(Words, RemovesSpecialTokens) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
-  EXPECT_EQ(special_refusal(trace), "no token of this text is special");
+  EXPECT_EQ(special_refusal(trace), "this text has no special tokens");
   for (const std::size_t at : {0, 3, 7}) trace.tokens[at].special = true;
   EXPECT_EQ(special_refusal(trace), "");
-  const auto left = in_words(trace, {.merged = false, .without_special = true});
+  const auto left = merge_words(trace, {.merged = false, .without_special = true});
   const std::vector<Index> kept = {1, 2, 4, 5, 6};
   const AttentionTap &tap = trace.attention[0], &shown = left->trace.attention[0];
   EXPECT_EQ(left->of(tap).queries.first, kept);
-  EXPECT_FALSE(is_in_words(left->trace));
+  EXPECT_FALSE(has_merged_words(left->trace));
   EXPECT_EQ(left->trace.counts.at(kLeftOut)[0], 3);
   ASSERT_EQ(shown.queries(), 5);
   ASSERT_EQ(shown.keys(), 5);
@@ -300,7 +300,7 @@ TEST(Words, SpecialTokensAreLeftOut) {
   EXPECT_TRUE(close(shown.attention(0), expected, 0));
 }
 
-TEST(Words, PlacesAreFoundBetweenWhatIsLeft) {
+TEST(Words, ConvertsPositionsWithRemovedTokens) {
   const WordGroups groups{{1, 2, 5}, {2, 4, 7}, 9};
   EXPECT_EQ(groups.of(0), -1);
   EXPECT_EQ(groups.of(1), 0);
@@ -317,20 +317,19 @@ TEST(Words, PlacesAreFoundBetweenWhatIsLeft) {
   EXPECT_EQ((WordGroups{{0}, {3}, 3}.to_rows(0.5)), 1.5);  // a single word
 }
 
-// A word of which a piece is left out: merged from the rest.
-TEST(Words, MergedWithoutSpecialTokens) {
+// A word with a removed token is merged from the rest.
+TEST(Words, MergesAndRemovesSpecialTokens) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   trace.tokens[0].special = true;
-  const auto left = in_words(trace, {.merged = true, .without_special = true});
+  const auto left = merge_words(trace, {.merged = true, .without_special = true});
   const std::vector<std::vector<Index>> words = {{1, 2, 3}, {4}, {5}, {6, 7}};
   const AttentionTap& tap = trace.attention[0];
   EXPECT_TRUE(close(left->trace.attention[0].attention(0),
                     naive(tap.attention(0), words, words, tap.result.pattern->mask(1))));
 }
 
-// Heads that see other columns, some with steps between them, and rows of one head alone that see
-// nothing.
-TEST(Words, EveryHeadHasPairsOfItsOwn) {
+// Heads with different columns, some with steps, and rows that are fully masked in one head only.
+TEST(Words, HasPairsPerHead) {
   PatternBuilder builder(2, 8, 8, {"some", "more"});
   for (Index head = 0; head < 2; ++head) {
     for (Index i = 0; i < 8; ++i) {
@@ -343,7 +342,7 @@ TEST(Words, EveryHeadHasPairsOfItsOwn) {
   const Trace trace = worded_trace(builder.finish());
   const AttentionTap& tap = trace.attention[0];
   ASSERT_EQ(tap.heads.size(), 2u);
-  const auto words = in_words(trace);
+  const auto words = merge_words(trace);
   const AttentionTap& merged = words->trace.attention[0];
   const ByteTensor mask = tap.result.pattern->mask(2);
   for (Index head = 0; head < 2; ++head) {
@@ -364,8 +363,8 @@ TEST(Words, EveryHeadHasPairsOfItsOwn) {
   }
 }
 
-// What a pattern does not say stands in a mask of each head.
-TEST(Words, MasksAreOfWordsToo) {
+// Masks per head replace patterns that do not determine the pairs.
+TEST(Words, MergesMasks) {
   Trace trace = worded_trace(Pattern::all(8, 10));
   AttentionTap& tap = trace.attention[0];
   tap.result.mask = ByteTensor::zeros({2, 8, 10});
@@ -373,7 +372,7 @@ TEST(Words, MasksAreOfWordsToo) {
     for (Index i = 0; i < 8; ++i) tap.result.mask(head, i, (i * 3 + head * 5) % 10) = 1;
   }
   const std::vector<std::vector<Index>> keys = {{0}, {1}, {2}, {3, 4, 5}, {6}, {7}, {8, 9}};
-  const ByteTensor merged = in_words(trace)->trace.attention[0].result.mask;
+  const ByteTensor merged = merge_words(trace)->trace.attention[0].result.mask;
   ASSERT_EQ(merged.shape(), (Shape{2, 5, 7}));
   for (Index head = 0; head < 2; ++head) {
     for (std::size_t a = 0; a < 5; ++a) {
@@ -388,8 +387,8 @@ TEST(Words, MasksAreOfWordsToo) {
   }
 }
 
-// Previews look at the middle word of each step; of weights with signs the one farthest from 0.
-TEST(Words, TilesOfASampleAndOfSigns) {
+// Sampled tiles use the middle word of each step; signed weights the one of largest magnitude.
+TEST(Words, TilesSupportSamplingAndSigns) {
   struct Whole : AttentionTiles {
     explicit Whole(Tensor all) : all_(std::move(all)) {}
     std::string note() const override { return "whole"; }
@@ -411,8 +410,8 @@ TEST(Words, TilesOfASampleAndOfSigns) {
   kept.attention[0].result.attention = weights;
   tap.result.attention = {};
   tap.result.tiles = std::make_shared<Whole>(weights);
-  const AttentionTap merged = in_words(trace)->trace.attention[0];
-  const Tensor whole = in_words(kept)->trace.attention[0].attention(1);
+  const AttentionTap merged = merge_words(trace)->trace.attention[0];
+  const Tensor whole = merge_words(kept)->trace.attention[0].attention(1);
   const Index words = whole.dim(0);
   ASSERT_EQ(words, 13);
   EXPECT_EQ(merged.result.tiles->note(), "whole");
@@ -450,21 +449,21 @@ TEST(Words, TilesOfASampleAndOfSigns) {
       }
     }
   }
-  // Of equals with other signs the positive one.
+  // Ties between opposite signs: the positive one.
   Tensor equal = Tensor::zeros({2, 24, 24});
   for (Index i = 0; i < 24; ++i) {
     equal(0, i, 0) = -0.5F;
     equal(0, i, 4) = 0.5F;
   }
   tap.result.tiles = std::make_shared<Whole>(equal);
-  const Tensor tile = in_words(trace)->trace.attention[0].result.tiles->tile(
+  const Tensor tile = merge_words(trace)->trace.attention[0].result.tiles->tile(
       {.height = 2, .width = 13, .step = 13}, Stop());
   EXPECT_EQ(tile(Index{0}, Index{0}), 0.5F);
 }
 
-TEST(Words, NumbersEqualTextsAlikeInAllStreams) {
+TEST(Words, AssignsEqualIdsToEqualTextsInAllStreams) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
-  trace.tokens[5].id = -1;  // not known
+  trace.tokens[5].id = -1;  // unknown
   trace.streams = {{kSourceStream, {}}};
   for (const char* bytes : {" The", " sail", "or", " other"}) {
     TraceToken token;
@@ -472,7 +471,7 @@ TEST(Words, NumbersEqualTextsAlikeInAllStreams) {
     token.bytes = bytes;
     trace.streams[0].tokens.push_back(token);
   }
-  const Trace words = in_words(trace)->trace;
+  const Trace words = merge_words(trace)->trace;
   const std::vector<TraceToken>& source = words.tokens_of({kSourceStream});
   ASSERT_EQ(source.size(), 3u);
   EXPECT_EQ(source[0].id, words.tokens[0].id);
@@ -486,18 +485,18 @@ TEST(Words, NumbersEqualTextsAlikeInAllStreams) {
             (std::vector<std::int32_t>{0, 1, 4, 5, 6, 8}));
 }
 
-TEST(Words, SaysWhatCannotBeLeftOut) {
+TEST(Words, ReportsWhyNothingCanBeRemoved) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   for (TraceToken& token : trace.tokens) token.special = true;
-  EXPECT_EQ(special_refusal(trace), "all tokens of this text are special");
+  EXPECT_EQ(special_refusal(trace), "this text has only special tokens");
   TraceToken other;
   other.bytes = "x";
   trace.streams = {{kSourceStream, {other}}};
   EXPECT_EQ(special_refusal(trace), "");
   trace.streams[0].tokens[0].special = true;
-  const auto left = in_words(trace, {.merged = false, .without_special = true});
+  const auto left = merge_words(trace, {.merged = false, .without_special = true});
   EXPECT_EQ(left->trace.counts.at(kLeftOut)[0], 9);
-  // The place of a hidden word is no mark: a model is asked about it.
+  // A mask token is not special: the model predicts it.
   ModelConfig config;
   config.architecture = {"decoder", {}};
   config.architecture.values.set("masked", 0.2);
@@ -505,35 +504,36 @@ TEST(Words, SaysWhatCannotBeLeftOut) {
   trace.config = std::make_shared<const ModelConfig>(config);
   EXPECT_EQ(special_refusal(trace), "");
   EXPECT_EQ(
-      in_words(trace, {.merged = false, .without_special = true})->trace.counts.at(kLeftOut)[0], 8);
+      merge_words(trace, {.merged = false, .without_special = true})->trace.counts.at(kLeftOut)[0],
+      8);
   trace.attention.clear();
   EXPECT_EQ(special_refusal(trace), "there is no attention");
   EXPECT_EQ(words_refusal(trace), "there is no attention");
 }
 
-TEST(Words, PlacesBeyondTheLastWord) {
+TEST(Words, ConvertsPositionsBeyondTheLastWord) {
   const WordGroups groups{{0, 1, 4}, {1, 4, 8}, 8};
   EXPECT_DOUBLE_EQ(groups.to_rows(3), 8);
   EXPECT_DOUBLE_EQ(groups.to_rows(-1), -1);
   EXPECT_DOUBLE_EQ(groups.to_rows(2.25), 5);
-  EXPECT_EQ(groups.ended_by(4), 2);
-  EXPECT_EQ(groups.ended_by(3), 1);
-  EXPECT_EQ(groups.begun_before(4), 2);
-  EXPECT_EQ(groups.begun_before(5), 3);
+  EXPECT_EQ(groups.words_ending_by(4), 2);
+  EXPECT_EQ(groups.words_ending_by(3), 1);
+  EXPECT_EQ(groups.words_starting_before(4), 2);
+  EXPECT_EQ(groups.words_starting_before(5), 3);
   const WordGroups none{{}, {}, 3};
   EXPECT_EQ(none.to_words(2), 2);
   EXPECT_EQ(none.to_rows(2), 2);
   EXPECT_EQ(none.of(1), -1);
 }
 
-// Tokens that do not follow each other are no word, though they are of one.
-TEST(Words, RowsThatLieApartAreNoWord) {
+// Tokens that are not consecutive are never merged.
+TEST(Words, KeepsSeparatedRowsApart) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(5, 5));
-  tap.query_rows = {.chosen = {1, 3, 4, 6, 7}};
-  tap.key_rows = {.chosen = {0, 1, 2, 3, 3}};
+  tap.query_rows = {.indices = {1, 3, 4, 6, 7}};
+  tap.key_rows = {.indices = {0, 1, 2, 3, 3}};
   trace.attention = {tap};
-  const WordPairs pairs = in_words(trace)->pairs[0];
+  const WordPairs pairs = merge_words(trace)->pairs[0];
   EXPECT_EQ(pairs.queries.first, (std::vector<Index>{0, 1, 2, 3}));
   EXPECT_EQ(pairs.queries.last, (std::vector<Index>{1, 2, 3, 5}));
   EXPECT_EQ(pairs.keys.first, (std::vector<Index>{0, 1, 4}));

@@ -1,4 +1,4 @@
-// Variants against the cases of tests/conformance, whose numbers come from the equations alone.
+// Variants against the cases of tests/conformance, computed from the equations alone.
 #include "tests/support/conformance.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Variants, GiveTheNumbersOfTheConformanceCases) {
+TEST(Variants, MatchConformanceCases) {
   int count = 0;
   for (const std::string& name : testing::conformance_names()) {
     if (name.starts_with("position-")) continue;  // core/position's

@@ -22,7 +22,7 @@ using testing::reference;
 using testing::Reference;
 using testing::to_tensor;
 
-// Runs with `threads` threads, and puts the number back.
+// Sets the thread count to `threads` and restores it.
 class Threads {
  public:
   explicit Threads(int threads) : before_(thread_count()) { set_thread_count(threads); }
@@ -34,10 +34,10 @@ class Threads {
 
 class CpuBackend : public ::testing::TestWithParam<Index> {};
 
-TEST_P(CpuBackend, AgreesWithTheEquations) {
+TEST_P(CpuBackend, MatchesEquations) {
   const Index queries = GetParam();
   for (const auto& [name, part] : named_parts(queries, false)) {
-    // Every ingredient up to 65; the long ones are for the paths of the kernels.
+    // Every ingredient up to 65; the longer ones cover paths of the kernels.
     const std::vector<std::string> long_ones{"plain", "strided", "memory", "causal feature ratio"};
     if (queries > 100 && std::find(long_ones.begin(), long_ones.end(), name) == long_ones.end()) {
       continue;
@@ -86,7 +86,7 @@ Part two_heads(Index queries, Index keys, double scale) {
   return part;
 }
 
-TEST(CpuBackendExtremes, HugeScoresStayFinite) {
+TEST(CpuBackendExtremes, StayFiniteWithHugeScores) {
   for (const double scale : {1e3, 1e6, 1e15, 1e18, 1e20, 1e30}) {
     const Part part = two_heads(65, 70, scale);
     Wanted wanted;
@@ -101,7 +101,7 @@ TEST(CpuBackendExtremes, HugeScoresStayFinite) {
   }
 }
 
-TEST(CpuBackendExtremes, EmptyRowsGiveZeros) {
+TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
   Part part = two_heads(130, 70, 1);
   PatternBuilder builder(1, 130, 70, {"even"});
   for (Index i = 0; i < 130; ++i) {
@@ -126,7 +126,7 @@ TEST(CpuBackendExtremes, EmptyRowsGiveZeros) {
   }
 }
 
-TEST(CpuBackendStop, EndsWithinFiftyMilliseconds) {
+TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
   const Part part = two_heads(30000, 30000, 1);
   double least = 1e9;  // ms; a shared machine may keep a thread waiting: the best of a few counts
   for (int round = 0; round < 5 && !(least <= 50); ++round) {
@@ -145,7 +145,7 @@ TEST(CpuBackendStop, EndsWithinFiftyMilliseconds) {
   EXPECT_LE(least, 50);
 }
 
-TEST(CpuBackendStop, AStopFromBeforeDoesNoWork) {
+TEST(CpuBackendStop, HonoursEarlierRequest) {
   const Stop stop;
   stop.request();
   EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1), {}, stop), Stopped);

@@ -1,6 +1,5 @@
-// What variants say of sizes before anything is computed: memory, columns, weights, cost, which
-// lengths and parameters do, as text that is kept beside the tests. Each with the starting values
-// and with others, at sizes that are all different.
+// Estimates of variants before computation: memory, columns, weights, cost, illustrative lengths
+// and parameters, as text in golden files, for default and other values and distinct sizes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +15,12 @@
 #include "core/base/json.h"
 #include "tests/core/attention/operation_cases.h"
 #include "tests/support/compare.h"
-#include "tests/support/told.h"
+#include "tests/support/golden.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Beside the starting values and what choices and flags there are.
+// Additional values beside the defaults and the choices and flags.
 const std::vector<const char*>& other_choices() {
   static const std::vector<const char*> list{
       R"({"type": "local", "window": 3, "dilation": 2})",
@@ -76,7 +75,7 @@ std::string number(double x) {
   return text;
 }
 
-// What of `values` differs from `others`.
+// Values that differ from `others`.
 std::string changed(const Variant& v, const Values& values, const Values& others) {
   const Json all = to_json(Choice{v.id, values}), before = to_json(Choice{v.id, others});
   std::string text;
@@ -87,8 +86,7 @@ std::string changed(const Variant& v, const Values& values, const Values& others
   return text.empty() ? " as it begins" : text;
 }
 
-// Of its numbers the size, and how they lie: the sums of each by what it is counted as, from both
-// ends.
+// Size and checksum of a tensor: sums weighted by index from both ends.
 std::string summary(const Tensor& x) {
   double squares = 0, forwards = 0, backwards = 0;
   for (Index n = 0; n < x.size(); ++n) {
@@ -101,7 +99,7 @@ std::string summary(const Tensor& x) {
   return text;
 }
 
-TEST(Estimates, AreAsTold) {
+TEST(Estimates, MatchGolden) {
   const Dimensions sizes{.model = 24,
                          .heads = 6,
                          .kv_heads = 3,
@@ -125,26 +123,26 @@ TEST(Estimates, AreAsTold) {
     text += v.id + "\n";
     for (const Choice& choice : choices_of(v)) {
       text += " with" + changed(v, choice.values, start) + "\n";
-      if (v.memory) {
+      if (v.cost.bytes) {
         text += "  bytes";
         for (const auto& [queries, keys] : {std::pair<Index, Index>{7, 7}, {40, 50}}) {
           for (const int flags : {0, 1, 2}) {
-            text += " " + number(v.memory({.values = choice.values,
-                                           .batch = flags == 1 ? 1 : 2,
-                                           .heads = flags == 2 ? 1 : 3,
-                                           .queries = queries,
-                                           .keys = keys,
-                                           .key_size = 5,
-                                           .causal = flags == 1,
-                                           .maps = flags == 2}));
+            text += " " + number(v.cost.bytes({.values = choice.values,
+                                               .batch = flags == 1 ? 1 : 2,
+                                               .heads = flags == 2 ? 1 : 3,
+                                               .queries = queries,
+                                               .keys = keys,
+                                               .key_size = 5,
+                                               .causal = flags == 1,
+                                               .maps = flags == 2}));
           }
         }
         text += "\n";
       }
-      if (v.columns) {
+      if (v.cost.columns) {
         text += "  columns of 0, 1, 2, 5, 16, 23 keys";
         for (const Index keys : {0, 1, 2, 5, 16, 23}) {
-          text += " " + std::to_string(v.columns(choice.values, keys));
+          text += " " + std::to_string(v.cost.columns(choice.values, keys));
         }
         text += "\n";
       }
@@ -157,57 +155,59 @@ TEST(Estimates, AreAsTold) {
         if (other != w.shape(sizes, choice.values)) text += " or " + to_string(other);
         const Shape shape = w.shape(small, choice.values);
         if (w.initial) text += " starts " + summary(w.initial(shape, small, choice.values, 3));
-        if (w.shown) {
-          text += " shown " + summary(w.shown(shape, {.dimensions = small}, choice.values));
+        if (w.illustrative) {
+          text += " shown " + summary(w.illustrative(shape, {.dimensions = small}, choice.values));
         }
-        if (w.most) text += " at most " + number(w.most(choice.values));
+        if (w.training.max) text += " at most " + number(w.training.max(choice.values));
         text += "\n";
       }
-      const Needs n = needs(v, choice.values);
-      text +=
-          std::string("  needs") + (n.queries ? " queries" : "") + (n.keys ? " keys" : "") +
-          (n.values ? " values" : "") + (n.input ? " input" : "") +
-          (is_incremental(v, choice.values) ? ", incremental" : "") +
-          (is_pattern_alone(v, choice.values) ? ", a pattern alone" : "") +
-          (!v.has_terms || v.has_terms(choice.values) ? ", terms" : "") +
-          (!v.has_scores || v.has_scores(choice.values) ? ", scores" : "") +
-          (!v.takes_pairs || v.takes_pairs(choice.values) ? ", pairs" : "") +
-          (v.remembers_attention && v.remembers_attention(choice.values) ? ", remembers attention"
-                                                                         : "") +
-          (v.weights_from
-               ? ", weights from " + std::to_string(static_cast<int>(v.weights_from(choice.values)))
-               : "") +
-          "\n";
+      const Needs n = v.inputs.needs(choice.values);
+      text += std::string("  needs") + (n.queries ? " queries" : "") + (n.keys ? " keys" : "") +
+              (n.values ? " values" : "") + (n.input ? " input" : "") +
+              (v.causality.incremental(choice.values) ? ", incremental" : "") +
+              (is_pattern_alone(v, choice.values) ? ", a pattern alone" : "") +
+              (v.scores.has_terms(choice.values) ? ", terms" : "") +
+              (v.scores.has_softmax(choice.values) ? ", scores" : "") +
+              (v.encodings.accepts_pairs(choice.values) ? ", pairs" : "") +
+              (v.memory.needs_attention(choice.values) ? ", remembers attention" : "") +
+              (v.scores.weights_from(choice.values) != WeightsFrom::Pairs
+                   ? ", weights from " +
+                         std::to_string(static_cast<int>(v.scores.weights_from(choice.values)))
+                   : "") +
+              "\n";
     }
+    std::vector<std::string> entries;
     for (const Index length : {1, 6, 20, 100, 4096}) {
-      text +=
-          " at " + std::to_string(length) + ": " + number(v.growth.at(static_cast<double>(length)));
-      if (v.fitting) text += ", a picture of " + std::to_string(v.fitting(length));
-      if (v.growth.sizes) {
+      std::string entry = "at " + std::to_string(length) + ": " +
+                          number(v.cost.growth.at(static_cast<double>(length)));
+      if (v.defaults.length) entry += ", a picture of " + std::to_string(v.defaults.length(length));
+      if (v.cost.growth.sizes) {
         Values values = start;
-        v.growth.sizes(values, length);
-        text += ", " + changed(v, values, start);
+        v.cost.growth.sizes(values, length);
+        entry += ", " + changed(v, values, start);
       }
-      text += "; shown with";
+      std::string illustrated;
       for (const Parameter& p : v.parameters) {
-        if (!p.telling) continue;
+        if (!p.illustrative_default) continue;
         Values values = start;
-        values.set(p.key, p.telling(length));
-        text += " " + changed(v, values, start);
+        values.set(p.key, p.illustrative_default(length));
+        illustrated += " " + changed(v, values, start);
       }
-      text += "\n";
+      if (!illustrated.empty()) entry += "; illustrated with" + illustrated;
+      entries.push_back(entry);
     }
+    text += testing::wrapped_entries(entries);
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/attention/estimates.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/attention/estimates.txt"));
 }
 
-// What one head takes, of operations that are run: with all but the number of keys different.
-TEST(Costs, AreAsTold) {
+// Cost of one head, of operations with a distinct number of keys.
+TEST(Costs, MatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
-    if (!v.head_cost) continue;
+    if (!v.cost.head) continue;
     for (const Choice& choice : choices_of(v)) {
-      const bool causal = v.causal_refusal.empty();
+      const bool causal = v.causality.refusal.empty();
       testing::OperationSizes sizes;
       const std::string no = refusal(choice, default_encoding(), causal, testing::dimensions(sizes),
                                      sizes.length, sizes.length);
@@ -218,7 +218,7 @@ TEST(Costs, AreAsTold) {
           evaluate(input, cpu_backend(), {.output = true, .attention = true}, Stop());
       text += v.id + changed(v, choice.values, default_values(v.parameters)) + ":";
       for (Index head = 0; head < sizes.heads; ++head) {
-        text += " " + number(v.head_cost({.values = choice.values,
+        text += " " + number(v.cost.head({.values = choice.values,
                                           .result = result,
                                           .head = head,
                                           .queries = 16,
@@ -230,19 +230,18 @@ TEST(Costs, AreAsTold) {
       text += "\n";
     }
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/attention/costs.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/attention/costs.txt"));
 }
 
-// For each parameter of one number the numbers that are refused, and why, at lengths that do and do
-// not divide, with everything else as it begins.
-TEST(Refusals, AreAsTold) {
+// Refused values of each numeric parameter and their reasons, at divisible and other lengths, with
+// defaults elsewhere.
+TEST(Refusals, MatchGolden) {
   std::string text;
   Dimensions sizes;
   sizes.model = 8;
   sizes.heads = sizes.kv_heads = 2;
   sizes.key = sizes.value = 4;
-  // Of everything that is refused alike one line. That a number is out of its parameter's range is
-  // told with the parameters.
+  // One line per reason. Values out of a parameter's range are covered by the golden parameters.
   std::set<std::pair<std::string, std::string>> told_of_start;
   const auto tell = [&](const Choice& choice, const std::string& label) {
     std::map<std::string, std::string> where;
@@ -311,12 +310,11 @@ TEST(Refusals, AreAsTold) {
     text += std::string(json) + "\n";
     tell(variant_from_json(Json::parse(json), "variant"), "so");
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/attention/refusals.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/attention/refusals.txt"));
 }
 
-// What stands beside the numbers of operations that are run: kinds of columns, which rule lets how
-// many pairs in, what else is reported.
-TEST(Reports, AreAsTold) {
+// Additional results of operations: column kinds, pairs per rule, extras.
+TEST(Reports, MatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
     for (const Choice& choice : choices_of(v)) {
@@ -368,16 +366,16 @@ TEST(Reports, AreAsTold) {
         if (result.log_sum_exp.defined()) text += " lse" + to_string(result.log_sum_exp.shape());
         if (result.part) text += " one part";
         if (result.mask.defined()) text += " mask";
-        if (!result.looks_ahead.empty()) text += " looks ahead";
+        if (!result.leaks_future.empty()) text += " looks ahead";
         for (const std::string& remark : result.remarks) text += " " + remark;
         text += "\n";
       }
     }
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/attention/reports.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/attention/reports.txt"));
 }
 
-// The heads [first, first + count) of x, along its axis of heads.
+// Heads [first, first + count) of x along its head axis.
 Tensor of_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Index count) {
   Index before = 1;
   for (std::size_t n = 0; n < axis; ++n) before *= x.shape()[n];
@@ -392,9 +390,9 @@ Tensor of_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Ind
   return part;
 }
 
-// A group of a layer's heads does what these heads do in the layer, also where what they need is
-// drawn or follows from a head's number.
-TEST(HeadGroups, AreTheirHeadsOfTheLayer) {
+// A group of a layer's heads computes the same as these heads of the whole layer, including values
+// that are drawn or depend on a head's number.
+TEST(HeadGroups, MatchTheirHeadsOfTheLayer) {
   int count = 0;
   for (const Variant& v : variants()) {
     for (const Choice& choice : choices_of(v)) {
@@ -411,7 +409,7 @@ TEST(HeadGroups, AreTheirHeadsOfTheLayer) {
           OperationInput whole =
               testing::random_operation(sizes, fitted, default_encoding(), causal, 7);
           for (const WeightInfo& w : v.weights) {
-            if (drawn && w.optional && !w.state && w.name != "comp.usage")
+            if (drawn && w.file.optional && !w.file.state && w.name != "comp.usage")
               whole.weights.erase(w.name);
           }
           OperationInput group = whole;

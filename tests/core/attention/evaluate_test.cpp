@@ -1,5 +1,4 @@
-// How operations are carried out whatever the variant: rows of a text that goes on, texts that
-// begin elsewhere, devices that cannot or do not do it.
+// Evaluation of operations of any variant: cached keys, texts with an origin, unavailable devices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,14 +32,14 @@ Tensor rows_of(const Tensor& x, Index first, Index count) {
   return rows;
 }
 
-// Whatever is incremental gives the last rows from their own queries and input, and all keys.
-TEST(Evaluate, EveryIncrementalVariantGivesTheRowsOfTheWhole) {
+// Incremental variants compute the last rows from their own queries and inputs, and all keys.
+TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
   int count = 0;
   std::uint64_t seed = 0;
   for (const Variant& v : variants()) {
     for (const Values& values : testing::value_cases(v.parameters)) {
       const Choice choice = testing::small_choice(v, values);
-      if (!is_incremental(v, choice.values)) continue;
+      if (!v.causality.incremental(choice.values)) continue;
       for (const char* position : {"none", "rope", "alibi", "transformer_xl"}) {
         const Choice encoding_choice{position, default_values(encoding(position).parameters)};
         OperationSizes sizes;
@@ -65,9 +64,9 @@ TEST(Evaluate, EveryIncrementalVariantGivesTheRowsOfTheWhole) {
   EXPECT_GE(count, 50);
 }
 
-// Where a text begins elsewhere, an encoding of places sees it there, and features of turned
-// vectors do; the pattern counts from 0 all the same.
-TEST(Evaluate, PlacesCountFromTheOrigin) {
+// Absolute encodings and features of rotated vectors use positions from the origin; patterns count
+// from 0.
+TEST(Evaluate, CountsPositionsFromTheOrigin) {
   const auto run = [](OperationInput in, Index origin) {
     in.origin = origin;
     return evaluate(in, cpu_backend(), kOutput, Stop()).output.value();
@@ -94,17 +93,17 @@ TEST(Evaluate, PlacesCountFromTheOrigin) {
   }
 }
 
-TEST(Evaluate, SinksAndCapsAreForSoftmaxesOverScores) {
+TEST(Evaluate, RestrictsSinksAndCapsToSoftmaxScores) {
   for (const Variant& v : variants()) {
     const Choice choice = testing::small_choice(v, default_values(v.parameters));
-    const bool causal = v.causal_refusal.empty();
+    const bool causal = v.causality.refusal.empty();
     OperationInput in = testing::random_operation({}, choice, default_encoding(), causal, 5);
     in.score_cap = 2;
     OperationInput with_sinks = in;
     with_sinks.score_cap = 0;
     with_sinks.sinks = random_tensor({2}, 3);
     for (const OperationInput& changed : {in, with_sinks}) {
-      if (takes_score_changes(v)) {
+      if (accepts_score_changes(v)) {
         EXPECT_NO_THROW(evaluate(changed, cpu_backend(), kOutput, Stop())) << v.id;
       } else {
         EXPECT_THROW(evaluate(changed, cpu_backend(), kOutput, Stop()), InputError) << v.id;
@@ -113,8 +112,8 @@ TEST(Evaluate, SinksAndCapsAreForSoftmaxesOverScores) {
   }
 }
 
-// A sink takes its share of every row, and of one without keys all.
-TEST(Evaluate, SinksTakeTheirShare) {
+// A sink receives a share of every row, and all of a row without keys.
+TEST(Evaluate, GivesSinksTheirShare) {
   OperationSizes sizes;
   sizes.length = 40;
   const Choice custom = variant_from_json(Json::parse(R"({"type": "custom"})"), "variant");
@@ -157,7 +156,7 @@ TEST(Evaluate, SinksTakeTheirShare) {
   }
 }
 
-// Does as the CPU does, refuses or fails, and remembers what was asked of it.
+// Computes on the CPU, refuses or fails, and records requests.
 class Device : public Backend {
  public:
   std::string name() const override { return "device"; }
@@ -173,7 +172,7 @@ class Device : public Backend {
   int runs = 0;
 };
 
-TEST(Evaluate, TheCpuDoesWhatADeviceCannot) {
+TEST(Evaluate, FallsBackToTheCpu) {
   const OperationInput in =
       testing::random_operation({}, default_variant(), default_encoding(), true, 5);
   const Wanted wanted{.output = true, .device_attention = true};
@@ -197,14 +196,14 @@ TEST(Evaluate, TheCpuDoesWhatADeviceCannot) {
   }
 }
 
-TEST(Evaluate, WhatIsKeptOnTheHostIsWhatWasWantedOnTheDevice) {
-  EXPECT_TRUE(kept_in_memory({.device_attention = true}).attention);
-  EXPECT_FALSE(kept_in_memory({.device_attention = true}).device_attention);
-  EXPECT_TRUE(kept_in_memory({.attention = true}).attention);
-  EXPECT_FALSE(kept_in_memory({}).attention);
+TEST(Evaluate, MovesDeviceResultsToTheHost) {
+  EXPECT_TRUE(on_host({.device_attention = true}).attention);
+  EXPECT_FALSE(on_host({.device_attention = true}).device_attention);
+  EXPECT_TRUE(on_host({.attention = true}).attention);
+  EXPECT_FALSE(on_host({}).attention);
 }
 
-TEST(Backends, AreKnownByTheirNames) {
+TEST(Backends, ParseNames) {
   for (const char* name : {"auto", "cpu", "gpu"}) EXPECT_EQ(to_string(backend_choice(name)), name);
   EXPECT_THROW(backend_choice("tpu"), InputError);
   EXPECT_TRUE(cpu_backend().name().starts_with("CPU (")) << cpu_backend().name();

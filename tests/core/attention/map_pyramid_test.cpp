@@ -19,16 +19,16 @@ namespace ATTNSCOPE_FILE {
 using std::chrono::milliseconds;
 using testing::close;
 
-// The tiles of a made-up map whose numbers say where they come from, counted and held up at will.
+// Tiles of a synthetic map whose values encode their position, counted and delayed on demand.
 class MadeUp : public AttentionTiles {
  public:
   MadeUp(Index rows, Index columns) : rows_(rows), columns_(columns) {}
 
-  // Of either sign, and few enough of them that neighbours are often as large.
+  // Both signs, and few values, so that neighbours are often equal.
   static float weight(Index row, Index column) {
     return static_cast<float>((row * 7919 + column * 104729) % 41 - 20) / 20;
   }
-  // Of two that are as large, the positive one.
+  // The positive one if equal.
   static float stronger(float a, float b) {
     if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b) ? a : b;
     return std::max(a, b);
@@ -102,10 +102,10 @@ MapCells finished(MapPyramid& maps, const MapPlace& at) {
   return look(maps, at);
 }
 
-// What the cells must show, pair by pair.
+// Expected cells, pair by pair.
 Tensor expected(const MapPlace& at, const MapCells& shown) {
   TileRequest r{.row = shown.row, .column = shown.column, .step = at.step(), .pooling = at.pooling};
-  const auto whole = [&](Index first, Index extent, Index all) {  // cells that cover the place
+  const auto whole = [&](Index first, Index extent, Index all) {  // covering cells
     return std::min((first + extent + at.step() - 1) / at.step() * at.step(), all);
   };
   r.height = whole(at.row, at.height, at.rows) - r.row;
@@ -113,7 +113,7 @@ Tensor expected(const MapPlace& at, const MapCells& shown) {
   return MadeUp::pooled(r);
 }
 
-TEST(MapLevel, HasACellForEveryPixel) {
+TEST(MapLevel, ProvidesCellForEveryPixel) {
   EXPECT_EQ(map_level(100, 100, 200, 200), 0);
   EXPECT_EQ(map_level(399, 399, 200, 200), 0);
   EXPECT_EQ(map_level(400, 400, 200, 200), 1);
@@ -121,7 +121,7 @@ TEST(MapLevel, HasACellForEveryPixel) {
   EXPECT_EQ(map_level(65536, 100, 1024, 1024), 0);
 }
 
-TEST(MapPyramid, EndsExactAtEveryPlaceAndLevel) {
+TEST(MapPyramid, BecomesExactAtEveryPlaceAndLevel) {
   constexpr Index rows = 1500, columns = 1111;
   const auto tiles = std::make_shared<MadeUp>(rows, columns);
   std::atomic<int> wakes = 0;
@@ -152,7 +152,7 @@ TEST(MapPyramid, EndsExactAtEveryPlaceAndLevel) {
   EXPECT_GT(wakes, 0);
 }
 
-TEST(MapPyramid, ShowsASampleUntilTheTruthIsThere) {
+TEST(MapPyramid, ShowsSampleUntilExact) {
   const auto tiles = std::make_shared<MadeUp>(2048, 2048);
   tiles->held = true;
   MapPyramid maps({});
@@ -173,7 +173,7 @@ TEST(MapPyramid, ShowsASampleUntilTheTruthIsThere) {
   EXPECT_TRUE(close(look(maps, at).cells, expected(at, first), 1e-6));
 }
 
-TEST(MapPyramid, FindsWhatItHasSeen) {
+TEST(MapPyramid, CachesTiles) {
   const auto tiles = std::make_shared<MadeUp>(3000, 3000);
   MapPyramid maps({});
   finished(maps, place(tiles, 3000, 3000, 0));
@@ -186,7 +186,7 @@ TEST(MapPyramid, FindsWhatItHasSeen) {
   EXPECT_EQ(tiles->exact, requests);
 }
 
-TEST(MapPyramid, ShowsACoarserLevelAtOnce) {
+TEST(MapPyramid, ShowsCoarserLevelAtOnce) {
   const auto tiles = std::make_shared<MadeUp>(4096, 4096);
   MapPyramid maps({});
   finished(maps, place(tiles, 4096, 4096, 2));
@@ -202,7 +202,7 @@ TEST(MapPyramid, ShowsACoarserLevelAtOnce) {
   tiles->held = false;
 }
 
-TEST(MapPyramid, LeavesOffWhatNobodyLooksAt) {
+TEST(MapPyramid, DropsInvisibleJobs) {
   const auto held = std::make_shared<MadeUp>(1000, 1000);
   held->held = true;
   const auto other = std::make_shared<MadeUp>(100, 100);
@@ -229,7 +229,7 @@ TEST(MapPyramid, LeavesOffWhatNobodyLooksAt) {
   EXPECT_LT(look(maps, place(held, 1000, 1000, 0)).exact, 1);
 }
 
-TEST(MapPyramid, SaysWhyItGaveUp) {
+TEST(MapPyramid, ReportsErrors) {
   const auto tiles = std::make_shared<MadeUp>(500, 500);
   tiles->fails = true;
   MapPyramid maps({});
@@ -239,7 +239,7 @@ TEST(MapPyramid, SaysWhyItGaveUp) {
   EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
 }
 
-TEST(MapPyramid, EndsWhileItWorks) {
+TEST(MapPyramid, CanBeDestroyedWhileBusy) {
   const auto tiles = std::make_shared<MadeUp>(500, 500);
   tiles->held = true;
   MapPyramid maps({});

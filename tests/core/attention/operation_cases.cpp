@@ -16,8 +16,8 @@ void add_weights(const Info& info, const Values& values, const Dimensions& sizes
   for (const WeightInfo& entry : info.weights) {
     ++number;
     if (!info.uses(entry, values)) continue;
-    Tensor numbers = random_tensor(entry.shape(sizes, values), mixed_seed(seed, number), 0.5);
-    if (entry.bytes) {
+    Tensor numbers = random_tensor(entry.shape(sizes, values), derived_seed(seed, number), 0.5);
+    if (entry.file.bytes) {
       for (float& x : numbers) x = x > 0 ? 1.0f : 0.0f;
     }
     weights[entry.name] = numbers;
@@ -48,17 +48,17 @@ OperationInput random_operation(const OperationSizes& sizes, const Choice& varia
   in.batch = n;
   in.heads = sizes.heads;
   in.kv_heads = sizes.kv_heads;
-  in.x = random_tensor({n, length, sizes.model}, mixed_seed(seed, 1));
-  in.q = random_tensor({n * sizes.heads, length, sizes.key}, mixed_seed(seed, 2));
-  in.k = random_tensor({n * sizes.kv_heads, length, sizes.key}, mixed_seed(seed, 3));
-  in.v = random_tensor({n * sizes.kv_heads, length, sizes.value}, mixed_seed(seed, 4));
+  in.x = random_tensor({n, length, sizes.model}, derived_seed(seed, 1));
+  in.q = random_tensor({n * sizes.heads, length, sizes.key}, derived_seed(seed, 2));
+  in.k = random_tensor({n * sizes.kv_heads, length, sizes.key}, derived_seed(seed, 3));
+  in.v = random_tensor({n * sizes.kv_heads, length, sizes.value}, derived_seed(seed, 4));
   in.variant = variant_choice;
   in.encoding = encoding_choice;
   in.causal = causal;
   const Dimensions d = dimensions(sizes);
-  add_weights(variant(variant_choice.id), variant_choice.values, d, mixed_seed(seed, 5),
+  add_weights(variant(variant_choice.id), variant_choice.values, d, derived_seed(seed, 5),
               in.weights);
-  add_weights(encoding(encoding_choice.id), encoding_choice.values, d, mixed_seed(seed, 6),
+  add_weights(encoding(encoding_choice.id), encoding_choice.values, d, derived_seed(seed, 6),
               in.weights);
   return in;
 }
@@ -68,8 +68,8 @@ std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   for (const Parameter& p : parameters) {
     std::vector<Value> others;
     if (p.kind == Parameter::Kind::Choice) {
-      for (const std::string& choice : p.choices) {
-        if (std::ranges::count(p.choices_of_models, choice) == 0) others.emplace_back(choice);
+      for (const ParameterChoice& choice : p.choices) {
+        if (!choice.models) others.emplace_back(choice.id);
       }
     }
     if (p.kind == Parameter::Kind::Flag) others = {true, false};

@@ -1,4 +1,4 @@
-// Operations for tests that walk the registries: inputs and weights by what the Infos say.
+// Operations for tests that iterate over the registries: inputs and weights according to the Infos.
 #pragma once
 
 #include "core/attention/variant.h"

@@ -152,7 +152,7 @@ Reference reference(const Part& part) {
 
 namespace {
 
-// Makes parts of B = 2, h = 4, d_k = 5, d_v = 3 with fresh numbers for every Var.
+// Makes parts with B = 2, h = 4, d_k = 5, d_v = 3 and random numbers in every Var.
 class PartMaker {
  public:
   PartMaker(Index queries, bool parameters) : queries_(queries), parameters_(parameters) {}
@@ -161,8 +161,8 @@ class PartMaker {
     const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
     return parameters_ ? Var::parameter(numbers) : Var(numbers);
   }
-  // Offsets -4 .. 5 to `buckets` columns, not in order. A step that has no factor in common with
-  // `buckets` reaches all of them.
+  // Maps offsets -4..5 to `buckets` columns, out of order. The step 11 is coprime to all numbers of
+  // buckets used here, so that every column is reached.
   static OffsetIndexPtr index(Index buckets) {
     OffsetIndex index;
     index.least = -4;

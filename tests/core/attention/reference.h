@@ -17,7 +17,7 @@ struct Reference {
 Reference reference(const Part& part);
 Tensor to_tensor(const Shape& shape, const std::vector<double>& numbers);
 
-// A part that uses what its name says, and the Vars whose gradients a test may want.
+// A named part and the Vars whose gradients a test may check.
 struct NamedPart {
   std::string name;
   Part part;

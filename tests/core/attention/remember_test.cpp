@@ -1,5 +1,5 @@
-// What variants keep of the segments before, against lists of rows that are kept one by one: two
-// texts at once, segments of several lengths, memories that fill and run over.
+// Memory of earlier segments, against lists of rows kept one by one: two texts at once, segments of
+// several lengths, memories that fill and overflow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void add_product(const Row& row, const Tensor& matrices, Index t, Row& to) {
   }
 }
 
-// What the oldest rows become, whole windows of `rate`.
+// Compressed rows of the oldest rows, in whole windows of `rate`.
 std::vector<CompressedRow> compressed_of(const std::vector<KeptRow>& old, Index rate,
                                          const std::string& function, const NamedVars& weights) {
   const auto count = static_cast<Index>(old.size());
@@ -153,7 +153,7 @@ struct Form {
 
 class Compressing : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Compressing, KeepsWhatIsKeptRowByRow) {
+TEST_P(Compressing, MatchesRowByRowReference) {
   const std::string function = GetParam();
   for (const Form& form : {Form{R"("rate": 2)", 2, kUsual, kUsual},
                            Form{R"("rate": 2, "memory": 4, "compressed": 3)", 2, 4, 3},
@@ -181,9 +181,9 @@ TEST_P(Compressing, KeepsWhatIsKeptRowByRow) {
       read.heads = kHeads;
       read.kv_heads = kShared;
       read.first = first;
-      read.usual = kUsual;
+      read.segment_length = kUsual;
       read.x = random_tensor({kBatch, size, kWidth}, ++seed);
-      read.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
+      read.input.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
       read.attention = random_tensor({kBatch * kHeads, size, before + rows + size}, ++seed);
       for (float& a : read.attention) a = std::abs(a);
       read.project = [&](const Var& x) {
@@ -193,7 +193,7 @@ TEST_P(Compressing, KeepsWhatIsKeptRowByRow) {
       read.add_loss = [&](const std::string& name, const Var& value) {
         losses[name].push_back(static_cast<double>(value.value()[0]));
       };
-      variant("compressive").remember(read, remembered);
+      variant("compressive").memory.remember(read, remembered);
 
       Index old = 0;
       double restoring = 0, reconstructing = 0;
@@ -226,8 +226,8 @@ TEST_P(Compressing, KeepsWhatIsKeptRowByRow) {
         }
         if (old > 0) {
           restoring += mean_square(rows_of_old, restored) / kBatch;
-          reconstructing += mean_square(content_attention(read.q, b, rows_of_old, to_k, to_v),
-                                        content_attention(read.q, b, rows_made, to_k, to_v)) /
+          reconstructing += mean_square(content_attention(read.input.q, b, rows_of_old, to_k, to_v),
+                                        content_attention(read.input.q, b, rows_made, to_k, to_v)) /
                             kBatch;
         }
         auto& kept = list.compressed;
@@ -282,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(Functions, Compressing,
                          ::testing::Values("mean", "max", "convolution", "dilated", "most_used"),
                          [](const auto& info) { return std::string(info.param); });
 
-TEST(Remembering, AsksForNoLossThatDoesNotCount) {
+TEST(Remembering, SkipsDisabledLosses) {
   const Choice choice =
       variant_from_json(Json::parse(R"({"type": "compressive", "rate": 1})"), "variant");
   const NamedVars none;
@@ -290,16 +290,16 @@ TEST(Remembering, AsksForNoLossThatDoesNotCount) {
   for (int segment = 0; segment < 3; ++segment) {
     SegmentRead read{.values = choice.values, .weights = none};
     read.x = random_tensor({1, 2, kWidth}, 1);
-    read.usual = 2;
+    read.segment_length = 2;
     read.first = 2 * segment;
     read.add_loss = [](const std::string& name, const Var&) { ADD_FAILURE() << name; };
-    variant("compressive").remember(read, remembered);
+    variant("compressive").memory.remember(read, remembered);
   }
   EXPECT_EQ(remembered.compressed_count(), 2);
 }
 
-// Rows, or keys and values as they were projected: the last of all that was read.
-TEST(Remembering, OfSegmentsAndOfKeys) {
+// Keeps the last rows, or keys and values as projected.
+TEST(Remembering, KeepsSegmentsAndKeys) {
   for (const std::optional<Index> memory : {std::optional<Index>(), std::optional<Index>(5)}) {
     const Index most = memory.value_or(kUsual);
     for (const char* id : {"segment_memory", "memorizing"}) {
@@ -316,14 +316,15 @@ TEST(Remembering, OfSegmentsAndOfKeys) {
         read.batch = kBatch;
         read.heads = kHeads;
         read.kv_heads = kShared;
-        read.usual = kUsual;
+        read.segment_length = kUsual;
         read.first = first;
         read.x = random_tensor({kBatch, size, kWidth}, ++seed);
-        read.k = random_tensor({kBatch * kShared, size, kKey}, ++seed);
-        read.v = random_tensor({kBatch * kShared, size, kKey}, ++seed);
-        variant(id).remember(read, remembered);
+        read.input.k = random_tensor({kBatch * kShared, size, kKey}, ++seed);
+        read.input.v = random_tensor({kBatch * kShared, size, kKey}, ++seed);
+        variant(id).memory.remember(read, remembered);
         first += size;
-        for (Index i = 0; i < size; ++i) all.push_back(row_of(of_keys ? read.v : read.x, 1, i));
+        for (Index i = 0; i < size; ++i)
+          all.push_back(row_of(of_keys ? read.input.v : read.x, 1, i));
         const Tensor& kept = of_keys ? remembered.values : remembered.rows;
         const Index count = std::min(most, first);
         ASSERT_EQ(kept.dim(1), count);
@@ -341,7 +342,7 @@ TEST(Remembering, OfSegmentsAndOfKeys) {
   }
 }
 
-TEST(Remembering, CompressedSourcesStandBeforeTheOthers) {
+TEST(Remembering, ListsCompressedSourcesFirst) {
   Remembered remembered;
   remembered.rows = Tensor({2, 3, kWidth});
   remembered.compressed = Tensor({2, 2, kWidth});
@@ -353,7 +354,7 @@ TEST(Remembering, CompressedSourcesStandBeforeTheOthers) {
   EXPECT_TRUE(Remembered().empty());
 }
 
-TEST(Remembering, IsRecalledByItsKind) {
+TEST(Remembering, RecallsByKind) {
   const Projection twice = [](const Var& rows) {
     Tensor k = rows.value().copy(), v = rows.value().copy();
     for (float& x : k) x *= 2;

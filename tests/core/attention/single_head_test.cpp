@@ -1,4 +1,4 @@
-// Each head by itself gives what it gives among the others.
+// A single head computes the same as within the operation.
 #include "core/attention/single_head.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::OperationSizes;
 
-TEST(SingleHead, IsAsAmongTheOthers) {
+TEST(SingleHead, MatchesTheOperation) {
   const Wanted wanted{.output = true, .attention = true};
   int count = 0, patterns = 0, places = 0;
   std::uint64_t seed = 0;
@@ -28,7 +28,7 @@ TEST(SingleHead, IsAsAmongTheOthers) {
         OperationSizes sizes;
         sizes.heads = 4;
         sizes.inner = 8;
-        const bool causal = v.causal_refusal.empty();
+        const bool causal = v.causality.refusal.empty();
         if (!refusal(choice, encoding_choice, causal, testing::dimensions(sizes), 16, 16).empty()) {
           continue;
         }
@@ -55,7 +55,7 @@ TEST(SingleHead, IsAsAmongTheOthers) {
   EXPECT_GE(places, 1);
 }
 
-TEST(SingleHead, IsOfOneText) {
+TEST(SingleHead, RequiresBatchOfOne) {
   OperationSizes sizes;
   sizes.batch = 2;
   const OperationInput in =

@@ -12,7 +12,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::named_parts;
 
-TEST(ScoreTerms, AddUpToTheScores) {
+TEST(ScoreTerms, SumToTheScores) {
   for (const auto& [name, part] : named_parts(20, false)) {
     if (part.normaliser == Normaliser::FeatureRatio) continue;
     SCOPED_TRACE(name);
@@ -32,13 +32,13 @@ TEST(ScoreTerms, AddUpToTheScores) {
     }
     const float cap = part.score_cap;
     for (Index i = 0; i < total.size() && cap > 0; ++i) total[i] = cap * std::tanh(total[i] / cap);
-    // scaled_biases of these parts carry Term::Bias too: they are outside of what SPEC has.
+    // Scaled biases also count as Term::Bias here, which spec.md does not define.
     if (!part.scaled_biases.empty()) continue;
     EXPECT_TRUE(close(total, scores));
   }
 }
 
-TEST(ScoreTerms, SplitTheProductWhereAsked) {
+TEST(ScoreTerms, SplitTheProduct) {
   Part part = named_parts(20, false)[0].part;
   const Tensor half_q = testing::random_tensor(part.q.shape(), 50);
   Tensor rest({8, 20, 5});
@@ -56,7 +56,7 @@ TEST(ScoreTerms, SplitTheProductWhereAsked) {
   EXPECT_TRUE(close(total, scores));
 }
 
-TEST(AllowedPairs, AreThoseWithAWeight) {
+TEST(AllowedPairs, MatchNonzeroWeights) {
   for (const auto& [name, part] : named_parts(40, false)) {
     if (part.normaliser != Normaliser::SpanSoftmax && name != "by head, with empty rows") continue;
     SCOPED_TRACE(name);

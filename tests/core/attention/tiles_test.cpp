@@ -17,7 +17,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::named_parts;
 
-// Pools pair by pair what the backend says of the whole map.
+// Pools the backend's whole map pair by pair.
 Tensor pooled(const Tensor& attention, const TileRequest& r) {
   Tensor cells = Tensor::zeros({r.cell_rows(), r.cell_columns()});
   for (Index y = 0; y < cells.dim(0); ++y) {
@@ -91,8 +91,8 @@ Part banded(Index length, Index window) {
   return part;
 }
 
-// A map of 2.7 * 10^8 pairs, of which a tile looks at its own few.
-TEST(AttentionTiles, ReachAnyPlaceOfAHugeSparseMap) {
+// A map of 2.7 * 10^8 pairs, of which a tile computes only its own.
+TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
   constexpr Index length = 16384;
   Wanted wanted;
   wanted.output = false;
@@ -112,7 +112,7 @@ TEST(AttentionTiles, ReachAnyPlaceOfAHugeSparseMap) {
     for (const float w : result.tiles->tile(fine, {})) most = std::max(most, w);
     EXPECT_TRUE(std::abs(cells(n, n) - most) <= 1e-6) << n;
   }
-  EXPECT_EQ(cells(3, 100), 0);  // what comes later
+  EXPECT_EQ(cells(3, 100), 0);  // later tokens
   EXPECT_GT(cells(100, 4), 0);  // rows 3200 .. 3231 see columns 128 .. 159 modulo 256
   EXPECT_EQ(cells(100, 2), 0);
 }
@@ -125,7 +125,7 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   part.pattern = std::make_shared<const Pattern>(Pattern::all(length, length));
   const auto tiles = cpu_tiles(part, Tensor::full({1, length}, 12));
   const TileRequest whole{.height = length, .width = length, .step = 64};
-  // A shared machine may keep a thread waiting: the best of a few counts.
+  // A shared machine may delay a thread: the best of a few counts.
   double least = 1e9;
   for (int round = 0; round < 5 && !(least <= 50); ++round) {
     const Stop stop;
@@ -143,7 +143,7 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   EXPECT_LE(least, 50);
 }
 
-TEST(AttentionTiles, RefuseWhatLiesOutside) {
+TEST(AttentionTiles, RejectRequestsBeyondTheMap) {
   const auto tiles = cpu_tiles(banded(10, 2), Tensor::zeros({2, 10}));
   const TileRequest good{.height = 10, .width = 10};
   EXPECT_NO_THROW(tiles->tile(good, {}));

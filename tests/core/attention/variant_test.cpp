@@ -52,7 +52,7 @@ TEST(Choice, ReadsAndWritesJson) {
   EXPECT_THROW(encoding_of(R"({"type": "full"})"), InputError);
 }
 
-TEST(Refusal, NamesWhatHasNoMeaning) {
+TEST(Refusal, RejectsUnsupportedCombinations) {
   struct Case {
     const char *variant, *encoding;
     bool causal;
@@ -152,7 +152,7 @@ TEST(Refusal, NamesWhatHasNoMeaning) {
           .starts_with("x: "));
 }
 
-TEST(Refusal, LimitsWhatIsRetrievedOnlyWhereTheMemoryIsKnown) {
+TEST(Refusal, LimitsRetrievedKeysOnlyIfTheMemoryIsKnown) {
   const Choice memorizing = variant_of(R"({"type": "memorizing", "top": 3})");
   Dimensions sizes;
   sizes.memory = 2;
@@ -164,7 +164,7 @@ TEST(Refusal, LimitsWhatIsRetrievedOnlyWhereTheMemoryIsKnown) {
   EXPECT_EQ(refusal(memorizing, default_encoding(), true, sizes, 9, 9), "");
 }
 
-TEST(Refusal, ChecksValuesThatNoJsonCheckedBefore) {
+TEST(Refusal, ChecksUncheckedValues) {
   Choice local{"local", {}};
   EXPECT_NE(refusal(local, default_encoding(), false, {}, 0, 0), "");
   local.values.set("window", Index{-1});
@@ -176,7 +176,7 @@ TEST(Refusal, ChecksValuesThatNoJsonCheckedBefore) {
   EXPECT_EQ(refusal(local, default_encoding(), false, {}, 0, 0), "");
 }
 
-// Every combination of the registries that has a meaning.
+// Every supported combination of the registries.
 void for_each_operation(const OperationSizes& sizes,
                         const std::function<void(const OperationInput&)>& body) {
   std::uint64_t seed = 0;
@@ -201,7 +201,7 @@ void for_each_operation(const OperationSizes& sizes,
   }
 }
 
-TEST(Evaluate, ResultsAreConsistent) {
+TEST(Evaluate, ReturnsConsistentResults) {
   int count = 0;
   for_each_operation({}, [&](const OperationInput& input) {
     ++count;
@@ -234,14 +234,14 @@ TEST(Evaluate, ResultsAreConsistent) {
         EXPECT_NEAR(sum, any ? 1 : 0, 1e-4);
       }
     }
-    if (!v.has_scores || v.has_scores(input.variant.values)) {
+    if (v.scores.has_softmax(input.variant.values)) {
       EXPECT_EQ(result.scores.shape(), result.attention.shape());
     }
   });
   EXPECT_GT(count, 200);
 }
 
-TEST(Evaluate, ItemsOfABatchAreIndependent) {
+TEST(Evaluate, TreatsBatchItemsIndependently) {
   OperationSizes two;
   two.batch = 2;
   for_each_operation(two, [&](const OperationInput& both) {
@@ -255,7 +255,7 @@ TEST(Evaluate, ItemsOfABatchAreIndependent) {
       }
       for (const WeightInfo& entry : variant(both.variant.id).weights) {
         const auto state = one.weights.find(entry.name);
-        if (!entry.state || state == one.weights.end()) continue;
+        if (!entry.file.state || state == one.weights.end()) continue;
         const Tensor& whole = state->second.value();
         state->second = whole.slice(n * whole.dim(0) / 2, whole.dim(0) / 2);
       }
@@ -267,7 +267,7 @@ TEST(Evaluate, ItemsOfABatchAreIndependent) {
   });
 }
 
-TEST(Evaluate, SharedKeysAreRepeatedKeys) {
+TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
   OperationSizes grouped;
   grouped.heads = 4;
   grouped.kv_heads = 2;
@@ -307,9 +307,9 @@ TEST(Evaluate, SharedKeysAreRepeatedKeys) {
   });
 }
 
-TEST(Evaluate, HasTheGradientsOfFiniteDifferences) {
+TEST(Evaluate, MatchesFiniteDifferences) {
   for_each_operation({}, [&](const OperationInput& input) {
-    // One encoding of each kind is enough here: its ingredients have tests of their own.
+    // One encoding of each kind is enough: its ingredients have separate tests.
     if (input.encoding.id != "none" && input.variant.id != "full") return;
     const Variant& v = variant(input.variant.id);
     const Encoding& e = encoding(input.encoding.id);
@@ -319,7 +319,7 @@ TEST(Evaluate, HasTheGradientsOfFiniteDifferences) {
     for (const Info* info : {static_cast<const Info*>(&v), static_cast<const Info*>(&e)}) {
       for (const WeightInfo& entry : info->weights) {
         const auto found = with.weights.find(entry.name);
-        if (entry.constant || found == with.weights.end()) continue;
+        if (entry.training.constant || found == with.weights.end()) continue;
         wanted.emplace_back(entry.name, &found->second);
       }
     }
@@ -346,11 +346,11 @@ TEST(Evaluate, HasTheGradientsOfFiniteDifferences) {
   });
 }
 
-TEST(Evaluate, TermsAddUpToScores) {
+TEST(Evaluate, ReportsTermsThatSumToScores) {
   int count = 0;
   for_each_operation({}, [&](const OperationInput& input) {
     const Variant& v = variant(input.variant.id);
-    if (v.has_terms && !v.has_terms(input.variant.values)) return;
+    if (!v.scores.has_terms(input.variant.values)) return;
     ++count;
     const OperationResult result = evaluate(input, cpu_backend(), kEverything, Stop());
     ASSERT_TRUE(result.part);
@@ -370,7 +370,7 @@ TEST(Evaluate, TermsAddUpToScores) {
   EXPECT_GT(count, 100);
 }
 
-TEST(Evaluate, RefusesWhatItCannotDo) {
+TEST(Evaluate, RejectsInvalidInputs) {
   OperationInput input =
       random_operation({}, variant_of(R"({"type": "graph"})"), default_encoding(), false, 1);
   input.weights.clear();
@@ -384,8 +384,8 @@ TEST(Evaluate, RefusesWhatItCannotDo) {
   EXPECT_THROW(evaluate(input, cpu_backend(), {}, stop), Stopped);
 }
 
-// With earlier keys cached, queries are the last rows of the whole.
-TEST(Evaluate, CachedKeysGiveTheRowsOfTheWhole) {
+// With cached keys, queries are the last rows of the whole.
+TEST(Evaluate, MatchesWholeTextWithCachedKeys) {
   for (const char* id : {"full", "local", "strided", "fixed", "longformer"}) {
     for (const char* position : {"none", "rope", "alibi", "t5", "shaw"}) {
       SCOPED_TRACE(std::string(id) + " " + position);
@@ -413,8 +413,8 @@ TEST(Evaluate, CachedKeysGiveTheRowsOfTheWhole) {
   }
 }
 
-// Changes to later tokens change no earlier row, but for what says that it looks ahead.
-TEST(Evaluate, SaysWhatLooksAheadInSpiteOfACausalMask) {
+// Changes of later tokens change no earlier row, unless the operation reports a leak.
+TEST(Evaluate, ReportsLeaksOfFutureTokens) {
   const auto result_of = [](const Choice& choice, bool with_centroids, bool causal) {
     OperationInput input = random_operation({}, choice, default_encoding(), causal, 3);
     if (!with_centroids) input.weights.erase("routing.centroid");
@@ -423,20 +423,20 @@ TEST(Evaluate, SaysWhatLooksAheadInSpiteOfACausalMask) {
   const Choice routing = variant_of(R"({"type": "routing", "clusters": 3})");
   const Choice whole = variant_of(R"({"type": "lsh", "buckets": 4, "rounds": 2})");
   const Choice chunks = variant_of(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3})");
-  EXPECT_NE(result_of(routing, false, true).looks_ahead, "");
-  EXPECT_EQ(result_of(routing, false, false).looks_ahead, "");
-  EXPECT_EQ(result_of(routing, true, true).looks_ahead, "");
-  EXPECT_NE(result_of(chunks, true, true).looks_ahead, "");
-  EXPECT_EQ(result_of(chunks, true, false).looks_ahead, "");
-  EXPECT_EQ(result_of(whole, true, true).looks_ahead, "");
+  EXPECT_NE(result_of(routing, false, true).leaks_future, "");
+  EXPECT_EQ(result_of(routing, false, false).leaks_future, "");
+  EXPECT_EQ(result_of(routing, true, true).leaks_future, "");
+  EXPECT_NE(result_of(chunks, true, true).leaks_future, "");
+  EXPECT_EQ(result_of(chunks, true, false).leaks_future, "");
+  EXPECT_EQ(result_of(whole, true, true).leaks_future, "");
 }
 
-TEST(Evaluate, WhatDoesNotLookAheadKeepsEarlierRowsWhateverFollows) {
+TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
   for_each_operation({}, [](const OperationInput& input) {
     const Variant& v = variant(input.variant.id);
-    if (!(input.causal || v.causal_by_definition) || input.encoding.id != "none") return;
+    if (!(input.causal || v.causality.by_definition) || input.encoding.id != "none") return;
     const OperationResult before = evaluate(input, cpu_backend(), kEverything, Stop());
-    if (!before.looks_ahead.empty()) return;
+    if (!before.leaks_future.empty()) return;
     OperationInput changed = input;
     for (Var* x : {&changed.x, &changed.q, &changed.k, &changed.v}) {
       Tensor other = x->value().copy();
@@ -480,10 +480,11 @@ TEST(Evaluate, ReportsSpansForLosses) {
   }
 }
 
-// Refusals say what a variant does in place of scores.
-TEST(Variant, SaysWhatItDoesWithoutScoresOfPairs) {
+// Refusals explain the computation that replaces pair scores.
+TEST(Variant, ExplainsMissingPairScores) {
   for (const Variant& v : variants()) {
-    EXPECT_EQ(v.without_pairs.empty(), !v.takes_pairs) << v.id;
+    if (v.encodings.accepts_pairs(default_values(v.parameters))) continue;
+    EXPECT_FALSE(v.encodings.pairs_refusal.empty()) << v.id;
   }
   const Choice linear{"linear", default_values(variant("linear").parameters)};
   const Choice alibi{"alibi", default_values(encoding("alibi").parameters)};

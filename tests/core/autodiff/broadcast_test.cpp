@@ -15,7 +15,7 @@ Axes axes_of(const Shape& a, const Shape& b) {
   return axes;
 }
 
-TEST(Broadcast, AxesThatFollowEachOtherInBothAreOne) {
+TEST(Broadcast, MergesContiguousAxes) {
   EXPECT_EQ(axes_of({2, 3, 4}, {2, 3, 4}), (Axes{{24, 1, 1}}));
   EXPECT_EQ(axes_of({2, 3, 4}, {3, 4}), (Axes{{2, 12, 0}, {12, 1, 1}}));
   EXPECT_EQ(axes_of({2, 3, 4}, {2, 1, 4}), (Axes{{2, 12, 4}, {3, 4, 0}, {4, 1, 1}}));
@@ -25,7 +25,7 @@ TEST(Broadcast, AxesThatFollowEachOtherInBothAreOne) {
   EXPECT_EQ(axes_of({1, 1}, {1}), (Axes{{1, 1, 1}}));
 }
 
-TEST(Broadcast, RowsBeginWhereTheirAxesSay) {
+TEST(Broadcast, ComputesRowOffsets) {
   const std::vector<BroadcastAxis> axes = broadcast_axes({2, 3, 4}, {2, 3, 4}, {2, 1, 4});
   for (Index row = 0; row < 6; ++row) {
     const BroadcastRow at = broadcast_row(axes, row);

@@ -90,8 +90,8 @@ TEST(Dropout, KeepsTheMean) {
   EXPECT_THROW(dropout(ones, std::nan(""), 3), InputError);
 }
 
-// At a kink no number moves the result both ways; what is outside, and the edge, moves nothing.
-TEST(Activations, HaveNoSlopeAtTheirKinks) {
+// clamp and relu have zero gradient at their kinks and outside.
+TEST(Activations, HaveZeroGradientAtKinks) {
   const Var x = Var::parameter(Tensor::from({3}, {-1, 0, 1}));
   backward(sum(relu(x)));
   EXPECT_TRUE(close(x.gradient(), Tensor::from({3}, {0, 0, 1}), 0));
@@ -102,8 +102,8 @@ TEST(Activations, HaveNoSlopeAtTheirKinks) {
   EXPECT_TRUE(close(y.gradient(), Tensor::from({5}, {0, 0, 1, 0, 0}), 0));
 }
 
-// More numbers than one thread takes at a time, and rows that do not end where its share does.
-TEST(Broadcasting, SharesOutLargeArrays) {
+// More elements than one thread's share, and rows that cross the boundaries of shares.
+TEST(Broadcasting, SplitsLargeArraysBetweenThreads) {
   const Tensor a = testing::random_tensor({3, 70'001}, 1), b = testing::random_tensor({3, 1}, 2);
   const Tensor flat = testing::random_tensor({70'001}, 3);
   const Tensor rows = multiply(a, b).value(), columns = subtract(a, flat).value();
@@ -117,7 +117,7 @@ TEST(Broadcasting, SharesOutLargeArrays) {
   for (Index j = 0; j < 70'001; ++j) ASSERT_EQ(doubled[j], 2 * flat[j]);
 }
 
-TEST(Dropout, TakesRatesFromZeroToBelowOne) {
+TEST(Dropout, AcceptsRatesInHalfOpenUnitInterval) {
   const Tensor x = testing::random_tensor({40}, 1);
   EXPECT_TRUE(close(dropout(x, 0, 3).value(), x, 0));
   EXPECT_THROW(dropout(x, -0.1, 3), InputError);

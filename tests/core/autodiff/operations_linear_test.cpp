@@ -10,7 +10,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::random_tensor;
 
-TEST(Matmul, MultipliesEachOfABatch) {
+TEST(Matmul, MultipliesBatches) {
   const Tensor a = random_tensor({3, 2, 5}, 1), b = random_tensor({3, 5, 4}, 2);
   const Tensor c = matmul(a, b).value();
   ASSERT_EQ(c.shape(), (Shape{3, 2, 4}));
@@ -20,7 +20,7 @@ TEST(Matmul, MultipliesEachOfABatch) {
   }
 }
 
-TEST(Matmul, TakesATransposedOperand) {
+TEST(Matmul, AcceptsTransposedOperand) {
   const Tensor a = random_tensor({2, 7, 5}, 1), b = random_tensor({5, 4}, 2);
   Tensor transposed({4, 5});
   for (Index i = 0; i < 5; ++i) {
@@ -29,7 +29,7 @@ TEST(Matmul, TakesATransposedOperand) {
   EXPECT_TRUE(testing::close(matmul_transposed(a, transposed).value(), matmul(a, b).value(), 1e-6));
 }
 
-TEST(Matmul, RefusesShapesThatDoNotFit) {
+TEST(Matmul, RejectsIncompatibleShapes) {
   const auto zeros = [](Shape shape) { return Var(Tensor::zeros(std::move(shape))); };
   EXPECT_THROW(matmul(zeros({2, 3}), zeros({4, 5})), InputError);
   EXPECT_THROW(matmul(zeros({2, 3}), zeros({3})), InputError);

@@ -33,7 +33,7 @@ TEST(Softmax, IsStableForHugeScores) {
   EXPECT_TRUE(close(x.gradient(), Tensor::zeros({3, 3})));
 }
 
-TEST(Softmax, GivesZerosToARowOfMinusInfinities) {
+TEST(Softmax, ReturnsZerosForRowOfMinusInfinity) {
   const Var x = Var::parameter(Tensor::from({2, 2}, {-kInfinity, -kInfinity, -kInfinity, 1}));
   const Var y = softmax(x);
   EXPECT_TRUE(close(y.value(), Tensor::from({2, 2}, {0, 0, 0, 1}), 0));
@@ -51,7 +51,7 @@ TEST(LogSoftmax, KeepsSmallDifferencesOfLargeNumbers) {
   EXPECT_TRUE(close(far.value(), Tensor::from({2}, {0, -2e4f}), 1e-7));
 }
 
-TEST(CrossEntropy, IsTheMeanOverRowsThatCount) {
+TEST(CrossEntropy, AveragesRowsWithTargets) {
   const Var x = Var::parameter(Tensor::from({3, 2}, {0, std::log(3.0f), 5, 5, 1e4f, -1e4f}));
   const Var loss = cross_entropy(x, IntTensor::from({3}, {0, -1, 1}));
   EXPECT_NEAR(loss.value()[0], (std::log(4.0) + 2e4) / 2, 1e-2);
@@ -60,7 +60,7 @@ TEST(CrossEntropy, IsTheMeanOverRowsThatCount) {
       close(x.gradient(), Tensor::from({3, 2}, {-0.375f, 0.375f, 0, 0, 0.5f, -0.5f}), 1e-6));
 }
 
-TEST(CrossEntropy, IsZeroWhereNoRowCounts) {
+TEST(CrossEntropy, IsZeroWithoutTargets) {
   const Var x = Var::parameter(testing::random_tensor({2, 3}, 1));
   const Var loss = cross_entropy(x, IntTensor::from({2}, {-1, -1}));
   EXPECT_EQ(loss.value()[0], 0);
@@ -68,15 +68,15 @@ TEST(CrossEntropy, IsZeroWhereNoRowCounts) {
   EXPECT_TRUE(close(x.gradient(), Tensor::zeros({2, 3}), 0));
 }
 
-TEST(CrossEntropy, RefusesWrongTargets) {
+TEST(CrossEntropy, RejectsInvalidTargets) {
   const Tensor x = Tensor::zeros({2, 3});
   EXPECT_THROW(cross_entropy(x, IntTensor::from({2}, {0, 3})), InputError);
   EXPECT_THROW(cross_entropy(x, IntTensor::from({2}, {0, -2})), InputError);
   EXPECT_THROW(cross_entropy(x, IntTensor::from({1}, {0})), InputError);
 }
 
-// Against double precision, with an offset that a one-pass variance would lose.
-TEST(LayerNorm, SurvivesTinyVarianceAndLargeMeans) {
+// Against double precision, with an offset that breaks a one-pass variance.
+TEST(LayerNorm, HandlesTinyVarianceAndLargeMeans) {
   for (const double offset : {0.0, 100.0}) {
     for (const double spread : {0.0, 1e-3, 1.0}) {
       Tensor x({1, 67});
@@ -108,13 +108,13 @@ TEST(RmsNorm, KeepsZerosZero) {
   EXPECT_TRUE(close(x.gradient(), Tensor::full({2, 8}, 2000), 1e-4));
 }
 
-TEST(Norms, RefuseWrongGains) {
+TEST(Norms, RejectInvalidGains) {
   EXPECT_THROW(rms_norm(Tensor::zeros({2, 8}), Tensor::zeros({7}), 1e-6), InputError);
   EXPECT_THROW(layer_norm(Tensor::zeros({2, 8}), Tensor::zeros({8}), Tensor::zeros({1}), 1e-6),
                InputError);
 }
 
-TEST(Sums, TakeEmptyArrays) {
+TEST(Sums, AcceptEmptyArrays) {
   EXPECT_EQ(sum(Tensor::zeros({0, 3})).value()[0], 0);
   EXPECT_EQ(sum_axis(Tensor::zeros({0, 3}), 0).shape(), (Shape{3}));
   EXPECT_THROW(mean(Tensor::zeros({0})), InputError);
@@ -123,7 +123,7 @@ TEST(Sums, TakeEmptyArrays) {
   EXPECT_THROW(softmax(Tensor::zeros({})), InputError);
 }
 
-TEST(Sums, TakeRowsOfNoNumbers) {
+TEST(Sums, AcceptEmptyRows) {
   EXPECT_EQ(softmax(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
   EXPECT_EQ(log_softmax(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
   EXPECT_EQ(unit_rows(Tensor::zeros({3, 0})).shape(), (Shape{3, 0}));
@@ -146,8 +146,8 @@ TEST(UnitRows, KeepZerosZero) {
   EXPECT_TRUE(close(x.gradient(), Tensor::from({2, 2}, {0, 0, 0.032f, -0.024f}), 1e-6));
 }
 
-// Rows longer than the lanes that are summed side by side, and just as long.
-TEST(Softmax, FindsTheMaximumWhereverItStands) {
+// Rows as long as the number of lanes, and longer.
+TEST(Softmax, FindsMaximumAtAnyPosition) {
   for (const Index size : {31, 32, 33, 64, 70}) {
     for (Index most = 0; most < size; ++most) {
       Tensor x = Tensor::full({size}, -200);
@@ -161,12 +161,12 @@ TEST(Softmax, FindsTheMaximumWhereverItStands) {
   }
 }
 
-TEST(CrossEntropy, TakesTheLastTargetAndRefusesTheNext) {
+TEST(CrossEntropy, AcceptsTargetsBelowSize) {
   const Tensor x = Tensor::from({1, 3}, {0, 0, std::log(2.0f)});
   EXPECT_NEAR(cross_entropy(x, IntTensor::from({1}, {2})).value()[0], std::log(2.0), 1e-6);
   try {
     cross_entropy(x, IntTensor::from({1}, {3}));
-    ADD_FAILURE() << "three numbers have no target 3";
+    ADD_FAILURE() << "target 3 of a row of three was accepted";
   } catch (const InputError& e) {
     EXPECT_STREQ(e.what(), "cross_entropy: target 3: expected 0 to 2, or -1");
   }

@@ -43,7 +43,7 @@ TEST(Heads, SplitAndMerge) {
   EXPECT_THROW(merge_heads(y, 3), InputError);
 }
 
-TEST(Concat, JoinsAndSliceCuts) {
+TEST(Concat, JoinsAndSliceSplits) {
   const Tensor a = random_tensor({2, 3, 4}, 1), b = random_tensor({2, 1, 4}, 2);
   const Var joined = concat({a, b}, 1);
   EXPECT_EQ(joined.shape(), (Shape{2, 4, 4}));
@@ -57,7 +57,7 @@ TEST(Concat, JoinsAndSliceCuts) {
   EXPECT_THROW(slice(joined, 3, 0, 1), InputError);
 }
 
-TEST(Gather, TakesRows) {
+TEST(Gather, LooksUpRows) {
   const Tensor table = random_tensor({3, 2}, 1);
   const Tensor rows = gather(table, IntTensor::from({1, 2}, {2, 0})).value();
   EXPECT_EQ(rows.shape(), (Shape{1, 2, 2}));
@@ -67,7 +67,7 @@ TEST(Gather, TakesRows) {
   EXPECT_THROW(gather(table, IntTensor::from({1}, {-1})), InputError);
 }
 
-TEST(Rotate, TurnsPairs) {
+TEST(Rotate, RotatesPairs) {
   const float angle = 0.3f;
   const Tensor c = Tensor::full({1, 2}, std::cos(angle)), s = Tensor::full({1, 2}, std::sin(angle));
   const Tensor x = Tensor::from({1, 5}, {1, 2, 3, 4, 5});
@@ -97,7 +97,7 @@ TEST(Axes, CountFromBothEnds) {
   EXPECT_THROW(transpose(random_tensor({3}, 1)), InputError);
 }
 
-TEST(Axes, MayBeEmpty) {
+TEST(Axes, CanBeEmpty) {
   const Tensor none = Tensor::zeros({2, 0});
   EXPECT_EQ(concat({none, none}, 0).shape(), (Shape{4, 0}));
   EXPECT_EQ(permute(Tensor::zeros({2, 0, 3}), {2, 0, 1}).shape(), (Shape{3, 2, 0}));
@@ -107,7 +107,7 @@ TEST(Axes, MayBeEmpty) {
   EXPECT_EQ(rotate(none, Tensor({2, 0}), Tensor({2, 0}), true).shape(), (Shape{2, 0}));
 }
 
-// Every shape of a copy, with more rows than one thread takes.
+// Every case of a copy, with more rows than one thread's share.
 TEST(Permute, MovesManyRows) {
   const Tensor x = random_tensor({130, 6, 45}, 1);
   for (const std::vector<Index>& axes :

@@ -1,7 +1,7 @@
-// Every operation against finite differences, by walking operation_names(): one without a case
-// here fails.
+// Tests every operation in operation_names() against finite differences; an operation without a
+// case here fails.
 //
-// Each case gives inputs and a function of them. The gradient of a random projection of the
+// Each case provides inputs and a function of them. The gradient of a random projection of the
 // result is compared with central differences; projections are summed in double precision.
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/autodiff/var.h"
-#include "core/model/join.h"
 #include "core/model/model.h"
+#include "core/model/residual_connection.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
 #include "tests/support/small_config.h"
@@ -36,7 +36,7 @@ struct Case {
   std::function<Var(const std::vector<Var>&)> compute;
   float step = 1e-2f;
   double tolerance = 2e-3;                 // relative to the largest gradient
-  std::set<std::size_t> without_effect{};  // inputs that the result does not depend on
+  std::set<std::size_t> without_effect{};  // indices of inputs without effect on the result
 };
 
 void check(const std::string& name, const Case& c) {
@@ -61,7 +61,7 @@ void check(const std::string& name, const Case& c) {
       EXPECT_TRUE(testing::is_gradient(gradient, values, f, how)) << name << " input " << which;
     }
   }
-  // On the way back a gradient may be there already, which may be held by somebody else, too.
+  // Gradients must accumulate onto an existing gradient, even if it is shared.
   std::vector<Tensor> first;
   for (const Var& parameter : parameters) first.push_back(parameter.gradient().copy());
   for (int again = 2; again <= 3; ++again) {
@@ -76,7 +76,7 @@ void check(const std::string& name, const Case& c) {
   }
 }
 
-// Numbers of size 0.3 to 2 with both signs, away from kinks and poles.
+// Numbers of magnitude 0.3 to 2 with both signs, away from kinks and poles.
 Tensor away_from_zero(Shape shape, std::uint64_t seed) {
   Tensor t = random_tensor(std::move(shape), seed);
   for (float& v : t) v = std::copysign(0.3f + std::min(std::abs(v), 1.7f), v);
@@ -128,7 +128,7 @@ Case of_one(Shape shape, Reader f) {
           [f = std::move(f)](const std::vector<Var>& in) { return f(in[0]); }};
 }
 
-// Sine and cosine of made-up angles, [rows, pairs].
+// Cosines and sines of the angles 0.7 n, [rows, pairs].
 std::pair<Tensor, Tensor> angles(Index rows, Index pairs) {
   Tensor cosine({rows, pairs}), sine({rows, pairs});
   for (Index i = 0; i < cosine.size(); ++i) {
@@ -168,7 +168,7 @@ std::vector<Case> norm_cases(bool layer) {
   return cases;
 }
 
-// Grouped heads and a bias; tests/core/attention tries every ingredient.
+// Grouped heads and a bias; tests/core/attention covers every feature.
 Case attention_case(Index queries, Index keys) {
   return {{random_tensor({4, queries, 3}, 1), random_tensor({2, keys, 3}, 2),
            random_tensor({2, keys, 2}, 3), random_tensor({2, 4}, 4)},
@@ -204,15 +204,15 @@ Case feature_weights_case(bool causal, Index exponents) {
           }};
 }
 
-// A model whose blocks are recomputed on the way back, by its tokens' vectors and weights of both
-// layers.
+// A reversible model, whose blocks are recomputed in the backward pass, as a function of its token
+// vectors and weights of both layers.
 Case reversible_case() {
   ModelConfig config = testing::small_config(
       {.vocabulary = 5, .context = 6, .layers = 2, .heads = 1, .head_size = 4, .hidden = 6});
-  config.join = default_choice(join("reversible"));
-  config.join.values.set("chunks", Index{2});
+  config.residual_connection = default_choice(residual_connection("reversible"));
+  config.residual_connection.values.set("chunks", Index{2});
   Model model = make_model(config, 3);
-  for (auto& [name, weight] : model.weights) {  // large enough for differences to be seen
+  for (auto& [name, weight] : model.weights) {  // large enough for measurable differences
     if (weight.rank() == 2) weight = scale(weight, 25);
   }
   const std::vector<std::string> names{"embed.weight", "layers.0.attn.wv", "layers.1.ffn.w_in"};
@@ -226,7 +226,7 @@ Case reversible_case() {
     for (std::size_t n = 0; n < names.size(); ++n) changed.weights[names[n]] = in[n];
     return forward(changed, IntTensor::from({1, 4}, {0, 1, 2, 4}), {});
   };
-  c.step = 2e-2f;  // narrower ones are rounded more, wider ones leave out more
+  c.step = 2e-2f;  // smaller steps have more rounding error, larger ones more truncation error
   c.tolerance = 5e-4;
   return c;
 }
@@ -302,7 +302,7 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
     cases["softmax"].push_back(of_one(shape, [](const Var& x) { return softmax(x); }));
     cases["log_softmax"].push_back(of_one(shape, [](const Var& x) { return log_softmax(x); }));
     if (shape.back() > 1) continue;
-    cases["softmax"].back().without_effect = {0};  // 1, whatever the number
+    cases["softmax"].back().without_effect = {0};  // the result is 1 for any input
     cases["log_softmax"].back().without_effect = {0};
   }
   for (const Shape& shape : {Shape{3, 5}, Shape{2}, Shape{2, 1, 67}}) {
@@ -318,18 +318,18 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["rms_norm"] = norm_cases(false);
 
   cases["attention"] = {attention_case(1, 1), attention_case(5, 6), attention_case(7, 4)};
-  cases["attention"].front().without_effect = {0, 1, 3};  // a single key has all of the weight
+  cases["attention"].front().without_effect = {0, 1, 3};  // a single key has all the weight
   cases["gate_exponents"] = {
       of_one({2, 5}, [](const Var& x) { return gate_exponents(x).exponents; })};
   cases["feature_weights"] = {feature_weights_case(false, 5), feature_weights_case(true, 5),
                               feature_weights_case(true, 1)};
-  cases["feature_weights"].back().without_effect = {
-      1};  // one exponent a query cancels in the ratio
+  // A single exponent per query cancels in the ratio.
+  cases["feature_weights"].back().without_effect = {1};
   cases["reversible"] = {reversible_case()};
   return cases;
 }
 
-TEST(Operations, HaveTheGradientsOfFiniteDifferences) {
+TEST(Operations, MatchFiniteDifferences) {
   const auto cases = all_cases();
   for (const std::string_view name : operation_names()) {
     const auto found = cases.find(name);
@@ -339,7 +339,7 @@ TEST(Operations, HaveTheGradientsOfFiniteDifferences) {
     }
     for (const Case& c : found->second) check(std::string(name), c);
   }
-  EXPECT_EQ(cases.size(), operation_names().size()) << "a case for what is no operation";
+  EXPECT_EQ(cases.size(), operation_names().size()) << "a case for an unknown operation";
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -17,25 +17,25 @@ namespace ATTNSCOPE_FILE {
 
 using testing::random_tensor;
 
-TEST(Var, AddsUpAllPathsToAParameter) {
+TEST(Var, SumsGradientsOverAllPaths) {
   const Var x = Var::parameter(Tensor::from({2}, {3, 5}));
   const Var y = multiply(x, x);
   backward(sum(add(y, add(x, y))));  // 2 x^2 + x
   EXPECT_TRUE(testing::close(x.gradient(), Tensor::from({2}, {13, 21})));
 }
 
-TEST(Var, AddsToTheGradientThatIsThere) {
+TEST(Var, AccumulatesGradients) {
   const Var x = Var::parameter(Tensor::from({1}, {3}));
   backward(sum(scale(x, 2)));
   const Tensor first = x.gradient();
   backward(sum(scale(x, 4)));
   EXPECT_EQ(x.gradient()[0], 6);
-  EXPECT_EQ(first[0], 2) << "a gradient that somebody holds was written to";
+  EXPECT_EQ(first[0], 2) << "a gradient held elsewhere was overwritten";
   Var(x).clear_gradient();
   EXPECT_FALSE(x.gradient().defined());
 }
 
-// add() hands the same gradient to both operands; what one of them adds must not reach the other.
+// add() passes the same gradient to both operands; accumulation in one must not affect the other.
 TEST(Var, DoesNotMixGradientsThatShareMemory) {
   const Var x = Var::parameter(Tensor::from({2}, {1, 2}));
   const Var y = Var::parameter(Tensor::from({2}, {3, 4}));
@@ -44,18 +44,18 @@ TEST(Var, DoesNotMixGradientsThatShareMemory) {
   EXPECT_TRUE(testing::close(y.gradient(), Tensor::from({2}, {1, 1})));
 }
 
-TEST(Var, GivesConstantsNoGradient) {
+TEST(Var, ComputesNoGradientForConstants) {
   const Var x = Var::parameter(Tensor::from({1}, {3}));
   const Var c = Tensor::from({1}, {2});
   const Var y = multiply(x, c);
-  EXPECT_TRUE(y.wants_gradient());
-  EXPECT_FALSE(multiply(c, c).wants_gradient());
+  EXPECT_TRUE(y.requires_gradient());
+  EXPECT_FALSE(multiply(c, c).requires_gradient());
   backward(sum(y));
   EXPECT_FALSE(c.gradient().defined());
   backward(sum(c));  // nothing to do
 }
 
-TEST(Var, RefusesWrongUse) {
+TEST(Var, RejectsInvalidUse) {
   const Var x = Var::parameter(Tensor::zeros({2}));
   EXPECT_THROW(backward(x), InputError);
   EXPECT_THROW(record("no such operation", Tensor::zeros({1}), {}, nullptr), std::logic_error);
@@ -66,17 +66,17 @@ TEST(Var, RefusesWrongUse) {
   EXPECT_THROW(backward(sum(y)), std::logic_error);
 }
 
-TEST(Var, WalksLongTapesWithoutRecursion) {
+TEST(Var, TraversesLongTapesWithoutRecursion) {
   const Var x = Var::parameter(Tensor::from({1}, {1}));
   Var y = x;
   for (int i = 0; i < 200'000; ++i) y = scale(y, 1);
   backward(y);
   EXPECT_EQ(x.gradient()[0], 1);
   for (int i = 0; i < 200'000; ++i) y = scale(i == 0 ? x : y, 1);
-  y = Var();  // frees a long tape that was never walked
+  y = Var();  // frees a long tape without a backward pass
 }
 
-TEST(Var, FreesTheTapeAsItGoes) {
+TEST(Var, FreesTapeDuringBackward) {
   const Var x = Var::parameter(Tensor::full({1000}, 0.5f));
   const std::size_t before = storage_statistics().live_bytes;
   {
@@ -91,7 +91,7 @@ TEST(Var, FreesTheTapeAsItGoes) {
   }
 }
 
-// A small network, as in inference: constants alone.
+// A small network of constants, as in inference.
 Var network(const Var& x, const Var& w) {
   const Var heads = split_heads(matmul(x, w), 4);
   const Var scores = softmax(matmul_transposed(heads, heads));
@@ -103,7 +103,7 @@ TEST(Var, AllocatesNothingForGradientsWithoutParameters) {
   const std::size_t before = storage_statistics().live_bytes;
   {
     const Var y = network(x, w);
-    EXPECT_FALSE(y.wants_gradient());
+    EXPECT_FALSE(y.requires_gradient());
     EXPECT_EQ(y.node(), nullptr);
     const std::size_t result = static_cast<std::size_t>(y.value().size()) * sizeof(float);
     EXPECT_LE(storage_statistics().live_bytes - before, result + result / 16 + 64);
@@ -111,8 +111,8 @@ TEST(Var, AllocatesNothingForGradientsWithoutParameters) {
   EXPECT_EQ(storage_statistics().live_bytes, before);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // there every block is fresh
-TEST(Var, ReusesTheMemoryOfTheRunBefore) {
+#ifndef __SANITIZE_ADDRESS__  // with AddressSanitizer every block is fresh
+TEST(Var, ReusesMemoryOfPreviousRun) {
   const Tensor x = random_tensor({2, 33, 64}, 1), w = random_tensor({64, 64}, 2, 0.1);
   network(x, w);
   const StorageStatistics before = storage_statistics();

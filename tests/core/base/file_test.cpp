@@ -26,7 +26,7 @@ std::string message_of_reading(const std::filesystem::path& path, std::size_t mo
   return "";
 }
 
-TEST(File, ReadsWhatWasWritten) {
+TEST(File, RoundTrips) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "a";
   std::string bytes(100'000, 'x');
@@ -40,7 +40,7 @@ TEST(File, ReadsWhatWasWritten) {
   EXPECT_EQ(files_in(folder.path()), 1u) << "a temporary file was left";
 }
 
-TEST(File, SaysWhyItCannotRead) {
+TEST(File, ReportsReadErrors) {
   const TemporaryFolder folder;
   const std::string name = (folder.path() / "a").string();
   EXPECT_EQ(message_of_reading(name, 10), name + ": no such file");
@@ -50,7 +50,7 @@ TEST(File, SaysWhyItCannotRead) {
   EXPECT_EQ(message_of_reading(name, 4), name + ": larger than 4 bytes");
 }
 
-TEST(File, SaysWhyItCannotWrite) {
+TEST(File, ReportsWriteErrors) {
   const TemporaryFolder folder;
   EXPECT_THROW(write_file(folder.path(), "x"), WorkError);
   EXPECT_THROW(write_file(folder.path() / "missing" / "a", "x"), WorkError);
@@ -58,8 +58,8 @@ TEST(File, SaysWhyItCannotWrite) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full")) << "a device was replaced";
 }
 
-// A parent that is a file: the system's own words send one to look for permissions.
-TEST(File, SaysWhichFolderIsNone) {
+// The system's message for a parent that is a file would suggest missing permissions.
+TEST(File, NamesOffendingParentFolder) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "file").string(), none = folder.path() / "none";
   write_file(file, "x");
@@ -77,8 +77,8 @@ TEST(File, SaysWhichFolderIsNone) {
   EXPECT_EQ(message([&] { write_file(below, "x"); }),
             below + ": cannot be written: " + file + " is not a folder");
   EXPECT_EQ(message([&] { make_folder(below); }),
-            below + ": cannot be made: " + file + " is not a folder");
-  EXPECT_EQ(message([&] { make_folder(file); }), file + ": cannot be made: it is a file");
+            below + ": cannot be created: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { make_folder(file); }), file + ": cannot be created: it is a file");
   EXPECT_EQ(message([&] { read_file(below); }),
             below + ": cannot be read: " + file + " is not a folder");
   EXPECT_EQ(message([&] { check_writable(lost); }),
@@ -87,13 +87,13 @@ TEST(File, SaysWhichFolderIsNone) {
             lost + ": cannot be written: there is no folder " + none);
 }
 
-TEST(File, SaysBeforehandWhyItCannotWrite) {
+TEST(File, ChecksWritabilityInAdvance) {
   const TemporaryFolder folder;
   EXPECT_THROW(check_writable(folder.path()), WorkError);
   EXPECT_THROW(check_writable(folder.path() / "none" / "a"), WorkError);
   EXPECT_NO_THROW(check_writable(folder.path() / "a"));
   EXPECT_NO_THROW(check_writable("/dev/null"));
-  EXPECT_EQ(files_in(folder.path()), 0u) << "looking left something";
+  EXPECT_EQ(files_in(folder.path()), 0u) << "the check left a file";
 }
 
 TEST(File, KeepsLinksAndModes) {
@@ -110,7 +110,7 @@ TEST(File, KeepsLinksAndModes) {
   EXPECT_EQ(status.st_mode & 0777u, 0640u);
 }
 
-TEST(File, WhatAKilledProgramLeftGoesWithTheNextWriting) {
+TEST(File, NextWriteRemovesLeftoversOfKilledProcess) {
   const TemporaryFolder folder;
   const auto left = [&](const std::string& file, long process) {
     const auto path =
@@ -118,7 +118,7 @@ TEST(File, WhatAKilledProgramLeftGoesWithTheNextWriting) {
     write_file(path, "half");
     return path;
   };
-  constexpr long kNobody = 999'999'999;  // more than any system counts to
+  constexpr long kNobody = 999'999'999;  // above any valid process id
   const auto dead = left("a", kNobody), alive = left("a", ::getpid()), other = left("b", kNobody);
   write_file(folder.path() / "a", "whole");
   EXPECT_FALSE(file_exists(dead));
@@ -127,7 +127,7 @@ TEST(File, WhatAKilledProgramLeftGoesWithTheNextWriting) {
   EXPECT_EQ(read_file(folder.path() / "a"), "whole");
 }
 
-TEST(File, AWriterThatIsStoppedLeavesTheFileAsItWas) {
+TEST(File, CancelledWriteKeepsOldFile) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "a";
   write_file(path, "before");
@@ -143,7 +143,7 @@ TEST(File, AWriterThatIsStoppedLeavesTheFileAsItWas) {
   EXPECT_EQ(read_file(path), "after");
 }
 
-// What is written already stays.
+// Finished files stay.
 TEST(File, UnfinishedFilesCanBeRemoved) {
   const TemporaryFolder folder;
   EXPECT_NO_THROW(remove_unfinished_files());
@@ -152,7 +152,7 @@ TEST(File, UnfinishedFilesCanBeRemoved) {
   EXPECT_EQ(read_file(folder.path() / "a"), "whole");
 }
 
-TEST(File, NamesThatCannotBeDoNotExist) {
+TEST(File, InvalidNamesDoNotExist) {
   const TemporaryFolder folder;
   const auto path = folder.path() / std::string(5000, 'a');
   EXPECT_FALSE(file_exists(path));

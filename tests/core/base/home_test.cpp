@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Home, IsTheSourceFolderUnlessSaidOtherwise) {
+TEST(Home, DefaultsToSourceFolder) {
   ::unsetenv("ATTNSCOPE_HOME");
   EXPECT_EQ(home_folder().string(), testing::source_folder().string());
   ::setenv("ATTNSCOPE_HOME", "/somewhere/else", 1);

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Json, IsMadeOfListsInBraces) {
+TEST(Json, ConvertsInitializerLists) {
   const Json object = {{"type", "local"}, {"window", 4}, {"on", true}, {"none", nullptr}};
   EXPECT_EQ(object.dump(), R"({"none":null,"on":true,"type":"local","window":4})");
   EXPECT_EQ(Json({1, 2.5, "a", {3, 4}}).dump(), R"([1,2.5,"a",[3,4]])");
@@ -21,7 +21,7 @@ TEST(Json, IsMadeOfListsInBraces) {
   EXPECT_EQ(Json::object().dump(), "{}");
 }
 
-TEST(Json, IsWrittenAsOthersReadIt) {
+TEST(Json, WritesStandardJson) {
   EXPECT_EQ(Json({{"a", {1, 2}}, {"b", Json::array()}, {"c", Json::object()}}).dump(2),
             "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": [],\n  \"c\": {}\n}");
   EXPECT_EQ(Json({1.0, 0.1, 1e300, 1e-7, -0.0, 0.1F}).dump(),
@@ -36,7 +36,7 @@ TEST(Json, IsWrittenAsOthersReadIt) {
   EXPECT_EQ(Json("a\xff").dump_ascii(), R"("a\ufffd")");
 }
 
-TEST(Json, IsReadAsItIsWritten) {
+TEST(Json, RoundTrips) {
   const std::string text =
       R"({"a":[1,-2,3.5,true,false,null,"x",[],{}],"b":{"c":{"d":"\u00e9"}},"e":18446744073709551615})";
   const Json value = Json::parse(text);
@@ -60,7 +60,7 @@ TEST(Json, IsReadAsItIsWritten) {
   EXPECT_TRUE(Json::parse_or_null("[1,]").is_null());
 }
 
-TEST(Json, GivesWhatItHoldsAndNothingElse) {
+TEST(Json, ReturnsItsValueAndRejectsOtherTypes) {
   const Json value = {{"n", 3}, {"x", 0.5}, {"on", true}, {"name", "a"}, {"list", {1, 2}}};
   EXPECT_EQ(value["n"].get<int>(), 3);
   EXPECT_EQ(value["x"].get<double>(), 0.5);
@@ -81,11 +81,11 @@ TEST(Json, GivesWhatItHoldsAndNothingElse) {
     value["list"].text();
     FAIL();
   } catch (const JsonError& e) {
-    EXPECT_STREQ(e.what(), "JSON: expected a text, found [1,2]");
+    EXPECT_STREQ(e.what(), "JSON: expected a string, found [1,2]");
   }
 }
 
-TEST(Json, IsChanged) {
+TEST(Json, ModifiesMembers) {
   Json value;
   value["list"].push_back(1);
   value["list"].push_back({{"a", 2}});
@@ -95,7 +95,7 @@ TEST(Json, IsChanged) {
   value.erase("never");
   EXPECT_EQ(value.dump(), R"({"list":["first",{"a":2}]})");
   value["list"] = Json(value["list"][1]);
-  value = value["list"];  // a member of itself
+  value = value["list"];  // assigns a member of itself
   EXPECT_EQ(value.dump(), R"({"a":2})");
   EXPECT_THROW(value.push_back(1), JsonError);
   Json copy = value;
@@ -105,7 +105,7 @@ TEST(Json, IsChanged) {
   EXPECT_EQ(moved["a"], 3);
 }
 
-TEST(Json, EqualNumbersAreEqualWhateverTheirType) {
+TEST(Json, ComparesNumbersAcrossTypes) {
   EXPECT_EQ(Json(3), Json(3u));
   EXPECT_EQ(Json(3), Json(3.0));
   EXPECT_NE(Json(-1), Json(std::numeric_limits<std::uint64_t>::max()));
@@ -120,7 +120,7 @@ TEST(Json, EqualNumbersAreEqualWhateverTheirType) {
   EXPECT_FALSE(Json("a") < Json("b"));
 }
 
-TEST(Json, PointersAndPatches) {
+TEST(Json, SupportsPointersAndPatches) {
   const Json value = {{"a/b", {{"~", 1}}}, {"c", {5, {{"d", nullptr}}}}, {"e", Json::array()}};
   EXPECT_EQ(Json(value.flatten()).dump(), R"({"/a~1b/~0":1,"/c/0":5,"/c/1/d":null,"/e":null})");
   Json again = value;
@@ -139,7 +139,7 @@ TEST(Json, PointersAndPatches) {
   EXPECT_EQ(patched.dump(), R"({"a":"z","c":{"d":"e"},"h":{"i":2}})");
 }
 
-TEST(Json, IsShortenedForMessages) {
+TEST(Json, ShortensValuesForMessages) {
   EXPECT_EQ(shortened(Json({1, 2})), "[1,2]");
   EXPECT_EQ(shortened(std::string(100, 'a')), "\"" + std::string(56, 'a') + "...");
   std::ostringstream printed;

@@ -47,7 +47,7 @@ TEST_P(Parallel, RunsNestedLoopsInPlace) {
   EXPECT_EQ(total, 80);
 }
 
-TEST_P(Parallel, ChoosesTheSameRangesAgain) {
+TEST_P(Parallel, RepeatsItsRanges) {
   const auto ranges = [] {
     std::mutex mutex;
     std::vector<std::pair<Index, Index>> all;
@@ -61,7 +61,7 @@ TEST_P(Parallel, ChoosesTheSameRangesAgain) {
   EXPECT_EQ(ranges(), ranges());
 }
 
-TEST_P(Parallel, ServesSeveralThreadsAtATime) {
+TEST_P(Parallel, ServesConcurrentCallers) {
   std::atomic<int> total = 0;
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 4; ++caller) {
@@ -76,8 +76,8 @@ TEST_P(Parallel, ServesSeveralThreadsAtATime) {
   EXPECT_EQ(total, 4 * 500 * 100);
 }
 
-// Also where a helper's thread runs the body, and the next loop is as any other.
-TEST_P(Parallel, ThrowsWhatABodyThrows) {
+// Even on a helper thread; the next loop is unaffected.
+TEST_P(Parallel, RethrowsExceptionsOfBodies) {
   for (const Index thrower : {0, 17, 63}) {
     for (const bool all : {false, true}) {
       std::string words;
@@ -98,8 +98,8 @@ TEST_P(Parallel, ThrowsWhatABodyThrows) {
   }
 }
 
-// A body that leaves early leaves nothing unsaid: the loop throws, on whatever thread that was.
-TEST_P(Parallel, BodiesSeeThatTheyAreToStop) {
+// The loop throws, on whichever thread the body returned early.
+TEST_P(Parallel, BodiesObserveCancellation) {
   const Stop stop;
   const StopScope scope(stop);
   EXPECT_FALSE(is_stopping());
@@ -114,8 +114,8 @@ TEST_P(Parallel, BodiesSeeThatTheyAreToStop) {
   EXPECT_GE(done, 1);
 }
 
-// Between ranges a loop looks at its stop: none is so long that it would wait.
-TEST_P(Parallel, RangesAreNotLong) {
+// Cancellation is checked between ranges, so they must be short.
+TEST_P(Parallel, LimitsRangeLength) {
   constexpr Index kCount = 1 << 20, kGrainHere = 16;
   std::atomic<Index> longest{0};
   parallel_for(kCount, kGrainHere, [&](Index first, Index last) {

@@ -13,14 +13,12 @@ namespace ATTNSCOPE_FILE {
 using Kind = Parameter::Kind;
 
 const std::vector<Parameter> kParameters = {
-    {.key = "window", .required = true, .initial = Index{4}, .slider_most = 8},
-    {.key = "block", .initial = Index{2}, .least = 1, .most = 9},
+    {.key = "window", .required = true, .initial = Index{4}, .slider = {.max = 8}},
+    {.key = "block", .initial = Index{2}, .limits = {.min = 1, .max = 9}},
     {.key = "base",
      .kind = Kind::Real,
      .initial = 10.0,
-     .least = 0,
-     .most = Parameter::kMostReal,
-     .least_excluded = true},
+     .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true}},
     {.key = "mode",
      .kind = Kind::Choice,
      .initial = std::string("first"),
@@ -31,8 +29,7 @@ const std::vector<Parameter> kParameters = {
      .kind = Kind::Reals,
      .optional = true,
      .initial = std::vector<double>{},
-     .least = -1e9,
-     .most = 1e9},
+     .limits = {.min = -1e9, .max = 1e9}},
     {.key = "lists",
      .kind = Kind::IntegerLists,
      .optional = true,
@@ -51,12 +48,12 @@ std::string refusal_of(const char* text) {
   return "accepted";
 }
 
-TEST(Parameter, ChoicesCanHaveLabels) {
+TEST(Parameter, LabelsChoices) {
   Parameter mode{.kind = Kind::Choice, .choices = {"first", "second"}};
   EXPECT_EQ(choice_label(mode, "second"), "second");
-  mode.choice_labels = {"the first", "the second"};
+  mode.choices = {{"first", "the first"}, {"second", "the second"}};
   EXPECT_EQ(choice_label(mode, "second"), "the second");
-  EXPECT_EQ(choice_label(mode, "third"), "third");  // no choice of this parameter
+  EXPECT_EQ(choice_label(mode, "third"), "third");  // not a choice of this parameter
 }
 
 TEST(Parameter, ReadsEveryKind) {
@@ -87,14 +84,14 @@ TEST(Parameter, FillsInDefaults) {
   EXPECT_FALSE(defaults.has("on"));
 }
 
-TEST(Parameter, WholeNumbersMayBeWrittenAsReals) {
+TEST(Parameter, AcceptsIntegralRealsAsIntegers) {
   EXPECT_EQ(read(R"({"window": 3.0})").integer("window"), 3);
   EXPECT_EQ(read(R"({"window": 1, "base": 3})").real("base"), 3.0);
   EXPECT_EQ(refusal_of(R"({"window": 3.5})"),
             "variant.window: expected an integer of at least 0, found 3.5");
 }
 
-TEST(Parameter, NamesWhatIsWrong) {
+TEST(Parameter, ReportsErrors) {
   const std::pair<const char*, const char*> cases[] = {
       {"[]", "variant: expected an object, found []"},
       {"{}", "variant.window: expected an integer of at least 0, found nothing"},
@@ -129,7 +126,7 @@ TEST(Parameter, NamesWhatIsWrong) {
   for (const auto& [text, message] : cases) EXPECT_EQ(refusal_of(text), message) << text;
 }
 
-TEST(Parameter, LongFindingsAreShortened) {
+TEST(Parameter, ShortensLongValuesInErrors) {
   const std::string text = R"({"window": ")" + std::string(100000, 'x') + "\"}";
   EXPECT_LT(refusal_of(text.c_str()).size(), 200u);
   const std::string key = R"({"window": 1, ")" + std::string(100000, 'x') + "\": 1}";
@@ -153,7 +150,7 @@ TEST(Parameter, WritesText) {
   EXPECT_EQ(to_text(Value(true)), "true");
 }
 
-TEST(Values, MissingAndWrongKindsAreErrors) {
+TEST(Values, RejectMissingKeysAndWrongKinds) {
   Values values;
   values.set("a", Index{1});
   EXPECT_THROW(values.integer("b"), InputError);
@@ -162,8 +159,8 @@ TEST(Values, MissingAndWrongKindsAreErrors) {
   EXPECT_FALSE(values.has("a"));
 }
 
-// What a temporary gives out does not go with it.
-TEST(Values, TemporariesGiveCopies) {
+// The copies outlive the temporary.
+TEST(Values, ReturnCopiesFromTemporaries) {
   const auto make = [] {
     Values values;
     values.set("show", std::string("long enough to lie on the heap, not in the string"));

@@ -11,10 +11,10 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Processors, FollowTheAffinity) {
+TEST(Processors, FollowAffinityMask) {
   EXPECT_GE(usable_processors(), 1);
   int seen = 0;
-  std::thread([&seen] {  // the affinity of a thread is its own
+  std::thread([&seen] {  // affinity is per thread
     cpu_set_t all, one;
     ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
     int first = 0;
@@ -28,7 +28,7 @@ TEST(Processors, FollowTheAffinity) {
   EXPECT_EQ(seen, 1);
 }
 
-TEST(Processors, ReadAGroupsLimit) {
+TEST(Processors, ReadCgroupLimit) {
   EXPECT_EQ(processors_in_cpu_max("150000 100000\n"), 1.5);
   EXPECT_EQ(processors_in_cpu_max("max 100000\n"), 0);
   for (const char* broken : {"", "100000", "-1 100000", "5 0", "x y", "1e999 1"}) {
@@ -36,22 +36,22 @@ TEST(Processors, ReadAGroupsLimit) {
   }
 }
 
-TEST(Processors, TakeTheLeastAlongTheGroupsPath) {
+TEST(Processors, UseSmallestLimitAlongCgroupPath) {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "a" / "b");
   write_file(folder.path() / "a" / "cpu.max", "200000 100000\n");
   write_file(folder.path() / "a" / "b" / "cpu.max", "max 100000\n");
-  EXPECT_EQ(processors_of_group("0::/a/b\n", folder.path()), 2);
-  EXPECT_EQ(processors_of_group("0::/a\n", folder.path()), 2);
-  EXPECT_EQ(processors_of_group("0::/\n", folder.path()), 0);
-  EXPECT_EQ(processors_of_group("0::/gone\n", folder.path()), 0);
-  EXPECT_EQ(processors_of_group("nonsense", folder.path()), 0);
+  EXPECT_EQ(cgroup_processors("0::/a/b\n", folder.path()), 2);
+  EXPECT_EQ(cgroup_processors("0::/a\n", folder.path()), 2);
+  EXPECT_EQ(cgroup_processors("0::/\n", folder.path()), 0);
+  EXPECT_EQ(cgroup_processors("0::/gone\n", folder.path()), 0);
+  EXPECT_EQ(cgroup_processors("nonsense", folder.path()), 0);
   write_file(folder.path() / "cpu.max",
-             "50000 100000\n");  // a container sees its group as the root
-  EXPECT_EQ(processors_of_group("0::/a/b\n", folder.path()), 0.5);
+             "50000 100000\n");  // a container's own group is its root
+  EXPECT_EQ(cgroup_processors("0::/a/b\n", folder.path()), 0.5);
 }
 
-TEST(Processors, ReadTheFirstVersionsFiles) {
+TEST(Processors, ReadCgroupVersion1) {
   const testing::TemporaryFolder folder;
   std::filesystem::create_directories(folder.path() / "cpu" / "job");
   write_file(folder.path() / "cpu" / "job" / "cpu.cfs_quota_us", "300000\n");
@@ -59,8 +59,8 @@ TEST(Processors, ReadTheFirstVersionsFiles) {
   write_file(folder.path() / "cpu" / "cpu.cfs_quota_us", "-1\n");
   write_file(folder.path() / "cpu" / "cpu.cfs_period_us", "100000\n");
   const char* groups = "5:memory:/job\n4:cpu,cpuacct:/job\n";
-  EXPECT_EQ(processors_of_group(groups, folder.path()), 3);
-  EXPECT_EQ(processors_of_group("5:cpuset:/job\n", folder.path()), 0);
+  EXPECT_EQ(cgroup_processors(groups, folder.path()), 3);
+  EXPECT_EQ(cgroup_processors("5:cpuset:/job\n", folder.path()), 0);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -10,16 +10,16 @@ TEST(Random, RepeatsAndResumes) {
   a.bits();
   Random b(a.state());
   for (int i = 0; i < 100; ++i) EXPECT_EQ(a.bits(), b.bits());
-  EXPECT_NE(mixed_seed(1, 0), mixed_seed(1, 1));
-  EXPECT_NE(mixed_seed(1, 0), mixed_seed(2, 0));
+  EXPECT_NE(derived_seed(1, 0), derived_seed(1, 1));
+  EXPECT_NE(derived_seed(1, 0), derived_seed(2, 0));
 }
 
-TEST(Random, ReachesAnyPlaceOfItsStream) {
+TEST(Random, JumpsToAnyPosition) {
   Random a(7);
   for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(Random::at(7, i), a.bits());
 }
 
-TEST(Random, HasTheMomentsItClaims) {
+TEST(Random, HasStandardMoments) {
   Random random(1);
   constexpr int kCount = 100000;
   double sum = 0, squares = 0, uniform = 0;

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Card, EveryBundledModelSaysWhatItIs) {
+TEST(Card, DescribesEveryBundledModel) {
   std::size_t listed = 0;
   for (const ModelGroup& group : bundled_groups()) {
     EXPECT_FALSE(group.title.empty());
@@ -23,20 +23,20 @@ TEST(Card, EveryBundledModelSaysWhatItIs) {
       EXPECT_FALSE(card.summary.empty()) << model.name;
       EXPECT_NO_THROW(static_cast<void>(task(card.task))) << model.name;
       EXPECT_NE(model.subtitle.find(card.summary), std::string::npos) << model.subtitle;
-      EXPECT_LT(model.subtitle.size(), 80U) << model.subtitle;  // a line of the list
+      EXPECT_LT(model.subtitle.size(), 80U) << model.subtitle;  // fits a line of the list
       ++listed;
     }
   }
   EXPECT_EQ(listed, bundled_models().size());
 }
 
-TEST(Card, CountsParametersAndNamesTheMethod) {
+TEST(Card, SubtitleHasParameterCountAndMethod) {
   EXPECT_EQ(subtitle(model_card("default")), "5.1 million, children's books, whole words, RoPE");
   EXPECT_EQ(subtitle(model_card("twin-alibi")), "0.8 million, children's books, ALiBi");
   EXPECT_EQ(subtitle(model_card("brackets")), "58 thousand, nested brackets, halts by itself");
 }
 
-TEST(Card, TheConfigSaysTheTaskOfModelsWithoutCard) {
+TEST(Card, InfersTaskFromConfigIfMissing) {
   const testing::TemporaryFolder folder;
   for (const char* name : {"default", "digits", "numbers", "paths"}) {
     const ModelCard card = model_card(name);
@@ -46,7 +46,7 @@ TEST(Card, TheConfigSaysTheTaskOfModelsWithoutCard) {
   write_file(folder.path() / "config.json",
              read_file(model_folder("brackets") / "config.json", 1 << 20));
   EXPECT_EQ(model_card(folder.path().string()).task, "text");
-  // Training says what the config does not; what was trained there last holds.
+  // Training stores a task that the config does not imply; the last training counts.
   save_card(folder.path(), "brackets", *bundled.config);
   EXPECT_EQ(model_card(folder.path().string()).task, "brackets");
   write_file(folder.path() / "card.json", R"({"task": "brackets", "summary": "mine"})");
@@ -55,7 +55,7 @@ TEST(Card, TheConfigSaysTheTaskOfModelsWithoutCard) {
   EXPECT_EQ(model_card(folder.path().string()).summary, "mine");
 }
 
-TEST(Card, RefusesWhatItDoesNotKnow) {
+TEST(Card, RejectsUnknownKeysAndInvalidValues) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "config.json",
              read_file(model_folder("brackets") / "config.json", 1 << 20));

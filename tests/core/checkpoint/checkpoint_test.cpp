@@ -32,7 +32,7 @@ testing::Tensors tensors_of(const Checkpoint& checkpoint) {
   return tensors;
 }
 
-TEST(Checkpoint, ComesBackFromItsFolder) {
+TEST(Checkpoint, RoundTripsThroughFolder) {
   const TemporaryFolder folder;
   const Checkpoint before = small();
   save_checkpoint(folder.path() / "new", before, false);
@@ -47,7 +47,7 @@ TEST(Checkpoint, ComesBackFromItsFolder) {
   EXPECT_EQ(after.tokenizer->encode("abab").size(), before.tokenizer->encode("abab").size());
 }
 
-TEST(Checkpoint, SaysHowPickledWeightsAreConverted) {
+TEST(Checkpoint, SuggestsCommandToConvertPickledWeights) {
   const TemporaryFolder folder;
   write_file(folder.path() / "config.json",
              R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"]})");
@@ -60,7 +60,7 @@ TEST(Checkpoint, SaysHowPickledWeightsAreConverted) {
       << words;
 }
 
-TEST(Checkpoint, HalvesAreCloseAndSmall) {
+TEST(Checkpoint, StoresHalfPrecision) {
   const TemporaryFolder folder;
   const Checkpoint before = small();
   save_checkpoint(folder.path() / "half", before, true);
@@ -75,11 +75,11 @@ TEST(Checkpoint, HalvesAreCloseAndSmall) {
                       std::filesystem::file_size(folder.path() / "whole" / "model.safetensors")));
 }
 
-TEST(Checkpoint, DoesNotStoreWhatIsNoNumber) {
+TEST(Checkpoint, RejectsSavingNonFiniteWeights) {
   const TemporaryFolder folder;
   Checkpoint broken = small();
   Tensor values = broken.model.weights.find("final_norm.weight")->second.value().copy();
-  values[0] = 70000;  // more than a float16 holds
+  values[0] = 70000;  // overflows float16
   broken.model.weights.find("final_norm.weight")->second = Var(values);
   save_checkpoint(folder.path(), broken, false);
   EXPECT_THROW(save_checkpoint(folder.path(), broken, true), WorkError);
@@ -87,7 +87,7 @@ TEST(Checkpoint, DoesNotStoreWhatIsNoNumber) {
   EXPECT_THROW(save_checkpoint(folder.path(), broken, false), WorkError);
 }
 
-TEST(Checkpoint, NamesWhatIsMissingMisshapenOrTooMuch) {
+TEST(Checkpoint, NamesMissingMisshapenAndUnknownTensors) {
   const TemporaryFolder folder;
   const Checkpoint good = small();
   save_checkpoint(folder.path(), good, false);
@@ -109,7 +109,7 @@ TEST(Checkpoint, NamesWhatIsMissingMisshapenOrTooMuch) {
   tensors = tensors_of(good);
   tensors["layers.1.attn.wq"] = Tensor::zeros({8, 8});
   testing::write_tensors(file, tensors);
-  EXPECT_NE(load_error(folder.path()).find("tensor layers.1.attn.wq [8, 8] belongs to nothing"),
+  EXPECT_NE(load_error(folder.path()).find("tensor layers.1.attn.wq [8, 8] is not part of"),
             std::string::npos);
 
   tensors = tensors_of(good);
@@ -119,7 +119,7 @@ TEST(Checkpoint, NamesWhatIsMissingMisshapenOrTooMuch) {
             std::string::npos);
 }
 
-TEST(Checkpoint, TellsUnknownLayoutsFromBrokenFiles) {
+TEST(Checkpoint, DistinguishesUnknownLayoutsFromInvalidFiles) {
   const TemporaryFolder folder;
   EXPECT_NE(load_error(folder.path()), "no error");
   EXPECT_NE(load_error(folder.path() / "absent").find("found \""), std::string::npos);
@@ -128,12 +128,12 @@ TEST(Checkpoint, TellsUnknownLayoutsFromBrokenFiles) {
   EXPECT_NE(load_error(folder.path()).find("model_type: expected one of attnscope, llama, mistral"),
             std::string::npos);
   write_file(folder.path() / "config.json", R"({"model_type": "attn)");
-  EXPECT_NE(load_error(folder.path()).find("no valid JSON"), std::string::npos);
+  EXPECT_NE(load_error(folder.path()).find("invalid JSON"), std::string::npos);
   write_file(folder.path() / "config.json", "[]");
   EXPECT_NE(load_error(folder.path()).find("expected an object"), std::string::npos);
 }
 
-TEST(Checkpoint, CutFilesAreErrors) {
+TEST(Checkpoint, RejectsTruncatedFiles) {
   const TemporaryFolder folder;
   save_checkpoint(folder.path(), small(), false);
   const auto file = folder.path() / "model.safetensors";
@@ -145,7 +145,7 @@ TEST(Checkpoint, CutFilesAreErrors) {
   }
 }
 
-TEST(Checkpoint, RunsWithoutATokenizer) {
+TEST(Checkpoint, RunsWithoutTokenizer) {
   const TemporaryFolder folder;
   Checkpoint bare = small();
   bare.tokenizer = nullptr;
@@ -177,7 +177,7 @@ TEST(Checkpoint, ReadsShards) {
   testing::write_tensors(folder.path() / "b.safetensors", second);
   write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"b.safetensors\"}}");
   EXPECT_NE(load_error(folder.path())
-                .find("final_norm.weight is there, which "
+                .find("final_norm.weight is present, which "
                       "model.safetensors.index.json places in a.safetensors"),
             std::string::npos);
   write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"c.safetensors\"}}");

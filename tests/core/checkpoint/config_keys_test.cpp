@@ -1,6 +1,6 @@
-// What readers make of each member of a config: without it, with its flag the other way round, with
-// a number one larger or next to nothing, another activation. Kept as text, so that a default or a
-// size that changes is seen.
+// Effect of each config key on the model: without the key, with a flag inverted, with a number one
+// larger or near zero, with another activation. Stored as golden text, so that a changed default or
+// size is visible.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,15 +14,17 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/format.h"
 #include "tests/support/compare.h"
+#include "tests/support/golden.h"
 #include "tests/support/places.h"
-#include "tests/support/told.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// As nine digits: processors may round the last of more of them otherwise.
+constexpr const char* kSame = "the same";
+
+// Nine digits: further ones depend on the processor.
 std::string word(const Json& value) {
   if (!value.is_number() || value.is_number_integer()) return value.dump();
   char text[32];
@@ -30,7 +32,7 @@ std::string word(const Json& value) {
   return text;
 }
 
-// "hidden: 64 -> 65" for each member that differs.
+// Appends "hidden: 64 -> 65" for each member that differs.
 void differences(const Json& before, const Json& after, const std::string& path,
                  std::vector<std::string>& found) {
   if (before == after) return;
@@ -48,7 +50,7 @@ void differences(const Json& before, const Json& after, const std::string& path,
     return;
   }
   if (before.is_array() && after.is_array() && before.size() == after.size() && before.size() > 0) {
-    differences(before[0], after[0], path + "0.", found);  // the first layer is as good as all
+    differences(before[0], after[0], path + "0.", found);  // the first layer represents all
     differences(before[before.size() - 1], after[before.size() - 1], path + "last.", found);
     return;
   }
@@ -62,7 +64,7 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
         config_(parse_json(read_file(folder_ / "config.json", 1 << 20), "config.json")),
         file_(read_safetensors(folder_ / "model.safetensors")) {}
 
-  // What of the layout's own config comes out otherwise, or why it is refused.
+  // Differences from the layout's own config, or the error.
   std::string outcome(const Json& config) {
     try {
       const Json now = to_json(model_of(config).config);
@@ -70,7 +72,7 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
       differences(to_json(own()), now, "", all);
       std::string text;
       for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
-      return text.empty() ? "the same" : text;
+      return text.empty() ? kSame : text;
     } catch (const InputError& e) {
       std::string words = e.what();
       for (auto at = words.find(folder_.string()); at != std::string::npos;
@@ -102,7 +104,20 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
   std::optional<ModelConfig> own_;
 };
 
-// What to set a member to, to see what comes of it.
+// The outcome with "VALUE" for the value that was set, where it is a word or an element of a list:
+// values with alike outcomes share a line.
+std::string without_value(std::string text, const std::string& value) {
+  for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const char after = at + value.size() == text.size() ? ' ' : text[at + value.size()];
+    if ((before == ' ' || before == '[') && (after == ' ' || after == ',' || after == ']')) {
+      text.replace(at, value.size(), "VALUE");
+    }
+  }
+  return text;
+}
+
+// Alternative values of a member.
 std::vector<Json> others_of(const std::string& key, const Json& value) {
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number_integer()) return {value.get<Index>() + 1, 0, 1, 2, 3};
@@ -111,7 +126,7 @@ std::vector<Json> others_of(const std::string& key, const Json& value) {
   return {};
 }
 
-using Path = std::vector<std::string>;  // of objects, from the outermost on
+using Path = std::vector<std::string>;  // keys of nested objects, outermost first
 
 Json& object_at(Json& config, const Path& path) {
   Json* object = &config;
@@ -119,8 +134,9 @@ Json& object_at(Json& config, const Path& path) {
   return *object;
 }
 
-TEST_P(ConfigKeys, AreReadAsEver) {
+TEST_P(ConfigKeys, EffectsMatchGolden) {
   std::string text;
+  std::vector<std::string> without_effect, default_values;
   const std::function<void(const Path&)> tell = [&](const Path& path) {
     const Json object = object_at(config_, path);
     std::string within;
@@ -129,11 +145,31 @@ TEST_P(ConfigKeys, AreReadAsEver) {
       if (key == "model_type" || key == "id2label" || key == "label2id") continue;
       Json changed = config_;
       object_at(changed, path).erase(key);
-      text += within + key + " none: " + outcome(changed) + "\n";
+      // Values by their outcome, in the order in which outcomes occur first.
+      std::vector<std::pair<std::string, std::string>> outcomes{
+          {without_value(outcome(changed), "nothing"), "none"}};
       for (const Json& other : others_of(key, value)) {
         if (other == value) continue;
         object_at(changed, path)[key] = other;
-        text += within + key + " " + word(other) + ": " + outcome(changed) + "\n";
+        const std::string result = without_value(outcome(changed), word(other));
+        const auto known =
+            std::ranges::find(outcomes, result, &std::pair<std::string, std::string>::first);
+        if (known == outcomes.end()) {
+          outcomes.emplace_back(result, word(other));
+        } else if (known->second != word(other) && !known->second.ends_with(", " + word(other))) {
+          known->second += ", " + word(other);
+        }
+      }
+      if (outcomes.size() == 1 && outcomes[0].first == kSame) {
+        without_effect.push_back(within + key);
+      } else {
+        for (const auto& [result, values] : outcomes) {
+          if (result == kSame && values == "none") {
+            default_values.push_back(within + key);
+            continue;
+          }
+          text += within + key + " " + values + ": " + result + "\n";
+        }
       }
       if (!value.is_object()) continue;
       Path inner = path;
@@ -142,7 +178,9 @@ TEST_P(ConfigKeys, AreReadAsEver) {
     }
   };
   tell({});
-  EXPECT_TRUE(testing::is_as_told(text, "core/checkpoint/keys/" + GetParam() + ".txt"));
+  text += "with its default value\n" + testing::wrapped_entries(default_values);
+  text += "without effect\n" + testing::wrapped_entries(without_effect);
+  EXPECT_TRUE(testing::matches_golden(text, "core/checkpoint/keys/" + GetParam() + ".txt"));
 }
 
 std::vector<std::string> layouts() {

@@ -1,5 +1,5 @@
-// What the readers of encoders, encoder-decoders and image models take from a folder beside the
-// tensors, and what they refuse. (layouts_test.cpp compares what they compute.)
+// Readers of encoders, encoder-decoders and image models: metadata besides the tensors, and errors.
+// (layouts_test.cpp compares the computed numbers.)
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
@@ -20,10 +20,10 @@ fs::path layout(const std::string& name) {
   return testing::source_folder() / "tests" / "layouts" / name;
 }
 
-// A copy of a layout's folder with other members in its config.
-class Changed {
+// Copy of a layout's folder with changed members of its config.
+class ChangedLayout {
  public:
-  Changed(const std::string& name, const std::string& members) {
+  ChangedLayout(const std::string& name, const std::string& members) {
     for (const auto& entry : fs::directory_iterator(layout(name))) {
       fs::copy(entry.path(), folder_.path() / entry.path().filename());
     }
@@ -42,18 +42,18 @@ class Changed {
   testing::TemporaryFolder folder_;
 };
 
-TEST(Encoders, KnowTheMaskFromTheTokenizersFiles) {
-  const Changed bert("bert", "{}");
+TEST(Encoders, ReadMaskTokenFromTokenizerFiles) {
+  const ChangedLayout bert("bert", "{}");
   EXPECT_EQ(mask_id(load_checkpoint(bert.path().string()).model.config), -1);
-  EXPECT_TRUE(fills_in(load_checkpoint(bert.path().string()).model.config));
+  EXPECT_TRUE(is_masked_model(load_checkpoint(bert.path().string()).model.config));
   write_file(bert.path() / "vocab.txt", "[PAD]\n[CLS]\n[SEP]\n[MASK]\nword\n");
   EXPECT_EQ(mask_id(load_checkpoint(bert.path().string()).model.config), 3);
-  const Changed roberta("roberta", "{}");
+  const ChangedLayout roberta("roberta", "{}");
   write_file(roberta.path() / "vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<mask>": 50})");
   EXPECT_EQ(mask_id(load_checkpoint(roberta.path().string()).model.config), 50);
 }
 
-TEST(Encoders, SayWhatTheyLeaveOut) {
+TEST(Encoders, NoteOmittedTensors) {
   const Checkpoint checkpoint = load_checkpoint(layout("bert-pretraining").string());
   ASSERT_EQ(checkpoint.model.notes.size(), 2u);
   EXPECT_NE(checkpoint.model.notes[0].find("bert.pooler."), std::string::npos);
@@ -61,15 +61,15 @@ TEST(Encoders, SayWhatTheyLeaveOut) {
   EXPECT_TRUE(load_checkpoint(layout("bert").string()).model.notes.empty());
 }
 
-TEST(Encoders, DropTheRowsOfNoPosition) {
+TEST(Encoders, DropUnusedPositionRows) {
   const ModelConfig config = load_checkpoint(layout("roberta").string()).model.config;
   EXPECT_EQ(config.context, 68);  // of 70 rows
 }
 
-TEST(Encoders, RefuseWhatTheyLackByName) {
+TEST(Encoders, RejectUnsupportedSettingsByName) {
   const auto expect = [](const std::string& name, const std::string& members,
                          const std::string& named) {
-    const std::string error = Changed(name, members).error();
+    const std::string error = ChangedLayout(name, members).error();
     EXPECT_NE(error.find(named), std::string::npos) << error;
   };
   expect("bert", R"({"position_embedding_type": "relative_key"})", "position_embedding_type");
@@ -90,18 +90,19 @@ TEST(Encoders, RefuseWhatTheyLackByName) {
   expect("decision_transformer", R"({"scale_attn_weights": false})", "scale_attn_weights");
 }
 
-// Distances beyond it count as it; at 9 the reference's 7 tokens have none.
+// Distances are clamped to clamp_len; the 7 tokens of the reference never reach 9.
 TEST(Encoders, XlnetClampsDistances) {
   const auto clamp = [](const Checkpoint& checkpoint) {
     const Values& values = checkpoint.model.config.groups[0][0].encoding.values;
     return values.has("clamp") ? values.integer("clamp") : 0;
   };
   EXPECT_EQ(clamp(load_checkpoint(layout("xlnet").string())), 0);
-  EXPECT_EQ(clamp(load_checkpoint(Changed("xlnet", R"({"clamp_len": 9})").path().string())), 9);
+  EXPECT_EQ(clamp(load_checkpoint(ChangedLayout("xlnet", R"({"clamp_len": 9})").path().string())),
+            9);
 }
 
-TEST(Encoders, BigBirdsBlocksAreThoseOfTheConfig) {
-  const Changed sparse(
+TEST(Encoders, BigBirdBlocksFollowConfig) {
+  const ChangedLayout sparse(
       "big_bird", R"({"attention_type": "block_sparse", "block_size": 4, "num_random_blocks": 1})");
   const Checkpoint checkpoint = load_checkpoint(sparse.path().string());
   const HeadGroup& group = checkpoint.model.config.groups[0][0];
@@ -110,9 +111,9 @@ TEST(Encoders, BigBirdsBlocksAreThoseOfTheConfig) {
       {.values = group.variant.values, .weights = {}, .heads = 4, .queries = 40, .keys = 40});
   for (Index head = 0; head < 4; ++head) {
     for (Index i = 0; i < 40; ++i) {
-      EXPECT_TRUE(pattern.allowed(head, i, 2));   // the first block
-      EXPECT_TRUE(pattern.allowed(head, i, 37));  // and the last are seen by all
-      EXPECT_TRUE(pattern.allowed(head, 38, i));  // and see all
+      EXPECT_TRUE(pattern.allowed(head, i, 2));   // all attend to the first block
+      EXPECT_TRUE(pattern.allowed(head, i, 37));  // and the last,
+      EXPECT_TRUE(pattern.allowed(head, 38, i));  // which attend to all
       EXPECT_TRUE(pattern.allowed(head, i, std::min<Index>(39, i + 4)));
     }
     EXPECT_EQ(pattern.row_count(head, 18), 4 * (2 + 3 + 1));
@@ -123,13 +124,13 @@ TEST(Encoders, BigBirdsBlocksAreThoseOfTheConfig) {
   EXPECT_TRUE(differ);
 }
 
-TEST(Clip, HasATowerForTextsAndOneForImages) {
+TEST(Clip, LoadsTextAndImageTowers) {
   const std::string folder = layout("clip").string();
   const Checkpoint texts = load_checkpoint(folder),
                    images = load_checkpoint(folder + "/vision_model");
   EXPECT_TRUE(texts.model.config.causal);
   EXPECT_EQ(load_checkpoint(folder + "/text_model").model.config, texts.model.config);
-  EXPECT_TRUE(input_kind(images.model.config.input.id).is_whole);
+  EXPECT_TRUE(input_kind(images.model.config.input.id).uses_patches);
   EXPECT_EQ(images.name, "clip/vision_model");
   EXPECT_NE(testing::message_of<InputError>([] {
               load_checkpoint(layout("bert").string() + "/vision_model");
@@ -137,18 +138,18 @@ TEST(Clip, HasATowerForTextsAndOneForImages) {
             std::string::npos);
 }
 
-TEST(Vision, TakesColoursFromThePreprocessor) {
+TEST(Vision, ReadsNormalisationFromPreprocessor) {
   const Values image = load_checkpoint(layout("vit").string()).model.config.input.values;
   EXPECT_EQ(image.get<std::vector<double>>("mean"), (std::vector<double>{0.4, 0.5, 0.6}));
-  const Changed without("vit", "{}");
+  const ChangedLayout without("vit", "{}");
   fs::remove(without.path() / "preprocessor_config.json");
   EXPECT_EQ(load_checkpoint(without.path().string())
                 .model.config.input.values.get<std::vector<double>>("mean"),
             std::vector<double>(3, 0.5));
 }
 
-TEST(Marian, RefusesATableThatHoldsNoWaves) {
-  const Changed marian("marian", "{}");
+TEST(Marian, RejectsTableWithoutSinusoids) {
+  const ChangedLayout marian("marian", "{}");
   const fs::path file = marian.path() / "model.safetensors";
   SafetensorsFile tensors = read_safetensors(file);
   std::string name;
@@ -159,17 +160,17 @@ TEST(Marian, RefusesATableThatHoldsNoWaves) {
   tensors.tensors[name] = stored(Tensor::full({70, 32}, 0.5f));
   SafetensorsFile copy;
   for (const auto& [stored_name, tensor] : tensors.tensors) {
-    copy.tensors.emplace(stored_name, tensor.copied());
+    copy.tensors.emplace(stored_name, tensor.copy());
   }
   write_safetensors(marian.path() / "other.safetensors", copy);
   fs::rename(marian.path() / "other.safetensors", file);
   EXPECT_NE(marian.error().find("expected sines and cosines"), std::string::npos) << marian.error();
 }
 
-TEST(Encoders, FindTheMaskWhereverItStands) {
+TEST(Encoders, FindMaskTokenInEveryFile) {
   const auto mask = [](const std::string& layout, const std::string& file,
                        const std::string& text) {
-    const Changed folder(layout, "{}");
+    const ChangedLayout folder(layout, "{}");
     write_file(folder.path() / file, text);
     return mask_id(load_checkpoint(folder.path().string()).model.config);
   };
@@ -178,7 +179,7 @@ TEST(Encoders, FindTheMaskWhereverItStands) {
   EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\r\n[MASK]\r\nword\r\n"), 1);
   EXPECT_EQ(mask("bert", "vocab.txt", ""), -1);
   const Index vocabulary =
-      load_checkpoint(Changed("bert", "{}").path().string()).model.config.vocabulary;
+      load_checkpoint(ChangedLayout("bert", "{}").path().string()).model.config.vocabulary;
   const auto row = [&](Index id) { return R"({"[MASK]": )" + std::to_string(id) + "}"; };
   EXPECT_EQ(mask("bert", "vocab.json", row(vocabulary - 1)), vocabulary - 1);
   EXPECT_EQ(mask("bert", "vocab.json", row(vocabulary)), -1);
@@ -187,11 +188,13 @@ TEST(Encoders, FindTheMaskWhereverItStands) {
   EXPECT_EQ(mask("bert", "vocab.json", R"(["[MASK]"])"), -1);
 }
 
-// One number or two; two are the height and the width.
-TEST(Vision, TakesSidesFromOneNumberOrTwo) {
-  const auto words = [](const std::string& members) { return Changed("vit", members).error(); };
-  const Json config =
-      parse_json(read_file(Changed("vit", "{}").path() / "config.json", 1 << 20), "config.json");
+// Two numbers are height and width.
+TEST(Vision, ReadsSideLengthsFromOneOrTwoNumbers) {
+  const auto words = [](const std::string& members) {
+    return ChangedLayout("vit", members).error();
+  };
+  const Json config = parse_json(
+      read_file(ChangedLayout("vit", "{}").path() / "config.json", 1 << 20), "config.json");
   const Index patch = config["patch_size"].get<Index>();
   const auto sides = [](Index height, Index width) {
     return R"({"image_size": [)" + std::to_string(height) + ", " + std::to_string(width) + "]}";
@@ -210,7 +213,7 @@ TEST(Vision, TakesSidesFromOneNumberOrTwo) {
   EXPECT_TRUE(is_size(words(R"({"image_size": [8]})")));
   EXPECT_TRUE(is_size(words(R"({"image_size": [8, 8, 8]})")));
   EXPECT_TRUE(is_size(words(R"({"image_size": [8.0, 8]})")));
-  // The last that is allowed and the first that is not: pieces of one pixel.
+  // Largest supported size and the first beyond it, with patches of one pixel.
   for (const Index side : {4096, 4097}) {
     const std::string found =
         words(R"({"patch_size": [1, 1], "image_size": [)" + std::to_string(side) + ", 1]}");

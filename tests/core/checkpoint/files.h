@@ -1,4 +1,4 @@
-// Checkpoints made up by the tests.
+// Synthetic checkpoints.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ inline void write_checkpoint(const std::filesystem::path& folder, const std::str
   write_tensors(folder / "model.safetensors", tensors);
 }
 
-// What the action says when it refuses.
+// Message of the error that `action` throws.
 template <class Error, class Action>
 std::string message_of(const Action& action) {
   try {

@@ -1,5 +1,5 @@
-// Large checkpoints of 16-bit numbers: the model keeps their matrices as they are, and computes
-// what it computes with the same numbers as floats.
+// Large 16-bit checkpoints: the model keeps the matrices in 16 bits and computes the same results
+// as with floats.
 #include "core/checkpoint/format.h"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ namespace ATTNSCOPE_FILE {
 
 using testing::TemporaryFolder;
 
-// Enough tokens for kWorthNarrow.
-constexpr Index kWidth = 64, kVocabulary = kWorthNarrow / kWidth;
+// Vocabulary large enough for kMinNarrowWeights.
+constexpr Index kWidth = 64, kVocabulary = kMinNarrowWeights / kWidth;
 
 struct Layout {
   std::string name, config;
@@ -71,7 +71,7 @@ Layout llama() {
           9};
 }
 
-// q, k and v of each head beside each other in one matrix.
+// q, k and v of each head interleaved in one matrix.
 Layout gpt_neox() {
   std::map<std::string, Shape> t{{"gpt_neox.embed_in.weight", {kVocabulary, 64}},
                                  {"embed_out.weight", {kVocabulary, 64}}};
@@ -103,7 +103,7 @@ Layout own() {
 
 class Layouts : public ::testing::TestWithParam<Layout (*)()> {
  protected:
-  // The same numbers as floats where `wide`.
+  // With `wide`, the same numbers as floats.
   Checkpoint load(DType dtype, bool wide) const {
     SafetensorsFile file;
     std::uint64_t seed = 1;
@@ -120,7 +120,7 @@ class Layouts : public ::testing::TestWithParam<Layout (*)()> {
   TemporaryFolder folder_;
 };
 
-TEST_P(Layouts, StayNarrow) {
+TEST_P(Layouts, KeepNarrowMatrices) {
   const auto ids = IntTensor::from({1, 6}, {3, 60000, 2, 2, 99, 4});
   for (const DType dtype : {DType::F16, DType::BF16}) {
     const Model wide = load(dtype, true).model, narrow = load(dtype, false).model;
@@ -135,7 +135,7 @@ TEST_P(Layouts, StayNarrow) {
     EXPECT_TRUE(testing::close(forward(narrow, ids, narrow_options).value(), expected, 1e-5));
     const LogitLens lens = logit_lens(wide, wide_trace, {});
     EXPECT_TRUE(testing::close(logit_lens(narrow, narrow_trace, {}).probability, lens.probability));
-    // The record puts the heads together as the model does, and outlives it.
+    // The trace combines the heads as the model does, and outlives it.
     for (const Trace* trace : {&wide_trace, &narrow_trace}) {
       const AttentionTap& tap = trace->attention.front();
       const Tensor& heads = tap.result.output.value();  // [h, L, d_v]
@@ -147,9 +147,10 @@ TEST_P(Layouts, StayNarrow) {
           }
         }
       }
-      EXPECT_TRUE(testing::close(tap.joined(rows), trace->taps.at("layers.0.attention"), 1e-5));
+      EXPECT_TRUE(
+          testing::close(tap.combine_heads(rows), trace->taps.at("layers.0.attention"), 1e-5));
     }
-    // What a person chooses instead of the checkpoint's attention.
+    // Attention that the user selects instead of the checkpoint's.
     const auto groups =
         uniform_groups(wide.config, {"local", default_values(variant("local").parameters)},
                        {"alibi", default_values(encoding("alibi").parameters)});
@@ -158,7 +159,7 @@ TEST_P(Layouts, StayNarrow) {
   }
 }
 
-TEST_P(Layouts, NotANumberIsRefused) {
+TEST_P(Layouts, RejectNaN) {
   load(DType::F16, false);
   SafetensorsFile file = read_safetensors(folder_.path() / "model.safetensors");
   for (auto& [name, tensor] : file.tensors) {

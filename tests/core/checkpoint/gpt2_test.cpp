@@ -59,7 +59,7 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
     return times(x, t.at(name + ".weight"), &t.at(name + ".bias"));
   };
   const auto norm = [&](const Rows& x, const std::string& name) {
-    return layer_normed(x, t.at(name + ".weight"), t.at(name + ".bias"), 1e-5);
+    return layer_norm_rows(x, t.at(name + ".weight"), t.at(name + ".bias"), 1e-5);
   };
   const Rows table = rows_of(t.at("transformer.wte.weight"));
   Rows x, positions = rows_of(t.at("transformer.wpe.weight"));
@@ -69,7 +69,8 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
   for (const std::string at : {"transformer.h.0.", "transformer.h.1."}) {
     const Rows qkv = linear(norm(x, at + "ln_1"), at + "attn.c_attn");
     const Rows mixed =
-        attended(part(qkv, 0, 12), part(qkv, 12, 12), part(qkv, 24, 12), 3, 3, true).output;
+        reference_attention(part(qkv, 0, 12), part(qkv, 12, 12), part(qkv, 24, 12), 3, 3, true)
+            .output;
     x = sum(x, linear(mixed, at + "attn.c_proj"));
     x = sum(x, linear(each(linear(norm(x, at + "ln_2"), at + "mlp.c_fc"), gelu_tanh),
                       at + "mlp.c_proj"));
@@ -81,7 +82,7 @@ std::string load_error(const TemporaryFolder& folder) {
   return testing::message_of<InputError>([&] { load_checkpoint(folder.path().string()); });
 }
 
-TEST(Gpt2, ComputesWhatTheLayoutSays) {
+TEST(Gpt2, MatchesReference) {
   const TemporaryFolder folder;
   const Tensors t = tensors();
   testing::write_checkpoint(folder.path(), config(), t);
@@ -93,8 +94,8 @@ TEST(Gpt2, ComputesWhatTheLayoutSays) {
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }
 
-// Either scale is that of queries which were multiplied with it.
-TEST(Gpt2, KnowsOtherScales) {
+// Either scale is equivalent to multiplied queries.
+TEST(Gpt2, SupportsOtherScoreScales) {
   const TemporaryFolder folder;
   Tensors t = tensors();
   for (const auto& [layer, divisor] : {std::pair("0", 1.0f), std::pair("1", 2.0f)}) {
@@ -119,7 +120,7 @@ TEST(Gpt2, KnowsOtherScales) {
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }
 
-TEST(Gpt2, RefusesNearMissesByName) {
+TEST(Gpt2, RejectsUnsupportedSettingsByName) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& more) {
     testing::write_checkpoint(folder.path(), config(more), tensors());
@@ -133,8 +134,8 @@ TEST(Gpt2, RefusesNearMissesByName) {
   EXPECT_NE(load_error(folder).find("transformer.wpe.weight is missing"), std::string::npos);
 }
 
-// "attention_types": runs of kinds, as many times as the number beside them says.
-TEST(GptNeo, ReadsItsLayersAsRuns) {
+// "attention_types": runs of kinds with their counts.
+TEST(GptNeo, ReadsAttentionTypesAsRuns) {
   const std::string given = R"({"attention_layers": null, "attention_types": )";
   const auto layers = [&](const std::string& types) {
     std::string kinds;
@@ -146,7 +147,7 @@ TEST(GptNeo, ReadsItsLayersAsRuns) {
   };
   const std::string own = layers("null");
   ASSERT_GE(own.size(), 2u);
-  EXPECT_EQ(own.substr(0, 2), "gl");  // every second one where nothing is said
+  EXPECT_EQ(own.substr(0, 2), "gl");  // alternating by default
   const std::string count = std::to_string(own.size());
   EXPECT_EQ(layers(R"([[["local"], )" + count + "]]"), std::string(own.size(), 'l'));
   EXPECT_EQ(layers(R"([[["global"], )" + count + R"(], [["local"], 0]])"),
@@ -157,7 +158,7 @@ TEST(GptNeo, ReadsItsLayersAsRuns) {
         std::string(R"([[["local"]]])"), std::string(R"([["local", 2]])"),
         std::string(R"([[["local"], 1, 1]])"), std::string(R"([[["near"], 2]])"),
         std::string(R"([[["local"], 1]])")}) {
-    testing::expect_refusal("gpt_neo", given + wrong + "}", "attention_types: expected");
+    testing::expect_input_error("gpt_neo", given + wrong + "}", "attention_types: expected");
   }
 }
 

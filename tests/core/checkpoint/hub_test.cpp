@@ -17,7 +17,7 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// A cache as the libraries make it: files lie in blobs/, and a snapshot links to them.
+// A cache as the libraries create it: files are in blobs/, and snapshots link to them.
 class Hub : public ::testing::Test {
  protected:
   Hub() {
@@ -34,7 +34,7 @@ class Hub : public ::testing::Test {
     }
   }
 
-  // Of `model_` under this name and commit.
+  // Adds `model_` under this name and commit.
   void add(const std::string& folder, const std::string& commit, const std::string& reference) {
     Checkpoint checkpoint;
     checkpoint.model = make_model(testing::small_config({}), 1);
@@ -67,7 +67,7 @@ std::string refusal_of(const std::string& model) {
   return "";
 }
 
-TEST_F(Hub, FindsWhatWasDownloaded) {
+TEST_F(Hub, FindsDownloadedModels) {
   add("models--org--tiny", "0123abc", "main");
   const fs::path snapshot = folder_.path() / "models--org--tiny" / "snapshots" / "0123abc";
   EXPECT_EQ(hub_folder("org/tiny"), snapshot);
@@ -77,15 +77,15 @@ TEST_F(Hub, FindsWhatWasDownloaded) {
   const Checkpoint checkpoint = load_checkpoint("org/tiny");
   EXPECT_EQ(checkpoint.name, "org/tiny");
   EXPECT_GT(checkpoint.model.config.layers, 0);
-  EXPECT_EQ(load_checkpoint("default").name, "default");  // as ever
-  add("models--older", "77", "main");                     // of the time before organisations
+  EXPECT_EQ(load_checkpoint("default").name, "default");  // bundled models take precedence
+  add("models--older", "77", "main");                     // without an organisation
   EXPECT_EQ(load_checkpoint("older").name, "older");
   EXPECT_EQ(hub_models(), (std::vector<std::string>{"older", "org/tiny"}));
   ASSERT_EQ(downloaded_group().models.size(), 2U);
   EXPECT_EQ(downloaded_group().models[1].name, "org/tiny");
 }
 
-TEST_F(Hub, SaysWhatItLookedFor) {
+TEST_F(Hub, NamesMissingFiles) {
   const std::string none = refusal_of("org/tiny");
   EXPECT_NE(none.find((folder_.path() / "models--org--tiny").string()), std::string::npos) << none;
   EXPECT_NE(none.find("Hugging Face"), std::string::npos) << none;
@@ -103,7 +103,7 @@ TEST_F(Hub, SaysWhatItLookedFor) {
   EXPECT_TRUE(downloaded_group().models.empty());
 }
 
-TEST_F(Hub, NeverLeavesItsFolder) {
+TEST_F(Hub, RejectsPathsOutsideCache) {
   for (const char* name :
        {"../x", "org/..", "/etc", "org/a/b", "org/", "/tiny", "org/tiny@../../x", "a b", ""}) {
     EXPECT_FALSE(is_hub_name(name)) << name;
@@ -114,8 +114,8 @@ TEST_F(Hub, NeverLeavesItsFolder) {
   }
 }
 
-// What a file in the cache says is a commit, not a way out of it.
-TEST_F(Hub, RefusesReferencesThatLeadElsewhere) {
+// A reference file holds a commit, never a path.
+TEST_F(Hub, RejectsReferencesOutsideCache) {
   add("models--org--tiny", "0123abc", "main");
   const fs::path reference = folder_.path() / "models--org--tiny" / "refs" / "main";
   for (const char* commit : {"../../made", "/etc", "..", ""}) {
@@ -127,7 +127,7 @@ TEST_F(Hub, RefusesReferencesThatLeadElsewhere) {
   EXPECT_FALSE(refusal_of("org/" + std::string(300, 'x')).empty());
 }
 
-TEST_F(Hub, LiesWhereTheLibrariesPutIt) {
+TEST_F(Hub, FollowsCacheEnvironmentVariables) {
   ::setenv("HF_HUB_CACHE", "/a", 1);
   ::setenv("HF_HOME", "/b", 1);
   ::setenv("XDG_CACHE_HOME", "/c", 1);
@@ -141,7 +141,7 @@ TEST_F(Hub, LiesWhereTheLibrariesPutIt) {
   EXPECT_EQ(hub_cache(), "/d/.cache/huggingface/hub");
 }
 
-TEST_F(Hub, KnowsWhichNamesAreWords) {
+TEST_F(Hub, RecognisesValidNames) {
   for (const char* name : {"a..b", "org/a..b", "org/.a", ".a", "org/a@", "org/a@.b", "org/a@b..c",
                            "a*b", "org/a+b", "\xc3\xa4"}) {
     EXPECT_FALSE(is_hub_name(name)) << name;
@@ -149,7 +149,7 @@ TEST_F(Hub, KnowsWhichNamesAreWords) {
   for (const char* name : {"a", "org/a.b.c", "org/a@b", "A-1/_b"}) EXPECT_TRUE(is_hub_name(name));
   EXPECT_FALSE(is_hub_name("o rg/tiny"));
   EXPECT_FALSE(is_hub_name("o*rg/tiny@main"));
-  // An empty variable is none.
+  // An empty variable counts as unset.
   ::setenv("HF_HUB_CACHE", "", 1);
   ::setenv("HF_HOME", "/home", 1);
   EXPECT_EQ(hub_cache(), "/home/hub");

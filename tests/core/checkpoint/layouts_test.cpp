@@ -1,5 +1,5 @@
-// Every layout against the Hugging Face libraries: tests/layouts/make_references.py says how its
-// folders were made. With ATTNSCOPE_LAYOUT_TABLE set to a file, writes the README's table there.
+// Compares every layout with the Hugging Face libraries; tests/layouts/make_references.py creates
+// the references. Writes the README's table to the file ATTNSCOPE_LAYOUT_TABLE if that is set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-constexpr double kMost = 1e-4;
+constexpr double kTolerance = 1e-4;
 
-// A layout's folder with what its reference holds: "7/ids", "7/rows", "7/tap/layers.0.residual",
-// "7/attention/self.0" [heads, rows, keys] ("encoder.0", "cross.0"), "7/logits"; of an
-// encoder-decoder "7/source", too. Taps, attention and logits have the rows that "7/rows" names
-// (of the encoder "7/source_rows").
+// A layout's folder and its reference: "7/ids", "7/rows", "7/tap/layers.0.residual",
+// "7/attention/self.0" [heads, rows, keys] ("encoder.0", "cross.0"), "7/logits"; also "7/source"
+// for an encoder-decoder. Taps, attention and logits have the rows listed in "7/rows"
+// ("7/source_rows" for the encoder).
 struct Reference {
   std::map<std::string, StoredTensor> arrays;
 
@@ -53,12 +53,11 @@ struct Reference {
   }
 };
 
-// The largest differences, relative to the largest expected number where that is above 1; NaN
-// stays.
+// Largest differences, relative to the largest expected number if that exceeds 1. NaN propagates.
 struct Differences {
   double attention = 0, states = 0, logits = 0;
   bool has_attention = false;
-  std::string at;  // of the first that is too large
+  std::string at;  // first one that is too large
 };
 
 void take(double& most, const Tensor& got, const Tensor& expected, const std::string& what,
@@ -72,13 +71,13 @@ void take(double& most, const Tensor& got, const Tensor& expected, const std::st
   }
   difference /= largest;
   if (!(difference <= most)) most = difference;
-  if (!(difference <= kMost) && all.at.empty()) {
+  if (!(difference <= kTolerance) && all.at.empty()) {
     all.at = what + " differs by " + std::to_string(difference);
   }
 }
 
-// Rows [rows] of [.., L, n].
-Tensor picked(const Tensor& all, const std::vector<std::int32_t>& rows) {
+// Rows `rows` of [.., L, n].
+Tensor select_rows(const Tensor& all, const std::vector<std::int32_t>& rows) {
   const Index width = all.dim(-1), length = all.dim(-2), groups = all.size() / width / length;
   const auto count = static_cast<Index>(rows.size());
   Tensor some(all.rank() == 3 ? Shape{groups, count, width} : Shape{count, width});
@@ -114,12 +113,12 @@ Batch batch_of(const Reference& reference, const std::string& length, const Mode
   }
   if (reference.has(length + "/colours")) {
     const InputKind& kind = input_kind(config.input.id);
-    batch.patches = kind.pieces(reference.floats(length + "/colours"), config.input.values);
+    batch.patches = kind.patch_pixels(reference.floats(length + "/colours"), config.input.values);
   }
   return batch;
 }
 
-// All heads of a layer, whose groups may be several.  [h, L_q, L_k]
+// All heads of a layer, across its groups.  [h, L_q, L_k]
 Tensor attention_of(const Trace& trace, Stack stack, AttentionKind kind, Index layer) {
   std::vector<Tensor> heads;
   for (const AttentionTap& tap : trace.attention) {
@@ -154,7 +153,7 @@ void compare_length(const Model& model, const Reference& reference, const std::s
       const std::string name = what.substr(4);
       ASSERT_TRUE(trace.taps.contains(name)) << name;
       const auto& of = name.starts_with("encoder.") ? source_rows : rows;
-      take(most.states, picked(trace.taps.at(name), of), array.floats(), key, most);
+      take(most.states, select_rows(trace.taps.at(name), of), array.floats(), key, most);
     } else if (what.starts_with("attention/")) {
       const std::string name = what.substr(10);
       const Index layer = std::stol(name.substr(name.rfind('.') + 1));
@@ -164,26 +163,27 @@ void compare_length(const Model& model, const Reference& reference, const std::s
           name.starts_with("cross.") ? AttentionKind::Cross : AttentionKind::Self, layer);
       ASSERT_TRUE(got.defined()) << key;
       most.has_attention = true;
-      take(most.attention, picked(got, encoder ? source_rows : rows), array.floats(), key, most);
+      take(most.attention, select_rows(got, encoder ? source_rows : rows), array.floats(), key,
+           most);
     } else if (what == "logits") {
       ASSERT_TRUE(trace.logits.defined()) << key;
-      const bool acts = reference.has(length + "/returns");  // an action a step
-      take(most.logits, acts ? trace.logits : picked(trace.logits, rows), array.floats(), key,
+      const bool acts = reference.has(length + "/returns");  // one action per step
+      take(most.logits, acts ? trace.logits : select_rows(trace.logits, rows), array.floats(), key,
            most);
     }
   }
   if (!reference.has(length + "/logits")) {
-    EXPECT_EQ(trace.logits.defined(), model.config.ingredients.output_head) << length;
+    EXPECT_EQ(trace.logits.defined(), model.config.model_options.output_head) << length;
   }
 }
 
-// With keys and values that are kept, piece by piece, the last logits are those of a whole run.
+// Incremental runs with a KV cache yield the last logits of a full run.
 void compare_cached(const Model& model, const Reference& reference, const std::string& length) {
   const std::vector<std::int32_t> ids = reference.integers(length + "/ids");
   if (reference.has(length + "/returns")) return;
   const bool in_context = static_cast<Index>(ids.size()) <= model.config.context;
   if (ids.size() < 2 || !in_context || reference.has(length + "/source")) return;
-  if (!cache_refusal(model.config).empty() || !model.config.ingredients.output_head) return;
+  if (!cache_refusal(model.config).empty() || !model.config.model_options.output_head) return;
   Generator generator(model, {});
   Tensor logits = generator.step({ids.begin(), ids.begin() + 2}, {});
   for (std::size_t n = 2; n < ids.size(); ++n) logits = generator.step({ids[n]}, {});
@@ -228,7 +228,7 @@ void write_row(const std::string& name, const Differences& most, bool logits) {
 
 class CheckpointLayouts : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(CheckpointLayouts, ComputeWhatTheReferenceDoes) {
+TEST_P(CheckpointLayouts, MatchReference) {
   const std::filesystem::path folder = layouts_folder() / GetParam();
   const Checkpoint checkpoint = load_checkpoint(folder.string());
   const Reference reference(folder);
@@ -244,8 +244,8 @@ TEST_P(CheckpointLayouts, ComputeWhatTheReferenceDoes) {
   write_row(GetParam(), most, logits);
 }
 
-// In attnscope's own layout it is the same model.
-TEST_P(CheckpointLayouts, CanBeSavedAndReadAgain) {
+// Saves in attnscope's own layout.
+TEST_P(CheckpointLayouts, RoundTripThroughOwnLayout) {
   const Checkpoint checkpoint = load_checkpoint((layouts_folder() / GetParam()).string());
   const testing::TemporaryFolder folder;
   save_checkpoint(folder.path(), checkpoint, false);

@@ -56,19 +56,20 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
   Rows x;
   for (const std::size_t id : ids) x.push_back(table[id]);
   for (const std::string at : {"model.layers.0.", "model.layers.1."}) {
-    const Rows a = rms_normed(x, t.at(at + "input_layernorm.weight"), 1e-6);
+    const Rows a = rms_norm_rows(x, t.at(at + "input_layernorm.weight"), 1e-6);
     const Rows q = rotated(times_transposed(a, t.at(at + "self_attn.q_proj.weight")), 4, 500, true);
     const Rows k = rotated(times_transposed(a, t.at(at + "self_attn.k_proj.weight")), 2, 500, true);
     const Rows v = times_transposed(a, t.at(at + "self_attn.v_proj.weight"));
-    x = sum(x, times_transposed(attended(q, k, v, 4, 2, true).output,
+    x = sum(x, times_transposed(reference_attention(q, k, v, 4, 2, true).output,
                                 t.at(at + "self_attn.o_proj.weight")));
-    const Rows f = rms_normed(x, t.at(at + "post_attention_layernorm.weight"), 1e-6);
+    const Rows f = rms_norm_rows(x, t.at(at + "post_attention_layernorm.weight"), 1e-6);
     x = sum(x, times_transposed(
                    product(each(times_transposed(f, t.at(at + "mlp.gate_proj.weight")), silu),
                            times_transposed(f, t.at(at + "mlp.up_proj.weight"))),
                    t.at(at + "mlp.down_proj.weight")));
   }
-  return times_transposed(rms_normed(x, t.at("model.norm.weight"), 1e-6), t.at("lm_head.weight"));
+  return times_transposed(rms_norm_rows(x, t.at("model.norm.weight"), 1e-6),
+                          t.at("lm_head.weight"));
 }
 
 Tensor logits_of(const Checkpoint& checkpoint) {
@@ -81,7 +82,7 @@ std::string load_error(const TemporaryFolder& folder) {
   return testing::message_of<InputError>([&] { load_checkpoint(folder.path().string()); });
 }
 
-TEST(Llama, ComputesWhatTheLayoutSays) {
+TEST(Llama, MatchesReference) {
   const TemporaryFolder folder;
   const Tensors t = tensors();
   testing::write_checkpoint(folder.path(), config(), t);
@@ -89,7 +90,7 @@ TEST(Llama, ComputesWhatTheLayoutSays) {
   EXPECT_TRUE(testing::close(logits, testing::tensor_of(reference(t, {3, 16, 0, 5, 5, 9}))));
 }
 
-TEST(Llama, TiesTheOutputWhereTold) {
+TEST(Llama, TiesOutputIfConfigured) {
   const TemporaryFolder folder;
   Tensors t = tensors();
   t["lm_head.weight"] = t["model.embed_tokens.weight"];
@@ -98,8 +99,8 @@ TEST(Llama, TiesTheOutputWhereTold) {
   EXPECT_TRUE(testing::close(logits, testing::tensor_of(reference(t, {3, 16, 0, 5, 5, 9}))));
 }
 
-// Where one tensor serves as both, either name may be the one that was stored.
-TEST(Llama, ReadsATiedEmbeddingUnderTheOutputsName) {
+// A tied tensor may be stored under either name.
+TEST(Llama, ReadsTiedEmbeddingUnderOutputName) {
   const TemporaryFolder folder;
   Tensors t = tensors();
   t["lm_head.weight"] = t["model.embed_tokens.weight"];
@@ -114,7 +115,7 @@ TEST(Llama, ReadsATiedEmbeddingUnderTheOutputsName) {
   EXPECT_NE(load_error(folder).find("model.embed_tokens.weight is missing"), std::string::npos);
 }
 
-// Highest resident memory of this process since it was last reset, in bytes.
+// Peak resident memory of this process since the last reset, in bytes.
 double peak_memory(bool reset) {
   if (reset) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");
@@ -124,17 +125,16 @@ double peak_memory(bool reset) {
   return 0;
 }
 
-TEST(Llama, TakesLittleMoreMemoryThanItsFile) {
+TEST(Llama, LoadsWithLittleExtraMemory) {
   { const Tensor freed({1}); }
-  if (storage_statistics().cached_bytes == 0)
-    GTEST_SKIP() << "AddressSanitizer keeps what is freed";
+  if (storage_statistics().cached_bytes == 0) GTEST_SKIP() << "AddressSanitizer keeps freed memory";
   const TemporaryFolder folder;
   double size = 0;
   {
     Tensors t = tensors();
     for (auto& [name, tensor] : t) {
       Shape shape = tensor.shape();
-      for (Index& n : shape) n *= 96;  // 130 MB in all
+      for (Index& n : shape) n *= 96;  // 130 MB in total
       tensor = Tensor::full(shape, 0.5f);
       size += static_cast<double>(tensor.size()) * sizeof(float);
     }
@@ -144,15 +144,15 @@ TEST(Llama, TakesLittleMoreMemoryThanItsFile) {
                               t);
   }
   release_cached_storage();
-  malloc_trim(0);  // what tests before this one have freed
+  malloc_trim(0);  // memory freed by earlier tests
   const double before = peak_memory(true);
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   const double taken = peak_memory(false) - before;
-  EXPECT_GE(taken, 0.9 * size);  // or nothing was measured
+  EXPECT_GE(taken, 0.9 * size);  // else nothing was measured
   EXPECT_LE(taken, 1.15 * size);
 }
 
-TEST(Llama, KnowsTheEndOfAText) {
+TEST(Llama, ReadsEndOfTextTokens) {
   const TemporaryFolder folder;
   const auto ends = [&](const std::string& more) {
     testing::write_checkpoint(folder.path(), config(more), tensors());
@@ -167,7 +167,7 @@ TEST(Llama, KnowsTheEndOfAText) {
   EXPECT_NE(load_error(folder).find("eos_token_id"), std::string::npos);
 }
 
-TEST(Llama, RefusesNearMissesByName) {
+TEST(Llama, RejectsUnsupportedSettingsByName) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& more) {
     testing::write_checkpoint(folder.path(), config(more), tensors());
@@ -188,7 +188,7 @@ TEST(Llama, RefusesNearMissesByName) {
   EXPECT_NE(error(R"(, "hidden_act": "laplace")").find("hidden_act"), std::string::npos);
   EXPECT_NE(error(R"(, "mlp_bias": true)").find("mlp.gate_proj.bias is missing"),
             std::string::npos);
-  // lm_head.weight is another matrix than the embedding.
+  // lm_head.weight differs from the embedding.
   EXPECT_NE(
       error(R"(, "tie_word_embeddings": true)").find("tensor lm_head.weight: expected the same"),
       std::string::npos);
@@ -210,12 +210,11 @@ TEST(Llama, RefusesNearMissesByName) {
   Tensors t = tensors();
   t["model.layers.0.self_attn.q_norm.weight"] = Tensor::zeros({6});
   testing::write_checkpoint(folder.path(), config(), t);
-  EXPECT_NE(load_error(folder).find("q_norm.weight [6] belongs to nothing"), std::string::npos);
+  EXPECT_NE(load_error(folder).find("q_norm.weight [6] is not part of"), std::string::npos);
 }
 
-// Of two layers: every so-many-th has no positions, counted from the first one as 1.
-// The gain that a config says, or that follows from both magnitudes, or from the factor alone.
-TEST(Llama, YarnsGainIsThatOfItsFactor) {
+// The gain is in the config, or follows from both magnitudes, or from the factor alone.
+TEST(Llama, DerivesYarnGainFromFactor) {
   const auto gain = [](const std::string& members) {
     const TemporaryFolder folder;
     testing::write_checkpoint(folder.path(),
@@ -236,7 +235,7 @@ TEST(Llama, YarnsGainIsThatOfItsFactor) {
   EXPECT_EQ(gain(R"("factor": 1.0, "mscale": 0.7, "mscale_all_dim": 1.3)"), 1);
 }
 
-TEST(Smollm3, LeavesPositionsOutByAnInterval) {
+TEST(Smollm3, OmitsPositionsAtInterval) {
   for (const auto& [every, with] : {std::pair<Index, std::vector<bool>>{1, {false, false}},
                                     {2, {true, false}},
                                     {3, {true, true}}}) {

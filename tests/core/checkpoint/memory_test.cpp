@@ -1,4 +1,4 @@
-// Loading takes the file's size and little beside, whatever numbers it holds.
+// Peak memory of loading: the file's size and little more, for every number type.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,9 +47,9 @@ void write_model(const std::filesystem::path& folder, bool half) {
 
 constexpr const char* kFolder = "ATTNSCOPE_TEST_LOADS";
 
-// Not a test but what another process of this program runs: exits with what loading adds at its
-// peak, as a multiple of the file's size, in hundredths.
-TEST(CheckpointMemory, DISABLED_OfAProcess) {
+// No test, but the child process of one: its exit code is the peak memory of loading, in percent of
+// the file's size.
+TEST(CheckpointMemory, DISABLED_MeasureInChildProcess) {
   const char* folder = std::getenv(kFolder);
   ASSERT_NE(folder, nullptr);
   const double before = held("VmRSS");
@@ -64,8 +64,8 @@ int share_of_loading(const std::filesystem::path& folder) {
   if (child == 0) {
     setenv(kFolder, folder.c_str(), 1);
     execl("/proc/self/exe", "memory", "--gtest_brief=1",
-          "--gtest_filter=CheckpointMemory.DISABLED_OfAProcess", "--gtest_also_run_disabled_tests",
-          static_cast<char*>(nullptr));
+          "--gtest_filter=CheckpointMemory.DISABLED_MeasureInChildProcess",
+          "--gtest_also_run_disabled_tests", static_cast<char*>(nullptr));
     _exit(255);
   }
   int status = 0;
@@ -73,8 +73,8 @@ int share_of_loading(const std::filesystem::path& folder) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Beside the numbers there is one matrix at a time (here a third of them at most).
-TEST(CheckpointMemory, IsTheFileAndLittleBeside) {
+// Besides the weights, one matrix at a time (at most a third of them here).
+TEST(CheckpointMemory, PeakIsCloseToFileSize) {
   for (const bool half : {false, true}) {
     const testing::TemporaryFolder folder;
     write_model(folder.path(), half);
@@ -85,8 +85,8 @@ TEST(CheckpointMemory, IsTheFileAndLittleBeside) {
   }
 }
 
-// From what the file's header says: none of it is read.
-TEST(CheckpointMemory, WhatIsBeyondTheBudgetIsRefusedBeforeItIsRead) {
+// The header is sufficient to reject the file.
+TEST(CheckpointMemory, RejectsModelBeyondBudgetBeforeReading) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 1, 16, 12);
   constexpr std::uint64_t kNumbers = std::uint64_t{70} << 20;
@@ -98,7 +98,7 @@ TEST(CheckpointMemory, WhatIsBeyondTheBudgetIsRefusedBeforeItIsRead) {
   write_file(weights, file + header);
   std::filesystem::resize_file(weights, file.size() + header.size() + 4 * kNumbers);  // a hole
   const std::size_t usual = memory_budget();
-  set_memory_budget(kLeastMemoryBudget);
+  set_memory_budget(kMinMemoryBudget);
   std::string refusal;
   try {
     load_checkpoint(folder.path().string());
@@ -106,10 +106,10 @@ TEST(CheckpointMemory, WhatIsBeyondTheBudgetIsRefusedBeforeItIsRead) {
     refusal = e.what();
   }
   set_memory_budget(usual);
-  EXPECT_NE(refusal.find("its weights take 280 MB of memory; 256 MB are allowed (--memory)"),
+  EXPECT_NE(refusal.find("its weights need 280 MB of memory, the limit is 256 MB (--memory)"),
             std::string::npos)
       << refusal;
-  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // for what it lacks
+  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // for its missing tensors
 }
 
 }  // namespace ATTNSCOPE_FILE

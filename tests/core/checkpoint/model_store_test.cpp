@@ -25,18 +25,18 @@ void later(const std::filesystem::path& file) {
       file, std::filesystem::last_write_time(file) + std::chrono::seconds(5));
 }
 
-TEST(ModelStore, GivesEveryoneTheSameModel) {
+TEST(ModelStore, SharesOneModel) {
   const TemporaryFolder folder;
   save_checkpoint(folder.path(), of_seed(1), false);
   ModelStore store;
   const auto first = store.checkpoint(folder.path().string());
-  // Another way to say where it is.
+  // Another spelling of the path.
   EXPECT_EQ(store.checkpoint((folder.path() / "." / "").string()), first);
   EXPECT_EQ(store.reads(), 1);
   EXPECT_EQ(first->name, load_checkpoint(folder.path().string()).name);
 }
 
-TEST(ModelStore, ReadsWhatChanged) {
+TEST(ModelStore, ReloadsChangedFiles) {
   const TemporaryFolder folder;
   const std::string name = folder.path().string();
   save_checkpoint(folder.path(), of_seed(1), false);
@@ -52,7 +52,7 @@ TEST(ModelStore, ReadsWhatChanged) {
                                first->model.weights.begin()->second.value(), 1e-6));
 }
 
-TEST(ModelStore, KeepsAFewThatNobodyUses) {
+TEST(ModelStore, KeepsFewUnusedModels) {
   const TemporaryFolder folder;
   ModelStore store;
   std::vector<std::weak_ptr<const Checkpoint>> seen;
@@ -65,21 +65,27 @@ TEST(ModelStore, KeepsAFewThatNobodyUses) {
   EXPECT_FALSE(seen[2].expired());
 }
 
-TEST(ModelStore, HasModelsThatLieInNoFolder) {
+TEST(ModelStore, ServesPublishedModels) {
   ModelStore store;
   EXPECT_THROW(store.checkpoint("in training"), InputError);
   const auto first = std::make_shared<const Checkpoint>(of_seed(1));
   const auto second = std::make_shared<const Checkpoint>(of_seed(2));
-  store.give("in training", first);
+  store.publish("in training", first);
   EXPECT_EQ(store.checkpoint("in training"), first);
-  store.give("in training", second);
+  store.publish("in training", second);
   EXPECT_EQ(store.checkpoint("in training"), second);
-  store.take_back("in training");
+  // The same weights again are a new version.
+  const ModelVersion before = store.current("in training");
+  EXPECT_EQ(store.current("in training"), before);
+  store.publish("in training", second);
+  EXPECT_NE(store.current("in training"), before);
+  EXPECT_EQ(store.publications(), 3);
+  store.withdraw("in training");
   EXPECT_THROW(store.checkpoint("in training"), InputError);
   EXPECT_EQ(store.reads(), 0);
 }
 
-TEST(ModelStore, HasContextsOnceAsWell) {
+TEST(ModelStore, SharesOneRetrievalStore) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "contexts.safetensors";
   Store contexts{Tensor({2, 3}), IntTensor({2}), IntTensor({2, 2})};

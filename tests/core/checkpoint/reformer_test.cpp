@@ -1,10 +1,10 @@
-// What the reader of Reformers takes from a folder and what it refuses (layouts_test.cpp compares
-// what they compute), and the ingredients that they brought.
+// Reformer reader: metadata, errors and the ingredients specific to Reformers. (layouts_test.cpp
+// compares the computed numbers.)
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
 #include "core/checkpoint/torch_random.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "tests/core/checkpoint/small_models.h"
 #include "tests/support/compare.h"
 
@@ -12,7 +12,7 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 // torch.manual_seed(7); torch.randn(20)
-TEST(TorchNormal, DrawsWhatTorchDoes) {
+TEST(TorchNormal, MatchesTorch) {
   const Tensor expected = Tensor::from(
       {20}, {-0.82013f, 0.39563f,  0.89891f,  -1.3884f,  0.19845f,  0.78207f,  1.03911f,
              -0.72451f, -0.84891f, -1.21693f, -0.08102f, 1.36149f,  -2.06148f, 0.6741f,
@@ -24,9 +24,9 @@ Checkpoint changed(const char* members) {
   return testing::changed_layout("reformer", members);
 }
 
-TEST(Reformer, RefusesWhatItLacksByName) {
+TEST(Reformer, RejectsUnsupportedSettingsByName) {
   const auto names = [](const char* members, const char* named) {
-    testing::expect_refusal("reformer", members, named);
+    testing::expect_input_error("reformer", members, named);
   };
   names(R"({"attn_layers": ["lsh", "global"]})", "attn_layers");
   names(R"({"num_buckets": 5})", "buckets");
@@ -37,7 +37,7 @@ TEST(Reformer, RefusesWhatItLacksByName) {
   names(R"({"tie_word_embeddings": true})", "tie_word_embeddings");
 }
 
-TEST(Reformer, SaysWhereHashesComeFrom) {
+TEST(Reformer, NotesOriginOfHashes) {
   const Model seeded = changed("{}").model;
   EXPECT_TRUE(seeded.weights.contains("layers.1.groups.0.lsh.rotation"));
   EXPECT_NE(seeded.notes.at(0).find("hash_seed"), std::string::npos);
@@ -58,8 +58,8 @@ ModelConfig reversible_config() {
   config.head_size = 4;
   config.hidden = 6;
   config.gated = config.tied_output = false;
-  config.join = default_choice(join("reversible"));
-  config.join.values.set("end", std::string("both"));
+  config.residual_connection = default_choice(residual_connection("reversible"));
+  config.residual_connection.values.set("end", std::string("both"));
   Choice placed{"learned", default_values(encoding("learned").parameters)};
   placed.values.set("columns", Index{4});
   placed.values.set("row_width", Index{3});
@@ -78,7 +78,7 @@ ModelConfig reversible_config() {
   return config;
 }
 
-TEST(Reformer, IngredientsComeBackFromJsonAndAreRefusedByName) {
+TEST(Reformer, RoundTripsIngredientsAndRejectsInvalidOnes) {
   const ModelConfig config = reversible_config();
   EXPECT_EQ(model_config_from_json(to_json(config), "config.json"), config);
   const auto refusal = [](const ModelConfig& changed) {
@@ -104,8 +104,8 @@ TEST(Reformer, IngredientsComeBackFromJsonAndAreRefusedByName) {
   names(other, "row_width");
 }
 
-TEST(Reformer, IngredientsHaveTheGradientsOfFiniteDifferences) {
-  Model model = testing::lively(reversible_config());
+TEST(Reformer, GradientsMatchFiniteDifferences) {
+  Model model = testing::make_random_model(reversible_config());
   testing::expect_gradients(model, IntTensor::from({1, 9}, {1, 2, 3, 4, 9, 5, 6, 7, 0}),
                             IntTensor::from({1, 9}, {2, 3, 4, 9, 5, 6, 7, 0, 8}),
                             [](const std::string& name) {
@@ -113,9 +113,9 @@ TEST(Reformer, IngredientsHaveTheGradientsOfFiniteDifferences) {
                             });
 }
 
-// As many as the libraries take: 2^n of at most twice the chunks of the longest text, as two
-// numbers where they are more than twice a chunk.
-TEST(Reformer, TakesAsManyBucketsAsTheLibraries) {
+// The libraries' default: 2^n, at most twice the chunks of the longest text, as two numbers if more
+// than twice a chunk.
+TEST(Reformer, UsesDefaultBucketsOfLibraries) {
   struct Case {
     Index context, chunk, buckets, factor;
   };
@@ -142,7 +142,7 @@ TEST(Reformer, TakesAsManyBucketsAsTheLibraries) {
   }
 }
 
-TEST(Reformer, ReadsNumbersUpToTheirLimits) {
+TEST(Reformer, ValidatesNumberRanges) {
   const auto words = [](const std::string& members) {
     return testing::message_of<InputError>([&] { changed(members.c_str()); });
   };
@@ -155,7 +155,7 @@ TEST(Reformer, ReadsNumbersUpToTheirLimits) {
     refused(std::string(R"({"axial_pos_shape": )") + shape + "}",
             "axial_pos_shape: expected two numbers of at least 1");
   }
-  // Rows and columns for a text as long as the model reads.
+  // Rows and columns for a text of maximum length.
   refused(R"({"axial_pos_shape": [1, 79]})",
           "axial_pos_shape: expected two numbers with a product");
   EXPECT_EQ(words(R"({"axial_pos_shape": [1, 80]})").find("axial_pos_shape"), std::string::npos);

@@ -1,4 +1,4 @@
-// What the tests of readers share: layouts with another config, and small models of random numbers.
+// Test models: layouts with a changed config, and small models with random weights.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace attnscope::testing {
 
-// A folder of tests/layouts with these members in its config; null takes one away.
+// Copies a folder of tests/layouts with these members in its config; null removes one.
 inline void copy_layout(const std::string& layout, const std::filesystem::path& to,
                         const std::string& members) {
   const std::filesystem::path from = source_folder() / "tests" / "layouts" / layout;
@@ -34,15 +34,15 @@ inline Checkpoint changed_layout(const std::string& layout, const std::string& m
   return load_checkpoint(folder.path().string());
 }
 
-// Expects a refusal that names this.
-inline void expect_refusal(const std::string& layout, const std::string& members,
-                           const std::string& named) {
+// Expects an InputError that contains `named`.
+inline void expect_input_error(const std::string& layout, const std::string& members,
+                               const std::string& named) {
   const std::string error = message_of<InputError>([&] { changed_layout(layout, members); });
   EXPECT_NE(error.find(named), std::string::npos) << error;
 }
 
-// With weights that are all far from what training starts with, as parameters.
-inline Model lively(const ModelConfig& config) {
+// A model with trainable random weights far from the usual initialisation.
+inline Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 3);
   std::uint64_t seed = 40;
   for (auto& [name, weight] : model.weights) {
@@ -55,7 +55,7 @@ inline Model lively(const ModelConfig& config) {
   return model;
 }
 
-// Of the loss of the next token, for each weight that is used.
+// Compares the gradients of the next-token loss with finite differences for each used weight.
 inline void expect_gradients(Model& model, const IntTensor& ids, const IntTensor& targets,
                              const std::function<bool(const std::string&)>& unused = {}) {
   const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };

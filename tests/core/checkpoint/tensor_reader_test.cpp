@@ -1,4 +1,4 @@
-// Tensors of a file as a model's: turned, in parts, and refused where a number is none.
+// Reading stored tensors: transposed, in parts, and checked for NaN and infinity.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,12 +16,12 @@ namespace ATTNSCOPE_FILE {
 
 using testing::message_of;
 
-// Of wide models those of 16 bits stay so.
+// Wide models keep 16-bit matrices.
 ModelConfig wide_config() {
   return testing::small_config({.vocabulary = 200000, .heads = 4, .head_size = 16});
 }
 
-TEST(TensorReader, TurnsMatricesOfAnySize) {
+TEST(TensorReader, TransposesMatricesOfAnySize) {
   for (const auto& [out, in] : {std::pair<Index, Index>{70, 45}, {32, 64}, {33, 31}, {1, 65}}) {
     const Tensor matrix = testing::random_tensor({out, in}, 3);
     StoredTensors tensors{{"m", stored(matrix)}};
@@ -36,8 +36,8 @@ TEST(TensorReader, TurnsMatricesOfAnySize) {
   }
 }
 
-// Wherever the number stands that is none, in a long tensor too.
-TEST(TensorReader, FindsEveryNumberThatIsNone) {
+// At every position, also in a long tensor.
+TEST(TensorReader, FindsEveryNonFiniteNumber) {
   constexpr Index kPiece = Index{1} << 20, kCount = 2 * kPiece + 3;
   Tensor numbers = Tensor::zeros({kCount});
   const auto refused = [](const StoredTensors& tensors, Index rows, Index columns) {
@@ -78,7 +78,7 @@ TEST(TensorReader, FindsEveryNumberThatIsNone) {
   }
 }
 
-TEST(TensorReader, StaysNarrowWhereItIsWorthIt) {
+TEST(TensorReader, KeepsNarrowMatricesOfLargeModels) {
   StoredTensor narrow = stored(Tensor::zeros({2, 2}));
   narrow.dtype = DType::BF16;
   const StoredTensors tensors{{"narrow", narrow}, {"wide", stored(Tensor::zeros({2, 2}))}};
@@ -89,7 +89,7 @@ TEST(TensorReader, StaysNarrowWhereItIsWorthIt) {
   EXPECT_FALSE(large.take_narrow("none", 2, 2));
 }
 
-TEST(SameNumbers, ComparesAllOfThem) {
+TEST(SameNumbers, ComparesEveryNumber) {
   constexpr Index kPiece = (Index{1} << 20) / 4;  // of 32 bits
   const Tensor one = testing::random_tensor({2 * kPiece + 5}, 1);
   for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece, 2 * kPiece + 4}) {
@@ -106,7 +106,7 @@ TEST(SameNumbers, ComparesAllOfThem) {
 }
 
 // Rows of a matrix [12, 3] whose numbers count up.
-TEST(AddPart, TakesRunsOfRows) {
+TEST(AddPart, CopiesRunsOfRows) {
   Tensor all({12, 3});
   for (Index n = 0; n < all.size(); ++n) all[n] = static_cast<float>(n);
   const auto rows = [&](const RowRuns& runs) {
@@ -137,8 +137,8 @@ TEST(AddPart, TakesRunsOfRows) {
             "folder: tensor all: expected at least 39 numbers, found [12, 3]");
   EXPECT_EQ(refusal(3, {1, 3, 4, 4}, {12, 3}),
             "folder: tensor all: expected at least 48 numbers, found [12, 3]");
-  EXPECT_NE(refusal(3, {0, 4}, {4, 2}), "no error");  // another shape than its numbers
-  EXPECT_NE(refusal(5, {0, 4}, {4, 5}), "no error");  // rows that it does not have
+  EXPECT_NE(refusal(3, {0, 4}, {4, 2}), "no error");  // shape differs from the number of values
+  EXPECT_NE(refusal(5, {0, 4}, {4, 5}), "no error");  // missing rows
   EXPECT_EQ(refusal(1, {0, 4}, {4}), "no error");
   EXPECT_FALSE(tensors.contains("none"));
   EXPECT_THROW(add_part(tensors, "none", "part", 1, {0, 1}, {1}, "folder"), InputError);

@@ -1,5 +1,5 @@
-// What the reader of Transformer-XL takes from a folder and what it refuses (layouts_test.cpp
-// compares what they compute), and the ingredients that it brought.
+// Transformer-XL reader: metadata, errors and the ingredients specific to Transformer-XL.
+// (layouts_test.cpp compares the computed numbers.)
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,19 +11,19 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(TransformerXl, RefusesWhatItLacksByName) {
+TEST(TransformerXl, RejectsUnsupportedSettingsByName) {
   const auto names = [](const char* members, const char* named) {
-    testing::expect_refusal("transfo-xl", members, named);
+    testing::expect_input_error("transfo-xl", members, named);
   };
   names(R"({"attn_type": 1})", "attn_type");
   names(R"({"pre_lnorm": true})", "pre_lnorm");
-  names(R"({"d_embed": 16})", "emb_layers");  // and tables of another width
+  names(R"({"d_embed": 16})", "emb_layers");  // requires tables of another width
   names(R"({"cutoffs": [60, 20]})", "cutoffs");
   names(R"({"cutoffs": [20]})", "emb_layers");
   names(R"({"div_val": 100})", "narrowing");
 }
 
-TEST(TransformerXl, AsksForTheWordsThatAPickleHolds) {
+TEST(TransformerXl, SuggestsCommandToConvertPickledVocabulary) {
   const testing::TemporaryFolder folder;
   testing::copy_layout("transfo-xl", folder.path(), "{}");
   write_file(folder.path() / "vocab.pkl", "");
@@ -55,7 +55,7 @@ ModelConfig adaptive_config(bool tied) {
   return config;
 }
 
-TEST(AdaptiveVocabulary, ComesBackFromJsonAndIsRefusedByName) {
+TEST(AdaptiveVocabulary, RoundTripsAndRejectsInvalidValues) {
   const ModelConfig config = adaptive_config(true);
   EXPECT_EQ(model_config_from_json(to_json(config), "config.json"), config);
   const auto refusal = [&](const AdaptiveVocabulary& adaptive) {
@@ -69,10 +69,10 @@ TEST(AdaptiveVocabulary, ComesBackFromJsonAndIsRefusedByName) {
   EXPECT_NE(refusal({{4, 9}, 4}).find("embedding.narrowing"), std::string::npos);
 }
 
-TEST(AdaptiveVocabulary, GivesProbabilities) {
-  const Tensor logits =
-      forward(testing::lively(adaptive_config(true)), IntTensor::from({1, 3}, {1, 5, 11}), {})
-          .value();
+TEST(AdaptiveVocabulary, YieldsProbabilities) {
+  const Tensor logits = forward(testing::make_random_model(adaptive_config(true)),
+                                IntTensor::from({1, 3}, {1, 5, 11}), {})
+                            .value();
   for (Index row = 0; row < 3; ++row) {
     double sum = 0;
     for (Index n = 0; n < 12; ++n) sum += std::exp(static_cast<double>(logits[row * 12 + n]));
@@ -80,13 +80,13 @@ TEST(AdaptiveVocabulary, GivesProbabilities) {
   }
 }
 
-TEST(AdaptiveVocabulary, HasTheGradientsOfFiniteDifferences) {
+TEST(AdaptiveVocabulary, GradientsMatchFiniteDifferences) {
   for (const bool tied : {true, false}) {
-    for (const Index width : {0, 6}) {  // of the first cluster's table
+    for (const Index width : {0, 6}) {  // width of the first cluster's table
       ModelConfig config = adaptive_config(tied);
       config.embedding.width = width;
       check(config, "config.json");
-      Model model = testing::lively(config);
+      Model model = testing::make_random_model(config);
       testing::expect_gradients(model, IntTensor::from({1, 4}, {1, 6, 10, 4}),
                                 IntTensor::from({1, 4}, {6, 10, 4, 2}));
     }

@@ -44,7 +44,7 @@ std::string refusal_of(const SafetensorsFile& file, const std::string& spec, boo
   return "accepted";
 }
 
-// Every number the same, in eight bytes each where they are F64; zeros otherwise.
+// Constant tensor; floats of 8 bytes for F64, zeros otherwise.
 StoredTensor numbers_of(DType dtype, Shape shape, double number) {
   const Index count = element_count(shape);
   const auto bytes = std::make_shared<ByteTensor>(ByteTensor::zeros({count * byte_size(dtype)}));
@@ -57,7 +57,7 @@ StoredTensor numbers_of(DType dtype, Shape shape, double number) {
 const std::string kFull = R"({"variant": {"type": "full"}})";
 const std::string kFullOfX = R"({"variant": {"type": "full"}, "heads": 2})";
 
-TEST(Attend, RefusesSpecs) {
+TEST(Attend, RejectsInvalidSpecs) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "spec: "},
       {"[]", "spec: "},
@@ -88,7 +88,7 @@ TEST(Attend, RefusesSpecs) {
   EXPECT_THROW(attend(heads_form(), std::nullopt, false, cpu_backend(), Stop()), InputError);
 }
 
-TEST(Attend, TakesTheSpecOfTheMetadata) {
+TEST(Attend, ReadsSpecFromMetadata) {
   SafetensorsFile file = heads_form();
   file.metadata["spec"] = kFull;
   EXPECT_NO_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()));
@@ -97,7 +97,7 @@ TEST(Attend, TakesTheSpecOfTheMetadata) {
   EXPECT_NO_THROW(run(file, kFull));
 }
 
-TEST(Attend, RefusesTensors) {
+TEST(Attend, RejectsInvalidTensors) {
   struct Case {
     const char* name;
     StoredTensor tensor;
@@ -140,7 +140,7 @@ TEST(Attend, RefusesTensors) {
   EXPECT_EQ(refusal_of(heads_form(6, 7), kFull), "accepted");
 }
 
-TEST(Attend, TakesWiderNumbers) {
+TEST(Attend, AcceptsWiderNumbers) {
   SafetensorsFile wide = heads_form(), narrow = heads_form();
   wide.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 0.125);
   narrow.tensors["q"] = stored(Tensor::full({2, 6, 4}, 0.125f));
@@ -157,7 +157,7 @@ TEST(Attend, IgnoresTensorsThatItDoesNotUse) {
   EXPECT_EQ(refusal_of(file, kFull), "accepted");
 }
 
-TEST(Attend, NamesWhatIsWrong) {
+TEST(Attend, ErrorsNameTensorAndPlace) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"variant": {"type": "local", "window": 1000000000000}})",
        "variant.window: expected an integer from 0 to 2147483647, found 1000000000000"},
@@ -172,7 +172,7 @@ TEST(Attend, NamesWhatIsWrong) {
        "spec: scale: expected a number from -3.40282346638529e+38 to 3.40282346638529e+38, found "
        "1e+300"},
       {R"({"variant": {"type": "full"}, "extra": 1})",
-       "spec: \"extra\" is no known key; expected one of causal, heads, layer, position, scale, "
+       "spec: \"extra\": unknown key; expected one of causal, heads, layer, position, scale, "
        "variant"},
   };
   for (const auto& [spec, reason] : cases) EXPECT_EQ(refusal_of(heads_form(), spec), reason);
@@ -186,7 +186,7 @@ TEST(Attend, NamesWhatIsWrong) {
   EXPECT_EQ(refusal_of(without, kFullOfX), "x: missing");
 }
 
-TEST(Attend, RefusesTheInputForm) {
+TEST(Attend, RejectsInvalidInputForm) {
   struct Case {
     const char* name;
     Shape shape;  // empty: the tensor is missing
@@ -216,7 +216,7 @@ TEST(Attend, RefusesTheInputForm) {
                   .starts_with("y: "));
 }
 
-TEST(Attend, RefusesWeights) {
+TEST(Attend, RejectsInvalidWeights) {
   const auto with = [](const char* name, const StoredTensor& tensor) {
     SafetensorsFile file = heads_form();
     file.tensors[name] = tensor;
@@ -236,13 +236,13 @@ TEST(Attend, RefusesWeights) {
                   .starts_with("mem.k: missing"));
   const std::string shaw =
       R"({"variant": {"type": "full"}, "position": {"type": "shaw", "clip": 1}})";
-  EXPECT_TRUE(refusal_of(heads_form(), shaw).starts_with("pos.key: missing"));
+  EXPECT_TRUE(refusal_of(heads_form(), shaw).starts_with("pos.key: expected"));
   EXPECT_EQ(refusal_of(with("pos.value", stored(random_tensor({3, 3}, 1))), shaw), "accepted");
-  // What the operation does not use is not even looked at.
+  // Tensors that the operation does not use are not checked.
   EXPECT_EQ(refusal_of(with("pos.bias", stored(ByteTensor::zeros({1}))), kFull), "accepted");
 }
 
-TEST(Attend, RefusesAFunctionOfWholeModels) {
+TEST(Attend, RejectsFunctionsOfWholeModels) {
   const std::string dilated =
       R"({"variant": {"type": "compressive", "rate": 2, "function": "dilated"}})";
   const std::string refusal = refusal_of(heads_form(), dilated);
@@ -252,7 +252,7 @@ TEST(Attend, RefusesAFunctionOfWholeModels) {
       << refusal;
 }
 
-TEST(Attend, EmptyMemoriesAreFine) {
+TEST(Attend, AcceptsEmptyMemories) {
   SafetensorsFile file = heads_form();
   for (const char* name : {"mem.k", "old.k"}) file.tensors[name] = stored(Tensor({2, 0, 4}));
   for (const char* name : {"mem.v", "old.v"}) file.tensors[name] = stored(Tensor({2, 0, 3}));
@@ -274,7 +274,7 @@ TEST(Attend, EmptyMemoriesAreFine) {
                   .starts_with("variant.top: "));
 }
 
-TEST(Attend, MemoryMayComeAsInput) {
+TEST(Attend, AcceptsMemoryAsInput) {
   SafetensorsFile file = input_form();
   const std::string spec = R"({"variant": {"type": "segment_memory"}, "heads": 2})";
   file.tensors["mem.x"] = stored(random_tensor({3, 8}, 5));
@@ -311,7 +311,7 @@ TEST(Attend, TensorsDecideWhetherSpansAreDynamic) {
   EXPECT_TRUE(refusal_of(dynamic, spec).starts_with("span.b: missing"));
 }
 
-TEST(Attend, ReportsTheStateOfFeatures) {
+TEST(Attend, ReportsFeatureState) {
   const SafetensorsFile out = run(heads_form(), R"({"variant": {"type": "linear"}})").out;
   EXPECT_EQ(out.tensors.at("state").shape, (Shape{2, 4, 3}));
   EXPECT_EQ(run(heads_form(),
@@ -321,7 +321,7 @@ TEST(Attend, ReportsTheStateOfFeatures) {
             (Shape{2, 10, 3}));
 }
 
-TEST(Attend, GatesNeedTheInput) {
+TEST(Attend, GatesRequireInput) {
   const std::string spec =
       R"({"variant": {"type": "rfa", "features": 5, "gate": true}, "causal": true, "heads": 2})";
   EXPECT_TRUE(refusal_of(heads_form(), spec).starts_with("x: missing"));
@@ -335,7 +335,7 @@ TEST(Attend, GatesNeedTheInput) {
           .starts_with("variant.gate: "));
 }
 
-// Queries that serve as keys have their terms, too.
+// Queries that also serve as keys have terms, too.
 TEST(Attend, SharedQueriesHaveTerms) {
   SafetensorsFile file = input_form();
   file.tensors.erase("wk");
@@ -353,7 +353,7 @@ TEST(Attend, SharedQueriesHaveTerms) {
   EXPECT_TRUE(testing::close(sum, out.tensors.at("scores").floats()));
 }
 
-TEST(Attend, RefusesTermsWhereThereAreNone) {
+TEST(Attend, RejectsMissingTerms) {
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true)
                   .starts_with("--terms: "));
   EXPECT_TRUE(run(heads_form(), kFull, true).out.tensors.contains("term.content"));
@@ -373,8 +373,8 @@ TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
   }
 }
 
-// Numbers of heads go with the tensors, or with a variant that has one head for all.
-TEST(Attend, HeadsAreAsManyAsTheTensorsHave) {
+// The number of heads follows the tensors, or the variant if it has one head for all.
+TEST(Attend, HeadCountMatchesTensors) {
   EXPECT_EQ(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 2})"), "accepted");
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 3})")
                   .starts_with("heads: expected the 2 heads of v, found 3"));
@@ -390,8 +390,8 @@ TEST(Attend, HeadsAreAsManyAsTheTensorsHave) {
   EXPECT_FALSE(one.starts_with("heads:")) << one;
 }
 
-// Of doubles that float32 rounds to infinity it is said that they are too large.
-TEST(Attend, NumbersAreFinite) {
+// Doubles that overflow float32 are reported as too large.
+TEST(Attend, RejectsInfiniteNumbers) {
   SafetensorsFile file = heads_form();
   file.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 1e300);
   EXPECT_EQ(refusal_of(file, kFull),

@@ -8,11 +8,11 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// What a model begins with may come again, where it has another end.
-TEST(Continuation, EndsWithWhatItsModelEndsWith) {
+// The start token may recur if the model has a separate end token.
+TEST(Continuation, StopsAtEndTokenOfModel) {
   Checkpoint checkpoint =
       load_checkpoint((testing::source_folder() / "tests" / "layouts" / "bart").string());
-  Experiment experiment;
+  RunSpec experiment;
   experiment.ids = {5, 6, 7};
   const auto ends = [&] {
     return continuation(checkpoint, checkpoint.model.config, experiment, -1).ends;

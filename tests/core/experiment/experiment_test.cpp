@@ -1,28 +1,28 @@
-#include "core/experiment/experiment.h"
-
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/view/session.h"
+#include "core/experiment/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Experiment full_experiment() {
-  Experiment e;
-  e.text = "Alice \"was\" \xe4\xb8\xad\n";
-  e.ids = {1, 2, 3};
-  e.model = "/some/where";
-  e.variant = Choice{"local", default_values(variant("local").parameters)};
-  e.variant->values.set("window", Index{7});
-  e.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
-  e.causal = false;
-  e.groups = {{{0, 2}, {1, 3}, e.variant, std::nullopt}, {{}, {0}, std::nullopt, e.encoding}};
-  e.backend = BackendChoice::Cpu;
-  e.overlong = Overlong::All;
+Session full_experiment() {
+  Session e;
+  e.run.text = "Alice \"was\" \xe4\xb8\xad\n";
+  e.run.ids = {1, 2, 3};
+  e.run.model = "/some/where";
+  e.run.variant = Choice{"local", default_values(variant("local").parameters)};
+  e.run.variant->values.set("window", Index{7});
+  e.run.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
+  e.run.causal = false;
+  e.run.groups = {{{0, 2}, {1, 3}, e.run.variant, std::nullopt},
+                  {{}, {0}, std::nullopt, e.run.encoding}};
+  e.run.backend = BackendChoice::Cpu;
+  e.run.overlong = Overlong::All;
   e.view.id = "grid";
   e.view.layer = 2;
   e.view.head = 3;
@@ -31,27 +31,27 @@ Experiment full_experiment() {
   e.view.row = 1.5;
   e.view.width = 20;
   e.view.pinned_query = 4;
-  Experiment& other = e.others.emplace_back();
-  other.text = "Alice";
+  RunView& other = e.b.emplace();
+  other.run.text = "Alice";
   other.view.head = 1;
   return e;
 }
 
-TEST(Experiment, ComesBackFromJson) {
-  EXPECT_EQ(experiment_from_json(to_json(full_experiment())), full_experiment());
-  EXPECT_EQ(experiment_from_json(to_json(Experiment{})), Experiment{});
+TEST(Session, ComesBackFromJson) {
+  EXPECT_EQ(session_from_json(to_json(full_experiment())), full_experiment());
+  EXPECT_EQ(session_from_json(to_json(Session{})), Session{});
 }
 
-TEST(Experiment, KeepsBytesThatAreNoText) {
-  Experiment e;
-  e.text = std::string("\xff\x00\xe4zz", 5);
-  EXPECT_EQ(experiment_from_json(to_json(e)), e);
+TEST(Session, KeepsBytesThatAreNoText) {
+  Session e;
+  e.run.text = std::string("\xff\x00\xe4zz", 5);
+  EXPECT_EQ(session_from_json(to_json(e)), e);
   const testing::TemporaryFolder folder;
   save_session(folder.path() / "s.json", e);
   EXPECT_EQ(load_session(folder.path() / "s.json"), e);
 }
 
-TEST(Experiment, RefusesWhatItDoesNotKnow) {
+TEST(Session, RefusesWhatItDoesNotKnow) {
   const auto refused = [](const std::string& text) {
     const testing::TemporaryFolder folder;
     write_file(folder.path() / "s.json", text);
@@ -88,7 +88,7 @@ TEST(Experiment, RefusesWhatItDoesNotKnow) {
   refused(R"({"attnscope": 1, "view": {"zoom": 1}})");
 }
 
-TEST(Experiment, EachRefusalOfASessionNamesItsFile) {
+TEST(Session, EachRefusalOfASessionNamesItsFile) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "s.json";
   for (const char* text : {"{", "{}", R"({"attnscope": 1, "view": {"type": "none"}})",
@@ -103,30 +103,30 @@ TEST(Experiment, EachRefusalOfASessionNamesItsFile) {
   }
 }
 
-TEST(Experiment, IsComparedWithOneOther) {
-  const Experiment e = full_experiment();
+TEST(Session, IsComparedWithOneOther) {
+  const Session e = full_experiment();
   ASSERT_TRUE(reference_of(e));
-  EXPECT_EQ(*reference_of(e), e.others.front());
-  EXPECT_FALSE(reference_of(Experiment{}));
+  EXPECT_EQ(*reference_of(e), Session{*e.b});
+  EXPECT_FALSE(reference_of(Session{}));
 
-  Experiment elsewhere = e, different = e;
-  elsewhere.others.front().view.layer = 5;
+  Session elsewhere = e, different = e;
+  elsewhere.b->view.layer = 5;
   EXPECT_TRUE(same_run(e, elsewhere));
-  different.others.front().text = "Bob";
+  different.b->run.text = "Bob";
   EXPECT_FALSE(same_run(e, different));
-  different.others.clear();
+  different.b.reset();
   EXPECT_FALSE(same_run(e, different));
 
   Json nested = to_json(e);
-  nested["compare"]["compare"] = to_json(Experiment{});
-  EXPECT_THROW(experiment_from_json(nested), InputError);
+  nested["compare"]["compare"] = to_json(Session{});
+  EXPECT_THROW(session_from_json(nested), InputError);
 }
 
-TEST(Experiment, LookingElsewhereIsTheSameRun) {
-  Experiment a = full_experiment(), b = a;
+TEST(Session, LookingElsewhereIsTheSameRun) {
+  Session a = full_experiment(), b = a;
   b.view.layer = 0;
   EXPECT_TRUE(same_run(a, b));
-  b.text += "x";
+  b.run.text += "x";
   EXPECT_FALSE(same_run(a, b));
 }
 

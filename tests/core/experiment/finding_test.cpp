@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Findings, AreAskedForByName) {
+TEST(Findings, AreFoundByName) {
   Findings found;
   EXPECT_EQ(found.get(Findings::lens), nullptr);
   const auto lens = std::make_shared<const LogitLens>();
@@ -33,28 +33,28 @@ TEST(Findings, AreAskedForByName) {
   EXPECT_NE(both, found);
 }
 
-TEST(Findings, EachSaysWhenItIsMade) {
+TEST(Findings, DeclareWhenTheyAreComputed) {
   std::set<std::string> ids;
   for (const Finding& one : findings()) {
     EXPECT_TRUE(ids.insert(one.id).second) << one.id;
     EXPECT_TRUE(one.summary.ends_with(".")) << one.id;
     EXPECT_EQ(
-        int{one.with_run != nullptr} + int{one.beside_runs != nullptr} + int{one.live != nullptr},
+        int{one.with_run != nullptr} + int{one.in_background != nullptr} + int{one.live != nullptr},
         1)
         << one.id;
     EXPECT_TRUE(one.exists != nullptr) << one.id;
-    EXPECT_TRUE(one.live != nullptr || one.holds != nullptr) << one.id;
+    EXPECT_TRUE(one.live != nullptr || one.is_reusable != nullptr) << one.id;
   }
   EXPECT_THROW(finding("none"), InputError);
 }
 
-// A view reads only what there is.
-TEST(Findings, ViewsNameThem) {
+// Views read declared findings only.
+TEST(Findings, ViewsDeclareFindings) {
   for (const View& view : views()) {
     for (const std::string& name : view.findings) EXPECT_NO_THROW(finding(name)) << view.id;
-    Experiment experiment;
+    Session experiment;
     experiment.view.id = view.id;
-    const std::vector<std::string> read = findings_read(experiment);
+    const std::vector<std::string> read = required_findings(experiment);
     EXPECT_EQ(std::set<std::string>(read.begin(), read.end()).size(), read.size()) << view.id;
     EXPECT_NE(std::ranges::find(read, "reference"), read.end()) << view.id;
   }
@@ -62,22 +62,22 @@ TEST(Findings, ViewsNameThem) {
   EXPECT_FALSE(view("map").reads("lens"));
 }
 
-class BesideRuns : public ::testing::Test {
+class BackgroundFindings : public ::testing::Test {
  protected:
-  BesideRuns() {
+  BackgroundFindings() {
     testing::save_byte_model(folder_.path() / "model", 2, 16, 12);
-    experiment_.model = (folder_.path() / "model").string();
+    experiment_.run.model = (folder_.path() / "model").string();
     write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
   }
   Findings find(const std::vector<std::string>& names) {
-    return find_beside(experiment_, names, run_, {}, {});
+    return compute_background_findings(experiment_, names, run_, {}, {});
   }
   testing::TemporaryFolder folder_;
-  Experiment experiment_;
+  Session experiment_;
   ExperimentRun run_{cpu_only()};
 };
 
-TEST_F(BesideRuns, AreMadeWhereTheyAreAskedForAndThereAreAny) {
+TEST_F(BackgroundFindings, AreComputedIfRequestedAndAvailable) {
   EXPECT_EQ(find({"heads"}), Findings());  // no texts
   experiment_.view.statistics_file = (folder_.path() / "texts").string();
   EXPECT_EQ(find({"lens", "maps"}), Findings());
@@ -86,16 +86,16 @@ TEST_F(BesideRuns, AreMadeWhereTheyAreAskedForAndThereAreAny) {
   EXPECT_EQ(heads->texts, 2);
 }
 
-TEST_F(BesideRuns, HoldWhateverTextIsRun) {
+TEST_F(BackgroundFindings, RemainValidForAnotherText) {
   const Finding& heads = finding("heads");
-  Experiment other = experiment_;
-  other.text = "another";
-  EXPECT_TRUE(heads.holds(experiment_, other));
+  Session other = experiment_;
+  other.run.text = "another";
+  EXPECT_TRUE(heads.is_reusable(experiment_, other));
   other.view.statistics_file = "other texts";
-  EXPECT_FALSE(heads.holds(experiment_, other));
+  EXPECT_FALSE(heads.is_reusable(experiment_, other));
   other = experiment_;
-  other.causal = false;
-  EXPECT_FALSE(heads.holds(experiment_, other));
+  other.run.causal = false;
+  EXPECT_FALSE(heads.is_reusable(experiment_, other));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,4 +1,4 @@
-// What is found beside runs, against the same worked out by hand or by whole runs.
+// Background findings compared with values computed by hand or by whole runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/experiment/datastore.h"
 #include "core/experiment/exit_study.h"
-#include "core/experiment/found_contexts.h"
 #include "core/experiment/replaced_token.h"
+#include "core/experiment/retrieved_contexts.h"
 #include "core/experiment/samples.h"
 #include "core/model/exits.h"
 #include "core/model/pass.h"
@@ -19,9 +19,9 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Looked;
+using testing::ViewedRun;
 
-// Bits of each next token, their mean.
+// Mean bits per next token.
 double bits_by_hand(const Tensor& logits, const std::vector<TraceToken>& tokens) {
   double bits = 0;
   for (Index i = 0; i + 1 < logits.dim(0); ++i) {
@@ -33,20 +33,20 @@ double bits_by_hand(const Tensor& logits, const std::vector<TraceToken>& tokens)
   return bits / static_cast<double>(logits.dim(0) - 1);
 }
 
-Experiment leaving(const std::string& model) {
-  Experiment e;
-  e.model = testing::model_case(model);
-  e.ids = {5, 14, 12, 2, 9, 15, 4};
+Session leaving(const std::string& model) {
+  Session e;
+  e.run.model = testing::model_case(model);
+  e.run.ids = {5, 14, 12, 2, 9, 15, 4};
   e.view.id = "depth";
   return e;
 }
 
-TEST(Exits, AreStudiedLayerByLayer) {
+TEST(ExitStudy, StudiesEachLayer) {
   for (const char* model : {"exits-geometric", "exits-classifier", "exits-saturation-decay"}) {
-    const Looked looked(leaving(model));
-    const auto study = looked.findings.get(Findings::exits);
+    const ViewedRun viewed(leaving(model));
+    const auto study = viewed.findings.get(Findings::exits);
     ASSERT_NE(study, nullptr) << model;
-    const Tensor& logits = looked.trace->logits;
+    const Tensor& logits = viewed.trace->logits;
     ASSERT_EQ(study->length(), 7);
     const Index last = study->layers() - 1;
     for (Index i = 0; i < 7; ++i) {
@@ -66,24 +66,24 @@ TEST(Exits, AreStudiedLayerByLayer) {
   }
 }
 
-// With a threshold that nobody reaches all layers are passed, and nothing is saved.
-TEST(Exits, WorkIsThatOfBothRuns) {
-  Experiment e = leaving("exits-classifier");
-  e.exit = 1.0;
-  const Looked all(e);
+// An unreachable threshold passes all layers and saves nothing.
+TEST(ExitStudy, ComparesWorkOfBothRuns) {
+  Session e = leaving("exits-classifier");
+  e.run.exit = 1.0;
+  const ViewedRun all(e);
   const auto none = all.findings.get(Findings::exit_work);
   ASSERT_NE(none, nullptr);
   const Index layers = all.findings.get(Findings::exits)->layers();
-  const std::shared_ptr<const Trace> whole = Looked(leaving("exits-classifier")).trace;
+  const std::shared_ptr<const Trace> whole = ViewedRun(leaving("exits-classifier")).trace;
   EXPECT_EQ(none->threshold, 1);
-  EXPECT_EQ(none->left.size(), 7u);
+  EXPECT_EQ(none->exit_layers.size(), 7u);
   EXPECT_NEAR(none->all.bits, bits_by_hand(whole->logits, whole->tokens), 1e-4);
   EXPECT_GT(none->all.milliseconds, 0);
   EXPECT_LT(none->all.milliseconds, 1e5);
-  e.exit = 0.0;
-  const Looked once(e);
+  e.run.exit = 0.0;
+  const ViewedRun once(e);
   const auto early = once.findings.get(Findings::exit_work);
-  for (const Index left : early->left) EXPECT_EQ(left, 0);
+  for (const Index left : early->exit_layers) EXPECT_EQ(left, 0);
   EXPECT_EQ(early->mean_layers(), 1);
   EXPECT_LT(early->early.multiply_adds, early->all.multiply_adds);
   EXPECT_EQ(early->all.multiply_adds, none->all.multiply_adds);
@@ -95,7 +95,7 @@ TEST(Exits, WorkIsThatOfBothRuns) {
   }
 }
 
-TEST(Exits, LeaveWhereTheyAreSureEnough) {
+TEST(ExitStudy, ExitsAtConfidenceThreshold) {
   ExitStudy study;
   study.rule = {"saturation", default_values(exit_rule("saturation").parameters)};
   study.guess = IntTensor::zeros({3, 4});
@@ -103,9 +103,9 @@ TEST(Exits, LeaveWhereTheyAreSureEnough) {
                                            0.1F, 0.8F, 0.2F, 0.5F,  //
                                            0.0F, 0.0F, 0.0F, 0.0F});
   using Layers = std::vector<Index>;
-  EXPECT_EQ(study.leaves_at(0.5, 0), (Layers{0, 1, 2, 0}));
-  EXPECT_EQ(study.leaves_at(0.51, 0), (Layers{0, 1, 2, 2}));
-  EXPECT_EQ(study.leaves_at(0, 0), (Layers{0, 0, 0, 0}));
+  EXPECT_EQ(study.exit_layers_at(0.5, 0), (Layers{0, 1, 2, 0}));
+  EXPECT_EQ(study.exit_layers_at(0.51, 0), (Layers{0, 1, 2, 2}));
+  EXPECT_EQ(study.exit_layers_at(0, 0), (Layers{0, 0, 0, 0}));
   EXPECT_EQ(study.threshold_of(3, 0.5, 0), 0.5);
   if (exit_rule(study.rule.id).decays) {
     EXPECT_NEAR(study.threshold_of(3, 0.5, 2), 0.45 + 0.1 * std::exp(-1.5), 1e-12);
@@ -114,32 +114,33 @@ TEST(Exits, LeaveWhereTheyAreSureEnough) {
   study.confidence = {};
   study.distribution =
       Tensor::from({4, 3}, {0.2F, 0.6F, 0.2F, 0.4F, 0.4F, 0.2F, 0.1F, 0.1F, 0.8F, 1, 0, 0});
-  EXPECT_EQ(study.leaves_at(0.5, 0), (Layers{1, 0, 2, 0}));
+  EXPECT_EQ(study.exit_layers_at(0.5, 0), (Layers{1, 0, 2, 0}));
 }
 
-TEST(Exits, AreWishedForByTheViewOrTheRun) {
-  Experiment e;
-  EXPECT_FALSE(exit_wish(e));
+TEST(ExitStudy, IsRequestedByViewOrRun) {
+  Session e;
+  EXPECT_FALSE(exit_request(e));
   e.view.id = "depth";
-  EXPECT_EQ(exit_wish(e), (ExitWish{0.3, std::nullopt}));
+  EXPECT_EQ(exit_request(e), (ExitRequest{0.3, std::nullopt}));
   set_view_value(e.view, "depth", "threshold", 0.7);
   set_view_value(e.view, "depth", "decay", 2.0);
-  EXPECT_EQ(exit_wish(e), (ExitWish{0.7, 2.0}));
-  e.exit = 0.25;
-  EXPECT_EQ(exit_wish(e), (ExitWish{0.25, 2.0}));
+  EXPECT_EQ(exit_request(e), (ExitRequest{0.7, 2.0}));
+  e.run.exit = 0.25;
+  EXPECT_EQ(exit_request(e), (ExitRequest{0.25, 2.0}));
 }
 
-// Every token but a text's first follows one; a context is as long as its window allows, and each
-// window but the first has half of it from the one before.
-TEST(Datastore, HoldsWhatFollowedEachContext) {
+// Each token except the first of a text has a context as long as its window allows; every window
+// except the first begins with half of the previous one.
+TEST(Datastore, ContainsNextTokenOfEachContext) {
   ModelConfig config = testing::small_config({.vocabulary = 20, .context = 6, .layers = 2});
   const Model model = make_model(config, 3);
   std::vector<std::vector<std::int32_t>> texts{{}, {3}, {}, {1, 2}};
   for (std::int32_t n = 0; n < 17; ++n) texts[0].push_back(n * 7 % 20);
   for (std::int32_t n = 0; n < 7; ++n) texts[2].push_back(n * 3 % 20);
-  std::vector<std::pair<Index, Index>> told;
-  const Store store = make_store(model, texts, cpu_backend(),
-                                 [&](Index done, Index all) { told.emplace_back(done, all); }, {});
+  std::vector<std::pair<Index, Index>> reports;
+  const Store store =
+      make_store(model, texts, cpu_backend(),
+                 [&](Index done, Index all) { reports.emplace_back(done, all); }, {});
   ASSERT_EQ(store.values.size(), 16 + 0 + 6 + 1);
   ForwardOptions options;
   options.backend = &cpu_backend();
@@ -157,13 +158,13 @@ TEST(Datastore, HoldsWhatFollowedEachContext) {
       EXPECT_TRUE(testing::close(store.keys.slice(row, 1), keys.slice(i - first, 1), 1e-4)) << row;
     }
   }
-  ASSERT_FALSE(told.empty());
-  EXPECT_TRUE(std::ranges::is_sorted(told));
-  EXPECT_EQ(told.back(), (std::pair<Index, Index>{23, 23}));
+  ASSERT_FALSE(reports.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(reports));
+  EXPECT_EQ(reports.back(), (std::pair<Index, Index>{23, 23}));
   EXPECT_THROW(make_store(model, {{3}, {}}, cpu_backend(), {}, {}), InputError);
 }
 
-TEST(Contexts, AreReadFromTheirOwnText) {
+TEST(Contexts, AreReadFromTheirText) {
   // Texts of 4 and 3 tokens, "10 11 12 13" and "20 21 22".
   const Store store{Tensor::zeros({5, 2}), IntTensor::from({5}, {11, 12, 13, 21, 22}),
                     IntTensor::from({5, 2}, {0, 0, 0, 1, 0, 2, 1, 0, 1, 1})};
@@ -186,18 +187,18 @@ TEST(Contexts, AreReadFromTheirOwnText) {
   EXPECT_EQ(of(4, 9, 9).before, (Ids{21}));
 }
 
-Experiment replacing() {
-  Experiment e;
-  e.model = testing::model_case("decoder-rope");
-  e.ids = {5, 0, 12, 2, 9};
+Session replacing() {
+  Session e;
+  e.run.model = testing::model_case("decoder-rope");
+  e.run.ids = {5, 0, 12, 2, 9};
   e.view.id = "mechanism";
   set_view_value(e.view, "mechanism", "picture", std::string("replaced"));
   return e;
 }
 
-TEST(ReplacedFinding, IsTheTokenThatWasAskedFor) {
-  const auto of = [](const Experiment& e) { return Looked(e).findings.get(Findings::replaced); };
-  const auto middle = of(replacing());  // there are no words: the one in the middle
+TEST(ReplacedTokenFinding, UsesRequestedToken) {
+  const auto of = [](const Session& e) { return ViewedRun(e).findings.get(Findings::replaced); };
+  const auto middle = of(replacing());  // no words: the middle token
   ASSERT_NE(middle, nullptr);
   ASSERT_EQ(middle->problem, "");
   EXPECT_EQ(middle->position, 2);
@@ -205,35 +206,35 @@ TEST(ReplacedFinding, IsTheTokenThatWasAskedFor) {
   EXPECT_EQ(middle->after, 11);
   EXPECT_EQ(middle->with->tokens[2].id, 11);
   EXPECT_EQ(middle->without->tokens[2].id, 12);
-  Experiment e = replacing();
+  Session e = replacing();
   set_view_value(e.view, "mechanism", "token", Index{1});
   EXPECT_EQ(of(e)->before, 0);
   EXPECT_EQ(of(e)->after, 1);
-  set_view_value(e.view, "mechanism", "token", Index{99});  // the last
+  set_view_value(e.view, "mechanism", "token", Index{99});  // last
   EXPECT_EQ(of(e)->position, 4);
   set_view_value(e.view, "mechanism", "by", Index{7});
   EXPECT_EQ(of(e)->after, 7);
   e = replacing();
   e.view.pinned_query = 0;
-  EXPECT_EQ(replace_wish(e)->position, 0);
+  EXPECT_EQ(replace_request(e)->position, 0);
   EXPECT_EQ(of(e)->after, 4);
   e.view.id = "map";
-  EXPECT_FALSE(replace_wish(e));
+  EXPECT_FALSE(replace_request(e));
 }
 
-// The word nearest to the middle, of two as near the earlier one.
-TEST(ReplacedFinding, IsAWordNearTheMiddle) {
+// Word nearest to the middle; ties go to the earlier one.
+TEST(ReplacedTokenFinding, DefaultsToWordNearMiddle) {
   for (const char* text :
        {"The old house stood by the sea", "sea", "The cat sat on a mat, it was its own",
         "Nobody knows incomprehensibilities of it", "a b c d e f lighthouse"}) {
-    Experiment e;
-    e.text = text;
+    Session e;
+    e.run.text = text;
     e.view.id = "mechanism";
     set_view_value(e.view, "mechanism", "picture", std::string("replaced"));
-    const Looked looked(e);
-    const auto found = looked.findings.get(Findings::replaced);
+    const ViewedRun viewed(e);
+    const auto found = viewed.findings.get(Findings::replaced);
     ASSERT_NE(found, nullptr);
-    const std::vector<TraceToken>& tokens = looked.trace->tokens;
+    const std::vector<TraceToken>& tokens = viewed.trace->tokens;
     const auto count = static_cast<Index>(tokens.size());
     Index best = -1;
     for (Index n = 0; n < count; ++n) {
@@ -245,38 +246,38 @@ TEST(ReplacedFinding, IsAWordNearTheMiddle) {
   }
 }
 
-// A card's own sample, or a long text for those that look far.
-TEST(Samples, AnotherIsWantedWhereTheModelHasItsOwn) {
+// Sample of the variant's card, or a long text for variants with long range.
+TEST(Samples, ModelSamplesTakePrecedence) {
   ModelCard card;
   Sample read;
   read.id = "a";
-  EXPECT_FALSE(wants_another(card, read));
+  EXPECT_FALSE(prefers_other_sample(card, read));
   card.sample = "a";
-  EXPECT_FALSE(wants_another(card, read));
+  EXPECT_FALSE(prefers_other_sample(card, read));
   card.sample = "b";
-  EXPECT_TRUE(wants_another(card, read));
+  EXPECT_TRUE(prefers_other_sample(card, read));
   card.sample.clear();
   ModelConfig config = testing::small_config({});
   card.config = config;
-  EXPECT_FALSE(wants_another(card, read));
+  EXPECT_FALSE(prefers_other_sample(card, read));
   config.segment = 1;
   card.config = config;
-  EXPECT_TRUE(wants_another(card, read));
+  EXPECT_TRUE(prefers_other_sample(card, read));
   read.is_long = true;
-  EXPECT_FALSE(wants_another(card, read));
-  EXPECT_TRUE(suits("brackets", "([])"));
-  EXPECT_FALSE(suits("brackets", "([a])"));
-  EXPECT_FALSE(suits("brackets", ""));
-  EXPECT_FALSE(suits("text", "([])"));
-  Experiment e;
-  e.text = samples().front().text;
-  e.input = samples().front().input;
-  EXPECT_EQ(sample_read(e), &samples().front());
-  e.ids = {1};
-  EXPECT_EQ(sample_read(e), nullptr);
-  e.ids.clear();
-  e.text += "x";
-  EXPECT_EQ(sample_read(e), nullptr);
+  EXPECT_FALSE(prefers_other_sample(card, read));
+  EXPECT_TRUE(fits_task("brackets", "([])"));
+  EXPECT_FALSE(fits_task("brackets", "([a])"));
+  EXPECT_FALSE(fits_task("brackets", ""));
+  EXPECT_FALSE(fits_task("text", "([])"));
+  Session e;
+  e.run.text = samples().front().text;
+  e.run.input = samples().front().input;
+  EXPECT_EQ(current_sample(e.run), &samples().front());
+  e.run.ids = {1};
+  EXPECT_EQ(current_sample(e.run), nullptr);
+  e.run.ids.clear();
+  e.run.text += "x";
+  EXPECT_EQ(current_sample(e.run), nullptr);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -17,15 +17,15 @@ class HeadTableTest : public ::testing::Test {
  protected:
   HeadTableTest() {
     testing::save_byte_model(folder_.path() / "model", 2, 32, 16);
-    experiment_.model = folder_.path() / "model";
+    experiment_.run.model = folder_.path() / "model";
   }
-  HeadTable of_texts(const std::string& texts) {
+  HeadTable table_of_texts(const std::string& texts) {
     return head_table(experiment_, texts, run_, {}, {});
   }
-  HeadTable of_one(const std::string& text) {
-    Experiment one = experiment_;
-    one.text = text;
-    return head_table(*run_.run(one, {}));
+  HeadTable table_of_run(const std::string& text) {
+    Session one = experiment_;
+    one.run.text = text;
+    return head_table(*run_.run(one.run, {}));
   }
   static void expect_alike(const HeadTable& a, const HeadTable& b) {
     ASSERT_EQ(a.rows.size(), b.rows.size());
@@ -39,24 +39,24 @@ class HeadTableTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  Experiment experiment_;
+  Session experiment_;
   ExperimentRun run_{cpu_only()};
 };
 
-TEST_F(HeadTableTest, OneTextIsItsRun) {
-  const HeadTable table = of_texts("abcabcab");
+TEST_F(HeadTableTest, MatchesRunOfOneText) {
+  const HeadTable table = table_of_texts("abcabcab");
   EXPECT_EQ(table.texts, 1);
   EXPECT_EQ(table.tokens, 8);
   ASSERT_EQ(table.rows.size(), 8u);
-  expect_alike(table, of_one("abcabcab"));
+  expect_alike(table, table_of_run("abcabcab"));
 }
 
-// Rows of all texts count alike: entropy is a mean over rows.
-TEST_F(HeadTableTest, TextsAddUpByRows) {
-  const HeadTable both = of_texts("abcab\n\nxyxyxyx\n");
+// Rows of all texts have equal weight: entropy is a mean over rows.
+TEST_F(HeadTableTest, AveragesOverRowsOfAllTexts) {
+  const HeadTable both = table_of_texts("abcab\n\nxyxyxyx\n");
   EXPECT_EQ(both.texts, 2);
   EXPECT_EQ(both.tokens, 12);
-  const HeadTable first = of_one("abcab"), second = of_one("xyxyxyx");
+  const HeadTable first = table_of_run("abcab"), second = table_of_run("xyxyxyx");
   for (std::size_t i = 0; i < both.rows.size(); ++i) {
     const double expected =
         (5 * first.rows[i].statistics.entropy + 7 * second.rows[i].statistics.entropy) / 12;
@@ -68,18 +68,18 @@ TEST_F(HeadTableTest, TextsAddUpByRows) {
   }
 }
 
-TEST_F(HeadTableTest, LongTextsGoOn) {
+TEST_F(HeadTableTest, LongTextsAreSplit) {
   const std::string text = "the quick brown fox jumps over the lazy dog";
-  const HeadTable table = of_texts(text);
+  const HeadTable table = table_of_texts(text);
   EXPECT_EQ(table.tokens, static_cast<Index>(text.size()));
   EXPECT_EQ(table.texts, 3);  // context 16
 }
 
-TEST_F(HeadTableTest, BlankLinesPartTexts) {
-  EXPECT_EQ(of_texts("ab\ncd\n \t\nef\n\n\n\ngh\n").texts, 3);
-  EXPECT_EQ(of_texts("ab\n\nc\n\nde").texts, 2);  // a single token says nothing
-  EXPECT_THROW(of_texts("\n \n"), InputError);
-  EXPECT_THROW(of_texts(""), InputError);
+TEST_F(HeadTableTest, BlankLinesSeparateTexts) {
+  EXPECT_EQ(table_of_texts("ab\ncd\n \t\nef\n\n\n\ngh\n").texts, 3);
+  EXPECT_EQ(table_of_texts("ab\n\nc\n\nde").texts, 2);  // single tokens are skipped
+  EXPECT_THROW(table_of_texts("\n \n"), InputError);
+  EXPECT_THROW(table_of_texts(""), InputError);
 }
 
 TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
@@ -95,14 +95,14 @@ TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
   EXPECT_EQ(seen.back(), 11u);
 }
 
-TEST_F(HeadTableTest, Stops) {
+TEST_F(HeadTableTest, StopsOnRequest) {
   const Stop stop;
   stop.request();
   EXPECT_THROW(head_table(experiment_, "abcd", run_, {}, stop), Stopped);
 }
 
-// A row for each head of each kind; between tokens of two sequences there is no distance.
-TEST(HeadTable, TellsStacksAndKindsApart) {
+// One row per head of each kind; cross-attention has no distance.
+TEST(HeadTable, SeparatesStacksAndKinds) {
   Trace trace;
   trace.parts = {.stack = true, .kind = true};
   trace.tokens.resize(2);
@@ -134,7 +134,7 @@ TEST(HeadTable, TellsStacksAndKindsApart) {
   EXPECT_EQ(head_table(trace, TracePart{.stack = Stack::Encoder}).rows.size(), 1u);
 }
 
-TEST(HeadTable, CsvLeavesUnknownNumbersOut) {
+TEST(HeadTable, CsvOmitsUnknownNumbers) {
   HeadTable table;
   table.rows.push_back({{1, 2}, {1.5, 2, 0.25, 0.5, std::nan(""), std::nan("")}});
   EXPECT_EQ(to_csv(table),
@@ -144,8 +144,8 @@ TEST(HeadTable, CsvLeavesUnknownNumbersOut) {
   ASSERT_NE(table.find({1, 2}), nullptr);
 }
 
-// Worked out by hand: the first token of a vocabulary is as known as the others.
-TEST(HeadTable, MeasuresAMapOfKnownTokens) {
+// Computed by hand: the first token of a vocabulary is known like any other.
+TEST(HeadTable, MeasuresMapOfKnownTokens) {
   Trace trace;
   for (const std::int32_t id : {0, 6, 0}) {
     trace.tokens.push_back({.id = id, .bytes = "a", .label = "a"});
@@ -155,26 +155,26 @@ TEST(HeadTable, MeasuresAMapOfKnownTokens) {
   tap.result.attention = Tensor::from({1, 3, 3}, {1, 0, 0, 0.25F, 0.75F, 0, 0.5F, 0.125F, 0.375F});
   tap.result.pattern = std::make_shared<const Pattern>(Pattern::causal(3, 3));
   trace.attention = {tap};
-  const HeadStatistics of = head_statistics(trace, trace.attention[0], 0);
-  EXPECT_NEAR(of.same_token, 0.5, 1e-6);
-  EXPECT_NEAR(of.induction, 0.125, 1e-6);
-  EXPECT_NEAR(of.previous_token, (0.25 + 0.125) / 2, 1e-6);
-  EXPECT_NEAR(of.first_token, (0.25 + 0.5) / 2, 1e-6);
-  EXPECT_NEAR(of.distance, (0.25 + 1 + 0.125) / 3, 1e-6);
+  const HeadStatistics measures = head_statistics(trace, trace.attention[0], 0);
+  EXPECT_NEAR(measures.same_token, 0.5, 1e-6);
+  EXPECT_NEAR(measures.induction, 0.125, 1e-6);
+  EXPECT_NEAR(measures.previous_token, (0.25 + 0.125) / 2, 1e-6);
+  EXPECT_NEAR(measures.first_token, (0.25 + 0.5) / 2, 1e-6);
+  EXPECT_NEAR(measures.distance, (0.25 + 1 + 0.125) / 3, 1e-6);
   const double second = -(0.25 * std::log2(0.25) + 0.75 * std::log2(0.75));
   const double third = -(0.5 * -1 + 0.125 * -3 + 0.375 * std::log2(0.375));
-  EXPECT_NEAR(of.entropy, (second + third) / 3, 1e-6);
+  EXPECT_NEAR(measures.entropy, (second + third) / 3, 1e-6);
   const HeadTable table = head_table(trace);
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_NEAR(table.rows[0].statistics.same_token, 0.5, 1e-6);
   EXPECT_EQ(table.texts, 1);
   EXPECT_EQ(table.tokens, 3);
   EXPECT_FALSE(table.words);
-  trace.tokens[1].id = -1;  // of which one is not known
+  trace.tokens[1].id = -1;  // one of them unknown
   EXPECT_TRUE(std::isnan(head_statistics(trace, trace.attention[0], 0).same_token));
 }
 
-TEST(HeadTable, TokensBeginBehindWhatIsRemembered) {
+TEST(HeadTable, TokensFollowMemoryColumns) {
   AttentionTap tap;
   const auto first = [&](std::vector<std::pair<KeyKind, Index>> columns) {
     tap.result.columns = std::move(columns);
@@ -187,7 +187,7 @@ TEST(HeadTable, TokensBeginBehindWhatIsRemembered) {
   EXPECT_EQ(first({{KeyKind::Memory, 3}}), -1);
 }
 
-TEST(HeadTable, OfSeveralSegmentsThereIsOneRow) {
+TEST(HeadTable, SegmentsShareOneRow) {
   HeadTable table;
   table.rows.push_back({{1, 2}, {1.5}});
   HeadRef later{1, 2};
@@ -204,28 +204,28 @@ TEST(HeadTable, OfSeveralSegmentsThereIsOneRow) {
   EXPECT_NE(to_csv(table).find("word_entropy"), std::string::npos);
 }
 
-// Blank lines may hold spaces, and a text's own spaces stay; where it is cut, words are kept whole.
-TEST_F(HeadTableTest, TextsAreCutAtBlankLinesAlone) {
-  EXPECT_EQ(of_texts("ab \t\n cd\n").texts, 1);
-  EXPECT_EQ(of_texts("ab\n \r\t\n\ncd").texts, 2);
-  EXPECT_EQ(of_texts("ab\n\n").tokens, 2);
-  EXPECT_EQ(of_texts("\n\n ab").tokens, 2);
-  EXPECT_EQ(of_texts("ab\n x\n\ncd").tokens, 7);
-  const std::string seventeen(17, 'x');  // of a context of 16; one token alone says nothing
-  EXPECT_EQ(of_texts(seventeen).tokens, 16);
-  EXPECT_EQ(of_texts(seventeen).texts, 1);
-  EXPECT_EQ(of_texts(seventeen + "x").texts, 2);
-  EXPECT_EQ(of_texts(std::string(9000, 'y')).tokens,
+// Blank lines may contain spaces, spaces within texts stay, and long texts are cut at words.
+TEST_F(HeadTableTest, SplitsTextsAtBlankLinesOnly) {
+  EXPECT_EQ(table_of_texts("ab \t\n cd\n").texts, 1);
+  EXPECT_EQ(table_of_texts("ab\n \r\t\n\ncd").texts, 2);
+  EXPECT_EQ(table_of_texts("ab\n\n").tokens, 2);
+  EXPECT_EQ(table_of_texts("\n\n ab").tokens, 2);
+  EXPECT_EQ(table_of_texts("ab\n x\n\ncd").tokens, 7);
+  const std::string seventeen(17, 'x');  // exceeds the context of 16 by a single token
+  EXPECT_EQ(table_of_texts(seventeen).tokens, 16);
+  EXPECT_EQ(table_of_texts(seventeen).texts, 1);
+  EXPECT_EQ(table_of_texts(seventeen + "x").texts, 2);
+  EXPECT_EQ(table_of_texts(std::string(9000, 'y')).tokens,
             9000 - 9000 % 16 + (9000 % 16 > 1 ? 9000 % 16 : 0));
 }
 
-TEST_F(HeadTableTest, CountsWordsWhereTheViewDoes) {
+TEST_F(HeadTableTest, CountsWordsIfViewDoes) {
   experiment_.view.words = true;
-  const HeadTable table = of_texts("the cat sat\n\na dog");
+  const HeadTable table = table_of_texts("the cat sat\n\na dog");
   EXPECT_TRUE(table.words);
   EXPECT_EQ(table.texts, 2);
   EXPECT_EQ(table.tokens, 5);
-  EXPECT_THROW(of_texts("1\n\n2\n\n3"), InputError);
+  EXPECT_THROW(table_of_texts("1\n\n2\n\n3"), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/experiment/chosen.h"
+#include "core/experiment/effective_model.h"
 #include "core/figure/png.h"
 #include "core/model/input_kind.h"
 #include "core/text/bpe.h"
@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Tokens by their ids, special ones from 100 on.
+// Tokens by ids; special ones from 100 on.
 std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids) {
   std::vector<TraceToken> tokens;
   for (const std::int32_t id : ids) {
@@ -41,15 +41,16 @@ std::vector<std::int32_t> types(const ModelConfig& config, std::vector<TraceToke
 
 using Ids = std::vector<std::int32_t>;
 
-// What stands behind the first separator is of the second sentence, if anything does.
-TEST(Inputs, SentencesArePartedAtTheirSeparators) {
+// Tokens after the first separator, if any, belong to the second sentence.
+TEST(Inputs, SentencesEndAtSeparators) {
   const ModelConfig two = both_ways(2);
   EXPECT_EQ(types(two, tokens_of({101, 1, 2, 102, 3, 4, 102})), (Ids{0, 0, 0, 0, 1, 1, 1}));
   EXPECT_EQ(types(two, tokens_of({101, 1, 102, 102, 3, 102})), (Ids{0, 0, 0, 0, 1, 1}));
   EXPECT_EQ(types(two, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
   EXPECT_EQ(types(two, tokens_of({101, 102})), (Ids{0, 0}));
-  EXPECT_EQ(types(two, tokens_of({102, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));  // begins with it
-  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));      // ends with none
+  EXPECT_EQ(types(two, tokens_of({102, 1, 102, 2, 102})),
+            (Ids{0, 0, 0, 0, 0}));                                            // leading separator
+  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));  // open end
   EXPECT_EQ(types(two, tokens_of({102})), (Ids{0}));
   EXPECT_EQ(types(both_ways(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
   ModelConfig causal = both_ways(2);
@@ -57,7 +58,7 @@ TEST(Inputs, SentencesArePartedAtTheirSeparators) {
   EXPECT_EQ(types(causal, tokens_of({101, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));
   std::vector<TraceToken> many = tokens_of({1, 2, 3});
   many[1].segment = 1;
-  many[2].segment = 4;  // of more than the model knows: the last
+  many[2].segment = 4;  // more than the model has: clamped to the last
   EXPECT_EQ(types(both_ways(3), many), (Ids{0, 1, 2}));
   EXPECT_EQ(types(two, many), (Ids{0, 1, 1}));
   const ModelInput input = model_input(two, {}, {}, tokens_of({101, 1, 102, 2, 102}), false);
@@ -66,38 +67,38 @@ TEST(Inputs, SentencesArePartedAtTheirSeparators) {
   EXPECT_EQ(input.tokens[4].sentence, 1);
 }
 
-// A target for each position, -1 for those that have none, which only masked models take.
-TEST(Inputs, TargetsAreOfMaskedModels) {
+// One target per position, -1 if none; only masked models accept these.
+TEST(Inputs, TargetsRequireMaskedModel) {
   ModelConfig config = both_ways(1);
-  Experiment e;
+  Session e;
   const auto input = [&](bool losses) {
-    return model_input(config, {}, e, tokens_of({1, 2, 3}), losses);
+    return model_input(config, {}, e.run, tokens_of({1, 2, 3}), losses);
   };
   EXPECT_EQ(input(false).batch.targets.size(), 0);
   EXPECT_EQ(input(true).batch.targets.size(), 3);
-  e.target_ids = {1, 2, 3};
+  e.run.target_ids = {1, 2, 3};
   EXPECT_THROW(input(true), InputError);
   config.architecture.values.set("masked", 0.15);
   EXPECT_EQ(input(true).batch.targets.size(), 3);
-  e.target_ids = {-1, 255, 0};
+  e.run.target_ids = {-1, 255, 0};
   const IntTensor targets = input(true).batch.targets;
-  EXPECT_EQ(Ids(targets.begin(), targets.end()), e.target_ids);
+  EXPECT_EQ(Ids(targets.begin(), targets.end()), e.run.target_ids);
   for (const Ids& wrong : {Ids{-2, 0, 0}, Ids{0, 256, 0}, Ids{0, 0}, Ids{0, 0, 0, 0}}) {
-    e.target_ids = wrong;
+    e.run.target_ids = wrong;
     EXPECT_THROW(input(true), InputError);
   }
 }
 
-// Grey as it was read, the first token being the start; what was not read is middle grey.
-TEST(Inputs, PixelsAreShownAsTheyWereRead) {
-  Experiment e = testing::completing();
-  const auto checkpoint = model_store()->checkpoint(e.model);
+// Shows grey values as read after the start token; unread pixels are middle grey.
+TEST(Inputs, ShownPixelsMatchInput) {
+  Session e = testing::completion_experiment();
+  const auto checkpoint = model_store()->checkpoint(e.run.model);
   const ModelConfig& config = checkpoint->model.config;
   const auto grid = pixels_of(config, tokens_of({0, 2, 5, 0, 1}));
   ASSERT_NE(grid, nullptr);
   EXPECT_EQ(grid->width, 3);
   EXPECT_EQ(grid->height, 4);
-  EXPECT_EQ(grid->keys_late, 1);
+  EXPECT_EQ(grid->key_shift, 1);
   const float expected[] = {2 / 5.0F, 1, 0, 1 / 5.0F};  // of 6 levels
   for (Index pixel = 0; pixel < 12; ++pixel) {
     for (Index c = 0; c < 3; ++c) {
@@ -109,7 +110,7 @@ TEST(Inputs, PixelsAreShownAsTheyWereRead) {
   EXPECT_EQ(pixels_of(testing::small_config({}), tokens_of({1})), nullptr);
 }
 
-TEST(Inputs, TokensAreKnownByTheirVocabulary) {
+TEST(Inputs, TokensAreNamedByVocabulary) {
   Checkpoint checkpoint;
   checkpoint.model.config = testing::small_config({});
   checkpoint.tokenizer = train_bpe("bytes", 256);
@@ -122,17 +123,18 @@ TEST(Inputs, TokensAreKnownByTheirVocabulary) {
   EXPECT_EQ(trace_token(-1, checkpoint).bytes, "");
 }
 
-TEST(Inputs, OfATextOnlySoManyTokensAreRead) {
+TEST(Inputs, TextIsTruncatedToMaxTokens) {
   Checkpoint checkpoint;
   checkpoint.model.config = testing::small_config({.context = 8});
   checkpoint.tokenizer = train_bpe("bytes", 256);
-  Experiment e;
+  Session e;
   std::vector<std::string> notes;
   const auto read = [&](const std::string& text) {
-    e.text = text;
+    e.run.text = text;
     notes.clear();
     std::string bytes;
-    for (const TraceToken& token : tokens_to_read(checkpoint.model.config, checkpoint, e, notes)) {
+    for (const TraceToken& token :
+         tokens_to_read(checkpoint.model.config, checkpoint, e.run, notes)) {
       bytes += token.bytes;
     }
     return bytes;
@@ -141,31 +143,32 @@ TEST(Inputs, OfATextOnlySoManyTokensAreRead) {
   EXPECT_TRUE(notes.empty());
   EXPECT_EQ(read("123456789"), "12345678");
   EXPECT_EQ(notes.size(), 1u);
-  e.overlong = Overlong::Last;
+  e.run.overlong = Overlong::Last;
   EXPECT_EQ(read("123456789"), "23456789");
-  e.overlong = Overlong::All;
+  e.run.overlong = Overlong::All;
   EXPECT_EQ(read("123456789"), "123456789");
   EXPECT_EQ(notes.size(), 1u);
   EXPECT_EQ(read("12345678"), "12345678");
   EXPECT_TRUE(notes.empty());
-  e.most_tokens = 5;
+  e.run.max_tokens = 5;
   EXPECT_EQ(read("12345"), "12345");
   EXPECT_TRUE(notes.empty());
   EXPECT_EQ(read("123456"), "12345");
   EXPECT_EQ(notes.size(), 1u);
-  e.most_tokens = 0;
+  e.run.max_tokens = 0;
   EXPECT_EQ(read(std::string(65536, 'x')).size(), 65536u);
   EXPECT_EQ(notes.size(), 1u);
   EXPECT_EQ(read(std::string(65537, 'x')).size(), 65536u);
   EXPECT_EQ(notes.size(), 2u);
-  e.overlong = Overlong::First;
-  checkpoint.model.config.segment = 4;  // whose texts may be longer than the context
+  e.run.overlong = Overlong::First;
+  checkpoint.model.config.segment = 4;  // segmented models accept texts beyond the context
   EXPECT_EQ(read("123456789"), "123456789");
   EXPECT_TRUE(notes.empty());
 }
 
-// Pieces by row and column behind what belongs to none; each has the mean of its pixels' colours.
-TEST(Inputs, ImagesAreSeenInPieces) {
+// Patches by row and column follow the tokens without patch; each has the mean colour of its
+// pixels.
+TEST(Inputs, ImagesAreReadAsPatches) {
   testing::TemporaryFolder folder;
   Image image{6, 4, {}};
   for (int n = 0; n < 24; ++n) {
@@ -173,9 +176,9 @@ TEST(Inputs, ImagesAreSeenInPieces) {
       image.rgba.push_back(static_cast<std::uint8_t>(level));
     }
   }
-  Experiment e;
-  e.input = folder.path() / "a.png";
-  write_file(e.input, encode_png(image, {}));
+  Session e;
+  e.run.input = folder.path() / "a.png";
+  write_file(e.run.input, encode_png(image, {}));
   ModelConfig config = both_ways(1);
   config.input = {"patches", default_values(input_kind("patches").parameters)};
   config.input.values.set("width", Index{6});
@@ -184,18 +187,18 @@ TEST(Inputs, ImagesAreSeenInPieces) {
   config.input.values.set("extra", Index{1});
   config.vocabulary = 2;
   config.context = 7;
-  config.ingredients.output_head = false;
+  config.model_options.output_head = false;
   Checkpoint checkpoint;
   checkpoint.model.config = config;
   std::vector<std::string> notes;
-  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, e, notes);
+  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, e.run, notes);
   ASSERT_EQ(tokens.size(), 7u);
   EXPECT_TRUE(tokens[0].special);
   for (std::size_t piece = 0; piece < 6; ++piece) {
     EXPECT_FALSE(tokens[piece + 1].special);
     EXPECT_EQ(tokens[piece + 1].label, std::to_string(piece / 3) + "," + std::to_string(piece % 3));
   }
-  const ModelInput input = model_input(config, checkpoint, e, tokens, false);
+  const ModelInput input = model_input(config, checkpoint, e.run, tokens, false);
   ASSERT_NE(input.pixels, nullptr);
   EXPECT_EQ(input.pixels->width, 3);
   EXPECT_EQ(input.pixels->height, 2);
@@ -223,31 +226,31 @@ TEST(Inputs, ImagesAreSeenInPieces) {
       }
     }
   }
-  e.ids = {1};
-  EXPECT_THROW(tokens_to_read(config, checkpoint, e, notes), InputError);
-  e.ids.clear();
-  e.input.clear();
-  EXPECT_THROW(tokens_to_read(config, checkpoint, e, notes), InputError);
+  e.run.ids = {1};
+  EXPECT_THROW(tokens_to_read(config, checkpoint, e.run, notes), InputError);
+  e.run.ids.clear();
+  e.run.input.clear();
+  EXPECT_THROW(tokens_to_read(config, checkpoint, e.run, notes), InputError);
 }
 
-TEST(Inputs, TargetsAreWrittenFromTheirStart) {
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
-  const auto checkpoint = model_store()->checkpoint(e.model);
+TEST(Inputs, TargetsBeginWithStartToken) {
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(e.run.model);
   const ModelConfig& config = checkpoint->model.config;
   const auto input = [&](bool losses) {
-    return model_input(config, *checkpoint, e, tokens_of(e.ids), losses);
+    return model_input(config, *checkpoint, e.run, tokens_of(e.run.ids), losses);
   };
-  e.target_ids = {1, 0, 2};  // 0 is an id like others
+  e.run.target_ids = {1, 0, 2};  // 0 is an ordinary id
   EXPECT_EQ(input(false).tokens.size(), 3u);
   EXPECT_EQ(input(false).batch.targets.size(), 0);
   EXPECT_EQ(input(true).batch.targets.size(), 3);
-  EXPECT_EQ(input(false).streams.at(0).tokens.size(), e.ids.size());
-  e.target_ids = {1, -1, 2};
+  EXPECT_EQ(input(false).streams.at(0).tokens.size(), e.run.ids.size());
+  e.run.target_ids = {1, -1, 2};
   EXPECT_THROW(input(false), InputError);
 }
 
-// How large a run is that a person intervenes in.
-TEST(Inputs, ExtentsAreThoseOfTheModel) {
+// Sizes of runs that accept interventions.
+TEST(Inputs, ExtentsMatchModel) {
   ModelConfig config = testing::small_config({.vocabulary = 31, .layers = 3, .heads = 4});
   const ModelExtent plain = model_extent({}, config, {}, 9);
   EXPECT_EQ(plain.layers, 3);
@@ -259,12 +262,12 @@ TEST(Inputs, ExtentsAreThoseOfTheModel) {
   EXPECT_FALSE(plain.segments);
   config.segment = 1;
   EXPECT_TRUE(model_extent({}, config, {}, 9).segments);
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
-  const auto checkpoint = model_store()->checkpoint(e.model);
-  e.target_ids = {1, 3, 2};
-  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e, 5).attended, -1);
-  e.interventions.emplace_back();
-  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e, 5).attended, 3);
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(e.run.model);
+  e.run.target_ids = {1, 3, 2};
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e.run, 5).attended, -1);
+  e.run.interventions.emplace_back();
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e.run, 5).attended, 3);
   const auto recurrent = model_store()->checkpoint(testing::model_case("rnn_attention-dot"));
   EXPECT_FALSE(model_extent(*recurrent, recurrent->model.config, {}, 5).self_attention);
 }

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
-#include "core/experiment/chosen.h"
+#include "core/experiment/effective_model.h"
 #include "core/experiment/runner.h"
 #include "core/tensor/storage.h"
 #include "tests/core/experiment/models.h"
@@ -22,22 +22,22 @@ class MemoryNeed : public ::testing::Test {
   MemoryNeed() { testing::save_byte_model(folder_.path(), 2, 64, 64); }
   ~MemoryNeed() override { set_memory_budget(usual_); }
 
-  Experiment experiment(const Variant& variant, Index tokens) const {
-    Experiment e;
+  RunSpec experiment(const Variant& variant, Index tokens) const {
+    RunSpec e;
     e.model = folder_.path().string();
     for (Index n = 0; n < tokens; ++n) e.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
     e.overlong = Overlong::All;
-    e.variant = Choice{variant.id, telling_values(variant.parameters, tokens)};
+    e.variant = Choice{variant.id, illustrative_values(variant.parameters, tokens)};
     e.encoding = default_encoding();
-    if (!variant.causal_refusal.empty()) e.causal = false;
+    if (!variant.causality.refusal.empty()) e.causal = false;
     return e;
   }
 
-  void expect_enough(const std::string& name, const Experiment& e, ExperimentRun::Training training,
+  void expect_enough(const std::string& name, const RunSpec& e, ExperimentRun::Training training,
                      double most = 2.1) {
     const Model& stored = run_.checkpoint(e)->model;
     ModelConfig config = stored.config;
-    config.groups = chosen_groups(config, e);
+    config.groups = effective_groups(config, e);
     const RunLength length{static_cast<Index>(e.ids.size()),
                            static_cast<Index>(e.target_ids.size())};
     const double need = total_bytes(memory_need(stored, config,
@@ -66,25 +66,25 @@ class MemoryNeed : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
 };
 
-// Of the arrays that a run has at once: the estimate holds, and is about twice of them at most.
-TEST_F(MemoryNeed, IsAtLeastWhatARunTakesAndAboutTwiceAtMost) {
+// The estimate covers all arrays alive at once, and exceeds them by a factor of about two at most.
+TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
   constexpr Index kLength = 448;
   for (const Variant& variant : variants()) {
     for (const Index features : {0, 1024}) {
-      Experiment e = experiment(variant, kLength);
+      RunSpec e = experiment(variant, kLength);
       if (features > 0) {
         if (!e.variant->values.has("features")) continue;
         e.variant->values.set("features", features);
       }
-      if (variant.remember) continue;  // of models that read in segments
+      if (variant.memory.remember) continue;  // requires segmented models
       expect_enough(variant.id + " " + std::to_string(features), e, {});
     }
   }
 }
 
-TEST_F(MemoryNeed, KnowsWhatParametersAtTheirLimitsTake) {
+TEST_F(MemoryNeed, CoversParametersAtTheirLimits) {
   const auto with = [&](const char* id, const std::map<std::string, Index>& numbers) {
-    Experiment e = experiment(variant(id), 256);
+    RunSpec e = experiment(variant(id), 256);
     for (const auto& [key, number] : numbers) e.variant->values.set(key, number);
     std::string name = id;
     for (const auto& [key, number] : numbers) name += " " + key + "=" + std::to_string(number);
@@ -98,11 +98,11 @@ TEST_F(MemoryNeed, KnowsWhatParametersAtTheirLimitsTake) {
   with("linformer", {{"k", 2000}});
 }
 
-TEST_F(MemoryNeed, KnowsEveryKindOfModel) {
+TEST_F(MemoryNeed, CoversEveryKindOfModel) {
   for (const char* name : {"default", "universal", "exits-calm", "exits-geometric", "memory-xl",
                            "memorizing", "memory-compressive", "recall-gated", "masked", "numbers",
                            "numbers-additive", "convolution", "span-dynamic", "twin-sinusoidal"}) {
-    Experiment e = experiment(variant("full"), 600);
+    RunSpec e = experiment(variant("full"), 600);
     e.model = name;
     e.variant.reset();
     e.encoding.reset();
@@ -113,20 +113,20 @@ TEST_F(MemoryNeed, KnowsEveryKindOfModel) {
     if (architecture(config.architecture.id).reads == Reads::SourceAndTarget) {
       e.target_ids.assign(e.ids.begin(), e.ids.begin() + 200);
     }
-    // Where tokens halt by themselves, nobody knows how many steps there will be.
+    // The number of steps is unknown if tokens halt dynamically.
     const double most = std::string(name) == "universal" ? 4 : 2.1;
     expect_enough(name, e, {}, most);
     e.ids.resize(200);
-    if (!fills_in(config)) {
+    if (!is_masked_model(config)) {
       expect_enough(std::string(name) + " with gradients", e, {.losses = true, .gradients = true},
                     most);
     }
   }
 }
 
-TEST_F(MemoryNeed, BeyondTheBudgetIsRefusedWithWhatWouldFit) {
+TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {
   set_memory_budget(std::size_t{512} << 20);
-  Experiment e = experiment(variant("performer"), 200);
+  RunSpec e = experiment(variant("performer"), 200);
   e.variant->values.set("features", Index{1000000});
   std::string refusal;
   const std::size_t before = storage_statistics().live_bytes;
@@ -148,7 +148,7 @@ TEST_F(MemoryNeed, BeyondTheBudgetIsRefusedWithWhatWouldFit) {
   const auto check = [&](Index features) {
     e.variant->values.set("features", features);
     ModelConfig config = stored.config;
-    config.groups = chosen_groups(config, e);
+    config.groups = effective_groups(config, e);
     check_memory(stored, config, {.tokens = 200});
   };
   EXPECT_NE(refusal.find("(--memory)"), std::string::npos) << refusal;
@@ -156,11 +156,11 @@ TEST_F(MemoryNeed, BeyondTheBudgetIsRefusedWithWhatWouldFit) {
   EXPECT_THROW(check(fitting + 1), InputError);
 }
 
-// Where there is no command line, menus and labels are named.
-TEST_F(MemoryNeed, SpeaksOfMenusInTheWindow) {
+// Errors in the window name menus and labels.
+TEST_F(MemoryNeed, ErrorsNameMenusInWindow) {
   set_memory_budget(std::size_t{512} << 20);
-  set_told_in_window(true);
-  Experiment e = experiment(variant("performer"), 200);
+  set_window_wording(true);
+  RunSpec e = experiment(variant("performer"), 200);
   e.variant->values.set("features", Index{1000000});
   std::string refusal;
   try {
@@ -168,7 +168,7 @@ TEST_F(MemoryNeed, SpeaksOfMenusInTheWindow) {
   } catch (const InputError& error) {
     refusal = error.what();
   }
-  set_told_in_window(false);
+  set_window_wording(false);
   EXPECT_NE(refusal.find("Performer with Features 1,000,000"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("512 MB are allowed (menu Window, Memory)"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find(" would fit"), std::string::npos) << refusal;
@@ -177,9 +177,9 @@ TEST_F(MemoryNeed, SpeaksOfMenusInTheWindow) {
   }
 }
 
-// An operation by itself, of tensors that a person has.
-TEST_F(MemoryNeed, OneOperationIsRefusedAsWell) {
-  set_memory_budget(kLeastMemoryBudget);
+// A single operation on user tensors.
+TEST_F(MemoryNeed, RejectsOversizedOperation) {
+  set_memory_budget(kMinMemoryBudget);
   OperationInput input;
   input.heads = input.kv_heads = 2;
   input.q = input.k = input.v = Var(Tensor::zeros({2, 3000, 8}));
@@ -193,13 +193,13 @@ TEST_F(MemoryNeed, OneOperationIsRefusedAsWell) {
   EXPECT_THROW(check_memory(input, true), InputError);
 }
 
-TEST_F(MemoryNeed, ArraysBeyondTheBudgetAreNotMade) {
-  set_memory_budget(kLeastMemoryBudget);
+TEST_F(MemoryNeed, RejectsArraysBeyondBudget) {
+  set_memory_budget(kMinMemoryBudget);
   EXPECT_THROW(Tensor({Index{1} << 27}), WorkError);
   EXPECT_NO_THROW(Tensor({Index{1} << 20}));
 }
 
-TEST(MemoryBudget, ReadsAndWritesSizes) {
+TEST(MemoryBudget, RoundTripsSizes) {
   EXPECT_EQ(memory_from_text("4G", "--memory"), std::size_t{4} << 30);
   EXPECT_EQ(memory_from_text("512MB", "--memory"), std::size_t{512} << 20);
   for (const char* wrong : {"", "4", "4T", "G", "-4G", "nanG", "1e99G", "12M", "4Gx"}) {
@@ -208,7 +208,7 @@ TEST(MemoryBudget, ReadsAndWritesSizes) {
   EXPECT_EQ(memory_text(1.5 * 1073741824), "1.5 GB");
   EXPECT_EQ(memory_text(33.0 * 1073741824), "33 GB");
   EXPECT_EQ(memory_text(512.0 * 1048576), "512 MB");
-  EXPECT_GE(default_memory_budget(), kLeastMemoryBudget);
+  EXPECT_GE(default_memory_budget(), kMinMemoryBudget);
 }
 
 }  // namespace ATTNSCOPE_FILE

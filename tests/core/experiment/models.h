@@ -1,4 +1,4 @@
-// Small models in folders, for the tests of runs.
+// Small model folders for tests of runs.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace attnscope::testing {
 
-// A model of bytes with fresh weights.
+// Saves a byte model with fresh weights.
 inline void save_byte_model(const std::filesystem::path& folder, Index layers, Index width,
                             Index context, const std::string& encoding = default_encoding().id) {
   Checkpoint checkpoint;
@@ -25,7 +25,7 @@ inline void save_byte_model(const std::filesystem::path& folder, Index layers, I
   save_checkpoint(folder, checkpoint, false);
 }
 
-// The same of any configuration, with weights that are not small: what layers say differs.
+// Saves a model of any configuration with large weights, so that predictions of its layers differ.
 inline void save_lively_model(const std::filesystem::path& folder, const ModelConfig& config) {
   Checkpoint checkpoint;
   checkpoint.model = make_model(config, 1);

@@ -15,32 +15,32 @@ namespace ATTNSCOPE_FILE {
 
 using testing::synthetic_trace;
 
-TEST(Continuation, DrawsTheSameTokenAgain) {
+TEST(Continuation, SamplesSameTokenForSameSeed) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  Drawing settings;
+  SeededSampling settings;
   std::set<std::int32_t> drawn;
   for (settings.seed = 0; settings.seed < 40; ++settings.seed) {
-    const std::int32_t token = drawn_token(trace, 5, settings);
-    EXPECT_EQ(drawn_token(trace, 5, settings), token);
+    const std::int32_t token = sample_next_token(trace, 5, settings);
+    EXPECT_EQ(sample_next_token(trace, 5, settings), token);
     drawn.insert(token);
   }
   EXPECT_GT(drawn.size(), 3u);
   settings.sampling.temperature = 0;
   const float* row = trace.logits.data() + 5 * 13;
-  EXPECT_EQ(drawn_token(trace, 5, settings), std::max_element(row, row + 13) - row);
-  EXPECT_THROW(drawn_token(trace, 6, settings), InputError);
-  EXPECT_THROW(drawn_token(Trace(), 0, settings), InputError);
+  EXPECT_EQ(sample_next_token(trace, 5, settings), std::max_element(row, row + 13) - row);
+  EXPECT_THROW(sample_next_token(trace, 6, settings), InputError);
+  EXPECT_THROW(sample_next_token(Trace(), 0, settings), InputError);
 }
 
-TEST(Continuation, GoesOnWithTheTextOrTheIds) {
+TEST(Continuation, ContinuesTextOrIds) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();
-  Experiment experiment;
+  RunSpec experiment;
   experiment.text = "abc";
   EXPECT_TRUE(append_token(experiment, trace, 'd'));
   EXPECT_EQ(experiment.text, "abcd");
   EXPECT_EQ(experiment.overlong, Overlong::First);
-  trace.config = testing::config_of_context(3);  // is full
+  trace.config = testing::config_of_context(3);  // full
   EXPECT_TRUE(append_token(experiment, trace, 'e'));
   EXPECT_EQ(experiment.overlong, Overlong::Last);
   EXPECT_FALSE(append_token(experiment, trace, 100000));  // no text
@@ -50,10 +50,10 @@ TEST(Continuation, GoesOnWithTheTextOrTheIds) {
   EXPECT_EQ(experiment.ids, (std::vector<std::int32_t>{1, 2, 3}));
 }
 
-TEST(Continuation, KnowsWhetherTheEndIsInSight) {
+TEST(Continuation, DetectsCutText) {
   Trace trace = synthetic_trace(1, 1, 2);
   trace.tokens.back().end = 2;
-  Experiment experiment;
+  RunSpec experiment;
   experiment.text = "ab";
   EXPECT_TRUE(shows_end(trace, experiment));
   experiment.text = "abc";
@@ -62,15 +62,15 @@ TEST(Continuation, KnowsWhetherTheEndIsInSight) {
   EXPECT_TRUE(shows_end(trace, experiment));
 }
 
-// What an encoder-decoder writes is its target; the text is what it reads.
-TEST(Continuation, AnEncoderDecoderGoesOnWithItsTarget) {
+// An encoder-decoder extends its target; the text is its input.
+TEST(Continuation, EncoderDecoderContinuesTarget) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();
   ModelConfig config;
   config.architecture.id = "encoder_decoder";
   config.context = 3;
   trace.config = std::make_shared<const ModelConfig>(config);
-  Experiment experiment;
+  RunSpec experiment;
   experiment.text = "source";
   experiment.target = "a";
   EXPECT_TRUE(shows_end(trace, experiment));
@@ -83,10 +83,10 @@ TEST(Continuation, AnEncoderDecoderGoesOnWithItsTarget) {
   EXPECT_EQ(experiment.target_ids, (std::vector<std::int32_t>{1, 'c'}));
 }
 
-TEST(Continuation, WhatIsNoTextDoesNotGoOn) {
+TEST(Continuation, RejectsInputsThatAreNotText) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();
-  Experiment experiment;
+  RunSpec experiment;
   experiment.input = "pixels.safetensors";
   EXPECT_FALSE(append_token(experiment, trace, 'a'));
   EXPECT_EQ(experiment.text, "");

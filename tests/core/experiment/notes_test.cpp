@@ -9,11 +9,11 @@
 #include "core/base/json.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 #include "tests/support/compare.h"
+#include "tests/support/golden.h"
 #include "tests/support/small_config.h"
-#include "tests/support/told.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -48,25 +48,25 @@ std::vector<std::string> notes(std::vector<AttentionTap> taps) {
 
 using Notes = std::vector<std::string>;
 
-TEST(Notes, SayThatAMemoryIsEmpty) {
+TEST(Notes, ReportEmptyMemory) {
   const Json segments = {{"type", "segment_memory"}};
   EXPECT_EQ(notes({tap_of(segments)}), (Notes{"Segment memory: the memory is empty"}));
   EXPECT_EQ(notes({tap_of({{"type", "memorizing"}, {"top", 2}})}),
             (Notes{"Memorizing: the memory is empty"}));
   EXPECT_EQ(notes({tap_of(segments, 3)}), Notes{});
-  // As with a text's first segment.
+  // Like the first segment of a text.
   EXPECT_EQ(notes({tap_of(segments), tap_of(segments, 3)}), Notes{});
   EXPECT_EQ(notes({tap_of({{"type", "full"}})}), Notes{});
 }
 
-TEST(Notes, SayWhatLooksAhead) {
+TEST(Notes, ReportLeakedFutureTokens) {
   const Notes found = notes({tap_of({{"type", "routing"}, {"clusters", 2}})});
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found[0].starts_with("Routing looks ahead: ")) << found[0];
+  EXPECT_TRUE(found[0].starts_with("Routing leaks future tokens: ")) << found[0];
   EXPECT_EQ(notes({tap_of({{"type", "lsh"}, {"buckets", 4}, {"rounds", 1}})}), Notes{});
 }
 
-// Everything that a plain decoder may lack when another structure is chosen for it.
+// Weights that a plain decoder may lack after another architecture is selected.
 std::vector<WeightSpec> weights_of_structures() {
   std::vector<WeightSpec> all;
   const ModelConfig plain = testing::small_config({.layers = 2});
@@ -82,9 +82,9 @@ std::vector<WeightSpec> weights_of_structures() {
       add(config);
     }
   }
-  for (const Join& of : joins()) {
+  for (const ResidualConnection& of : residual_connections()) {
     ModelConfig config = plain;
-    config.join = {of.id, default_values(of.parameters)};
+    config.residual_connection = {of.id, default_values(of.parameters)};
     add(config);
   }
   for (const auto& of : exit_rules()) {
@@ -96,8 +96,8 @@ std::vector<WeightSpec> weights_of_structures() {
   return all;
 }
 
-// "the span of each head (span.z)": words that can be read without others around them.
-// A vocabulary in which each byte is a token, and of which there could be many more.
+// Descriptions such as "the span of each head (span.z)" are readable on their own.
+// Vocabulary with one token per byte, of any size.
 class LargeBytes : public Tokenizer {
  public:
   std::string kind() const override { return "bytes"; }
@@ -108,7 +108,7 @@ class LargeBytes : public Tokenizer {
   void save(const std::filesystem::path&) const override {}
 };
 
-TEST(Notes, SayWhenATextFallsApartIntoBytes) {
+TEST(Notes, ReportTextsSplitIntoBytes) {
   const auto note_of = [](const std::vector<std::string>& parts, bool large = true) {
     Trace trace;
     trace.tokenizer = large ? std::make_shared<const LargeBytes>() : byte_tokenizer();
@@ -117,16 +117,16 @@ TEST(Notes, SayWhenATextFallsApartIntoBytes) {
   };
   const std::vector<std::string> russian(12, "\xD0"), letters(12, "a"), few(4, "\xD0");
   EXPECT_NE(note_of(russian).find("single bytes"), std::string::npos);
-  EXPECT_EQ(note_of(russian, false), "");  // of bytes: it has nothing else
+  EXPECT_EQ(note_of(russian, false), "");  // byte vocabulary: nothing else possible
   EXPECT_EQ(note_of(letters), "");
   EXPECT_EQ(note_of(few), "");
-  std::vector<std::string> name = letters;  // a foreign name in an English text
+  std::vector<std::string> name = letters;  // foreign name in an English text
   name.insert(name.end(), 8, "word");
   name.insert(name.end(), 8, "\xD0");
   EXPECT_EQ(note_of(name), "");
 }
 
-TEST(Notes, NameUntrainedWeightsInWordsWithTheirTensorsBehind) {
+TEST(Notes, DescribeUntrainedWeightsAndNameTensors) {
   std::set<std::string> of_plain;
   for (const WeightSpec& spec : weight_specs(testing::small_config({.layers = 2}))) {
     of_plain.insert(spec.name);
@@ -144,14 +144,14 @@ TEST(Notes, NameUntrainedWeightsInWordsWithTheirTensorsBehind) {
   EXPECT_GT(named, 40);
   Model model = make_model(testing::small_config({}), 1);
   ModelConfig gated = model.config;
-  gated.join = {"gru", default_values(join("gru").parameters)};
+  gated.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
   Model used = make_model(gated, 1);
   used.untrained = {"layers.0.attn_join.b", "layers.0.ffn_join.b"};
   const Notes found = notes_on_model(model, used);
-  EXPECT_EQ(found.front(), "untrained: how far the gate is shut (attn_join.b, ffn_join.b)");
+  EXPECT_EQ(found.front(), "untrained: bias that closes the gate (attn_join.b, ffn_join.b)");
 }
 
-TEST(Notes, ATextOfBytesIsToldFromEightOnAndFourInTen) {
+TEST(Notes, ReportByteTokensFromEightAndFortyPercent) {
   class Sized : public LargeBytes {
    public:
     explicit Sized(std::int32_t size) : size_(size) {}
@@ -160,8 +160,8 @@ TEST(Notes, ATextOfBytesIsToldFromEightOnAndFourInTen) {
    private:
     std::int32_t size_;
   };
-  const auto noted = [](std::int32_t size, std::size_t bytes, std::size_t others,
-                        const std::string& byte = "\xD0", const std::string& other = "word") {
+  const auto has_note = [](std::int32_t size, std::size_t bytes, std::size_t others,
+                           const std::string& byte = "\xD0", const std::string& other = "word") {
     Trace trace;
     trace.tokenizer = std::make_shared<const Sized>(size);
     for (std::size_t n = 0; n < bytes; ++n) trace.tokens.push_back({.bytes = byte, .label = byte});
@@ -170,18 +170,18 @@ TEST(Notes, ATextOfBytesIsToldFromEightOnAndFourInTen) {
     }
     return !note_on_bytes(trace).empty();
   };
-  EXPECT_TRUE(noted(512, 8, 0));
-  EXPECT_FALSE(noted(511, 8, 0));
-  EXPECT_FALSE(noted(512, 7, 0));
-  EXPECT_TRUE(noted(512, 8, 12));
-  EXPECT_FALSE(noted(512, 8, 13));
-  EXPECT_TRUE(noted(512, 12, 0, "\x80"));
-  EXPECT_FALSE(noted(512, 12, 0, "\x7f"));
-  EXPECT_FALSE(noted(512, 12, 0, "\xC3\xA9"));
-  EXPECT_FALSE(noted(512, 8, 13, "\xD0", "\xC3\xA9"));
+  EXPECT_TRUE(has_note(512, 8, 0));
+  EXPECT_FALSE(has_note(511, 8, 0));
+  EXPECT_FALSE(has_note(512, 7, 0));
+  EXPECT_TRUE(has_note(512, 8, 12));
+  EXPECT_FALSE(has_note(512, 8, 13));
+  EXPECT_TRUE(has_note(512, 12, 0, "\x80"));
+  EXPECT_FALSE(has_note(512, 12, 0, "\x7f"));
+  EXPECT_FALSE(has_note(512, 12, 0, "\xC3\xA9"));
+  EXPECT_FALSE(has_note(512, 8, 13, "\xD0", "\xC3\xA9"));
 }
 
-// Attention of two heads, by a pattern and rules that a variant chose.
+// Attention of two heads with the pattern and rules of a variant.
 AttentionTap patterned(Pattern pattern, const std::string& id = "local") {
   AttentionTap tap;
   tap.variant = {id, default_values(variant(id).parameters)};
@@ -203,7 +203,7 @@ Pattern rows_of(Index heads, Index queries, Index keys,
   return builder.finish();
 }
 
-TEST(Notes, SayWhereNoKeyIsAllowed) {
+TEST(Notes, ReportRowsWithoutKeys) {
   const auto of = [](const std::vector<AttentionTap>& taps) {
     Trace trace;
     trace.attention = taps;
@@ -224,35 +224,35 @@ TEST(Notes, SayWhereNoKeyIsAllowed) {
                    "zero"}));
 }
 
-TEST(Notes, SayWhereAChoiceOfKeysLeavesNoneOut) {
-  const auto noted = [](Pattern pattern, bool given = false, const std::string& id = "local") {
+TEST(Notes, ReportPatternsThatOmitNoKeys) {
+  const auto has_note = [](Pattern pattern, bool given = false, const std::string& id = "local") {
     Trace trace;
-    trace.given = given;
+    trace.is_imported = given;
     trace.attention = {patterned(std::move(pattern), id)};
     return !notes_on_patterns(trace).empty();
   };
   const auto every = [](Index, Index) { return std::pair<Index, Index>{0, 4}; };
   const auto before = [](Index, Index i) { return std::pair<Index, Index>{0, i + 1}; };
-  EXPECT_TRUE(noted(rows_of(1, 4, 4, every)));
-  EXPECT_TRUE(noted(rows_of(2, 4, 4, every)));
-  EXPECT_TRUE(noted(rows_of(1, 4, 4, before)));
-  EXPECT_TRUE(noted(rows_of(2, 4, 4, before)));
-  EXPECT_FALSE(noted(rows_of(1, 4, 4, before), true));  // given: nobody chose
-  EXPECT_FALSE(noted(Pattern::all(4, 4)));              // full attention's own rules
-  EXPECT_FALSE(noted(Pattern::causal(4, 4)));
-  EXPECT_FALSE(noted(rows_of(1, 3, 4, every)));   // not square
-  EXPECT_FALSE(noted(rows_of(1, 1, 1, before)));  // of one token
-  // As many pairs as of a causal mask, but others.
-  EXPECT_FALSE(noted(rows_of(1, 4, 4, [](Index, Index i) {
+  EXPECT_TRUE(has_note(rows_of(1, 4, 4, every)));
+  EXPECT_TRUE(has_note(rows_of(2, 4, 4, every)));
+  EXPECT_TRUE(has_note(rows_of(1, 4, 4, before)));
+  EXPECT_TRUE(has_note(rows_of(2, 4, 4, before)));
+  EXPECT_FALSE(has_note(rows_of(1, 4, 4, before), true));  // imported: not selected by the user
+  EXPECT_FALSE(has_note(Pattern::all(4, 4)));              // rules of full attention
+  EXPECT_FALSE(has_note(Pattern::causal(4, 4)));
+  EXPECT_FALSE(has_note(rows_of(1, 3, 4, every)));   // not square
+  EXPECT_FALSE(has_note(rows_of(1, 1, 1, before)));  // one token
+  // Same number of pairs as a causal mask, but different ones.
+  EXPECT_FALSE(has_note(rows_of(1, 4, 4, [](Index, Index i) {
     return std::pair<Index, Index>{i, 4};
   })));
-  EXPECT_FALSE(noted(rows_of(1, 4, 4, [](Index, Index i) {
+  EXPECT_FALSE(has_note(rows_of(1, 4, 4, [](Index, Index i) {
     return std::pair<Index, Index>{0, std::min<Index>(i + 1, 3)};
   })));
 }
 
-// In words, whatever was never trained; and what was chosen in place of what the model learned.
-TEST(Notes, AreAsTold) {
+// Notes on every untrained weight, and on every setting that differs from training.
+TEST(Notes, MatchGolden) {
   std::string text;
   const ModelConfig plain = testing::small_config({.layers = 2});
   const Model stored = make_model(plain, 1);
@@ -273,9 +273,9 @@ TEST(Notes, AreAsTold) {
     if (of.adapt) of.adapt(config);
     tell(of.id, config);
   }
-  for (const Join& of : joins()) {
+  for (const ResidualConnection& of : residual_connections()) {
     ModelConfig config = plain;
-    config.join = {of.id, default_values(of.parameters)};
+    config.residual_connection = {of.id, default_values(of.parameters)};
     tell(of.id, config);
   }
   for (const auto& of : exit_rules()) {
@@ -290,7 +290,7 @@ TEST(Notes, AreAsTold) {
     tell(v.id, config);
   }
   for (const Encoding& e : encodings()) {
-    ModelConfig config = plain;  // of one head of the last layer
+    ModelConfig config = plain;  // one head in the last layer
     HeadGroup half = config.groups[1][0], other = half;
     half.heads = other.heads = 1;
     other.encoding = {e.id, default_values(e.parameters)};
@@ -303,8 +303,8 @@ TEST(Notes, AreAsTold) {
   tell("segments", config);
   config = plain;
   config.causal = false;
-  tell("both directions", config);
-  EXPECT_TRUE(testing::is_as_told(text, "core/experiment/notes.txt"));
+  tell("bidirectional", config);
+  EXPECT_TRUE(testing::matches_golden(text, "core/experiment/notes.txt"));
 }
 
 }  // namespace ATTNSCOPE_FILE

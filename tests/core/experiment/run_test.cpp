@@ -17,13 +17,13 @@ class Run : public ::testing::Test {
  protected:
   Run() { testing::save_byte_model(folder_.path(), 2, 16, 12); }
 
-  Experiment experiment(const std::string& text) const {
-    Experiment e;
+  RunSpec experiment(const std::string& text) const {
+    RunSpec e;
     e.model = folder_.path().string();
     e.text = text;
     return e;
   }
-  std::shared_ptr<const Trace> run(const Experiment& e) { return run_.run(e, {}); }
+  std::shared_ptr<const Trace> run(const RunSpec& spec) { return run_.run(spec, {}); }
 
   static bool notes_have(const Trace& trace, const std::string& words) {
     return std::ranges::any_of(trace.notes, [&](const std::string& note) {
@@ -35,7 +35,7 @@ class Run : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
 };
 
-// A device that answers, and then loses its context as soon as it is to compute.
+// Device that is available, but loses its context when it computes.
 class LostDevice : public Backend {
  public:
   std::string name() const override { return "lost device"; }
@@ -45,10 +45,10 @@ class LostDevice : public Backend {
   }
 };
 
-TEST_F(Run, GoesOnWithoutADeviceThatIsLostAndSaysSo) {
+TEST_F(Run, FallsBackToCpuIfDeviceIsLost) {
   LostDevice lost;
   ExperimentRun run([&lost](BackendChoice) { return BackendOffer{&lost, ""}; });
-  Experiment e = experiment("ab c\n");
+  RunSpec e = experiment("ab c\n");
   const auto trace = run.run(e, Stop()), expected = run_.run(e, Stop());
   EXPECT_TRUE(testing::close(trace->logits, expected->logits, 0));
   EXPECT_TRUE(
@@ -59,7 +59,7 @@ TEST_F(Run, GoesOnWithoutADeviceThatIsLostAndSaysSo) {
   e.interventions = {intervention_from_text("forbid key=1")};
   EXPECT_TRUE(testing::close(run.run(e, Stop())->attention[0].attention(0),
                              run_.run(e, Stop())->attention[0].attention(0)));
-  // Where nothing but the device was asked for, that is an error.
+  // An explicit GPU choice turns the loss into an error.
   e.backend = BackendChoice::Gpu;
   EXPECT_THROW(run.run(e, Stop()), InputError);
 }
@@ -85,8 +85,8 @@ TEST_F(Run, RecordsTokensAttentionAndLogits) {
   EXPECT_TRUE(trace->notes.empty());
 }
 
-TEST_F(Run, SaysWhichPartOfALongTextIsUsed) {
-  Experiment e = experiment("0123456789abcdef");
+TEST_F(Run, NotesUsedPartOfLongText) {
+  RunSpec e = experiment("0123456789abcdef");
   auto trace = run(e);
   EXPECT_EQ(trace->tokens.size(), 12u);
   EXPECT_EQ(trace->tokens[0].bytes, "0");
@@ -97,29 +97,29 @@ TEST_F(Run, SaysWhichPartOfALongTextIsUsed) {
   EXPECT_TRUE(notes_have(*trace, "the text has 16 tokens; the last 12 are used"));
 }
 
-TEST_F(Run, GoesBeyondTheTrainedContextWhereAsked) {
-  Experiment e = experiment("0123456789abcdefghij");
+TEST_F(Run, ExtendsTrainedContextOnRequest) {
+  RunSpec e = experiment("0123456789abcdefghij");
   e.overlong = Overlong::All;
   const auto trace = run(e);
   EXPECT_EQ(trace->tokens.size(), 20u);
   EXPECT_EQ(trace->logits.shape(), (Shape{20, 256}));
   EXPECT_TRUE(notes_have(*trace, "trained on 12 tokens at a time"));
   EXPECT_EQ(trace->config->context, 12);
-  // What comes first does not depend on what comes later.
+  // Earlier results do not depend on later tokens.
   e.text = "0123456789ab";
   const auto shorter = run(e);
   EXPECT_TRUE(shorter->notes.empty());
   EXPECT_TRUE(testing::close(trace->logits.slice(0, 12), shorter->logits, 1e-5));
-  // Weights of a person's choice, which nobody trained, come in the size that is needed.
+  // Untrained weights of a selected encoding have the required size.
   e.text = "0123456789abcdefghij";
   e.encoding = Choice{"learned", default_values(encoding("learned").parameters)};
   EXPECT_EQ(run(e)->tokens.size(), 20u);
 }
 
-TEST_F(Run, RefusesPositionsThatATrainedEncodingLacks) {
+TEST_F(Run, RejectsPositionsBeyondTrainedEncoding) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 1, 16, 12, "learned");
-  Experiment e = experiment("0123456789abcdefghij");
+  RunSpec e = experiment("0123456789abcdefghij");
   e.model = folder.path().string();
   e.overlong = Overlong::All;
   try {
@@ -135,14 +135,14 @@ TEST_F(Run, RefusesPositionsThatATrainedEncodingLacks) {
   EXPECT_EQ(run(e)->tokens.size(), 20u);
 }
 
-// 8 maps of 4,200 x 4,200 weights are more than is kept.
-TEST_F(Run, DerivesMapsThatAreTooLargeToKeep) {
-  Experiment e = experiment(std::string(4200, 'x'));
+// 8 maps of 4,200 x 4,200 weights exceed the limit for stored maps.
+TEST_F(Run, DerivesMapsTooLargeToStore) {
+  RunSpec e = experiment(std::string(4200, 'x'));
   for (std::size_t i = 0; i < e.text.size(); ++i) e.text[i] = static_cast<char>('a' + i * 7 % 26);
   e.overlong = Overlong::All;
   const auto trace = run(e);
   const AttentionTap& tap = *trace->find({1, 2});
-  EXPECT_FALSE(tap.kept());
+  EXPECT_FALSE(tap.is_kept());
   ASSERT_NE(tap.result.tiles, nullptr);
   const Tensor rows = tap.rows(2, 4100, 3);
   ASSERT_EQ(rows.shape(), (Shape{3, 4200}));
@@ -155,16 +155,16 @@ TEST_F(Run, DerivesMapsThatAreTooLargeToKeep) {
   EXPECT_TRUE(testing::close(tap.attention(2).slice(4100, 3), rows, 1e-6));
 }
 
-TEST_F(Run, TakesTokenNumbers) {
-  Experiment e = experiment("");
+TEST_F(Run, AcceptsTokenIds) {
+  RunSpec e = experiment("");
   e.ids = {97, 98};
   EXPECT_EQ(run(e)->tokens.size(), 2u);
   e.ids = {97, 256};
   EXPECT_THROW(run(e), InputError);
 }
 
-TEST_F(Run, AppliesThePersonsChoices) {
-  Experiment e = experiment("abcdefgh");
+TEST_F(Run, AppliesChoicesOfExperiment) {
+  RunSpec e = experiment("abcdefgh");
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{1});
   e.causal = false;
@@ -176,9 +176,9 @@ TEST_F(Run, AppliesThePersonsChoices) {
   EXPECT_TRUE(notes_have(*trace, "trained with the attention \"Full\", not"));
 }
 
-// A model that fills in what is hidden foretells no next token, and none that it sees.
-TEST_F(Run, OfAMaskedModelForetellsNoTokens) {
-  Experiment e;
+// Masked models predict neither the next token nor visible ones.
+TEST_F(Run, MaskedModelPredictsNoNextToken) {
+  RunSpec e;
   e.model = testing::source_folder() / "tests" / "model-cases" / "decoder-masked";
   e.ids = {4, 2, 3, 7};
   const auto trace = run(e);
@@ -187,14 +187,14 @@ TEST_F(Run, OfAMaskedModelForetellsNoTokens) {
   EXPECT_FALSE(notes_have(*trace, "see it"));
 }
 
-// The space before it belongs to the word that is hidden.
-TEST_F(Run, OfAMaskedModelReadsWhatATextHides) {
+// The space before a masked word belongs to the word.
+TEST_F(Run, MaskedModelReadsMaskedText) {
   ModelConfig config = testing::small_config({.vocabulary = 257, .context = 16});
   config.causal = false;
   config.architecture.values.set("masked", 0.2);
   config.architecture.values.set("mask", Index{256});
   testing::save_lively_model(folder_.path() / "masked", config);
-  Experiment e;
+  RunSpec e;
   e.model = (folder_.path() / "masked").string();
   e.text = "ab [mask] c";
   const auto trace = run(e);
@@ -208,11 +208,11 @@ TEST_F(Run, OfAMaskedModelReadsWhatATextHides) {
   e.text = "[mask]";
   EXPECT_EQ(run(e)->tokens.size(), 1u);
   e.model = experiment("x").model;
-  EXPECT_EQ(run(e)->tokens.size(), 6u);  // other models read it as it stands
+  EXPECT_EQ(run(e)->tokens.size(), 6u);  // other models read the literal text
 }
 
-// A tokenizer with a mask of its own finds that, and "[mask]" stands for it, too.
-TEST_F(Run, OfAMaskedModelKnowsTheTokenizersMask) {
+// A mask token of the tokenizer is used, and "[mask]" maps to it.
+TEST_F(Run, MaskedModelUsesTokenizerMask) {
   ModelConfig config = testing::small_config({.vocabulary = 10, .context = 16});
   config.causal = false;
   config.architecture.values.set("masked", 0.2);
@@ -221,7 +221,7 @@ TEST_F(Run, OfAMaskedModelKnowsTheTokenizersMask) {
   testing::save_lively_model(folder, config);
   std::filesystem::remove(folder / "tokenizer.json");
   write_file(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nthe\ncat\n.\n");
-  Experiment e;
+  RunSpec e;
   e.model = folder.string();
   for (const char* text : {"The [mask] unable.", "the [MASK] unable."}) {
     e.text = text;
@@ -232,47 +232,47 @@ TEST_F(Run, OfAMaskedModelKnowsTheTokenizersMask) {
   }
 }
 
-TEST_F(Run, SaysThatAMaskHasNoEffect) {
-  Experiment e = experiment("abcd");
+TEST_F(Run, NotesMaskWithoutEffect) {
+  RunSpec e = experiment("abcd");
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{50});
-  EXPECT_TRUE(notes_have(*run(e), "no pair is masked at this length"));
+  EXPECT_TRUE(notes_have(*run(e), "masks no pair at this length"));
   e.variant = Choice{"linear", default_values(variant("linear").parameters)};  // never masks
-  EXPECT_FALSE(notes_have(*run(e), "no pair is masked at this length"));
+  EXPECT_FALSE(notes_have(*run(e), "masks no pair at this length"));
 }
 
-TEST_F(Run, SaysThatWeightsAreUntrained) {
+TEST_F(Run, NotesUntrainedWeights) {
   for (const Encoding& candidate : encodings()) {
-    if (candidate.weights.empty() || candidate.weights[0].optional) continue;
-    Experiment e = experiment("abcd");
+    if (candidate.weights.empty() || candidate.weights[0].file.optional) continue;
+    RunSpec e = experiment("abcd");
     e.encoding = Choice{candidate.id, default_values(candidate.parameters)};
     EXPECT_TRUE(notes_have(*run(e), "untrained: ")) << candidate.id;
   }
-  Experiment e = experiment("abcd");
+  RunSpec e = experiment("abcd");
   e.encoding = Choice{"relative_bias", default_values(encoding("relative_bias").parameters)};
   const auto trace = run(e);
   EXPECT_TRUE(
-      notes_have(*trace, "untrained: what is added to the score, by head and distance (pos.bias)"));
+      notes_have(*trace, "untrained: score bias by head and offset (pos.bias)"));
   EXPECT_FALSE(trace->untrained.empty());
   EXPECT_TRUE(run(experiment("abcd"))->untrained.empty());
 }
 
-TEST_F(Run, SaysThatPredictionsSeeTheirTargets) {
-  Experiment e = experiment("abcd");
-  const auto said = [&] {
-    return notes_have(*run(e), "the positions that predict a token see it");
+TEST_F(Run, NotesPredictionsThatSeeTargets) {
+  RunSpec e = experiment("abcd");
+  const auto has_note = [&] {
+    return notes_have(*run(e), "positions see the token that they predict");
   };
-  EXPECT_FALSE(said());
+  EXPECT_FALSE(has_note());
   e.causal = false;
-  EXPECT_TRUE(said());
-  // Not where attention is causal by definition.
+  EXPECT_TRUE(has_note());
+  // Not if attention is causal by definition.
   e.variant = Choice{"strided", default_values(variant("strided").parameters)};
-  EXPECT_FALSE(said());
+  EXPECT_FALSE(has_note());
 }
 
-TEST_F(Run, RefusesWhatCannotRun) {
+TEST_F(Run, RejectsInvalidExperiments) {
   EXPECT_THROW(run(experiment("")), InputError);
-  Experiment e = experiment("ab");
+  RunSpec e = experiment("ab");
   e.backend = BackendChoice::Gpu;
   EXPECT_THROW(run(e), InputError);
   e = experiment("ab");
@@ -284,34 +284,40 @@ TEST_F(Run, RefusesWhatCannotRun) {
   EXPECT_THROW(run_.run(experiment("ab"), stop), Stopped);
 }
 
-// Whoever runs it: the window's worker, the measuring of heads and an export are runs of their own.
-TEST_F(Run, HasAModelInMemoryOnce) {
+// Shared between runs: the worker of the window, statistics of heads, and exports.
+TEST_F(Run, SharesModelInMemory) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun one(cpu_only(), models), other(cpu_only(), models);
   const auto first = one.run(experiment("abc"), {}), second = other.run(experiment("ab"), {});
-  EXPECT_EQ(first->trained, second->trained);  // lies within the checkpoint
+  EXPECT_EQ(first->trained, second->trained);  // stored in the checkpoint
   EXPECT_EQ(models->reads(), 1);
   const std::shared_ptr<const Checkpoint> held = models->checkpoint(folder_.path().string());
   EXPECT_EQ(&held->model.config, first->trained.get());
 }
 
-TEST_F(Run, RunsAModelThatIsInTrainingAsItIsByNow) {
+TEST_F(Run, RunsAgainAfterPublication) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun runs(cpu_only(), models);
-  Experiment e = experiment("abc");
+  Session session{{experiment("abc"), {}}};
+  RunSpec& e = session.run;
   e.model = "in training";
   EXPECT_THROW(runs.run(e, {}), InputError);
   Checkpoint snapshot = load_checkpoint(folder_.path().string());
-  models->give(e.model, std::make_shared<const Checkpoint>(snapshot));
-  const Traces before = runs.observe(e, {}, {});
+  models->publish(e.model, std::make_shared<const Checkpoint>(snapshot));
+  const Traces before = runs.observe(session, {}, {});
   EXPECT_TRUE(testing::close(before.trace->logits, run(experiment("abc"))->logits, 0));
-  EXPECT_EQ(runs.observe(e, {}, {}).trace, before.trace);
+  EXPECT_EQ(runs.observe(session, {}, {}).trace, before.trace);
+  models->publish("another", models->checkpoint(e.model));
+  EXPECT_EQ(runs.observe(session, {}, {}).trace, before.trace);
+  models->publish(e.model, models->checkpoint(e.model));
+  EXPECT_NE(runs.observe(session, {}, {}).trace, before.trace);
   snapshot.model = make_model(snapshot.model.config, 5);
-  models->give(e.model, std::make_shared<const Checkpoint>(snapshot));
-  EXPECT_TRUE(testing::differs(runs.observe(e, {}, {}).trace->logits, before.trace->logits, 1e-6));
+  models->publish(e.model, std::make_shared<const Checkpoint>(snapshot));
+  EXPECT_TRUE(
+      testing::differs(runs.observe(session, {}, {}).trace->logits, before.trace->logits, 1e-6));
 }
 
-TEST_F(Run, SeesThatACheckpointChanged) {
+TEST_F(Run, DetectsChangedCheckpoint) {
   const Tensor before = run(experiment("abc"))->logits;
   Checkpoint other = load_checkpoint(folder_.path().string());
   other.model = make_model(other.model.config, 77);
@@ -322,7 +328,7 @@ TEST_F(Run, SeesThatACheckpointChanged) {
           std::chrono::seconds(5));
   const Tensor after = run(experiment("abc"))->logits;
   EXPECT_TRUE(testing::differs(after, before, 1e-6));
-  // The configuration alone, with the same weights.
+  // Different configuration, same weights.
   other.model.config.norm_epsilon = 0.5;
   write_file(folder_.path() / "config.json", to_json(other.model.config).dump());
   std::filesystem::last_write_time(

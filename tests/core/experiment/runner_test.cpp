@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
 #include "core/model/logit_lens.h"
+#include "core/model/residual_connection.h"
 #include "core/model/weights.h"
 #include "tests/core/experiment/models.h"
 #include "tests/core/experiment/tasks.h"
@@ -23,12 +23,12 @@ namespace ATTNSCOPE_FILE {
 using Clock = std::chrono::steady_clock;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kSlower = 10;  // than without sanitizers
+constexpr int kSanitizerFactor = 10;  // relative to builds without sanitizers
 #else
-constexpr int kSlower = 1;
+constexpr int kSanitizerFactor = 1;
 #endif
 
-// A quick model and one that is busy for seconds.
+// A fast model and one that runs for seconds.
 class RunnerTest : public ::testing::Test {
  protected:
   RunnerTest() {
@@ -36,22 +36,22 @@ class RunnerTest : public ::testing::Test {
     testing::save_byte_model(folder_.path() / "slow", 48, 256, 2048);
   }
 
-  Experiment quick(const std::string& text) const {
-    Experiment e;
-    e.model = (folder_.path() / "quick").string();
-    e.text = text;
+  Session quick(const std::string& text) const {
+    Session e;
+    e.run.model = (folder_.path() / "quick").string();
+    e.run.text = text;
     return e;
   }
-  Experiment slow() const {
-    Experiment e;
-    e.model = (folder_.path() / "slow").string();
-    e.text = std::string(2048, 'x');
+  Session slow() const {
+    Session e;
+    e.run.model = (folder_.path() / "slow").string();
+    e.run.text = std::string(2048, 'x');
     return e;
   }
 
-  // Waits for an outcome; false after half a minute (of a program without sanitizers).
+  // Waits for an outcome; false after 30 seconds (longer with sanitizers).
   bool wait(Runner::Outcome& outcome) {
-    const auto deadline = Clock::now() + std::chrono::seconds(30 * kSlower);
+    const auto deadline = Clock::now() + std::chrono::seconds(30 * kSanitizerFactor);
     std::unique_lock lock(mutex_);
     while (!runner_.poll(outcome)) {
       if (woken_.wait_until(lock, deadline) == std::cv_status::timeout) return false;
@@ -76,9 +76,9 @@ class RunnerTest : public ::testing::Test {
                  }};
 };
 
-const std::vector<std::string> kBeside = {Findings::reference.id};
+const std::vector<std::string> kReferenceFindings = {Findings::reference.id};
 
-TEST_F(RunnerTest, CarriesOutARequest) {
+TEST_F(RunnerTest, ExecutesRequest) {
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
   runner_.request(quick("abc"));
@@ -89,73 +89,72 @@ TEST_F(RunnerTest, CarriesOutARequest) {
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
-TEST_F(RunnerTest, RunsBothOfAComparison) {
+TEST_F(RunnerTest, RunsBothSidesOfComparison) {
   ExperimentRun run{cpu_only()};
-  Experiment both = quick("abc");
-  both.others.push_back(quick("abcd"));
-  const Traces first = run.observe(both, kBeside, Stop());
+  Session both = quick("abc");
+  both.b = quick("abcd");
+  const Traces first = run.observe(both, kReferenceFindings, Stop());
   EXPECT_EQ(first.trace->tokens.size(), 3u);
   ASSERT_NE(first.reference(), nullptr);
   EXPECT_EQ(first.reference()->tokens.size(), 4u);
 
-  both.text = "ab";  // the other one is not run again
-  const Traces second = run.observe(both, kBeside, Stop());
+  both.run.text = "ab";  // the reference is not run again
+  const Traces second = run.observe(both, kReferenceFindings, Stop());
   EXPECT_EQ(second.trace->tokens.size(), 2u);
   EXPECT_EQ(second.reference(), first.reference());
-  EXPECT_EQ(run.observe(quick("abc"), kBeside, Stop()).reference(), nullptr);
+  EXPECT_EQ(run.observe(quick("abc"), kReferenceFindings, Stop()).reference(), nullptr);
 }
 
-TEST_F(RunnerTest, WorksOutWhatAViewReads) {
+TEST_F(RunnerTest, ComputesFindingsOfView) {
   ExperimentRun run{cpu_only()};
-  Experiment experiment = quick("abc");
+  Session experiment = quick("abc");
   const Traces plain = run.observe(experiment, {}, Stop());
   EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
   const Traces deep = run.observe(experiment, {"lens"}, Stop());
   const auto lens = deep.findings.get(Findings::lens);
   ASSERT_NE(lens, nullptr);
   EXPECT_EQ(lens->guess.dim(1), 3);
-  // The pass itself was not repeated, and what was worked out is kept, also for views that do not
-  // read it.
+  // The forward pass was not repeated; findings are kept, even for views that do not read them.
   EXPECT_EQ(deep.trace, plain.trace);
   for (const auto& names : {std::vector<std::string>{"lens"}, std::vector<std::string>{}}) {
     EXPECT_EQ(run.observe(experiment, names, Stop()).findings.get(Findings::lens), lens);
   }
-  experiment.text = "abcd";
+  experiment.run.text = "abcd";
   EXPECT_EQ(run.observe(experiment, {}, Stop()).findings, Findings());
 }
 
-// What stands beside a run may be looked at alone: with what the view reads.
-TEST_F(RunnerTest, WorksOutTheSameOfARunThatIsComparedWith) {
+// The reference run may be shown alone, with the findings of the view.
+TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
-  Experiment both = quick("abc");
-  both.others.push_back(quick("abcd"));
+  Session both = quick("abc");
+  both.b = quick("abcd");
   const Traces traces = run.observe(both, {"lens", "reference"}, Stop());
   const auto beside = traces.findings.get(Findings::reference);
   ASSERT_NE(beside, nullptr);
   ASSERT_TRUE(beside->findings.has("lens"));
   EXPECT_EQ(beside->findings.get(Findings::lens)->guess.dim(1), 4);
   EXPECT_FALSE(beside->findings.has("reference"));
-  // Another one to compare with takes its place, and then none.
-  both.others.front().text = "ab";
-  EXPECT_EQ(run.observe(both, kBeside, Stop()).reference()->tokens.size(), 2u);
-  both.others.clear();
-  EXPECT_EQ(run.observe(both, kBeside, Stop()).reference(), nullptr);
+  // Another reference replaces it; then none.
+  both.b->run.text = "ab";
+  EXPECT_EQ(run.observe(both, kReferenceFindings, Stop()).reference()->tokens.size(), 2u);
+  both.b.reset();
+  EXPECT_EQ(run.observe(both, kReferenceFindings, Stop()).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   ExperimentRun run{cpu_only()};
-  Experiment experiment = quick("abc");
-  experiment.interventions = {intervention_from_text("replace position=1 text=x"),
-                              intervention_from_text("off layer=0")};
-  const Traces traces = run.observe(experiment, kBeside, Stop());
+  Session experiment = quick("abc");
+  experiment.run.interventions = {intervention_from_text("replace position=1 text=x"),
+                                  intervention_from_text("off layer=0")};
+  const Traces traces = run.observe(experiment, kReferenceFindings, Stop());
   ASSERT_NE(traces.reference(), nullptr);
   EXPECT_EQ(traces.trace->tokens[1].label, "x");
   EXPECT_EQ(traces.reference()->tokens[1].label, "b");
   EXPECT_EQ(traces.trace->tokens[1].begin, 1u);
-  experiment.interventions = {intervention_from_text("replace position=1 text=xy")};
-  EXPECT_THROW(run.run(experiment, Stop()), InputError);  // two tokens
-  experiment.interventions = {intervention_from_text("replace position=3 text=x")};
-  EXPECT_THROW(run.run(experiment, Stop()), InputError);  // there are three
+  experiment.run.interventions = {intervention_from_text("replace position=1 text=xy")};
+  EXPECT_THROW(run.run(experiment.run, Stop()), InputError);  // two tokens
+  experiment.run.interventions = {intervention_from_text("replace position=3 text=x")};
+  EXPECT_THROW(run.run(experiment.run, Stop()), InputError);  // there are three
 }
 
 TEST_F(RunnerTest, ReportsErrors) {
@@ -163,10 +162,10 @@ TEST_F(RunnerTest, ReportsErrors) {
   runner_.request(quick(""));
   ASSERT_TRUE(wait(outcome));
   EXPECT_EQ(outcome.trace, nullptr);
-  EXPECT_NE(outcome.error.find("empty"), std::string::npos);
+  EXPECT_NE(outcome.error.find("found none"), std::string::npos);
 }
 
-TEST_F(RunnerTest, TheNewestRequestWins) {
+TEST_F(RunnerTest, NewestRequestWins) {
   runner_.request(slow());
   wait_until_running();
   runner_.request(quick("one"));
@@ -174,35 +173,35 @@ TEST_F(RunnerTest, TheNewestRequestWins) {
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
-  EXPECT_EQ(outcome.experiment.text, "three");
+  EXPECT_EQ(outcome.experiment.run.text, "three");
   milliseconds_until_idle();
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
-TEST_F(RunnerTest, ACancelledRunEndsSoon) {
+TEST_F(RunnerTest, CancelledRunEndsSoon) {
   runner_.request(slow());
   wait_until_running();
   runner_.cancel();
-  // 50 ms is promised; what other processes take away from this one comes on top.
-  EXPECT_LT(milliseconds_until_idle(), 500 * kSlower);
+  // The limit is 50 ms; the rest allows for other processes.
+  EXPECT_LT(milliseconds_until_idle(), 500 * kSanitizerFactor);
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
   runner_.request(quick("still alive"));
   EXPECT_TRUE(wait(outcome));
 }
 
-TEST_F(RunnerTest, WhatWasCancelledDoesNotComeBack) {
+TEST_F(RunnerTest, CancelledRunDeliversNothing) {
   runner_.request(quick("one"));
-  milliseconds_until_idle();  // it is done, and nobody has asked for it
+  milliseconds_until_idle();  // finished, and not polled
   runner_.cancel();
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
-// First what a few of the tokens give, then the whole.
-TEST_F(RunnerTest, ALongRunBeginsWithAPreview) {
-  Experiment long_one = slow();
-  long_one.text = std::string(1024, 'x');
+// The first tokens come as a preview, then the whole run.
+TEST_F(RunnerTest, LongRunStartsWithPreview) {
+  Session long_one = slow();
+  long_one.run.text = std::string(1024, 'x');
   runner_.request(long_one);
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
@@ -210,11 +209,11 @@ TEST_F(RunnerTest, ALongRunBeginsWithAPreview) {
   if (outcome.preview_of == 0) GTEST_SKIP() << "a machine on which nothing takes long";
   EXPECT_EQ(outcome.preview_of, 1024);
   EXPECT_EQ(outcome.trace->tokens.size(), 128u);
-  EXPECT_EQ(outcome.experiment.most_tokens, 128);
+  EXPECT_EQ(outcome.experiment.run.max_tokens, 128);
   EXPECT_TRUE(runner_.busy());
-  const Progress::Now now = runner_.progress();
-  EXPECT_TRUE(now.what.starts_with("layer ")) << now.what;
-  EXPECT_TRUE(now.what.ends_with(" of 48")) << now.what;
+  const Progress::Snapshot now = runner_.progress();
+  EXPECT_TRUE(now.stage.starts_with("layer ")) << now.stage;
+  EXPECT_TRUE(now.stage.ends_with(" of 48")) << now.stage;
   EXPECT_GT(now.share, 0);
   EXPECT_LT(now.share, 1);
   const auto preview = outcome.trace;
@@ -222,7 +221,7 @@ TEST_F(RunnerTest, ALongRunBeginsWithAPreview) {
   EXPECT_EQ(outcome.preview_of, 0);
   EXPECT_EQ(outcome.experiment, long_one);
   ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
-  // The rows of a causal model are as they will be.
+  // Rows of a causal model are final.
   const Tensor first = preview->find({47, 3})->attention(3);
   const Tensor whole = outcome.trace->find({47, 3})->attention(3);
   for (Index row = 0; row < 128; ++row) {
@@ -232,27 +231,27 @@ TEST_F(RunnerTest, ALongRunBeginsWithAPreview) {
   }
 }
 
-// What is there of a large model's run, as that of a model with fewer layers and no head.
-TEST(LayerWatch, SeesTheLayersAsTheyCome) {
+// The preview of a large model has fewer layers and no output head.
+TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path() / "model", 4, 16, 12);
-  Experiment experiment;
-  experiment.model = (folder.path() / "model").string();
-  experiment.text = "a text";
+  Session experiment;
+  experiment.run.model = (folder.path() / "model").string();
+  experiment.run.text = "a text";
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->after = watch->between = 0;
   std::vector<std::shared_ptr<const Trace>> seen;
-  watch->take = [&](std::shared_ptr<const Trace> trace, Index layers) {
+  watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index layers) {
     EXPECT_EQ(layers, 4);
     seen.push_back(std::move(trace));
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  run.run(experiment, Stop());
-  EXPECT_TRUE(seen.empty());  // it is small
+  run.run(experiment.run, Stop());
+  EXPECT_TRUE(seen.empty());  // too small for previews
   EXPECT_FALSE(watch->on);
   watch->from = 0;
-  const auto whole = run.run(experiment, Stop());
+  const auto whole = run.run(experiment.run, Stop());
   EXPECT_TRUE(watch->on);
   ASSERT_EQ(seen.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
@@ -269,22 +268,22 @@ TEST(LayerWatch, SeesTheLayersAsTheyCome) {
   EXPECT_EQ(whole->config->layers, 4);
 }
 
-// The whole encoder comes with the first layer of what reads it.
-TEST(LayerWatch, SeesTheLayersOfADecoderThatReadsAnEncoder) {
-  Experiment experiment;
-  experiment.model = testing::model_case("encoder_decoder-sinusoidal");
-  experiment.ids = {7, 0, 9, 7, 0, 16, 8};
-  experiment.target_ids = {1, 5, 2, 4, 3};
+// The whole encoder precedes the first decoder layer.
+TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
+  Session experiment;
+  experiment.run.model = testing::model_case("encoder_decoder-sinusoidal");
+  experiment.run.ids = {7, 0, 9, 7, 0, 16, 8};
+  experiment.run.target_ids = {1, 5, 2, 4, 3};
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->after = watch->between = 0;
   watch->from = 0;
   std::vector<std::shared_ptr<const Trace>> seen;
-  watch->take = [&](std::shared_ptr<const Trace> trace, Index) {
+  watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index) {
     seen.push_back(std::move(trace));
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  const auto whole = run.run(experiment, Stop());
+  const auto whole = run.run(experiment.run, Stop());
   EXPECT_TRUE(watch->on);
   ASSERT_EQ(static_cast<Index>(seen.size()), whole->config->layers - 1);
   const Trace& first = *seen[0];
@@ -294,57 +293,57 @@ TEST(LayerWatch, SeesTheLayersOfADecoderThatReadsAnEncoder) {
   EXPECT_EQ(first.layer_count(first.part({})), 1);
 }
 
-TEST(LayerWatch, IsForStacksThatArePassedOnce) {
-  EXPECT_FALSE(comes_by_layer(load_checkpoint("universal").model.config, 0));
-  EXPECT_FALSE(comes_by_layer(load_checkpoint("numbers-additive").model.config, 0));
-  EXPECT_TRUE(comes_by_layer(load_checkpoint("numbers").model.config, 0));
+TEST(LayerWatch, RequiresSinglePassStacks) {
+  EXPECT_FALSE(shows_layers(load_checkpoint("universal").model.config, 0));
+  EXPECT_FALSE(shows_layers(load_checkpoint("numbers-additive").model.config, 0));
+  EXPECT_TRUE(shows_layers(load_checkpoint("numbers").model.config, 0));
   ModelConfig config = load_checkpoint("default").model.config;
-  EXPECT_TRUE(comes_by_layer(config, 0));
-  EXPECT_FALSE(comes_by_layer(config));
+  EXPECT_TRUE(shows_layers(config, 0));
+  EXPECT_FALSE(shows_layers(config));
   config.segment = 16;
-  EXPECT_FALSE(comes_by_layer(config, 0));
+  EXPECT_FALSE(shows_layers(config, 0));
 }
 
-TEST(Preview, IsOfSoFewTokensThatItComesSoon) {
+TEST(Preview, HasAtMostAnEighthOfTokens) {
   EXPECT_EQ(preview_tokens(100), 0);
   EXPECT_EQ(preview_tokens(128), 16);
   EXPECT_EQ(preview_tokens(1000), 125);
   EXPECT_EQ(preview_tokens(29'000), 512);
 }
 
-TEST(Preview, IsNoneWhereItWouldShowSomethingElse) {
-  Experiment experiment;
-  experiment.text = "a text";
+TEST(Preview, IsOmittedIfItWouldDiffer) {
+  Session experiment;
+  experiment.run.text = "a text";
   ASSERT_TRUE(preview_of(experiment, 1000));
-  EXPECT_EQ(preview_of(experiment, 1000)->most_tokens, 125);
+  EXPECT_EQ(preview_of(experiment, 1000)->run.max_tokens, 125);
   EXPECT_FALSE(preview_of(experiment, 100));
   const auto none = [&](auto change) {
-    Experiment other = experiment;
+    Session other = experiment;
     change(other);
     return !preview_of(other, 1000);
   };
-  EXPECT_TRUE(none([](Experiment& e) { e.overlong = Overlong::Last; }));
-  EXPECT_TRUE(none([](Experiment& e) { e.input = "digit.png"; }));
-  EXPECT_TRUE(none([](Experiment& e) { e.tensors.file = "a.npy"; }));
-  EXPECT_TRUE(none([](Experiment& e) { e.view.height = e.view.width = 10; }));
-  EXPECT_TRUE(none([](Experiment& e) { e.view.pinned_query = 300; }));
-  EXPECT_FALSE(none([](Experiment& e) { e.view.pinned_query = 30; }));
-  EXPECT_TRUE(none([](Experiment& e) { e.view.part.segment = 2; }));
-  EXPECT_TRUE(none([](Experiment& e) { e.others.emplace_back(); }));
+  EXPECT_TRUE(none([](Session& e) { e.run.overlong = Overlong::Last; }));
+  EXPECT_TRUE(none([](Session& e) { e.run.input = "digit.png"; }));
+  EXPECT_TRUE(none([](Session& e) { e.run.tensors.file = "a.npy"; }));
+  EXPECT_TRUE(none([](Session& e) { e.view.height = e.view.width = 10; }));
+  EXPECT_TRUE(none([](Session& e) { e.view.pinned_query = 300; }));
+  EXPECT_FALSE(none([](Session& e) { e.view.pinned_query = 30; }));
+  EXPECT_TRUE(none([](Session& e) { e.view.part.segment = 2; }));
+  EXPECT_TRUE(none([](Session& e) { e.b.emplace(); }));
 }
 
-TEST_F(RunnerTest, TimesThatAreComparedAreMediansOfWarmRuns) {
+TEST_F(RunnerTest, ComparedTimesAreMediansOfWarmRuns) {
   ExperimentRun run{cpu_only()};
-  Experiment both = quick("abc");
-  EXPECT_EQ(run.observe(both, kBeside, Stop()).trace->warm_runs, 0);
-  both.others.push_back(quick("abcd"));
-  const Traces traces = run.observe(both, kBeside, Stop());
+  Session both = quick("abc");
+  EXPECT_EQ(run.observe(both, kReferenceFindings, Stop()).trace->warm_runs, 0);
+  both.b = quick("abcd");
+  const Traces traces = run.observe(both, kReferenceFindings, Stop());
   EXPECT_GE(traces.trace->warm_runs, 3);
   EXPECT_GE(traces.reference()->warm_runs, 3);
   EXPECT_GT(traces.trace->milliseconds, 0);
 }
 
-TEST(WarmRuns, AreAsManyAsTakeAQuarterOfASecond) {
+TEST(WarmRuns, FillQuarterOfASecond) {
   EXPECT_EQ(warm_runs_after(0), 9);
   EXPECT_EQ(warm_runs_after(27), 9);
   EXPECT_EQ(warm_runs_after(50), 5);
@@ -355,51 +354,51 @@ TEST(WarmRuns, AreAsManyAsTakeAQuarterOfASecond) {
   EXPECT_EQ(warm_runs_after(4000), 0);
 }
 
-TEST_F(RunnerTest, EndsWhileItIsBusy) {
+TEST_F(RunnerTest, DestructorCancelsRun) {
   runner_.request(slow());
   wait_until_running();  // the destructor cancels and joins
 }
 
-// Whatever is looked at alone or lies behind the first tokens would not be in it.
-TEST(Preview, IsOfWholePicturesOfTheFirstTokens) {
-  Experiment experiment;
-  experiment.text = "a text";
+// The preview must contain the selected part and the first tokens.
+TEST(Preview, ShowsWholePictureOfFirstTokens) {
+  Session experiment;
+  experiment.run.text = "a text";
   const auto there = [&](auto change) {
-    Experiment other = experiment;
+    Session other = experiment;
     change(other);
     return preview_of(other, 1000).has_value();
   };
-  EXPECT_TRUE(there([](Experiment& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.view.pinned_query = 125; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.view.pinned_key = 125; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.view.row = 1; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.view.column = 1; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.view.height = 1; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.view.width = 1; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.target_ids = {1}; }));
-  EXPECT_FALSE(there([](Experiment& e) { e.interventions.emplace_back(); }));
+  EXPECT_TRUE(there([](Session& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
+  EXPECT_FALSE(there([](Session& e) { e.view.pinned_query = 125; }));
+  EXPECT_FALSE(there([](Session& e) { e.view.pinned_key = 125; }));
+  EXPECT_FALSE(there([](Session& e) { e.view.row = 1; }));
+  EXPECT_FALSE(there([](Session& e) { e.view.column = 1; }));
+  EXPECT_FALSE(there([](Session& e) { e.view.height = 1; }));
+  EXPECT_FALSE(there([](Session& e) { e.view.width = 1; }));
+  EXPECT_FALSE(there([](Session& e) { e.run.target_ids = {1}; }));
+  EXPECT_FALSE(there([](Session& e) { e.run.interventions.emplace_back(); }));
   EXPECT_EQ(preview_tokens(127), 0);
   EXPECT_EQ(preview_tokens(4096), 512);
   EXPECT_EQ(preview_tokens(4088), 511);
 }
 
-TEST(LayerWatch, CountsTheParametersOfAModel) {
+TEST(LayerWatch, CountsParametersOfModel) {
   const ModelConfig config = testing::small_config({.layers = 2});
   const Index count = parameter_count(config);
-  EXPECT_TRUE(comes_by_layer(config, count));
-  EXPECT_FALSE(comes_by_layer(config, count + 1));
+  EXPECT_TRUE(shows_layers(config, count));
+  EXPECT_FALSE(shows_layers(config, count + 1));
   ModelConfig other = config;
   other.own_layers = 1;
-  EXPECT_FALSE(comes_by_layer(other, 0));
+  EXPECT_FALSE(shows_layers(other, 0));
   other = config;
-  other.join = {"gru", default_values(join("gru").parameters)};
-  EXPECT_FALSE(comes_by_layer(other, 0));
+  other.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
+  EXPECT_FALSE(shows_layers(other, 0));
   other = config;
   other.exits = Choice{"classifier", default_values(exit_rule("classifier").parameters)};
-  EXPECT_FALSE(comes_by_layer(other, 0));
+  EXPECT_FALSE(shows_layers(other, 0));
   other = config;
   other.architecture = {"universal", default_values(architecture("universal").parameters)};
-  EXPECT_FALSE(comes_by_layer(other, 0));
+  EXPECT_FALSE(shows_layers(other, 0));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Samples, ListAllFilesThatThereAre) {
+TEST(Samples, ListAllFiles) {
   const std::filesystem::path folder = testing::source_folder() / "assets" / "samples";
   std::set<std::string> listed{"samples.json"}, there;
   for (const Json& entry : Json::parse(read_file(folder / "samples.json", 1 << 20))) {
@@ -27,13 +27,13 @@ TEST(Samples, ListAllFilesThatThereAre) {
   EXPECT_EQ(listed, there);
 }
 
-TEST(Samples, SayWhatTheyShowToModelsOfATask) {
+TEST(Samples, DescribeThemselvesForTasks) {
   std::set<std::string> ids, tasks;
   for (const Sample& sample : samples()) {
     EXPECT_TRUE(ids.insert(sample.id).second) << sample.id;
     EXPECT_NO_THROW(static_cast<void>(task(sample.task))) << sample.id;
     EXPECT_FALSE(sample.title.empty() || sample.shows.empty()) << sample.id;
-    EXPECT_LT(sample.shows.size(), 90U) << sample.id;  // a line of the list
+    EXPECT_LT(sample.shows.size(), 90U) << sample.id;  // one line of the list
     EXPECT_NE(sample.text.empty(), sample.input.empty()) << sample.id;
     tasks.insert(sample.task);
   }
@@ -44,21 +44,21 @@ TEST(Samples, SayWhatTheyShowToModelsOfATask) {
   }
 }
 
-TEST(Samples, ThoseForAModelComeWithItsOwnFirst) {
+TEST(Samples, ModelSamplesComeFirst) {
   const auto first = [](const char* model) { return samples_for(model_card(model)).front()->id; };
   EXPECT_EQ(first("default"), "pronoun");
   EXPECT_EQ(first("induction"), "repetition");
-  EXPECT_EQ(first("span"), "lamp");  // long enough for one
+  EXPECT_EQ(first("span"), "lamp");  // long enough for a span
   EXPECT_EQ(first("memory-compressive"), "lighthouse");
   EXPECT_EQ(first("numbers"), "twenty-four");
   for (const Sample* sample : samples_for(model_card("brackets"))) {
     EXPECT_EQ(sample->task, "brackets");
-    EXPECT_TRUE(suits("brackets", sample->text));
+    EXPECT_TRUE(fits_task("brackets", sample->text));
   }
-  EXPECT_FALSE(suits("brackets", "(a)"));
-  EXPECT_FALSE(suits("brackets", ""));
-  EXPECT_FALSE(suits("text", "the cat"));
-  EXPECT_TRUE(suits("numbers", "1066"));
+  EXPECT_FALSE(fits_task("brackets", "(a)"));
+  EXPECT_FALSE(fits_task("brackets", ""));
+  EXPECT_FALSE(fits_task("text", "the cat"));
+  EXPECT_TRUE(fits_task("numbers", "1066"));
 }
 
 }  // namespace ATTNSCOPE_FILE

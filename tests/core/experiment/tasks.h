@@ -1,4 +1,4 @@
-// Models that write targets, walk and make images, as folders, and what they are asked for.
+// Model folders and experiments for target writing, walking and image completion.
 #pragma once
 
 #include "core/experiment/runner.h"
@@ -12,7 +12,7 @@ inline std::string model_case(const std::string& name) {
   return (source_folder() / "tests" / "model-cases" / name).string();
 }
 
-// A model of walks with fresh weights.
+// Saves a trajectory model with fresh weights.
 inline void save_walker(const std::filesystem::path& folder) {
   Checkpoint checkpoint;
   ModelConfig config = small_config({.vocabulary = Grid::kActions, .context = 24, .layers = 2});
@@ -27,42 +27,42 @@ inline void save_walker(const std::filesystem::path& folder) {
   save_checkpoint(folder, checkpoint, false);
 }
 
-// An experiment that looks through a view, with its trace and what was found for it.
-struct Looked {
-  explicit Looked(const Experiment& e) : experiment(e) {
+// An experiment with its trace and its background findings.
+struct ViewedRun {
+  explicit ViewedRun(const Session& e) : experiment(e) {
     ExperimentRun run(cpu_only());
-    trace = run.run(experiment, {});
+    trace = run.run(experiment.run, {});
     for (const Finding& one : attnscope::findings()) {
-      if (one.beside_runs && one.exists(experiment)) {
-        one.beside_runs(experiment, run, {}, {}, findings);
+      if (one.in_background && one.exists(experiment)) {
+        one.in_background(experiment, run, {}, {}, findings);
       }
     }
   }
-  Experiment experiment;
+  Session experiment;
   std::shared_ptr<const Trace> trace;
   Findings findings;
 };
 
-inline Experiment writing(const std::string& model) {
-  Experiment e;
-  e.model = model_case(model);
-  e.ids = {5, 14, 12, 2, 9};
+inline Session alignment_experiment(const std::string& model) {
+  Session e;
+  e.run.model = model_case(model);
+  e.run.ids = {5, 14, 12, 2, 9};
   e.view.id = "alignment";
   return e;
 }
 
-inline Experiment walking(const std::filesystem::path& model) {
-  Experiment e;
-  e.model = model.string();
-  e.input = (source_folder() / "assets" / "samples" / "walk.safetensors").string();
+inline Session trajectory_experiment(const std::filesystem::path& model) {
+  Session e;
+  e.run.model = model.string();
+  e.run.input = (source_folder() / "assets" / "samples" / "walk.safetensors").string();
   e.view.id = "trajectory";
   return e;
 }
 
-inline Experiment completing() {
-  Experiment e;
-  e.model = model_case("image");
-  e.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
+inline Session completion_experiment() {
+  Session e;
+  e.run.model = model_case("image");
+  e.run.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
   e.view.id = "image";
   return e;
 }

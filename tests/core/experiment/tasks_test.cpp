@@ -1,4 +1,4 @@
-// What models write, where they walk and what they complete, against the same by hand.
+// Written targets, rollouts and completions compared with step-by-step computations.
 #include "tests/core/experiment/tasks.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/experiment/completion.h"
+#include "core/experiment/generated_target.h"
 #include "core/experiment/rollouts.h"
-#include "core/experiment/written.h"
 #include "core/model/input_kind.h"
 #include "core/view/view_values.h"
 #include "tests/support/compare.h"
@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Looked;
+using testing::ViewedRun;
 
 double log_softmax(const Tensor& logits, Index row, std::int32_t id) {
   double sum = 0;
@@ -28,10 +28,10 @@ double log_softmax(const Tensor& logits, Index row, std::int32_t id) {
   return double{logits(row, id)} - std::log(sum);
 }
 
-TEST(Written, IsWhatTheTraceSays) {
+TEST(GeneratedTarget, MatchesTrace) {
   for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-dot"}) {
-    const Looked looked(testing::writing(model));
-    const auto written = looked.findings.get(Findings::written);
+    const ViewedRun viewed(testing::alignment_experiment(model));
+    const auto written = viewed.findings.get(Findings::written);
     ASSERT_NE(written, nullptr);
     ASSERT_EQ(written->problem, "");
     ASSERT_GT(written->rows(), 0);
@@ -45,15 +45,15 @@ TEST(Written, IsWhatTheTraceSays) {
       sum += log_softmax(written->trace->logits, row, id);
     }
     EXPECT_NEAR(written->search.best().log_probability, sum, 1e-3);
-    EXPECT_EQ(written_labels(*written).size(), written->ids.size());
+    EXPECT_EQ(generated_labels(*written).size(), written->ids.size());
   }
 }
 
-TEST(Written, GoesOnBehindWhatIsGiven) {
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
-  e.target_ids = {1, 5, 2};
-  const Looked looked(e);
-  const auto written = looked.findings.get(Findings::written);
+TEST(GeneratedTarget, ContinuesGivenTarget) {
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  e.run.target_ids = {1, 5, 2};
+  const ViewedRun viewed(e);
+  const auto written = viewed.findings.get(Findings::written);
   ASSERT_NE(written, nullptr);
   EXPECT_EQ(written->given, 2);
   ASSERT_GT(written->rows(), 2);
@@ -62,25 +62,25 @@ TEST(Written, GoesOnBehindWhatIsGiven) {
   EXPECT_EQ(static_cast<Index>(written->search.steps.size()), written->rows() - 2);
 }
 
-TEST(Written, OfABeamIsAsLikelyAtLeast) {
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+TEST(GeneratedTarget, BeamSearchIsAtLeastAsLikely) {
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
   const double one =
-      Looked(e).findings.get(Findings::written)->search.steps.front().front().log_probability;
+      ViewedRun(e).findings.get(Findings::written)->search.steps.front().front().log_probability;
   set_view_value(e.view, "alignment", "beams", Index{3});
-  EXPECT_EQ(beams_wished(e), 3);
-  const auto three = Looked(e).findings.get(Findings::written);
+  EXPECT_EQ(requested_beams(e), 3);
+  const auto three = ViewedRun(e).findings.get(Findings::written);
   EXPECT_EQ(three->search.steps.front().size(), 3u);
   EXPECT_NEAR(three->search.steps.front().front().log_probability, one, 1e-6);
   const Finding& of = finding("written");
-  EXPECT_FALSE(of.holds(e, testing::writing("encoder_decoder-sinusoidal")));
+  EXPECT_FALSE(of.is_reusable(e, testing::alignment_experiment("encoder_decoder-sinusoidal")));
   e.view.layer = 1;
-  Experiment same = e;
+  Session same = e;
   same.view.layer = 0;
-  EXPECT_TRUE(of.holds(e, same));
+  EXPECT_TRUE(of.is_reusable(e, same));
 }
 
-TEST(Written, CharactersOfSeveralBytesAreSaidOnce) {
-  WrittenTarget written;
+TEST(GeneratedTarget, LabelsMultibyteCharactersOnce) {
+  GeneratedTarget written;
   auto trace = std::make_shared<Trace>();
   trace->tokenizer = byte_tokenizer();
   written.trace = trace;
@@ -89,22 +89,22 @@ TEST(Written, CharactersOfSeveralBytesAreSaidOnce) {
   }
   written.ids.push_back(256);
   written.ended = true;
-  EXPECT_EQ(written_labels(written), (std::vector<std::string>{"f", "ü₁", "ü₂", "n", "f", "■"}));
-  EXPECT_EQ(written_text(written), "fünf");
+  EXPECT_EQ(generated_labels(written), (std::vector<std::string>{"f", "ü₁", "ü₂", "n", "f", "■"}));
+  EXPECT_EQ(generated_text(written), "fünf");
 }
 
-class Walks : public ::testing::Test {
+class WalkerRollouts : public ::testing::Test {
  protected:
-  Walks() { testing::save_walker(folder_.path() / "walker"); }
+  WalkerRollouts() { testing::save_walker(folder_.path() / "walker"); }
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(Walks, FollowTheLikeliestAction) {
-  const Looked looked(testing::walking(folder_.path() / "walker"));
-  const auto rollouts = looked.findings.get(Findings::rollouts);
+TEST_F(WalkerRollouts, FollowMostLikelyAction) {
+  const ViewedRun viewed(testing::trajectory_experiment(folder_.path() / "walker"));
+  const auto rollouts = viewed.findings.get(Findings::rollouts);
   ASSERT_NE(rollouts, nullptr);
   ASSERT_EQ(rollouts->problem, "");
-  EXPECT_EQ(rollouts->most_steps, 8);
+  EXPECT_EQ(rollouts->max_steps, 8);
   ASSERT_EQ(rollouts->all.size(), 24u * 8u);
   const auto checkpoint = model_store()->checkpoint((folder_.path() / "walker").string());
   for (const Rollout* walk : {rollouts->find(0, 4), rollouts->find(24, 1), rollouts->find(11, 8)}) {
@@ -112,12 +112,13 @@ TEST_F(Walks, FollowTheLikeliestAction) {
     std::vector<Index> cells{walk->start}, actions;
     for (Index t = 0; t < walk->steps(); ++t) {
       const Tensor logits =
-          run(checkpoint->model, open_walks({cells}, {actions}, {walk->asked}), {}).logits.value();
+          run(checkpoint->model, unfinished_walks({cells}, {actions}, {walk->target_steps}), {})
+              .logits.value();
       const float* last = logits.data() + t * Grid::kActions;
       const Index action = std::max_element(last, last + Grid::kActions) - last;
       EXPECT_EQ(walk->actions[static_cast<std::size_t>(t)], action);
       double sum = 0;
-      for (Index a = 0; a < Grid::kActions; ++a) sum += double{walk->chances(t, a)};
+      for (Index a = 0; a < Grid::kActions; ++a) sum += double{walk->probabilities(t, a)};
       EXPECT_NEAR(sum, 1.0, 1e-6);
       actions.push_back(action);
       cells.push_back(Grid::after(cells.back(), action));
@@ -137,43 +138,43 @@ TEST_F(Walks, FollowTheLikeliestAction) {
   EXPECT_EQ(rollouts->find(Grid::kGoal, 1), nullptr);
 }
 
-TEST(Rollouts, CountWhatWasAchieved) {
+TEST(Rollouts, CountAchievedReturns) {
   Rollouts rollouts;
-  rollouts.most_steps = 3;
-  const auto add = [&](Index start, Index asked, std::vector<Index> cells, bool reached) {
+  rollouts.max_steps = 3;
+  const auto add = [&](Index start, Index target_steps, std::vector<Index> cells, bool reached) {
     Rollout walk;
     walk.start = start;
-    walk.asked = asked;
+    walk.target_steps = target_steps;
     walk.actions.resize(cells.size() - 1);
     walk.cells = std::move(cells);
     walk.reached = reached;
     rollouts.all.push_back(walk);
   };
-  add(7, 1, {7, 12}, true);             // above the goal, at once
-  add(7, 2, {7, 2, 7, 12}, true);       // a step late
+  add(7, 1, {7, 12}, true);             // above the goal, direct
+  add(7, 2, {7, 2, 7, 12}, true);       // one step late
   add(17, 1, {17, 22, 22, 22}, false);  // below it, never
   EXPECT_NEAR(rollouts.find(7, 2)->achieved(), -0.3, 1e-6);
   EXPECT_NEAR(rollouts.find(17, 1)->achieved(), -0.4, 1e-6);
   EXPECT_NEAR(rollouts.mean_achieved(1), (-0.1 - 0.4) / 2, 1e-6);
   EXPECT_EQ(rollouts.shortest().reached, 1);
   EXPECT_EQ(rollouts.shortest().of, 2);
-  EXPECT_EQ(rollouts.kept_their_word(2).reached, 0);
-  EXPECT_EQ(rollouts.kept_their_word(2).of, 1);
+  EXPECT_EQ(rollouts.within_target(2).reached, 0);
+  EXPECT_EQ(rollouts.within_target(2).of, 1);
 }
 
-TEST(Completion, GoesOnPixelByPixel) {
-  Experiment e = testing::completing();
-  const Looked looked(e);
-  const auto completion = looked.findings.get(Findings::completion);
+TEST(Completion, ContinuesPixelByPixel) {
+  Session e = testing::completion_experiment();
+  const ViewedRun viewed(e);
+  const auto completion = viewed.findings.get(Findings::completion);
   ASSERT_NE(completion, nullptr);
   ASSERT_EQ(completion->problem, "");
   EXPECT_EQ(completion->width, 3);
   EXPECT_EQ(completion->height, 4);
   EXPECT_EQ(completion->given, 6);
   ASSERT_EQ(completion->ids.size(), 12u);
-  EXPECT_TRUE(std::equal(e.ids.begin(), e.ids.begin() + 6, completion->ids.begin()));
-  // Each pixel is the likeliest behind those before it, whatever comes later.
-  const auto checkpoint = model_store()->checkpoint(e.model);
+  EXPECT_TRUE(std::equal(e.run.ids.begin(), e.run.ids.begin() + 6, completion->ids.begin()));
+  // Each pixel is the most likely one given those before it, whatever follows.
+  const auto checkpoint = model_store()->checkpoint(e.run.model);
   Batch batch = input_kind("image").batch(completion->ids, checkpoint->model.config);
   batch.targets = IntTensor();
   const Tensor logits = run(checkpoint->model, batch, {}).logits.value();
@@ -182,30 +183,31 @@ TEST(Completion, GoesOnPixelByPixel) {
     EXPECT_EQ(std::max_element(row, row + 6) - row,
               completion->ids[static_cast<std::size_t>(pixel)]);
     double sum = 0;
-    for (Index level = 0; level < 6; ++level) sum += double{completion->chances(pixel, level)};
+    for (Index level = 0; level < 6; ++level)
+      sum += double{completion->probabilities(pixel, level)};
     EXPECT_NEAR(sum, 1.0, 1e-6);
   }
   double error = 0;
-  for (std::size_t n = 6; n < 12; ++n) error += std::abs(completion->ids[n] - e.ids[n]);
+  for (std::size_t n = 6; n < 12; ++n) error += std::abs(completion->ids[n] - e.run.ids[n]);
   EXPECT_NEAR(completion->mean_error(), error / 6, 1e-9);
 }
 
-// A model of fewer positions than there are pixels completes them, if its encoding has more.
-TEST(Completion, GoesBeyondTheContext) {
-  Experiment e = testing::completing();
+// Completes more pixels than the model has positions if its encoding extends.
+TEST(Completion, ContinuesBeyondContext) {
+  Session e = testing::completion_experiment();
   const testing::TemporaryFolder folder;
-  std::filesystem::copy(e.model, folder.path(), std::filesystem::copy_options::recursive);
+  std::filesystem::copy(e.run.model, folder.path(), std::filesystem::copy_options::recursive);
   const std::string text = read_file(folder.path() / "config.json");
   const auto completed = [&](Index context) {
     Json config = Json::parse(text);
     config["variant"] = {{"type", "full"}};
     config["context"] = context;
-    e.model = folder.path() / std::to_string(context);
-    std::filesystem::create_directory(e.model);
+    e.run.model = folder.path() / std::to_string(context);
+    std::filesystem::create_directory(e.run.model);
     std::filesystem::copy_file(folder.path() / "model.safetensors",
-                               std::filesystem::path(e.model) / "model.safetensors");
-    write_file(std::filesystem::path(e.model) / "config.json", config.dump());
-    const auto found = Looked(e).findings.get(Findings::completion);
+                               std::filesystem::path(e.run.model) / "model.safetensors");
+    write_file(std::filesystem::path(e.run.model) / "config.json", config.dump());
+    const auto found = ViewedRun(e).findings.get(Findings::completion);
     EXPECT_EQ(found->problem, "");
     return found->ids;
   };
@@ -214,46 +216,46 @@ TEST(Completion, GoesBeyondTheContext) {
   EXPECT_EQ(completed(8), whole);
 }
 
-TEST(Completion, IsDrawnBySeed) {
-  Experiment e = testing::completing();
+TEST(Completion, IsSampledBySeed) {
+  Session e = testing::completion_experiment();
   set_view_value(e.view, "image", "completed", std::string("drawn"));
   set_view_value(e.view, "image", "rows", Index{1});
-  const auto once = Looked(e).findings.get(Findings::completion);
+  const auto once = ViewedRun(e).findings.get(Findings::completion);
   EXPECT_EQ(once->given, 3);
-  EXPECT_EQ(Looked(e).findings.get(Findings::completion)->ids, once->ids);
-  const Experiment before = e;
+  EXPECT_EQ(ViewedRun(e).findings.get(Findings::completion)->ids, once->ids);
+  const Session before = e;
   set_view_value(e.view, "image", "seed", Index{5});
-  EXPECT_FALSE(finding("completion").holds(before, e));
+  EXPECT_FALSE(finding("completion").is_reusable(before, e));
 }
 
-// A text is no image, and a picture without a model has nobody to complete it.
-TEST(Completion, IsOfModelsOfImagesAlone) {
-  Experiment e = testing::writing("decoder-rope");
+// Texts are not images, and images without a model cannot be completed.
+TEST(Completion, RequiresImageModel) {
+  Session e = testing::alignment_experiment("decoder-rope");
   e.view.id = "image";
-  const Looked looked(e);
-  EXPECT_TRUE(looked.findings.get(Findings::completion)->ids.empty());
-  e.tensors.file = "hills.png";
+  const ViewedRun viewed(e);
+  EXPECT_TRUE(viewed.findings.get(Findings::completion)->ids.empty());
+  e.run.tensors.file = "hills.png";
   EXPECT_FALSE(finding("completion").exists(e));
 }
 
-TEST(Written, CharactersOfAnyLengthAreNumbered) {
-  WrittenTarget written;
+TEST(GeneratedTarget, NumbersCharactersOfAnyLength) {
+  GeneratedTarget written;
   auto trace = std::make_shared<Trace>();
   trace->tokenizer = byte_tokenizer();
   written.trace = trace;
   for (const char c : std::string("€x😀")) written.ids.push_back(static_cast<unsigned char>(c));
   using Labels = std::vector<std::string>;
-  EXPECT_EQ(written_labels(written), (Labels{"€₁", "€₂", "€₃", "x", "😀₁", "😀₂", "😀₃", "😀₄"}));
-  EXPECT_EQ(written_text(written), "€x😀");
+  EXPECT_EQ(generated_labels(written), (Labels{"€₁", "€₂", "€₃", "x", "😀₁", "😀₂", "😀₃", "😀₄"}));
+  EXPECT_EQ(generated_text(written), "€x😀");
   written.ids.push_back(256);
-  EXPECT_NE(written_labels(written).back(), "■");  // not ended: what comes last is no end
+  EXPECT_NE(generated_labels(written).back(), "■");  // unfinished: the last token is no end token
   written.ids = {-1, 'a', 70000};
-  EXPECT_EQ(written_text(written), "a");
-  EXPECT_EQ(written_labels(written).size(), 3u);
+  EXPECT_EQ(generated_text(written), "a");
+  EXPECT_EQ(generated_labels(written).size(), 3u);
 }
 
-TEST(Written, BeamsAreReadBehindWhatWasGiven) {
-  WrittenTarget written;
+TEST(GeneratedTarget, BeamTextFollowsGivenTarget) {
+  GeneratedTarget written;
   auto trace = std::make_shared<Trace>();
   trace->tokenizer = byte_tokenizer();
   written.trace = trace;
@@ -266,127 +268,130 @@ TEST(Written, BeamsAreReadBehindWhatWasGiven) {
   EXPECT_EQ(beam_text(written, beam), "abc■");
 }
 
-TEST(Written, IsAskedForByTheViewAlone) {
+TEST(GeneratedTarget, IsRequestedByViewOnly) {
   const Finding& of = finding("written");
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
   EXPECT_TRUE(of.exists(e));
-  EXPECT_EQ(beams_wished(e), 1);
+  EXPECT_EQ(requested_beams(e), 1);
   set_view_value(e.view, "alignment", "beams", Index{0});
-  Experiment none = e;
+  Session none = e;
   none.view.id = "map";
-  EXPECT_EQ(beams_wished(none), 0);
+  EXPECT_EQ(requested_beams(none), 0);
   EXPECT_FALSE(of.exists(none));
-  none = testing::writing("encoder_decoder-sinusoidal");
-  none.ids.clear();
+  none = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  none.run.ids.clear();
   EXPECT_FALSE(of.exists(none));
-  none = testing::writing("encoder_decoder-sinusoidal");
-  none.tensors.file = "a.npy";
+  none = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  none.run.tensors.file = "a.npy";
   EXPECT_FALSE(of.exists(none));
 }
 
-// How far it is: ever farther, up to the end.
-void expect_progress(const std::string& id, const Experiment& e) {
+// Progress never decreases and ends at the total.
+void expect_progress(const std::string& id, const Session& e) {
   ExperimentRun run(cpu_only());
   Findings found;
-  std::vector<std::pair<std::size_t, std::size_t>> told;
-  finding(id).beside_runs(
-      e, run, [&](std::size_t done, std::size_t all) { told.emplace_back(done, all); }, {}, found);
-  ASSERT_GT(told.size(), 1u) << id;
-  for (std::size_t n = 0; n < told.size(); ++n) {
-    EXPECT_LE(told[n].first, told[n].second) << id;
+  std::vector<std::pair<std::size_t, std::size_t>> reports;
+  finding(id).in_background(
+      e, run, [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); }, {},
+      found);
+  ASSERT_GT(reports.size(), 1u) << id;
+  for (std::size_t n = 0; n < reports.size(); ++n) {
+    EXPECT_LE(reports[n].first, reports[n].second) << id;
     const auto share = [&](std::size_t at) {
-      return static_cast<double>(told[at].first) / static_cast<double>(told[at].second);
+      return static_cast<double>(reports[at].first) / static_cast<double>(reports[at].second);
     };
     EXPECT_GE(share(n), share(n > 0 ? n - 1 : 0)) << id;
   }
-  EXPECT_EQ(told.back().first, told.back().second) << id;
+  EXPECT_EQ(reports.back().first, reports.back().second) << id;
 }
 
-TEST_F(Walks, ProgressRisesToTheEnd) {
-  expect_progress("rollouts", testing::walking(folder_.path() / "walker"));
-  expect_progress("completion", testing::completing());
-  expect_progress("written", testing::writing("encoder_decoder-sinusoidal"));
+TEST_F(WalkerRollouts, ProgressRisesToTheEnd) {
+  expect_progress("rollouts", testing::trajectory_experiment(folder_.path() / "walker"));
+  expect_progress("completion", testing::completion_experiment());
+  expect_progress("written", testing::alignment_experiment("encoder_decoder-sinusoidal"));
 }
 
-TEST(Rollouts, AreOfModelsThatActOnTheGrid) {
-  const auto problem = [](const Experiment& e) {
+TEST(Rollouts, RequireModelOfGridActions) {
+  const auto problem = [](const Session& e) {
     ExperimentRun run(cpu_only());
     Findings found;
-    finding("rollouts").beside_runs(e, run, {}, {}, found);
+    finding("rollouts").in_background(e, run, {}, {}, found);
     return found.get(Findings::rollouts)->problem;
   };
-  EXPECT_NE(problem(testing::walking(testing::model_case("trajectory"))).find("another world"),
+  EXPECT_NE(problem(testing::trajectory_experiment(testing::model_case("trajectory")))
+                .find("another environment"),
             std::string::npos);
-  EXPECT_NE(problem(testing::walking(testing::model_case("decoder-rope"))).find("does not act"),
+  EXPECT_NE(problem(testing::trajectory_experiment(testing::model_case("decoder-rope")))
+                .find("predicts no actions"),
             std::string::npos);
-  Experiment e;
+  Session e;
   e.view.id = "trajectory";
   EXPECT_FALSE(finding("rollouts").exists(e));
-  e.input = "a.safetensors";
+  e.run.input = "a.safetensors";
   EXPECT_TRUE(finding("rollouts").exists(e));
-  e.tensors.file = "b.npy";
+  e.run.tensors.file = "b.npy";
   EXPECT_FALSE(finding("rollouts").exists(e));
 }
 
-// Kept: in no more steps than were asked for; shortest: in as few as can be.
-TEST(Rollouts, TellThoseThatKeptTheirWord) {
+// Achieved: no more steps than requested; shortest: as few as possible.
+TEST(Rollouts, CountRolloutsThatAchieveReturn) {
   Rollouts rollouts;
-  rollouts.most_steps = 3;
-  const auto add = [&](Index start, Index asked, Index steps, bool reached) {
+  rollouts.max_steps = 3;
+  const auto add = [&](Index start, Index target_steps, Index steps, bool reached) {
     Rollout walk;
     walk.start = start;
-    walk.asked = asked;
+    walk.target_steps = target_steps;
     walk.actions.resize(static_cast<std::size_t>(steps));
     walk.reached = reached;
     rollouts.all.push_back(walk);
   };
-  add(7, 1, 1, true);    // one step from the goal, and takes it
-  add(17, 1, 3, true);   // takes two too many
+  add(7, 1, 1, true);    // one step from the goal, taken
+  add(17, 1, 3, true);   // two steps too many
   add(11, 1, 1, false);  // gives up
-  add(2, 1, 1, true);    // two steps away: nobody could
+  add(2, 1, 1, true);    // two steps away: impossible
   add(7, 3, 3, true);
-  add(2, 3, 2, true);  // sooner than asked
+  add(2, 3, 2, true);  // sooner than requested
   add(0, 3, 3, true);  // four steps away
-  EXPECT_EQ(rollouts.kept_their_word(1).of, 3);
-  EXPECT_EQ(rollouts.kept_their_word(1).reached, 1);
-  EXPECT_EQ(rollouts.kept_their_word(3).of, 2);
-  EXPECT_EQ(rollouts.kept_their_word(3).reached, 2);
+  EXPECT_EQ(rollouts.within_target(1).of, 3);
+  EXPECT_EQ(rollouts.within_target(1).reached, 1);
+  EXPECT_EQ(rollouts.within_target(3).of, 2);
+  EXPECT_EQ(rollouts.within_target(3).reached, 2);
   EXPECT_EQ(rollouts.shortest().of, 3);
   EXPECT_EQ(rollouts.shortest().reached, 1);
   EXPECT_EQ(rollouts.find(7, 2), nullptr);
   EXPECT_EQ(rollouts.find(2, 3), &rollouts.all[5]);
 }
 
-TEST_F(Walks, ChancesAreThoseOfEachStep) {
-  const Looked looked(testing::walking(folder_.path() / "walker"));
-  const auto rollouts = looked.findings.get(Findings::rollouts);
+TEST_F(WalkerRollouts, ProbabilitiesMatchEachStep) {
+  const ViewedRun viewed(testing::trajectory_experiment(folder_.path() / "walker"));
+  const auto rollouts = viewed.findings.get(Findings::rollouts);
   const auto checkpoint = model_store()->checkpoint((folder_.path() / "walker").string());
   const Rollout& walk = *rollouts->find(20, 7);
-  ASSERT_EQ(walk.chances.dim(0), walk.steps());
+  ASSERT_EQ(walk.probabilities.dim(0), walk.steps());
   for (Index t = 0; t < walk.steps(); ++t) {
     const std::vector<Index> cells(walk.cells.begin(), walk.cells.begin() + t + 1);
     const std::vector<Index> actions(walk.actions.begin(), walk.actions.begin() + t);
     const Tensor logits =
-        run(checkpoint->model, open_walks({cells}, {actions}, {7}), {}).logits.value();
+        run(checkpoint->model, unfinished_walks({cells}, {actions}, {7}), {}).logits.value();
     double sum = 0;
     for (Index a = 0; a < Grid::kActions; ++a) {
       sum += std::exp(static_cast<double>(logits[t * Grid::kActions + a]));
     }
     for (Index a = 0; a < Grid::kActions; ++a) {
       const double chance = std::exp(static_cast<double>(logits[t * Grid::kActions + a])) / sum;
-      EXPECT_NEAR(static_cast<double>(walk.chances(t, a)), chance, 1e-5);
+      EXPECT_NEAR(static_cast<double>(walk.probabilities(t, a)), chance, 1e-5);
     }
   }
 }
 
-TEST(Completion, BeginsWithTheRowsThatAreGiven) {
+TEST(Completion, StartsFromGivenRows) {
   const auto of = [](Index rows, std::size_t ids) {
-    Experiment e = testing::completing();
-    e.ids.resize(ids);
+    Session e = testing::completion_experiment();
+    e.run.ids.resize(ids);
     if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
     ExperimentRun run(cpu_only());
     Findings found;
-    finding("completion").beside_runs(e, run, {}, {}, found);
+    finding("completion").in_background(e, run, {}, {}, found);
     return found.get(Findings::completion);
   };
   EXPECT_EQ(of(3, 12)->given, 9);
@@ -399,10 +404,10 @@ TEST(Completion, BeginsWithTheRowsThatAreGiven) {
   EXPECT_EQ(of(-1, 5)->ids.size(), 12u);
 }
 
-// Returns, states and actions in turns, the last without its action where that is to come.
-TEST_F(Walks, TokensAreNamedByTheirSteps) {
-  const Looked looked(testing::walking(folder_.path() / "walker"));
-  const std::vector<TraceToken>& tokens = looked.trace->tokens;
+// Returns, states and actions alternate; the last action is missing if it is to be predicted.
+TEST_F(WalkerRollouts, TokensAreNamedByStep) {
+  const ViewedRun viewed(testing::trajectory_experiment(folder_.path() / "walker"));
+  const std::vector<TraceToken>& tokens = viewed.trace->tokens;
   ASSERT_GT(tokens.size(), 4u);
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     const char* const kinds[] = {"R", "s", "a"};

@@ -13,7 +13,7 @@ namespace ATTNSCOPE_FILE {
 TEST(TraceFile, StacksAttentionOfEqualShapes) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 2, 16, 12);
-  Experiment e;
+  RunSpec e;
   e.model = folder.path().string();
   e.text = "abc";
   const auto trace = ExperimentRun(cpu_only()).run(e, {});
@@ -34,7 +34,7 @@ TEST(TraceFile, StacksAttentionOfEqualShapes) {
 TEST(TraceFile, NamesAttentionOfUnequalShapes) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 2, 16, 12);
-  Experiment e;
+  RunSpec e;
   e.model = folder.path().string();
   e.text = "abc";
   Trace trace = *ExperimentRun(cpu_only()).run(e, {});

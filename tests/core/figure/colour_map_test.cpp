@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "core/base/error.h"
-#include "tests/support/told.h"
+#include "tests/support/golden.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -31,7 +31,7 @@ Lab lab(Colour c) {
   return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-TEST(ColourMap, PublishedAnchors) {
+TEST(ColourMap, MatchesPublishedColours) {
   EXPECT_EQ(colour_map("viridis").colours[0], (Colour{68, 1, 84, 255}));
   EXPECT_EQ(colour_map("viridis").colours[255], (Colour{253, 231, 37, 255}));
   EXPECT_EQ(colour_map("viridis").colours[128], (Colour{33, 145, 140, 255}));
@@ -56,7 +56,7 @@ TEST(ColourMap, SequentialLightnessIsMonotone) {
   }
 }
 
-TEST(ColourMap, DivergingMapsTurnInTheMiddle) {
+TEST(ColourMap, DivergingLightnessReversesInTheMiddle) {
   for (const ColourMap& map : colour_maps()) {
     if (!map.diverging()) continue;
     const double ends = lab(map.colours[0]).lightness, middle = lab(map.colours[128]).lightness;
@@ -73,13 +73,13 @@ double apart(Colour a, Colour b) {
   return std::hypot(q.lightness - p.lightness, std::hypot(q.a - p.a, q.b - p.b));
 }
 
-TEST(ColourMap, DivergingColoursStandOutFromThePage) {
+TEST(ColourMap, DivergingColoursContrastWithTheBackground) {
   for (const Theme& theme : {Theme::light(), Theme::dark()}) {
     const ColourMap& map = colour_map(diverging_colours(theme));
     ASSERT_TRUE(map.diverging());
     const bool dark = lab(theme.background).lightness < 50;
     EXPECT_TRUE(apart(map.at(0.5), theme.background) > (dark ? 20 : 5)) << map.id;
-    // A tenth of the range is not zero, and its sign is seen.
+    // A tenth of the range is distinguishable from zero, and so is its sign.
     const double least = dark ? 12 : 5;
     EXPECT_TRUE(apart(map.at(0.55), map.at(0.5)) > least) << map.id;
     EXPECT_TRUE(apart(map.at(0.45), map.at(0.5)) > least) << map.id;
@@ -102,7 +102,7 @@ TEST(ColourMap, StepsAreEven) {
   }
 }
 
-TEST(ColourMap, At) {
+TEST(ColourMap, ClampsValues) {
   const ColourMap& map = colour_map("viridis");
   EXPECT_EQ(map.at(0), map.colours[0]);
   EXPECT_EQ(map.at(-3), map.colours[0]);
@@ -112,7 +112,7 @@ TEST(ColourMap, At) {
   EXPECT_EQ(map.at(std::nan("")), (Colour{128, 128, 128, 255}));
 }
 
-TEST(ColourMap, CategoriesFollowWholeNumbers) {
+TEST(ColourMap, CategoriesRepeatByInteger) {
   const ColourMap& map = colour_map(kCategories);
   std::set<std::tuple<int, int, int>> first;
   for (int n = 0; n < 256; ++n) {
@@ -125,7 +125,7 @@ TEST(ColourMap, CategoriesFollowWholeNumbers) {
   EXPECT_EQ(first.size(), 7u);
 }
 
-TEST(ColourMap, UnknownIdNamesTheKnown) {
+TEST(ColourMap, UnknownIdErrorListsKnownIds) {
   try {
     colour_map("jet");
     FAIL();
@@ -135,8 +135,8 @@ TEST(ColourMap, UnknownIdNamesTheKnown) {
   }
 }
 
-// All their colours, those that are worked out among them.
-TEST(ColourMap, ColoursAreAsTold) {
+// All colours, including computed ones.
+TEST(ColourMap, MatchesGolden) {
   std::string text;
   const auto tell = [&](const ColourMap& map) {
     text += map.id;
@@ -152,7 +152,7 @@ TEST(ColourMap, ColoursAreAsTold) {
   };
   for (const ColourMap& map : colour_maps()) tell(map);
   tell(colour_map(kCategories));
-  EXPECT_TRUE(testing::is_as_told(text, "core/figure/colours.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/figure/colours.txt"));
 }
 
 }  // namespace ATTNSCOPE_FILE

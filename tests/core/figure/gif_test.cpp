@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "tests/support/told.h"
+#include "tests/support/golden.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -30,7 +30,7 @@ Image picture(int width, int height, const std::function<Rgb(int x, int y)>& col
 
 struct Decoded {
   int width = 0, height = 0;
-  std::vector<std::vector<Rgb>> frames;  // as a viewer shows them, one over the other
+  std::vector<std::vector<Rgb>> frames;  // composited as by a viewer
   std::vector<int> hundredths;
   bool endless = false;
 };
@@ -84,7 +84,7 @@ std::string encoded(const std::vector<Image>& frames, double seconds) {
   return encoder.finish();
 }
 
-TEST(Gif, FewColoursComeBackExactly) {
+TEST(Gif, RoundTripsFewColoursExactly) {
   std::vector<Image> frames;
   for (int n = 0; n < 5; ++n) {
     frames.push_back(picture(37, 11, [n](int x, int y) {
@@ -107,7 +107,7 @@ TEST(Gif, FewColoursComeBackExactly) {
   }
 }
 
-TEST(Gif, ManyColoursComeBackNearly) {
+TEST(Gif, RoundTripsManyColoursApproximately) {
   const Image many = picture(256, 256, [](int x, int y) {
     return Rgb{static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y),
                static_cast<std::uint8_t>((x + y) / 2)};
@@ -123,7 +123,7 @@ TEST(Gif, ManyColoursComeBackNearly) {
   EXPECT_LE(farthest, 24);
 }
 
-TEST(Gif, UnchangedPicturesCostLittle) {
+TEST(Gif, StoresUnchangedFramesCompactly) {
   std::uint32_t state = 1;
   const Image noise = picture(200, 200, [&](int, int) {
     state = state * 1664525 + 1013904223;
@@ -133,14 +133,14 @@ TEST(Gif, UnchangedPicturesCostLittle) {
   EXPECT_LT(encoded({noise, noise, noise, noise}, 0.1).size(), one + one / 4);
 }
 
-TEST(Gif, RefusesWhatNoGifCanBe) {
+TEST(Gif, RejectsInvalidSizes) {
   const Palette palette{{{0, 0, 0}}};
   EXPECT_THROW(GifEncoder(70000, 5, palette, 0.1), InputError);
   EXPECT_THROW(GifEncoder(0, 5, palette, 0.1), InputError);
 }
 
-// Of 256 colours one has no place: all come back nearly, and of 255 each as it is.
-TEST(Gif, KeepsTwoHundredAndFiftyFiveColours) {
+// 255 colours are exact; with 256, one is missing and all are approximate.
+TEST(Gif, Keeps255Colours) {
   for (const int count : {255, 256}) {
     const Image image = picture(count, 3, [count](int x, int) {
       if (x == count - 1) return Rgb{255, 250, 5};
@@ -159,7 +159,7 @@ TEST(Gif, KeepsTwoHundredAndFiftyFiveColours) {
   }
 }
 
-std::string told_palette(const Image& image) {
+std::string palette_text(const Image& image) {
   std::string text;
   std::size_t n = 0;
   for (const Rgb& colour : palette_of({image}).colours) {
@@ -170,8 +170,8 @@ std::string told_palette(const Image& image) {
   return std::to_string(n) + " colours" + text + "\n";
 }
 
-// The widest boxes are cut, by how many pixels they have, at the middle one.
-TEST(Gif, PalettesAreAsTold) {
+// The widest boxes, weighted by their number of pixels, are cut at the median.
+TEST(Gif, PalettesMatchGolden) {
   std::uint32_t state = 5;
   const auto random = [&](std::uint32_t count) {
     state = state * 1664525 + 1013904223;
@@ -189,11 +189,11 @@ TEST(Gif, PalettesAreAsTold) {
   const Image close = picture(20, 20, [](int x, int y) {  // fewer bins than colours
     return Rgb{static_cast<std::uint8_t>(100 + x), static_cast<std::uint8_t>(30 + y), 200};
   });
-  EXPECT_TRUE(testing::is_as_told(told_palette(uneven) + told_palette(few) + told_palette(close),
-                                  "core/figure/palettes.txt"));
+  EXPECT_TRUE(testing::matches_golden(
+      palette_text(uneven) + palette_text(few) + palette_text(close), "core/figure/palettes.txt"));
 }
 
-TEST(Gif, TakesSizesDelaysAndPalettesUpToTheirLimits) {
+TEST(Gif, AcceptsSizesDelaysAndPalettesUpToTheirLimits) {
   const Palette black{{{0, 0, 0}}};
   EXPECT_NO_THROW(GifEncoder(65535, 1, black, 0.1));
   EXPECT_NO_THROW(GifEncoder(1, 65535, black, 0.1));
@@ -218,8 +218,8 @@ TEST(Gif, TakesSizesDelaysAndPalettesUpToTheirLimits) {
   }
 }
 
-// Colours that no palette has become the nearest that it has, the first of those as near.
-TEST(Gif, ShowsTheNearestColours) {
+// Colours that are not in the palette map to the nearest one, the first among equals.
+TEST(Gif, MapsToTheNearestColours) {
   GifEncoder encoder(4, 1, {{{10, 10, 10}, {20, 10, 10}, {200, 0, 0}, {0, 200, 0}}}, 0.1);
   const Rgb wanted[] = {{15, 10, 10}, {16, 11, 9}, {90, 120, 0}, {255, 0, 100}};
   encoder.add(picture(4, 1, [&](int x, int) { return wanted[x]; }));

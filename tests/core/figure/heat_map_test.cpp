@@ -13,7 +13,7 @@ namespace ATTNSCOPE_FILE {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// From the definition, a pixel at a time.
+// One pixel, computed from the definition.
 float brute_force(const HeatMap& map, int width, int height, int x, int y) {
   const auto shown = [](double start, double extent, int pixels, int p, bool pooled, Index cell) {
     const double low = start + extent * p / pixels, high = start + extent * (p + 1) / pixels;
@@ -72,7 +72,7 @@ TEST(HeatMap, PoolsExactly) {
   }
 }
 
-TEST(HeatMap, PartsBeginAndEndWithinCells) {
+TEST(HeatMap, SupportsRangesThatCutCells) {
   HeatMap map = whole(testing::random_tensor({50, 80}, 4));
   map.row = 10.25;
   map.height = 3.5;
@@ -83,7 +83,7 @@ TEST(HeatMap, PartsBeginAndEndWithinCells) {
   EXPECT_TRUE(std::isnan(pixels(0, 0)));  // left of the matrix
 }
 
-TEST(HeatMap, ThinDiagonalsSurvive) {
+TEST(HeatMap, KeepsThinDiagonals) {
   const Index n = 2000;
   Tensor values = Tensor::zeros({n, n});
   for (Index i = 0; i < n; ++i) values(i, i) = 1;
@@ -92,7 +92,7 @@ TEST(HeatMap, ThinDiagonalsSurvive) {
   EXPECT_EQ(pixels(0, 1), 0.0f);
 }
 
-TEST(HeatMap, Colours) {
+TEST(HeatMap, AppliesColours) {
   HeatMap map = whole(Tensor::from({1, 4}, {0, 0.5, 2, kNan}));
   map.missing = {1, 2, 3, 4};
   const Image image = rasterise(map, 4, 1);
@@ -107,13 +107,13 @@ TEST(HeatMap, Colours) {
   EXPECT_EQ(at(3), (Colour{1, 2, 3, 4}));
 }
 
-TEST(HeatMap, EmptyMatrixIsMissing) {
+TEST(HeatMap, ShowsAnEmptyMatrixAsMissing) {
   HeatMap map = whole(Tensor({0, 5}));
   map.height = 1;
   for (const float v : heat_map_pixels(map, 3, 3)) EXPECT_TRUE(std::isnan(v));
 }
 
-// Attention of two heads that lies elsewhere.
+// Attention of two heads on a device.
 class Device : public DeviceTensor {
  public:
   explicit Device(Tensor values) : values_(std::move(values)) {}
@@ -137,15 +137,15 @@ TEST(HeatMap, DownloadsFromADevice) {
   }
 }
 
-TEST(HeatMap, PartsMayBeginAnywhere) {
+TEST(HeatMap, SupportsAnyRange) {
   HeatMap map = whole(testing::random_tensor({60, 90}, 6));
   map.row = 7.5;
-  map.height = 40;  // as many cells as pixels, none of them whole
+  map.height = 40;  // as many cells as pixels, all of them cut
   map.column = 30.25;
   map.width = 55.5;
   expect_exact(map, 17, 40);
   map.column = 50.5;
-  map.width = 45;  // beyond the last
+  map.width = 45;  // beyond the last cell
   expect_exact(map, 45, 13);
   map.width = 0;
   for (const float v : heat_map_pixels(map, 4, 4)) EXPECT_TRUE(std::isnan(v));
@@ -154,8 +154,8 @@ TEST(HeatMap, PartsMayBeginAnywhere) {
   for (const float v : heat_map_pixels(map, 4, 4)) EXPECT_TRUE(std::isnan(v));
 }
 
-// Of the same size above and below zero, what is above is shown, in any order.
-TEST(HeatMap, ShowsThePositiveOfTwo) {
+// The positive value wins among equal magnitudes, in any order.
+TEST(HeatMap, PrefersPositiveValues) {
   HeatMap map = whole(Tensor::from({2, 4}, {-2, 2, 1, -1, 2, -2, 0, -1}));
   map.colour_map = "vik";
   const Tensor pixels = heat_map_pixels(map, 2, 1);
@@ -166,7 +166,7 @@ TEST(HeatMap, ShowsThePositiveOfTwo) {
   EXPECT_EQ(rows(0, 1), 2);
 }
 
-TEST(HeatMap, ColoursOfRangesAndHolesOnly) {
+TEST(HeatMap, ClampsColoursAndSupportsHollowMaps) {
   HeatMap map = whole(Tensor::from({1, 3}, {3, 5, kNan}));
   map.missing = {9, 8, 7, 6};
   const ColourMap& colours = colour_map("viridis");
@@ -179,7 +179,7 @@ TEST(HeatMap, ColoursOfRangesAndHolesOnly) {
   map.most = 9;
   EXPECT_EQ(at(0), colours.at(0.25));
   EXPECT_EQ(at(1), colours.at(0.5));
-  map.least = map.most = 3;  // no range
+  map.least = map.most = 3;  // empty range
   EXPECT_EQ(at(0), colours.colours[0]);
   EXPECT_EQ(at(1), colours.colours[0]);
   map.hollow = true;

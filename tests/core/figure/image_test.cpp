@@ -13,7 +13,7 @@ namespace ATTNSCOPE_FILE {
 
 using Bytes = std::vector<std::uint8_t>;
 
-TEST(Image, TakesTheNearestOf256Colours) {
+TEST(Image, QuantisesColours) {
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   const Image opaque = image_of(Tensor::from({1, 2, 3}, {0, 0.5f, 1, -3, 7, kNone}));
   EXPECT_EQ(opaque.width, 2);
@@ -25,18 +25,18 @@ TEST(Image, TakesTheNearestOf256Colours) {
   EXPECT_EQ(clear.rgba, (Bytes{255, 0, 0, 0, 0, 255, 0, 51}));
 }
 
-TEST(Image, IsStretchedByThePixelUnderEachCentre) {
+TEST(Image, ResizesByPixelCentres) {
   const Image two{2, 1, {1, 2, 3, 4, 5, 6, 7, 8}};
-  const Image five = stretched(two, 5, 2);
+  const Image five = resized(two, 5, 2);
   Bytes expected;
   for (int row = 0; row < 2; ++row) {
-    for (const int pixel : {0, 0, 1, 1, 1}) {  // the third centre lies where the second begins
+    for (const int pixel : {0, 0, 1, 1, 1}) {  // the third centre lies on the boundary
       expected.insert(expected.end(), two.rgba.begin() + 4 * pixel,
                       two.rgba.begin() + 4 * (pixel + 1));
     }
   }
   EXPECT_EQ(five.rgba, expected);
-  EXPECT_EQ(stretched(five, 2, 1).rgba, two.rgba);
+  EXPECT_EQ(resized(five, 2, 1).rgba, two.rgba);
 }
 
 DisplayList list_of(const ColourImage& image) {
@@ -54,7 +54,7 @@ Tensor stripes(Index rows, Index columns) {
   return colours;
 }
 
-TEST(ColourImage, IsEnlargedIntoWholePixels) {
+TEST(ColourImage, EnlargesWholePixels) {
   const Tensor colours = stripes(3, 4);
   const Image page = render_image(list_of({{4, 8, 32, 24}, colours}), 1);
   const Image own = image_of(colours);
@@ -72,7 +72,7 @@ TEST(ColourImage, IsEnlargedIntoWholePixels) {
   }
 }
 
-TEST(ColourImage, IsShrunkToMeans) {
+TEST(ColourImage, ShrinksToMeans) {
   const Image page = render_image(list_of({{0, 0, 40, 40}, stripes(320, 320)}), 1);
   for (int at = 5; at < 35; ++at) {
     for (int c = 0; c < 3; ++c) {
@@ -83,25 +83,25 @@ TEST(ColourImage, IsShrunkToMeans) {
   }
 }
 
-TEST(ColourImage, LetsThroughWhatIsNotOpaque) {
+TEST(ColourImage, BlendsTransparentPixels) {
   const ColourImage clear{{0, 0, 40, 40}, Tensor::from({1, 1, 4}, {0, 0, 0, 0.6f})};
   const Image page = render_image(list_of(clear), 1);
-  EXPECT_NEAR(static_cast<int>(page.rgba[4 * (20 * 40 + 20)]), 102, 1);  // 0.4 of white
+  EXPECT_NEAR(static_cast<int>(page.rgba[4 * (20 * 40 + 20)]), 102, 1);  // 0.4 * 255
 }
 
-TEST(ColourImage, StandsInSvgAsWellFormedPixels) {
+TEST(ColourImage, IsEmbeddedInSvg) {
   const std::string svg = encode_svg(list_of({{4, 8, 32, 24}, stripes(3, 4)}), {});
-  EXPECT_EQ(testing::xml_fault(svg), "");
+  EXPECT_EQ(testing::xml_error(svg), "");
   EXPECT_NE(svg.find("<image x=\"4\" y=\"8\" width=\"32\" height=\"24\""), std::string::npos);
   EXPECT_EQ(encode_svg(list_of({{4, 8, 32, 24}, Tensor()}), {}).find("<image"), std::string::npos);
 }
 
-// From the definition: the pixel that lies under the centre of each.
-TEST(Image, IsStretchedToAnySize) {
+// Against the definition: the pixel under the centre of each result pixel.
+TEST(Image, ResizesToAnySize) {
   Image image{3, 5, {}};
   for (int n = 0; n < 60; ++n) image.rgba.push_back(static_cast<std::uint8_t>(n * 37));
   for (const auto& [width, height] : {std::pair{1, 1}, {3, 5}, {7, 2}, {2, 11}, {17, 6}}) {
-    const Image got = stretched(image, width, height);
+    const Image got = resized(image, width, height);
     ASSERT_EQ(got.width, width);
     ASSERT_EQ(got.height, height);
     ASSERT_EQ(got.rgba.size(), static_cast<std::size_t>(4 * width * height));
@@ -115,7 +115,7 @@ TEST(Image, IsStretchedToAnySize) {
   }
 }
 
-TEST(Image, TakesColoursRowByRow) {
+TEST(Image, KeepsRowOrder) {
   Tensor colours({3, 2, 3});
   for (Index n = 0; n < 18; ++n) colours[n] = static_cast<float>(n * 10) / 255;
   const Image image = image_of(colours);
@@ -126,8 +126,8 @@ TEST(Image, TakesColoursRowByRow) {
   }
 }
 
-// Where nothing lies below, its colours come back as exactly as premultiplied ones can.
-TEST(ColourImage, KeepsItsColoursOnAClearPage) {
+// On a transparent page, colours are exact up to premultiplication.
+TEST(ColourImage, KeepsColoursOnATransparentPage) {
   Tensor colours({4, 4, 4});
   for (Index n = 0; n < 64; ++n) {
     colours[n] = static_cast<float>(n % 4 == 3 ? 255 - n * 3 : (n * 97) % 256) / 255;

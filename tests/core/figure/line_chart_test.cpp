@@ -35,7 +35,7 @@ std::vector<Line> lines_in(const DisplayList& list, Colour colour) {
   return lines;
 }
 
-TEST(LineChart, SaysWhatItShows) {
+TEST(LineChart, ContainsAllLabels) {
   const DisplayList list = draw(sample(), Theme::light());
   std::vector<std::string> texts;
   for (const Text& text : all<Text>(list)) {
@@ -49,10 +49,28 @@ TEST(LineChart, SaysWhatItShows) {
   }
 }
 
-TEST(LineChart, PutsPointsWhereTheirNumbersAre) {
+TEST(LineChart, ShortensTitlesWiderThanTheChart) {
+  LineChart chart = sample();
+  chart.width = 300;
+  for (const int words : {1, 4, 5, 40}) {
+    chart.title.clear();
+    for (int n = 0; n < words; ++n) chart.title += "weights¹ ";
+    const DisplayList list = draw(chart, Theme::light());
+    const auto titles = all<Text>(list);
+    const auto title = std::ranges::find_if(titles, &Text::bold);
+    ASSERT_NE(title, titles.end());
+    const double half = file_text_measure().width(title->text, title->size, true) / 2;
+    EXPECT_GE(title->at.x - half, 0);
+    EXPECT_LE(title->at.x + half, chart.width);
+    EXPECT_EQ(title->text == chart.title, words < 4) << title->text;
+    EXPECT_EQ(title->text.ends_with("…"), words >= 4) << title->text;
+  }
+}
+
+TEST(LineChart, PlacesPointsByValue) {
   const DisplayList list = draw(sample(), Theme::light());
   const Box plot = all<OutlinedBox>(list).front().box;
-  const std::vector<Line> first = lines_in(list, {1, 2, 3, 255});  // and its sample in the legend
+  const std::vector<Line> first = lines_in(list, {1, 2, 3, 255});  // and the legend sample
   ASSERT_EQ(first.size(), 2u);
   ASSERT_EQ(first[0].points.size(), 3u);
   EXPECT_NEAR(first[0].points[0].x, plot.x, 1e-9);
@@ -69,7 +87,7 @@ TEST(LineChart, PutsPointsWhereTheirNumbersAre) {
   }
 }
 
-TEST(LineChart, LeavesOutWhatIsNoNumber) {
+TEST(LineChart, SkipsNonFinitePoints) {
   LineChart chart = sample();
   chart.curves[0].points = {{0, NAN}, {1, 2}, {2, INFINITY}, {3, 4}};
   chart.curves.pop_back();
@@ -94,18 +112,18 @@ TEST(LineChart, KeepsExtremesOfManyPoints) {
                              [](Point a, Point b) { return a.x < b.x; }));
 }
 
-TEST(LineChart, DrawsOnePointAndNone) {
+TEST(LineChart, DrawsSinglePointsAndEmptyCurves) {
   LineChart chart = sample();
   chart.curves[0].points = {{3, 7}};
   chart.curves.pop_back();
-  EXPECT_EQ(all<FilledBox>(draw(chart, Theme::light())).size(), 2u);  // a dot, the legend's ground
+  EXPECT_EQ(all<FilledBox>(draw(chart, Theme::light())).size(), 2u);  // dot, legend background
   chart.curves[0].points.clear();
   const Image image = render_image(draw(chart, Theme::dark()), 1);
   EXPECT_EQ(image.width, static_cast<int>(chart.width));
 }
 
-// On logarithmic axes equal ratios are equal distances, and a power is a straight line.
-TEST(LineChart, LogarithmicAxes) {
+// On logarithmic axes, equal ratios have equal lengths and a power law is a straight line.
+TEST(LineChart, DrawsLogarithmicAxes) {
   LineChart chart;
   chart.x = {.logarithmic = true, .base = 2};
   chart.y = {.logarithmic = true};
@@ -116,7 +134,7 @@ TEST(LineChart, LogarithmicAxes) {
                           .thickness = 1});
   const DisplayList list = draw(chart, Theme::light());
   const std::vector<Point> points = lines_in(list, colour)[0].points;
-  ASSERT_EQ(points.size(), 3u);  // none at 0 or below it
+  ASSERT_EQ(points.size(), 3u);  // positive points only
   EXPECT_NEAR(points[1].x - points[0].x, points[2].x - points[1].x, 1e-9);
   EXPECT_NEAR(points[1].y - points[0].y, points[2].y - points[1].y, 1e-9);
   std::vector<std::string> texts;
@@ -126,8 +144,8 @@ TEST(LineChart, LogarithmicAxes) {
   }
 }
 
-// Beside the plot, in the order of the curves' ends, and none over another.
-TEST(LineChart, LabelsAtEndsStayApart) {
+// Labels are next to the plot in the order of the curves' ends, without overlap.
+TEST(LineChart, LabelsAtEndsDoNotOverlap) {
   LineChart chart = sample();
   chart.labels_at_ends = true;
   chart.curves.push_back({"third", {{0, 1}, {20, 1.05}}, {7, 8, 9, 255}, 1, false});
@@ -149,7 +167,7 @@ TEST(LineChart, LabelsAtEndsStayApart) {
   EXPECT_GE(heights[1] - heights[0], 13);
   EXPECT_GE(heights[2] - heights[1], 13);
   const std::vector<Line> dots = lines_in(list, {9, 9, 9, 255});
-  EXPECT_GT(dots.size(), 10u);  // a dotted line is many
+  EXPECT_GT(dots.size(), 10u);  // segments of a dotted line
 }
 
 }  // namespace ATTNSCOPE_FILE

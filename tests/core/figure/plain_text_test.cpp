@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(PlainText, KeepsUtf8AndReplacesTheRest) {
+TEST(PlainText, KeepsUtf8AndReplacesInvalidBytes) {
   EXPECT_EQ(plain_text("a\xC3\xA4\xE4\xB8\xAD"), "a\xC3\xA4\xE4\xB8\xAD");
   EXPECT_EQ(plain_text("\xE4x"), "\xEF\xBF\xBDx");
   EXPECT_EQ(plain_text("a\nb\x7f"),
@@ -16,11 +16,11 @@ TEST(PlainText, KeepsUtf8AndReplacesTheRest) {
   EXPECT_EQ(plain_text(""), "");
 }
 
-TEST(PlainText, Markup) {
+TEST(PlainText, EscapesMarkup) {
   EXPECT_EQ(markup("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
 }
 
-TEST(PlainText, Numbers) {
+TEST(PlainText, FormatsNumbers) {
   EXPECT_EQ(fixed(0.125, 2), "0.12");
   EXPECT_EQ(fixed(-0.001, 2), "0.00");
   EXPECT_EQ(fixed(-1.5, 1), "-1.5");
@@ -39,7 +39,7 @@ TEST(PlainText, Numbers) {
   EXPECT_EQ(grouped(-123456), "-123,456");
 }
 
-TEST(PlainText, ReplacesControlCodesAndNoOthers) {
+TEST(PlainText, ReplacesControlCharactersOnly) {
   const std::string replaced = "\xEF\xBF\xBD";
   for (const char* kept : {" ", "~", "\xC2\xA0", "\xE2\x80\xA7", "\xE2\x80\xAA", "\xEF\xBF\xBD"}) {
     EXPECT_EQ(plain_text(kept), kept);

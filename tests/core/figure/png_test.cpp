@@ -59,7 +59,7 @@ class Png : public ::testing::Test {
     }
     return "";
   }
-  // A picture with this chunk before its pixels.
+  // A PNG with this chunk before its pixels.
   std::string with(const std::string& extra) const {
     std::string png = encode_png(noise(2, 2, true), {});
     return png.insert(8 + 25, extra);
@@ -69,7 +69,7 @@ class Png : public ::testing::Test {
   std::filesystem::path path_ = folder_.path() / "picture.png";
 };
 
-TEST_F(Png, PixelsSurvive) {
+TEST_F(Png, RoundTripsPixels) {
   for (const bool opaque : {true, false}) {
     const Image image = noise(37, 11, opaque);
     const Image again = testing::decode_png(encode_png(image, {}));
@@ -79,7 +79,7 @@ TEST_F(Png, PixelsSurvive) {
   }
 }
 
-TEST_F(Png, MetadataSurvives) {
+TEST_F(Png, RoundTripsMetadata) {
   const PictureMetadata metadata{{"Title", "Karte \xC3\xBC"},
                                  {"Experiment", std::string(100000, 'x') + "{\"text\":\"a\\n\"}"}};
   EXPECT_EQ(read(encode_png(noise(3, 3, true), metadata)), metadata);
@@ -92,14 +92,14 @@ TEST_F(Png, ReadsAllKindsOfText) {
   EXPECT_EQ(read(with(chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"), text);
 }
 
-TEST_F(Png, RefusesWhatIsBroken) {
+TEST_F(Png, RejectsDamagedFiles) {
   const std::string png = encode_png(noise(5, 5, true), {{"Title", "t"}});
   EXPECT_NE(fault("").find("PNG"), std::string::npos);
   EXPECT_NE(fault("GIF89a").find("PNG"), std::string::npos);
   for (std::size_t length = 0; length < png.size(); ++length) {
     EXPECT_NE(fault(png.substr(0, length)), "") << length;
   }
-  for (std::size_t at = 0; at < png.size() - 12; ++at) {  // every bit is under a checksum
+  for (std::size_t at = 0; at < png.size() - 12; ++at) {  // checksums cover every bit
     std::string damaged = png;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x11);
     EXPECT_NE(fault(damaged), "") << at;
@@ -107,7 +107,7 @@ TEST_F(Png, RefusesWhatIsBroken) {
   EXPECT_NE(fault(png.substr(0, 8) + png.substr(33)).find("IHDR"), std::string::npos);
 }
 
-TEST_F(Png, RefusesMalformedText) {
+TEST_F(Png, RejectsMalformedText) {
   for (const std::string& data :
        {std::string("no end of the keyword"), std::string("A\0", 2), std::string("A\0\2\0\0\0x", 7),
         std::string("A\0\1\0\0\0not zlib", 14), std::string("A\0\0\0no end", 10)}) {
@@ -117,30 +117,30 @@ TEST_F(Png, RefusesMalformedText) {
             std::string::npos);
 }
 
-TEST_F(Png, ReadsTextBehindThePixels) {
+TEST_F(Png, ReadsTextAfterThePixels) {
   std::string png = encode_png(noise(300, 300, false), {{"Title", "t"}});
   png.insert(png.size() - 12, chunk("tEXt", std::string("Comment\0last", 12)));
   EXPECT_EQ(read(png), (PictureMetadata{{"Comment", "last"}, {"Title", "t"}}));
 }
 
-TEST_F(Png, RefusesABomb) {
+TEST_F(Png, RejectsDecompressionBombs) {
   const auto text_of = [](std::size_t megabytes) {
     return chunk("iTXt",
                  std::string("A\0\1\0\0\0", 6) + compressed(std::string(megabytes << 20, 'a')));
   };
   EXPECT_NE(fault(with(text_of(65))), "");
-  const std::string large = text_of(48);  // of which each needs twice as much while it is read
+  const std::string large = text_of(48);  // needs twice its size while being read
   EXPECT_EQ(fault(with(large)), "");
   EXPECT_NE(fault(with(large + large + large)), "");
 }
 
-TEST_F(Png, RefusesAKeywordThatPngCannotHold) {
+TEST_F(Png, RejectsInvalidKeywords) {
   EXPECT_THROW(encode_png(noise(1, 1, true), {{"", "x"}}), InputError);
   EXPECT_THROW(encode_png(noise(1, 1, true), {{std::string(80, 'k'), "x"}}), InputError);
 }
 
-// Three channels where every pixel is opaque, four where one is not, wherever it lies.
-TEST_F(Png, IsOfThreeChannelsWhereItCanBe) {
+// Three channels if every pixel is opaque, four if any pixel is not.
+TEST_F(Png, OmitsOpaqueAlpha) {
   constexpr std::size_t kColourType = 25;
   Image image = noise(3, 2, true);
   EXPECT_EQ(encode_png(image, {})[kColourType], 2);
@@ -152,16 +152,16 @@ TEST_F(Png, IsOfThreeChannelsWhereItCanBe) {
   }
 }
 
-TEST_F(Png, SaysHowLargeItIsMeantToBe) {
+TEST_F(Png, StoresPrintSize) {
   const std::string plain = encode_png(noise(2, 2, true), {});
   EXPECT_EQ(plain.find("pHYs"), std::string::npos);
   const std::string png = encode_png(noise(2, 2, true), {}, 192);
-  std::string metres;  // 192 dots an inch are 7559 a metre, across and down
+  std::string metres;  // 192 dots per inch are 7559 per metre, in both directions
   for (int n = 0; n < 2; ++n) metres += std::string("\0\0\x1d\x87", 4);
   EXPECT_NE(png.find(chunk("pHYs", metres + '\1')), std::string::npos);
 }
 
-TEST_F(Png, TakesKeywordsUpToTheirLimits) {
+TEST_F(Png, AcceptsKeywordsUpToTheirLimits) {
   const PictureMetadata longest{{std::string(79, 'k'), "x"}, {"k ~", "y"}};
   EXPECT_EQ(read(encode_png(noise(1, 1, true), longest)), longest);
   for (const char* wrong : {"a\x1f", "a\x7f", "\xC3\xBC"}) {
@@ -169,19 +169,19 @@ TEST_F(Png, TakesKeywordsUpToTheirLimits) {
   }
 }
 
-TEST_F(Png, ReadsEveryLetterOfLatin1) {
+TEST_F(Png, ReadsLatin1Text) {
   EXPECT_EQ(read(with(chunk("tEXt", std::string("A\0\x7f\x80\xA0\xFF", 6)))).at("A"),
             "\x7f\xC2\x80\xC2\xA0\xC3\xBF");
 }
 
-TEST_F(Png, ReadsPicturesUpToTheLargestSide) {
-  const int most = limits::kMostPictureSide;
+TEST_F(Png, ReadsImagesUpToTheLargestSide) {
+  const int most = limits::kMaxImageSide;
   for (const auto& [width, height] : {std::pair{1, 0}, {0, 1}}) {
     const auto sized = [&](int side) {
       return encode_png(noise(width == 1 ? side : 1, height == 1 ? side : 1, true), {});
     };
     EXPECT_EQ(fault(sized(most)), "");
-    EXPECT_NE(fault(sized(most + 1)).find("larger than pictures may be"), std::string::npos);
+    EXPECT_NE(fault(sized(most + 1)).find("image too large"), std::string::npos);
   }
 }
 

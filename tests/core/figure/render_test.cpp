@@ -34,7 +34,7 @@ HeatMap checks(Box box, Index n) {
   return map;
 }
 
-// Everything once.
+// One item of every kind.
 DisplayList sample() {
   DisplayList list = page(200, 120);
   list.items = {FilledBox{{10, 10, 40, 20}, kRed, 4},
@@ -62,7 +62,7 @@ TEST(Render, BoxesCoverWholePixels) {
   }
 }
 
-TEST(Render, LinesAreCrisp) {
+TEST(Render, SnapsLinesToPixels) {
   DisplayList list = page(20, 20);
   list.items = {Line{{{0, 10}, {20, 10}}, kBlack, 1}, OutlinedBox{{2, 2, 5, 5}, kBlack, 1}};
   const Image image = render_image(list, 1);
@@ -75,7 +75,7 @@ TEST(Render, LinesAreCrisp) {
   EXPECT_EQ(dark, 1);
 }
 
-TEST(Render, HeatMapsShowTheirCells) {
+TEST(Render, DrawsCellsOfHeatMaps) {
   DisplayList list = page(100, 100);
   list.items = {checks({10, 10, 80, 80}, 8)};
   const ColourMap& colours = colour_map("viridis");
@@ -92,7 +92,7 @@ TEST(Render, HeatMapsShowTheirCells) {
   }
 }
 
-TEST(Render, ClipsAndRestores) {
+TEST(Render, PushesAndPopsClips) {
   DisplayList list = page(20, 20);
   list.items = {Clip{Box{0, 0, 10, 20}}, FilledBox{{5, 5, 10, 5}, kRed}, Clip{},
                 FilledBox{{5, 15, 10, 5}, kRed}};
@@ -102,7 +102,7 @@ TEST(Render, ClipsAndRestores) {
   EXPECT_EQ(testing::pixel(image, 12, 17), kRed);
 }
 
-// The box of dark pixels.
+// Bounding box of dark pixels.
 Box ink(const Image& image) {
   int left = image.width, right = -1, top = image.height, bottom = -1;
   for (int y = 0; y < image.height; ++y) {
@@ -118,7 +118,7 @@ Box ink(const Image& image) {
           static_cast<double>(right - left + 1), static_cast<double>(bottom - top + 1)};
 }
 
-TEST(Render, TextLiesWhereItIsPut) {
+TEST(Render, PlacesText) {
   const std::string text = "HHHHHHHH";
   const double width = file_text_measure().width(text, 20);
   EXPECT_TRUE(std::abs(file_text_measure().width(text, 40) - 2 * width) < 0.1);
@@ -139,7 +139,7 @@ TEST(Render, TextLiesWhereItIsPut) {
   }
 }
 
-TEST(Render, SameInputSameBytes) {
+TEST(Render, IsDeterministic) {
   const PictureMetadata metadata{{"Title", "t"}, {"Experiment", "{}"}};
   testing::TemporaryFolder folder;
   for (const char* name : {"a.png", "a.svg", "a.pdf"}) {
@@ -152,7 +152,7 @@ TEST(Render, SameInputSameBytes) {
   EXPECT_EQ(read_png_metadata(folder.path() / "a.png"), metadata);
 }
 
-TEST(Render, PdfHasNoDateButTextAndTitle) {
+TEST(Render, PdfHasTextAndTitleButNoDate) {
   const std::string pdf = encode_pdf(sample(), {{"Title", "A title"}});
   EXPECT_TRUE(pdf.starts_with("%PDF-"));
   EXPECT_NE(pdf.find("%%EOF"), std::string::npos);
@@ -161,7 +161,7 @@ TEST(Render, PdfHasNoDateButTextAndTitle) {
   EXPECT_NE(pdf.find("A title"), std::string::npos);
 }
 
-TEST(Render, RefusesSizesAndNames) {
+TEST(Render, RejectsInvalidSizesAndNames) {
   EXPECT_THROW(render_image(page(0, 10), 1), InputError);
   EXPECT_THROW(render_image(page(20000, 10), 1), InputError);
   EXPECT_THROW(render_image(page(10, 10), std::nan("")), InputError);
@@ -171,7 +171,7 @@ TEST(Render, RefusesSizesAndNames) {
   EXPECT_THROW(write_picture(folder.path() / "a", sample(), 1, {}), InputError);
 }
 
-// Dark rows of a horizontal line, as many as its thickness says and none of them grey.
+// A horizontal line covers as many rows as its thickness, none of them grey.
 TEST(Render, StrokesCoverWholePixels) {
   for (const double scale : {1.0, 2.0, 3.0}) {
     for (const double thickness : {0.2, 1.0, 2.0, 3.0, 4.0}) {
@@ -193,13 +193,13 @@ TEST(Render, StrokesCoverWholePixels) {
       }
       EXPECT_EQ(dark, wanted) << thickness << " x " << scale;
       EXPECT_NEAR(middle / dark, 10 * scale, 0.5 + 1e-9);
-      // It ends where it was to end, and begins so.
+      // Ends and begins at its points.
       EXPECT_EQ(testing::pixel(level, 0, static_cast<int>(middle / dark)), kBlack);
     }
   }
 }
 
-TEST(Render, EndsOfStraightLinesAreCut) {
+TEST(Render, StraightLinesHaveButtCaps) {
   DisplayList list = page(20, 20);
   list.items = {Line{{{5, 10}, {15, 10}}, kBlack, 4}};
   const Image level = render_image(list, 1);
@@ -207,21 +207,21 @@ TEST(Render, EndsOfStraightLinesAreCut) {
   EXPECT_EQ(testing::pixel(level, 4, 10), kWhite);
   EXPECT_EQ(testing::pixel(level, 14, 10), kBlack);
   EXPECT_EQ(testing::pixel(level, 15, 10), kWhite);
-  // Of three points, although level: round.
+  // With three points, although horizontal: round caps.
   list.items = {Line{{{5, 10}, {9, 10}, {15, 10}}, kBlack, 4}};
   EXPECT_EQ(testing::pixel(render_image(list, 1), 3, 10).r < 200, true);
 }
 
-TEST(Render, OutlinesAreCentredOnTheirEdges) {
+TEST(Render, CentresOutlinesOnEdges) {
   for (const int thickness : {1, 2, 3}) {
     DisplayList list = page(30, 30);
     list.items = {OutlinedBox{{8, 6, 10, 14}, kBlack, static_cast<double>(thickness)}};
     const Image image = render_image(list, 1);
-    const int out = thickness / 2, in = thickness - out;  // pixels before an edge and behind it
+    const int out = thickness / 2, in = thickness - out;  // pixels on both sides of an edge
     for (int y = 0; y < 30; ++y) {
       for (int x = 0; x < 30; ++x) {
         const auto on = [&](int at, int edge) {
-          // Odd ones lie behind the edge or before it, all of them on the same side.
+          // Odd strokes extend one pixel further on either side, the same for all edges.
           return thickness % 2 == 0 ? at >= edge - out && at < edge + in
                                     : std::abs(at - edge) <= out || std::abs(at + 1 - edge) <= out;
         };
@@ -241,9 +241,9 @@ TEST(Render, OutlinesAreCentredOnTheirEdges) {
   }
 }
 
-// By the distance of pixels from the corners' centres.
-TEST(Render, CornersAreRound) {
-  for (const double radius : {6.0, 100.0}) {  // 100: as far as the box goes
+// Against the distance of pixels from the corners' centres.
+TEST(Render, RoundsCorners) {
+  for (const double radius : {6.0, 100.0}) {  // 100: clamped to the box
     const Box box{4, 6, 30, 20};
     const double r = std::min(radius, 10.0);
     DisplayList list = page(40, 32);
@@ -265,7 +265,7 @@ TEST(Render, CornersAreRound) {
   }
 }
 
-TEST(Render, OneClipTooFewOrTooManyDoesNoHarm) {
+TEST(Render, ToleratesUnbalancedClips) {
   DisplayList list = page(20, 20);
   list.items = {Clip{}, Clip{Box{0, 0, 10, 20}},        Clip{},
                 Clip{}, FilledBox{{5, 5, 10, 5}, kRed}, Clip{Box{0, 0, 1, 1}}};
@@ -274,7 +274,7 @@ TEST(Render, OneClipTooFewOrTooManyDoesNoHarm) {
   EXPECT_EQ(testing::pixel(image, 12, 12), kWhite);
 }
 
-TEST(Render, HeatMapsOfOnePixelAreDrawn) {
+TEST(Render, DrawsHeatMapsOfOnePixel) {
   DisplayList list = page(8, 8);
   list.items = {checks({3, 4, 1, 1}, 1), checks({6, 1, 1, 3}, 1), checks({1, 1, 0.2, 1}, 1)};
   const Image image = render_image(list, 1);
@@ -287,24 +287,24 @@ TEST(Render, HeatMapsOfOnePixelAreDrawn) {
   }
 }
 
-TEST(Render, TakesSizesUpToTheirLimits) {
+TEST(Render, AcceptsSizesUpToTheirLimits) {
   EXPECT_EQ(render_image(page(1, 16384), 1).height, 16384);
   EXPECT_EQ(render_image(page(8192, 0.5), 2).width, 16384);
-  EXPECT_EQ(render_image(page(10.2, 3), 1).width, 11);  // whole pixels that hold it
+  EXPECT_EQ(render_image(page(10.2, 3), 1).width, 11);  // rounded up
   for (const auto& [width, height] :
        {std::pair{16385.0, 1.0}, {1.0, 16385.0}, {0.99, 5.0}, {5.0, 0.99}, {-4.0, -4.0}}) {
     EXPECT_THROW(render_image(page(width, height), 1), InputError) << width << " x " << height;
   }
 }
 
-TEST(Render, PngsSayThatAnInchHas96Units) {
+TEST(Render, PngsHave96UnitsPerInch) {
   testing::TemporaryFolder folder;
   write_picture(folder.path() / "a.png", sample(), 2, {});
   EXPECT_NE(read_file(folder.path() / "a.png").find(std::string("pHYs\0\0\x1d\x87", 8)),
             std::string::npos);
 }
 
-// What the streams of a PDF hold, unpacked.
+// Decompressed streams of a PDF.
 std::string unpacked(const std::string& pdf) {
   std::string all;
   for (std::size_t at = pdf.find("stream\n"); at != std::string::npos;
@@ -320,8 +320,8 @@ std::string unpacked(const std::string& pdf) {
   return all;
 }
 
-// In points, of which a unit has three quarters.
-TEST(Render, PdfsHoldShapesWhereTheyAre) {
+// In points: 0.75 per unit.
+TEST(Render, PdfsPlaceShapes) {
   DisplayList list = page(200, 120);
   list.items = {FilledBox{{12, 20, 32, 40}, kRed}, Line{{{14, 18}, {22, 18}}, kBlack, 0.4},
                 OutlinedBox{{62, 70, 10, 12}, kBlack, 0.8}, checks({110, 10, 80, 80}, 8)};
@@ -334,12 +334,12 @@ TEST(Render, PdfsHoldShapesWhereTheyAre) {
   EXPECT_TRUE(holds("0.3 w"));
   EXPECT_TRUE(holds("46.5 52.5 7.5 9 re"));
   EXPECT_TRUE(holds("0.6 w"));
-  EXPECT_NE(pdf.find("/Width 320"), std::string::npos);  // four pixels to a unit
+  EXPECT_NE(pdf.find("/Width 320"), std::string::npos);  // four pixels per unit
   EXPECT_NE(pdf.find("/MediaBox [ 0 0 150 90 ]"), std::string::npos);
 }
 
-// However often, and in whatever order, they are asked for.
-TEST(Render, WidthsOfTextsAreTheirOwn) {
+// Independent of order and repetition.
+TEST(Render, MeasuresTextWidths) {
   const TextMeasure& measure = file_text_measure();
   const double wide = measure.width("WWWW", 13), narrow = measure.width("iiii", 13);
   EXPECT_GT(wide, 2 * narrow);
@@ -351,8 +351,8 @@ TEST(Render, WidthsOfTextsAreTheirOwn) {
   EXPECT_NEAR(measure.width(longer, 13), 75 * wide, 1);
 }
 
-// A circle so large that each quarter of it must be where it belongs.
-TEST(Render, LargeCornersAreRound) {
+// A circle large enough to check each quarter.
+TEST(Render, RoundsLargeCorners) {
   DisplayList list = page(1010, 1010);
   list.items = {FilledBox{{5, 5, 1000, 1000}, kRed, 500}};
   const Image image = render_image(list, 1);
@@ -367,9 +367,8 @@ TEST(Render, LargeCornersAreRound) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Lines that are neither level nor upright lie where they are, between pixels, with round ends: as
-// those that have a point more on their way.
-TEST(Render, OnlyStraightSegmentsAreSnapped) {
+// Oblique lines are not snapped and have round ends, like lines with an intermediate point.
+TEST(Render, SnapsOnlyStraightSegments) {
   const auto of = [](std::vector<Point> points) {
     DisplayList list = page(24, 24);
     list.items = {Line{std::move(points), kBlack, 3}};

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "core/figure/heat_map.h"
+#include "tests/support/golden.h"
 #include "tests/support/picture.h"
-#include "tests/support/told.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Svg, IsWellFormedAndHoldsRealText) {
+TEST(Svg, IsWellFormedAndContainsRealText) {
   DisplayList list;
   list.width = 200;
   list.height = 100;
@@ -23,11 +23,11 @@ TEST(Svg, IsWellFormedAndHoldsRealText) {
                 Clip{Box{0, 0, 100, 100}},
                 map,
                 Clip{},
-                Clip{},  // one too many must not break the nesting
+                Clip{},  // unbalanced pop
                 Clip{Box{0, 0, 50, 50}},
                 Text{{5, 5}, "tokens <s> & \"q\" \xE4 \xC3\xA4", {}, 13, Align::End, 90, true}};
   const std::string svg = encode_svg(list, {{"Title", "a < b"}, {"Experiment", "{\"a\": 1}"}});
-  EXPECT_EQ(testing::xml_fault(svg), "");
+  EXPECT_EQ(testing::xml_error(svg), "");
   EXPECT_NE(svg.find(">tokens &lt;s&gt; &amp; &quot;q&quot; \xEF\xBF\xBD \xC3\xA4</text>"),
             std::string::npos);
   EXPECT_NE(svg.find("<title>a &lt; b</title>"), std::string::npos);
@@ -36,13 +36,13 @@ TEST(Svg, IsWellFormedAndHoldsRealText) {
   EXPECT_NE(svg.find("viewBox=\"0 0 200.00 100.00\""), std::string::npos);
 }
 
-TEST(Svg, TheCheckItselfFindsFaults) {
+TEST(Svg, XmlCheckFindsFaults) {
   const std::string head = "<?xml version=\"1.0\"?>";
-  EXPECT_EQ(testing::xml_fault(head + "<a><b c=\"1\"/>x &amp; y</a>"), "");
-  EXPECT_NE(testing::xml_fault(head + "<a><b></a>"), "");
-  EXPECT_NE(testing::xml_fault(head + "<a>"), "");
-  EXPECT_NE(testing::xml_fault(head + "<a>&</a>"), "");
-  EXPECT_NE(testing::xml_fault(head + "<a b=c/>"), "");
+  EXPECT_EQ(testing::xml_error(head + "<a><b c=\"1\"/>x &amp; y</a>"), "");
+  EXPECT_NE(testing::xml_error(head + "<a><b></a>"), "");
+  EXPECT_NE(testing::xml_error(head + "<a>"), "");
+  EXPECT_NE(testing::xml_error(head + "<a>&</a>"), "");
+  EXPECT_NE(testing::xml_error(head + "<a b=c/>"), "");
 }
 
 std::string from_base64(std::string_view text) {
@@ -61,24 +61,24 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-// The pixels that an SVG of this one thing holds; none where it holds none.
+// The image in the SVG of a single item; empty if there is none.
 Image pixels_in(const Item& item) {
   DisplayList list;
   list.width = list.height = 100;
   list.items = {item};
   const std::string svg = encode_svg(list, {});
-  EXPECT_EQ(testing::xml_fault(svg), "");
+  EXPECT_EQ(testing::xml_error(svg), "");
   const std::string begin = "base64,";
   const std::size_t at = svg.find(begin);
   if (at == std::string::npos) return {};
   const std::size_t end = svg.find('"', at);
-  EXPECT_EQ((end - at - begin.size()) % 4, 0u);  // filled up with '='
+  EXPECT_EQ((end - at - begin.size()) % 4, 0u);  // padded with '='
   return testing::decode_png(
       from_base64(std::string_view(svg).substr(at + begin.size(), end - at - begin.size())));
 }
 
-// Files of all three lengths that base64 tells apart, and their sizes in pixels.
-TEST(Svg, HoldsPicturesOfFourPixelsToAUnit) {
+// Files of all three lengths modulo 3 (base64 padding), and their sizes in pixels.
+TEST(Svg, EmbedsImagesOfFourPixelsPerUnit) {
   for (const int columns : {1, 2, 3, 5, 8}) {
     HeatMap map;
     map.box = {10, 10, columns + 0.25, 2.1};
@@ -102,8 +102,8 @@ TEST(Svg, HoldsPicturesOfFourPixelsToAUnit) {
   EXPECT_EQ(pixels_in(least).width, 0);
 }
 
-// One that is larger than its place in either direction keeps its own pixels.
-TEST(Svg, EnlargesImagesThatAreSmallerThanTheirPlaces) {
+// An image larger than its box in either direction keeps its own pixels.
+TEST(Svg, EnlargesImagesSmallerThanTheirBoxes) {
   const Tensor colours = Tensor::full({6, 20, 3}, 0.25f);
   EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 10}, colours}).width, 40);
   EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 10}, colours}).height, 40);
@@ -111,7 +111,7 @@ TEST(Svg, EnlargesImagesThatAreSmallerThanTheirPlaces) {
   EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 1}, colours}).width, 20);
 }
 
-TEST(Svg, IsWrittenAsTold) {
+TEST(Svg, MatchesGolden) {
   DisplayList list;
   list.width = 120.5;
   list.height = 80;
@@ -130,8 +130,8 @@ TEST(Svg, IsWrittenAsTold) {
                 Clip{Box{2, 2, 3, 3}},
                 Text{{5, 6.25}, "end", {}, 12.5, Align::End, 45}};
   const std::string svg = encode_svg(list, {{"Title", "A title"}, {"Experiment", "{}"}});
-  EXPECT_EQ(testing::xml_fault(svg), "");
-  EXPECT_TRUE(testing::is_as_told(svg, "core/figure/written_svg.txt"));
+  EXPECT_EQ(testing::xml_error(svg), "");
+  EXPECT_TRUE(testing::matches_golden(svg, "core/figure/written_svg.txt"));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -26,28 +26,28 @@ TEST(Ticks, AreRoundAndWithinTheRange) {
   }
 }
 
-TEST(Ticks, ThereAreNoneWithoutARange) {
+TEST(Ticks, AreEmptyWithoutARange) {
   EXPECT_TRUE(round_ticks(1, 1, 5).empty());
   EXPECT_TRUE(round_ticks(2, 1, 5).empty());
   EXPECT_TRUE(round_ticks(0, std::nan(""), 5).empty());
   EXPECT_TRUE(round_ticks(0, INFINITY, 5).empty());
 }
 
-TEST(Ticks, HaveAsManyDecimalsAsTellThemApart) {
+TEST(Ticks, HaveDistinguishingDecimals) {
   EXPECT_EQ(tick_text(0, 0.1), "0");
   EXPECT_EQ(tick_text(0.5, 0.25), "0.5");
   EXPECT_EQ(tick_text(2.05, 0.05), "2.05");
   EXPECT_EQ(tick_text(1500, 500), "1500");
 }
 
-// Where a range that is divided by the count is a little more than a round number, by rounding.
-TEST(Ticks, AreNotFewerForRounding) {
+// A range divided by the count slightly exceeds a round number, due to rounding.
+TEST(Ticks, TolerateRounding) {
   EXPECT_EQ(round_ticks(0.1, 0.4, 3).size(), 4u);
   EXPECT_EQ(round_ticks(0.2, 0.8, 6).size(), 7u);
-  EXPECT_EQ(round_ticks(0, 1, 0).size(), 2u);  // as for one
+  EXPECT_EQ(round_ticks(0, 1, 0).size(), 2u);  // as for count 1
 }
 
-TEST(Ticks, HaveTheDecimalsOfStepsThatAreNearlyPowersOfTen) {
+TEST(Ticks, HaveDecimalsOfNearPowersOfTen) {
   EXPECT_EQ(tick_text(0.3, 0.3 - 0.2), "0.3");
   EXPECT_EQ(tick_text(0.0123, 1e-4), "0.0123");
   EXPECT_EQ(tick_text(0.0123, 0.9e-4), "0.012");

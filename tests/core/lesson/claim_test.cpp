@@ -6,17 +6,17 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "tests/support/told.h"
+#include "tests/support/golden.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Claim read(const Json& object, const Experiment& step = {}) {
+Claim read(const Json& object, const Session& step = {}) {
   return claim_from_json(object, step, "claim");
 }
 
-TEST(Claim, TakesLayerAndHeadFromTheStep) {
-  Experiment step;
+TEST(Claim, InheritsLayerAndHeadFromStep) {
+  Session step;
   step.view.layer = 2;
   step.view.head = 1;
   const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}};
@@ -27,7 +27,7 @@ TEST(Claim, TakesLayerAndHeadFromTheStep) {
   EXPECT_EQ(read(other, step).head, 5);
 }
 
-TEST(Claim, RefusesWhatCannotBeMeasured) {
+TEST(Claim, RejectsUnmeasurableClaims) {
   EXPECT_THROW(read({{"text", "a"}, {"measure", "beauty"}, {"least", 1}}), InputError);
   EXPECT_THROW(read({{"text", "a"}, {"measure", "entropy"}}), InputError);               // no limit
   EXPECT_THROW(read({{"text", "a"}, {"measure", "weight"}, {"least", 1}}), InputError);  // no pair
@@ -36,18 +36,18 @@ TEST(Claim, RefusesWhatCannotBeMeasured) {
                InputError);
 }
 
-TEST(Claim, MayBeAboutTheOtherRun) {
+TEST(Claim, MeasuresRunBOnRequest) {
   const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"other", true}};
   EXPECT_THROW(read(object), InputError);  // there is none
-  Experiment step;
-  step.text = "a";
-  step.others = {step};
+  Session step;
+  step.run.text = "a";
+  step.b = step;
   const Claim claim = read(object, step);
   EXPECT_TRUE(claim.other);
   EXPECT_THROW(check(claim, {std::make_shared<const Trace>(), nullptr}), InputError);
 }
 
-TEST(Claim, SaysWhatWasMeasured) {
+TEST(Claim, FormatsMeasuredValue) {
   Claim claim;
   claim.least = 0.9;
   EXPECT_EQ(measured_text(claim, {0.934, true}), "0.934 (at least 0.9)");
@@ -67,7 +67,7 @@ TEST(Claim, SaysWhatWasMeasured) {
   EXPECT_EQ(measured_text(claim, {2048.5, false}), "2.05e+03 (at most 1e-05)");
 }
 
-TEST(Claim, MeasuresHaveNamesOfTheirOwn) {
+TEST(Claim, MeasureIdsAreUnique) {
   for (const Measure& a : measures()) {
     EXPECT_FALSE(a.help.empty()) << a.id;
     int same = 0;
@@ -76,34 +76,34 @@ TEST(Claim, MeasuresHaveNamesOfTheirOwn) {
   }
 }
 
-TEST(Measures, TakeWhatIsTold) {
+TEST(Measures, DescriptionsMatchGolden) {
   std::string text;
   for (const Measure& m : measures()) {
-    text +=
-        m.id +
-        testing::told({{"query", m.takes_query}, {"key", m.takes_key}, {"compares", m.compares}}) +
-        "\n  " + m.help + "\n";
+    text += m.id +
+            testing::describe(
+                {{"query", m.takes_query}, {"key", m.takes_key}, {"compares", m.compares}}) +
+            "\n  " + m.help + "\n";
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/lesson/measures.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/lesson/measures.txt"));
 }
 
-TEST(Claim, SaysLimitsWhereTheyAreOfUse) {
-  const auto said = [](std::optional<double> least, std::optional<double> most, double value,
+TEST(Claim, FormatsLimits) {
+  const auto text = [](std::optional<double> least, std::optional<double> most, double value,
                        bool holds = true) {
     Claim claim;
     claim.least = least;
     claim.most = most;
     return measured_text(claim, {value, holds});
   };
-  EXPECT_EQ(said(0.9, std::nullopt, 0.9), "0.9");  // the limit itself
-  EXPECT_EQ(said(std::nullopt, 0.5, 0.5), "0.5");
-  EXPECT_EQ(said(std::nullopt, 0.5, 0.2), "0.2 (at most 0.5)");
-  EXPECT_EQ(said(0.9, 1, 0.90001), "0.9 (at least 0.9, at most 1)");
-  EXPECT_EQ(said(std::nullopt, 0, -0.5), "-0.5 (at most 0)");  // nothing that is to vanish
-  EXPECT_EQ(said(std::nullopt, 1e-3, 0.0005), "0.0005 (at most 0.001)");
-  EXPECT_EQ(said(std::nullopt, 9e-4, 0.0005), "below 0.0009");
-  EXPECT_EQ(said(2e6, std::nullopt, 999999, false), "999999 (at least 2e+06)");
-  EXPECT_EQ(said(2e6, std::nullopt, 1e6, false), "1e+06 (at least 2e+06)");
+  EXPECT_EQ(text(0.9, std::nullopt, 0.9), "0.9");  // the limit itself
+  EXPECT_EQ(text(std::nullopt, 0.5, 0.5), "0.5");
+  EXPECT_EQ(text(std::nullopt, 0.5, 0.2), "0.2 (at most 0.5)");
+  EXPECT_EQ(text(0.9, 1, 0.90001), "0.9 (at least 0.9, at most 1)");
+  EXPECT_EQ(text(std::nullopt, 0, -0.5), "-0.5 (at most 0)");  // not a vanishing difference
+  EXPECT_EQ(text(std::nullopt, 1e-3, 0.0005), "0.0005 (at most 0.001)");
+  EXPECT_EQ(text(std::nullopt, 9e-4, 0.0005), "below 0.0009");
+  EXPECT_EQ(text(2e6, std::nullopt, 999999, false), "999999 (at least 2e+06)");
+  EXPECT_EQ(text(2e6, std::nullopt, 1e6, false), "1e+06 (at least 2e+06)");
 }
 
 }  // namespace ATTNSCOPE_FILE

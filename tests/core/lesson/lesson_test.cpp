@@ -22,7 +22,7 @@ class Lessons : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(Lessons, StepsChangeTheLessonsSession) {
+TEST_F(Lessons, PatchSessionInEachStep) {
   const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
     "session": {"attnscope": 1, "text": "a b", "causal": true, "view": {"type": "map", "head": 2}},
     "steps": [{"title": "one", "text": "first"},
@@ -31,14 +31,14 @@ TEST_F(Lessons, StepsChangeTheLessonsSession) {
                "claims": [{"text": "c", "measure": "entropy", "most": 3}]}]})");
   EXPECT_EQ(lesson.id, "a-lesson");
   ASSERT_EQ(lesson.steps.size(), 2u);
-  EXPECT_EQ(lesson.steps[0].experiment.causal, true);
-  EXPECT_EQ(lesson.steps[1].experiment.causal, std::nullopt);
+  EXPECT_EQ(lesson.steps[0].experiment.run.causal, true);
+  EXPECT_EQ(lesson.steps[1].experiment.run.causal, std::nullopt);
   EXPECT_EQ(lesson.steps[1].experiment.view.id, "grid");
   EXPECT_EQ(lesson.steps[1].experiment.view.head, 2);
   EXPECT_EQ(lesson.steps[1].claims[0].head, 2);
 }
 
-TEST_F(Lessons, BrokenFilesAreRefused) {
+TEST_F(Lessons, RejectInvalidFiles) {
   const auto refused = [&](const std::string& text) {
     EXPECT_THROW(load(text), InputError) << text;
   };
@@ -67,7 +67,7 @@ TEST_F(Lessons, BrokenFilesAreRefused) {
   EXPECT_NE(said("no-such-lesson").find("self-attention"), std::string::npos);
 }
 
-TEST(BundledLessons, CoverTheArticles) {
+TEST(BundledLessons, CoverAllArticles) {
   std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
   for (const char* id :
@@ -79,13 +79,13 @@ TEST(BundledLessons, CoverTheArticles) {
   }
 }
 
-// Steps about a change show both sides of it, and both look at the same head.
-TEST(BundledLessons, CompareTheSameHead) {
+// Steps that compare two runs show both of them, at the same head.
+TEST(BundledLessons, CompareSameHead) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
-      for (const Experiment& other : step.experiment.others) {
-        EXPECT_EQ(other.view.layer, step.experiment.view.layer) << lesson.id << step.title;
-        EXPECT_EQ(other.view.head, step.experiment.view.head) << lesson.id << step.title;
+      if (const std::optional<RunView>& b = step.experiment.b) {
+        EXPECT_EQ(b->view.layer, step.experiment.view.layer) << lesson.id << step.title;
+        EXPECT_EQ(b->view.head, step.experiment.view.head) << lesson.id << step.title;
         const bool shows_both = step.experiment.view.id == "compare" ||
                                 step.text.find("hold Shift") != std::string::npos ||
                                 step.text.find("Hold Shift") != std::string::npos;
@@ -95,15 +95,15 @@ TEST(BundledLessons, CompareTheSameHead) {
   }
 }
 
-// What a step says about its picture is so, and the picture can be drawn.
-TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
+// The claims of each step hold, and its picture can be drawn.
+TEST(BundledLessons, HoldTheirClaims) {
   ExperimentRun run{cpu_only()};
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
-      const std::vector<std::string> names = findings_read(step.experiment);
+      const std::vector<std::string> names = required_findings(step.experiment);
       Traces traces = run.observe(step.experiment, names, Stop());
-      traces.findings.add(find_beside(step.experiment, names, run, {}, {}));
+      traces.findings.add(compute_background_findings(step.experiment, names, run, {}, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);
@@ -114,18 +114,18 @@ TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
   }
 }
 
-// Files beside the lesson are named from its folder on; where there is none, none is.
-TEST_F(Lessons, FilesAreThoseOfTheLessonsFolder) {
+// Relative file names start at the lesson's folder; an empty name stays empty.
+TEST_F(Lessons, ResolveRelativeFiles) {
   const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
     "session": {"attnscope": 1},
     "steps": [{"title": "one", "text": "first", "session": {"text": "a"}},
               {"title": "two", "text": "second", "session": {"input": "../w.safetensors"}},
               {"title": "three", "text": "third", "session": {"input": "/tmp/w.safetensors"}}]})");
-  EXPECT_EQ(lesson.steps[0].experiment.input, "");
-  EXPECT_EQ(lesson.steps[0].experiment.tensors.file, "");
-  EXPECT_EQ(lesson.steps[1].experiment.input,
+  EXPECT_EQ(lesson.steps[0].experiment.run.input, "");
+  EXPECT_EQ(lesson.steps[0].experiment.run.tensors.file, "");
+  EXPECT_EQ(lesson.steps[1].experiment.run.input,
             (folder_.path().parent_path() / "w.safetensors").string());
-  EXPECT_EQ(lesson.steps[2].experiment.input, "/tmp/w.safetensors");
+  EXPECT_EQ(lesson.steps[2].experiment.run.input, "/tmp/w.safetensors");
   std::filesystem::copy_file(folder_.path() / "02-a-lesson.json", folder_.path() / "07.json");
   EXPECT_EQ(load_lesson(folder_.path() / "07.json").id, "07");
 }

@@ -1,4 +1,4 @@
-// Beam search against all that could be written.
+// Beam search compared with exhaustive search.
 #include "core/model/beam.h"
 
 #include <gtest/gtest.h>
@@ -36,9 +36,9 @@ std::vector<double> log_softmax(const Model& model, const std::vector<std::int32
   return result;
 }
 
-// All continuations of up to `most` ids, each until its end.
-void write_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& so_far,
-               std::size_t most, std::vector<Beam>& all) {
+// Enumerates all continuations of up to `most` ids, each until its end.
+void enumerate_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& so_far,
+                   std::size_t most, std::vector<Beam>& all) {
   if (so_far.ended || so_far.ids.size() == most) {
     all.push_back(so_far);
     return;
@@ -51,22 +51,22 @@ void write_all(const Model& model, const std::vector<std::int32_t>& prompt, cons
     longer.ids.push_back(static_cast<std::int32_t>(id));
     longer.log_probability += next[id];
     longer.ended = longer.ids.back() == kEnd;
-    write_all(model, prompt, longer, most, all);
+    enumerate_all(model, prompt, longer, most, all);
   }
 }
 
-TEST(BeamSearch, FindsTheBestOfAllWhereNoBeamIsDropped) {
+TEST(BeamSearch, FindsGlobalOptimumIfNoBeamIsDropped) {
   for (const char* name : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
     const Checkpoint checkpoint = small(name);
     const std::vector<std::int32_t> prompt{1};
     std::vector<Beam> all;
-    write_all(checkpoint.model, prompt, {}, 2, all);
+    enumerate_all(checkpoint.model, prompt, {}, 2, all);
     std::ranges::stable_sort(
         all, [](const Beam& a, const Beam& b) { return a.log_probability > b.log_probability; });
     BeamOptions options;
     options.width = 100000;
-    options.most = 2;
-    options.ends = {kEnd};
+    options.max_tokens = 2;
+    options.end_ids = {kEnd};
     options.source = kSource;
     const BeamSearch found = beam_search(checkpoint.model, prompt, options, {});
     const std::vector<Beam>& beams = found.steps.back();
@@ -74,17 +74,17 @@ TEST(BeamSearch, FindsTheBestOfAllWhereNoBeamIsDropped) {
       ASSERT_EQ(beams.size(), all.size()) << name;
     }
     for (std::size_t n = 0; n < std::min<std::size_t>(beams.size(), 5); ++n) {
-      if (found.steps.size() < 2 && n > 0) break;  // it ended at once: nothing can beat that
+      if (found.steps.size() < 2 && n > 0) break;  // ended immediately: nothing is more likely
       EXPECT_EQ(beams[n].ids, all[n].ids) << name << " " << n;
       EXPECT_NEAR(beams[n].log_probability, all[n].log_probability, 1e-4) << name;
     }
   }
 }
 
-TEST(BeamSearch, OfOneIsGreedy) {
+TEST(BeamSearch, EqualsGreedyDecodingForWidthOne) {
   const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
   BeamOptions options;
-  options.most = 6;
+  options.max_tokens = 6;
   options.source = kSource;
   const BeamSearch found = beam_search(checkpoint.model, {1}, options, {});
   ASSERT_EQ(found.best().ids.size(), 6u);
@@ -100,14 +100,14 @@ TEST(BeamSearch, OfOneIsGreedy) {
   EXPECT_NEAR(found.best().log_probability, sum, 1e-4);
 }
 
-// More beams never find less.
-TEST(BeamSearch, KeepsSoManyTheLikeliestFirst) {
+// A larger width never finds a less likely result.
+TEST(BeamSearch, KeepsWidthBeamsInOrderOfLikelihood) {
   const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
   double before = -1e9;
   for (const Index width : {1, 3, 50}) {
     BeamOptions options;
     options.width = width;
-    options.most = 3;
+    options.max_tokens = 3;
     options.source = kSource;
     const BeamSearch found = beam_search(checkpoint.model, {1}, options, {});
     for (std::size_t step = 0; step < found.steps.size(); ++step) {
@@ -127,7 +127,7 @@ TEST(BeamSearch, KeepsSoManyTheLikeliestFirst) {
   }
 }
 
-TEST(BeamSearch, RefusesWhatIsNoSearch) {
+TEST(BeamSearch, RejectsInvalidOptions) {
   const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
   BeamOptions options;
   options.source = kSource;

@@ -35,7 +35,7 @@ TEST(ModelConfig, FillsInDefaults) {
   EXPECT_TRUE(config.causal);
 }
 
-TEST(ModelConfig, ComesBackFromJson) {
+TEST(ModelConfig, RoundTripsThroughJson) {
   const ModelConfig uniform = read("{" + kSizes + R"(, "kv_heads": 2, "norm": "layer",
       "activation": "gelu_tanh", "gated": false, "attention_biases": true, "tied_output": false,
       "pre_norm": false, "causal": false, "dropout": 0.25,
@@ -51,12 +51,12 @@ TEST(ModelConfig, ComesBackFromJson) {
   EXPECT_EQ(model_config_from_json(to_json(mixed), "again"), mixed);
 }
 
-TEST(ModelConfig, NamesWhatIsWrong) {
+TEST(ModelConfig, ReportsInvalidMembers) {
   EXPECT_EQ(error_of("{}"),
             "config.json: vocabulary: expected an integer from 1 to 4194304, found nothing");
   EXPECT_NE(error_of("{" + kSizes + R"(, "kv_heads": 3})").find("multiple of kv_heads 3"),
             std::string::npos);
-  EXPECT_NE(error_of("{" + kSizes + R"(, "wdth": 3})").find("\"wdth\" is no known key"),
+  EXPECT_NE(error_of("{" + kSizes + R"(, "wdth": 3})").find("\"wdth\": unknown key"),
             std::string::npos);
   EXPECT_NE(error_of("{" + kSizes + R"(, "groups": [[{"heads": 4}]]})").find("2 layers, found 1"),
             std::string::npos);
@@ -66,13 +66,13 @@ TEST(ModelConfig, NamesWhatIsWrong) {
   EXPECT_NE(error_of("{" + kSizes + R"(, "position": {"type": "rope", "dims": 5}})"), "no error");
   EXPECT_NE(error_of("{" + kSizes + R"(, "variant": {"type": "nonesuch"}})").find("nonesuch"),
             std::string::npos);
-  // An encoding of the input on some heads only has no meaning.
+  // An input encoding applies to all heads.
   EXPECT_NE(error_of("{" + kSizes + R"(, "groups": [[{"heads": 4}],
       [{"heads": 4, "position": {"type": "sinusoidal"}}]]})"),
             "no error");
 }
 
-TEST(ModelConfig, RefusesHugeSizes) {
+TEST(ModelConfig, RejectsHugeSizes) {
   for (const char* key : {"vocabulary", "context", "width", "layers", "heads", "hidden"}) {
     Json object = parse_json("{" + kSizes + "}", "x");
     object[key] = std::uint64_t{1} << 62;

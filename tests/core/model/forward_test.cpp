@@ -34,7 +34,7 @@ ModelConfig small_config() {
 }
 
 // Weights large enough for attention and activations to be far from uniform and linear.
-Model lively(const ModelConfig& config, std::uint64_t seed) {
+Model make_random_model(const ModelConfig& config, std::uint64_t seed) {
   Model model = make_model(config, seed);
   for (auto& [name, weight] : model.weights) {
     const bool gain = name.ends_with("norm.weight");
@@ -58,14 +58,14 @@ struct Reference {
   std::vector<std::vector<Rows>> attention;  // [layers][heads]
 };
 
-// The model by its equations, for uniform groups with the encodings none or rope.
+// The model's equations, for uniform groups with the encodings none or rope.
 Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
   const ModelConfig& c = model.config;
   const auto norm = [&](const Rows& x, const std::string& name) {
     return c.norm == Norm::RmsNorm
-               ? testing::rms_normed(x, w(model, name + ".weight"), c.norm_epsilon)
-               : testing::layer_normed(x, w(model, name + ".weight"), w(model, name + ".bias"),
-                                       c.norm_epsilon);
+               ? testing::rms_norm_rows(x, w(model, name + ".weight"), c.norm_epsilon)
+               : testing::layer_norm_rows(x, w(model, name + ".weight"), w(model, name + ".bias"),
+                                          c.norm_epsilon);
   };
   const auto linear = [&](const Rows& x, const std::string& prefix, const std::string& letter,
                           bool biased) {
@@ -103,9 +103,10 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
         q = testing::rotated(q, c.heads, 10000, false);
         k = testing::rotated(k, c.kv_heads, 10000, false);
       }
-      const auto attended = testing::attended(q, k, v, c.heads, c.kv_heads, c.causal);
-      result.attention.push_back(attended.probability);
-      return linear(attended.output, at + "attn.", "o", c.attention_biases);
+      const auto reference_attention =
+          testing::reference_attention(q, k, v, c.heads, c.kv_heads, c.causal);
+      result.attention.push_back(reference_attention.probability);
+      return linear(reference_attention.output, at + "attn.", "o", c.attention_biases);
     };
     const auto feed_forward = [&](const Rows& in) {
       Rows hidden = linear(in, at + "ffn.", "_in", c.feed_forward_biases);
@@ -137,7 +138,7 @@ IntTensor ids_of(const std::vector<std::int32_t>& ids) {
 const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5};
 
 void expect_as_reference(const ModelConfig& config) {
-  const Model model = lively(config, 5);
+  const Model model = make_random_model(config, 5);
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
@@ -158,7 +159,7 @@ void expect_as_reference(const ModelConfig& config) {
   }
 }
 
-TEST(Forward, IsTheDecoderOfItsEquations) {
+TEST(Forward, MatchesDecoderEquations) {
   expect_as_reference(small_config());
 }
 
@@ -169,7 +170,7 @@ TEST(Forward, RotatesQueriesAndKeys) {
   expect_as_reference(config);
 }
 
-TEST(Forward, KnowsEveryKindOfBlock) {
+TEST(Forward, SupportsEveryBlockType) {
   ModelConfig config = small_config();
   config.norm = Norm::LayerNorm;
   config.gated = false;
@@ -188,8 +189,8 @@ TEST(Forward, KnowsEveryKindOfBlock) {
   expect_as_reference(config);
 }
 
-TEST(Forward, GroupsOfEqualHeadsAreAsOneGroup) {
-  const Model model = lively(small_config(), 9);
+TEST(Forward, GivesSameResultForEqualGroupsAndOneGroup) {
+  const Model model = make_random_model(small_config(), 9);
   auto groups = model.config.groups;
   groups[0] = {HeadGroup{3, default_variant(), default_encoding()},
                HeadGroup{3, default_variant(), default_encoding()}};
@@ -208,8 +209,8 @@ TEST(Forward, GroupsOfEqualHeadsAreAsOneGroup) {
                     one.find({0, 4}, &in_group)->attention(4), 1e-6));
 }
 
-TEST(Forward, DerivesAttentionThatWasNotKept) {
-  const Model model = lively(small_config(), 9);
+TEST(Forward, RecomputesAttentionThatWasNotKept) {
+  const Model model = make_random_model(small_config(), 9);
   Trace kept, derived;
   ForwardOptions options;
   options.trace = &kept;
@@ -223,8 +224,8 @@ TEST(Forward, DerivesAttentionThatWasNotKept) {
   }
 }
 
-TEST(Forward, BatchesAreIndependent) {
-  const Model model = lively(small_config(), 2);
+TEST(Forward, ProcessesBatchItemsIndependently) {
+  const Model model = make_random_model(small_config(), 2);
   const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor together = forward(model, both, {}).value();
   for (Index b = 0; b < 2; ++b) {
@@ -233,7 +234,7 @@ TEST(Forward, BatchesAreIndependent) {
   }
 }
 
-TEST(Forward, RefusesBadIds) {
+TEST(Forward, RejectsInvalidIds) {
   const Model model = make_model(small_config(), 1);
   EXPECT_THROW(forward(model, ids_of({13}), {}), InputError);
   EXPECT_THROW(forward(model, ids_of({-1}), {}), InputError);
@@ -241,15 +242,15 @@ TEST(Forward, RefusesBadIds) {
   EXPECT_THROW(forward(model, IntTensor::from({2}, {1, 2}), {}), InputError);
 }
 
-// The whole model's gradient against central differences of its loss, some numbers of each weight.
-TEST(Forward, HasTheGradientOfItsLoss) {
+// Compares the gradient of the whole model with central differences, for some entries per weight.
+TEST(Forward, GradientMatchesFiniteDifferences) {
   ModelConfig config = small_config();
   config.norm = Norm::LayerNorm;
   config.attention_biases = true;
   config.groups[1] = {
       HeadGroup{3, default_variant(), {"rope", default_values(encoding("rope").parameters)}},
       HeadGroup{3, default_variant(), default_encoding()}};
-  Model model = lively(config, 21);
+  Model model = make_random_model(config, 21);
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const IntTensor ids = IntTensor::from({2, 4}, {1, 2, 3, 4, 5, 6, 7, 0});
   const IntTensor targets = IntTensor::from({2, 4}, {2, 3, 4, 5, 6, 7, 0, 1});
@@ -258,7 +259,7 @@ TEST(Forward, HasTheGradientOfItsLoss) {
   const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
   const testing::Differences how{{1e-2f, 3e-3f}, 5e-3, 5};
   for (auto& [name, weight] : model.weights) {
-    if (name == "layers.0.attn.bk") {  // without positions it moves all scores of a row alike
+    if (name == "layers.0.attn.bk") {  // without positions it shifts all scores of a row equally
       EXPECT_TRUE(testing::has_no_gradient(weight.gradient(), weight.value(), loss_now, 1e-4, how));
       continue;
     }
@@ -266,10 +267,10 @@ TEST(Forward, HasTheGradientOfItsLoss) {
   }
 }
 
-TEST(Forward, DropsOnlyInTraining) {
+TEST(Forward, AppliesDropoutOnlyInTraining) {
   ModelConfig config = small_config();
   config.dropout = 0.5;
-  const Model model = lively(config, 2);
+  const Model model = make_random_model(config, 2);
   ForwardOptions options;
   const Tensor plain = forward(model, ids_of(kIds), options).value();
   options.dropout_seed = 5;
@@ -280,17 +281,17 @@ TEST(Forward, DropsOnlyInTraining) {
   EXPECT_TRUE(close(forward(model, ids_of(kIds), options).value(), dropped, 0));
 }
 
-// Nothing is kept for gradients that nobody wants, and a pass lives on the memory of the one
-// before.
-TEST(Forward, ReusesItsBuffers) {
-  Model model = lively(small_config(), 2);
+// Nothing is kept for gradients that are not needed, and a pass reuses the memory of the previous
+// one.
+TEST(Forward, ReusesBuffers) {
+  Model model = make_random_model(small_config(), 2);
   for (int n = 0; n < 3; ++n) forward(model, ids_of(kIds), {});
   const StorageStatistics before = storage_statistics();
   if (before.cached_bytes == 0) GTEST_SKIP() << "with AddressSanitizer every block is fresh";
   std::size_t kept = 0;
   {
     const Var logits = forward(model, ids_of(kIds), {});
-    EXPECT_FALSE(logits.wants_gradient());
+    EXPECT_FALSE(logits.requires_gradient());
     kept = storage_statistics().live_bytes - before.live_bytes;
     EXPECT_GE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float));
     EXPECT_LE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float) * 2);
@@ -299,7 +300,7 @@ TEST(Forward, ReusesItsBuffers) {
   EXPECT_EQ(after.fresh_blocks, before.fresh_blocks);
   EXPECT_GT(after.reused_blocks, before.reused_blocks);
   EXPECT_EQ(after.live_bytes, before.live_bytes);
-  // With gradients the activations stay.
+  // With gradients, activations are kept.
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const std::size_t without = storage_statistics().live_bytes;
   const Var logits = forward(model, ids_of(kIds), {});
@@ -328,7 +329,7 @@ TEST(Forward, StopsSoonAfterARequest) {
   EXPECT_THROW(forward(model, ids, options), Stopped);
   asking.join();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - asked;
-  // 50 ms is promised; what other processes take away from this one comes on top.
+  // The limit is 50 ms, plus the time taken by other processes.
   RecordProperty("milliseconds", std::to_string(took.count()));
   EXPECT_LT(took.count(), 200);
 }

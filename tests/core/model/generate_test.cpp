@@ -37,7 +37,7 @@ ModelConfig small_config(const Choice& variant, const Choice& encoding) {
 }
 
 // Weights large enough for attention to be far from uniform.
-Model lively(const ModelConfig& config, double deviation = 0.4) {
+Model make_random_model(const ModelConfig& config, double deviation = 0.4) {
   Model model = make_model(config, 5);
   std::uint64_t seed = 5;
   for (auto& [name, weight] : model.weights) {
@@ -51,7 +51,7 @@ Model lively(const ModelConfig& config, double deviation = 0.4) {
 
 const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5, 9, 2, 2, 11, 4, 6, 10, 8, 1, 3, 0};
 
-// The logits after the last token, [vocabulary], from the whole sequence at once.
+// Logits after the last token, [vocabulary], computed from the whole sequence.
 Tensor whole(const Model& model, std::size_t count, Trace* trace = nullptr) {
   ForwardOptions options;
   options.trace = trace;
@@ -65,8 +65,8 @@ Tensor whole(const Model& model, std::size_t count, Trace* trace = nullptr) {
       .reshaped({vocabulary});
 }
 
-// A prompt of seven, then one by one, then three at once: every time as the whole sequence.
-void expect_as_whole(const Model& model) {
+// Checks a prompt of seven tokens, then single tokens, then three at once, against whole passes.
+void expect_matches_whole_pass(const Model& model) {
   Generator generator(model);
   std::size_t count = 0;
   for (const std::size_t step : {7, 1, 1, 1, 1, 3, 1, 1, 2}) {
@@ -86,17 +86,17 @@ bool works(const ModelConfig& config) {
       .empty();
 }
 
-// Walks every variant with every encoding that is registered.
-TEST(Generate, CachedStepsAreAsTheWholeSequence) {
+// Covers every registered variant with every encoding.
+TEST(Generate, CachedStepsMatchWholeSequence) {
   int cached = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
       const ModelConfig config = small_config(variant_choice(v.id), encoding_choice(e.id));
-      if (!v.incremental || !works(config)) continue;
+      if (!v.causality.incremental(default_values(v.parameters)) || !works(config)) continue;
       SCOPED_TRACE(v.id + " " + e.id);
-      const Model model = lively(config);
+      const Model model = make_random_model(config);
       EXPECT_EQ(cache_refusal(config), "");
-      expect_as_whole(model);
+      expect_matches_whole_pass(model);
       ++cached;
     }
   }
@@ -106,18 +106,18 @@ TEST(Generate, CachedStepsAreAsTheWholeSequence) {
 TEST(Generate, CachesEveryModeOfAVariant) {
   int modes = 0;
   for (const Variant& v : variants()) {
-    if (!v.incremental) continue;
+    if (!v.causality.incremental(default_values(v.parameters))) continue;
     for (const Parameter& parameter : v.parameters) {
-      for (const std::string& mode : parameter.choices) {
+      for (const std::string& mode : choice_ids(parameter)) {
         Choice choice = variant_choice(v.id);
         choice.values.set(parameter.key, mode);
-        // What follows from a text is not known while one is being written.
+        // Modes that depend on the text's structure are unavailable during generation.
         if (mode == "sentences" || mode == "brackets") continue;
         const ModelConfig config = small_config(choice, default_encoding());
         if (!works(config)) continue;
         SCOPED_TRACE(v.id + " " + mode);
-        // Not larger, or trigonometric features cancel down to their rounding errors.
-        expect_as_whole(lively(config, 0.2));
+        // Small weights, or cancellation in trigonometric features amplifies rounding errors.
+        expect_matches_whole_pass(make_random_model(config, 0.2));
         ++modes;
       }
     }
@@ -125,34 +125,34 @@ TEST(Generate, CachesEveryModeOfAVariant) {
   EXPECT_GT(modes, 10);
 }
 
-TEST(Generate, CachesSpansThatFollowFromTheInput) {
+TEST(Generate, CachesInputDependentSpans) {
   Choice dynamic = variant_choice("adaptive_span");
   dynamic.values.set("dynamic", true);
-  Model model = lively(small_config(dynamic, encoding_choice("rope")));
+  Model model = make_random_model(small_config(dynamic, encoding_choice("rope")));
   for (const char* group : {"layers.0.groups.0.", "layers.1.groups.0."}) {
     EXPECT_FALSE(model.weights.contains(std::string(group) + "span.z"));
     model.weights[std::string(group) + "span.v"] = Var(testing::random_tensor({6, 12}, 3));
     model.weights[std::string(group) + "span.b"] = Var(testing::random_tensor({6}, 4));
   }
-  expect_as_whole(model);
+  expect_matches_whole_pass(model);
 }
 
-TEST(Generate, GatesNeedTheWholeText) {
+TEST(Generate, RecomputesGatedModels) {
   Choice gated = variant_choice("rfa");
   EXPECT_EQ(cache_refusal(small_config(gated, default_encoding())), "");
   gated.values.set("gate", true);
   EXPECT_NE(cache_refusal(small_config(gated, default_encoding())), "");
 }
 
-// What cannot be cached is computed again, or refused with the reason that forward() has.
-TEST(Generate, ComputesAgainWhatCannotBeCached) {
+// Models without a cache recompute, or are rejected for the same reason as by forward().
+TEST(Generate, RecomputesModelsThatCannotBeCached) {
   int recomputed = 0;
   for (const Variant& v : variants()) {
     ModelConfig config = small_config(variant_choice(v.id), default_encoding());
-    if (!v.causal_refusal.empty()) config.causal = false;
+    if (!v.causality.refusal.empty()) config.causal = false;
     if (!works(config) || cache_refusal(config).empty()) continue;
     SCOPED_TRACE(v.id);
-    const Model model = lively(config);
+    const Model model = make_random_model(config);
     Generator generator(model);
     EXPECT_NE(generator.recomputes(), "");
     const auto tokens = [](std::size_t count) {
@@ -184,11 +184,11 @@ TEST(Generate, CachesLayersOfSeveralGroups) {
   config.groups[0] = {HeadGroup{3, variant_choice("local"), encoding_choice("alibi")},
                       HeadGroup{2, variant_choice("linear"), default_encoding()},
                       HeadGroup{1, default_variant(), encoding_choice("t5")}};
-  expect_as_whole(lively(config));
+  expect_matches_whole_pass(make_random_model(config));
 }
 
-TEST(Generate, KeepsBatchesApart) {
-  const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
+TEST(Generate, KeepsBatchItemsSeparate) {
+  const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
   State cache;
   ForwardOptions options;
   options.cache = &cache;
@@ -203,7 +203,7 @@ TEST(Generate, KeepsBatchesApart) {
 }
 
 TEST(Generate, FillsATraceOfEachStep) {
-  const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
+  const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
   Generator generator(model);
   generator.step({kIds.begin(), kIds.begin() + 7}, {});
   Trace step, all;
@@ -221,15 +221,15 @@ TEST(Generate, FillsATraceOfEachStep) {
   }
 }
 
-TEST(Generate, ForgetsTheOlderHalfOfAFullContext) {
+TEST(Generate, DropsOlderHalfOfAFullContext) {
   ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
   config.context = 8;
-  const Model model = lively(config);
+  const Model model = make_random_model(config);
   Generator generator(model, {.backend = nullptr, .kept = 1});
   generator.step({kIds.begin(), kIds.begin() + 8}, {});
   EXPECT_EQ(generator.forgotten(), 0);
   const Tensor logits = generator.step({kIds[8]}, {});
-  // Eight and one are too many: the first and the last three of them stay.
+  // Nine tokens exceed the context of eight: the first and the last three stay.
   const std::vector<std::int32_t> expected = {kIds[0], kIds[6], kIds[7], kIds[8]};
   EXPECT_EQ(generator.tokens(), expected);
   EXPECT_EQ(generator.forgotten(), 5);
@@ -244,17 +244,17 @@ TEST(Generate, ForgetsTheOlderHalfOfAFullContext) {
   EXPECT_EQ(generator.tokens().size(), 8u);
 }
 
-TEST(Generate, LivesWithTheSmallestContext) {
+TEST(Generate, WorksWithSmallestContext) {
   ModelConfig config = small_config(default_variant(), encoding_choice("learned"));
   config.context = 1;
-  const Model model = lively(config);
+  const Model model = make_random_model(config);
   Generator generator(model, {.backend = nullptr, .kept = 3});
   for (int n = 0; n < 4; ++n) EXPECT_TRUE(close(generator.step({3}, {}), whole(model, 1), 1e-6));
   EXPECT_EQ(generator.forgotten(), 3);
 }
 
-TEST(Generate, IsAsBeforeAfterAFailure) {
-  const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
+TEST(Generate, IsUnchangedAfterAFailure) {
+  const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
   Generator generator(model);
   EXPECT_THROW(generator.step({}, {}), InputError);
   generator.step({kIds.begin(), kIds.begin() + 7}, {});
@@ -266,7 +266,7 @@ TEST(Generate, IsAsBeforeAfterAFailure) {
   EXPECT_TRUE(close(generator.step({kIds[7]}, {}), whole(model, 8), 1e-5));
 }
 
-// One step of a model, by a whole pass over all that is there.
+// One step of a model, computed by a whole pass.
 Tensor at_once(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
   const Tensor all = run(model, batch, options).logits.value();
   const Index vocabulary = model.config.vocabulary, rows = all.size() / vocabulary;
@@ -281,8 +281,8 @@ Choice architecture_choice(const std::string& id) {
   return {id, default_values(architecture(id).parameters)};
 }
 
-// Every architecture that writes tokens.
-TEST(Generate, GoesOnInEveryArchitecture) {
+// Covers every architecture that generates tokens.
+TEST(Generate, ContinuesInEveryArchitecture) {
   int written = 0;
   for (const Architecture& of : architectures()) {
     if (of.reads == Reads::Trajectories) continue;
@@ -294,7 +294,7 @@ TEST(Generate, GoesOnInEveryArchitecture) {
       config.hidden = 0;
       config.groups = uniform_groups(config, default_variant(), default_encoding());
     }
-    const Model model = lively(config);
+    const Model model = make_random_model(config);
     GeneratorOptions options;
     Batch batch;
     if (of.reads == Reads::SourceAndTarget) options.source = {5, 6, 7};
@@ -307,20 +307,20 @@ TEST(Generate, GoesOnInEveryArchitecture) {
       batch.ids = row_of(generator.tokens());
       EXPECT_TRUE(close(logits, at_once(model, batch), 1e-5));
     }
-    EXPECT_EQ(generator.recomputes().empty(), of.caches);
+    EXPECT_EQ(generator.recomputes().empty(), of.can_cache);
     ++written;
   }
   EXPECT_GE(written, 4);
 }
 
-// Segments are remembered, and only the present one is read again, beyond the context.
-TEST(Generate, ReadsOnlyThePresentSegment) {
+// Earlier segments stay in memory, and only the current one is processed again.
+TEST(Generate, RecomputesOnlyTheCurrentSegment) {
   for (const char* id : {"segment_memory", "compressive", "memorizing", "full"}) {
     SCOPED_TRACE(id);
     ModelConfig config = small_config(variant_choice(id), encoding_choice("none"));
     config.segment = 4;
     config.context = 4;
-    const Model model = lively(config);
+    const Model model = make_random_model(config);
     Generator generator(model);
     std::size_t count = 0;
     for (const std::size_t step : {6, 1, 1, 1, 5, 1}) {
@@ -337,7 +337,7 @@ TEST(Generate, ReadsOnlyThePresentSegment) {
   }
 }
 
-ModelConfig with_exits(const Exits& rule, const char* variant = "full") {
+ModelConfig with_exits(const ExitRule& rule, const char* variant = "full") {
   ModelConfig config = small_config(variant_choice(variant), encoding_choice("rope"));
   config.layers = 4;
   config.groups = uniform_groups(config, variant_choice(variant), encoding_choice("rope"));
@@ -345,10 +345,10 @@ ModelConfig with_exits(const Exits& rule, const char* variant = "full") {
   return config;
 }
 
-// Steps of one model with a threshold, each against a pass over all that is there, of which a
-// record shows all rows, so that nothing is skipped. Returns the layers at which tokens left.
-std::set<Index> expect_to_leave_as_whole(const Model& model, double threshold,
-                                         const std::vector<std::int32_t>& source) {
+// Compares steps with a threshold with whole passes; those record a trace, so that they skip
+// nothing. Returns the exit layers.
+std::set<Index> expect_exits_match_whole_pass(const Model& model, double threshold,
+                                              const std::vector<std::int32_t>& source) {
   GeneratorOptions options;
   options.exit = threshold;
   options.source = source;
@@ -375,19 +375,19 @@ std::set<Index> expect_to_leave_as_whole(const Model& model, double threshold,
   return layers;
 }
 
-// Tokens leave at different layers; what is skipped changes nothing, with a cache or without one.
-TEST(Generate, LeavesAsAWholePassDoes) {
-  for (const Exits& rule : exit_rules()) {
+// Tokens exit at different layers; skipping changes nothing, with or without a cache.
+TEST(Generate, ExitsMatchWholePass) {
+  for (const ExitRule& rule : exit_rules()) {
     for (const char* id : {"decoder", "encoder_decoder"}) {
       SCOPED_TRACE(rule.id + " " + id);
       ModelConfig config = with_exits(rule);
       config.architecture = architecture_choice(id);
       const bool encodes = architecture(id).has_encoder;
-      const Model model = lively(config);
+      const Model model = make_random_model(config);
       EXPECT_EQ(cache_refusal(config, true).empty(), rule.distribution_at != 0 || encodes);
       std::set<Index> layers;
       for (const double threshold : {0.2, 0.5, 0.8}) {
-        layers.merge(expect_to_leave_as_whole(
+        layers.merge(expect_exits_match_whole_pass(
             model, threshold,
             encodes ? std::vector<std::int32_t>{4, 5, 6} : std::vector<std::int32_t>{}));
       }
@@ -396,8 +396,8 @@ TEST(Generate, LeavesAsAWholePassDoes) {
   }
 }
 
-// Rows in the middle that go on are computed, whatever their variant allows to leave out.
-TEST(Generate, SkipsRowsOfEveryVariant) {
+// Active rows in the middle are computed, whichever rows the variant would skip.
+TEST(Generate, SkipsRowsInEveryVariant) {
   int walked = 0;
   for (const Variant& v : variants()) {
     ModelConfig config = small_config(variant_choice(v.id), default_encoding());
@@ -406,7 +406,7 @@ TEST(Generate, SkipsRowsOfEveryVariant) {
     config.exits = Choice{"geometric", default_values(exit_rule("geometric").parameters)};
     if (!works(config)) continue;
     SCOPED_TRACE(v.id);
-    const Model model = lively(config);
+    const Model model = make_random_model(config);
     Batch batch;
     batch.ids = row_of(kIds);
     ForwardOptions skipping, recorded;
@@ -420,17 +420,17 @@ TEST(Generate, SkipsRowsOfEveryVariant) {
       const IntTensor& left = trace.counts.at("exit.layer");
       EXPECT_TRUE(std::equal(left.begin(), left.end(), skipped.exits.begin()));
       ++walked;
-    } catch (const InputError&) {  // a length that the variant cannot have
+    } catch (const InputError&) {  // invalid length for this variant
     }
   }
   EXPECT_GT(walked, 15);
 }
 
-// The thresholds of tokens that come one by one fall along the context.
-TEST(Generate, ThresholdsFallAlongTheContext) {
+// When tokens arrive one by one, thresholds decay along the context.
+TEST(Generate, ThresholdsDecayAlongTheContext) {
   ModelConfig config = with_exits(exit_rule("saturation"));
   config.exits->values.set("decay", 4.0);
-  const Model model = lively(config);
+  const Model model = make_random_model(config);
   GeneratorOptions options;
   options.exit = 0.6;
   Generator one_by_one(model, options), some(model, options);

@@ -1,4 +1,4 @@
-// What models read beside texts, up to the last that is allowed.
+// Input kinds other than text, up to their limits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ std::string refusal_of(const Action& action) {
   return "";
 }
 
-// Small, but for these members.
+// A small configuration with these members changed.
 ModelConfig config_of(const std::string& members) {
   Json config = parse_json(R"({"vocabulary": 5, "context": 12, "width": 8, "layers": 1, "heads": 2,
       "hidden": 6})",
@@ -36,7 +36,7 @@ ModelConfig config_of(const std::string& members) {
   return model_config_from_json(config, "config");
 }
 
-TEST(ImageInput, TakesPixelsUpToItsSizeAndLevels) {
+TEST(ImageInput, AcceptsPixelsUpToItsSizeAndLevels) {
   const ModelConfig config =
       config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
   const InputKind& kind = input_kind("image");
@@ -61,17 +61,18 @@ TEST(ImageInput, TakesPixelsUpToItsSizeAndLevels) {
               "pixels: expected levels from 0 to 3, found " + std::to_string(wrong));
   }
   const Values& image = config.input.values;
-  EXPECT_EQ(kind.most(image), 12);
+  EXPECT_EQ(kind.max_ids(image), 12);
   EXPECT_EQ(kind.levels(image), 4);
   EXPECT_EQ(kind.columns(image), 4);
-  EXPECT_EQ(kind.size_of(image, "height"), 3);
-  for (const char* wide : {"width", "stride", "block"}) EXPECT_EQ(kind.size_of(image, wide), 4);
-  EXPECT_EQ(kind.size_of(image, "window"), -1);
-  EXPECT_EQ(kind.begun({1, 2}, config), (std::vector<std::int32_t>{4, 1, 2}));
+  EXPECT_EQ(kind.pattern_size(image, "height"), 3);
+  for (const char* wide : {"width", "stride", "block"})
+    EXPECT_EQ(kind.pattern_size(image, wide), 4);
+  EXPECT_EQ(kind.pattern_size(image, "window"), -1);
+  EXPECT_EQ(kind.generation_prefix({1, 2}, config), (std::vector<std::int32_t>{4, 1, 2}));
 }
 
-// Row and column are added to the vector of the pixel before, whatever was read before.
-TEST(ImageInput, AddsThePlaceOfThePixelToCome) {
+// Row and column are added to the vector of the preceding pixel, whatever comes before.
+TEST(ImageInput, AddsPositionOfTheNextPixel) {
   const ModelConfig config =
       config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
   const Model model = make_model(config, 3);
@@ -92,19 +93,19 @@ TEST(ImageInput, AddsThePlaceOfThePixelToCome) {
   }
 }
 
-TEST(PatchesInput, CutsPiecesOfEveryItem) {
+TEST(PatchesInput, CutsPatchesOfEveryBatchItem) {
   const ModelConfig config = config_of(
       R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2, "extra": 2,
           "mean": [0.5, 0, 1], "deviation": [2, 1, 0.5]}, "vocabulary": 3, "context": 8,
           "causal": false, "output_head": false)");
   const InputKind& kind = input_kind("patches");
   const Values& image = config.input.values;
-  EXPECT_EQ(kind.most(image), 6);
+  EXPECT_EQ(kind.max_ids(image), 6);
   EXPECT_EQ(kind.columns(image), 3);
   EXPECT_EQ(kind.levels(image), 0);
-  EXPECT_EQ(kind.piece_ids(image), (std::vector<std::int32_t>{0, 1, 2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(kind.patch_ids(image), (std::vector<std::int32_t>{0, 1, 2, 2, 2, 2, 2, 2}));
   const Tensor colours = testing::random_tensor({4, 6, 3}, 1);
-  const Tensor pieces = kind.pieces(colours, image);
+  const Tensor pieces = kind.patch_pixels(colours, image);
   ASSERT_EQ(pieces.shape(), (Shape{1, 6, 12}));
   const double mean[] = {0.5, 0, 1}, deviation[] = {2, 1, 0.5};
   for (Index piece = 0; piece < 6; ++piece) {
@@ -116,12 +117,12 @@ TEST(PatchesInput, CutsPiecesOfEveryItem) {
       }
     }
   }
-  // Two pictures at once are as each alone.
+  // Two images in a batch give the same results as each alone.
   const Model model = make_model(config, 3);
-  const Tensor other = kind.pieces(testing::random_tensor({4, 6, 3}, 2), image);
+  const Tensor other = kind.patch_pixels(testing::random_tensor({4, 6, 3}, 2), image);
   const auto embedded = [&](const Tensor& patches) {
     Batch batch;
-    batch.ids = IntTensor::from({1, 8}, kind.piece_ids(image));
+    batch.ids = IntTensor::from({1, 8}, kind.patch_ids(image));
     batch.patches = patches;
     Trace trace;
     ForwardOptions options;
@@ -143,7 +144,7 @@ TEST(PatchesInput, CutsPiecesOfEveryItem) {
   }
 }
 
-TEST(PatchesInput, RefusesWhatDoesNotFit) {
+TEST(PatchesInput, RejectsInvalidSettings) {
   const std::string piece = R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2,
       "extra": 2)";
   const std::string rest =
@@ -177,7 +178,7 @@ TEST(PatchesInput, RefusesWhatDoesNotFit) {
   expect(words(piece + "}", R"("vocabulary": 3, "context": 8, "causal": false)"), "not predicted");
 }
 
-TEST(IdLabel, SaysWhatIdsOfAModelStandFor) {
+TEST(IdLabel, NamesModelSpecificIds) {
   EXPECT_EQ(id_label(nullptr, 3), "#3");
   ModelConfig config = testing::small_config({});
   EXPECT_EQ(id_label(&config, 3), "#3");
@@ -203,8 +204,8 @@ TEST(IdLabel, SaysWhatIdsOfAModelStandFor) {
   EXPECT_EQ(id_label(&pieces, 0), "[class]");
   EXPECT_EQ(id_label(&pieces, 1), "[teacher]");
   EXPECT_EQ(id_label(&pieces, 2), "[2]");
-  EXPECT_EQ(id_label(&pieces, 3), "piece");
-  EXPECT_EQ(id_label(&pieces, -1), "piece");
+  EXPECT_EQ(id_label(&pieces, 3), "patch");
+  EXPECT_EQ(id_label(&pieces, -1), "patch");
 }
 
 Batch walk(Index items, Index steps) {
@@ -216,7 +217,7 @@ Batch walk(Index items, Index steps) {
   return batch;
 }
 
-TEST(Trajectory, TakesStepsUpToItsMost) {
+TEST(Trajectory, AcceptsStepsUpToTheMaximum) {
   const ModelConfig config = config_of(
       R"("architecture": {"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 4},
           "vocabulary": 4, "tied_output": false)");
@@ -239,13 +240,13 @@ TEST(Trajectory, TakesStepsUpToItsMost) {
   }
   batch = walk(2, 3);
   batch.actions[1] = -1;
-  EXPECT_NE(words(batch).find("at the last step alone, found it at 1"), std::string::npos);
+  EXPECT_NE(words(batch).find("only at the last step, found it at 1"), std::string::npos);
   batch = walk(2, 3);
   batch.actions[2] = -1;
-  EXPECT_NE(words(batch).find("in all sequences or in none"), std::string::npos);
+  EXPECT_NE(words(batch).find("of all sequences or of none"), std::string::npos);
   batch.actions[5] = -1;
   EXPECT_EQ(words(batch), "");
-  // What is to come changes nothing of what is there, in any sequence.
+  // An open action changes none of the existing results, in any sequence.
   const Tensor open = run(model, batch, {}).logits.value();
   const Tensor taken = run(model, walk(2, 3), {}).logits.value();
   ASSERT_EQ(open.shape(), (Shape{2, 3, 4}));
@@ -257,9 +258,9 @@ TEST(Trajectory, TakesStepsUpToItsMost) {
   EXPECT_TRUE(testing::close(run(model, one, {}).logits.value(), taken.slice(1, 1), 1e-5));
 }
 
-// By the definition: scores of the neighbours weighed by exp(-distance²/sigma), less lambda a
-// layer; of equals the first layer.
-TEST(ExitOracle, ChoosesTheLayerThatIsWorthMost) {
+// By the definition: scores of the neighbours weighted by exp(-distance²/sigma), minus lambda per
+// layer; ties: first layer.
+TEST(ExitOracle, ChoosesLayerWithHighestScore) {
   const Index rows = 6, vocabulary = 4;
   for (const bool by_sequence : {false, true}) {
     for (const bool correctness : {false, true}) {

@@ -1,4 +1,4 @@
-// Interventions in the forward pass: whatever the variant.
+// Interventions in the forward pass, for all variants.
 #include "core/trace/intervention.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/model/changed_backend.h"
+#include "core/model/intervention_backend.h"
 #include "core/model/model.h"
 #include "tests/support/compare.h"
 
@@ -27,7 +27,7 @@ ModelConfig config_with(const Choice& variant, bool causal) {
   return config;
 }
 
-Model lively(const ModelConfig& config) {
+Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 5);
   std::uint64_t seed = 9;
   for (auto& [name, weight] : model.weights) {
@@ -59,8 +59,8 @@ Interventions lines(const std::vector<std::string>& texts) {
   return result;
 }
 
-TEST(Interventions, AnOffHeadIsOneWhoseRowsOfTheOutputProjectionAreZero) {
-  const Model model = lively(config_with(default_variant(), true));
+TEST(Interventions, DisabledHeadEqualsZeroRowsOfOutputProjection) {
+  const Model model = make_random_model(config_with(default_variant(), true));
   Model zeroed = model;
   for (const auto& [layer, head] : {std::pair<Index, Index>{0, 2}, {1, 0}, {1, 3}}) {
     const std::string name = "layers." + std::to_string(layer) + ".attn.wo";
@@ -74,15 +74,15 @@ TEST(Interventions, AnOffHeadIsOneWhoseRowsOfTheOutputProjectionAreZero) {
   EXPECT_TRUE(testing::differs(off.logits, run(model, {}).logits, 1e-3));
 }
 
-// Of two groups in a layer each has its own heads.
-TEST(Interventions, AnOffHeadOfAGroupLeavesTheOtherGroupAlone) {
+// Each of two groups in a layer has its own heads.
+TEST(Interventions, DisabledHeadLeavesOtherGroupUnchanged) {
   ModelConfig config = config_with(default_variant(), true);
   HeadGroup first = config.groups.front().front();
   HeadGroup second = first;
   first.heads = 3;
   second.heads = 1;
   for (std::vector<HeadGroup>& layer : config.groups) layer = {first, second};
-  const Model model = lively(config);
+  const Model model = make_random_model(config);
   Model zeroed = model;
   Tensor wo = zeroed.weights.at("layers.1.attn.wo").value().copy();  // [h d_k, d]
   std::fill_n(wo.data() + 3 * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
@@ -91,12 +91,12 @@ TEST(Interventions, AnOffHeadOfAGroupLeavesTheOtherGroupAlone) {
   EXPECT_TRUE(testing::close(off.logits, run(zeroed, {}).logits, 1e-6));
 }
 
-TEST(Interventions, AnOffLayerLeavesWhatEntersIt) {
-  const Model model = lively(config_with(default_variant(), true));
+TEST(Interventions, DisabledLayerPassesItsInputThrough) {
+  const Model model = make_random_model(config_with(default_variant(), true));
   const Trace off = run(model, lines({"off layer=0"}));
   EXPECT_TRUE(testing::close(off.taps.at("layers.0.residual"), off.taps.at("embed"), 0));
-  EXPECT_EQ(off.layer_count({}), 2);  // its attention can still be looked at
-  // The same as a model of the other layer alone.
+  EXPECT_EQ(off.layer_count({}), 2);  // its attention can still be inspected
+  // Equals a model that consists of the other layer only.
   ModelConfig one = config_with(default_variant(), true);
   one.layers = 1;
   one.groups.resize(1);
@@ -109,7 +109,7 @@ TEST(Interventions, AnOffLayerLeavesWhatEntersIt) {
   EXPECT_TRUE(testing::close(off.logits, run(rest, {}).logits, 1e-6));
 }
 
-// Rows of a softmax sum to 1 unless nothing is allowed in them.
+// Rows of a softmax sum to 1 unless all of their pairs are forbidden.
 void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
   const bool softmax = tap.result.part && tap.result.part->normaliser == Normaliser::Softmax;
   if (!softmax) return;
@@ -125,7 +125,7 @@ void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
   }
 }
 
-TEST(Interventions, ForbiddenPairsHaveNoWeightWhateverTheVariant) {
+TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
   int worked = 0, refused = 0;
   for (const Variant& v : variants()) {
     Values values = default_values(v.parameters);
@@ -134,13 +134,13 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightWhateverTheVariant) {
       values.set("height", Index{4});
     }
     const Choice choice{v.id, values};
-    const bool causal = v.causal_refusal.empty();
+    const bool causal = v.causality.refusal.empty();
     Model model;
     try {
-      model = lively(config_with(choice, causal));
+      model = make_random_model(config_with(choice, causal));
       run(model, {});
     } catch (const InputError&) {
-      continue;  // needs what a language model has not
+      continue;  // requires input that a language model lacks
     }
     try {
       const Trace trace = run(model, lines({"forbid key=2", "forbid query=9 key=9 layer=0"}));
@@ -162,11 +162,11 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightWhateverTheVariant) {
     }
   }
   EXPECT_GE(worked, 18);
-  EXPECT_GE(refused, 1);  // whose keys are no tokens
+  EXPECT_GE(refused, 1);  // variants whose keys are not tokens
 }
 
-TEST(Interventions, AForcedColumnHasAllTheWeight) {
-  const Model model = lively(config_with(default_variant(), true));
+TEST(Interventions, ForcedColumnHasAllTheWeight) {
+  const Model model = make_random_model(config_with(default_variant(), true));
   const Trace trace =
       run(model, lines({"force key=3 layer=1 head=2", "force query=7 key=5 layer=0"}));
   const Tensor forced = trace.attention[1].attention(2);
@@ -178,8 +178,8 @@ TEST(Interventions, AForcedColumnHasAllTheWeight) {
   EXPECT_THROW(run(model, lines({"force query=3 key=5"})), InputError);
 }
 
-TEST(Interventions, WhatIsForbiddenChangesNothingElseInItsLayer) {
-  const Model model = lively(config_with(default_variant(), true));
+TEST(Interventions, ForbiddenPairsChangeNothingElseInTheirLayer) {
+  const Model model = make_random_model(config_with(default_variant(), true));
   const Trace before = run(model, {}),
               after = run(model, lines({"forbid query=8 key=4 layer=0 head=1"}));
   for (const Index head : {0, 2, 3}) {
@@ -188,7 +188,7 @@ TEST(Interventions, WhatIsForbiddenChangesNothingElseInItsLayer) {
   }
   const Tensor a = before.attention[0].attention(1), b = after.attention[0].attention(1);
   for (Index c = 0; c <= 8; ++c) {
-    // The rest of the row shares out what the pair had.
+    // The pair's weight is distributed over the rest of the row.
     const double expected =
         c == 4 ? 0 : static_cast<double>(a(8, c)) / (1 - static_cast<double>(a(8, 4)));
     EXPECT_NEAR(static_cast<double>(b(8, c)), expected, 1e-5) << c;

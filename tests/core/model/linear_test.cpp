@@ -15,7 +15,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::random_tensor;
 
-TEST(Linear, IsTheProductPlusTheBias) {
+TEST(Linear, ComputesProductPlusBias) {
   const Tensor x = random_tensor({5, 7}, 1), w = random_tensor({7, 3}, 2),
                b = random_tensor({3}, 3);
   EXPECT_TRUE(close(linear(x, w, b, {}).value(),
@@ -25,21 +25,21 @@ TEST(Linear, IsTheProductPlusTheBias) {
                     testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
 }
 
-// Large enough for blocks of rows, the last of them short; in one piece where gradients are wanted.
-TEST(Linear, IsTheSameInBlocks) {
+// Large enough for blocks of rows, the last of them short; one block with gradients.
+TEST(Linear, GivesSameResultInBlocks) {
   const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
   const Tensor whole = linear(x, Var::parameter(w), Var(), {}).value();
   EXPECT_TRUE(close(linear(x, w, Var(), {}).value(), whole, 1e-5));
 }
 
-TEST(Linear, Stops) {
+TEST(Linear, ThrowsStoppedOnRequest) {
   Stop stop;
   stop.request();
   EXPECT_THROW(linear(random_tensor({2, 2}, 1), random_tensor({2, 2}, 2), Var(), stop), Stopped);
 }
 
-// Of a model with billions of parameters a product takes long, so that it looks at the stop on its
-// way: the shortest of some waits, since other processes take time from this one.
+// Products of models with billions of parameters take long and check the stop meanwhile. Measures
+// the shortest of several waits, since other processes also use the processor.
 TEST(Linear, StopsWithinAHundredMilliseconds) {
   const Tensor x = random_tensor({512, 2048}, 1), w = random_tensor({2048, 5632}, 2);
   double least = 1e9;
@@ -63,7 +63,7 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
     least = std::min(least, wait.count());
   }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  EXPECT_LT(least, 1000);  // what is looked for is something else, and takes its time
+  EXPECT_LT(least, 1000);  // generous: guards against uninterruptible products only
 #else
   EXPECT_LT(least, 100);
 #endif

@@ -31,7 +31,7 @@ ModelConfig config_of(Norm norm, bool tied, bool pre_norm) {
   return config;
 }
 
-Model lively(const ModelConfig& config) {
+Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 5);
   std::uint64_t seed = 3;
   for (auto& [name, weight] : model.weights) {
@@ -54,15 +54,15 @@ Trace run(const Model& model, Index length) {
   return trace;
 }
 
-// The probabilities that a layer's state gives, by the equations.
+// Probabilities from a layer's state, by the equations.
 Rows probabilities(const Model& model, const Tensor& state) {
   const ModelConfig& c = model.config;
   const auto w = [&](const std::string& name) { return model.weights.at(name).value(); };
   Rows x = testing::rows_of(state);
   if (c.pre_norm) {
-    x = c.norm == Norm::RmsNorm ? testing::rms_normed(x, w("final_norm.weight"), c.norm_epsilon)
-                                : testing::layer_normed(x, w("final_norm.weight"),
-                                                        w("final_norm.bias"), c.norm_epsilon);
+    x = c.norm == Norm::RmsNorm ? testing::rms_norm_rows(x, w("final_norm.weight"), c.norm_epsilon)
+                                : testing::layer_norm_rows(x, w("final_norm.weight"),
+                                                           w("final_norm.bias"), c.norm_epsilon);
   }
   Rows p = c.tied_output ? testing::times_transposed(x, w("embed.weight"))
                          : testing::times(x, w("output.weight"));
@@ -75,11 +75,11 @@ Rows probabilities(const Model& model, const Tensor& state) {
   return p;
 }
 
-TEST(LogitLens, IsTheModelsEndOnEachLayersState) {
+TEST(LogitLens, AppliesOutputHeadToEveryLayer) {
   for (const auto& [norm, tied, pre_norm] : {std::tuple{Norm::RmsNorm, true, true},
                                              {Norm::LayerNorm, false, true},
                                              {Norm::RmsNorm, false, false}}) {
-    const Model model = lively(config_of(norm, tied, pre_norm));
+    const Model model = make_random_model(config_of(norm, tied, pre_norm));
     const Trace trace = run(model, 70);  // more than one block of rows
     const LogitLens lens = logit_lens(model, trace, Stop());
     ASSERT_EQ(lens.guess.shape(), Shape({3, 70}));
@@ -103,8 +103,8 @@ TEST(LogitLens, IsTheModelsEndOnEachLayersState) {
   }
 }
 
-TEST(LogitLens, SaturationIsTheCosineOfNeighbouringStates) {
-  const Model model = lively(config_of(Norm::RmsNorm, true, true));
+TEST(LogitLens, SaturationIsCosineOfSuccessiveStates) {
+  const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
   const Trace trace = run(model, 5);
   const LogitLens lens = logit_lens(model, trace, Stop());
   const Tensor& before = trace.taps.at("embed");
@@ -118,12 +118,12 @@ TEST(LogitLens, SaturationIsTheCosineOfNeighbouringStates) {
   EXPECT_NEAR(lens.saturation(0, 3), product / std::sqrt(a * b), 1e-5);
 }
 
-// The layers of a recurrence over depth are passed in every step.
-TEST(LogitLens, PassesTheLayersOfEveryStep) {
+// The layers of a recurrence over depth are repeated in every step.
+TEST(LogitLens, CoversLayersOfEveryStep) {
   ModelConfig config = config_of(Norm::RmsNorm, false, true);
   config.architecture = {"universal", default_values(architecture("universal").parameters)};
   config.architecture.values.set("steps", Index{2});
-  const Model model = lively(config);
+  const Model model = make_random_model(config);
   const Trace trace = run(model, 5);
   const LogitLens lens = logit_lens(model, trace, Stop());
   ASSERT_EQ(lens.guess.shape(), (Shape{6, 5}));
@@ -144,15 +144,15 @@ TEST(LogitLens, PassesTheLayersOfEveryStep) {
   }
 }
 
-TEST(LogitLens, NeedsTheStates) {
-  const Model model = lively(config_of(Norm::RmsNorm, true, true));
+TEST(LogitLens, RequiresStatesOfAllLayers) {
+  const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
   Trace trace = run(model, 3);
   trace.taps.erase("layers.1.residual");
   EXPECT_THROW(logit_lens(model, trace, Stop()), WorkError);
 }
 
-TEST(LogitLens, StopsWhenAsked) {
-  const Model model = lively(config_of(Norm::RmsNorm, true, true));
+TEST(LogitLens, StopsOnRequest) {
+  const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
   const Trace trace = run(model, 3);
   const Stop stop;
   stop.request();
@@ -167,14 +167,14 @@ LogitLens by_hand() {
   return lens;
 }
 
-TEST(ExitLayers, AreTheFirstThatAreSure) {
+TEST(ExitLayers, AreFirstConfidentLayers) {
   const LogitLens lens = by_hand();
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0.5), (std::vector<Index>{0, 1}));
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0), (std::vector<Index>{0, 0}));
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 1), (std::vector<Index>{2, 2}));
   const ExitSummary half = exit_summary(lens, {0, 1});
   EXPECT_DOUBLE_EQ(half.saved, 1 - 3.0 / 6);
-  EXPECT_DOUBLE_EQ(half.agreement, 0.5);  // the first token would have gone on to another guess
+  EXPECT_DOUBLE_EQ(half.agreement, 0.5);  // the first token's guess would have changed later
   const ExitSummary all = exit_summary(lens, {2, 2});
   EXPECT_DOUBLE_EQ(all.saved, 0);
   EXPECT_DOUBLE_EQ(all.agreement, 1);

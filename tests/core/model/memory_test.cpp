@@ -7,10 +7,10 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Against what a long text has in its widest segment.
-TEST(MostKeys, AreThoseOfASegmentAndWhatIsRemembered) {
+// Compared with the widest segment of a long text.
+TEST(MaxKeys, CoverSegmentAndMemory) {
   const ModelConfig plain = testing::small_config({});
-  EXPECT_EQ(most_keys(plain, 1000), 1000);
+  EXPECT_EQ(max_keys(plain, 1000), 1000);
   for (const char* id : {"segment_memory", "compressive", "memorizing", "full"}) {
     for (const Index memory : {-1, 5}) {
       ModelConfig config = plain;
@@ -27,9 +27,9 @@ TEST(MostKeys, AreThoseOfASegmentAndWhatIsRemembered) {
       forward(make_model(config, 1), IntTensor::full({1, 200}, 7), options);
       Index widest = 0;
       for (const AttentionTap& tap : trace.attention) widest = std::max(widest, tap.keys());
-      constexpr Index kWindow = 4;  // compressive: what fills no window stays for now
-      EXPECT_LT(widest, most_keys(config, 200) + kWindow) << id;
-      EXPECT_LE(most_keys(config, 200), 13) << id;
+      constexpr Index kWindow = 4;  // compressive: rows that do not fill a window yet
+      EXPECT_LT(widest, max_keys(config, 200) + kWindow) << id;
+      EXPECT_LE(max_keys(config, 200), 13) << id;
       EXPECT_TRUE(std::string(id) != "segment_memory" || widest == (memory > 0 ? 9 : 8));
     }
   }

@@ -30,7 +30,7 @@ Choice encoding_choice(const std::string& id) {
   return {id, default_values(encoding(id).parameters)};
 }
 
-TEST(Model, IsTheSameForTheSameSeed) {
+TEST(Model, IsDeterministicInTheSeed) {
   const Model a = make_model(small_config(), 3), b = make_model(small_config(), 3),
               c = make_model(small_config(), 4);
   const auto& wa = a.weights.find("layers.1.attn.wq")->second.value();
@@ -48,8 +48,8 @@ TEST(Model, CountsItsParameters) {
   EXPECT_EQ(parameter_count(small_config()), 11 * 8 + 2 * (8 + 4 * 64 + 8 + 3 * 96) + 8);
 }
 
-// Waves have a mean square of 1/2.
-TEST(Model, StartsTokenVectorsThatWavesDoNotDrown) {
+// Sinusoids have a mean square of 1/2.
+TEST(Model, InitialisesTokenVectorsLargerForSinusoidalPositions) {
   const auto deviation = [](const std::string& id) {
     ModelConfig config = small_config();
     config.groups = uniform_groups(config, default_variant(), encoding_choice(id));
@@ -64,7 +64,7 @@ TEST(Model, StartsTokenVectorsThatWavesDoNotDrown) {
   for (const char* id : {"learned", "rope", "none"}) EXPECT_NEAR(deviation(id), 0.02, 0.005) << id;
 }
 
-TEST(Model, WithGroupsSharesWeights) {
+TEST(Model, SharesWeightsWithRegroupedModel) {
   const Model model = make_model(small_config(), 1);
   auto groups = model.config.groups;
   groups[1] = {HeadGroup{1, default_variant(), encoding_choice("rope")},
@@ -77,30 +77,30 @@ TEST(Model, WithGroupsSharesWeights) {
   }
 }
 
-TEST(Model, WithGroupsRefusesWhatCannotWork) {
+TEST(Model, RejectsIncompatibleGroups) {
   const Model model = make_model(small_config(), 1);
   auto groups = model.config.groups;
   groups[0][0].heads = 3;
   EXPECT_THROW(with_groups(model, groups, true), InputError);
 }
 
-TEST(Model, WithGroupsRefusesMoreWeightsThanAMemoryHolds) {
+TEST(Model, RejectsGroupsWithTooManyWeights) {
   Model model = make_model(small_config(), 1);
   model.config.context = Index{1} << 22;
-  model.config.width = Index{1} << 16;  // as a hostile config.json may say
+  model.config.width = Index{1} << 16;  // as in a hostile config.json
   for (const Encoding& candidate : encodings()) {
     const Choice choice = encoding_choice(candidate.id);
     if (!refusal(default_variant(), choice, true, Dimensions{}, 0, 0).empty()) continue;
     try {
       with_groups(model, uniform_groups(model.config, default_variant(), choice), true);
     } catch (const InputError&) {
-      continue;  // what must not come is std::bad_alloc or the end of the process
+      continue;  // must not be std::bad_alloc or a crash
     }
   }
 }
 
-// Walks every encoding that is registered: those with weights of their own start untrained.
-TEST(Model, WithGroupsNamesUntrainedWeights) {
+// Covers every registered encoding: those with weights of their own start untrained.
+TEST(Model, ListsUntrainedWeightsOfNewGroups) {
   const Model model = make_model(small_config(), 1);
   int with_weights = 0;
   for (const Encoding& candidate : encodings()) {
@@ -114,7 +114,7 @@ TEST(Model, WithGroupsNamesUntrainedWeights) {
     EXPECT_EQ(other.untrained.size(), own) << candidate.id;
     if (own == 0) continue;
     ++with_weights;
-    // Asked for again, with the same encoding, they are still untrained; without it they are gone.
+    // With the same encoding they remain untrained; with another one they are removed.
     EXPECT_EQ(with_groups(other, other.config.groups, true).untrained, other.untrained);
     EXPECT_TRUE(with_groups(other, model.config.groups, true).untrained.empty());
   }
@@ -159,8 +159,8 @@ Tensor logits(const Model& model) {
   return forward(model, IntTensor::from({1, 8}, {3, 0, 10, 7, 7, 1, 5, 2}), {}).value();
 }
 
-// Walks every variant with every encoding: whatever belongs to a head goes with it.
-TEST(Model, EqualGroupsAreAsOne) {
+// Covers every variant with every encoding: all weights of a head move with it.
+TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
   int compared = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
@@ -168,7 +168,7 @@ TEST(Model, EqualGroupsAreAsOne) {
       ModelConfig sizes = small_config();
       sizes.heads = 6;
       sizes.kv_heads = 2;
-      sizes.causal = v.causal_refusal.empty();
+      sizes.causal = v.causality.refusal.empty();
       sizes.groups = uniform_groups(sizes, choice, encoding_choice(e.id));
       if (!refusal(choice, encoding_choice(e.id), sizes.causal,
                    group_dimensions(sizes, head_ranges(sizes, 0)[0]), 8, 8)
@@ -176,7 +176,7 @@ TEST(Model, EqualGroupsAreAsOne) {
         continue;
       }
       SCOPED_TRACE(v.id + " " + e.id);
-      // Trained weights go along, and the initial ones of a model that lacks them are the same.
+      // Trained weights move along; initial ones of a model that lacks them are the same.
       const Model trained =
           with_groups(mixed_model(choice, encoding_choice(e.id), sizes.causal).model, sizes.groups,
                       sizes.causal);
@@ -187,7 +187,7 @@ TEST(Model, EqualGroupsAreAsOne) {
         expected = logits(trained);
         expected_untrained = logits(untrained);
       } catch (const InputError&) {
-        continue;  // not at this length
+        continue;  // unsupported length
       }
       for (const std::vector<Index>& heads :
            {std::vector<Index>{3, 3}, {1, 2, 1, 1, 1}, {1, 1, 1, 1, 1, 1}}) {
@@ -207,7 +207,7 @@ TEST(Model, EqualGroupsAreAsOne) {
   EXPECT_GT(compared, 100);
 }
 
-TEST(Model, AHeadWithAnotherVariantKeepsTheWeightsOfItsEncoding) {
+TEST(Model, HeadWithNewVariantKeepsWeightsOfItsEncoding) {
   const auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
   auto groups = split(config, {2, 1, 3});
   groups[0][1].variant = {"local", default_values(variant("local").parameters)};
@@ -223,7 +223,7 @@ TEST(Model, AHeadWithAnotherVariantKeepsTheWeightsOfItsEncoding) {
   EXPECT_FALSE(other.weights.contains("layers.1.groups.2.pos.bias"));
 }
 
-TEST(Model, NewHeadsOfAnEncodingAreUntrainedAndTheOthersAreNot) {
+TEST(Model, MarksOnlyNewHeadsOfAnEncodingAsUntrained) {
   auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
   auto groups = split(config, {3, 3});
   groups[0][1].encoding = groups[1][1].encoding = default_encoding();
@@ -243,8 +243,8 @@ TEST(Model, NewHeadsOfAnEncodingAreUntrainedAndTheOthersAreNot) {
   }
 }
 
-// What nobody trained shows what it is for; training starts from something else.
-TEST(Model, UntrainedWeightsShowWhatTheyDo) {
+// Untrained weights have illustrative values; training starts from the usual initial ones.
+TEST(Model, GivesUntrainedWeightsIllustrativeValues) {
   const Model plain = mixed_model(default_variant(), default_encoding()).model;
   const auto shown = [&](const Choice& variant, const Choice& encoding, bool causal, Index tokens,
                          const char* name) {
@@ -278,15 +278,15 @@ TEST(Model, UntrainedWeightsShowWhatTheyDo) {
   for (const float b : biased.weights.at("layers.0.groups.0.pos.bias").value()) EXPECT_EQ(b, 0);
 }
 
-TEST(Model, AGroupLiesWithinAKeyHeadOrHasAllOfItsHeads) {
+TEST(Model, RequiresGroupsToMatchKeyValueHeads) {
   const auto [config, model] = mixed_model(default_variant(), default_encoding());
   EXPECT_NO_THROW(with_groups(model, split(config, {1, 2, 3}), true));
   EXPECT_THROW(with_groups(model, split(config, {2, 2, 2}), true), InputError);
   EXPECT_THROW(with_groups(model, split(config, {4, 2}), true), InputError);
 }
 
-// Centroids, drawn features and the like have no gradient; gates have one.
-TEST(WeightSpecs, TellWhatIsNotTrained) {
+// Centroids and random features have no gradient; gates have one.
+TEST(WeightSpecs, MarkConstantWeights) {
   ModelConfig config = small_config();
   const auto constant = [&](const char* id, const std::string& name) {
     Choice choice{id, default_values(variant(id).parameters)};
@@ -311,7 +311,7 @@ Choice with_values(const char* id, std::initializer_list<std::pair<const char*, 
   return choice;
 }
 
-TEST(NotesOnLookingAhead, NameWhatSeesTokensToComeInSpiteOfItsMask) {
+TEST(FutureLeakNotes, ListVariantsThatLeakInSpiteOfTheMask) {
   const auto notes = [](const Choice& choice, bool causal, bool centroids = false) {
     ModelConfig config = small_config();
     config.causal = causal;
@@ -322,24 +322,24 @@ TEST(NotesOnLookingAhead, NameWhatSeesTokensToComeInSpiteOfItsMask) {
       model.weights["layers." + std::to_string(layer) + ".groups.0.routing.centroid"] =
           Var(testing::random_tensor({heads, 2, size}, 3));
     }
-    return notes_on_looking_ahead(model);
+    return future_leak_notes(model);
   };
   const Choice routing = with_values("routing", {{"clusters", 2}});
   const Choice chunks = with_values("lsh", {{"buckets", 4}, {"rounds", 1}, {"chunk", 2}});
   const Choice whole = with_values("lsh", {{"buckets", 4}, {"rounds", 1}});
-  ASSERT_EQ(notes(routing, true).size(), 1u);  // once, of all layers
-  EXPECT_TRUE(notes(routing, true)[0].starts_with("Routing looks ahead: "));
+  ASSERT_EQ(notes(routing, true).size(), 1u);  // once for all layers
+  EXPECT_TRUE(notes(routing, true)[0].starts_with("Routing leaks future tokens: "));
   EXPECT_TRUE(notes(routing, true, true).empty());
-  EXPECT_TRUE(notes(routing, false).empty());  // there that is no news
+  EXPECT_TRUE(notes(routing, false).empty());  // expected without a mask
   ASSERT_EQ(notes(chunks, true).size(), 1u);
-  EXPECT_TRUE(notes(chunks, true)[0].starts_with("LSH (Reformer) looks ahead: "))
+  EXPECT_TRUE(notes(chunks, true)[0].starts_with("LSH (Reformer) leaks future tokens: "))
       << notes(chunks, true)[0];
   EXPECT_TRUE(notes(whole, true).empty());
   EXPECT_TRUE(notes(default_variant(), true).empty());
 }
 
-// What is learned for each position is there for those positions; what is untrained is made anew.
-TEST(Model, ALongerContextNeedsNoWeightsThatAreTrained) {
+// Weights per position exist for these positions; untrained ones are created again.
+TEST(Model, ExtendsContextUnlessTrainedWeightsDependOnIt) {
   ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
   const Model turned = with_context(make_model(config, 1), 40);
   EXPECT_EQ(turned.config.context, 40);

@@ -1,4 +1,4 @@
-// The search of a store against one that looks at every key in double precision.
+// Nearest-neighbour search compared with exhaustive search in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace ATTNSCOPE_FILE {
 
 using testing::random_tensor;
 
-TEST(NearestKeys, AreThoseOfASearchThroughAll) {
+TEST(NearestKeys, MatchExhaustiveSearch) {
   constexpr Index kKeys = 40, kSize = 7, kRows = 5;
   Store store;
   store.keys = random_tensor({kKeys, kSize}, 1);
-  for (Index i = 0; i < kSize; ++i) store.keys(31, i) = store.keys(12, i);  // equals
+  for (Index i = 0; i < kSize; ++i) store.keys(31, i) = store.keys(12, i);  // ties
   const Tensor x = random_tensor({kRows, kSize}, 2);
   for (const Index k : {Index{1}, Index{3}, kKeys}) {
     const Neighbours found = nearest_keys(store, x, k, Stop());
@@ -40,7 +40,7 @@ TEST(NearestKeys, AreThoseOfASearchThroughAll) {
   }
 }
 
-TEST(NearestKeys, EndAtAStop) {
+TEST(NearestKeys, StopOnRequest) {
   Store store;
   store.keys = random_tensor({3, 2}, 1);
   Stop stop;

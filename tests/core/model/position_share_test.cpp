@@ -12,7 +12,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::random_tensor;
 
-TEST(PositionShare, SharesAddUpToTheNorm) {
+TEST(PositionShare, AddsUpToTheNorm) {
   const Tensor content = random_tensor({5, 6}, 1), place = random_tensor({5, 6}, 2);
   const Tensor gain = random_tensor({6}, 3), none = Tensor::zeros({6});
   const Tensor x = add(Var(content), Var(place)).value();
@@ -26,7 +26,7 @@ TEST(PositionShare, SharesAddUpToTheNorm) {
       close(sum(Norm::LayerNorm), layer_norm(Var(x), Var(gain), Var(none), 1e-5).value(), 1e-5));
 }
 
-TEST(PositionShare, IsLinearInThePlaceAlone) {
+TEST(PositionShare, IsLinearInPosition) {
   const Tensor x = random_tensor({3, 4}, 1), place = random_tensor({3, 4}, 2);
   const Tensor gain = random_tensor({4}, 3);
   const Tensor once = normed_share(place, x, gain, Norm::LayerNorm, 1e-5);

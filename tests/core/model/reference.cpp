@@ -79,7 +79,7 @@ Rows product(const Rows& a, const Rows& b) {
   return result;
 }
 
-Rows rms_normed(const Rows& x, const Tensor& gain, double epsilon) {
+Rows rms_norm_rows(const Rows& x, const Tensor& gain, double epsilon) {
   Rows result = x;
   for (Row& row : result) {
     double squares = 0;
@@ -92,7 +92,7 @@ Rows rms_normed(const Rows& x, const Tensor& gain, double epsilon) {
   return result;
 }
 
-Rows layer_normed(const Rows& x, const Tensor& gain, const Tensor& bias, double epsilon) {
+Rows layer_norm_rows(const Rows& x, const Tensor& gain, const Tensor& bias, double epsilon) {
   Rows result = x;
   for (Row& row : result) {
     const double n = static_cast<double>(row.size());
@@ -146,11 +146,11 @@ Rows rotated(const Rows& x, Index heads, double base, bool half) {
   return result;
 }
 
-Attended attended(const Rows& q, const Rows& k, const Rows& v, Index heads, Index kv_heads,
-                  bool causal) {
+ReferenceAttention reference_attention(const Rows& q, const Rows& k, const Rows& v, Index heads,
+                                       Index kv_heads, bool causal) {
   const std::size_t length = q.size(), size = q[0].size() / u(heads);
-  Attended result{Rows(length, Row(u(heads) * size, 0.0)),
-                  std::vector<Rows>(u(heads), Rows(length, Row(length, 0.0)))};
+  ReferenceAttention result{Rows(length, Row(u(heads) * size, 0.0)),
+                            std::vector<Rows>(u(heads), Rows(length, Row(length, 0.0)))};
   for (std::size_t head = 0; head < u(heads); ++head) {
     const std::size_t kv = head / u(heads / kv_heads);
     for (std::size_t i = 0; i < length; ++i) {

@@ -1,5 +1,5 @@
-// A transformer in double precision, written plainly from its equations: what the tests of the
-// model and of the checkpoint layouts compare with.
+// Reference transformer in double precision, written directly from the equations, for tests of the
+// model and of checkpoint layouts.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ Tensor tensor_of(const Rows& rows);
 Rows times(const Rows& x, const Tensor& w, const Tensor* bias = nullptr);  // w [in, out]
 Rows times_transposed(const Rows& x, const Tensor& w);                     // w [out, in]
 Rows sum(const Rows& a, const Rows& b);
-Rows rms_normed(const Rows& x, const Tensor& gain, double epsilon);
-Rows layer_normed(const Rows& x, const Tensor& gain, const Tensor& bias, double epsilon);
+Rows rms_norm_rows(const Rows& x, const Tensor& gain, double epsilon);
+Rows layer_norm_rows(const Rows& x, const Tensor& gain, const Tensor& bias, double epsilon);
 Rows each(const Rows& x, const std::function<double(double)>& function);
 Rows product(const Rows& a, const Rows& b);
 
@@ -27,16 +27,16 @@ double silu(double x);
 double gelu(double x);
 double gelu_tanh(double x);
 
-// Turns pairs of each head's components by position * base^(-2 t / d_k); pairs are (t, t + d_k/2)
-// where `half`, else (2t, 2t + 1).
+// Rotates pairs of each head's components by position * base^(-2 t / d_k); pairs are (t, t + d_k/2)
+// if `half`, else (2t, 2t + 1).
 Rows rotated(const Rows& x, Index heads, double base, bool half);
 
-struct Attended {
+struct ReferenceAttention {
   Rows output;                    // [L][heads * d_k]
   std::vector<Rows> probability;  // [heads][L][L]
 };
 // q: [L][heads * d_k]; k, v: [L][kv_heads * d_k].
-Attended attended(const Rows& q, const Rows& k, const Rows& v, Index heads, Index kv_heads,
-                  bool causal);
+ReferenceAttention reference_attention(const Rows& q, const Rows& k, const Rows& v, Index heads,
+                                       Index kv_heads, bool causal);
 
 }  // namespace attnscope::testing

@@ -1,4 +1,4 @@
-// What is mixed in from a store, against the equations with one neighbour after the other.
+// Retrieval heads compared with their equations, one neighbour at a time.
 #include "core/model/retrieval.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ IntTensor some_ids() {
   return ids;
 }
 
-// Near what the model looks them up by; of the values 2 and 8 there are none.
+// Keys near the model's queries; no entry has the values 2 or 8.
 std::shared_ptr<Store> some_store(const Model& model) {
   auto store = std::make_shared<Store>();
   Batch batch;
@@ -52,17 +52,17 @@ std::shared_ptr<Store> some_store(const Model& model) {
 }
 
 RetrievalChoice choice_of(const char* id, Index k) {
-  RetrievalChoice choice{{id, default_values(mixer(id).parameters)}, "here"};
-  choice.mixer.values.set("k", k);
+  RetrievalChoice choice{{id, default_values(retrieval_head(id).parameters)}, "here"};
+  choice.retrieval_head.values.set("k", k);
   return choice;
 }
 
-// exp of the logarithms.
+// Probability from a log-probability.
 double at(const Tensor& log_probabilities, Index row, Index y) {
   return std::exp(static_cast<double>(log_probabilities(row, y)));
 }
 
-TEST(Retrieval, MixesWhatNearestNeighboursSaid) {
+TEST(Retrieval, InterpolatesWithNearestNeighbours) {
   const Model model = small_model();
   const auto store = some_store(model);
   Batch batch;
@@ -71,8 +71,8 @@ TEST(Retrieval, MixesWhatNearestNeighboursSaid) {
   const Tensor plain = forward(model, batch.ids, {}).value();  // [2, L, vocabulary]
   for (const Index k : {1, 3, 14}) {
     RetrievalChoice choice = choice_of("knn", k);
-    choice.mixer.values.set("lambda", 0.3);
-    choice.mixer.values.set("temperature", 2.0);
+    choice.retrieval_head.values.set("lambda", 0.3);
+    choice.retrieval_head.values.set("temperature", 2.0);
     const Retrieval retrieval(choice, store, model.config);
     ForwardOptions options;
     options.retrieval = &retrieval;
@@ -131,7 +131,7 @@ TEST(Retrieval, MixesWhatNearestNeighboursSaid) {
   }
 }
 
-TEST(Retrieval, GatesWhatFollowedTheNearest) {
+TEST(Retrieval, GatesTokensOfNearestContexts) {
   Model model = small_model();
   const auto store = some_store(model);
   Batch batch;
@@ -206,7 +206,7 @@ TEST(Retrieval, GatesWhatFollowedTheNearest) {
   EXPECT_NEAR(output.losses.at(0).value.value()[0], loss / (2 * kLength), 1e-5);
 }
 
-TEST(Retrieval, RefusesWhatDoesNotGoTogether) {
+TEST(Retrieval, RejectsMismatchedStoresAndModels) {
   const Model model = small_model();
   const auto good = some_store(model);
   const auto refused = [&](const RetrievalChoice& choice, const Store& store,
@@ -248,7 +248,7 @@ TEST(Retrieval, RefusesWhatDoesNotGoTogether) {
   EXPECT_EQ(refused(choice_of("knn", 1), *good, untied), "");
 }
 
-TEST(Store, ComesBackFromItsFileAndIsRefusedByName) {
+TEST(Store, RoundTripsAndRejectsInvalidFiles) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "store.safetensors";
   const Store store = *some_store(small_model());

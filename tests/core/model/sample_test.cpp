@@ -22,7 +22,7 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& expe
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-9) << i;
 }
 
-// Logarithms of 0.1, 0.4, 0.2, 0.3, plus a number that cancels.
+// Logarithms of 0.1, 0.4, 0.2, 0.3, plus a constant that cancels.
 const Tensor kLogits =
     logits_of({std::log(0.1f) + 3, std::log(0.4f) + 3, std::log(0.2f) + 3, std::log(0.3f) + 3});
 
@@ -31,11 +31,11 @@ std::vector<double> rounded(std::vector<double> p) {
   return p;
 }
 
-TEST(Sample, IsTheSoftmax) {
+TEST(Sample, ComputesSoftmax) {
   expect_near(rounded(probabilities(kLogits, {})), {0.1, 0.4, 0.2, 0.3});
 }
 
-TEST(Sample, DividesByTheTemperature) {
+TEST(Sample, DividesByTemperature) {
   // Squares of the probabilities, normalised: 1, 16, 4 and 9 of 30.
   expect_near(rounded(probabilities(kLogits, {.temperature = 0.5})),
               {0.033333, 0.533333, 0.133333, 0.3});
@@ -46,21 +46,21 @@ TEST(Sample, DividesByTheTemperature) {
   expect_near(probabilities(logits_of({1, 5, 5}), {.temperature = 0}), {0, 1, 0});
 }
 
-TEST(Sample, KeepsTheLikeliest) {
+TEST(Sample, KeepsTopK) {
   expect_near(rounded(probabilities(kLogits, {.top_k = 2})), {0, 0.571429, 0, 0.428571});
   expect_near(rounded(probabilities(kLogits, {.top_k = 9})), {0.1, 0.4, 0.2, 0.3});
   expect_near(probabilities(logits_of({7, 7, 7}), {.top_k = 2}), {0.5, 0.5, 0});
 }
 
-TEST(Sample, KeepsTheNucleus) {
+TEST(Sample, KeepsNucleus) {
   expect_near(rounded(probabilities(kLogits, {.top_p = 0.65})), {0, 0.571429, 0, 0.428571});
   expect_near(rounded(probabilities(kLogits, {.top_p = 0.75})), {0, 0.444444, 0.222222, 0.333333});
   expect_near(probabilities(kLogits, {.top_p = 1e-9}), {0, 1, 0, 0});
-  // Of the two that top-k leaves, 4/7 and 3/7, one reaches half.
+  // Of the two tokens left by top-k, 4/7 and 3/7, one reaches half.
   expect_near(probabilities(kLogits, {.top_k = 2, .top_p = 0.5}), {0, 1, 0, 0});
 }
 
-TEST(Sample, StandsExtremeLogits) {
+TEST(Sample, HandlesExtremeLogits) {
   expect_near(probabilities(logits_of({3e38f, -3e38f, -kInfinity}), {}), {1, 0, 0});
   expect_near(probabilities(logits_of({-kInfinity, -1000, -kInfinity}), {.top_p = 0.9}), {0, 1, 0});
   EXPECT_THROW(probabilities(logits_of({0, std::nanf("")}), {}), WorkError);
@@ -69,7 +69,7 @@ TEST(Sample, StandsExtremeLogits) {
   EXPECT_THROW(probabilities(logits_of({-kInfinity}), {}), WorkError);
 }
 
-TEST(Sample, RefusesSettingsWithoutMeaning) {
+TEST(Sample, RejectsInvalidSettings) {
   for (const Sampling& wrong :
        {Sampling{.temperature = -1}, Sampling{.temperature = std::nan("")},
         Sampling{.temperature = std::numeric_limits<double>::infinity()}, Sampling{.top_k = -1},
@@ -92,7 +92,7 @@ TEST(Sample, DrawsByProbability) {
   }
 }
 
-TEST(Sample, IsTheSameForTheSameSeed) {
+TEST(Sample, IsDeterministicInTheSeed) {
   const std::vector<double> p = probabilities(kLogits, {});
   Random a(9), b(9), c(10);
   bool differs = false;
@@ -104,7 +104,7 @@ TEST(Sample, IsTheSameForTheSameSeed) {
   EXPECT_TRUE(differs);
 }
 
-TEST(Sample, RanksTheLikeliest) {
+TEST(Sample, RanksMostLikelyTokens) {
   const auto best = likeliest({0.1, 0.4, 0, 0.4, 0.1}, 3);
   ASSERT_EQ(best.size(), 3u);
   EXPECT_EQ(best[0].id, 1);

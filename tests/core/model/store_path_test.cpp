@@ -1,4 +1,4 @@
-// Stores by their names.
+// Datastores by name.
 #include <gtest/gtest.h>
 
 #include "core/base/home.h"
@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(StorePath, FindsBundledStoresByTheirNames) {
+TEST(StorePath, FindsBundledStoresByName) {
   const std::filesystem::path found = store_path("lighthouse");
   EXPECT_EQ(found, home_folder() / "assets" / "stores" / "lighthouse.safetensors");
   EXPECT_TRUE(is_store(found));
@@ -17,8 +17,8 @@ TEST(StorePath, FindsBundledStoresByTheirNames) {
   EXPECT_EQ(store_path(""), "");
 }
 
-// What a lesson looks up in it.
-TEST(StorePath, TheBundledStoreIsOfItsModel) {
+// The datastore of a lesson.
+TEST(StorePath, BundledStoreMatchesItsModel) {
   const Store store = load_store(store_path("lighthouse"));
   const Checkpoint twin = load_checkpoint("twin-rope");
   EXPECT_EQ(store.keys.dim(1), twin.model.config.width);

@@ -8,7 +8,7 @@
 #include "core/base/strict_json.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "tests/support/compare.h"
 #include "tests/support/small_config.h"
 
@@ -30,19 +30,19 @@ bool is_untrained(const Model& model, const std::string& name) {
   return std::ranges::count(model.untrained, name) > 0;
 }
 
-TEST(Structure, NothingChosenIsTheModelItself) {
+TEST(Structure, EmptyStructureKeepsTheModel) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   const Model same = with_structure(model, {});
   EXPECT_EQ(same.config, model.config);
   EXPECT_TRUE(close(logits_of(same, some_batch()), logits_of(model, some_batch()), 0));
 }
 
-TEST(Structure, WeightsOfTheSameNameStay) {
+TEST(Structure, KeepsWeightsOfTheSameName) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   Structure structure;
-  structure.join = default_choice(join("gru"));
+  structure.residual_connection = default_choice(residual_connection("gru"));
   const Model gated = with_structure(model, structure);
-  EXPECT_EQ(gated.config.join.id, "gru");
+  EXPECT_EQ(gated.config.residual_connection.id, "gru");
   for (const auto& [name, weight] : model.weights) {
     ASSERT_TRUE(gated.weights.contains(name)) << name;
     EXPECT_EQ(gated.weights.at(name).value().data(), weight.value().data()) << name;
@@ -52,8 +52,8 @@ TEST(Structure, WeightsOfTheSameNameStay) {
   EXPECT_GT(gated.weights.size(), model.weights.size());
 }
 
-// A recurrence over depth of one step is the decoder.
-TEST(Structure, OneStepOfTheSameLayersIsTheDecoder) {
+// A recurrence over depth with one step is the decoder.
+TEST(Structure, UniversalWithOneStepEqualsDecoder) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   Structure structure;
   structure.architecture = default_choice(architecture("universal"));
@@ -66,7 +66,7 @@ TEST(Structure, OneStepOfTheSameLayersIsTheDecoder) {
                                logits_of(model, some_batch()), 1e-4));
 }
 
-TEST(Structure, AnArchitectureMakesOfTheModelWhatItNeeds) {
+TEST(Structure, AdaptsModelToEveryArchitecture) {
   const Model model = make_model(small_config({.layers = 2, .heads = 4}), 1);
   for (const Architecture& of : architectures()) {
     Structure structure;
@@ -77,7 +77,7 @@ TEST(Structure, AnArchitectureMakesOfTheModelWhatItNeeds) {
   }
 }
 
-TEST(Structure, ExitsComeAndGo) {
+TEST(Structure, AddsAndRemovesExits) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   Structure structure;
   structure.exits = default_choice(exit_rule("saturation"));
@@ -87,7 +87,7 @@ TEST(Structure, ExitsComeAndGo) {
   EXPECT_EQ(with_structure(leaves, structure).config, model.config);
 }
 
-TEST(Structure, RefusesWhatCannotBe) {
+TEST(Structure, RejectsInvalidChoices) {
   const Model model = make_model(small_config({.layers = 1}), 1);
   Structure structure;
   structure.exits = default_choice(exit_rule("saturation"));
@@ -99,10 +99,10 @@ TEST(Structure, RefusesWhatCannotBe) {
   }
 }
 
-TEST(Structure, GoesThroughJson) {
+TEST(Structure, RoundTripsThroughJson) {
   Structure structure;
   structure.architecture = default_choice(architecture("universal"));
-  structure.join = default_choice(join("gru"));
+  structure.residual_connection = default_choice(residual_connection("gru"));
   structure.exits = no_exits();
   structure.segment = 8;
   Json json = Json::object();

@@ -1,7 +1,8 @@
-// Every architecture with every join, variant and encoding: finite numbers, and gradients as
-// differences say.
+// Sweep over architectures, residual connections, variants and encodings: finite results, and
+// gradients that match finite differences.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -16,18 +17,18 @@ using testing::SweptModel;
 using testing::SweptPair;
 using Direction = std::map<std::string, Tensor>;
 
-// Of the gradient's length. Losses of 2 to 4 are rounded to 2e-7, so that slopes over steps of
-// kStep are good to some 2e-4; what central differences leave out is as little where a loss is
-// smooth.
+// Relative to the gradient's norm. Losses of 2 to 4 are rounded to 2e-7, so slopes over steps of
+// kStep are accurate to about 2e-4; the truncation error of central differences is similar for
+// smooth losses.
 constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
 constexpr double kLean =
-    2;  // of directions towards the gradient; their own part along it is about 1
-// Where hash buckets, clusters or choices of the largest change within that, or many kinks lie
-// there, narrower steps at other points decide. Their slopes are rounded more.
+    2;  // weight of the gradient in directions; their random part along it is about 1
+// Where hash buckets, clusters, top-k choices or many kinks lie within a step, narrower steps at
+// other points decide. Their slopes have larger rounding errors.
 constexpr double kToleranceElsewhere = 5e-3;
 constexpr double kStepsElsewhere[] = {1e-4, 3e-5};
-constexpr std::uint64_t kMostElsewhere = 12, kEnoughElsewhere = 2;  // points
+constexpr std::uint64_t kMaxElsewhere = 12, kSufficientElsewhere = 2;  // points
 
 bool finite(const Tensor& numbers) {
   return std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });
@@ -39,7 +40,7 @@ double squares(const Tensor& numbers) {
   return sum;
 }
 
-// Weights moved along a direction.
+// Moves weights along a direction.
 Model moved(const Model& model, const Direction& direction, double by) {
   Model result = model;
   for (const auto& [name, along] : direction) {
@@ -57,28 +58,28 @@ double loss_of(const Model& model, const Batch& batch) {
   return static_cast<double>(run(model, batch, {}).total_loss().value()[0]);
 }
 
-// What the gradients of a model say of a direction of all weights that are trained: a random one
-// that leans towards the gradient, so that one that is too long is seen, too.
-struct Claim {
+// Slope predicted by the gradient along a direction of all trained weights: random, but with a
+// component along the gradient, so that a wrong norm is detected, too.
+struct PredictedSlope {
   Direction direction;
-  double loss = 0, slope = 0, length = 0;  // of the whole gradient
+  double loss = 0, slope = 0, length = 0;  // norm of the whole gradient
 };
 
-// What the gradient of a weight, by its name, is multiplied by: 1, or a mistake to be found.
+// Factor of a weight's gradient, by name: 1, or an error that the check should detect.
 using Distortion = std::function<double(const std::string&)>;
 
-Claim claim_of(const SweptModel& swept, std::uint64_t seed, const Distortion& factor) {
+PredictedSlope claim_of(const SweptModel& swept, std::uint64_t seed, const Distortion& factor) {
   Model model = swept.model;
-  const std::set<std::string> constant = untrained_names(model.config);
+  const std::set<std::string> constant = constant_weight_names(model.config);
   for (auto& [name, weight] : model.weights) {
     if (!constant.contains(name)) weight = Var::parameter(weight.value());
   }
   const Var loss = run(model, swept.batch, {}).total_loss();
   backward(loss);
-  Claim claim;
+  PredictedSlope claim;
   claim.loss = static_cast<double>(loss.value()[0]);
   for (const auto& [name, weight] : model.weights) {
-    if (!weight.wants_gradient()) continue;
+    if (!weight.requires_gradient()) continue;
     claim.direction.emplace(name, testing::random_tensor(weight.shape(), ++seed));
     if (!weight.gradient().defined()) continue;
     EXPECT_TRUE(finite(weight.gradient())) << swept.name << ": " << name;
@@ -103,19 +104,19 @@ struct Slopes {
   double bend() const { return forward - backward; }
 };
 
-Slopes slopes(const SweptModel& swept, const Claim& claim, double step) {
+Slopes slopes(const SweptModel& swept, const PredictedSlope& claim, double step) {
   const double above = loss_of(moved(swept.model, claim.direction, step), swept.batch);
   const double below = loss_of(moved(swept.model, claim.direction, -step), swept.batch);
   return {(above - claim.loss) / step, (claim.loss - below) / step};
 }
 
-double error_of(const Claim& claim, double slope) {
+double error_of(const PredictedSlope& claim, double slope) {
   return std::abs(slope - claim.slope) / claim.length;
 }
 
-// Whether differences themselves do not converge at the step, whatever the gradient says: a smooth
-// loss has the same slope over twice and half the step, and bends by half over half the step.
-bool is_rough(const SweptModel& swept, const Claim& claim, const Slopes& at_step) {
+// True if finite differences do not converge at this step: a smooth loss has the same slope over
+// twice and half the step, and half the curvature over half the step.
+bool is_rough(const SweptModel& swept, const PredictedSlope& claim, const Slopes& at_step) {
   const Slopes wide = slopes(swept, claim, 2 * kStep), narrow = slopes(swept, claim, kStep / 2);
   const double most = std::max({std::abs(wide.central() - at_step.central()),
                                 std::abs(at_step.central() - narrow.central()),
@@ -123,21 +124,21 @@ bool is_rough(const SweptModel& swept, const Claim& claim, const Slopes& at_step
   return most > kTolerance / 2 * claim.length;
 }
 
-// At points nearby, each with its own gradient and direction.
+// Repeats the check at points nearby, each with its own gradient and direction.
 bool fits_elsewhere(const SweptModel& swept, const Distortion& factor) {
   constexpr double kAway = 0.01;
   std::uint64_t fitting = 0;
-  for (std::uint64_t n = 1; n <= kMostElsewhere && fitting < kEnoughElsewhere; ++n) {
+  for (std::uint64_t n = 1; n <= kMaxElsewhere && fitting < kSufficientElsewhere; ++n) {
     SweptModel there = swept;
     there.model = moved(swept.model, claim_of(swept, 10000 * n, factor).direction, kAway);
-    const Claim claim = claim_of(there, 20000 * n, factor);
+    const PredictedSlope claim = claim_of(there, 20000 * n, factor);
     for (const double step : kStepsElsewhere) {
       if (!(error_of(claim, slopes(there, claim, step).central()) <= kToleranceElsewhere)) continue;
       ++fitting;
       break;
     }
   }
-  return fitting == kEnoughElsewhere;
+  return fitting == kSufficientElsewhere;
 }
 
 struct Verdict {
@@ -146,10 +147,10 @@ struct Verdict {
   std::string words{};
 };
 
-// What a segment remembers counts as given there, which differences do not know: read in segments
-// it is not asked.
+// Finite differences include the effect on segment memory, which gradients treat as constant, so
+// models with segments are not checked.
 Verdict judge_gradient(const SweptModel& swept, const Distortion& factor) {
-  const Claim claim = claim_of(swept, 1000, factor);
+  const PredictedSlope claim = claim_of(swept, 1000, factor);
   if (!(claim.length > 0)) return {.words = "no gradient"};
   const Slopes found = slopes(swept, claim, kStep);
   Verdict verdict{.right = error_of(claim, found.central()) <= kTolerance,
@@ -178,7 +179,7 @@ struct Count {
 
 class ModelSweep : public ::testing::TestWithParam<SweptPair> {};
 
-TEST_P(ModelSweep, IsFiniteAndHasItsGradients) {
+TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
   std::map<std::string, Count> counts;  // by variant
   const int swept = testing::sweep_models(GetParam(), [&](const SweptModel& one) {
     try {
@@ -205,16 +206,16 @@ TEST_P(ModelSweep, IsFiniteAndHasItsGradients) {
   RecordProperty("smooth", smooth.models);
   RecordProperty("smooth_elsewhere", smooth.elsewhere);
   EXPECT_GT(swept, 0);
-  // Of variants whose differences converge, few models may need another point.
+  // Few models of variants with converging differences may need another point.
   EXPECT_LE(smooth.elsewhere, smooth.models / 20) << "of " << smooth.models << " smooth models";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ModelSweep, ::testing::ValuesIn(testing::swept_pairs()),
                          [](const auto& info) { return info.param.name(); });
 
-// The check itself. A gradient of one weight that is too long is seen where the direction meets it:
-// not in every model, but in most.
-TEST(ModelSweepCheck, SeesGradientsThatAreALittleWrong) {
+// Checks the method: an error in one weight's gradient is detected if the direction covers it; not
+// in every model, but in most.
+TEST(ModelSweepCheck, DetectsSlightlyWrongGradients) {
   int checked = 0;
   std::map<std::string, int> seen{
       {"embed.weight", 0}, {"layers.0.attn.wv", 0}, {"layers.1.ffn.w_in", 0}};

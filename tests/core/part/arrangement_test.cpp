@@ -22,7 +22,7 @@ std::size_t at(Index n) {
   return static_cast<std::size_t>(n);
 }
 
-// Counts how often each pair comes up, and looks at what the header promises.
+// Counts the occurrences of each pair and checks the invariants stated in the header.
 class Tally {
  public:
   Tally(const Pattern& pattern, Index head)
@@ -34,7 +34,7 @@ class Tally {
 
   void add(const Arrangement::Head& head) {
     for (Index i = 0; i < pattern_.queries(); ++i) {
-      if (head.stays(i / kBlock))
+      if (head.is_in_order(i / kBlock))
         add_runs(i, pattern_.row(head_, i).first, pattern_.row(head_, i).last);
     }
     for (std::size_t layer = 0; layer < head.layers.size(); ++layer) {
@@ -43,7 +43,7 @@ class Tally {
       }
     }
     std::vector<std::int32_t> alone;
-    for (const Arrangement::Alone& row : head.alone) {
+    for (const Arrangement::LoneRow& row : head.lone_rows) {
       alone.push_back(row.query);
       EXPECT_EQ(row.first, of_layer_[at(row.query)] < 0);
       closed_[at(row.query)] = true;
@@ -55,7 +55,7 @@ class Tally {
     EXPECT_EQ(std::adjacent_find(alone.begin(), alone.end()), alone.end());
     std::vector<std::int32_t> empty;
     for (Index i = 0; i < pattern_.queries(); ++i) {
-      const bool elsewhere = !head.stays(i / kBlock);
+      const bool elsewhere = !head.is_in_order(i / kBlock);
       EXPECT_EQ(closed_[at(i)], elsewhere && !pattern_.row(head_, i).empty()) << "query " << i;
       if (elsewhere && pattern_.row(head_, i).empty())
         empty.push_back(static_cast<std::int32_t>(i));
@@ -88,12 +88,12 @@ class Tally {
     const Index words = (block.width + 63) / 64;
     for (Index r = 0; r < block.rows; ++r) {
       const Index i = head.queries[block.queries + at(r)];
-      ASSERT_FALSE(head.stays(i / kBlock));
+      ASSERT_FALSE(head.is_in_order(i / kBlock));
       EXPECT_NE(of_layer_[at(i)], layer) << "two blocks of a layer have query " << i;
-      const std::uint8_t turns = head.turns[block.queries + at(r)];
-      EXPECT_EQ((turns & Arrangement::first_turn) != 0, of_layer_[at(i)] < 0);
-      EXPECT_FALSE(closed_[at(i)]) << "a turn after the last of query " << i;
-      if ((turns & Arrangement::last_turn) != 0) closed_[at(i)] = true;
+      const std::uint8_t visits = head.visits[block.queries + at(r)];
+      EXPECT_EQ((visits & Arrangement::first_visit) != 0, of_layer_[at(i)] < 0);
+      EXPECT_FALSE(closed_[at(i)]) << "a visit after the last one of query " << i;
+      if ((visits & Arrangement::last_visit) != 0) closed_[at(i)] = true;
       of_layer_[at(i)] = layer;
       const Arrangement::Extent& extent = head.extents[block.extents + at(r / kGroup)];
       for (Index x = 0; x < block.width; ++x) {
@@ -110,8 +110,8 @@ class Tally {
   const Pattern& pattern_;
   const Index head_;
   std::vector<int> counts_;
-  std::vector<int> of_layer_;  // the last layer that had the query
-  std::vector<bool> closed_;   // had its last turn
+  std::vector<int> of_layer_;  // last layer that contained the query
+  std::vector<bool> closed_;   // the query had its last visit
 };
 
 void expect_every_pair_once(const Pattern& pattern) {
@@ -124,7 +124,7 @@ void expect_every_pair_once(const Pattern& pattern) {
   }
 }
 
-// Those that kernels compute.
+// Number of cells that kernels compute.
 Index cells_of_blocks(const Arrangement::Head& head) {
   Index cells = 0;
   for (const auto& layer : head.layers) {
@@ -138,7 +138,7 @@ Index cells_of_blocks(const Arrangement::Head& head) {
   return cells;
 }
 
-TEST(Arrangement, EveryPairComesOnce) {
+TEST(Arrangement, ContainsEveryPairOnce) {
   expect_every_pair_once(Pattern::all(70, 33));
   expect_every_pair_once(Pattern::causal(130, 130));
   expect_every_pair_once(strided_pattern(300, 300, 16, 20));
@@ -147,11 +147,11 @@ TEST(Arrangement, EveryPairComesOnce) {
   expect_every_pair_once(hashed_pattern(2, 400, 400, 4));
   expect_every_pair_once(built_pattern(1, 5, 0, 1, [](PatternBuilder&, Index, Index) {}));
   expect_every_pair_once(built_pattern(1, 200, 200, 1, [](PatternBuilder&, Index, Index) {}));
-  // More queries that begin alike than a block has, and not a multiple.
+  // More queries with the same first key than fit into a block, and not a multiple.
   expect_every_pair_once(strided_pattern(1000, 1000, 7, 0));
 }
 
-TEST(Arrangement, EveryPairComesOnceWhateverThePattern) {
+TEST(Arrangement, ContainsEveryPairOnceForAnyPattern) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
@@ -163,7 +163,7 @@ TEST(Arrangement, EveryPairComesOnceWhateverThePattern) {
   }
 }
 
-TEST(Arrangement, RunsMuchTheSameStayInOrder) {
+TEST(Arrangement, KeepsSimilarRunsInOrder) {
   EXPECT_TRUE(arrange(Pattern::all(200, 100), {}).all_in_order());
   EXPECT_TRUE(arrange(Pattern::causal(200, 200), {}).all_in_order());
   EXPECT_TRUE(arrange(built_pattern(
@@ -173,19 +173,19 @@ TEST(Arrangement, RunsMuchTheSameStayInOrder) {
                   .all_in_order());
 }
 
-// The structure is found: rectangles hold all pairs, and hold little else.
-TEST(Arrangement, SharedKeysMakeFullRectangles) {
+// Finds the structure: rectangles hold all pairs and little else.
+TEST(Arrangement, FillsRectanglesWithSharedKeys) {
   const Pattern by_stride = strided_pattern(2048, 2048, 32, 32),
                 by_bucket = hashed_pattern(1, 1024, 1024, 16);
   for (const Pattern* pattern : {&by_stride, &by_bucket}) {
     const Arrangement arrangement = arrange(*pattern, {});
     const Arrangement::Head& head = arrangement.of(0);
     Index alone = 0, stay = 0;
-    for (const Arrangement::Alone& row : head.alone) {
+    for (const Arrangement::LoneRow& row : head.lone_rows) {
       alone += row.width;
     }
     for (Index i = 0; i < pattern->queries(); ++i) {
-      if (head.stays(i / kBlock)) stay += pattern->row_count(0, i);
+      if (head.is_in_order(i / kBlock)) stay += pattern->row_count(0, i);
     }
     const Index pairs = pattern->pair_count(1) - stay;
     EXPECT_LT(alone, pairs / 20);
@@ -193,18 +193,18 @@ TEST(Arrangement, SharedKeysMakeFullRectangles) {
   }
 }
 
-// Memory follows the pairs that there are.
-TEST(Arrangement, ScatteredKeysStayWhereTheyAre) {
+// Memory is proportional to the number of pairs.
+TEST(Arrangement, LeavesScatteredKeysInPlace) {
   const Index length = 4096;
   const Pattern pattern = scattered_pattern(1, length, length, 16);
   const Arrangement arrangement = arrange(pattern, {});
   const Arrangement::Head& head = arrangement.of(0);
-  EXPECT_EQ(static_cast<Index>(head.alone.size()), length);
+  EXPECT_EQ(static_cast<Index>(head.lone_rows.size()), length);
   EXPECT_EQ(static_cast<Index>(head.columns.size()), pattern.pair_count(1));
   EXPECT_TRUE(head.words.empty());
 }
 
-TEST(Arrangement, IsMadeOnceAndShared) {
+TEST(Arrangement, IsComputedOnceAndShared) {
   const Pattern pattern = strided_pattern(300, 300, 16, 20);
   const Pattern copy = pattern;
   const auto first = pattern.arrangement({});
@@ -212,7 +212,7 @@ TEST(Arrangement, IsMadeOnceAndShared) {
   EXPECT_EQ(first, copy.arrangement({}));
 }
 
-TEST(Arrangement, Stops) {
+TEST(Arrangement, StopsOnRequest) {
   const Pattern pattern = strided_pattern(300, 300, 16, 20);
   const Stop stop;
   stop.request();

@@ -46,19 +46,19 @@ TEST(CheckWeights, BindsFreeSizes) {
   EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}}), "b: missing, expected shape [5]");
 }
 
-TEST(CheckWeights, StatesAndOptionalOnes) {
+TEST(CheckWeights, RequiresStatesAndAcceptsMissingOptionalWeights) {
   Info info = two_weights();
   info.weights.pop_back();
-  info.weights[0].optional = true;
+  info.weights[0].file.optional = true;
   EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
-  info.weights[0].state = true;
+  info.weights[0].file.state = true;
   EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
   EXPECT_NE(message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
   info.weights[0].used = [](const Values&) { return false; };
   EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
 }
 
-TEST(CheckWeights, MemoriesMayBeEmpty) {
+TEST(CheckWeights, AcceptsEmptyMemories) {
   const Info& info = variant("segment_memory");
   const Dimensions free = free_dimensions(2, 2, 4, 3);
   EXPECT_EQ(message(info, free, {{"mem.k", Tensor({2, 0, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
@@ -67,7 +67,7 @@ TEST(CheckWeights, MemoriesMayBeEmpty) {
             "mem.v: expected shape [2, 3, 3], found [2, 0, 3]");
 }
 
-TEST(CheckWeights, AMaskMayBeOfEachHead) {
+TEST(CheckWeights, AcceptsMasksPerHead) {
   const Info& info = variant("custom");
   Dimensions exact = free_dimensions(2, 2, 4, 3);
   exact.queries = 3;
@@ -87,19 +87,19 @@ void expect_complete_parameter(const Parameter& p) {
   EXPECT_NO_THROW(check_value(p, p.initial, "x"));
   const bool number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
   if (number) {
-    EXPECT_LT(p.slider_least, p.slider_most);
-    EXPECT_GE(p.slider_least, p.least);
-    EXPECT_LE(p.slider_most, p.most);
-    EXPECT_TRUE(!p.slider_logarithmic || p.slider_least > 0);
+    EXPECT_LT(p.slider.min, p.slider.max);
+    EXPECT_GE(p.slider.min, p.limits.min);
+    EXPECT_LE(p.slider.max, p.limits.max);
+    EXPECT_TRUE(!p.slider.logarithmic || p.slider.min > 0);
   }
   EXPECT_EQ(p.kind == Parameter::Kind::Choice, !p.choices.empty());
-  EXPECT_TRUE(p.choices.empty() || p.initial == Value(p.choices.front()));
+  EXPECT_TRUE(p.choices.empty() || p.initial == Value(p.choices.front().id));
 }
 
 void expect_complete(const Info& info) {
   SCOPED_TRACE(info.id);
   for (const std::string* text : {&info.id, &info.label, &info.group, &info.equation, &info.summary,
-                                  &info.source, &info.cost}) {
+                                  &info.source, &info.complexity}) {
     EXPECT_FALSE(text->empty());
   }
   EXPECT_TRUE(info.summary.ends_with('.'));
@@ -117,7 +117,7 @@ void expect_complete(const Info& info) {
     EXPECT_TRUE(names.insert(w.name).second);
     EXPECT_TRUE(w.help.ends_with('.'));
     ASSERT_TRUE(w.shape != nullptr);
-    EXPECT_TRUE(w.optional || w.initial) << "a model could not be made";
+    EXPECT_TRUE(w.file.optional || w.initial) << "a model cannot be created";
     if (!w.initial || !info.uses(w, values)) continue;
     const Shape shape = w.shape(sizes, values);
     const Tensor first = w.initial(shape, sizes, values, 7),
@@ -144,7 +144,7 @@ TEST(Registries, AreComplete) {
   EXPECT_EQ(encodings().front().id, "none");
 }
 
-TEST(Registries, GroupsStandTogether) {
+TEST(Registries, KeepGroupsTogether) {
   const auto expect_together = [](const auto& list) {
     std::set<std::string> done;
     std::string current;

@@ -11,7 +11,7 @@ bool same(const ByteTensor& a, const ByteTensor& b) {
   return a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin());
 }
 
-TEST(MaskRows, SayWhereRunsBeginAndEnd) {
+TEST(MaskRows, ListBeginAndEndOfRuns) {
   ByteTensor mask = ByteTensor::zeros({3, 5});
   mask(0, 0) = mask(0, 1) = mask(0, 4) = mask(2, 2) = 1;
   const MaskRows rows = mask_rows(mask);
@@ -19,7 +19,7 @@ TEST(MaskRows, SayWhereRunsBeginAndEnd) {
   EXPECT_TRUE(same(mask_of(rows, 3, 5), mask));
 }
 
-TEST(MaskRows, AnyMaskComesBack) {
+TEST(MaskRows, RoundTripAnyMask) {
   Random random(1);
   for (int n = 0; n < 50; ++n) {
     const auto size = static_cast<Index>(1 + random.below(9));
@@ -30,12 +30,12 @@ TEST(MaskRows, AnyMaskComesBack) {
   }
 }
 
-TEST(MaskRows, AreCutAtTheLength) {
+TEST(MaskRows, AreClippedToTheLength) {
   const ByteTensor mask = mask_of({{0, 9}, {4, 6}, {0, 1}, {0, 1}}, 3, 2);
   EXPECT_TRUE(same(mask, ByteTensor::from({3, 2}, {1, 1, 0, 0, 1, 0})));
 }
 
-TEST(MaskRows, WhatIsNoRunsIsRefused) {
+TEST(MaskRows, RejectInvalidRuns) {
   EXPECT_EQ(objection({{0, 2}, {}}), "");
   for (const MaskRows& rows : {MaskRows{{0}}, MaskRows{{2, 1}}, MaskRows{{0, 2, 2, 3}},
                                MaskRows{{}, {1, 1}}, MaskRows{{-1, 2}, {-2, 0}}}) {

@@ -78,7 +78,7 @@ TEST(Pattern, AgreesWithSetsForRandomRuns) {
   }
 }
 
-// More than are moved at once where room is made for them.
+// More runs than are moved between two checks for a stop.
 TEST(Pattern, KeepsHundredsOfThousandsOfRuns) {
   constexpr Index kRows = 700, kRunsOfRow = 1000;
   PatternBuilder builder(1, kRows, 3 * kRunsOfRow, {"a"});
@@ -112,7 +112,7 @@ TEST(Pattern, JoinsNeighbours) {
   EXPECT_EQ(pattern.row(0, 2).begin()->step, 10);
 }
 
-TEST(Pattern, DenseOnesTakeARunPerRow) {
+TEST(Pattern, StoresOneRunPerRowOfDensePatterns) {
   const Pattern all = Pattern::all(1000, 500);
   EXPECT_EQ(all.runs().size(), 1000U);
   EXPECT_EQ(all.pair_count(8), 8 * 1000 * 500);
@@ -124,12 +124,12 @@ TEST(Pattern, DenseOnesTakeARunPerRow) {
   EXPECT_EQ(causal.row_count(5, 999), 1003) << "heads share the rows";
 }
 
-TEST(Pattern, StartsFollowTheRuns) {
+TEST(Pattern, StoresStartsOfRows) {
   const Pattern pattern = Pattern::causal(4, 4);
   EXPECT_EQ(pattern.starts(), (StorageVector<std::int64_t>{0, 1, 2, 3, 4}));
 }
 
-TEST(Pattern, RefusesMoreColumnsThanRunsCount) {
+TEST(Pattern, RejectsTooManyColumns) {
   EXPECT_THROW(PatternBuilder(1, 1, Index{1} << 31, {"a"}), InputError);
 }
 

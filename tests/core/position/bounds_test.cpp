@@ -1,5 +1,5 @@
-// What encodings refuse, to the last number that is allowed; what weights they ask for and what
-// stands for untrained ones.
+// Parameter limits of encodings up to the last valid value, weight shapes, and illustrative
+// weights.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/position/encoding.h"
+#include "core/position/illustrative_weights.h"
 #include "core/position/offsets.h"
-#include "core/position/shown.h"
 #include "core/position/sinusoid.h"
 #include "core/position/slopes.h"
 #include "core/position/t5_bucket.h"
@@ -37,7 +37,7 @@ const WeightInfo& weight_of(const char* id, const std::string& name) {
   throw InputError(name + ": no such weight");
 }
 
-TEST(EncodingBounds, AreAsTheyAreSaid) {
+TEST(EncodingBounds, RejectInvalidParameters) {
   struct Case {
     const char* json;
     Situation at;
@@ -63,11 +63,11 @@ TEST(EncodingBounds, AreAsTheyAreSaid) {
       {R"({"type": "t5", "buckets": 8, "max_distance": 2})", any,
        "max_distance: expected more than the 2 exact distances, found 2"},
       {R"({"type": "t5", "buckets": 7})", any,
-       "buckets: expected an even number for both directions, found 7"},
+       "buckets: expected an even number when bidirectional, found 7"},
       {R"({"type": "t5", "buckets": 7})", causal, ""},
       {R"({"type": "t5", "buckets": 7, "bidirectional": false})", any, ""},
       {R"({"type": "t5", "buckets": 7, "bidirectional": true})", causal,
-       "buckets: expected an even number for both directions, found 7"},
+       "buckets: expected an even number when bidirectional, found 7"},
       {R"({"type": "t5", "buckets": 4})", any, ""},
       {R"({"type": "t5", "buckets": 2})", any, "buckets: expected at least 4, found 2"},
       {R"({"type": "t5", "buckets": 2})", causal, ""},
@@ -78,15 +78,15 @@ TEST(EncodingBounds, AreAsTheyAreSaid) {
       {R"({"type": "deberta", "clip": 1})", any, ""},
       {R"({"type": "deberta", "clip": 4, "max_distance": 4})", any, ""},
       {R"({"type": "deberta", "clip": 4, "max_distance": 3})", any,
-       "max_distance: expected more than half the clip and one, 3, of a clip of at least 2, found "
+       "max_distance: expected more than clip / 2 + 1 = 3 and a clip of at least 2, found "
        "3"},
       {R"({"type": "deberta", "clip": 1, "max_distance": 9})", any,
-       "max_distance: expected more than half the clip and one, 1, of a clip of at least 2, found "
+       "max_distance: expected more than clip / 2 + 1 = 1 and a clip of at least 2, found "
        "9"},
       {R"({"type": "deberta", "clip": 2, "max_distance": 3})", any, ""},
       {R"({"type": "learned"})", model(7), ""},
       {R"({"type": "learned", "row_width": 1})", model(8),
-       "row_width: expected columns above 0, whose rows have it, found 0"},
+       "row_width: expected columns above 0, found 0"},
       {R"({"type": "learned", "columns": 1, "row_width": 7})", model(8), ""},
       {R"({"type": "learned", "columns": 1, "row_width": 8})", model(8),
        "row_width: expected less than the model's width 8, found 8"},
@@ -108,12 +108,12 @@ TEST(EncodingBounds, AreAsTheyAreSaid) {
        "dims: expected at most the head size 6, found 8"},
       {R"({"type": "rope", "dims": 8})", any, ""},
       {R"({"type": "rope", "scaling": "dynamic", "original": 8})", head(2),
-       "scaling: dynamic needs more than one turned pair, found 1"},
+       "scaling: expected more than one rotated pair for dynamic, found 1"},
       {R"({"type": "rope", "scaling": "dynamic", "original": 8})", head(1),
        "dims: expected an even number, found 1, the head size"},
       {R"({"type": "rope", "scaling": "dynamic", "original": 8})", any, ""},
       {R"({"type": "rope", "dims": 2, "scaling": "dynamic", "original": 8})", any,
-       "scaling: dynamic needs more than one turned pair, found 1"}};
+       "scaling: expected more than one rotated pair for dynamic, found 1"}};
   for (const Case& c : cases) {
     const Choice choice = chosen(c.json);
     const Encoding& e = encoding(choice.id);
@@ -121,7 +121,7 @@ TEST(EncodingBounds, AreAsTheyAreSaid) {
   }
 }
 
-TEST(EncodingBounds, OfWeightsOfAxialPositions) {
+TEST(EncodingBounds, DefineShapesOfAxialWeights) {
   const auto shapes = [](const std::string& json, const Dimensions& sizes) {
     const Choice choice = chosen(json);
     return std::pair(weight_of("learned", "pos.row").shape(sizes, choice.values),
@@ -149,8 +149,8 @@ TEST(EncodingBounds, OfWeightsOfAxialPositions) {
   EXPECT_LT(weight_of("sinusoidal", "pos.frequency").shape({.model = kFreeModel}, none)[0], 0);
 }
 
-// A position's vector is its row's beside its column's.
-TEST(Encoding, LearnedByRowsAndColumns) {
+// A position's vector concatenates those of its row and its column.
+TEST(Encoding, AddsAxialPositions) {
   for (const Index width : {4, 5}) {
     const Choice choice =
         chosen(width == 4 ? R"({"type": "learned", "columns": 3})"
@@ -176,7 +176,7 @@ TEST(Encoding, LearnedByRowsAndColumns) {
   }
 }
 
-TEST(Encoding, SinusoidalInHalves) {
+TEST(Encoding, AddsSinusoidsInHalves) {
   const Choice choice = chosen(R"({"type": "sinusoidal", "style": "half", "base": 30})");
   const Tensor x = random_tensor({1, 3, 6}, 3);
   const NamedVars none;
@@ -195,7 +195,7 @@ TEST(Encoding, SinusoidalInHalves) {
   }
 }
 
-TEST(Positions, AreThoseOfTheTableAtMost) {
+TEST(Positions, StayWithinTheirTable) {
   const NamedVars weights{{"pos.embedding", Var(random_tensor({5, 4}, 1))}};
   const Values values = chosen(R"({"type": "learned"})").values;
   const auto embed = [&](std::int32_t last) {
@@ -213,8 +213,8 @@ TEST(Positions, AreThoseOfTheTableAtMost) {
   }
 }
 
-// Of positions that are given and of those that are not.
-TEST(Offsets, SpanWhatOccurs) {
+// Both explicit and default positions.
+TEST(Offsets, CoverAllOccurringValues) {
   Part part;
   part.pattern = std::make_shared<const Pattern>(Pattern::all(7, 9));
   EXPECT_EQ(offset_range(part).least, -8);
@@ -234,13 +234,13 @@ TEST(Offsets, SpanWhatOccurs) {
   EXPECT_EQ(position_at({7, 8}, 1), 8);
 }
 
-TEST(Slopes, AreThePublishedOnes) {
+TEST(Slopes, MatchPublishedValues) {
   for (Index heads = 1; heads <= 17; ++heads) {
     const Index power = Index{1} << static_cast<int>(std::log2(static_cast<double>(heads)));
     const std::vector<double> slopes = default_slopes(heads);
     ASSERT_EQ(static_cast<Index>(slopes.size()), heads);
     for (Index a = 0; a < heads; ++a) {
-      // Beyond a power of two: every second one of twice as many.
+      // Beyond a power of two: every second slope of twice as many heads.
       const double n =
           a < power ? static_cast<double>(a + 1) : (static_cast<double>(2 * (a - power)) + 1) / 2;
       EXPECT_NEAR(slopes[static_cast<std::size_t>(a)],
@@ -256,11 +256,11 @@ double wave(double position, Index c, Index d) {
   return c % 2 == 0 ? std::sin(position * frequency) : std::cos(position * frequency);
 }
 
-TEST(Shown, AreWavesOfPositionsAndOfOffsets) {
+TEST(IllustrativeWeights, AreSinusoidsOfPositionsAndOffsets) {
   for (const Index d : {6, 7}) {
     const Shape shape{5, d};
-    const Tensor positions = shown_positions(0.25)(shape, {}, {});
-    const Tensor offsets = shown_offsets(0.5)(shape, {}, {});
+    const Tensor positions = illustrative_positions(0.25)(shape, {}, {});
+    const Tensor offsets = illustrative_offsets(0.5)(shape, {}, {});
     for (Index n = 0; n < 5; ++n) {
       for (Index c = 0; c < d; ++c) {
         EXPECT_NEAR(positions(n, c), 0.25 * wave(static_cast<double>(n), c, d + d % 2), 1e-6);
@@ -269,31 +269,33 @@ TEST(Shown, AreWavesOfPositionsAndOfOffsets) {
     }
   }
   for (const Shape& shape : {Shape{3, 5}, Shape{5, 3}}) {
-    const Tensor identity = shown_identity()(shape, {}, {});
+    const Tensor identity = illustrative_identity()(shape, {}, {});
     for (Index i = 0; i < shape[0]; ++i) {
       for (Index j = 0; j < shape[1]; ++j) EXPECT_EQ(identity(i, j), i == j ? 1 : 0);
     }
   }
 }
 
-Tensor shown(const char* id, const char* name, const std::string& json, const Dimensions& sizes,
-             bool causal = false) {
+Tensor illustrative(const char* id, const char* name, const std::string& json,
+                    const Dimensions& sizes, bool causal = false) {
   const Values values = chosen(json).values;
   const WeightInfo& w = weight_of(id, name);
-  return w.shown(w.shape(sizes, values), {.dimensions = sizes, .causal = causal}, values);
+  return w.illustrative(w.shape(sizes, values), {.dimensions = sizes, .causal = causal}, values);
 }
 
-// Heads that look near, as ALiBi's do.
-TEST(Shown, FallWithTheDistanceByHead) {
+// Heads attend locally, as with ALiBi.
+TEST(IllustrativeWeights, DecayWithDistancePerHead) {
   const Dimensions sizes{.model = 8, .heads = 3, .kv_heads = 3, .key = 4, .value = 4};
   const std::vector<double> slopes = default_slopes(3);
   const auto slope = [&](Index head) { return slopes[static_cast<std::size_t>(head)]; };
   const Tensor bias =
-      shown("relative_bias", "pos.bias", R"({"type": "relative_bias", "clip": 2})", sizes);
-  const Tensor factor =
-      shown("relative_factor", "pos.factor", R"({"type": "relative_factor", "clip": 4})", sizes);
-  const Tensor alpha = shown("distance_aware", "pos.alpha", R"({"type": "distance_aware"})", sizes);
-  const Tensor beta = shown("distance_aware", "pos.beta", R"({"type": "distance_aware"})", sizes);
+      illustrative("relative_bias", "pos.bias", R"({"type": "relative_bias", "clip": 2})", sizes);
+  const Tensor factor = illustrative("relative_factor", "pos.factor",
+                                     R"({"type": "relative_factor", "clip": 4})", sizes);
+  const Tensor alpha =
+      illustrative("distance_aware", "pos.alpha", R"({"type": "distance_aware"})", sizes);
+  const Tensor beta =
+      illustrative("distance_aware", "pos.beta", R"({"type": "distance_aware"})", sizes);
   ASSERT_EQ(bias.shape(), (Shape{3, 5}));
   ASSERT_EQ(factor.shape(), (Shape{3, 5}));
   for (Index head = 0; head < 3; ++head) {
@@ -305,7 +307,7 @@ TEST(Shown, FallWithTheDistanceByHead) {
     EXPECT_EQ(beta[head], 2);
   }
   for (const bool causal : {false, true}) {
-    const Tensor buckets = shown(
+    const Tensor buckets = illustrative(
         "t5", "pos.bias", R"({"type": "t5", "buckets": 12, "max_distance": 40})", sizes, causal);
     ASSERT_EQ(buckets.shape(), (Shape{12, 3}));
     for (Index bucket = 0; bucket < 12; ++bucket) {
@@ -323,8 +325,8 @@ TEST(Shown, FallWithTheDistanceByHead) {
   }
 }
 
-// Values get vectors by distance, too: o_i = sum of a_ij (v_j + w[clamp(j - i)]).
-TEST(Encoding, ShawsVectorsOfValues) {
+// Shaw's vectors of values: o_i = sum of a_ij (v_j + w[clamp(j - i)]).
+TEST(Encoding, AddsShawsVectorsToValues) {
   const Values values = chosen(R"({"type": "shaw", "clip": 2})").values;
   const auto run = [&](const NamedVars& weights) {
     Part part;
@@ -358,8 +360,8 @@ TEST(Encoding, ShawsVectorsOfValues) {
   EXPECT_NO_THROW(run({{"pos.key", Var(random_tensor({5, 4}, 4))}}));
 }
 
-// Heads that read keys of their own in an order of their own; two heads share each key.
-TEST(Encoding, RopeTurnsKeysThatHeadsShareByTheirPositions) {
+// Heads read keys in an order of their own; two heads share each key.
+TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
   const Values values = chosen(R"({"type": "rope", "base": 20})").values;
   const NamedVars none;
   const EncodingContext context{.values = values, .weights = none, .dimensions = {}, .scale = {}};
@@ -376,16 +378,16 @@ TEST(Encoding, RopeTurnsKeysThatHeadsShareByTheirPositions) {
   encoding("rope").apply(part, context);
   for (Index head = 0; head < 2; ++head) {
     const Tensor expected =
-        encoding("rope").turned(k.slice(head, 1), head == 0 ? first : second, context).value();
+        encoding("rope").rotate(k.slice(head, 1), head == 0 ? first : second, context).value();
     EXPECT_TRUE(close(part.k.value().slice(head, 1), expected, 1e-6)) << head;
   }
   EXPECT_TRUE(close(
       part.q.value(),
-      encoding("rope").turned(random_tensor({4, 3, 6}, 1), {0, 1, 2}, context).value(), 1e-6));
+      encoding("rope").rotate(random_tensor({4, 3, 6}, 1), {0, 1, 2}, context).value(), 1e-6));
 }
 
-// Frequencies go by the last position of queries and keys together.
-TEST(Encoding, RopeCountsTheTextToItsLastPosition) {
+// Frequencies depend on the last position of queries and keys.
+TEST(Encoding, RopeMeasuresTextUpToItsLastPosition) {
   const Values values =
       chosen(R"({"type": "rope", "scaling": "dynamic", "factor": 2, "original": 10})").values;
   const NamedVars none;
@@ -401,14 +403,14 @@ TEST(Encoding, RopeCountsTheTextToItsLastPosition) {
     return part.q.value();
   };
   const Tensor within = turned_query({3, 4}, {8, 9});
-  EXPECT_TRUE(close(turned_query({3, 4}, {0, 1}), within, 0)) << "not longer than the original";
+  EXPECT_TRUE(close(turned_query({3, 4}, {0, 1}), within, 0)) << "within the original context";
   const Tensor beyond = turned_query({3, 4}, {9, 10});
   EXPECT_TRUE(testing::differs(beyond, within, 1e-4)) << "eleven tokens";
-  EXPECT_TRUE(close(encoding("rope").turned(random_tensor({1, 2, 6}, 1), {3, 4}, context).value(),
+  EXPECT_TRUE(close(encoding("rope").rotate(random_tensor({1, 2, 6}, 1), {3, 4}, context).value(),
                     within, 0));
 }
 
-TEST(Encoding, AlibiTakesItsGroupsPartOfTheLayersSlopes) {
+TEST(Encoding, AlibiUsesItsGroupsPartOfTheLayersSlopes) {
   const auto first_bias = [](const std::string& json) {
     Part part;
     part.heads = 2;
@@ -428,7 +430,7 @@ TEST(Encoding, AlibiTakesItsGroupsPartOfTheLayersSlopes) {
             std::pair(-std::exp2(-4.0f), -2 * std::exp2(-6.0f)));
 }
 
-TEST(Encoding, DebertaKeepsAScaleThatIsGiven) {
+TEST(Encoding, DebertaKeepsAnExplicitScale) {
   const Values values = chosen(R"({"type": "deberta", "clip": 2})").values;
   const NamedVars weights{{"pos.rel", Var(random_tensor({4, 4}, 1))},
                           {"pos.wq", Var(random_tensor({4, 6}, 2))},

@@ -1,5 +1,5 @@
-// Every encoding of pairs against its equation, pair by pair in double precision, also where
-// queries and keys differ in number and stand elsewhere; every encoding of the input likewise.
+// Every encoding of pairs against its equation, pair by pair in double precision, also with
+// different numbers and positions of queries and keys; every encoding of the input likewise.
 #include "core/position/encoding.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct Setting {
   }
 };
 
-// The score of query i and key c in head a, scale 1/sqrt(d_k) included.
+// Score of query i and key c in head a, scale 1/sqrt(d_k) included.
 using Score = std::function<double(const Setting&, Index a, Index i, Index c)>;
 
 const double kScale = 1 / std::sqrt(static_cast<double>(kKey));
@@ -109,7 +109,7 @@ double wave(double position, Index n, Index d, double base) {
   return n % 2 == 0 ? std::sin(position * frequency) : std::cos(position * frequency);
 }
 
-// x . (row @ w + b) with the columns of head a; without b where there is none.
+// x . (row @ w + b) with the columns of head a; b is optional.
 double projected(const std::function<double(Index)>& x, const std::function<double(Index)>& row,
                  const Tensor& w, Index a, const Tensor* b = nullptr) {
   double sum = 0;
@@ -121,8 +121,7 @@ double projected(const std::function<double(Index)>& x, const std::function<doub
   return sum;
 }
 
-// Where no model says how wide they are, rows and columns are as wide as they like, each for
-// itself.
+// Without a model, the widths of rows and columns are free and independent.
 TEST(Encoding, AxialVectorsAreFreeWithoutAModel) {
   const Choice choice =
       encoding_from_json(Json::parse(R"({"type": "learned", "columns": 4, "row_width": 6})"), "e");
@@ -140,20 +139,20 @@ TEST(Encoding, AxialVectorsAreFreeWithoutAModel) {
   EXPECT_NE(shape("pos.row", none)[1], shape("pos.column", none)[1]);
 }
 
-TEST(Encoding, Alibi) {
+TEST(Encoding, AlibiMatchesItsEquation) {
   expect_scores(R"({"type": "alibi", "slopes": [0.5, -0.25, 2]})", [](const Setting& s, Index a,
                                                                       Index i, Index c) {
     const double slopes[] = {0.5, -0.25, 2};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
-  // Three heads: those of two, then the first of four.
+  // Three heads: the slopes of two, then the first of four.
   expect_scores(R"({"type": "alibi"})", [](const Setting& s, Index a, Index i, Index c) {
     const double slopes[] = {std::exp2(-4), std::exp2(-8), std::exp2(-2)};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
 }
 
-TEST(Encoding, Rope) {
+TEST(Encoding, RopeMatchesItsEquation) {
   struct Form {
     const char* json;
     double base;
@@ -190,7 +189,7 @@ TEST(Encoding, Rope) {
   }
 }
 
-TEST(Encoding, BiasesAndFactors) {
+TEST(Encoding, BiasesAndFactorsMatchTheirEquations) {
   expect_scores(
       R"({"type": "relative_bias", "clip": 3})", [](const Setting& s, Index a, Index i, Index c) {
         return kScale * s.dot(a, i, c) + s.weight("pos.bias")(a, clamp(-s.offset(i, c), -3, 3) + 3);
@@ -215,7 +214,7 @@ TEST(Encoding, BiasesAndFactors) {
   });
 }
 
-TEST(Encoding, RelativeVectors) {
+TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   expect_scores(R"({"type": "shaw", "clip": 2})", [](const Setting& s, Index a, Index i, Index c) {
     const Index e = clamp(-s.offset(i, c), -2, 2) + 2;
     double sum = s.dot(a, i, c);
@@ -246,8 +245,8 @@ TEST(Encoding, RelativeVectors) {
                 transformer_xl(100, true));
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 3})", transformer_xl(3, false));
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
-  // The paper's form; then what was released: looked up from the query to the key, far distances in
-  // buckets (of a clip of 4: 0 1 2, then one to 8).
+  // The paper's form, then the released one: index from the query to the key, long distances in
+  // buckets (with a clip of 4: 0 1 2, then one up to 8).
   const auto disentangled = [](Index half, auto of_query, auto of_key) {
     return [=](const Setting& s, Index a, Index i, Index c) {
       const Tensor& rel = s.weight("pos.rel");
@@ -303,7 +302,7 @@ TEST(Encoding, RelativeVectors) {
   });
 }
 
-// exp(beta) beyond float32, and distances whose factor would overflow on the way.
+// exp(beta) exceeds float32, and a naive factor would overflow.
 TEST(Encoding, DistanceAwareIsStable) {
   Part part;
   part.heads = 2;
@@ -344,7 +343,7 @@ void expect_added(const Tensor& got, const std::function<double(Index position, 
   EXPECT_TRUE(close(got, expected, 1e-6));
 }
 
-TEST(Encoding, OfTheInput) {
+TEST(Encoding, InputEncodingsMatchTheirEquations) {
   expect_added(embedded(R"({"type": "sinusoidal", "base": 30})", {}, 5),
                [](Index i, Index n) { return wave(static_cast<double>(i), n, kModel, 30); });
   const Tensor frequency = Tensor::from({4}, {1, 0.5f, -2, 0});
@@ -363,7 +362,7 @@ TEST(Encoding, OfTheInput) {
   EXPECT_THROW(embedded(R"({"type": "learned"})", {{"pos.embedding", table}}, 6), InputError);
 }
 
-TEST(Encoding, AnglesBeyondNumbersAreRefused) {
+TEST(Encoding, RejectsInfiniteAngles) {
   Part part;
   part.q = random_tensor({1, 5, 6}, 1);
   part.k = random_tensor({1, 5, 6}, 2);

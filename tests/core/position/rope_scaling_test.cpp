@@ -1,4 +1,4 @@
-// Frequencies of stretched texts against their definitions, and what is refused of them.
+// Scaled RoPE frequencies against their definitions, and invalid parameters.
 #include "core/position/rope_scaling.h"
 
 #include <gtest/gtest.h>
@@ -38,13 +38,13 @@ void expect_frequencies(const std::string& members, Index length,
   }
 }
 
-TEST(RopeScaling, Linear) {
+TEST(RopeScaling, LinearDividesFrequencies) {
   expect_frequencies(R"("factor": 4)", 0, [](Index t) { return plain(t) / 4; });
   expect_frequencies(R"("factor": 4, "scaling": "linear")", 100,
                      [](Index t) { return plain(t) / 4; });
 }
 
-TEST(RopeScaling, DynamicTurnsSlowerFromTheOriginalContextOn) {
+TEST(RopeScaling, DynamicSlowsDownBeyondTheOriginalContext) {
   const std::string members = R"("factor": 3, "scaling": "dynamic", "original": 64)";
   for (const Index length : {0, 63, 64, 65, 200}) {
     expect_frequencies(members, length, [&](Index t) {
@@ -54,11 +54,11 @@ TEST(RopeScaling, DynamicTurnsSlowerFromTheOriginalContextOn) {
     });
   }
   const Values values = rope_values(members);
-  EXPECT_FALSE(rope_follows_length(values, 64));
-  EXPECT_TRUE(rope_follows_length(values, 65));
+  EXPECT_FALSE(rope_depends_on_length(values, 64));
+  EXPECT_TRUE(rope_depends_on_length(values, 65));
 }
 
-TEST(RopeScaling, Llama3GoesByTheTurnsOfAPair) {
+TEST(RopeScaling, Llama3DependsOnTheRotationsOfAPair) {
   struct Form {
     const char* members;
     double slow, fast;
@@ -78,11 +78,11 @@ TEST(RopeScaling, Llama3GoesByTheTurnsOfAPair) {
       return share * plain(t) + (1 - share) * plain(t) / 8;
     });
     EXPECT_GT(between, 0);
-    EXPECT_FALSE(rope_follows_length(rope_values(form.members), 1000));
+    EXPECT_FALSE(rope_depends_on_length(rope_values(form.members), 1000));
   }
 }
 
-TEST(RopeScaling, YarnGoesByPairs) {
+TEST(RopeScaling, YarnInterpolatesByPair) {
   struct Form {
     const char* members;
     double original, slow, fast;
@@ -116,7 +116,7 @@ TEST(RopeScaling, YarnGoesByPairs) {
       return plain(t) * (1 - slowed) + plain(t) / 8 * slowed;
     });
   }
-  // Bounds that fall on one pair: what is before it and itself is fast, the others are slow.
+  // Equal bounds: pairs up to the bound are fast, the others slow.
   expect_frequencies(
       R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 1000,
          "fast_turns": 1000, "whole_pairs": false, "base": 1e30)",
@@ -126,7 +126,7 @@ TEST(RopeScaling, YarnGoesByPairs) {
       });
 }
 
-TEST(RopeScaling, LongropeHasFactorsOfEachPair) {
+TEST(RopeScaling, LongropeHasFactorsPerPair) {
   const std::string members = R"("scaling": "longrope", "original": 64, "gain": 1.25,
       "short_factors": [1, 2, 3, 4, 5, 6, 7, 8], "long_factors": [9, 10, 11, 12, 13, 14, 15, 16])";
   for (const Index length : {0, 64, 65}) {
@@ -137,11 +137,11 @@ TEST(RopeScaling, LongropeHasFactorsOfEachPair) {
   const Values values = rope_values(members);
   EXPECT_EQ(rope_gain(values), 1.25);
   EXPECT_EQ(rope_gain(rope_values(R"("factor": 2)")), 1);
-  EXPECT_FALSE(rope_follows_length(values, 64));
-  EXPECT_TRUE(rope_follows_length(values, 65));
+  EXPECT_FALSE(rope_depends_on_length(values, 64));
+  EXPECT_TRUE(rope_depends_on_length(values, 65));
 }
 
-TEST(RopeScaling, RefusesWhatDoesNotGoTogether) {
+TEST(RopeScaling, RejectsInconsistentParameters) {
   const auto refusal = [](const std::string& members, Index dims) {
     return rope_scaling_objection(rope_values(members), dims);
   };
@@ -151,9 +151,9 @@ TEST(RopeScaling, RefusesWhatDoesNotGoTogether) {
         << members << ": " << found;
   };
   begins(R"("factor": 2)", 2, "");
-  begins(R"("scaling": "dynamic")", 4, "original: expected the tokens");
+  begins(R"("scaling": "dynamic")", 4, "original: expected the original context length");
   begins(R"("scaling": "dynamic", "original": 8)", 2,
-         "scaling: dynamic needs more than one turned pair, found 1");
+         "scaling: expected more than one rotated pair for dynamic, found 1");
   begins(R"("scaling": "dynamic", "original": 8)", 4, "");
   begins(R"("scaling": "yarn", "original": 8)", 2, "");
   begins(R"("scaling": "llama3", "original": 8)", 2, "");
@@ -172,7 +172,7 @@ TEST(RopeScaling, RefusesWhatDoesNotGoTogether) {
          "short_factors: expected one for each of the 2");
 }
 
-TEST(RotaryPairs, AreNeighboursOrOneOfEachHalf) {
+TEST(RotaryPairs, JoinNeighboursOrHalves) {
   const std::vector<RotaryPair> neighbours = rotary_pairs(rope_values(R"("dims": 6)"), 8);
   const std::vector<RotaryPair> halves =
       rotary_pairs(rope_values(R"("dims": 6, "style": "half")"), 8);

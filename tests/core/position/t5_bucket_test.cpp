@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// The definition in long double; where it is within 1e-12 of an integer, that integer.
+// The definition in long double, rounded if within 1e-12 of an integer.
 Index defined_bucket(Index buckets, Index most, bool both, Index distance) {
   Index first = 0, n = std::max<Index>(-distance, 0);
   if (both) {
@@ -25,28 +25,29 @@ Index defined_bucket(Index buckets, Index most, bool both, Index distance) {
   return first + std::min(buckets - 1, e + step);
 }
 
-TEST(T5Bucket, FollowsTheDefinition) {
+TEST(T5Bucket, MatchesTheDefinition) {
   for (const Index buckets : {4, 8, 10, 32, 64, 100}) {
     for (const Index most : {51, 64, 81, 128, 200, 1000, 1024, 4096}) {
       for (const bool both : {true, false}) {
         for (Index distance = -1200; distance <= 1200; ++distance) {
           ASSERT_EQ(t5_bucket({buckets, most, both}, distance),
                     defined_bucket(buckets, most, both, distance))
-              << buckets << " buckets to " << most << (both ? ", both ways, " : ", ") << distance;
+              << buckets << " buckets to " << most << (both ? ", bidirectional, " : ", ")
+              << distance;
         }
       }
     }
   }
 }
 
-// 16 exact ones of 32 reach 16 · 2^t at every second step: log(32/16)/log(4096/16)·16 = 2.
+// 16 exact buckets of 32 reach 16 · 2^t at every second step: log(32/16)/log(4096/16)·16 = 2.
 TEST(T5Bucket, KeepsExactLogarithms) {
   for (Index t = 0; t <= 7; ++t) {
     const Index distance = Index{16} << t;
     EXPECT_EQ(t5_bucket({32, 4096, false}, -distance), 16 + 2 * t);
     EXPECT_EQ(t5_bucket({32, 4096, false}, -distance + 1), 16 + 2 * t - 1);
   }
-  // Where double precision has the logarithms a little below.
+  // Cases in which double precision yields logarithms slightly too small.
   struct Exact {
     Index buckets, most, distance, bucket;
   };

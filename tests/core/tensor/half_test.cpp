@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Read off the definition: sign, exponent with bias 15, 10 bits of fraction.
+// By definition: sign, exponent with bias 15, 10 bits of fraction.
 double half_by_definition(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 0x1f, fraction = bits & 0x3ff;
   const double sign = bits & 0x8000 ? -1 : 1;
@@ -19,7 +19,7 @@ double half_by_definition(std::uint16_t bits) {
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-TEST(Half, ReadsEveryNumber) {
+TEST(Half, DecodesEveryNumber) {
   for (int i = 0; i < 65536; ++i) {
     const auto bits = static_cast<std::uint16_t>(i);
     const double expected = half_by_definition(bits);
@@ -50,7 +50,7 @@ TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(to_half(1e-30f), 0);
 }
 
-TEST(Bfloat, KeepsTheUpperHalf) {
+TEST(Bfloat, KeepsUpperHalf) {
   for (int i = 0; i < 65536; ++i) {
     const auto bits = static_cast<std::uint16_t>(i);
     const float value = from_bfloat(bits);
@@ -66,7 +66,7 @@ TEST(Bfloat, KeepsTheUpperHalf) {
   EXPECT_EQ(to_bfloat(std::numeric_limits<float>::max()), 0x7f80);
 }
 
-TEST(Half, ConvertsArraysAsSingleNumbers) {
+TEST(Half, ConvertsArraysLikeScalars) {
   std::vector<float> values;
   for (int i = -40; i < 41; ++i) values.push_back(static_cast<float>(i) * 1.2345e-3f);
   values.insert(values.end(), {1e9f, -1e9f, 1e-9f, INFINITY});

@@ -27,12 +27,12 @@ Tensor by_definition(const Matrix& a, const Matrix& b, const Tensor& before, boo
   return c;
 }
 
-// A matrix inside a wider array.
+// A view of a matrix inside a wider array.
 Matrix inside(const Tensor& memory, Index rows, Index columns, bool transposed) {
   return {memory.data(), rows, columns, (transposed ? rows : columns) + 3, transposed};
 }
 
-TEST(MatrixProduct, AgreesWithItsDefinition) {
+TEST(MatrixProduct, MatchesDefinition) {
   const std::vector<std::array<Index, 3>> sizes{
       {1, 1, 1},      {3, 5, 7},     {0, 4, 2},      {4, 0, 2},     {4, 3, 0},
       {1, 700, 500},  {150, 90, 65}, {65, 257, 130}, {3, 300, 900}, {300, 1100, 5},

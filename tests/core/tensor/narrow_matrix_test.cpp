@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// [rows, columns] inside wider memory; `values` gets its numbers, which 16 bits hold.
+// A [rows, columns] matrix inside wider memory; `values` receives its numbers, exact in 16 bits.
 NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, NarrowMatrix::Kind kind,
                            Tensor& values) {
   const Index lines = transposed ? columns : rows, stride = (transposed ? rows : columns) + 3;
@@ -26,12 +26,13 @@ NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, NarrowMat
 
 class NarrowMatrices : public ::testing::TestWithParam<NarrowMatrix::Kind> {};
 
-TEST_P(NarrowMatrices, Widen) {
+TEST_P(NarrowMatrices, ConvertToFloat) {
   for (const bool transposed : {false, true}) {
     Tensor values;
     const NarrowMatrix matrix = narrow_matrix(9, 21, transposed, GetParam(), values);
-    EXPECT_TRUE(testing::close(matrix.widened(), values, 0));
-    const Tensor turned = matrix.turned().widened(), part = matrix.column_range(4, 6).widened();
+    EXPECT_TRUE(testing::close(matrix.to_tensor(), values, 0));
+    const Tensor turned = matrix.transpose().to_tensor(),
+                 part = matrix.column_range(4, 6).to_tensor();
     ASSERT_EQ(turned.shape(), (Shape{21, 9}));
     ASSERT_EQ(part.shape(), (Shape{9, 6}));
     for (Index r = 0; r < 9; ++r) {
@@ -41,8 +42,8 @@ TEST_P(NarrowMatrices, Widen) {
   }
 }
 
-// To the last bit what the widened matrix gives.
-TEST_P(NarrowMatrices, ProductsAreThoseOfTheWidened) {
+// Bit for bit.
+TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
   const std::vector<std::array<Index, 3>> sizes{
       {1, 1, 1},     {3, 5, 7},      {0, 4, 2},     {4, 0, 2},      {4, 3, 0},
       {1, 700, 500}, {65, 257, 130}, {3, 300, 900}, {300, 1100, 5}, {5, 1100, 40}};
@@ -54,7 +55,7 @@ TEST_P(NarrowMatrices, ProductsAreThoseOfTheWidened) {
       const Tensor a = testing::random_tensor({rows, inner}, 2);
       const Tensor before = testing::random_tensor({rows, columns}, 3);
       const Matrix left{a.data(), rows, inner, inner};
-      Tensor wide = transposed ? b.turned().widened() : b.widened();  // in the same order
+      Tensor wide = transposed ? b.transpose().to_tensor() : b.to_tensor();  // in the same order
       const Matrix right{wide.data(), inner, columns, transposed ? inner : columns, transposed};
       Tensor expected = before.copy(), got = before.copy();
       multiply_matrices(left, right, expected.data(), columns, add);

@@ -41,7 +41,7 @@ std::string refusal(const std::string& bytes) {
   return "";
 }
 
-TEST(Npy, ReadsWhatWasWritten) {
+TEST(Npy, RoundTrips) {
   const testing::TemporaryFolder folder;
   const auto path = folder.path() / "a.npy";
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3, 4}, Shape{0, 4}}) {
@@ -72,8 +72,8 @@ TEST(Npy, ReadsAllVersionsAndTypes) {
   EXPECT_EQ(parse_npy(npy(header("|b1", "(1,)"), "\x01"), "a").byte_values()[0], 1);
 }
 
-TEST(Npy, PutsFortranOrderIntoCOrder) {
-  // Element [i, j, k] is 100 i + 10 j + k, the first axis the fastest.
+TEST(Npy, ConvertsFortranOrderToCOrder) {
+  // Element [i, j, k] is 100 i + 10 j + k; the first axis varies fastest.
   std::vector<float> values;
   for (int k = 0; k < 4; ++k) {
     for (int j = 0; j < 3; ++j) {
@@ -90,8 +90,8 @@ TEST(Npy, PutsFortranOrderIntoCOrder) {
   }
 }
 
-// NumPy's texts: UCS-4 padded with zeros, or bytes.
-TEST(Npy, ReadsTexts) {
+// NumPy strings: UCS-4 padded with zeros, or bytes.
+TEST(Npy, ReadsStrings) {
   const std::string last = bytes_of<std::uint32_t>(
       {'a', 0x10ffff, 0, 0x110000, 0, 'b', 0xd800, 'c', 0});  // three texts of three characters
   const auto texts = parse_npy_texts(npy(header("<U3", "(3,)"), last), "a.npy");
@@ -104,7 +104,7 @@ TEST(Npy, ReadsTexts) {
   EXPECT_FALSE(parse_npy_texts(npy(header("<f4", "(1,)"), bytes_of<float>({1})), "a.npy"));
 }
 
-TEST(Npy, RefusesByName) {
+TEST(Npy, ReportsInvalidFiles) {
   const std::string four = bytes_of<float>({1});
   EXPECT_EQ(refusal(npy(header("<f4", "(1,)"), four)), "");
   EXPECT_EQ(refusal("PK\x03\x04"), "a.npy: not a .npy file");
@@ -128,8 +128,8 @@ TEST(Npy, RefusesByName) {
   }
 }
 
-// Of archives that would unpack to far more than their shapes need.
-TEST(Npy, TellsFromItsBeginningWhetherItIsWhole) {
+// Checks members of archives that would unpack to far more than their shapes need.
+TEST(Npy, ChecksHeaderAgainstFileSize) {
   for (const std::string& begin :
        {npy(header("<f4", "(1000, 1000)"), "ab"), npy(header("|S8", "(500000,)"), "ab")}) {
     const std::size_t before = begin.size() - 2, numbers = 4'000'000;
@@ -157,17 +157,17 @@ TEST(Npy, SurvivesDamage) {
   }
 }
 
-TEST(Npy, SaysWhereItEnds) {
+TEST(Npy, ReportsTruncation) {
   const std::string whole = npy(header("<f4", "(0,)"), "");
   EXPECT_EQ(refusal(whole), "") << "the header may be all there is";
   EXPECT_EQ(refusal(whole.substr(0, 7)), "a.npy: not a .npy file");
   for (const std::size_t bytes : {std::size_t{8}, std::size_t{9}, whole.size() - 1}) {
-    EXPECT_EQ(refusal(whole.substr(0, bytes)), "a.npy: the file ends before its header does");
+    EXPECT_EQ(refusal(whole.substr(0, bytes)), "a.npy: the file ends inside its header");
   }
   EXPECT_NE(refusal(npy(header("<f4", "(0,)"), "", 0)).find("version 0"), std::string::npos);
 }
 
-TEST(Npy, HasAtMostThirtyTwoAxes) {
+TEST(Npy, LimitsRank) {
   const auto of_rank = [](int rank) {
     std::string shape = "(";
     for (int n = 0; n < rank; ++n) shape += "1, ";
@@ -177,7 +177,7 @@ TEST(Npy, HasAtMostThirtyTwoAxes) {
   EXPECT_NE(refusal(of_rank(33)), "");
 }
 
-TEST(Npy, LimitsTheLengthOfTexts) {
+TEST(Npy, LimitsStringLength) {
   const auto texts = [](const std::string& descr) {
     return parse_npy_texts(npy(header(descr, "(0,)"), ""), "a.npy");
   };
@@ -192,8 +192,8 @@ TEST(Npy, LimitsTheLengthOfTexts) {
   EXPECT_TRUE(none->empty());
 }
 
-// The numbers begin at a multiple of 64, the next one behind the header.
-TEST(Npy, WritesNoMoreBlanksThanItNeeds) {
+// The data begin at the next multiple of 64 after the header.
+TEST(Npy, WritesMinimalPadding) {
   const testing::TemporaryFolder folder;
   const auto path = folder.path() / "a.npy";
   Shape shape;

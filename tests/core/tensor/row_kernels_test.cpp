@@ -1,4 +1,4 @@
-// The inner loops of every instruction set that this processor runs, against plain loops.
+// Tests the inner loops of every available instruction set against plain loops.
 #include "core/tensor/row_kernels.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<float> numbers(Index count, std::uint64_t seed) {
   return {t.begin(), t.end()};
 }
 
-// All instruction sets, by name.
+// Parametrised by instruction set.
 class RowKernelsTest : public ::testing::TestWithParam<const RowKernels*> {
  protected:
   const RowKernels& kernels() const { return *GetParam(); }
@@ -34,7 +34,7 @@ TEST_P(RowKernelsTest, MultipliesMatricesOfAllSizes) {
         for (const bool transposed : {false, true}) {
           for (const bool add : {false, true}) {
             const auto a = numbers(m * k, 1), b = numbers(k * n, 2);
-            const Index row = n + 3;  // of c: what lies between rows must stay
+            const Index row = n + 3;  // row stride of c; the gaps must stay unchanged
             auto c = numbers(m * row, 3);
             const auto before = c;
             kernels().multiply(m, n, k, a.data(), transposed ? 1 : k, transposed ? m : 1, b.data(),
@@ -59,7 +59,7 @@ TEST_P(RowKernelsTest, MultipliesMatricesOfAllSizes) {
   }
 }
 
-TEST_P(RowKernelsTest, PicksRowsByTheirNumbers) {
+TEST_P(RowKernelsTest, SelectsRowsByIndex) {
   constexpr Index rows = 50;
   for (const Index size : {1, 5, 16, 33, 64, 100}) {
     for (const Index count : {0, 1, 3, 4, 11, 16, 37}) {
@@ -124,7 +124,7 @@ TEST_P(RowKernelsTest, GathersAndScattersRows) {
   }
 }
 
-TEST_P(RowKernelsTest, PowersOfProducts) {
+TEST_P(RowKernelsTest, ComputesPowersOfProducts) {
   constexpr Index size = 13, panels = 3, width = panels * panel_width;
   struct Case {
     Index m, begin, end;
@@ -183,7 +183,7 @@ TEST_P(RowKernelsTest, PowersOfProducts) {
   }
 }
 
-TEST_P(RowKernelsTest, PowersReachTheLimits) {
+TEST_P(RowKernelsTest, ComputesPowersAtExponentLimits) {
   for (const float exponent : {-126.0F, -63.0F, 0.0F, 63.0F, 126.0F}) {
     std::vector<float> a{exponent}, panel(panel_width, 1.0F), p(panel_width), sums(sum_lanes);
     const float shift = 0;
@@ -195,12 +195,12 @@ TEST_P(RowKernelsTest, PowersReachTheLimits) {
   }
 }
 
-TEST_P(RowKernelsTest, PoolsPairsAlsoInPlace) {
+TEST_P(RowKernelsTest, PoolsPairsInPlace) {
   for (const Index n : {0, 1, 7, 16, 33, 100}) {
     const auto x = numbers(2 * n, 1);
     auto most = x, sums = x;
-    kernels().larger_of_pairs(most.data(), most.data(), n);
-    kernels().sums_of_pairs(sums.data(), sums.data(), n);
+    kernels().max_of_pairs(most.data(), most.data(), n);
+    kernels().sum_of_pairs(sums.data(), sums.data(), n);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
       EXPECT_EQ(most[i], std::max(x[2 * i], x[2 * i + 1]));
       EXPECT_EQ(sums[i], x[2 * i] + x[2 * i + 1]);
@@ -208,18 +208,18 @@ TEST_P(RowKernelsTest, PoolsPairsAlsoInPlace) {
   }
 }
 
-TEST_P(RowKernelsTest, RaisesToTheLargest) {
+TEST_P(RowKernelsTest, UpdatesMaximum) {
   for (const Index n : {0, 1, 7, 16, 33, 100}) {
     auto most = numbers(n, 1);
     const auto before = most, x = numbers(n, 2);
-    kernels().raise(most.data(), x.data(), n, 0.25F);
+    kernels().update_maximum(most.data(), x.data(), n, 0.25F);
     for (std::size_t i = 0; i < most.size(); ++i) {
       EXPECT_EQ(most[i], std::max(before[i], x[i] - 0.25F));
     }
   }
   float least = -infinity;
   const float hidden = -infinity;
-  kernels().raise(&least, &hidden, 1, 3);
+  kernels().update_maximum(&least, &hidden, 1, 3);
   EXPECT_EQ(least, -infinity);
 }
 
@@ -255,7 +255,7 @@ TEST_P(RowKernelsTest, ExponentialsAreExact) {
   EXPECT_TRUE(std::abs(sum - expected_sum) <= 1e-5 * expected_sum);
 }
 
-TEST_P(RowKernelsTest, ExponentialsOfExtremesAreZeroOrOne) {
+TEST_P(RowKernelsTest, ExponentialsOfExtremeValuesAreZeroOrOne) {
   constexpr float most = std::numeric_limits<float>::max();
   for (const float shift : {0.0F, 1.0F, -3.5F, most, -most}) {
     std::vector<float> x{-infinity, -most, shift, -infinity, -most};
@@ -269,7 +269,7 @@ TEST_P(RowKernelsTest, ExponentialsOfExtremesAreZeroOrOne) {
   }
 }
 
-TEST_P(RowKernelsTest, RowsOfAllLengths) {
+TEST_P(RowKernelsTest, HandlesAllRowLengths) {
   for (const Index n : {0, 1, 5, 16, 17, 33, 100}) {
     const auto x = numbers(n, 1), y = numbers(n, 2);
     EXPECT_EQ(kernels().maximum(x.data(), n),
@@ -310,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets, RowKernelsTest,
                            return name;
                          });
 
-TEST(RowKernels, TheWidestIsTaken) {
+TEST(RowKernels, SelectsWidestInstructionSet) {
   EXPECT_EQ(&row_kernels(), all_row_kernels().end()[-1]);
 }
 

@@ -25,7 +25,7 @@ std::string file_bytes(const std::string& header, std::size_t data_bytes) {
 
 class Safetensors : public ::testing::Test {
  protected:
-  // The message without the file's name, "" when the file is read.
+  // The error message without the file's name; "" if the file is valid.
   std::string refusal(const std::string& bytes) {
     write_file(path_, bytes);
     try {
@@ -45,7 +45,7 @@ class Safetensors : public ::testing::Test {
   std::filesystem::path path_ = folder_.path() / "a.safetensors";
 };
 
-TEST_F(Safetensors, ReadsWhatWasWritten) {
+TEST_F(Safetensors, RoundTrips) {
   const Tensor floats = testing::random_tensor({3, 5}, 1);
   const ByteTensor bytes = ByteTensor::from({3}, {0, 1, 255});
   const IntTensor integers = IntTensor::from({2, 1}, {-7, 1 << 30});
@@ -75,7 +75,7 @@ TEST_F(Safetensors, ReadsWhatWasWritten) {
   EXPECT_THROW(back.tensors.at("integers").byte_values(), InputError);
 }
 
-// Pages that were given back after a copy are read from the file again.
+// Pages released after a copy are read from the file again.
 TEST_F(Safetensors, ReadsLargeTensorsTwice) {
   SafetensorsFile file;
   const Tensor large = testing::random_tensor({300, 100}, 1);
@@ -101,10 +101,10 @@ TEST_F(Safetensors, ReadsUnalignedWideTypes) {
   write_file(path_, bytes);
   const SafetensorsFile file = read_safetensors(path_);
   EXPECT_EQ(file.tensors.at("d").floats()[0], 0.125f);
-  EXPECT_THROW(file.tensors.at("i").integers(), InputError) << "2^40 has no 32 bits";
+  EXPECT_THROW(file.tensors.at("i").integers(), InputError) << "2^40 exceeds 32 bits";
 }
 
-TEST_F(Safetensors, KnowsTheSizesOfWhatItDoesNotRead) {
+TEST_F(Safetensors, KnowsSizesOfUnsupportedTypes) {
   const std::pair<const char*, int> cases[] = {
       {"I8", 1}, {"I16", 2}, {"U16", 2}, {"U32", 4}, {"U64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
   for (const auto& [dtype, size] : cases) {
@@ -119,7 +119,7 @@ TEST_F(Safetensors, KnowsTheSizesOfWhatItDoesNotRead) {
   }
 }
 
-TEST_F(Safetensors, RefusesWhatIsNoFileOfThisKind) {
+TEST_F(Safetensors, RejectsOtherFiles) {
   EXPECT_THROW(read_safetensors(folder_.path() / "missing"), InputError);
   EXPECT_THROW(read_safetensors(folder_.path()), InputError);
   EXPECT_NE(refusal(""), "");
@@ -133,7 +133,7 @@ TEST_F(Safetensors, RefusesWhatIsNoFileOfThisKind) {
   EXPECT_EQ(refusal("{}   ", 0), "");
 }
 
-TEST_F(Safetensors, RefusesWrongEntries) {
+TEST_F(Safetensors, RejectsInvalidEntries) {
   const auto tensor = [&](const std::string& entry) { return refusal("{\"t\":" + entry + "}", 8); };
   const std::string dtype = R"("dtype":"F32",)", shape = R"("shape":[2],)";
   const std::string offsets = R"("data_offsets":[0,8])";
@@ -159,7 +159,7 @@ TEST_F(Safetensors, RefusesWrongEntries) {
   EXPECT_NE(refusal(R"({"__metadata__":{"a":3}})", 0), "");
 }
 
-TEST_F(Safetensors, RefusesOverlapsGapsAndKeysTwice) {
+TEST_F(Safetensors, RejectsOverlapsGapsAndDuplicateKeys) {
   const auto two = [&](const std::string& a, const std::string& b, std::size_t bytes) {
     return refusal(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + a +
                        R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + b + "}}",
@@ -178,7 +178,7 @@ TEST_F(Safetensors, RefusesOverlapsGapsAndKeysTwice) {
             "key \"a\" occurs twice in one object");
 }
 
-// Cut and damaged files are read or refused, never anything else.
+// Truncated and damaged files are read or rejected, without a crash.
 TEST_F(Safetensors, SurvivesDamage) {
   SafetensorsFile file;
   file.tensors["floats"] = stored(testing::random_tensor({3, 5}, 1));
@@ -201,7 +201,7 @@ TEST_F(Safetensors, SurvivesDamage) {
   }
 }
 
-TEST_F(Safetensors, DoesNotLoseAnOldFile) {
+TEST_F(Safetensors, FailedWriteKeepsOldFile) {
   write_file(path_, "old");
   SafetensorsFile file;
   file.tensors["\xff"] = stored(Tensor({1}));
@@ -209,19 +209,19 @@ TEST_F(Safetensors, DoesNotLoseAnOldFile) {
   EXPECT_EQ(read_file(path_), "old");
 }
 
-// A model of gigabytes is read piece by piece: whoever waits no longer need not wait for it.
-TEST_F(Safetensors, ReadingStops) {
+// Large tensors are read in chunks, with cancellation checks in between.
+TEST_F(Safetensors, ReadingCanBeCancelled) {
   const StoredTensor numbers = stored(Tensor::full({1000}, 1), DType::BF16);
   const Stop stop;
   const StopScope scope(stop);
   EXPECT_EQ(numbers.floats()[999], 1);
   stop.request();
   EXPECT_THROW(numbers.floats(), Stopped);
-  EXPECT_THROW(numbers.copied(), Stopped);
+  EXPECT_THROW(numbers.copy(), Stopped);
 }
 
-// Numbers are read piece by piece; these take several.
-TEST_F(Safetensors, ReadsTensorsOfSeveralPieces) {
+// Tensors longer than one chunk.
+TEST_F(Safetensors, ReadsTensorsOfSeveralChunks) {
   const Index size = (Index{1} << 20) + 7;
   Tensor values({size});
   for (Index i = 0; i < size; ++i) values[i] = static_cast<float>(i % 1021 - 500);
@@ -234,7 +234,7 @@ TEST_F(Safetensors, ReadsTensorsOfSeveralPieces) {
     const StoredTensor& read = back.tensors.at(name);
     EXPECT_TRUE(read.mapped) << name;
     EXPECT_TRUE(testing::close(read.floats(), values, 0)) << name;
-    const StoredTensor copy = read.copied();
+    const StoredTensor copy = read.copy();
     EXPECT_FALSE(copy.mapped) << name;
     EXPECT_EQ(copy.dtype, read.dtype) << name;
     EXPECT_TRUE(testing::close(copy.floats(), values, 0)) << name;
@@ -256,12 +256,13 @@ TEST_F(Safetensors, ReadsEveryInteger32) {
   EXPECT_THROW(read(most + 1), InputError);
 }
 
-TEST_F(Safetensors, SaysWhereItIsWrong) {
+TEST_F(Safetensors, ReportsErrorLocation) {
   EXPECT_EQ(refusal(std::string(7, '\0')),
             "not a safetensors file: expected at least 8 bytes, found 7");
-  EXPECT_EQ(refusal(std::string(8, '\0')), "not a safetensors file: the header is no JSON object");
+  EXPECT_EQ(refusal(std::string(8, '\0')),
+            "not a safetensors file: the header is not a JSON object");
   EXPECT_EQ(refusal(std::string("\x09\0\0\0\0\0\0\0", 8) + "{}"),
-            "not a safetensors file: a header of 9 bytes in a file of 10");
+            "not a safetensors file: header of 9 bytes in a file of 10");
   const auto entry = [](const char* offsets) {
     return R"({"dtype":"U8","shape":[4],"data_offsets":)" + std::string(offsets) + "}";
   };
@@ -274,7 +275,7 @@ TEST_F(Safetensors, SaysWhereItIsWrong) {
             "do)");
   EXPECT_EQ(refusal(R"({"a":)" + entry("[0,4]") + "}", 6), "expected 4 bytes of tensors, found 6");
   EXPECT_EQ(refusal(R"({"a":)" + entry("[1,6]") + "}", 6),
-            "tensor \"a\": shape [4] of U8 takes 4 bytes, found 5");
+            "tensor \"a\": shape [4] of U8 needs 4 bytes, found 5");
   EXPECT_EQ(
       refusal(R"({"a":{"dtype":"U8","shape":[9223372036854775807,0],"data_offsets":[0,0]}})", 0),
       "");
@@ -283,11 +284,11 @@ TEST_F(Safetensors, SaysWhereItIsWrong) {
       "");
 }
 
-// As long as the format's own library takes one, and a byte more.
-TEST_F(Safetensors, LimitsItsHeader) {
+// The reference library's limit, and one byte more.
+TEST_F(Safetensors, LimitsHeaderSize) {
   for (const auto& [length, words] :
-       {std::pair(std::uint64_t{100'000'000}, "the header is no JSON object"),
-        std::pair(std::uint64_t{100'000'001}, "a header of 100000001 bytes in a file of 2")}) {
+       {std::pair(std::uint64_t{100'000'000}, "the header is not a JSON object"),
+        std::pair(std::uint64_t{100'000'001}, "header of 100000001 bytes in a file of 2")}) {
     std::string prefix(8, '\0');
     std::memcpy(prefix.data(), &length, 8);
     write_file(path_, prefix);
@@ -301,9 +302,8 @@ TEST_F(Safetensors, LimitsItsHeader) {
   }
 }
 
-// Every tensor lies at a multiple of its numbers' size, and the header is no longer than that
-// needs.
-TEST_F(Safetensors, AlignsWhatItWrites) {
+// Every tensor is aligned to its element size, with minimal padding of the header.
+TEST_F(Safetensors, AlignsTensors) {
   for (std::size_t length = 1; length <= 16; ++length) {
     SafetensorsFile file;
     file.tensors["a" + std::string(length, 'x')] = stored(ByteTensor::from({3}, {1, 2, 3}));

@@ -49,8 +49,8 @@ TEST(Storage, CountsLiveBytes) {
   EXPECT_EQ(storage_statistics().live_bytes, before);
 }
 
-// Sixteen classes for each doubling: what is a little smaller takes the same block.
-TEST(Storage, HasClassesOfSizes) {
+// Sixteen size classes per power of two: slightly smaller requests reuse a block.
+TEST(Storage, UsesSizeClasses) {
   const auto taken = [](std::size_t bytes) {
     const std::size_t before = storage_statistics().live_bytes;
     const auto block = allocate_block(bytes);
@@ -67,7 +67,7 @@ TEST(Storage, HasClassesOfSizes) {
   EXPECT_EQ(taken(kStorageAlignment + 1), 2 * kStorageAlignment);
 }
 
-// Puts back the budget that was.
+// Restores the memory budget at the end of a scope.
 class BudgetOf {
  public:
   explicit BudgetOf(std::size_t bytes) : before_(memory_budget()) { set_memory_budget(bytes); }
@@ -77,7 +77,7 @@ class BudgetOf {
   std::size_t before_;
 };
 
-TEST(Storage, RefusesLargeBlocksBeyondTheBudget) {
+TEST(Storage, RejectsLargeBlocksBeyondBudget) {
   constexpr std::size_t kMega = std::size_t{1} << 20, kBudget = 256 * kMega;
   release_cached_storage();
   const BudgetOf budget(kBudget);
@@ -85,18 +85,18 @@ TEST(Storage, RefusesLargeBlocksBeyondTheBudget) {
   ASSERT_LT(live, 8 * kMega);
   const auto most = allocate_block(128 * kMega);
   const std::size_t rest = kBudget - 128 * kMega - live;
-  // Of what is left the largest class that fits, and the one behind it.
+  // The largest size class within the remaining budget, and the next one.
   const std::size_t step = 4 * kMega, fits = rest / step * step;
   allocate_block(fits);
   EXPECT_THROW(allocate_block(fits + step), WorkError);
   EXPECT_EQ(storage_statistics().live_bytes, live + 128 * kMega);
   const auto all = allocate_block(fits);
   EXPECT_THROW(allocate_block(kMega * 4), WorkError);
-  EXPECT_NO_THROW(allocate_block(kMega / 2)) << "small blocks are not what fills it";
+  EXPECT_NO_THROW(allocate_block(kMega / 2)) << "small blocks are exempt from the budget";
 }
 
-// A block of a megabyte is the smallest that is refused; threads at work are never.
-TEST(Storage, SaysWhatTheBudgetLacks) {
+// Blocks below one megabyte and blocks for parallel_for bodies are exempt.
+TEST(Storage, ReportsExceededBudget) {
   constexpr std::size_t kMega = std::size_t{1} << 20;
   release_cached_storage();
   std::vector<std::shared_ptr<void>> blocks;
@@ -106,11 +106,10 @@ TEST(Storage, SaysWhatTheBudgetLacks) {
     allocate_block(kMega);
     ADD_FAILURE() << "twice as much as the budget is in use";
   } catch (const WorkError& e) {
-    EXPECT_NE(std::string(e.what()).find("the budget is 256 MB, of which 512 MB"),
+    EXPECT_NE(std::string(e.what()).find("memory budget of 256 MB exceeded: 512 MB"),
               std::string::npos)
         << e.what();
-    EXPECT_NE(std::string(e.what()).find("; 1 MB more would be needed"), std::string::npos)
-        << e.what();
+    EXPECT_NE(std::string(e.what()).find(", 1 MB more needed"), std::string::npos) << e.what();
   }
   EXPECT_NO_THROW(allocate_block(kMega - kMega / 32));
   const int threads = thread_count();
@@ -119,9 +118,9 @@ TEST(Storage, SaysWhatTheBudgetLacks) {
   set_thread_count(threads);
 }
 
-// What is kept and what is in use together keep to the budget, to the last byte of it.
-TEST(Storage, GivesBackWhatTheBudgetDoesNotAllowToKeep) {
-  if (!kCaches) GTEST_SKIP() << "nothing is kept";
+// Cached and live blocks together stay within the budget, to the byte.
+TEST(Storage, ReleasesCachedBlocksBeyondBudget) {
+  if (!kCaches) GTEST_SKIP() << "caching is off";
   constexpr std::size_t kMega = std::size_t{1} << 20;
   release_cached_storage();
   const std::size_t live = storage_statistics().live_bytes;
@@ -142,13 +141,13 @@ TEST(Storage, GivesBackWhatTheBudgetDoesNotAllowToKeep) {
   }
   release_cached_storage();
   allocate_block(std::size_t{1} << 30);
-  EXPECT_EQ(storage_statistics().cached_bytes, std::size_t{1} << 30) << "as much as its limit";
+  EXPECT_EQ(storage_statistics().cached_bytes, std::size_t{1} << 30) << "the cache's limit";
   allocate_block(kMega);
-  EXPECT_EQ(storage_statistics().cached_bytes, kMega) << "the oldest goes first";
+  EXPECT_EQ(storage_statistics().cached_bytes, kMega) << "the oldest block is evicted first";
   release_cached_storage();
 }
 
-TEST(Storage, RemembersTheMostLiveBytes) {
+TEST(Storage, TracksPeakLiveBytes) {
   reset_peak_storage();
   const std::size_t before = storage_statistics().live_bytes;
   EXPECT_EQ(storage_statistics().peak_bytes, before);
@@ -160,7 +159,7 @@ TEST(Storage, RemembersTheMostLiveBytes) {
   EXPECT_EQ(storage_statistics().peak_bytes, storage_statistics().live_bytes);
 }
 
-TEST(Storage, KeepsNoMoreThanItsLimit) {
+TEST(Storage, LimitsCachedBytes) {
   release_cached_storage();
   EXPECT_EQ(storage_statistics().cached_bytes, 0u);
   for (std::size_t i = 1; i <= 12; ++i) allocate_block(i * (std::size_t{100} << 20));
@@ -169,7 +168,7 @@ TEST(Storage, KeepsNoMoreThanItsLimit) {
   EXPECT_EQ(storage_statistics().cached_bytes, 0u);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these have huge spaces
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // huge address spaces
 void limit_addresses(std::size_t more_bytes) {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -178,8 +177,8 @@ void limit_addresses(std::size_t more_bytes) {
   setrlimit(RLIMIT_AS, &limit);
 }
 
-// Blocks of one size, when there is no room beside them for another.
-TEST(Storage, GivesBackWhatItKeepsBeforeItRefuses) {
+// Cached blocks of one size must not prevent an allocation of another size.
+TEST(Storage, ReleasesCacheBeforeFailing) {
   constexpr std::size_t kMega = std::size_t{1} << 20;
   const pid_t child = fork();
   if (child == 0) {
@@ -205,7 +204,7 @@ TEST(Storage, GivesBackWhatItKeepsBeforeItRefuses) {
 }
 #endif
 
-TEST(Storage, ServesSeveralThreads) {
+TEST(Storage, IsThreadSafe) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([t] {
@@ -222,8 +221,8 @@ TEST(Storage, ServesSeveralThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// As the tests run: what is behind an array is no number, and is left alone.
-TEST(StorageDeathTest, TheEndsOfBlocksAreWatched) {
+// With ATTNSCOPE_GUARD_STORAGE, as in the tests.
+TEST(StorageDeathTest, DetectsWritesPastEnd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("ATTNSCOPE_GUARD_STORAGE", "1", 1);
   const auto past = [](std::size_t offset) {
@@ -234,7 +233,7 @@ TEST(StorageDeathTest, TheEndsOfBlocksAreWatched) {
     return 0;
   };
   EXPECT_EXIT(std::exit(past(2)), ::testing::ExitedWithCode(0), "");
-  EXPECT_DEATH(past(3), "written behind the end of an array of 12 bytes");
+  EXPECT_DEATH(past(3), "write past the end of an array of 12 bytes");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -62,7 +62,7 @@ TEST(Tensor, SlicesRows) {
   EXPECT_THROW(Tensor::zeros({}).slice(0, 1), InputError);
 }
 
-TEST(Tensor, MayBeEmptyAndDefined) {
+TEST(Tensor, CanBeEmptyAndDefined) {
   const Tensor t({0, 4});
   EXPECT_TRUE(t.defined());
   EXPECT_TRUE(t.empty());
@@ -75,20 +75,20 @@ TEST(Tensor, IsAligned) {
   }
 }
 
-TEST(Shape, IsRefusedFromWhereItsBytesHaveNoNumber) {
+TEST(Shape, RejectsSizesBeyondAddressSpace) {
   constexpr Index most = std::numeric_limits<Index>::max() / static_cast<Index>(sizeof(float));
   EXPECT_THROW(Tensor({most + 1}), InputError);
-  EXPECT_THROW(Tensor({most}), WorkError) << "a size like any other, but nobody has the memory";
+  EXPECT_THROW(Tensor({most}), WorkError) << "a valid size, but more than the available memory";
 }
 
-// Memory is filled piece by piece; the last piece is a short one.
-TEST(Tensor, IsFilledToItsEnd) {
+// Fills in chunks; the last chunk is shorter.
+TEST(Tensor, FillsCompletely) {
   const Index size = (Index{1} << 23) + 5;
   const ByteTensor t = ByteTensor::full({size}, 7);
   EXPECT_EQ(std::count(t.begin(), t.end(), 7), size);
 }
 
-TEST(Tensor, SaysWhichRowsItHasNot) {
+TEST(Tensor, ReportsRowsOutOfRange) {
   const Tensor t({3, 2});
   try {
     t.slice(2, 3);
@@ -100,8 +100,8 @@ TEST(Tensor, SaysWhichRowsItHasNot) {
   EXPECT_EQ(t.slice(1, 0).shape(), (Shape{0, 2}));
 }
 
-// What views read of numbers on a device: every third row of the second plane.
-TEST(Tensor, GivesRowsOfAPlane) {
+// As views read device tensors: every third row of the second plane.
+TEST(Tensor, ReturnsRowsOfPlane) {
   class OfTheHost : public DeviceTensor {
    public:
     explicit OfTheHost(Tensor all) : all_(std::move(all)) {}

@@ -11,7 +11,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The largest |f - reference| over [-limit, limit], relative to max(floor, |reference|).
+// Maximum of |f - reference| over [-limit, limit], relative to max(floor, |reference|).
 template <class F, class Reference>
 double worst_error(F f, Reference reference, float limit, double floor) {
   double worst = 0;
@@ -31,7 +31,7 @@ TEST(VectorMath, ExpIsAccurate) {
   EXPECT_EQ(vector_math::exp(0.0f), 1.0f);
 }
 
-TEST(VectorMath, ExpKnowsItsLimits) {
+TEST(VectorMath, ExpHasCorrectLimits) {
   EXPECT_EQ(vector_math::exp(-kInfinity), 0.0f);
   EXPECT_EQ(vector_math::exp(-200.0f), 0.0f);
   EXPECT_EQ(vector_math::exp(kInfinity), kInfinity);

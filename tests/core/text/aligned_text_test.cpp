@@ -1,4 +1,4 @@
-// Texts on their way through normalizers still know what they came from.
+// Alignment of normalized text with the original.
 #include "core/text/aligned_text.h"
 
 #include <gtest/gtest.h>
@@ -30,18 +30,18 @@ std::string after(const NormalizerPtr& normalizer, const std::string& text, std:
   return shown(aligned);
 }
 
-TEST(AlignedText, BeginsAsTheOriginal) {
+TEST(AlignedText, StartsAsOriginal) {
   const AlignedText text("ab\u00e9", 5);
   EXPECT_EQ(shown(text), "a[5,6) b[6,7) \u00e9[7,9)");
   EXPECT_EQ(text.origin({1, 1}), (Span{6, 6}));
-  AlignedText built = text.emptied();
+  AlignedText built = text.empty_copy();
   built.append("_", {5, 5});
   built.append(text, {1, 4});
   EXPECT_EQ(shown(built), "_[5,5) b[6,7) \u00e9[7,9)");
   EXPECT_EQ(built.origin({0, 4}), (Span{5, 9}));
 }
 
-TEST(Normalizers, KeepPlacesThroughUnicodesForms) {
+TEST(Normalizers, KeepAlignmentInUnicodeForms) {
   const auto nfd = unicode_form_normalizer(UnicodeForm::Nfd);
   const auto nfc = unicode_form_normalizer(UnicodeForm::Nfc);
   EXPECT_EQ(after(nfd, "a\u00e9b"), "a[0,1) e[1,3) \u0301[1,3) b[3,4)");
@@ -53,7 +53,7 @@ TEST(Normalizers, KeepPlacesThroughUnicodesForms) {
   EXPECT_EQ(after(nfc, "\u1112\u1161\u11ab"), "\ud55c[0,3)") << "Hangul";
 }
 
-TEST(Normalizers, DoAsTheySay) {
+TEST(Normalizers, RewriteTextWithAlignment) {
   EXPECT_EQ(after(lowercase_normalizer(), "A\u0130\u03a3"),
             "a[0,1) i[1,3) \u0307[1,3) \u03c3[3,5)");
   EXPECT_EQ(after(strip_accents_normalizer(), "\u0301a\u0301b"), "a[2,3) b[5,6)");
@@ -71,14 +71,14 @@ TEST(Normalizers, DoAsTheySay) {
   EXPECT_EQ(after(byte_level_normalizer(), " \u00e9"), "\u0120[0,1) \u00c3[1,2) \u00a9[2,3)");
 }
 
-TEST(Normalizers, RefuseABrokenTable) {
+TEST(Normalizers, RejectDamagedTable) {
   EXPECT_THROW(precompiled_normalizer(std::string("\x01", 1), "t"), InputError);
   EXPECT_THROW(precompiled_normalizer(std::string("\xff\xff\xff\x7f", 4), "t"), InputError);
   EXPECT_THROW(precompiled_normalizer(std::string("\4\0\0\0abcdx", 9), "t"), InputError);
   EXPECT_EQ(after(precompiled_normalizer("", "t"), "a"), "a[0,1)");
 }
 
-// Any bytes, also such as belong to no character; places never leave the text.
+// Arbitrary bytes, including invalid UTF-8; spans never leave the text.
 TEST(Normalizers, SurviveAnyBytes) {
   std::mt19937 random(3);
   std::string table = std::string("\0\1\0\0", 4);

@@ -31,7 +31,7 @@ std::string made_up_text(std::uint64_t seed, int words) {
   return text;
 }
 
-// The definition: count all pairs anew for each merge.
+// Reference: counts all pairs again for each merge.
 std::vector<std::string> tokens_by_definition(std::string_view text, std::size_t vocabulary) {
   std::map<std::string, int> counts;
   Expression(kGpt2Expression, "GPT-2").each(text, [&](std::size_t begin, std::size_t end) {
@@ -74,7 +74,7 @@ std::vector<std::string> tokens_by_definition(std::string_view text, std::size_t
   return tokens;
 }
 
-TEST(Bpe, LearnsTheMergesOfTheDefinition) {
+TEST(Bpe, LearnsMergesByDefinition) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const std::string text = made_up_text(seed, 400);
     const auto tokenizer = train_bpe(text, 400);
@@ -116,7 +116,7 @@ TEST(Bpe, CoversAnyBytesExactly) {
   EXPECT_TRUE(tokenizer->encode("").empty());
 }
 
-TEST(Bpe, IsTheSameAfterSaving) {
+TEST(Bpe, RoundTripsThroughFiles) {
   const std::string text = made_up_text(2, 1000);
   const auto tokenizer = train_bpe(text, 350);
   const testing::TemporaryFolder folder;
@@ -127,7 +127,7 @@ TEST(Bpe, IsTheSameAfterSaving) {
   EXPECT_EQ(ids_of(loaded->encode(text)), ids_of(tokenizer->encode(text)));
 }
 
-TEST(Bpe, ReportsProgressAndStops) {
+TEST(Bpe, ReportsProgressAndCanBeCancelled) {
   double last = -1;
   const std::string text = made_up_text(2, 1000);
   train_bpe(text, 300, [&](double share) {
@@ -138,7 +138,7 @@ TEST(Bpe, ReportsProgressAndStops) {
   EXPECT_THROW(train_bpe(text, 300, [](double) { throw Stopped(); }), Stopped);
 }
 
-TEST(ByteTokenizer, HasATokenForEachByte) {
+TEST(ByteTokenizer, HasOneTokenPerByte) {
   const auto tokenizer = byte_tokenizer();
   EXPECT_EQ(tokenizer->kind(), "bytes");
   EXPECT_EQ(tokenizer->vocabulary_size(), 256);

@@ -7,12 +7,12 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(ByteAlphabet, IsThatOfGpt2) {
+TEST(ByteAlphabet, MatchesGpt2) {
   EXPECT_EQ(to_byte_alphabet(" the\n\t!~"), "ĠtheĊĉ!~");
   EXPECT_EQ(to_byte_alphabet(std::string_view("\0\x7f\xa0\xad\xff", 5)), "ĀġłŃÿ");
 }
 
-TEST(ByteAlphabet, GoesBothWays) {
+TEST(ByteAlphabet, RoundTrips) {
   std::set<std::string> all;
   for (int b = 0; b < 256; ++b) {
     const std::string byte(1, static_cast<char>(b)), text = to_byte_alphabet(byte);

@@ -1,5 +1,5 @@
-// Which characters are taken for what, code by code, and what small steps make of short texts, to
-// the last one that is allowed.
+// Character classes code by code, and normalizers, models and decoders on short texts at their
+// limits.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -11,10 +11,10 @@
 #include "core/base/error.h"
 #include "core/text/model/token_model.h"
 #include "core/text/normalize/normalizer.h"
-#include "core/text/old_unicode.h"
 #include "core/text/process/decoder.h"
 #include "core/text/process/template.h"
 #include "core/text/unicode.h"
+#include "core/text/unicode8.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -31,7 +31,7 @@ std::string after(const NormalizerPtr& normalizer, const std::string& text) {
   return aligned.text();
 }
 
-TEST(Characters, WhiteSpaceIsUnicodes) {
+TEST(Characters, WhiteSpaceFollowsUnicode) {
   const std::set<std::int32_t> single{' ',    0x85,   0xa0,   0x1680, 0x2028,
                                       0x2029, 0x202f, 0x205f, 0x3000};
   for (std::int32_t c = 0; c < 0x3100; ++c) {
@@ -41,38 +41,38 @@ TEST(Characters, WhiteSpaceIsUnicodes) {
 }
 
 TEST(Characters, AsciiSymbolsArePunctuation) {
-  for (int c = 0; c < 0x80; ++c) EXPECT_EQ(is_old_punctuation(c), std::ispunct(c) != 0) << c;
+  for (int c = 0; c < 0x80; ++c) EXPECT_EQ(is_unicode8_punctuation(c), std::ispunct(c) != 0) << c;
   for (const std::int32_t c : {0xa1, 0x2e42, 0x3001, 0x166d, 0x111c9}) {
-    EXPECT_TRUE(is_old_punctuation(c)) << c;
+    EXPECT_TRUE(is_unicode8_punctuation(c)) << c;
   }
   // Newer than Unicode 8, at the ends of their runs; symbols beyond ASCII.
   for (const std::int32_t c :
        {0x61d, 0x1b7d, 0x1b7e, 0x2e43, 0x2e4f, 0x2e52, 0x2e5d, 0xa2, int{'a'}}) {
-    EXPECT_FALSE(is_old_punctuation(c)) << c;
+    EXPECT_FALSE(is_unicode8_punctuation(c)) << c;
   }
 }
 
-TEST(Characters, MarksAndControlsAreThoseOfUnicode8) {
+TEST(Characters, MarksAndControlsFollowUnicode8) {
   for (const std::int32_t c : {0x300, 0x36f, 0x1734, 0x20d0}) {
-    EXPECT_TRUE(is_old_nonspacing_mark(c)) << c;
+    EXPECT_TRUE(is_unicode8_nonspacing_mark(c)) << c;
   }
   for (const std::int32_t c : {0x903, 0x20dd, 0x1e944, 0x1e94a, 0x1e026, 0x1e02a, int{'a'}}) {
-    EXPECT_FALSE(is_old_nonspacing_mark(c)) << c;
+    EXPECT_FALSE(is_unicode8_nonspacing_mark(c)) << c;
   }
   for (const std::int32_t c : {0x300, 0x903, 0x20dd, 0x1cf2, 0x1cf3})
-    EXPECT_TRUE(is_old_mark(c)) << c;
+    EXPECT_TRUE(is_unicode8_mark(c)) << c;
   for (const std::int32_t c : {0x7fd, 0x7fd, 0x1e4ec, 0x1e4ef, 0x1cf1}) {
-    EXPECT_FALSE(is_old_mark(c)) << c;
+    EXPECT_FALSE(is_unicode8_mark(c)) << c;
   }
   for (const std::int32_t c : {0, 0x1f, 0x7f, 0xad, 0x200b, 0xe000, 0xf8ff, 0x10fffd}) {
-    EXPECT_TRUE(is_old_control(c)) << c;
+    EXPECT_TRUE(is_unicode8_control(c)) << c;
   }
   for (const std::int32_t c : {0x890, 0x891, 0x8e2, 0x13430, 0x1343f, 0x20, 0x61, 0x378}) {
-    EXPECT_FALSE(is_old_control(c)) << c;
+    EXPECT_FALSE(is_unicode8_control(c)) << c;
   }
 }
 
-TEST(Characters, NmtDropsControlsAndTurnsOddSpaces) {
+TEST(Characters, NmtRemovesControlsAndNormalizesSpaces) {
   const NormalizerPtr nmt = nmt_normalizer();
   const std::set<std::int32_t> spaces{9,      0xa,    0xc,    0xd,    0x1680,
                                       0x200b, 0x200c, 0x200d, 0x200e, 0x200f,
@@ -86,7 +86,7 @@ TEST(Characters, NmtDropsControlsAndTurnsOddSpaces) {
   }
 }
 
-TEST(Characters, BertSetsChineseOnesApart) {
+TEST(Characters, BertSeparatesChineseCharacters) {
   BertOptions options;
   options.strip_accents = options.lowercase = false;
   const NormalizerPtr bert = bert_normalizer(options);
@@ -109,14 +109,14 @@ TEST(Characters, BertSetsChineseOnesApart) {
   EXPECT_EQ(after(bert_normalizer(options), "\u4e00\tA\u00e9\x01"), "\u4e00\tA\u00e9\x01");
 }
 
-TEST(WordPiece, TakesPiecesUpToItsLongest) {
+TEST(WordPiece, LimitsPieceLength) {
   const auto vocabulary = std::make_shared<Vocabulary>();
   for (const char* token : {"?", "a", "##a", "\u00e9", "##\u00e9", "##aa"}) {
     vocabulary->add(token, vocabulary->size(), "test");
   }
   WordPieceOptions options;
   options.unknown = 0;
-  options.most_characters = 4;
+  options.max_characters = 4;
   const TokenModelPtr model = wordpiece_model(vocabulary, options);
   const auto ids = [&](const std::string& piece) {
     std::vector<Piece> pieces;
@@ -137,7 +137,7 @@ TEST(WordPiece, TakesPiecesUpToItsLongest) {
   EXPECT_THROW(wordpiece_model(vocabulary, options)->encode("ab", none), InputError);
 }
 
-TEST(Vocabulary, FindsManyTokensAndRefusesOnesTwice) {
+TEST(Vocabulary, FindsManyTokensAndRejectsConflicts) {
   Vocabulary vocabulary;
   EXPECT_EQ(vocabulary.find("a"), -1);
   for (std::int32_t id = 0; id < 5000; ++id) vocabulary.add("t" + std::to_string(id), id, "test");
@@ -152,7 +152,7 @@ TEST(Vocabulary, FindsManyTokensAndRefusesOnesTwice) {
   vocabulary.add("new", 5003, "test");
   EXPECT_EQ(vocabulary.size(), 5004);
   EXPECT_EQ(vocabulary.token(5001), "");
-  vocabulary.add_again("t7", 5001);
+  vocabulary.add_or_replace("t7", 5001);
   EXPECT_EQ(vocabulary.find("t7"), 5001);
 }
 
@@ -166,7 +166,7 @@ TEST(Vocabulary, NamesBytes) {
   }
 }
 
-// The parts of a template as text: A, B or an id, with its segment.
+// Template parts as text: A, B or an id, with the segment.
 std::string shown(const std::vector<TemplatePart>& parts) {
   std::string text;
   for (const TemplatePart& part : parts) {
@@ -179,23 +179,23 @@ std::string shown(const std::vector<TemplatePart>& parts) {
   return text;
 }
 
-TEST(Templates, TakeAndLeaveTokensAtTheEndsOfTexts) {
+TEST(Templates, AddAndRemoveTokensAtTextEnds) {
   Template all;
   set_before(all, 5, false);
-  set_behind(all, 6, false);
+  set_after(all, 6, false);
   EXPECT_EQ(shown(all.single), "A/0");
   set_before(all, 5, true);
   EXPECT_EQ(shown(all.single), "5/0 A/0");
   EXPECT_EQ(shown(all.pair), "5/0 A/0 5/1 B/1");
   set_before(all, 5, true);
-  set_behind(all, 6, true);
+  set_after(all, 6, true);
   EXPECT_EQ(shown(all.single), "5/0 A/0 6/0");
   EXPECT_EQ(shown(all.pair), "5/0 A/0 6/0 5/1 B/1 6/1");
-  set_behind(all, 6, true);
+  set_after(all, 6, true);
   set_before(all, 5, false);
   EXPECT_EQ(shown(all.single), "A/0 6/0");
   EXPECT_EQ(shown(all.pair), "A/0 6/0 B/1 6/1");
-  set_behind(all, 6, false);
+  set_after(all, 6, false);
   EXPECT_EQ(shown(all.single), "A/0");
   EXPECT_EQ(shown(all.pair), "A/0 B/1");
   EXPECT_EQ(shown(bert_template(1, 2).single), "1/0 A/0 2/0");
@@ -204,7 +204,7 @@ TEST(Templates, TakeAndLeaveTokensAtTheEndsOfTexts) {
   EXPECT_EQ(shown(roberta_template(1, 2).pair), "1/0 A/0 2/0 2/0 B/0 2/0");
 }
 
-TEST(Decoders, StripAtMostSoMany) {
+TEST(Decoders, StripLimitedCounts) {
   Decoder decoder;
   decoder.add_strip(' ', 2, 1);
   EXPECT_EQ(decoder.whole("   a  "), " a ");
@@ -231,7 +231,7 @@ TEST(Decoders, ReplaceEverywhere) {
   EXPECT_EQ(pieces.whole("  a"), " a");
 }
 
-// A table of replacements: so many bytes of units, then texts that end with zeros.
+// A replacement table: the size of the units, the units, then zero-terminated strings.
 TEST(Precompiled, ChecksItsTable) {
   const auto reads = [](std::uint32_t size, const std::string& rest) {
     std::string table(4, '\0');
@@ -248,7 +248,7 @@ TEST(Precompiled, ChecksItsTable) {
   EXPECT_TRUE(reads(4, unit + std::string(1, '\0')));
   EXPECT_TRUE(reads(4, unit + std::string("a\0", 2)));
   EXPECT_FALSE(reads(4, unit + "a"));
-  EXPECT_FALSE(reads(4, unit)) << "no texts";
+  EXPECT_FALSE(reads(4, unit)) << "no replacements";
   EXPECT_FALSE(reads(8, unit));
   EXPECT_FALSE(reads(5, unit + std::string(2, '\0')));
   EXPECT_TRUE(reads(0, "abc"));

@@ -26,8 +26,8 @@ Found gpt2(std::string_view text) {
   return found(kGpt2Expression, text);
 }
 
-// As GPT-2's expression gives them; worked out by hand from its alternatives.
-TEST(Expression, CutsAsGpt2) {
+// Expected pieces derived by hand from the alternatives of GPT-2's expression.
+TEST(Expression, SplitsLikeGpt2) {
   EXPECT_EQ(gpt2(""), Found{});
   EXPECT_EQ(gpt2("Hello world"), (Found{"Hello", " world"}));
   EXPECT_EQ(gpt2("it's they'll WE'LL"), (Found{"it", "'s", " they", "'ll", " WE", "'", "LL"}));
@@ -36,20 +36,20 @@ TEST(Expression, CutsAsGpt2) {
   EXPECT_EQ(gpt2("a \n b  "), (Found{"a", " \n", " b", "  "}));
   EXPECT_EQ(gpt2("x=12.5!!  "), (Found{"x", "=", "12", ".", "5", "!!", "  "}));
   EXPECT_EQ(gpt2("größer ½²x 中文。"), (Found{"größer", " ½²", "x", " 中文", "。"}));
-  // A no-break space is white space, but not the one that a word takes along.
+  // A no-break space is white space, but not the space that a word includes.
   EXPECT_EQ(gpt2("a\u00a0b"), (Found{"a", "\u00a0", "b"}));
   EXPECT_EQ(gpt2("a\u0085b"), (Found{"a", "\u0085", "b"})) << "NEL is white space";
-  EXPECT_EQ(gpt2("e\u0301"), (Found{"e", "\u0301"})) << "a combining mark is no letter";
+  EXPECT_EQ(gpt2("e\u0301"), (Found{"e", "\u0301"})) << "a combining mark is not a letter";
 }
 
-TEST(Expression, TakesBrokenBytesForControls) {
+TEST(Expression, MatchesInvalidBytesAsControls) {
   EXPECT_EQ(gpt2("a\xff\xfe!b"), (Found{"a", "\xff\xfe!", "b"}));
   EXPECT_EQ(gpt2("\xe4\xb8"), (Found{"\xe4\xb8"}));
   EXPECT_EQ(found(".", "a\xff\u00e9"), (Found{"a", "\xff", "\u00e9"}));
 }
 
-// Where Oniguruma's syntax is not PCRE2's.
-TEST(Expression, ReadsOnigurumasSyntax) {
+// Differences between Oniguruma and PCRE2 syntax.
+TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(found("\\p{N}{1,3}+", "1234567"), (Found{"1234567"})) << "a repetition of a repetition";
   EXPECT_EQ(found("\\p{N}{1,3}", "1234567"), (Found{"123", "456", "7"}));
   EXPECT_EQ(found("(ab){2}+", "ababab ababab"), (Found{"abab", "abab"}));
@@ -68,7 +68,7 @@ TEST(Expression, ReadsOnigurumasSyntax) {
   EXPECT_EQ(found("x*", "xxa"), (Found{"xx", ""}));
 }
 
-TEST(Expression, RefusesByName) {
+TEST(Expression, ReportsUnsupportedPatterns) {
   const auto refusal = [](const std::string& pattern) -> std::string {
     try {
       const Expression expression(pattern, "file: Split");
@@ -87,8 +87,8 @@ TEST(Expression, RefusesByName) {
   EXPECT_NE(refusal(std::string(4000, '(')), "");
 }
 
-// Steps and time of a hostile expression are limited.
-TEST(Expression, EndsSoon) {
+// Catastrophic backtracking is limited in steps and time.
+TEST(Expression, LimitsMatchingTime) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THROW(found("(a+)+$", std::string(4000, 'a') + "b"), InputError);
   EXPECT_THROW(found("(a|aa)+$", std::string(4000, 'a') + "b"), InputError);
@@ -105,7 +105,7 @@ Found cut(SplitBehavior behavior, bool invert = false) {
   return all;
 }
 
-TEST(Pieces, FollowTheBehavior) {
+TEST(Pieces, FollowSplitBehavior) {
   EXPECT_EQ(cut(SplitBehavior::Removed), (Found{"a", "b", "c"}));
   EXPECT_EQ(cut(SplitBehavior::Isolated), (Found{"a", "-", "-", "b", "-", "c"}));
   EXPECT_EQ(cut(SplitBehavior::MergedWithPrevious), (Found{"a-", "-", "b-", "c"}));
@@ -114,8 +114,8 @@ TEST(Pieces, FollowTheBehavior) {
   EXPECT_EQ(cut(SplitBehavior::Removed, true), (Found{"-", "-", "-"}));
 }
 
-// Every escape, alone, negated and within sets; sets within and beside each other.
-TEST(Expression, KnowsItsEscapes) {
+// Every escape, alone, negated and in sets; nested and adjacent sets.
+TEST(Expression, SupportsAllEscapes) {
   const std::string text = "aZ_09 \t\n-\u00e9\u0301\u4e2d";
   const auto all = [&](const char* pattern) {
     std::string joined;
@@ -135,7 +135,7 @@ TEST(Expression, KnowsItsEscapes) {
   EXPECT_EQ(all("\\P{L}"), "_09 \t\n-\u0301");
   EXPECT_EQ(all("\\p{^L}"), "_09 \t\n-\u0301");
   EXPECT_EQ(all("\\P{^L}"), "aZ\u00e9\u4e2d");
-  EXPECT_EQ(all("\\p{Upper_case Letter}"), "Z") << "names as they are compared";
+  EXPECT_EQ(all("\\p{Upper_case Letter}"), "Z") << "loose name matching";
   EXPECT_EQ(all("\\p{alnum}"), "aZ09\u00e9\u4e2d");
   EXPECT_EQ(all("\\P{alnum}"), "_ \t\n-\u0301");
   EXPECT_EQ(all("\\p{Han}|\\p{Latin}"), "aZ\u00e9\u4e2d");
@@ -162,17 +162,16 @@ TEST(Expression, KnowsItsEscapes) {
   EXPECT_EQ(found("(?<=a)b|(?<!b)c", "abcxc"), (Found{"b", "c"}));
   EXPECT_EQ(found("(?i)A(?-i:B)", "aB ab"), (Found{"aB"}));
   EXPECT_EQ(found("a{2}|b{2,}|c{1,2}", "aaabbbccc"), (Found{"aa", "bbb", "cc", "c"}));
-  EXPECT_EQ(found("a{,}|b{x}|c{", "a{,}b{x}c{"), (Found{"a{,}", "b{x}", "c{"}))
-      << "no numbers of times";
+  EXPECT_EQ(found("a{,}|b{x}|c{", "a{,}b{x}c{"), (Found{"a{,}", "b{x}", "c{"})) << "not intervals";
   EXPECT_EQ(found("b{2,3}?", "bbbb"), (Found{"bb", "bb"}));
-  EXPECT_EQ(found("xa{2}?b", "xb xaab"), (Found{"xb", "xaab"})) << "of the whole, perhaps";
+  EXPECT_EQ(found("xa{2}?b", "xb xaab"), (Found{"xb", "xaab"})) << "optional repetition";
   EXPECT_EQ(found("x(a(b)){2}*y", "xy xababy"), (Found{"xy", "xababy"}));
   EXPECT_EQ(found("\u00e9{2}+", "\u00e9\u00e9\u00e9\u00e9"), (Found{"\u00e9\u00e9\u00e9\u00e9"}));
   EXPECT_EQ(found("a*?b|c+?", "aabcc"), (Found{"aab", "c", "c"}));
   EXPECT_EQ(found("", "ab"), (Found{"", "", ""}));
 }
 
-TEST(Expression, LimitsWhatItReads) {
+TEST(Expression, LimitsPatternSize) {
   const auto reads = [](const std::string& pattern) {
     try {
       const Expression expression(pattern, "test");
@@ -198,7 +197,7 @@ TEST(Expression, LimitsWhatItReads) {
   EXPECT_FALSE(reads("\\p{L"));
   try {
     const Expression expression("ab\\q", "test");
-    ADD_FAILURE() << "\\q is nothing";
+    ADD_FAILURE() << "\\q was accepted";
   } catch (const InputError& e) {
     EXPECT_TRUE(std::string(e.what()).ends_with("\\q at byte 3 is not supported")) << e.what();
   }

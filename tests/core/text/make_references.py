@@ -199,7 +199,7 @@ def word_level(pre, vocab, normalizer=None):
 
 
 def kinds():
-    """name -> (the line of the README's table it belongs to, tokenizer)"""
+    """name -> (its line in the table of assets/docs/tokenizers.md, tokenizer)"""
     simple = P.ByteLevel(add_prefix_space=False)
     yield "gpt2", "byte-level BPE", bpe(simple, specials=["<|endoftext|>"])
     yield "gpt2-prefix-space", "byte-level BPE", bpe(P.ByteLevel(add_prefix_space=True))

@@ -20,7 +20,7 @@ std::vector<std::int32_t> ids_of(const std::vector<Piece>& pieces) {
   return ids;
 }
 
-TEST(Merges, TakesTheBestRankThenTheLeftmost) {
+TEST(Merges, ApplyBestRankThenLeftmost) {
   Merges merges;
   merges.add(2, 3, 5);
   merges.add(1, 2, 4);
@@ -32,7 +32,7 @@ TEST(Merges, TakesTheBestRankThenTheLeftmost) {
   EXPECT_EQ(pieces[3].end, 7u);
 }
 
-// The definition: look for the best pair, merge its leftmost occurrence, start again.
+// Reference: repeatedly finds the best pair and merges its leftmost occurrence.
 std::vector<std::int32_t> by_definition(
     std::vector<std::int32_t> ids,
     const std::map<std::pair<std::int32_t, std::int32_t>, std::pair<int, std::int32_t>>& table) {
@@ -52,7 +52,7 @@ std::vector<std::int32_t> by_definition(
   }
 }
 
-TEST(Merges, AgreesWithItsDefinition) {
+TEST(Merges, MatchDefinition) {
   std::mt19937 random(3);
   for (int round = 0; round < 300; ++round) {
     Merges merges;

@@ -1,4 +1,4 @@
-// Tokenizers of every kind against the libraries that they come from: references/, which
+// Compares tokenizers of every kind with their reference libraries, using references/, which
 // make_references.py writes.
 #include <gtest/gtest.h>
 
@@ -19,14 +19,14 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFile = std::size_t{1} << 24;
+constexpr std::size_t kMaxFile = std::size_t{1} << 24;
 
 fs::path references() {
   return testing::source_folder() / "tests/core/text/references";
 }
 
 std::vector<std::string> lines_of(const fs::path& file) {
-  std::istringstream text(read_file(file, kMostFile));
+  std::istringstream text(read_file(file, kMaxFile));
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
@@ -52,7 +52,7 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-// A token as the reference has it.
+// A token of the reference.
 struct Expected {
   std::int32_t id = 0, segment = -1;
   bool special = false, placed = false;
@@ -85,7 +85,7 @@ std::vector<Expected> expected_tokens(const std::string& line) {
   return tokens;
 }
 
-// Bytes within a character stand for all of it.
+// Extends a position inside a character to the character's begin.
 std::size_t widened_begin(const std::string& text, std::size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
   return at;
@@ -101,7 +101,7 @@ struct Difference {
 
 Difference compared(const Tokenizer& tokenizer, const std::vector<Token>& found,
                     const std::vector<Expected>& expected, const std::vector<std::string>& texts) {
-  std::set<std::int32_t> bytes;  // "<0xE4>" and the like
+  std::set<std::int32_t> bytes;  // ids of byte tokens, "<0xE4>"
   for (unsigned byte = 0; byte < 256; ++byte) {
     char name[8];
     std::snprintf(name, sizeof name, "<0x%02X>", byte);
@@ -124,11 +124,11 @@ Difference compared(const Tokenizer& tokenizer, const std::vector<Token>& found,
     wanted.end += wanted.begin;
     ends[which] = wanted.end;
     const std::string& text = texts[which];
-    // A space put before the text covers nothing; the reference lets it cover what follows.
+    // An added space before the text has an empty span here; the reference assigns it the next one.
     const bool prefix = token.begin == token.end && token.begin == wanted.begin;
     const bool same = widened_begin(text, token.begin) == wanted.begin &&
                       widened_end(text, token.end) == wanted.end;
-    // Bytes of unknown characters: their own here, those of the whole run there.
+    // Byte fallback: each token has its own bytes here, the whole unknown run in the reference.
     const bool byte =
         bytes.contains(token.id) && token.begin >= wanted.begin && token.end <= wanted.end;
     difference.spans = difference.spans || !(same || prefix || byte);
@@ -145,10 +145,10 @@ std::string shown(const std::vector<Token>& tokens) {
   return text;
 }
 
-// What differs in a folder.
+// Differences in one folder.
 struct Tally {
   int strings = 0, ids = 0, spans = 0;
-  std::string first;  // what did
+  std::string first;  // first differences
 };
 
 Tally tally_of(const fs::path& folder) {
@@ -181,7 +181,7 @@ Tally tally_of(const fs::path& folder) {
   return tally;
 }
 
-// By folder, measured once.
+// Results by folder, computed once.
 const std::map<fs::path, Tally>& tallies() {
   static const std::map<fs::path, Tally> all = [] {
     std::map<fs::path, Tally> found;
@@ -197,7 +197,7 @@ const std::map<fs::path, Tally>& tallies() {
   return all;
 }
 
-TEST(TokenizerReferences, GiveTheSameIdsAndPlaces) {
+TEST(TokenizerReferences, MatchIdsAndSpans) {
   ASSERT_EQ(strings().size(), 300u);
   ASSERT_GE(tallies().size(), 50u);
   for (const auto& [folder, tally] : tallies()) {
@@ -207,8 +207,8 @@ TEST(TokenizerReferences, GiveTheSameIdsAndPlaces) {
   }
 }
 
-// The README's table of tokenizers: a line for each kind. Printed by table.sh.
-TEST(TokenizerReferences, MakeATable) {
+// Writes the README's table of tokenizers, one line per kind, for table.sh.
+TEST(TokenizerReferences, WriteTable) {
   struct Line {
     std::string names;
     int strings = 0, ids = 0, spans = 0;
@@ -223,7 +223,7 @@ TEST(TokenizerReferences, MakeATable) {
     line.spans += tally.spans;
   }
   std::string table =
-      "| tokenizer | like those of | strings | other ids | other places |\n"
+      "| tokenizer | as used by | strings | different ids | different offsets |\n"
       "| --- | --- | --- | --- | --- |\n";
   for (const auto& [kind, line] : lines) {
     table += "| " + kind + " | " + line.names + " | " + std::to_string(line.strings) + " | " +

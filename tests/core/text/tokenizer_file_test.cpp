@@ -20,7 +20,7 @@ Ids ids_of(const std::vector<Token>& tokens) {
   return ids;
 }
 
-// As GPT-2's, with a vocabulary of a few letters.
+// A tokenizer like GPT-2's, with a vocabulary of a few letters.
 Json byte_level() {
   return Json::parse(R"({
     "version": "1.0", "truncation": null, "padding": null,
@@ -35,7 +35,7 @@ Json byte_level() {
       "merges": ["a b", "Ġ ab", "ab a"]}})");
 }
 
-// As Llama's, with a vocabulary of a few letters and all bytes.
+// A tokenizer like Llama's, with a vocabulary of a few letters and all bytes.
 Json sentencepiece() {
   Json root = Json::parse(R"({
     "added_tokens": [
@@ -91,12 +91,12 @@ TEST(ByteLevelFile, Encodes) {
   EXPECT_EQ(tokenizer->vocabulary_size(), 10);
   EXPECT_EQ(ids_of(tokenizer->encode("aba ab\nc")), (Ids{6, 5, 3, 7}));
   EXPECT_EQ(tokenizer->bytes(5), " ab");
-  EXPECT_EQ(tokenizer->bytes(8), "") << "an id that stands for nothing";
+  EXPECT_EQ(tokenizer->bytes(8), "") << "an unused id";
   EXPECT_EQ(refusal([&] { tokenizer->encode("abz"); }),
             "text: the tokenizer has no token for \"z\"");
 }
 
-TEST(ByteLevelFile, TakesAddedTokensWhole) {
+TEST(ByteLevelFile, MatchesAddedTokensFirst) {
   const auto tokenizer = made(byte_level());
   const auto tokens = tokenizer->encode("ab<|endoftext|>ab");
   EXPECT_EQ(ids_of(tokens), (Ids{4, 9, 4}));
@@ -115,7 +115,7 @@ TEST(ByteLevelFile, ReadsMergesAsPairs) {
   EXPECT_EQ(ids_of(made(root)->encode("aba ab")), (Ids{6, 5}));
 }
 
-TEST(ByteLevelFile, SplitsByItsExpression) {
+TEST(ByteLevelFile, SplitsByExpression) {
   const Json bare = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
   const auto with = [&](const Json& step) {
     Json root = byte_level();
@@ -138,7 +138,7 @@ TEST(ByteLevelFile, SplitsByItsExpression) {
             (Ids{4, 5}));
 }
 
-TEST(ByteLevelFile, HonoursItsOptions) {
+TEST(ByteLevelFile, AppliesOptions) {
   Json root = byte_level();
   root["pre_tokenizer"]["add_prefix_space"] = true;
   const auto tokens = made(root)->encode("ab ab");
@@ -171,15 +171,15 @@ TEST(ByteLevelFile, ReadsVocabularyAndMerges) {
       refusal([&] { tokenizer_from_files(files, "m"); }).starts_with("m/merges.txt line 2"));
   files.erase("merges.txt");
   EXPECT_EQ(refusal([&] { tokenizer_from_files(files, "m"); }),
-            "m: no tokenizer.json, nor vocab.json and merges.txt, vocab.txt, spiece.model or "
-            "tokenizer.model");
+            "m: expected tokenizer.json, vocab.json with merges.txt, vocab.txt, spiece.model or "
+            "tokenizer.model, found none");
 }
 
 TEST(SentencePieceFile, Encodes) {
   const auto tokenizer = made(sentencepiece());
   EXPECT_EQ(tokenizer->kind(), "SentencePiece-style BPE with byte fallback");
   const auto tokens = tokenizer->encode("ab é");
-  // ▁ab: "▁ a" comes first, then "b ▁".
+  // ▁ab: "▁ a" is merged first, then "b ▁".
   EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 263, 3 + 0xc3, 3 + 0xa9}));
   EXPECT_TRUE(tokens[0].special);
   EXPECT_EQ(tokens[1].begin, 0u);
@@ -266,7 +266,7 @@ TEST(TokenizerFile, FollowsAddEosToken) {
   EXPECT_NE(refusal(root, R"({"eos_token": "?", "add_eos_token": true})"), "");
 }
 
-TEST(TokenizerFile, PutsTokensAfterTheText) {
+TEST(TokenizerFile, AddsTokensAfterText) {
   Json root = sentencepiece();
   root["post_processor"]["single"].push_back(Json::parse(R"({"SpecialToken": {"id": "<s>"}})"));
   const auto tokens = made(root)->encode("a");
@@ -274,8 +274,8 @@ TEST(TokenizerFile, PutsTokensAfterTheText) {
   EXPECT_EQ(tokens[2].begin, 1u);
 }
 
-// Each change makes the file mean something that is not understood; the message says where.
-TEST(TokenizerFile, RefusesByName) {
+// Each change makes the file unsupported; the message names the place.
+TEST(TokenizerFile, ReportsUnsupportedFeatures) {
   const std::vector<std::pair<std::string, std::string>> changes{
       {"/model/type", R"("Unigram")"},
       {"/model/type", R"("Viterbi")"},
@@ -330,7 +330,7 @@ TEST(TokenizerFile, RefusesByName) {
   }
 }
 
-// Damaged files are read or refused, never anything else.
+// Damaged files are read or rejected, without a crash.
 TEST(TokenizerFile, SurvivesDamage) {
   std::mt19937 random(1);
   for (const std::string& good : {byte_level().dump(), sentencepiece().dump()}) {
@@ -360,7 +360,7 @@ TEST(TokenizerFile, SurvivesDamage) {
   }
 }
 
-// Any value of any wrong type anywhere.
+// Values of wrong types in any place.
 TEST(TokenizerFile, SurvivesWrongTypes) {
   for (const Json& base : {byte_level(), sentencepiece()}) {
     for (const auto& [path, old] : base.flatten()) {
@@ -389,7 +389,7 @@ TEST(TokenizerFile, SurvivesWrongTypes) {
   }
 }
 
-TEST(TokenizerFile, SavesWhatWasLoaded) {
+TEST(TokenizerFile, RoundTrips) {
   const testing::TemporaryFolder from, to;
   const std::string text = sentencepiece().dump();
   write_file(from.path() / "tokenizer.json", text);
@@ -400,8 +400,8 @@ TEST(TokenizerFile, SavesWhatWasLoaded) {
   EXPECT_THROW(load_tokenizer(to.path() / "missing"), InputError);
 }
 
-// Where an added token may stand, what white space it takes along, what of two comes first.
-TEST(AddedTokens, StandWhereTheyMay) {
+// Word boundaries, included white space and the precedence of added tokens.
+TEST(AddedTokens, MatchByTheirConditions) {
   Json root = sentencepiece();
   root["normalizer"] = nullptr;
   const auto add = [&](int id, const char* content, const char* flags) {
@@ -416,7 +416,7 @@ TEST(AddedTokens, StandWhereTheyMay) {
   add(268, "<lr>", R"({"lstrip": true, "rstrip": true, "single_word": true})");
   add(269, "axb", R"({})");
   const auto tokenizer = made(root);
-  // Added tokens alone, each with the bytes that it takes.
+  // Added tokens with their byte spans.
   const auto added = [&](const std::string& text) {
     std::string all;
     for (const Token& t : tokenizer->encode(text)) {
@@ -447,12 +447,12 @@ TEST(AddedTokens, StandWhereTheyMay) {
   EXPECT_EQ(added("  <l>"), "266[0,5)");
   EXPECT_EQ(added("<r> \u3000a"), "267[0,7)");
   EXPECT_EQ(added("<r>  "), "267[0,5)");
-  EXPECT_EQ(added("<r>  <l>"), "267[0,5) 266[5,8)") << "what one has taken is gone";
+  EXPECT_EQ(added("<r>  <l>"), "267[0,5) 266[5,8)") << "white space belongs to the first token";
   EXPECT_EQ(added("a <lr> a"), "268[1,7)");
   EXPECT_EQ(added("a<lr>a"), "");
 }
 
-TEST(TokenizerFile, NamesTheIdsThatThereAre) {
+TEST(TokenizerFile, ReportsIdRange) {
   const auto tokenizer = made(byte_level());
   for (const std::int32_t id : {-1, 10}) {
     EXPECT_EQ(refusal([&] { tokenizer->bytes(id); }),
@@ -462,8 +462,8 @@ TEST(TokenizerFile, NamesTheIdsThatThereAre) {
   EXPECT_EQ(tokenizer->bytes(0), "a");
 }
 
-// Sequences within sequences, and steps in a row, to the last that is read.
-TEST(TokenizerFile, LimitsItsSteps) {
+// Limits on nesting and number of steps.
+TEST(TokenizerFile, LimitsSteps) {
   const auto nested = [](int depth) {
     Json step = Json::parse(R"({"type": "NFC"})");
     for (int n = 0; n < depth; ++n) {
@@ -489,7 +489,7 @@ TEST(TokenizerFile, LimitsItsSteps) {
   EXPECT_NE(refusal(many(65)).find("more than 64"), std::string::npos);
 }
 
-TEST(TokenizerFile, TakesIdsBelowItsLimit) {
+TEST(TokenizerFile, LimitsTokenIds) {
   Json root = byte_level();
   root["model"]["vocab"]["cc"] = (1 << 22) - 1;
   EXPECT_EQ(made(root)->vocabulary_size(), 1 << 22);

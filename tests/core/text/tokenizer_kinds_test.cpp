@@ -1,4 +1,4 @@
-// What tokenizers of the further kinds offer beside ids and places (references_test.cpp).
+// Features of the different kinds of tokenizers apart from ids and spans (references_test.cpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 #include "core/base/json.h"
 #include "core/text/file/tokenizer_files.h"
 #include "tests/support/compare.h"
+#include "tests/support/golden.h"
 #include "tests/support/places.h"
-#include "tests/support/told.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -32,7 +32,7 @@ Ids ids_of(const std::vector<Token>& tokens) {
   return ids;
 }
 
-// In quotes, with bytes beyond ASCII as numbers.
+// Quoted, with bytes beyond ASCII as numbers.
 std::string escaped(const std::string& bytes) {
   std::string text = "\"";
   for (const char c : bytes) {
@@ -57,7 +57,7 @@ Files bert() {
   return {{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\r\n##able\n##s\nthe\n,\n"}};
 }
 
-TEST(WordPieceFile, SetsTwoTextsBesideEachOther) {
+TEST(WordPieceFile, EncodesPairs) {
   const auto tokenizer = tokenizer_from_files(bert(), "m");
   EXPECT_EQ(tokenizer->kind(), "WordPiece");
   const auto tokens = tokenizer->encode_pair("The Unables", "xyz the");
@@ -73,7 +73,7 @@ TEST(WordPieceFile, SetsTwoTextsBesideEachOther) {
   EXPECT_EQ(tokens[7].begin, 4u) << "bytes of the second text";
 }
 
-TEST(WordPieceFile, ShowsPiecesAsTheyAreWritten) {
+TEST(WordPieceFile, LabelsShowVocabularyForm) {
   const auto tokenizer = tokenizer_from_files(bert(), "m");
   EXPECT_EQ(tokenizer->label(6), "##able");
   EXPECT_EQ(tokenizer->label(8), "the");
@@ -89,7 +89,7 @@ TEST(WordPieceFile, ShowsPiecesAsTheyAreWritten) {
   EXPECT_EQ(ids_of(tokenizer->encode("the [MASK]the")), (Ids{2, 8, 4, 8, 3}));
 }
 
-TEST(WordPieceFile, FollowsItsConfig) {
+TEST(WordPieceFile, FollowsConfig) {
   Files files = bert();
   files["tokenizer_config.json"] =
       R"({"do_lower_case": false, "tokenizer_class": "BertTokenizer"})";
@@ -107,8 +107,8 @@ TEST(WordPieceFile, FollowsItsConfig) {
   EXPECT_NE(refusal(files), "");
 }
 
-// That which the config names, or else one of the usual ones, of those that are added.
-TEST(WordPieceFile, FindsItsMask) {
+// The token named in the config, else a common mask token, if it is an added token.
+TEST(WordPieceFile, FindsMaskToken) {
   Files files = bert();
   files["tokenizer_config.json"] =
       R"({"mask_token": "the", "additional_special_tokens": ["[MASK]"]})";
@@ -118,7 +118,7 @@ TEST(WordPieceFile, FindsItsMask) {
   EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 4);
 }
 
-TEST(MergesFile, HasNoMaskThatIsAnyWord) {
+TEST(MergesFile, OrdinaryTokenIsNotMask) {
   Files files{{"vocab.json", R"({"<mask>": 0, "[MASK]": 1, "a": 2})"},
               {"merges.txt", ""},
               {"tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})"}};
@@ -129,7 +129,7 @@ TEST(MergesFile, HasNoMaskThatIsAnyWord) {
   EXPECT_EQ(tokenizer_from_files(files, "m")->mask_token(), 0);
 }
 
-TEST(MergesFile, RefusesAClassThatItDoesNotKnow) {
+TEST(MergesFile, RejectsUnknownClass) {
   Files files{{"vocab.json", R"({"a": 0})"},
               {"merges.txt", ""},
               {"tokenizer_config.json", R"({"tokenizer_class": "WhisperTokenizer"})"}};
@@ -141,7 +141,7 @@ std::string spm_file(const std::string& name, const char* file = "spiece.model")
                    std::size_t{1} << 24);
 }
 
-TEST(SentencePieceModelFile, FollowsItsClass) {
+TEST(SentencePieceModelFile, FollowsTokenizerClass) {
   Files files{{"spiece.model", spm_file("spm-unigram")}};
   const auto plain = tokenizer_from_files(files, "m");
   const Ids ids = ids_of(plain->encode("the cat"));
@@ -165,8 +165,8 @@ TEST(SentencePieceModelFile, FollowsItsClass) {
   EXPECT_NE(refusal(files).find("XLMRobertaTokenizer"), std::string::npos);
 }
 
-// An added token that is looked for as a word alone is no merge of letters within another.
-TEST(SentencePieceModelFile, MergesNothingThatWasAdded) {
+// An added token with single_word must not become a merge inside a word.
+TEST(SentencePieceModelFile, DoesNotMergeAddedTokens) {
   Files files{{"tokenizer.model", spm_file("spm-bpe", "tokenizer.model")}};
   const auto plain = tokenizer_from_files(files, "m");
   const Index size = plain->vocabulary_size();
@@ -180,8 +180,8 @@ TEST(SentencePieceModelFile, MergesNothingThatWasAdded) {
   EXPECT_NE(std::ranges::find(alone, size), alone.end());
 }
 
-// What tokens are called, and which bytes they stand for, in every kind of file.
-TEST(TokenizerFiles, LabelsAreAsTold) {
+// Labels and bytes of tokens for every kind of file.
+TEST(TokenizerFiles, LabelsMatchGolden) {
   std::vector<std::string> names;
   const auto references = testing::source_folder() / "tests/core/text/references";
   for (const auto& entry : std::filesystem::directory_iterator(references)) {
@@ -194,16 +194,20 @@ TEST(TokenizerFiles, LabelsAreAsTold) {
     text += name + ", " + tokenizer->kind() + ", " + std::to_string(tokenizer->vocabulary_size()) +
             " tokens, mask " + std::to_string(tokenizer->mask_token()) + "\n";
     const Index size = tokenizer->vocabulary_size(), step = std::max<Index>(1, size / 24);
+    std::vector<std::string> entries;
     for (Index n = 0; n < size; n += n < 6 ? 1 : step) {
       const auto id = static_cast<std::int32_t>(n);
-      text += "  " + std::to_string(n) + " " + escaped(tokenizer->label(id)) + " " +
-              escaped(tokenizer->bytes(id)) + (tokenizer->is_special(id) ? " special" : "") + "\n";
+      const std::string label = escaped(tokenizer->label(id));
+      const std::string bytes = escaped(tokenizer->bytes(id));
+      entries.push_back(std::to_string(n) + " " + label + (bytes == label ? "" : " " + bytes) +
+                        (tokenizer->is_special(id) ? " special" : ""));
     }
+    text += testing::wrapped_entries(entries);
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/text/labels.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/text/labels.txt"));
 }
 
-TEST(MarianFile, HasATokenizerForEachLanguage) {
+TEST(MarianFile, LoadsSourceAndTargetTokenizers) {
   const testing::TemporaryFolder folder, copy;
   const auto from = testing::source_folder() / "tests/core/text/references";
   for (const char* name : {"source.spm", "vocab.json"}) {
@@ -224,7 +228,7 @@ TEST(MarianFile, HasATokenizerForEachLanguage) {
   EXPECT_EQ(ids_of(load_tokenizer(copy.path())->encode("a cat")), ids_of(source->encode("a cat")));
 }
 
-TEST(TargetTokenizerFile, StandsBesideTheSources) {
+TEST(TargetTokenizerFile, IsLoadedNextToSource) {
   const testing::TemporaryFolder folder, copy;
   const auto from = testing::source_folder() / "tests/core/text/references";
   std::filesystem::copy(from / "words/tokenizer.json", folder.path() / "tokenizer.json");
@@ -241,7 +245,7 @@ TEST(TargetTokenizerFile, StandsBesideTheSources) {
   EXPECT_EQ(read_file(copy.path() / "tokenizer.json"), read_file(from / "words/tokenizer.json"));
 }
 
-// Damaged files are read or refused, never anything else.
+// Damaged files are read or rejected, without a crash.
 TEST(SentencePieceModelFile, SurvivesDamage) {
   std::mt19937 random(2);
   const std::string good = spm_file("spm-unigram");
@@ -263,7 +267,7 @@ TEST(SentencePieceModelFile, SurvivesDamage) {
   EXPECT_GT(read, 0);
 }
 
-TEST(TokenizerKinds, CoverAnyBytes) {
+TEST(TokenizerKinds, EncodeAnyBytes) {
   std::mt19937 random(4);
   for (const char* name : {"gpt2", "llama3", "o200k", "kimi", "llama2", "gemma", "bert-uncased",
                            "unigram-bytes", "unigram-xlmr", "spm-bpe", "words", "clip"}) {
@@ -282,7 +286,7 @@ TEST(TokenizerKinds, CoverAnyBytes) {
   }
 }
 
-// Time grows with the file, not with its square.
+// Loading time must not be quadratic in the file's size.
 TEST(TokenizerKinds, LoadInLinearTime) {
   const auto seconds = [](int count) {
     Json root = Json::parse(R"({"added_tokens": [], "model": {"type": "BPE", "merges": []}})");

@@ -13,7 +13,7 @@ TEST(Unicode, DecodesCharacters) {
   EXPECT_EQ(character_at("😀", 0).size, 4u);
 }
 
-TEST(Unicode, TakesBrokenBytesOneByOne) {
+TEST(Unicode, DecodesInvalidBytesOneByOne) {
   for (const char* text : {"\xff", "\xc3", "\xe4\xb8", "\xc0\x80", "\xed\xa0\x80", "\x80",
                            "\xf4\x90\x80\x80", "\xc3(", "\xf0\x9f\x98"}) {
     EXPECT_EQ(character_at(text, 0).code, -1) << text;

@@ -7,7 +7,7 @@ namespace ATTNSCOPE_FILE {
 
 const std::string kReplacement = "\xEF\xBF\xBD";
 
-TEST(Utf8Stream, WaitsForTheRestOfACharacter) {
+TEST(Utf8Stream, BuffersIncompleteCharacters) {
   Utf8Stream stream;
   EXPECT_EQ(stream.push("a\xE2"), "a");
   EXPECT_EQ(stream.push("\x82"), "");
@@ -17,7 +17,7 @@ TEST(Utf8Stream, WaitsForTheRestOfACharacter) {
   EXPECT_EQ(stream.finish(), "");
 }
 
-TEST(Utf8Stream, ReplacesWhatIsNoText) {
+TEST(Utf8Stream, ReplacesInvalidBytes) {
   Utf8Stream stream;
   EXPECT_EQ(stream.push("\xFFz\x80"), kReplacement + "z" + kReplacement);
   EXPECT_EQ(stream.push("\xC3("), kReplacement + "(");
@@ -29,7 +29,7 @@ TEST(Utf8Stream, ReplacesWhatIsNoText) {
   EXPECT_EQ(stream.finish(), "");
 }
 
-TEST(Utf8Stream, GivesTheWholeTextHoweverItIsCut) {
+TEST(Utf8Stream, IsIndependentOfChunkBoundaries) {
   const std::string text = "aé€🙂\xFF…ß";
   const std::string expected = "aé€🙂" + kReplacement + "…ß";
   for (std::size_t size = 1; size <= text.size(); ++size) {
@@ -42,8 +42,8 @@ TEST(Utf8Stream, GivesTheWholeTextHoweverItIsCut) {
   }
 }
 
-// The first and last characters of every length, whole and cut behind each of their bytes.
-TEST(Utf8Stream, KnowsHowLongACharacterIs) {
+// First and last characters of every length, whole and split after each byte.
+TEST(Utf8Stream, KnowsCharacterLengths) {
   for (const std::string character :
        {"\x7f", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
         "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {

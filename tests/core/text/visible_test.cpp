@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Visible, ShowsWhatCannotBeSeen) {
+TEST(Visible, ShowsInvisibleCharacters) {
   EXPECT_EQ(visible("the"), "the");
   EXPECT_EQ(visible(" the"), "␣the");
   EXPECT_EQ(visible("  a b "), "␣␣a b␣");

@@ -26,7 +26,7 @@ Trace trace_of(const std::vector<Address>& addresses) {
   return trace;
 }
 
-// As an encoder-decoder writes it: two layers that read, one that writes and looks at them.
+// Trace of an encoder-decoder: two encoder layers, one decoder layer with cross-attention.
 Trace encoder_decoder() {
   Trace trace = trace_of({{.stack = Stack::Encoder},
                           {.stack = Stack::Encoder, .layer = 1},
@@ -36,20 +36,20 @@ Trace encoder_decoder() {
   return trace;
 }
 
-TEST(HeadRef, WordsNameWhatTellsAModelsAttentionApart) {
+TEST(HeadRef, LabelsContainOnlyDistinguishingParts) {
   const HeadRef cross{2, 1, {.kind = AttentionKind::Cross}};
-  EXPECT_EQ(place_words({.stack = true, .kind = true}, cross),
+  EXPECT_EQ(describe_head({.stack = true, .kind = true}, cross),
             "decoder, cross-attention, layer 2, head 1");
-  EXPECT_EQ(place_words({.kind = true}, cross), "cross-attention, layer 2, head 1");
-  EXPECT_EQ(place_words({.stack = true, .kind = true}, {0, 1, {.stack = Stack::Encoder}}),
+  EXPECT_EQ(describe_head({.kind = true}, cross), "cross-attention, layer 2, head 1");
+  EXPECT_EQ(describe_head({.stack = true, .kind = true}, {0, 1, {.stack = Stack::Encoder}}),
             "encoder, layer 0, head 1");
-  EXPECT_EQ(place_words({.step = true}, {0, 0, {.step = 3}}), "step 3, layer 0, head 0");
-  EXPECT_EQ(part_words({.segment = true}, {.segment = 0}), "segment 0");
-  EXPECT_EQ(place_words({}, {4, 5}), "layer 4, head 5");
-  EXPECT_EQ(part_words({}, {}), "");
+  EXPECT_EQ(describe_head({.step = true}, {0, 0, {.step = 3}}), "step 3, layer 0, head 0");
+  EXPECT_EQ(describe_part({.segment = true}, {.segment = 0}), "segment 0");
+  EXPECT_EQ(describe_head({}, {4, 5}), "layer 4, head 5");
+  EXPECT_EQ(describe_part({}, {}), "");
 }
 
-TEST(HeadRef, NamesAreReadBack) {
+TEST(HeadRef, NamesRoundTrip) {
   for (const Stack stack : {Stack::Encoder, Stack::Decoder}) {
     EXPECT_EQ(stack_from_name(name_of(stack), "--stack"), stack);
   }
@@ -64,14 +64,14 @@ TEST(HeadRef, NamesAreReadBack) {
   }
 }
 
-TEST(Trace, AHeadOfOnePartIsNoneOfAnother) {
+TEST(Trace, FindsHeadsOfTheirOwnPartOnly) {
   const Trace trace = encoder_decoder();
   Index head = -1;
   EXPECT_EQ(trace.find({0, 1}, &head), &trace.attention[2]);
   EXPECT_EQ(head, 1);
   EXPECT_EQ(trace.find({0, 1, {.kind = AttentionKind::Cross}}), &trace.attention[3]);
   EXPECT_EQ(trace.find({1, 0, {.stack = Stack::Encoder}}), &trace.attention[1]);
-  EXPECT_EQ(trace.find({1, 0}), nullptr);  // the encoder alone has a second layer
+  EXPECT_EQ(trace.find({1, 0}), nullptr);  // only the encoder has a second layer
   EXPECT_EQ(trace.find({0, 2}), nullptr);
   EXPECT_EQ(trace.find({0, 0, {.step = 1}}), nullptr);
   EXPECT_EQ(trace.layer_count({.stack = Stack::Encoder}), 2);
@@ -83,7 +83,7 @@ TEST(Trace, AHeadOfOnePartIsNoneOfAnother) {
   EXPECT_EQ(heads[2], (HeadRef{1, 0, {.stack = Stack::Encoder}}));
 }
 
-TEST(Trace, WhatIsNotNamedIsTheFirstThereIs) {
+TEST(Trace, DefaultsUnselectedPartsToTheFirst) {
   const Trace both = encoder_decoder();
   EXPECT_EQ(both.part({}), TracePart());
   EXPECT_EQ(both.part({.kind = AttentionKind::Cross}), (TracePart{.kind = AttentionKind::Cross}));
@@ -93,44 +93,44 @@ TEST(Trace, WhatIsNotNamedIsTheFirstThereIs) {
   const Trace steps = trace_of({{.step = 2}, {.step = 1}, {.step = 1, .layer = 1}});
   EXPECT_EQ(steps.part({}).step, 1);
   EXPECT_EQ(steps.part({.step = 2}).step, 2);
-  // What is named and not there stays named.
+  // Selected parts are kept even if they do not exist.
   EXPECT_EQ(steps.part({.step = 7}).step, 7);
   EXPECT_FALSE(steps.has(steps.part({.step = 7})));
   EXPECT_EQ(Trace().part({}), TracePart());
 }
 
-TEST(Trace, OffersWhatStandsBesideAPart) {
-  const PartOffer decoder = encoder_decoder().offer({});
+TEST(Trace, ListsAlternativesToAPart) {
+  const PartAlternatives decoder = encoder_decoder().alternatives({});
   EXPECT_EQ(decoder.stacks, (std::vector<Stack>{Stack::Encoder, Stack::Decoder}));
   EXPECT_EQ(decoder.kinds, (std::vector<AttentionKind>{AttentionKind::Self, AttentionKind::Cross}));
   EXPECT_EQ(decoder.steps, std::vector<Index>{0});
-  const PartOffer encoder = encoder_decoder().offer({.stack = Stack::Encoder});
+  const PartAlternatives encoder = encoder_decoder().alternatives({.stack = Stack::Encoder});
   EXPECT_EQ(encoder.kinds, std::vector<AttentionKind>{AttentionKind::Self});
   const Trace segments = trace_of({{.segment = 2}, {.segment = 0}, {.segment = 1}});
-  EXPECT_EQ(segments.offer({}).segments, (std::vector<Index>{0, 1, 2}));
+  EXPECT_EQ(segments.alternatives({}).segments, (std::vector<Index>{0, 1, 2}));
 }
 
-TEST(Trace, StatesPassTheLayersOfAllSteps) {
+TEST(Trace, LayerSequenceCoversAllSteps) {
   const Trace trace =
       trace_of({{.step = 1}, {.step = 1, .layer = 1}, {.step = 2}, {.step = 2, .layer = 1}});
-  const std::vector<HeadRef> passed = trace.layers_passed({.step = 2});
+  const std::vector<HeadRef> passed = trace.layer_sequence({.step = 2});
   ASSERT_EQ(passed.size(), 4u);
   EXPECT_EQ(passed[1], (HeadRef{1, 0, {.step = 1}}));
   EXPECT_EQ(passed[2], (HeadRef{0, 0, {.step = 2}}));
 }
 
-TEST(Trace, RowsAreTokensOfTheirStream) {
+TEST(Trace, MapsRowsToTokensOfTheirStream) {
   Trace trace;
   trace.tokens = {token("a"), token("b"), token("c")};
   trace.streams.push_back({kSourceStream, {token("x"), token("y")}});
   EXPECT_EQ(trace.tokens_of({kSourceStream})[1].label, "y");
   EXPECT_EQ(trace.tokens_of({}).size(), 3u);
   EXPECT_THROW(trace.tokens_of({"keys"}), std::logic_error);
-  EXPECT_EQ(trace.token_index({"", 1}, 2, 0), 1);   // of a segment
+  EXPECT_EQ(trace.token_index({"", 1}, 2, 0), 1);   // rows of a segment
   EXPECT_EQ(trace.token_index({}, 2, 0), 1);        // the last two
-  EXPECT_EQ(trace.token_index({"", 2}, 2, 0), -1);  // there are not so many
+  EXPECT_EQ(trace.token_index({"", 2}, 2, 0), -1);  // out of range
   EXPECT_EQ(trace.token_index({}, 4, 0), -1);
-  EXPECT_EQ(trace.token_index({"", 0, {0, 2}}, 2, 1), 2);  // those that have not left
+  EXPECT_EQ(trace.token_index({"", 0, {0, 2}}, 2, 1), 2);  // explicit indices
 }
 
 }  // namespace ATTNSCOPE_FILE

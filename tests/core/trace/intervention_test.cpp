@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/experiment/experiment.h"
-#include "core/view/session.h"
+#include "core/experiment/session.h"
+#include "core/view/session_file.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -19,16 +19,16 @@ std::string problem(const std::string& line) {
   return "";
 }
 
-TEST(Intervention, ATokenIsCalledByItsNameWhereItHasOne) {
+TEST(Intervention, DescribesTokensByName) {
   const Intervention i = intervention_from_text("replace position=7 token=276");
-  EXPECT_EQ(describe(i), "token 7 is replaced by number 276");
+  EXPECT_EQ(describe(i), "token 7 is replaced by token 276");
   EXPECT_EQ(describe(i, {.token = [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }}),
             "token 7 is replaced by “␣cat”");
   EXPECT_EQ(describe(i, {.token = [](std::int32_t) { return ""; }}),
-            "token 7 is replaced by number 276");
+            "token 7 is replaced by token 276");
 }
 
-TEST(Intervention, IsWrittenAsItIsRead) {
+TEST(Intervention, RoundTripsAsText) {
   for (const char* line : {"off layer=2", "off layer=2 head=1", "forbid query=5 key=3",
                            "forbid key=0", "forbid key=0 layer=1 head=2",
                            "force query=5 key=3 layer=0", "replace position=4 token=312",
@@ -41,7 +41,7 @@ TEST(Intervention, IsWrittenAsItIsRead) {
   }
 }
 
-TEST(Intervention, RefusesWhatItDoesNotUnderstand) {
+TEST(Intervention, RejectsInvalidText) {
   EXPECT_NE(problem("kill layer=2").find("off, forbid, force or replace"), std::string::npos);
   EXPECT_NE(problem("").find("found \"\""), std::string::npos);
   EXPECT_NE(problem("off").find("layer="), std::string::npos);
@@ -57,7 +57,7 @@ TEST(Intervention, RefusesWhatItDoesNotUnderstand) {
   EXPECT_NE(problem("replace position=1 text=\xff").find("UTF-8"), std::string::npos);
 }
 
-TEST(Intervention, JsonIsStrict) {
+TEST(Intervention, ParsesJsonStrictly) {
   const auto refused = [](const char* text) {
     EXPECT_THROW(interventions_from_json(Json::parse(text), "i"), InputError) << text;
   };
@@ -71,7 +71,7 @@ TEST(Intervention, JsonIsStrict) {
   refused(R"([7])");
 }
 
-TEST(Intervention, SpeaksOfWhatThereIs) {
+TEST(Intervention, StaysWithinTheModel) {
   const ModelExtent extent{.layers = 2, .heads = 3, .vocabulary = 10, .tokens = 5};
   for (const char* line :
        {"off layer=2", "off layer=1 head=3", "forbid key=5", "force query=5 key=0",
@@ -81,8 +81,8 @@ TEST(Intervention, SpeaksOfWhatThereIs) {
   EXPECT_NO_THROW(check({intervention_from_text("force query=4 key=0 layer=1 head=2")}, extent));
 }
 
-// What a person changes is the decoder's self-attention, and must not hit anything else.
-TEST(Intervention, PairsAreThoseOfTheDecodersOwnTokens) {
+// Interventions affect the decoder's self-attention and nothing else.
+TEST(Intervention, PairsReferToTheDecodersOwnTokens) {
   const auto refused = [](const char* line, const ModelExtent& extent) {
     EXPECT_THROW(check({intervention_from_text(line)}, extent), InputError) << line;
   };
@@ -90,7 +90,7 @@ TEST(Intervention, PairsAreThoseOfTheDecodersOwnTokens) {
     EXPECT_NO_THROW(check({intervention_from_text(line)}, extent)) << line;
   };
   ModelExtent extent{.layers = 2, .heads = 3, .vocabulary = 10, .tokens = 5};
-  extent.attended = 2;  // an encoder-decoder reads five tokens and has written two
+  extent.attended = 2;  // an encoder-decoder: five source tokens, two target tokens
   refused("forbid key=2", extent);
   taken("forbid key=1", extent);
   taken("replace position=4 token=1", extent);
@@ -132,11 +132,11 @@ TEST(ChangedPattern, ForbidsPairsAndColumns) {
   EXPECT_EQ(keys(changed_pattern(causal, list, 0, 1, 1), 0, 3), Keys({0, 1, 3}));
 }
 
-TEST(ChangedPattern, ForcesAmongWhatIsAllowed) {
+TEST(ChangedPattern, ForcesOnlyAllowedKeys) {
   const Pattern causal = Pattern::causal(4, 4);
   const Interventions column{intervention_from_text("force key=1")};
   const Pattern changed = changed_pattern(causal, column, 0, 0, 1);
-  EXPECT_EQ(keys(changed, 0, 0), Keys({0}));  // may not see it
+  EXPECT_EQ(keys(changed, 0, 0), Keys({0}));  // may not see the forced key
   EXPECT_EQ(keys(changed, 0, 2), Keys({1}));
   const Interventions two{intervention_from_text("force query=3 key=1"),
                           intervention_from_text("force query=3 key=3"),
@@ -152,7 +152,7 @@ TEST(ChangedPattern, ForcesAmongWhatIsAllowed) {
   }
 }
 
-TEST(ChangedPattern, CutsColumnsOutOfSteps) {
+TEST(ChangedPattern, RemovesColumnsFromSteppedRuns) {
   PatternBuilder builder(1, 1, 12, {"strided"});
   builder.add(0, 1, 12, 3);  // 1, 4, 7, 10
   builder.next_row();
@@ -166,18 +166,18 @@ TEST(ChangedPattern, CutsColumnsOutOfSteps) {
   EXPECT_EQ(without("forbid key=5"), Keys({1, 4, 7, 10}));
 }
 
-TEST(Intervention, StandsBesideTheSameRunWithout) {
-  Experiment experiment;
-  experiment.text = "abc";
+TEST(Intervention, IsComparedWithTheRunWithoutIt) {
+  Session experiment;
+  experiment.run.text = "abc";
   EXPECT_FALSE(reference_of(experiment).has_value());
-  experiment.interventions.push_back(intervention_from_text("off layer=0"));
-  Experiment untouched = experiment;
-  untouched.interventions.clear();
+  experiment.run.interventions.push_back(intervention_from_text("off layer=0"));
+  Session untouched = experiment;
+  untouched.run.interventions.clear();
   EXPECT_EQ(reference_of(experiment), untouched);
   EXPECT_FALSE(same_run(experiment, untouched));
-  experiment.others.push_back(Experiment());
-  EXPECT_EQ(reference_of(experiment), Experiment());
-  EXPECT_EQ(experiment_from_json(to_json(experiment)), experiment);
+  experiment.b = Session();
+  EXPECT_EQ(reference_of(experiment), Session());
+  EXPECT_EQ(session_from_json(to_json(experiment)), experiment);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -9,8 +9,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Rows of segments stand below one another in the order in which they came.
-TEST(Recorder, JoinsTheRowsOfSegments) {
+// Rows of segments are appended in order of arrival.
+TEST(Recorder, JoinsRowsOfSegments) {
   Trace trace;
   Recorder recorder(&trace);
   const auto row = [](float x) { return Tensor::full({1, 2}, x); };
@@ -26,7 +26,7 @@ TEST(Recorder, JoinsTheRowsOfSegments) {
   EXPECT_TRUE(
       testing::close(trace.located[0].values, Tensor::from({3, 2}, {10, 10, 11, 11, 12, 12}), 0));
   EXPECT_TRUE(testing::close(trace.logits, Tensor::from({3, 2}, {20, 20, 21, 21, 22, 22}), 0));
-  recorder.finish();  // nothing is left to join
+  recorder.finish();  // nothing left to join
   EXPECT_EQ(trace.logits.dim(0), 3);
   EXPECT_THROW(recorder.rows("embed", row(0), 0), std::logic_error);
 }

@@ -40,7 +40,7 @@ CalibrationRequest request_of(CalibrationMethod method) {
   request.tolerance = method == CalibrationMethod::GridSearch ? 0.05 : 0.6;
   request.level = 0.2;
   request.length = 16;
-  request.thresholds = CalibrationRequest::falling_thresholds(10);
+  request.thresholds = CalibrationRequest::descending_thresholds(10);
   return request;
 }
 
@@ -53,8 +53,8 @@ std::vector<Index> guesses(const Tensor& logits) {
   return best;
 }
 
-// Against runs of one's own, window by window.
-TEST(Calibrate, CountsWhatReallyDiffers) {
+// Compared with separate runs, window by window.
+TEST(Calibrate, CountsActualDifferences) {
   const Checkpoint checkpoint = small_checkpoint("response");
   const std::string text = some_text('A');
   const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
@@ -108,7 +108,7 @@ TEST(Calibrate, CountsWhatReallyDiffers) {
   }
 }
 
-TEST(Calibrate, AcceptsInSequenceUntilOneCannotBe) {
+TEST(Calibrate, AcceptsInSequenceUntilARejection) {
   const Checkpoint checkpoint = small_checkpoint("response");
   const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
@@ -126,9 +126,9 @@ TEST(Calibrate, AcceptsInSequenceUntilOneCannotBe) {
   EXPECT_NE(summary(found).find("On other text"), std::string::npos) << summary(found);
 }
 
-TEST(Calibrate, SearchesForTheFewestLayersWithinTheTolerance) {
+TEST(Calibrate, FindsFewestLayersWithinTolerance) {
   const Checkpoint checkpoint = small_checkpoint("geometric");
-  EXPECT_EQ(usual_method(checkpoint.model.config), CalibrationMethod::GridSearch);
+  EXPECT_EQ(default_method(checkpoint.model.config), CalibrationMethod::GridSearch);
   const CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
   const Calibration found = calibrate(checkpoint, some_text('A'), "", request, {}, {});
   ASSERT_TRUE(found.threshold.has_value());
@@ -143,7 +143,7 @@ TEST(Calibrate, SearchesForTheFewestLayersWithinTheTolerance) {
   }
 }
 
-TEST(Calibrate, SaysWhereNoThresholdWillDo) {
+TEST(Calibrate, ReportsThatNoThresholdIsAcceptable) {
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   request.tolerance = 1e-6;
   const Calibration found =
@@ -159,7 +159,7 @@ TEST(Calibrate, SaysWhereNoThresholdWillDo) {
   EXPECT_NE(summary(searched).find("No threshold"), std::string::npos) << summary(searched);
 }
 
-TEST(Calibrate, RefusesWhatHasNoThreshold) {
+TEST(Calibrate, RejectsModelsAndRequestsWithoutThreshold) {
   const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   EXPECT_THROW(calibrate(small_checkpoint("multinomial"), some_text('A'), "", request, {}, {}),
                InputError);
@@ -179,8 +179,7 @@ TEST(Calibrate, RefusesWhatHasNoThreshold) {
   }
 }
 
-// Whoever stops it waits for a stretch of the text, not for all of it; in stretches it has the same
-// tokens.
+// Stopping waits for a stretch of the text only; tokenising in stretches gives the same tokens.
 TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   struct Counting : Tokenizer {
     std::string kind() const override { return bytes_->kind(); }
@@ -208,10 +207,10 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   while (text.size() < 400000) text += "some words of a line\n";
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   request.length = 100;
-  request.most_windows = 1 << 20;
+  request.max_windows = 1 << 20;
   const auto tokens = static_cast<Index>(text.size()) + 2;  // with one at each end
   EXPECT_EQ(count_windows(checkpoint, text, request, {}), (tokens - 1) / request.length);
-  request.length = 1;  // every token is a window, but the last
+  request.length = 1;  // every token but the last is a window
   EXPECT_EQ(count_windows(checkpoint, text, request, {}), tokens - 1);
   EXPECT_GT(tokenizer->calls, 3);
   tokenizer->calls = 0;
@@ -220,9 +219,8 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   EXPECT_EQ(tokenizer->calls, 1);
 }
 
-// What is cut is cut before a word: at a space that stands alone. Runs of spaces and their first
-// and last ones are no such place.
-TEST(Calibrate, CutsATextBeforeAWord) {
+// Text is split before a word, at a single space; not within, before or after a run of spaces.
+TEST(Calibrate, SplitsTextBeforeAWord) {
   struct Watching : Tokenizer {
     std::string kind() const override { return "watching"; }
     std::int32_t vocabulary_size() const override { return 256; }
@@ -248,7 +246,7 @@ TEST(Calibrate, CutsATextBeforeAWord) {
     ASSERT_EQ(tokenizer->pieces.size(), 2u);
     EXPECT_EQ(tokenizer->pieces[0], first + gap + word);
     EXPECT_EQ(tokenizer->pieces[1], " " + word + gap + word);
-    // The stretch begins anew with what follows.
+    // The next stretch begins after the split.
     tokenizer->pieces.clear();
     count_windows(checkpoint, text + std::string(stretch, 'c') + "\nend", request, {});
     ASSERT_EQ(tokenizer->pieces.size(), 3u);
@@ -256,12 +254,12 @@ TEST(Calibrate, CutsATextBeforeAWord) {
   }
 }
 
-// Evenly over a text that has more windows than are read.
-TEST(Calibrate, SpreadsItsWindowsOverTheText) {
+// A text with more windows than requested is sampled evenly.
+TEST(Calibrate, SpreadsWindowsOverTheText) {
   const Checkpoint checkpoint = small_checkpoint("response");
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   const std::string text = some_text('A');  // 24 windows
-  request.most_windows = 5;
+  request.max_windows = 5;
   EXPECT_EQ(count_windows(checkpoint, text, request, {}), 5);
   const Calibration found = calibrate(checkpoint, text, "", request, {}, {});
   EXPECT_EQ(found.windows, 5);
@@ -283,7 +281,7 @@ TEST(Calibrate, SpreadsItsWindowsOverTheText) {
   EXPECT_NEAR(found.full_loss, nats / 80, 1e-5);
 }
 
-TEST(Calibrate, ReportsHowFarItIs) {
+TEST(Calibrate, ReportsProgress) {
   const Checkpoint checkpoint = small_checkpoint("response");
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   request.thresholds = {1, 0.5};
@@ -293,15 +291,15 @@ TEST(Calibrate, ReportsHowFarItIs) {
               [&](const Calibration&, double share) { all.push_back(share); }, {});
     return all;
   };
-  // The full model, the thresholds; and of the other text the full model and the one chosen.
+  // Stages: the full model, the thresholds; for the other text the full model and the chosen one.
   EXPECT_EQ(shares(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
   EXPECT_EQ(shares(some_text('a')), (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
 }
 
-// Of thresholds that leave as many layers the first one, the surest, is taken.
-TEST(Calibrate, TakesTheHighestOfEqualThresholds) {
+// Of thresholds with the same number of layers, the highest is selected.
+TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
-  request.tolerance = 5;  // nats, not a share: more than 1 may be
+  request.tolerance = 5;  // nats, not a share: may exceed 1
   request.thresholds = {1, 0.99999, 0.99998};
   const Checkpoint checkpoint = small_checkpoint("geometric");
   const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
@@ -311,7 +309,7 @@ TEST(Calibrate, TakesTheHighestOfEqualThresholds) {
   EXPECT_EQ(found.chosen(), &found.points[0]);
   ASSERT_TRUE(found.other.has_value());
   EXPECT_EQ(found.other_windows, found.windows);
-  // Where none will do, nothing is said of other text.
+  // Without an acceptable threshold, the other text is not evaluated.
   request.tolerance = 1e-9;
   request.thresholds = {0};
   const Calibration none = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
@@ -320,7 +318,7 @@ TEST(Calibrate, TakesTheHighestOfEqualThresholds) {
   EXPECT_FALSE(none.other.has_value());
 }
 
-TEST(Calibrate, ReadsFromTwoWindowsOn) {
+TEST(Calibrate, RequiresTwoWindows) {
   const Checkpoint checkpoint = small_checkpoint("response");
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   request.thresholds = {1};
@@ -344,38 +342,39 @@ TEST(Calibrate, ReadsFromTwoWindowsOn) {
   EXPECT_EQ(count_windows(checkpoint, "", request, {}), 0);
   EXPECT_EQ(count_windows(checkpoint, "a", request, {}), 0);
   EXPECT_EQ(count_windows(checkpoint, "ab", request, {}), 1);
-  // What has no meaning.
+  // Invalid requests.
   request.length = 16;
-  request.most_windows = 2;
+  request.max_windows = 2;
   EXPECT_EQ(words(request, text), "");
-  request.most_windows = 1;
+  request.max_windows = 1;
   EXPECT_EQ(words(request, text), "windows: expected at least 2");
-  request.most_windows = 5;
+  request.max_windows = 5;
   request.length = -1;
   EXPECT_NE(words(request, text).find("length: "), std::string::npos);
   request.length = 16;
   for (const auto& thresholds : {std::vector<double>{}, {0.5, 0.6}, {0.9, 0.5, 0.7}}) {
     request.thresholds = thresholds;
-    EXPECT_EQ(words(request, text), "thresholds: expected falling numbers");
+    EXPECT_EQ(words(request, text), "thresholds: expected descending numbers");
   }
   request.thresholds = {0.5, 0.5};
   EXPECT_EQ(words(request, text), "");
 }
 
-TEST(Calibrate, KnowsWhatEachRuleWasPublishedWith) {
+TEST(Calibrate, DefaultsToThePublishedMethodOfEachRule) {
   const auto method = [](const char* rule) {
-    return usual_method(small_checkpoint(rule).model.config);
+    return default_method(small_checkpoint(rule).model.config);
   };
   EXPECT_EQ(method("geometric"), CalibrationMethod::GridSearch);
   EXPECT_EQ(method("response"), CalibrationMethod::LearnThenTest);
   EXPECT_EQ(method("saturation"), CalibrationMethod::LearnThenTest);
-  EXPECT_EQ(usual_method(ModelConfig{}), CalibrationMethod::LearnThenTest);
-  EXPECT_EQ(CalibrationRequest::falling_thresholds(4), (std::vector<double>{1, 0.75, 0.5, 0.25}));
+  EXPECT_EQ(default_method(ModelConfig{}), CalibrationMethod::LearnThenTest);
+  EXPECT_EQ(CalibrationRequest::descending_thresholds(4),
+            (std::vector<double>{1, 0.75, 0.5, 0.25}));
 }
 
-// Both axes reach from 0 to 1: heights are told by the line of the threshold, which takes all of
-// it.
-TEST(CalibrationPicture, DrawsWhatIsLostAndWhatIsSaved) {
+// Both axes range from 0 to 1: the line of the threshold, which spans the whole height, gives the
+// scale.
+TEST(CalibrationPicture, ShowsCostAndSavings) {
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
     Calibration calibration;
@@ -392,7 +391,7 @@ TEST(CalibrationPicture, DrawsWhatIsLostAndWhatIsSaved) {
     calibration.threshold = 0.75;
     const DisplayList list =
         calibration_picture(calibration, 600, 400, Theme::light(), file_text_measure());
-    std::vector<std::vector<Point>> curves;  // of three points
+    std::vector<std::vector<Point>> curves;  // with three points
     for (const Item& item : list.items) {
       const auto* line = std::get_if<Line>(&item);
       if (line != nullptr && line->points.size() == 3) curves.push_back(line->points);
@@ -414,10 +413,10 @@ TEST(CalibrationPicture, DrawsWhatIsLostAndWhatIsSaved) {
   }
 }
 
-TEST(Calibrate, SaysBeforehandWhereThereAreTooFewWindows) {
+TEST(Calibrate, WarnsInAdvanceOfTooFewWindows) {
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   request.tolerance = 0.1;
-  request.level = 0.05;  // 0.9^28 is above it, 0.9^29 within
+  request.level = 0.05;  // 0.9^28 exceeds it, 0.9^29 does not
   EXPECT_NE(too_few_windows(28, request), "");
   EXPECT_EQ(too_few_windows(29, request), "");
   request.method = CalibrationMethod::GridSearch;
@@ -432,7 +431,7 @@ TEST(Calibrate, SaysBeforehandWhereThereAreTooFewWindows) {
   EXPECT_EQ(calibration_refusal(checkpoint.model.config), "");
 }
 
-TEST(Calibrate, WritesALineAThreshold) {
+TEST(Calibrate, WritesOneLinePerThreshold) {
   const Calibration found = calibrate(small_checkpoint("response"), some_text('A'), "",
                                       request_of(CalibrationMethod::LearnThenTest), {}, {});
   const std::string csv = to_csv(found);

@@ -1,9 +1,9 @@
-// Where everything stands in pictures of calibrations, of numbers that are given.
+// Layout of calibration figures for given numbers.
 #include "core/training/calibration_picture.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/support/told_picture.h"
+#include "tests/support/golden_svg.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -18,7 +18,7 @@ Calibration calibration(CalibrationMethod method) {
   result.windows = 40;
   result.tokens = 5120;
   result.full_loss = 1.7;
-  for (const double threshold : CalibrationRequest::falling_thresholds(8)) {
+  for (const double threshold : CalibrationRequest::descending_thresholds(8)) {
     const double left = 1 - threshold;
     result.points.push_back(
         {.effect = {threshold, 0.4 * left * left, 1.7 + 0.5 * left * left, 6 - 4.5 * left},
@@ -32,26 +32,18 @@ Calibration calibration(CalibrationMethod method) {
   return result;
 }
 
-TEST(CalibrationPicture, StandsAsTold) {
+TEST(CalibrationPicture, MatchesGoldenSvg) {
   const testing::PlainMeasure measure;
-  std::string text;
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
-    Calibration of = calibration(method);
-    const auto add = [&](const std::string& name, double width, double height, const Theme& theme) {
-      text += name_of(method) + ", " + name + "\n" +
-              testing::told(calibration_picture(of, width, height, theme, measure));
-    };
-    add("whole", 900, 560, Theme::light());
-    add("small", 420, 300, Theme::dark());
-    of.threshold.reset();
-    of.other.reset();
-    add("without a threshold", 900, 560, Theme::light());
-    of.points.resize(3);
-    add("begun", 900, 560, Theme::light());
+    const Calibration of = calibration(method);
+    const bool is_small = method == CalibrationMethod::GridSearch;
+    EXPECT_TRUE(testing::matches_golden_svg(
+        calibration_picture(of, is_small ? 420 : 900, is_small ? 300 : 560,
+                            is_small ? Theme::dark() : Theme::light(), measure),
+        is_small ? "golden/charts/calibration-grid-search.svg"
+                 : "golden/charts/calibration-learn-then-test.svg"));
   }
-  EXPECT_TRUE(
-      testing::is_nearly_as_told(text, "core/training/calibration_pictures.txt", 2e-6, 0.06));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,9 +13,9 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// What counts says again what stands one period before, and the second half counts but for the one
-// token that nothing foretells.
-TEST(RepeatedSequences, RepeatsASegmentOfRandomLength) {
+// Targets equal the token one period before; the second half is counted, except for the one
+// unpredictable token.
+TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
   const Index vocabulary = 1000;
   for (const Index length : {8, 9, 40, 128}) {
     const DrawnSequences stream = repeated_sequences(vocabulary, length, 1);
@@ -25,7 +25,7 @@ TEST(RepeatedSequences, RepeatsASegmentOfRandomLength) {
     ASSERT_EQ(targets.shape(), inputs.shape());
     std::set<Index> periods;
     for (Index b = 0; b < 300; ++b) {
-      Index period = 0;  // the first target that counts follows the first repeated token
+      Index period = 0;  // the first target follows the first repeated token
       while (period < length && targets(b, period) < 0) ++period;
       periods.insert(period);
       EXPECT_TRUE(period >= 2 && 16 * period >= length - 15 && 2 * period <= length + 1) << period;
@@ -41,7 +41,7 @@ TEST(RepeatedSequences, RepeatsASegmentOfRandomLength) {
   }
 }
 
-TEST(RepeatedSequences, DoesNotDependOnWhatWasAskedBefore) {
+TEST(RepeatedSequences, DoNotDependOnEarlierCalls) {
   const DrawnSequences stream = repeated_sequences(256, 32, 7);
   const DrawnSequences other = repeated_sequences(256, 32, 8);
   IntTensor whole, part, targets;
@@ -52,12 +52,12 @@ TEST(RepeatedSequences, DoesNotDependOnWhatWasAskedBefore) {
   EXPECT_FALSE(std::equal(part.begin(), part.end(), whole.begin()));
 }
 
-TEST(RepeatedSequences, RefusesWhatCannotBeRepeated) {
+TEST(RepeatedSequences, RejectInvalidSizes) {
   EXPECT_THROW(repeated_sequences(256, 7, 1), InputError);
   EXPECT_THROW(repeated_sequences(0, 32, 1), InputError);
 }
 
-TEST(ScoreOfDrawn, IsRefusedWhereTheModelSeesWhatIsToCome) {
+TEST(DrawnSequencesScore, RejectsModelsThatSeeLaterTokens) {
   const testing::TemporaryFolder folder;
   Model model = make_model(testing::tiny_plan(folder.path()).model, 3);
   const DrawnSequences stream = repeated_sequences(256, 24, 5);
@@ -66,11 +66,11 @@ TEST(ScoreOfDrawn, IsRefusedWhereTheModelSeesWhatIsToCome) {
   EXPECT_THROW(score_of(model, stream, 1, {}), InputError);
 }
 
-// Against the definition: a model whose predictions are taken one row at a time.
-TEST(ScoreOfDrawn, IsTheMeanOverTheTokensThatCount) {
+// By the definition: predictions of a model, one row at a time.
+TEST(DrawnSequencesScore, AveragesOverTargets) {
   const testing::TemporaryFolder folder;
   ModelConfig config = testing::tiny_plan(folder.path()).model;
-  config.vocabulary = 5;  // small enough for some right guesses
+  config.vocabulary = 5;  // small enough for some correct guesses
   const Model model = make_model(config, 3);
   const DrawnSequences stream = repeated_sequences(config.vocabulary, 24, 5);
   const Index count = 40;

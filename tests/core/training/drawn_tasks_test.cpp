@@ -1,4 +1,4 @@
-// Recall and brackets, against what their sequences mean.
+// Sequences of the recall and brackets tasks.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,8 +20,8 @@ Batch some_of(const std::string& task_id) {
   return task(task_id).make(plan, {})->batch(0, kSequences);
 }
 
-// Only what stands behind "?" counts, and it is the letter behind the last "!".
-TEST(RecallTask, AsksForTheLetterThatWasSaid) {
+// Targets are the positions after "?"; the target is the letter after the last "!".
+TEST(RecallTask, TargetsAreTheRememberedLetters) {
   const Batch batch = some_of("recall");
   Index asked = 0, longest = 0;
   for (Index b = 0; b < kSequences; ++b) {
@@ -47,8 +47,8 @@ TEST(RecallTask, AsksForTheLetterThatWasSaid) {
   EXPECT_TRUE(longest > batch.ids.dim(1) / 3) << longest;
 }
 
-// Against a stack.
-TEST(BracketsTask, AsksForTheBracketThatCloses) {
+// Compared with a stack.
+TEST(BracketsTask, TargetsAreTheClosingBrackets) {
   const Batch batch = some_of("brackets");
   const std::string opening = "([{<", closing = ")]}>";
   std::size_t deepest = 0;
@@ -78,7 +78,7 @@ TEST(BracketsTask, AsksForTheBracketThatCloses) {
   EXPECT_TRUE(deepest >= 6) << deepest;
 }
 
-TEST(DrawnTasks, RefuseWhatTheyDoNotRead) {
+TEST(DrawnTasks, RejectUnusedInput) {
   const testing::TemporaryFolder folder;
   for (const char* id : {"recall", "brackets"}) {
     const TrainingPlan good = testing::plan_of(id, folder.path());

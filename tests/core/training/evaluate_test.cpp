@@ -49,7 +49,7 @@ double by_definition(const Checkpoint& checkpoint, const std::string& text) {
   return bits / static_cast<double>(count);
 }
 
-TEST(BitsPerByte, IsWhatItsDefinitionSays) {
+TEST(BitsPerByte, MatchesItsDefinition) {
   const std::string text = "Alice was beginning to get very tired of sitting by her sister";
   for (const Index context : {8, 9, 64}) {
     const Checkpoint checkpoint = byte_model(context);
@@ -61,7 +61,7 @@ TEST(BitsPerByte, IsWhatItsDefinitionSays) {
   }
 }
 
-TEST(BitsPerByte, RefusesWhatHasNone) {
+TEST(BitsPerByte, RejectsTextsAndModelsWithoutIt) {
   Checkpoint checkpoint = byte_model(8);
   EXPECT_THROW(bits_per_byte(checkpoint, "", {}), InputError);
   checkpoint.tokenizer = nullptr;
@@ -72,7 +72,7 @@ Choice variant_with(const char* id) {
   return {id, default_values(variant(id).parameters)};
 }
 
-// A model of bytes whose groups remember segments.
+// A byte model whose groups remember segments.
 Checkpoint segment_model(const char* variant, Index segment) {
   Checkpoint checkpoint = byte_model(64);
   ModelConfig config = checkpoint.model.config;
@@ -104,8 +104,8 @@ TEST(EvaluateText, ReadsSegmentsAsOneText) {
   }
 }
 
-// Tensors alive at most: eight times the text takes no more.
-TEST(EvaluateText, SegmentsTakeMemoryThatDoesNotGrow) {
+// Peak tensor memory is the same for a text of eight times the length.
+TEST(EvaluateText, UsesConstantMemoryForSegments) {
   const Checkpoint checkpoint = segment_model("segment_memory", 64);
   const auto peak = [&](std::size_t bytes) {
     const std::size_t before = storage_statistics().live_bytes;
@@ -116,10 +116,10 @@ TEST(EvaluateText, SegmentsTakeMemoryThatDoesNotGrow) {
   peak(256);
   const double some = peak(1024);
   EXPECT_GT(some, 0);
-  EXPECT_LT(peak(8192), 2 * some);  // the whole would be eight times as much
+  EXPECT_LT(peak(8192), 2 * some);  // without segments it would be eight times as much
 }
 
-TEST(EvaluateText, LeavesAtExits) {
+TEST(EvaluateText, SupportsEarlyExits) {
   Checkpoint checkpoint = byte_model(16);
   ModelConfig config = testing::small_config({.context = 16, .layers = 4});
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
@@ -135,7 +135,7 @@ TEST(EvaluateText, LeavesAtExits) {
   EXPECT_TRUE(std::isfinite(early.loss()));
 }
 
-TEST(EvaluateText, FillsInWhatIsHidden) {
+TEST(EvaluateText, PredictsMaskedTokens) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint = byte_model(16);
   checkpoint.model = make_model(testing::plan_of("masked", folder.path()).model, 1);
@@ -147,7 +147,7 @@ TEST(EvaluateText, FillsInWhatIsHidden) {
   EXPECT_EQ(evaluate_text(checkpoint, text, {}, {}).loss(), evaluation.loss());
 }
 
-TEST(Evaluate, RefusesModelsThatSeeWhatTheyAreToPredict) {
+TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n");
   const auto refusal = [](const auto& evaluate) {
@@ -157,7 +157,7 @@ TEST(Evaluate, RefusesModelsThatSeeWhatTheyAreToPredict) {
   Checkpoint open = byte_model(16);
   open.model.config.causal = false;
   EXPECT_NE(refusal([&] { evaluate_text(open, "abc", {}, {}); }).find(words), std::string::npos);
-  // The target is a text of its own, whatever the encoder may see.
+  // The target is a separate text: the encoder need not be causal.
   for (const bool recurrent : {false, true}) {
     Checkpoint pairs;
     ModelConfig config = (recurrent ? testing::recurrent_plan(folder.path())
@@ -167,7 +167,7 @@ TEST(Evaluate, RefusesModelsThatSeeWhatTheyAreToPredict) {
     pairs.model = make_model(config, 1);
     pairs.tokenizer = byte_tokenizer();
     const auto evaluate = [&] { evaluate_file(pairs, folder.path() / "pairs.txt", {}, {}); };
-    if (recurrent) {  // no attention of its own that could look ahead
+    if (recurrent) {  // no self-attention that could leak future tokens
       EXPECT_NO_THROW(evaluate());
     } else {
       EXPECT_NE(refusal(evaluate).find(words), std::string::npos);
@@ -185,7 +185,7 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7\tsieben\n");
     const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {});
     EXPECT_EQ(evaluation.lines, 2);
-    EXPECT_EQ(evaluation.tally.counted(), 14 + 6 + 2);  // and the ends
+    EXPECT_EQ(evaluation.tally.counted(), 14 + 6 + 2);  // including the end ids
     EXPECT_EQ(evaluation.bytes, 20);
     EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // fresh weights
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7 sieben\n");
@@ -195,7 +195,7 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
   }
 }
 
-TEST(EvaluateFile, ReadsPicturesAndTrajectories) {
+TEST(EvaluateFile, ReadsImagesAndTrajectories) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint;
   checkpoint.model = make_model(testing::plan_of("image", folder.path()).model, 1);
@@ -214,7 +214,7 @@ TEST(EvaluateFile, ReadsPicturesAndTrajectories) {
   EXPECT_NEAR(actions.loss(), std::log(4), 0.5);
 }
 
-TEST(BitsPerByte, TakesWindowsOfALengthThatIsAskedFor) {
+TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
   const std::string text = "Alice was beginning to get very tired";
   const Checkpoint wide = byte_model(64);
   for (const Index length : {1, 2, 8}) {
@@ -226,7 +226,7 @@ TEST(BitsPerByte, TakesWindowsOfALengthThatIsAskedFor) {
     EXPECT_EQ(evaluate_text(wide, text, {.length = length}, {}).tally.counted(),
               static_cast<Index>(text.size()) - 1);
   }
-  // One token at a time: each from the one before it alone.
+  // Windows of one token: each is predicted from the preceding one only.
   IntTensor ids({static_cast<Index>(text.size()) - 1, 1}), targets(ids.shape());
   for (Index n = 0; n < ids.size(); ++n) {
     ids[n] = text[static_cast<std::size_t>(n)];
@@ -244,40 +244,40 @@ TEST(Evaluation, AddsUp) {
   EXPECT_TRUE(std::isnan(all.bits_per_byte()) && std::isnan(all.mean_layers()));
   one.tally.add(Tensor::zeros({1, 2, 4}), IntTensor::from({1, 2}, {1, 0}));
   one.bytes = 3;
-  one.beginnings = std::log(4);
+  one.first_token_nats = std::log(4);
   one.lines = 5;
   one.whole = 2;
   one.layers = 7;
-  one.passed = 2;
+  one.available_layers = 2;
   for (int n = 0; n < 3; ++n) all.add(one);
   EXPECT_EQ(all.tally.counted(), 6);
   EXPECT_EQ(all.tally.right(), 3);
   EXPECT_NEAR(all.tally.nats(), 6 * std::log(4), 1e-5);
   EXPECT_EQ(all.bytes, 9);
-  EXPECT_NEAR(all.beginnings, 3 * std::log(4), 1e-12);
+  EXPECT_NEAR(all.first_token_nats, 3 * std::log(4), 1e-12);
   EXPECT_EQ(all.lines, 15);
   EXPECT_EQ(all.whole, 6);
   EXPECT_EQ(all.layers, 21);
-  EXPECT_EQ(all.passed, 6);
+  EXPECT_EQ(all.available_layers, 6);
   EXPECT_NEAR(all.loss(), std::log(4), 1e-6);
   EXPECT_NEAR(all.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits in nine bytes
   EXPECT_EQ(all.mean_layers(), 3.5);
 }
 
-// The id 0 is a token like others.
-TEST(EvaluateText, CountsTheLayersOfEveryToken) {
+// The id 0 is an ordinary token.
+TEST(EvaluateText, CountsLayersOfEveryToken) {
   Checkpoint checkpoint = byte_model(16);
   ModelConfig config = testing::small_config({.context = 16, .layers = 4});
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   checkpoint.model = make_model(config, 3);
   const std::string zeros(10, '\0');
   const Evaluation none = evaluate_text(checkpoint, zeros, {.exit = 1.0}, {});
-  EXPECT_EQ(none.passed, 9);
+  EXPECT_EQ(none.available_layers, 9);
   EXPECT_EQ(none.layers, 36);
 }
 
-// Windows side by side, the last one shorter; what they hide is drawn in one sequence.
-TEST(EvaluateText, HidesInWindowsSideBySide) {
+// Adjacent windows, the last one shorter; masks are drawn from one random sequence.
+TEST(EvaluateText, MasksTokensInAdjacentWindows) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint = byte_model(16);
   checkpoint.model = make_model(testing::plan_of("masked", folder.path()).model, 1);
@@ -294,7 +294,7 @@ TEST(EvaluateText, HidesInWindowsSideBySide) {
       Batch batch;
       batch.ids = IntTensor({1, here});
       batch.targets = IntTensor({1, here});
-      hide(ids.data(), masking_of(checkpoint.model.config), random, 0, batch);
+      mask_tokens(ids.data(), masking_of(checkpoint.model.config), random, 0, batch);
       tally.add(forward(checkpoint.model, batch.ids, {}).value(), batch.targets);
     }
     if (asked > 105) checkpoint.model.config.context = 300;
@@ -304,13 +304,13 @@ TEST(EvaluateText, HidesInWindowsSideBySide) {
   }
 }
 
-TEST(EvaluateFile, SaysWhichLinesAreNoPairs) {
+TEST(EvaluateFile, ReportsInvalidLines) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint;
   checkpoint.model = make_model(testing::plan_of("numbers", folder.path()).model, 1);
   checkpoint.tokenizer = byte_tokenizer();
   const auto file = folder.path() / "pairs.txt";
-  const auto refusal = [&](const std::string& text, const Reading& reading = {}) {
+  const auto refusal = [&](const std::string& text, const EvaluationOptions& reading = {}) {
     write_file(file, text);
     return testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, reading, {}); });
   };
@@ -322,8 +322,8 @@ TEST(EvaluateFile, SaysWhichLinesAreNoPairs) {
   EXPECT_NE(refusal("7\ts", {.length = 1}).find("length: expected none"), std::string::npos);
 }
 
-// What the encoder reads has the tokenizer's own tokens, what is to be written has not.
-TEST(EvaluateFile, GivesSourcesWithSpecialTokens) {
+// Sources include the tokenizer's special tokens, targets do not.
+TEST(EvaluateFile, AddsSpecialTokensToSources) {
   struct Marking : Tokenizer {
     std::string kind() const override { return bytes_->kind(); }
     std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
@@ -359,7 +359,7 @@ TEST(EvaluateFile, GivesSourcesWithSpecialTokens) {
   EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
   EXPECT_EQ(found.whole, 0);
   EXPECT_EQ(found.lines, 1);
-  // A line is whole where every token is the likeliest, the end too.
+  // A line counts as exact if every token is the most likely one, including the end.
   const auto likeliest = [&](Index i) {
     const float* row = logits.data() + i * logits.dim(2);
     return static_cast<std::int32_t>(std::max_element(row, row + logits.dim(2)) - row);
@@ -376,7 +376,7 @@ TEST(EvaluateFile, GivesSourcesWithSpecialTokens) {
   }
 }
 
-TEST(EvaluateFile, CountsLayersOfPicturesAndRefusesWindowsOfThem) {
+TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindowsOfThem) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint;
   ModelConfig config = testing::plan_of("image", folder.path()).model;
@@ -389,7 +389,7 @@ TEST(EvaluateFile, CountsLayersOfPicturesAndRefusesWindowsOfThem) {
   write_file(folder.path() / "table.csv", table);
   const auto file = folder.path() / "table.csv";
   const Evaluation whole = evaluate_file(checkpoint, file, {.exit = 1.0}, {});
-  EXPECT_EQ(whole.passed, 48);
+  EXPECT_EQ(whole.available_layers, 48);
   EXPECT_EQ(whole.layers, 192);
   EXPECT_EQ(whole.tally.counted(), 48);
   const Evaluation early = evaluate_file(checkpoint, file, {.exit = 0.0}, {});
@@ -397,7 +397,7 @@ TEST(EvaluateFile, CountsLayersOfPicturesAndRefusesWindowsOfThem) {
   const auto words =
       testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}, {}); });
   EXPECT_NE(words.find("length: expected none"), std::string::npos) << words;
-  // A text is read in windows.
+  // Texts are read in windows.
   Checkpoint text = byte_model(16);
   write_file(folder.path() / "some.txt", "Alice was beginning to get very tired");
   EXPECT_EQ(evaluate_file(text, folder.path() / "some.txt", {.length = 4}, {}).loss(),

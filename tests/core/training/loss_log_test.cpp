@@ -20,7 +20,7 @@ LossLog sample(const std::filesystem::path& folder, Index steps) {
     LossRow row;
     row.step = step;
     row.loss = 5.5 / static_cast<double>(step);
-    row.rate = 1e-3;
+    row.learning_rate = 1e-3;
     row.tokens_per_second = 12345.678;
     log.add(row);
     if (step % 2 == 0) {
@@ -33,12 +33,12 @@ LossLog sample(const std::filesystem::path& folder, Index steps) {
   return log;
 }
 
-TEST(LossLog, ComesBackFromItsFile) {
+TEST(LossLog, RoundTripsThroughItsFile) {
   const TemporaryFolder folder;
   const LossLog log = sample(folder.path(), 6);
   log.save();
   LossLog again(folder.path());
-  again.keep(4);  // what came after was not saved in the training's state
+  again.keep(4);  // later steps were not saved in the training's state
   ASSERT_EQ(again.rows().size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
     const LossRow &a = log.rows()[i], &b = again.rows()[i];
@@ -58,7 +58,7 @@ TEST(LossLog, ComesBackFromItsFile) {
   EXPECT_TRUE(none.rows().empty());
 }
 
-TEST(LossLog, RefusesAFileOfSomethingElse) {
+TEST(LossLog, RejectsOtherFiles) {
   const TemporaryFolder folder;
   sample(folder.path(), 3).save();
   const std::string good = read_file(folder.path() / "loss.csv");
@@ -79,7 +79,7 @@ TEST(LossLog, RefusesAFileOfSomethingElse) {
   refused(good.substr(0, good.size() - 5), "4");
   refused(good.substr(0, second) + "1,x,0.001,5,,,\n", "2");
   refused(good.substr(0, second) + "0,1,0.001,5,,,\n", "2");
-  refused(good + "3,1,0.001,5,,,\n", "5");  // a step twice
+  refused(good + "3,1,0.001,5,,,\n", "5");  // a duplicate step
   refused(good + "4,1,0.001,5,,,,\n", "5");
   refused(good.substr(0, second) + "99999999999999999999,1,0.001,5,,,\n", "2");
 }
@@ -92,7 +92,7 @@ const Line* line_of(const DisplayList& list, std::size_t number) {
   return nullptr;
 }
 
-TEST(LossPicture, HasACurveForTrainingItsMeanAndWhatIsHeldOut) {
+TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   const TemporaryFolder folder;
   const LossLog log = sample(folder.path(), 200);
   const DisplayList list = loss_picture(log.rows(), "Training of x", Theme::light());
@@ -100,14 +100,14 @@ TEST(LossPicture, HasACurveForTrainingItsMeanAndWhatIsHeldOut) {
   ASSERT_TRUE(steps && mean && held_out);
   EXPECT_EQ(steps->points.size(), 200u);
   EXPECT_EQ(held_out->points.size(), 100u);
-  // Both ends of the mean are where the steps' are, and the held-out curve lies above (y is down).
+  // Both ends of the mean match those of the steps; the held-out curve lies above (y is down).
   EXPECT_NEAR(mean->points.front().y, steps->points.front().y, 1e-9);
   EXPECT_NEAR(mean->points.back().y, steps->points.back().y, 1e-9);
   for (const Point& p : held_out->points) EXPECT_LT(p.y, steps->points.back().y);
   EXPECT_EQ(line_of(loss_picture({log.rows()[0]}, "one", Theme::light()), 0), nullptr);
 }
 
-TEST(LossLog, RefusesNumbersThatAreNone) {
+TEST(LossLog, RejectsInvalidNumbers) {
   const TemporaryFolder folder;
   sample(folder.path(), 1).save();
   const std::string good = read_file(folder.path() / "loss.csv");
@@ -116,19 +116,19 @@ TEST(LossLog, RefusesNumbersThatAreNone) {
     LossLog log(folder.path());
     EXPECT_THROW(log.keep(10), InputError) << loss;
   }
-  write_file(folder.path() / "loss.csv", good + "2,,nan,5,,,0.5");  // the last line's end may lack
+  write_file(folder.path() / "loss.csv", good + "2,,nan,5,,,0.5");  // no newline at the end
   LossLog log(folder.path());
   log.keep(2);
   ASSERT_EQ(log.rows().size(), 2u);
   EXPECT_TRUE(std::isnan(log.rows()[1].loss));
   EXPECT_EQ(log.rows()[1].held_out.accuracy, 0.5);
   LossLog empty(folder.path() / "none");
-  empty.add_score({});  // there is no step that it could belong to
+  empty.add_score({});  // no step to add it to
   EXPECT_TRUE(empty.rows().empty());
 }
 
-// Of 1 step in 50 to either side, and as many on both.
-TEST(LossPicture, MeanIsOverTheStepsAround) {
+// One step in 50 on either side, symmetrically.
+TEST(LossPicture, RunningMeanIsSymmetric) {
   std::vector<LossRow> rows;
   for (Index step = 1; step <= 230; ++step) {
     LossRow row;

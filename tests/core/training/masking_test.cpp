@@ -5,8 +5,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Shares of what a hidden token shows, over many tokens.
-TEST(Masking, HidesAsBertDoes) {
+// Relative frequencies of masked, random and unchanged tokens, over many tokens.
+TEST(Masking, MasksLikeBert) {
   const Index count = 40000;
   const Masking masking{0.25, 7, 10};
   const IntTensor ids = IntTensor::full({count}, 3);
@@ -14,7 +14,7 @@ TEST(Masking, HidesAsBertDoes) {
   batch.ids = IntTensor({1, count});
   batch.targets = IntTensor({1, count});
   Random random(5);
-  hide(ids.data(), masking, random, 0, batch);
+  mask_tokens(ids.data(), masking, random, 0, batch);
   double targets = 0, masked = 0, own = 0, other = 0;
   for (Index i = 0; i < count; ++i) {
     const std::int32_t shown = batch.ids(Index{0}, i), target = batch.targets(Index{0}, i);
@@ -29,7 +29,7 @@ TEST(Masking, HidesAsBertDoes) {
   }
   EXPECT_NEAR(targets / count, 0.25, 0.01);
   EXPECT_NEAR(masked / targets, 0.8, 0.02);
-  EXPECT_NEAR(other / targets, 0.1 * 8 / 9, 0.015);  // a random id may be the token's own
+  EXPECT_NEAR(other / targets, 0.1 * 8 / 9, 0.015);  // a random id may equal the token's own
   EXPECT_NEAR(own / targets, 0.1 + 0.1 / 9, 0.015);
 }
 

@@ -1,10 +1,10 @@
-// How much memory a training will take, and that it does not begin where there is not as much.
+// Memory estimates for training, and trainings that are rejected because of them.
 #include <gtest/gtest.h>
 
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
-#include "core/model/join.h"
 #include "core/model/memory_need.h"
+#include "core/model/residual_connection.h"
 #include "core/tensor/storage.h"
 #include "core/training/trainer.h"
 #include "tests/core/training/plans.h"
@@ -17,7 +17,7 @@ class TrainingMemory : public ::testing::Test {
  protected:
   ~TrainingMemory() override { set_memory_budget(usual_); }
 
-  // Of the arrays that two steps have at once: the estimate holds, and is not much more.
+  // Compares with the arrays of two steps: the estimate is sufficient, and not much larger.
   void expect_enough(const std::string& name, const TrainingPlan& plan, double most) {
     release_cached_storage();
     const auto before = static_cast<double>(storage_statistics().live_bytes);
@@ -31,7 +31,7 @@ class TrainingMemory : public ::testing::Test {
     const bool two = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
     const double need = total_bytes(training_memory_need(
         config, {.length = {length, two ? length : 0},
-                 .at_once = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
+                 .micro_batch = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
                  .batch = plan.batch}));
     EXPECT_GE(need, peak) << name;
     EXPECT_LE(need, most * peak + 1e5) << name;
@@ -46,11 +46,11 @@ class TrainingMemory : public ::testing::Test {
   const std::size_t usual_ = memory_budget();
 };
 
-TEST_F(TrainingMemory, OfEveryTask) {
+TEST_F(TrainingMemory, IsSufficientForEveryTask) {
   for (const TaskInfo& task : tasks()) {
     TrainingPlan plan = plan_of(task.id, task.id);
     plan.batch = 16;
-    const double most = task.id == "numbers" ? 6 : 2.5;  // whose words are shorter than they may be
+    const double most = task.id == "numbers" ? 6 : 2.5;  // its words are shorter than the maximum
     expect_enough(task.id, plan, most);
     plan.micro_batch = 4;
     plan.folder = folder_.path() / (task.id + "-parts");
@@ -58,12 +58,12 @@ TEST_F(TrainingMemory, OfEveryTask) {
   }
 }
 
-TEST_F(TrainingMemory, OfEveryVariant) {
+TEST_F(TrainingMemory, IsSufficientForEveryVariant) {
   for (const Variant& v : variants()) {
-    if (!v.causal_refusal.empty()) continue;
+    if (!v.causality.refusal.empty()) continue;
     TrainingPlan plan = plan_of("text", v.id);
     plan.model.context = 64;
-    Choice choice{v.id, telling_values(v.parameters, plan.model.context)};
+    Choice choice{v.id, illustrative_values(v.parameters, plan.model.context)};
     for (const Index features : {0, 256}) {
       if (features > 0) {
         if (!choice.values.has("features")) continue;
@@ -76,13 +76,14 @@ TEST_F(TrainingMemory, OfEveryVariant) {
   }
 }
 
-// Whose layers are computed again on the way back: one is enough at a time.
-TEST_F(TrainingMemory, OfReversibleLayers) {
+// Layers are recomputed in the backward pass: only one is in memory at a time.
+TEST_F(TrainingMemory, IsSufficientForReversibleLayers) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 16;
   plan.model.layers = 8;
   plan.model.groups = uniform_groups(plan.model, default_variant(), default_encoding());
-  plan.model.join = {"reversible", default_values(join("reversible").parameters)};
+  plan.model.residual_connection = {"reversible",
+                                    default_values(residual_connection("reversible").parameters)};
   expect_enough("reversible", plan, 3);
 }
 
@@ -95,29 +96,31 @@ std::string refusal(const TrainingPlan& plan) {
   }
 }
 
-// Before anything is made: with what would fit.
-TEST_F(TrainingMemory, BeyondTheBudgetIsRefused) {
+// Rejected before allocation, with a setting that fits.
+TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 60;
   const ModelConfig config = Trainer(plan, {}).snapshot()->model.config;
-  const auto need = [&](Index at_once) {
+  const auto need = [&](Index micro_batch) {
     return static_cast<std::size_t>(total_bytes(training_memory_need(
-        config, {.length = {sequence_length(plan), 0}, .at_once = at_once, .batch = plan.batch})));
+        config,
+        {.length = {sequence_length(plan), 0}, .micro_batch = micro_batch, .batch = plan.batch})));
   };
   set_memory_budget(need(60) + 1);
   EXPECT_EQ(refusal(plan), "fits");
   set_memory_budget(need(60) - 1);
   std::string said = refusal(plan);
-  EXPECT_TRUE(said.starts_with("memory: layers and the way back through them: ")) << said;
+  EXPECT_TRUE(said.starts_with("memory: activations for backpropagation: ")) << said;
   EXPECT_NE(said.find(" for 60 sequences of 32 tokens; the budget is "), std::string::npos) << said;
-  EXPECT_TRUE(said.ends_with("expected at most 30 sequences at a time (--micro-batch)")) << said;
-  set_memory_budget(need(12));  // of parts that divide the batch
-  EXPECT_TRUE(refusal(plan).ends_with("at most 12 sequences at a time (--micro-batch)"));
+  EXPECT_TRUE(said.ends_with("expected at most 30 sequences at a time (--micro-batch-size)"))
+      << said;
+  set_memory_budget(need(12));  // divisors of the batch
+  EXPECT_TRUE(refusal(plan).ends_with("at most 12 sequences at a time (--micro-batch-size)"));
   plan.micro_batch = 12;
   EXPECT_EQ(refusal(plan), "fits");
   plan.micro_batch = 0;
   set_memory_budget(need(12) - 1);
-  EXPECT_TRUE(refusal(plan).ends_with("at most 10 sequences at a time (--micro-batch)"));
+  EXPECT_TRUE(refusal(plan).ends_with("at most 10 sequences at a time (--micro-batch-size)"));
   set_memory_budget(need(1) - 1);
   said = refusal(plan);
   EXPECT_TRUE(said.ends_with("expected a smaller model, shorter sequences or a larger budget"))

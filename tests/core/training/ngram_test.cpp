@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Ngram, UnseenTextCostsEightBits) {
+TEST(Ngram, AssignsEightBitsToUnseenText) {
   const NgramModel model(3);
   EXPECT_DOUBLE_EQ(model.bits_per_byte("anything"), 8.0);
   EXPECT_TRUE(std::isnan(model.bits_per_byte("")));
@@ -18,7 +18,7 @@ TEST(Ngram, UnseenTextCostsEightBits) {
 
 // By hand: after "ab", N() = 2, T() = 2, so p(a) = (1 + 2/256) / 4, and p(b | a) with N(a) = 1,
 // T(a) = 1 is (1 + p(b)) / 2 with p(b) = p(a).
-TEST(Ngram, FollowsTheFormula) {
+TEST(Ngram, MatchesFormulaForShortText) {
   NgramModel model(2);
   model.learn("ab");
   const double single = (1 + 2.0 / 256) / 4;
@@ -48,22 +48,22 @@ TEST(Ngram, LongerContextsHelpOnRepetitiveText) {
   EXPECT_LT(six.bits_per_byte(text), two.bits_per_byte(text));
 }
 
-TEST(Ngram, ZeroBytesAreBytesLikeOthers) {
+TEST(Ngram, TreatsZeroBytesAsOrdinaryBytes) {
   NgramModel model(3);
   model.learn(std::string("\0\0\0\0a", 5));
   EXPECT_TRUE(std::isfinite(model.bits_per_byte(std::string("\0\0", 2))));
 }
 
-TEST(Ngram, RefusesImpossibleOrders) {
+TEST(Ngram, RejectsInvalidOrders) {
   EXPECT_THROW(NgramModel(0), InputError);
   EXPECT_THROW(NgramModel(8), InputError);
 }
 
-// Witten and Bell's formula with counts of contexts as they stand in the text.
-TEST(Ngram, IsWhatItsFormulaSaysOfEveryOrder) {
+// Witten and Bell's formula, with context counts taken directly from the text.
+TEST(Ngram, MatchesFormulaForEveryOrder) {
   const std::string learned = "she sells sea shells by the sea shore, the shells she sells",
                     text = "the shore sells she-shells";
-  for (int order = 1; order <= NgramModel::kMostOrder; ++order) {
+  for (int order = 1; order <= NgramModel::kMaxOrder; ++order) {
     NgramModel model(order);
     model.learn(learned);
     double bits = 0;
@@ -88,7 +88,7 @@ TEST(Ngram, IsWhatItsFormulaSaysOfEveryOrder) {
     }
     EXPECT_NEAR(model.bits_per_byte(text), bits / static_cast<double>(text.size()), 1e-9) << order;
   }
-  EXPECT_THROW(NgramModel(NgramModel::kMostOrder + 1), InputError);
+  EXPECT_THROW(NgramModel(NgramModel::kMaxOrder + 1), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

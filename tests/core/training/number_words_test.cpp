@@ -40,7 +40,7 @@ TEST(GermanNumber, IsWrittenAsOneWord) {
   EXPECT_THROW(german_number(1'000'000), InputError);
 }
 
-TEST(GermanNumber, NoTwoAreAlike) {
+TEST(GermanNumber, IsUnique) {
   std::set<std::string> words;
   for (Index n = 0; n < 20000; ++n) EXPECT_TRUE(words.insert(german_number(n)).second) << n;
 }

@@ -18,7 +18,7 @@ std::string text_of(const IntTensor& ids, Index row) {
 }
 
 // Every sequence is a number and its words, and the longest words of a plan fit.
-TEST(NumbersTask, GivesNumbersAndTheirWords) {
+TEST(NumbersTask, GeneratesNumbersAndTheirWords) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 55;  // five digits: siebenunddreißigtausendsiebenhundertsiebenunddreißig
@@ -43,8 +43,8 @@ TEST(NumbersTask, GivesNumbersAndTheirWords) {
   EXPECT_EQ(digits, (std::set<std::size_t>{1, 2, 3, 4, 5}));
 }
 
-// No words of numbers with so many digits are longer than those by which contexts are measured.
-TEST(NumbersTask, TheLongestWordsFitTheContext) {
+// No number has longer words than the length from which contexts are computed.
+TEST(NumbersTask, LongestWordsFitTheContext) {
   const testing::TemporaryFolder folder;
   for (const auto& [context, past] :
        {std::pair<Index, Index>{7, 10}, {18, 100}, {31, 1000}, {44, 10000}, {55, 100000}}) {
@@ -65,8 +65,8 @@ TEST(NumbersTask, TheLongestWordsFitTheContext) {
   }
 }
 
-// What is scored is never trained on.
-TEST(NumbersTask, HoldsNumbersOut) {
+// Scored numbers are never trained on.
+TEST(NumbersTask, HoldsOutNumbers) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 31;  // three digits

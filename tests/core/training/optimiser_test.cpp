@@ -21,7 +21,7 @@ TEST(LearningRate, WarmsUpAndFallsAlongACosine) {
 }
 
 // The published update, in double precision, for a loss of x . g.
-TEST(AdamW, MovesAsPublished) {
+TEST(AdamW, MatchesPublishedUpdate) {
   const Tensor start = testing::random_tensor({3, 2}, 1);
   const Tensor slope = testing::random_tensor({3, 2}, 2);
   AdamSettings settings;
@@ -50,7 +50,7 @@ TEST(AdamW, MovesAsPublished) {
   }
 }
 
-TEST(AdamW, LeavesGainsUndecayedAndUnusedWeightsAlone) {
+TEST(AdamW, DoesNotDecayGainsOrUnusedWeights) {
   AdamW optimiser({0.9, 0.95, 1e-8, 0.5, 0});
   NamedVars parameters;
   parameters.emplace("gain", Var::parameter(Tensor::full({2}, 3)));
@@ -61,11 +61,11 @@ TEST(AdamW, LeavesGainsUndecayedAndUnusedWeightsAlone) {
   EXPECT_EQ(parameters.find("unused")->second.value()[0], 3);
 }
 
-// What is bounded moves as if it were counted in shares of its bound, and stays within it.
-TEST(AdamW, MovesBoundedParametersInSharesOfTheirBound) {
-  constexpr double kMost = 200;
+// Updates of bounded parameters are relative to the bound, and respect it.
+TEST(AdamW, ScalesUpdatesOfBoundedParameters) {
+  constexpr double kMax = 200;
   AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), free({0.9, 0.95, 1e-8, 0, 0});
-  bounded.set_most({{"z", kMost}});
+  bounded.set_upper_bounds({{"z", kMax}});
   NamedVars z{{"z", Var::parameter(Tensor::from({3}, {100, 199, 3}))}};
   NamedVars share{{"z", Var::parameter(Tensor::from({3}, {0.5F, 0.995F, 0.015F}))}};
   const float gradients[] = {0.3F, -2, 0.01F};
@@ -78,12 +78,12 @@ TEST(AdamW, MovesBoundedParametersInSharesOfTheirBound) {
     free.step(share, 0.01);
   }
   const Tensor& found = z.at("z").value();
-  EXPECT_NEAR(found[0], kMost * share.at("z").value()[0], 1e-3);
-  EXPECT_EQ(found[1], kMost);  // and not beyond
+  EXPECT_NEAR(found[0], kMax * share.at("z").value()[0], 1e-3);
+  EXPECT_EQ(found[1], kMax);  // at the bound
   EXPECT_EQ(found[2], 0);
 }
 
-TEST(AdamW, DoesNotMoveAlongNoNumber) {
+TEST(AdamW, IgnoresNonFiniteGradients) {
   AdamW optimiser({});
   NamedVars parameters;
   parameters.emplace("x", Var::parameter(Tensor::full({2}, 3)));
@@ -92,16 +92,16 @@ TEST(AdamW, DoesNotMoveAlongNoNumber) {
   EXPECT_EQ(parameters.find("x")->second.value()[0], 3);
 }
 
-TEST(LearningRate, HoldsWhereThereIsNothingBehindTheWarmUp) {
+TEST(LearningRate, IsDefinedAfterTheLastStep) {
   EXPECT_DOUBLE_EQ(learning_rate(9, 10, 10, 1.0, 0.1), 1.0);
   EXPECT_DOUBLE_EQ(learning_rate(10, 10, 10, 1.0, 0.1), 1.0);
   EXPECT_NEAR(learning_rate(11, 10, 10, 1.0, 0.1), 0.1, 1e-12);
-  EXPECT_NEAR(learning_rate(400, 100, 10, 1.0, 0.1), 0.1, 1e-12);  // it stays at the least
+  EXPECT_NEAR(learning_rate(400, 100, 10, 1.0, 0.1), 0.1, 1e-12);  // stays at the minimum
 }
 
-// Many numbers, more than one thread works on at a time, and gradients of which some are longer
-// than the clip: against the published update in double precision.
-TEST(AdamW, MovesEveryNumberOfLongParameters) {
+// Parameters longer than the work of one thread, with some gradients above the clipping norm:
+// compared with the published update in double precision.
+TEST(AdamW, UpdatesEveryEntryOfLongParameters) {
   constexpr Index kCount = 3 * 8192 + 4096 + 77;
   const AdamSettings settings{0.9, 0.95, 1e-3, 0, 30};
   AdamW optimiser(settings);
@@ -109,7 +109,7 @@ TEST(AdamW, MovesEveryNumberOfLongParameters) {
   NamedVars parameters{{"x", Var::parameter(start.copy())}};
   std::vector<double> x(start.begin(), start.end()), m(kCount), v(kCount);
   for (int step = 1; step <= 4; ++step) {
-    // Of lengths around 9, 90, 0.9 and 180.
+    // Gradient norms around 9, 90, 0.9 and 180.
     const double scale =
         std::vector<double>{0.05, 0.5, 0.005, 1}[static_cast<std::size_t>(step) - 1];
     const Tensor slope =

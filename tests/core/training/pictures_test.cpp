@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Pictures, AreReadFromFilesAndFolders) {
+TEST(Pictures, ReadFilesAndFolders) {
   const testing::TemporaryFolder folder;
   const ModelConfig config = testing::plan_of("image", folder.path()).model;
   const auto files = picture_files({folder.path() / "pictures", folder.path() / "pictures/3.png"});
@@ -29,7 +29,7 @@ TEST(Pictures, AreReadFromFilesAndFolders) {
   EXPECT_THROW(picture_ids(folder.path() / "text.txt", config), InputError);
 }
 
-TEST(Pictures, OfATableAreAllRead) {
+TEST(Pictures, ReadAllRowsOfATable) {
   const testing::TemporaryFolder folder;
   const ModelConfig config = testing::plan_of("image", folder.path()).model;
   const std::string line = "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,7\n";
@@ -40,9 +40,9 @@ TEST(Pictures, OfATableAreAllRead) {
             (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
 }
 
-// A file stays where it was named; a folder's files come in the order of their names, without
-// hidden ones and folders within it.
-TEST(Pictures, OfAFolderAreSortedBehindWhatWasNamedBefore) {
+// Given files keep their place; a folder's files are sorted by name, without hidden files and
+// subfolders.
+TEST(Pictures, SortFolderContentsAfterPrecedingFiles) {
   const testing::TemporaryFolder folder;
   const auto pictures = folder.path() / "some";
   testing::write_stripes(pictures, 3);

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(TrainingPlan, ComesBackFromJson) {
+TEST(TrainingPlan, RoundTripsThroughJson) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::tiny_plan(folder.path());
   plan.held_out = {"a.txt", "b.txt"};
@@ -24,7 +24,7 @@ TEST(TrainingPlan, ComesBackFromJson) {
   EXPECT_EQ(training_plan_from_json(to_json(plan), "plan"), plan);
 }
 
-TEST(TrainingPlan, RefusesWhatItDoesNotKnow) {
+TEST(TrainingPlan, RejectsUnknownAndInvalidMembers) {
   const testing::TemporaryFolder folder;
   const Json good = to_json(testing::tiny_plan(folder.path()));
   const auto refused = [&](const std::string& key, const Json& value) {
@@ -41,7 +41,7 @@ TEST(TrainingPlan, RefusesWhatItDoesNotKnow) {
   refused("seed", -1);
 }
 
-TEST(TrainingPlan, ChecksThatNumbersFit) {
+TEST(TrainingPlan, RejectsInconsistentValues) {
   const testing::TemporaryFolder folder;
   const TrainingPlan good = testing::tiny_plan(folder.path());
   check(good);
@@ -55,11 +55,11 @@ TEST(TrainingPlan, ChecksThatNumbersFit) {
   plan.text.clear();
   EXPECT_THROW(check(plan), InputError);
   plan = good;
-  plan.least_rate = 1;
+  plan.min_learning_rate = 1;
   EXPECT_THROW(check(plan), InputError);
 }
 
-TEST(TrainingPlan, PresetsAreValid) {
+TEST(TrainingPlan, AcceptsAllPresets) {
   int count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(testing::source_folder() / "assets" / "presets")) {
@@ -73,8 +73,8 @@ TEST(TrainingPlan, PresetsAreValid) {
   EXPECT_GT(count, 0);
 }
 
-// Up to the last number that is allowed.
-TEST(TrainingPlan, AllowsWhatJustFits) {
+// Limits are inclusive.
+TEST(TrainingPlan, AcceptsValuesAtTheLimits) {
   const testing::TemporaryFolder folder;
   const auto valid = [](const TrainingPlan& plan) {
     try {
@@ -90,22 +90,22 @@ TEST(TrainingPlan, AllowsWhatJustFits) {
   EXPECT_EQ(sequence_length(plan), plan.model.context);
   plan.sequence = 1;
   EXPECT_EQ(sequence_length(plan), 1);
-  plan.least_rate = plan.rate;
+  plan.min_learning_rate = plan.learning_rate;
   EXPECT_TRUE(valid(plan));
-  plan.least_rate = plan.rate + 1e-9;
+  plan.min_learning_rate = plan.learning_rate + 1e-9;
   EXPECT_FALSE(valid(plan));
-  plan.least_rate = std::numeric_limits<double>::quiet_NaN();
+  plan.min_learning_rate = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(valid(plan));
-  plan.least_rate = 0;
+  plan.min_learning_rate = 0;
   plan.micro_batch = plan.batch;
   EXPECT_TRUE(valid(plan));
   plan.micro_batch = 1;
   EXPECT_TRUE(valid(plan));
-  plan.folder = folder.path();  // there already
+  plan.folder = folder.path();  // an existing folder
   EXPECT_TRUE(valid(plan));
   plan.folder = plan.text[0];  // a file
   EXPECT_FALSE(valid(plan));
-  // The shortest sequences of drawn tasks.
+  // The shortest sequences of generated tasks.
   for (const auto& [id, least] :
        {std::pair<const char*, Index>{"recall", 16}, {"brackets", 8}, {"repeat", 8}}) {
     TrainingPlan drawn = testing::plan_of(id, folder.path());

@@ -1,4 +1,4 @@
-// A tiny training, for tests.
+// Small training plans for tests.
 #pragma once
 
 #include <filesystem>
@@ -23,14 +23,14 @@ inline TrainingPlan tiny_plan(const std::filesystem::path& folder) {
   plan.held_out_share = 0.1;
   plan.steps = 120;
   plan.batch = 8;
-  plan.rate = 1e-2;
+  plan.learning_rate = 1e-2;
   plan.warm_up = 10;
   plan.evaluate_every = 0;
   plan.half = false;
   return plan;
 }
 
-// Pictures of 4 x 4 pixels in stripes, as PNG files in `folder`.
+// Writes images of 4 x 4 pixels in stripes, as PNG files in `folder`.
 inline void write_stripes(const std::filesystem::path& folder, int count) {
   std::filesystem::create_directories(folder);
   for (int n = 0; n < count; ++n) {
@@ -44,7 +44,7 @@ inline void write_stripes(const std::filesystem::path& folder, int count) {
   }
 }
 
-// A small plan of a task, for which `folder` gets what it reads.
+// A small plan of a task; writes its input files to `folder`.
 inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path& folder) {
   TrainingPlan plan = tiny_plan(folder);
   plan.task = task;
@@ -84,7 +84,7 @@ inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path
   return plan;
 }
 
-// The recurrent model for numbers.
+// A plan of the recurrent model for the numbers task.
 inline TrainingPlan recurrent_plan(const std::filesystem::path& folder) {
   TrainingPlan plan = plan_of("numbers", folder);
   ModelConfig& model = plan.model;

@@ -1,6 +1,5 @@
-// What tasks draw and how they score: drawn from seeds, the same on every machine and in every
-// version, or a training could not go on where an older one stopped, and scores of two trainings
-// would not compare.
+// Generated data and scores of tasks: identical for a seed on every machine and in every version,
+// so that trainings can be resumed with a newer version and scores can be compared.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 #include "core/training/walks.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
-#include "tests/support/told.h"
+#include "tests/support/golden.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -28,7 +27,7 @@ std::string row_text(const IntTensor& ids, Index row) {
   return line;
 }
 
-// Words of random letters, none of which stands where another one does.
+// Words of random letters, different at every position.
 std::string random_words(std::size_t size, std::uint64_t seed) {
   Random random(seed);
   std::string text;
@@ -41,7 +40,7 @@ std::string random_words(std::size_t size, std::uint64_t seed) {
   return text.substr(0, size);
 }
 
-// Pictures of 4 x 4 pixels as a table, all different.
+// Writes images of 4 x 4 pixels as a table, all different.
 void write_table(const std::filesystem::path& file, int count) {
   std::string table;
   for (int n = 0; n < count; ++n) {
@@ -51,7 +50,7 @@ void write_table(const std::filesystem::path& file, int count) {
   write_file(file, table);
 }
 
-// A plan whose files hold something else at each place.
+// A plan whose files have different content at each position.
 TrainingPlan varied_plan(const std::string& id, const std::filesystem::path& folder) {
   TrainingPlan plan = testing::plan_of(id, folder);
   if (id == "image") {
@@ -64,7 +63,7 @@ TrainingPlan varied_plan(const std::string& id, const std::filesystem::path& fol
   return plan;
 }
 
-TEST(TaskBatches, AreDrawnAsEver) {
+TEST(TaskBatches, MatchGolden) {
   const testing::TemporaryFolder folder;
   std::string text;
   for (const TaskInfo& info : tasks()) {
@@ -85,11 +84,11 @@ TEST(TaskBatches, AreDrawnAsEver) {
       }
     }
   }
-  EXPECT_TRUE(testing::is_as_told(text, "core/training/batches.txt"));
+  EXPECT_TRUE(testing::matches_golden(text, "core/training/batches.txt"));
 }
 
-// With fresh weights, scaled so that guesses are far from uniform.
-Checkpoint decided(const TrainingPlan& plan, const Task& task) {
+// A model with fresh weights, scaled so that predictions are far from uniform.
+Checkpoint confident_checkpoint(const TrainingPlan& plan, const Task& task) {
   Checkpoint checkpoint;
   checkpoint.tokenizer = task.tokenizer();
   checkpoint.model = make_model(task.config(plan.model), 3);
@@ -101,12 +100,12 @@ Checkpoint decided(const TrainingPlan& plan, const Task& task) {
   return checkpoint;
 }
 
-TEST(TaskScores, AreThoseOfTheSameSequencesAsEver) {
+TEST(TaskScores, MatchRecordedValues) {
   const testing::TemporaryFolder folder;
   struct Case {
     const char* id;
     bool all;
-    double loss, accuracy, bits;  // NaN: there is none
+    double loss, accuracy, bits;  // NaN: none
   };
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   const Case cases[] = {{"text", false, 6.99799, none, 9.96615},
@@ -126,11 +125,11 @@ TEST(TaskScores, AreThoseOfTheSameSequencesAsEver) {
   };
   for (const Case& c : cases) {
     TrainingPlan plan = varied_plan(c.id, folder.path());
-    plan.batch = 5;  // so that what is scored at a time does not fit into it
-    if (plan.task == "numbers") plan.model.context = 44;  // of four digits some are sampled
+    plan.batch = 5;  // does not divide the number of scored sequences
+    if (plan.task == "numbers") plan.model.context = 44;  // numbers of four digits are sampled
     if (plan.task == "masked" && c.all) write_file(plan.text[0], random_words(9000, 3));
     const auto made = task(c.id).make(plan, {});
-    const Score score = made->score(decided(plan, *made), c.all, {});
+    const Score score = made->score(confident_checkpoint(plan, *made), c.all, {});
     EXPECT_TRUE(near(score.loss, c.loss) && near(score.accuracy, c.accuracy) &&
                 near(score.bits_per_byte, c.bits))
         << "{\"" << c.id << "\", " << (c.all ? "true" : "false") << ", " << score.loss << ", "
@@ -138,7 +137,7 @@ TEST(TaskScores, AreThoseOfTheSameSequencesAsEver) {
   }
 }
 
-TEST(ImageTask, ShowsEveryPictureOnceAnEpoch) {
+TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("image", folder.path());
   plan.held_out_share = 0.28;  // 7 of 25
@@ -158,8 +157,8 @@ TEST(ImageTask, ShowsEveryPictureOnceAnEpoch) {
     EXPECT_NE(shown, order) << "the same order again";
     order = shown;
   }
-  const Checkpoint checkpoint = decided(plan, *made);
-  // The last ones are held out: all of them, or as many as are sampled.
+  const Checkpoint checkpoint = confident_checkpoint(plan, *made);
+  // The last images are held out: all of them, or a sample.
   const auto loss_of = [&](std::size_t first, std::size_t last) {
     Tally tally;
     for (std::size_t n = first; n < last; ++n) {
@@ -179,8 +178,8 @@ TEST(ImageTask, ShowsEveryPictureOnceAnEpoch) {
   EXPECT_THROW(check(plan), InputError);
 }
 
-// What is shown and what is hidden together are a window of the text, each row another one.
-TEST(MaskedTask, HidesTokensOfEveryRow) {
+// The input and the masked tokens together are a window of the text, a different one in each row.
+TEST(MaskedTask, MasksTokensOfEveryRow) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("masked", folder.path());
   const std::string text = read_file(plan.text[0]);
@@ -197,30 +196,30 @@ TEST(MaskedTask, HidesTokensOfEveryRow) {
       masks += shown == 256 ? 1 : 0;
     }
     const std::size_t at = text.find(whole);
-    EXPECT_LE(at + whole.size(), text.size() - text.size() / 10) << whole;  // none that is held out
+    EXPECT_LE(at + whole.size(), text.size() - text.size() / 10) << whole;  // not held out
     windows.insert(whole);
   }
   EXPECT_EQ(windows.size(), 30u);
   EXPECT_NEAR(hidden / static_cast<double>(batch.ids.size()), 0.2, 0.06);
   EXPECT_NEAR(masks / hidden, 0.8, 0.12);
-  // Its tokens leave the last id to the mask.
+  // The tokenizer leaves the last id to the mask.
   EXPECT_EQ(made->tokenizer()->vocabulary_size(), 256);
   plan.model.vocabulary = 270;
   plan.model.architecture.values.set("mask", Index{269});
   EXPECT_NO_THROW(check(plan));
   EXPECT_LE(task("masked").make(plan, {})->tokenizer()->vocabulary_size(), 269);
-  // A mask where there is no other id to show.
+  // A mask without any other id.
   Batch one;
   one.ids = IntTensor({1, 50});
   one.targets = IntTensor({1, 50});
   Random random(4);
-  hide(std::vector<std::int32_t>(50, 0).data(), {1.0, 0, 1}, random, 0, one);
+  mask_tokens(std::vector<std::int32_t>(50, 0).data(), {1.0, 0, 1}, random, 0, one);
   for (const std::int32_t id : one.ids) EXPECT_EQ(id, 0);
   for (const std::int32_t id : one.targets) EXPECT_EQ(id, 0);
 }
 
-// Of a held-out text of one token nothing can be predicted; of two tokens one.
-TEST(TextTask, ScoresFromTwoTokensOn) {
+// A held-out text of one token has nothing to predict; a text of two tokens has one target.
+TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
   const testing::TemporaryFolder folder;
   for (const char* id : {"text", "masked"}) {
     TrainingPlan plan = varied_plan(id, folder.path());
@@ -228,13 +227,13 @@ TEST(TextTask, ScoresFromTwoTokensOn) {
     plan.held_out = {folder.path() / "held.txt"};
     for (const bool two : {false, true}) {
       write_file(plan.held_out[0], two ? "ab" : "a");
-      plan.score_batches = 50;  // of the masked ones some are hidden
+      plan.score_batches = 50;  // so that some tokens are masked
       const auto made = task(id).make(plan, {});
-      const Score score = made->score(decided(plan, *made), false, {});
+      const Score score = made->score(confident_checkpoint(plan, *made), false, {});
       EXPECT_EQ(std::isfinite(score.loss), two) << id << " " << score.loss;
     }
   }
-  // Bits of several texts by their bytes, the loss over all batches.
+  // Bits per byte of several texts are weighted by bytes; the loss is the mean of all batches.
   TrainingPlan plan = varied_plan("text", folder.path());
   plan.held_out = {folder.path() / "one.txt", folder.path() / "two.txt"};
   plan.held_out_share = 0;
@@ -242,7 +241,7 @@ TEST(TextTask, ScoresFromTwoTokensOn) {
   write_file(plan.held_out[0], one);
   write_file(plan.held_out[1], two);
   const auto made = task("text").make(plan, {});
-  const Checkpoint checkpoint = decided(plan, *made);
+  const Checkpoint checkpoint = confident_checkpoint(plan, *made);
   const double bits =
       bits_per_byte(checkpoint, one, {}) * 100 + bits_per_byte(checkpoint, two, {}) * 33;
   EXPECT_NEAR(made->score(checkpoint, true, {}).bits_per_byte, bits / 133, 1e-6);
@@ -252,9 +251,8 @@ TEST(TextTask, ScoresFromTwoTokensOn) {
   EXPECT_NEAR(none.bits_per_byte, bits / 133, 1e-6);
 }
 
-// Windows begin anywhere: over many epochs at the first token and, once, at the last that leaves a
-// token to predict.
-TEST(TokenStream, ReachesBothEndsOfTheText) {
+// Windows begin anywhere: over many epochs at the first token and, once, at the last possible one.
+TEST(TokenStream, CoversBothEndsOfTheText) {
   for (const Index size : {9, 21, 50}) {
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(size));
     for (Index n = 0; n < size; ++n) tokens[static_cast<std::size_t>(n)] = static_cast<int>(n);
@@ -278,8 +276,8 @@ TEST(TokenStream, ReachesBothEndsOfTheText) {
   }
 }
 
-// A step's loss is that of the model before it on the step's sequences.
-TEST(Trainer, TakesTheNextSequencesInEachStep) {
+// The loss of a step is that of the previous model on the step's sequences.
+TEST(Trainer, UsesNextSequencesInEachStep) {
   const testing::TemporaryFolder folder;
   for (const Index part : {Index{0}, Index{2}}) {
     TrainingPlan plan = varied_plan("text", folder.path());
@@ -294,12 +292,12 @@ TEST(Trainer, TakesTheNextSequencesInEachStep) {
       EXPECT_NEAR(trainer.step({}).loss, loss, 1e-5) << step;
     }
     trainer.save();
-    // With all of its log there it has nothing to note.
+    // With a complete log there is nothing to report.
     EXPECT_EQ(Trainer(plan, {}).note(), "");
   }
 }
 
-TEST(Train, SaysWhatIsLeft) {
+TEST(Train, ReportsRemainingTime) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::tiny_plan(folder.path());
   plan.steps = 4;

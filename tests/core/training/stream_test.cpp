@@ -24,7 +24,7 @@ TEST(TokenStream, TargetsAreTheNextTokens) {
   for (Index i = 0; i < inputs.size(); ++i) EXPECT_EQ(targets[i], inputs[i] + 1);
 }
 
-TEST(TokenStream, VisitsEveryWindowOnceAnEpoch) {
+TEST(TokenStream, VisitsEveryWindowOncePerEpoch) {
   TokenStream stream(counting(1000), 16, 1);
   const Index windows = 999 / 16 - 1;
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
@@ -36,7 +36,7 @@ TEST(TokenStream, VisitsEveryWindowOnceAnEpoch) {
   }
 }
 
-TEST(TokenStream, DoesNotDependOnWhatWasAskedBefore) {
+TEST(TokenStream, DoesNotDependOnEarlierCalls) {
   TokenStream whole(counting(300), 8, 7), parts(counting(300), 8, 7), other(counting(300), 8, 8);
   IntTensor a, b, c, targets;
   whole.batch(0, 100, a, targets);
@@ -50,7 +50,7 @@ TEST(TokenStream, DoesNotDependOnWhatWasAskedBefore) {
   EXPECT_FALSE(std::equal(a.begin(), a.end(), b.begin()));
 }
 
-TEST(TokenStream, RefusesATextThatIsTooShort) {
+TEST(TokenStream, RejectsTooShortTexts) {
   EXPECT_THROW(TokenStream(counting(8), 8, 1), InputError);
   TokenStream stream(counting(9), 8, 1);
   IntTensor inputs, targets;

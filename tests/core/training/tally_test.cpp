@@ -7,13 +7,13 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Tally, CountsRowsThatHaveATarget) {
+TEST(Tally, CountsRowsWithATarget) {
   Tally tally;
   EXPECT_TRUE(std::isnan(tally.score().loss) && std::isnan(tally.score().accuracy));
   const Tensor logits = Tensor::from({1, 3, 2}, {0, std::log(3.0f), 5, 1, 0, 0});
   tally.add(logits, IntTensor::from({1, 3}, {1, -1, 1}));
   EXPECT_EQ(tally.counted(), 2);
-  EXPECT_EQ(tally.right(), 1);  // of equals the first is the likeliest
+  EXPECT_EQ(tally.right(), 1);  // ties: the first is the most likely
   EXPECT_NEAR(tally.nats(), -std::log(0.75) + std::log(2.0), 1e-6);
   tally.add(logits, IntTensor::from({1, 3}, {-1, -1, -1}));
   EXPECT_EQ(tally.counted(), 2);
@@ -21,7 +21,7 @@ TEST(Tally, CountsRowsThatHaveATarget) {
   EXPECT_EQ(tally.score().accuracy, 0.5);
 }
 
-// By rows of their own, whatever is added; the id 0 is a target like others.
+// Row by row, in any order; the id 0 is an ordinary target.
 TEST(Tally, AddsUp) {
   const Index vocabulary = 3;
   const Tensor logits = Tensor::from({2, 2, 3}, {2, 1, 0, 0, 1, 2, 5, 0, 0, 0, 3, 0});

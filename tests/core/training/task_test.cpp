@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -9,7 +10,7 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/model/exits.h"
-#include "core/model/join.h"
+#include "core/model/residual_connection.h"
 #include "core/training/evaluate.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
@@ -49,7 +50,7 @@ TEST(Task, ListHasIdsAndSummaries) {
   EXPECT_THROW(task("nonesuch"), InputError);
 }
 
-TEST(Task, RefusesPlansThatDoNotSuit) {
+TEST(Task, RejectsUnsuitablePlans) {
   const TemporaryFolder folder;
   EXPECT_EQ(refusal(repeat_plan(folder.path())), "");
   TrainingPlan plan = repeat_plan(folder.path());
@@ -70,8 +71,8 @@ TEST(Task, RefusesPlansThatDoNotSuit) {
   EXPECT_NE(refusal(plan).find("nonesuch"), std::string::npos);
 }
 
-// Every model with every task: either they suit one another, or the plan says why not.
-TEST(Task, RefusesModelsThatItCouldNotTrain) {
+// Every model with every task: either they are compatible, or the error names the setting.
+TEST(Task, RejectsIncompatibleModels) {
   const TemporaryFolder folder;
   int suiting = 0;
   for (const TaskInfo& of_model : tasks()) {
@@ -81,16 +82,16 @@ TEST(Task, RefusesModelsThatItCouldNotTrain) {
       TrainingPlan plan = testing::plan_of(other.id, folder.path());
       plan.model = good.model;
       const bool suits = of_model.reads == other.reads && of_model.input == other.input &&
-                         of_model.hides == other.hides;
+                         of_model.masks_tokens == other.masks_tokens;
       if (suits) ++suiting;
       const std::string why = refusal(plan);
       EXPECT_EQ(why.empty(), suits) << of_model.id << " for " << other.id << ": " << why;
       EXPECT_TRUE(suits || why.starts_with("model.")) << why;
     }
   }
-  // text, repeat, recall and brackets suit each other.
+  // text, repeat, recall and brackets are compatible with one another's models.
   EXPECT_EQ(suiting, static_cast<int>(tasks().size()) + 4 * 3);
-  // Without a causal mask the next token is seen; what is hidden is not.
+  // Without a causal mask the next token is visible; masked tokens are not.
   for (const char* task : {"text", "repeat", "numbers"}) {
     TrainingPlan open = testing::plan_of(task, folder.path());
     open.model.causal = false;
@@ -103,17 +104,17 @@ TEST(Task, RefusesModelsThatItCouldNotTrain) {
   numbers.model.context = 6;
   EXPECT_NE(refusal(numbers).find("at least 7 tokens"), std::string::npos) << refusal(numbers);
   numbers.text = {"a.txt"};
-  EXPECT_NE(refusal(numbers).find("makes its numbers"), std::string::npos);
+  EXPECT_NE(refusal(numbers).find("generates its numbers"), std::string::npos);
   TrainingPlan image = testing::plan_of("image", folder.path());
   image.sequence = 4;
   EXPECT_NE(refusal(image).find("sequence: expected 0"), std::string::npos);
   image.text.clear();
   image.sequence = 0;
-  EXPECT_NE(refusal(image).find("expected pictures"), std::string::npos);
+  EXPECT_NE(refusal(image).find("expected images"), std::string::npos);
 }
 
-// Sequences are the same whatever was asked for before, within a step.
-TEST(Task, GivesTheSameSequencesInParts) {
+// Within a step, sequences do not depend on earlier calls.
+TEST(Task, GivesSameSequencesInParts) {
   const TemporaryFolder folder;
   for (const TaskInfo& info : tasks()) {
     SCOPED_TRACE(info.id);
@@ -140,7 +141,7 @@ TEST(Task, GivesTheSameSequencesInParts) {
   }
 }
 
-// The plans of all tasks and the recurrent model's.
+// The plans of all tasks, and that of the recurrent model.
 std::vector<TrainingPlan> all_plans(const std::filesystem::path& folder) {
   std::vector<TrainingPlan> plans;
   for (const TaskInfo& info : tasks()) plans.push_back(testing::plan_of(info.id, folder));
@@ -148,7 +149,7 @@ std::vector<TrainingPlan> all_plans(const std::filesystem::path& folder) {
   return plans;
 }
 
-TEST(Task, TrainsAndGoesOnAsIfItHadNotBeenStopped) {
+TEST(Task, ResumesTrainingExactly) {
   const TemporaryFolder folder;
   for (TrainingPlan plan : all_plans(folder.path())) {
     SCOPED_TRACE(plan.task + " " + plan.model.architecture.id);
@@ -169,7 +170,7 @@ TEST(Task, TrainsAndGoesOnAsIfItHadNotBeenStopped) {
     const TrainingResult parts = train(plan, {}, {});
     EXPECT_EQ(parts.loss, whole.loss);
     EXPECT_EQ(parts.held_out.loss, whole.held_out.loss);
-    // What was saved opens, and is what was scored.
+    // The saved model can be loaded, and equals the scored one.
     const Checkpoint saved = load_checkpoint(plan.folder.string());
     EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
     const Score again = task(plan.task).make(plan, {})->score(saved, true, {});
@@ -177,7 +178,7 @@ TEST(Task, TrainsAndGoesOnAsIfItHadNotBeenStopped) {
   }
 }
 
-// What a config may choose beside its sizes.
+// Structural choices of a config.
 std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> choices() {
   const auto values = [](const Info& info) { return default_values(info.parameters); };
   const auto attends = [values](const char* id) {
@@ -193,11 +194,11 @@ std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> choices()
            }},
           {"gru",
            [values](ModelConfig& c) {
-             c.join = {"gru", values(join("gru"))};
+             c.residual_connection = {"gru", values(residual_connection("gru"))};
            }},
           {"reversible",
            [values](ModelConfig& c) {
-             c.join = {"reversible", values(join("reversible"))};
+             c.residual_connection = {"reversible", values(residual_connection("reversible"))};
            }},
           {"exits",
            [values](ModelConfig& c) {
@@ -217,7 +218,7 @@ std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> choices()
           {"centroids", attends("routing")}};
 }
 
-TEST(TextTask, TrainsWhateverAModelIsMadeOf) {
+TEST(TextTask, TrainsEveryStructuralChoice) {
   const TemporaryFolder folder;
   for (const auto& [name, choose] : choices()) {
     SCOPED_TRACE(name);
@@ -243,7 +244,7 @@ TEST(TextTask, TrainsWhateverAModelIsMadeOf) {
   }
 }
 
-TEST(Task, LearnsWhatItIsFor) {
+TEST(Task, ReducesItsLoss) {
   const TemporaryFolder folder;
   const auto loss_after = [&](TrainingPlan plan, Index steps) {
     plan.steps = steps;
@@ -252,14 +253,14 @@ TEST(Task, LearnsWhatItIsFor) {
   };
   for (const TrainingPlan& plan : all_plans(folder.path())) {
     if (plan.task == "repeat" || plan.task == "text") continue;  // train_test.cpp
-    if (plan.task == "trajectory") continue;  // random actions stay random: see below
+    if (plan.task == "trajectory") continue;  // random actions stay random: tested below
     const double first = loss_after(plan, 1), later = loss_after(plan, 40);
     EXPECT_LT(later, 0.8 * first) << plan.task << " " << plan.model.architecture.id;
   }
 }
 
-// Asked for the highest return, the model acts better than the walks that it learned from.
-TEST(TrajectoryTask, LearnsToActFromRandomWalks) {
+// With the highest desired return, the model acts better than its training walks.
+TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   const TemporaryFolder folder;
   const auto preset = testing::source_folder() / "assets" / "presets" / "trajectory.json";
   TrainingPlan plan = training_plan_from_json(parse_json(read_file(preset), "preset"), "preset");
@@ -268,13 +269,13 @@ TEST(TrajectoryTask, LearnsToActFromRandomWalks) {
   plan.evaluate_every = 0;
   const TrainingResult result = train(plan, {}, {});
   EXPECT_LT(result.held_out.loss, std::log(4));
-  EXPECT_GT(result.held_out.accuracy, 0.5);  // of all cells; by chance below a fifth
+  EXPECT_GT(result.held_out.accuracy, 0.5);  // of all cells; less than a fifth by chance
 }
 
-TEST(TextTask, HoldsOutWhatThePlanSays) {
+TEST(TextTask, HoldsOutShareGivenByPlan) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
-  std::string text;  // the last tenth is of other letters
+  std::string text;  // the last tenth has other letters
   for (int i = 0; i < 900; ++i) text += "ab"[i % 2];
   text += std::string(100, 'z');
   write_file(plan.text[0], text);
@@ -284,7 +285,7 @@ TEST(TextTask, HoldsOutWhatThePlanSays) {
   for (const std::int32_t id : batch.targets) EXPECT_NE(id, 'z');
 }
 
-TEST(TextTask, ScoresTheHeldOutText) {
+TEST(TextTask, ScoresHeldOutText) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   const auto made = task("text").make(plan, {});
@@ -296,13 +297,13 @@ TEST(TextTask, ScoresTheHeldOutText) {
   EXPECT_NEAR(score.bits_per_byte,
               bits_per_byte(checkpoint, text.substr(text.size() - text.size() / 10), {}), 1e-9);
   EXPECT_NEAR(score.loss, std::log(256), 0.5);                    // fresh weights
-  EXPECT_EQ(made->score(checkpoint, true, {}).loss, score.loss);  // the same batches again
+  EXPECT_EQ(made->score(checkpoint, true, {}).loss, score.loss);  // the same batches
   EXPECT_TRUE(std::isnan(score.accuracy));
   plan.held_out_share = 0;
   EXPECT_TRUE(std::isnan(task("text").make(plan, {})->score(checkpoint, true, {}).loss));
 }
 
-TEST(RepeatTask, TakesItsTokensFromText) {
+TEST(RepeatTask, LearnsItsTokensFromText) {
   const TemporaryFolder folder;
   TrainingPlan plan = repeat_plan(folder.path());
   EXPECT_EQ(task("repeat").make(plan, {})->tokenizer()->vocabulary_size(), 256);
@@ -314,7 +315,7 @@ TEST(RepeatTask, TakesItsTokensFromText) {
   EXPECT_GT(*std::max_element(batch.ids.begin(), batch.ids.end()), 255);
 }
 
-TEST(RepeatTask, IsTrainedLikeAnyOther) {
+TEST(RepeatTask, TrainsLikeOtherTasks) {
   const TemporaryFolder folder;
   TrainingPlan plan = repeat_plan(folder.path());
   plan.steps = 5;

@@ -20,7 +20,7 @@ namespace ATTNSCOPE_FILE {
 using testing::TemporaryFolder;
 using testing::tiny_plan;
 
-// Trains until `stop_at` steps are done, then asks to stop.
+// Trains until `stop_at` steps are complete, then requests a stop.
 void train_until(const TrainingPlan& plan, Index stop_at) {
   const Stop stop;
   const auto watch = [&](const TrainingProgress& p) {
@@ -38,7 +38,7 @@ void expect_same_weights(const TrainingPlan& a, const TrainingPlan& b) {
   }
 }
 
-TEST(Train, LearnsARepeatingText) {
+TEST(Train, LearnsRepeatingText) {
   const TemporaryFolder folder;
   const TrainingPlan plan = tiny_plan(folder.path());
   double first = 0, last = 0;
@@ -57,14 +57,14 @@ TEST(Train, LearnsARepeatingText) {
   EXPECT_LT(last, 0.15);
   EXPECT_EQ(result.loss, last);
   EXPECT_LT(result.held_out.bits_per_byte, 0.5);
-  // What was saved is what was evaluated.
+  // The saved model is the evaluated one.
   const std::string text = read_file(plan.text[0]);
   const std::string held_out = text.substr(text.size() - text.size() / 10);
   EXPECT_NEAR(bits_per_byte(load_checkpoint(plan.folder.string()), held_out, {}),
               result.held_out.bits_per_byte, 1e-6);
 }
 
-TEST(Train, GoesOnAsIfItHadNotBeenStopped) {
+TEST(Train, ResumesExactly) {
   const TemporaryFolder folder;
   TrainingPlan whole = tiny_plan(folder.path());
   whole.steps = 12;
@@ -108,7 +108,7 @@ TEST(Train, LogsEveryStepOnce) {
   EXPECT_TRUE(std::filesystem::exists(plan.folder / "loss.png"));
 }
 
-TEST(Train, AFinishedTrainingStaysAsItIs) {
+TEST(Train, LeavesFinishedTrainingUnchanged) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
@@ -118,7 +118,7 @@ TEST(Train, AFinishedTrainingStaysAsItIs) {
   EXPECT_EQ(again.held_out.bits_per_byte, first.held_out.bits_per_byte);
 }
 
-TEST(Train, PartsOfABatchAddUp) {
+TEST(Train, AccumulatesPartsOfABatch) {
   const TemporaryFolder folder;
   TrainingPlan whole = tiny_plan(folder.path());
   whole.steps = 3;
@@ -128,7 +128,7 @@ TEST(Train, PartsOfABatchAddUp) {
   EXPECT_NEAR(train(whole, {}, {}).loss, train(parts, {}, {}).loss, 1e-4);
 }
 
-TEST(Train, FollowsFromItsSeed) {
+TEST(Train, IsDeterministicInTheSeed) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
@@ -141,32 +141,32 @@ TEST(Train, FollowsFromItsSeed) {
   EXPECT_NE(train(plan, {}, {}).loss, loss);
 }
 
-TEST(Train, RefusesToResumeAnotherPlan) {
+TEST(Train, RejectsResumingAnotherPlan) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
   train(plan, {}, {});
-  plan.rate = 0.5;
+  plan.learning_rate = 0.5;
   try {
     train(plan, {}, {});
     FAIL() << "another plan was resumed";
   } catch (const InputError& e) {
-    EXPECT_NE(std::string(e.what()).find("another rate"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("a different rate"), std::string::npos) << e.what();
   }
 }
 
-TEST(Train, ADivergedTrainingKeepsTheLastGoodModel) {
+TEST(Train, KeepsLastGoodModelAfterDivergence) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.save_every_seconds = 0;
-  plan.rate = 100;  // at the top of the warm-up this is far too much
+  plan.learning_rate = 100;  // much too large at the end of the warm-up
   plan.weight_decay = 100;
   plan.clip = 0;
   try {
     train(plan, {}, {});
     FAIL() << "it did not diverge";
   } catch (const WorkError& e) {
-    EXPECT_NE(std::string(e.what()).find("no finite number"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("not finite"), std::string::npos) << e.what();
   }
   const Checkpoint kept = load_checkpoint(plan.folder.string());
   for (const auto& [name, weight] : kept.model.weights) {
@@ -174,7 +174,7 @@ TEST(Train, ADivergedTrainingKeepsTheLastGoodModel) {
   }
 }
 
-TEST(Train, RefusesBrokenStates) {
+TEST(Train, RejectsBrokenStates) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
@@ -187,7 +187,7 @@ TEST(Train, RefusesBrokenStates) {
   EXPECT_THROW(train(plan, {}, {}), InputError);
 }
 
-// What `change` makes of a state is refused with these words.
+// Expects that a state modified by `change` is rejected with these words.
 void expect_refused(const TrainingPlan& plan, const std::string& words,
                     const std::function<void(SafetensorsFile&)>& change) {
   const auto path = plan.folder / "training.safetensors";
@@ -204,7 +204,7 @@ void expect_refused(const TrainingPlan& plan, const std::string& words,
   write_file(path, whole);
 }
 
-TEST(Train, RefusesStatesThatLackSomethingOrHaveTooMuch) {
+TEST(Train, RejectsIncompleteStatesAndUnknownEntries) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
@@ -213,7 +213,7 @@ TEST(Train, RefusesStatesThatLackSomethingOrHaveTooMuch) {
     file.tensors.erase("first:embed.weight");
     file.tensors.erase("second:embed.weight");
   });
-  expect_refused(plan, "the moments of embed.weight do not fit",
+  expect_refused(plan, "the moments of embed.weight do not match",
                  [](SafetensorsFile& file) { file.tensors.erase("second:embed.weight"); });
   expect_refused(plan, "weight another is none of this model", [](SafetensorsFile& file) {
     file.tensors.emplace("weight:another", file.tensors.at("weight:embed.weight"));
@@ -229,7 +229,7 @@ TEST(Train, RefusesStatesThatLackSomethingOrHaveTooMuch) {
   EXPECT_NO_THROW(train(plan, {}, {}));
 }
 
-TEST(Train, SaysThatTheLogLacksSteps) {
+TEST(Train, ReportsMissingStepsOfTheLog) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
@@ -238,10 +238,10 @@ TEST(Train, SaysThatTheLogLacksSteps) {
   std::filesystem::remove(log);
   const std::vector<std::string> said = train(plan, {}, {}).notes;
   ASSERT_EQ(said.size(), notes + 1);
-  EXPECT_EQ(said.back(), log.string() + ": the rows of steps 1 to 2 were not there");
+  EXPECT_EQ(said.back(), log.string() + ": the rows of steps 1 to 2 are missing");
 }
 
-TEST(Train, IsAloneInItsFolder) {
+TEST(Train, LocksItsFolder) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;

@@ -30,7 +30,7 @@ void expect_same(const Checkpoint& a, const Checkpoint& b) {
   }
 }
 
-TEST(Trainer, StepsAsTrainDoes) {
+TEST(Trainer, StepsLikeTrain) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
   train(plan, {}, {});
@@ -40,14 +40,14 @@ TEST(Trainer, StepsAsTrainDoes) {
   Index steps = 0;
   while (!trainer.done()) EXPECT_EQ(trainer.step({}).step, ++steps);
   EXPECT_EQ(steps, plan.steps);
-  // Nothing is written before it is asked for.
+  // Nothing is written before saving.
   EXPECT_FALSE(std::filesystem::exists(own.folder));
   expect_same(*trainer.snapshot(), load_checkpoint(plan.folder.string()));
   trainer.save();
   expect_same(*trainer.snapshot(), load_checkpoint(own.folder.string()));
 }
 
-TEST(Trainer, ASnapshotStaysAsItIs) {
+TEST(Trainer, KeepsSnapshotsUnchanged) {
   const TemporaryFolder folder;
   Trainer trainer(short_plan(folder.path()), {});
   const auto before = trainer.snapshot(), same = trainer.snapshot();
@@ -58,14 +58,14 @@ TEST(Trainer, ASnapshotStaysAsItIs) {
   EXPECT_TRUE(testing::close(before->model.weights.begin()->second.value(), kept, 0));
   const auto after = trainer.snapshot();
   EXPECT_TRUE(testing::differs(after->model.weights.begin()->second.value(), kept, 1e-6));
-  // It can be used while the training goes on.
+  // A snapshot can be used while the training continues.
   ModelStore models;
-  models.give("in training", after);
+  models.publish("in training", after);
   trainer.step({});
   expect_same(*models.checkpoint("in training"), *after);
 }
 
-TEST(Trainer, LookingChangesNothing) {
+TEST(Trainer, IsUnchangedByInspection) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
   Trainer watched(plan, {}), alone(plan, {});
@@ -78,7 +78,7 @@ TEST(Trainer, LookingChangesNothing) {
   expect_same(*watched.snapshot(), *alone.snapshot());
 }
 
-TEST(Trainer, AStepThatWasStoppedDidNotHappen) {
+TEST(Trainer, IsUnchangedByAnInterruptedStep) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
   Trainer stopped(plan, {}), other(plan, {});
@@ -93,7 +93,7 @@ TEST(Trainer, AStepThatWasStoppedDidNotHappen) {
   expect_same(*stopped.snapshot(), *other.snapshot());
 }
 
-TEST(Trainer, GoesOnFromWhatWasSaved) {
+TEST(Trainer, ContinuesFromSavedState) {
   const TemporaryFolder folder;
   TrainingPlan plan = short_plan(folder.path());
   Trainer whole(plan, {});

@@ -50,8 +50,8 @@ TEST(Walks, StayWithinTheBorder) {
   EXPECT_EQ(Grid::distance(0), 4);
 }
 
-TEST(Walks, AskForAReturn) {
-  const Batch batch = open_walks({{0, 1, 2}, {5, 5, 6}}, {{1, 1}, {3, 1}}, {3, 1});
+TEST(Walks, EncodeTheDesiredReturn) {
+  const Batch batch = unfinished_walks({{0, 1, 2}, {5, 5, 6}}, {{1, 1}, {3, 1}}, {3, 1});
   const Index left[] = {3, 2, 1, 1, 0, 0};
   for (Index n = 0; n < 6; ++n) EXPECT_EQ(batch.returns[n], Grid::return_of(left[n]));
   EXPECT_EQ(std::vector<std::int32_t>(batch.actions.begin(), batch.actions.end()),

@@ -1,4 +1,4 @@
-// The figure of a model names its parts, and is fit to be seen.
+// Model figures: names of parts, legibility, clickable boxes.
 #include "core/model/architecture.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include "core/base/json.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
-#include "core/model/join.h"
 #include "core/model/model.h"
+#include "core/model/residual_connection.h"
 #include "core/model/structure.h"
 #include "core/model/weights.h"
 #include "core/view/architecture/diagram_drawing.h"
@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// What a figure is drawn from, without a run: the config and the tokens.
+// Trace with the config and tokens from which a figure is drawn; no run.
 Trace trace_of(const std::function<void(ModelConfig&)>& change, Index layers = 3) {
   ModelConfig config = testing::small_config({.layers = layers, .heads = 4});
   change(config);
@@ -39,7 +39,7 @@ Trace trace_of(const std::function<void(ModelConfig&)>& change, Index layers = 3
 ModelConfig with_architecture(ModelConfig config, const char* json) {
   Structure structure;
   structure.architecture = choice_from_json(architecture, Json::parse(json), "architecture");
-  return structured(config, structure);
+  return apply_structure(config, structure);
 }
 
 ViewLayout figure(const Trace& trace, const ViewSettings& settings = {}, double width = 900) {
@@ -70,7 +70,7 @@ void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
   }
 }
 
-// Boxes neither overlap nor leave the page, and notes can be read.
+// Boxes neither overlap nor leave the page, and notes are legible.
 void expect_apart(const Trace& trace, const Box& inside) {
   const testing::InputOf of(trace, ViewSettings());
   Page page(of.input);
@@ -101,8 +101,8 @@ void expect_apart(const Trace& trace) {
   }
 }
 
-// A window of 1280 x 800 leaves so much; less has titles alone.
-TEST(ArchitectureView, AnEncoderAndADecoderHaveNotesInASmallWindow) {
+// Size of the view in a window of 1280 x 800; smaller sizes show titles only.
+TEST(ArchitectureView, EncoderDecoderShowsNotesInSmallWindow) {
   const Trace trace = trace_of([](ModelConfig& config) {
     config = with_architecture(config,
                                R"({"type": "encoder_decoder", "encoder_layers": 2, "start": 0})");
@@ -122,7 +122,7 @@ TEST(ArchitectureView, AnEncoderAndADecoderHaveNotesInASmallWindow) {
   EXPECT_FALSE(says(lower, "32 → 16 → 32"));
 }
 
-TEST(ArchitectureView, NamesThePartsOfADecoder) {
+TEST(ArchitectureView, NamesPartsOfDecoder) {
   const Trace trace = trace_of([](ModelConfig&) {});
   expect_figure(trace, {"Token embedding", "256 → 32", "Self-attention", "4 heads of 8", "Full",
                         "RoPE", "Feed-forward", "32 → 16 → 32", "RMS norm", "Linear",
@@ -130,7 +130,7 @@ TEST(ArchitectureView, NamesThePartsOfADecoder) {
   expect_apart(trace);
 }
 
-TEST(ArchitectureView, NamesThePartsOfEveryArchitecture) {
+TEST(ArchitectureView, NamesPartsOfEveryArchitecture) {
   struct Case {
     const char* json;
     std::vector<std::string> names;
@@ -145,7 +145,7 @@ TEST(ArchitectureView, NamesThePartsOfEveryArchitecture) {
        {"Recurrent cell", "Attention", "additive score", "Combine", "Encoder"}},
       {R"({"type": "rnn_attention", "score": "none", "start": 0})", {"Recurrent cell", "Linear"}},
       {R"({"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 8})",
-       {"Return to go", "State", "Action", "+ time", "Actions", "Action to take"}}};
+       {"Return to go", "State", "Action", "+ time", "Actions", "Next action"}}};
   std::vector<std::string> seen{"decoder"};
   for (const Case& c : cases) {
     const Trace trace =
@@ -160,17 +160,17 @@ TEST(ArchitectureView, NamesThePartsOfEveryArchitecture) {
   }
 }
 
-TEST(ArchitectureView, NamesJoinsAndExits) {
-  for (const Join& j : joins()) {
+TEST(ArchitectureView, NamesResidualConnectionsAndExits) {
+  for (const ResidualConnection& j : residual_connections()) {
     const Trace trace = trace_of([&](ModelConfig& config) {
-      config.join = {j.id, default_values(j.parameters)};
+      config.residual_connection = {j.id, default_values(j.parameters)};
     });
     SCOPED_TRACE(j.id);
     expect_figure(trace, j.id == "gru" ? std::vector<std::string>{"Gated (GRU)"}
                                        : std::vector<std::string>{"Self-attention"});
     expect_apart(trace);
   }
-  for (const Exits& e : exit_rules()) {
+  for (const ExitRule& e : exit_rules()) {
     const Trace trace = trace_of([&](ModelConfig& config) {
       config.exits = Choice{e.id, default_values(e.parameters)};
     });
@@ -181,7 +181,7 @@ TEST(ArchitectureView, NamesJoinsAndExits) {
   }
 }
 
-TEST(ArchitectureView, NamesMemoryInputAndPlacesOfNorms) {
+TEST(ArchitectureView, NamesMemoryInputAndNorms) {
   const auto layered = [](const char* variant_json) {
     return [=](ModelConfig& config) {
       config.segment = 8;
@@ -190,7 +190,7 @@ TEST(ArchitectureView, NamesMemoryInputAndPlacesOfNorms) {
     };
   };
   for (const Variant& v : variants()) {
-    if (!v.remember) continue;
+    if (!v.memory.remember) continue;
     const Trace trace = trace_of([&](ModelConfig& config) {
       config.segment = 8;
       config.groups =
@@ -216,8 +216,8 @@ TEST(ArchitectureView, NamesMemoryInputAndPlacesOfNorms) {
   expect_apart(post);
 }
 
-// Layers that are alike are drawn once; others can be clicked, and head groups stand side by side.
-TEST(ArchitectureView, DrawsTheChosenLayerInFull) {
+// Identical layers are drawn once; other layers are clickable, and head groups are side by side.
+TEST(ArchitectureView, DrawsSelectedLayerInFull) {
   const Trace trace = trace_of(
       [](ModelConfig& config) {
         const Choice local =
@@ -241,8 +241,8 @@ TEST(ArchitectureView, DrawsTheChosenLayerInFull) {
   EXPECT_TRUE(says(groups, "Local window"));
   Index clicked = -1;
   for (const Handle& handle : layout.handles) {
-    if (handle.help.find("a click draws them") == std::string::npos) continue;
-    Experiment experiment;
+    if (handle.help.find("click to draw them") == std::string::npos) continue;
+    Session experiment;
     experiment.view.id = "architecture";
     handle.click(experiment);
     EXPECT_EQ(experiment.view.id, "architecture");
@@ -253,7 +253,7 @@ TEST(ArchitectureView, DrawsTheChosenLayerInFull) {
 
 TEST(ArchitectureView, BoxesOpenTheirViews) {
   const Trace trace = trace_of([](ModelConfig& config) {
-    config.join = {"gru", default_values(join("gru").parameters)};
+    config.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
     config.exits = Choice{"response", default_values(exit_rule("response").parameters)};
   });
   ViewSettings settings;
@@ -261,7 +261,7 @@ TEST(ArchitectureView, BoxesOpenTheirViews) {
   std::set<std::string> opened;
   for (const Handle& handle : figure(trace, settings).handles) {
     if (!handle.click) continue;
-    Experiment experiment;
+    Session experiment;
     handle.click(experiment);
     EXPECT_TRUE(has_view(experiment.view.id)) << experiment.view.id;
     opened.insert(experiment.view.id);
@@ -285,7 +285,7 @@ TEST(ArchitectureView, CountsParameters) {
   EXPECT_EQ(counts[counts.size() - 1], static_cast<float>(parameter_count(*trace.config)));
 }
 
-TEST(ArchitectureView, NeedsAModel) {
+TEST(ArchitectureView, RequiresModel) {
   const Trace given = testing::synthetic_trace(1, 1, 5);
   EXPECT_NE(view("architecture").objection(given), "");
   EXPECT_NE(figure(given).refusal, "");

@@ -1,4 +1,4 @@
-// Which controls change what a view shows: what it says against what its pictures do.
+// Controls reported as effective or idle, compared with the pictures they produce.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::Look;
 
-constexpr double kScale = 0.5;  // enough to tell pictures apart
+constexpr double kScale = 0.5;  // large enough to distinguish pictures
 
 class Controls : public ::testing::Test {
  protected:
@@ -26,8 +26,8 @@ class Controls : public ::testing::Test {
     return picture(trace, a).rgba != picture(trace, b).rgba;
   }
 
-  // Each control in turn, from these settings. What is said to have no effect has none; the rest
-  // has one where the trace makes a difference.
+  // Changes each control in turn. Controls reported as idle must have no effect; the others must
+  // have one where the trace allows it.
   void expect_truth(const Trace& trace, const ViewSettings& now, bool differs_by_all = true) const {
     const ViewControls controls = view_controls(now, &trace);
     const auto changed = [&](const auto& change) {
@@ -66,16 +66,16 @@ class Controls : public ::testing::Test {
     }
   }
 
-  // A value that the parameter does not start with.
+  // A value other than the initial one.
   static Value other(const Parameter& p) {
     if (p.kind == Parameter::Kind::Flag) return !std::get<bool>(p.initial);
-    if (p.kind == Parameter::Kind::Choice) return p.choices.back();
-    return p.initial;  // of an optional one
+    if (p.kind == Parameter::Kind::Choice) return p.choices.back().id;
+    return p.initial;  // of an optional parameter
   }
 
   const Trace model_ = testing::run_model({.heads = 3, .kv_heads = 3});
   const Trace reference_ = testing::run_model({.encoding = "alibi", .heads = 3, .kv_heads = 3});
-  // What the window shows: a title would name the layer and head.
+  // Layout without a frame, as in the window: a title would name the layer and head.
   Look look(const ViewSettings& settings) const {
     Look look;
     look.framed = false;
@@ -85,85 +85,91 @@ class Controls : public ::testing::Test {
   }
 };
 
-ViewSettings of(const char* id, const char* json = "{}") {
+ViewSettings settings_for(const char* id, const char* json = "{}") {
   ViewSettings settings = testing::settings_with(id, json);
   settings.id = id;
-  // Less than the whole: the first row of a causal map is 1, so that there is nothing to stretch.
+  // Part of the map without row 0: that row has a weight of 1, so nothing could be rescaled.
   settings.row = 4;
   settings.column = 1;
   settings.height = settings.width = 6;
   return settings;
 }
 
-TEST_F(Controls, OfAModel) {
+TEST_F(Controls, ListModelControls) {
   for (const ViewSettings& settings :
-       {of("map"), of("map", R"({"most": 0.5})"), of("map", R"({"scale": "rank"})"),
-        of("grid", R"({"sort": "distance"})"), of("grid"), of("pattern", R"({"show": "reach"})"),
-        of("lines"), of("lines", R"({"all": true})"), of("lines", R"({"heads": [0, 2]})"),
-        of("lines", R"({"style": "arcs"})"), of("scores"), of("vectors"), of("rope"), of("span"),
-        of("intervene"), of("flow")}) {
+       {settings_for("map"), settings_for("map", R"({"most": 0.5})"),
+        settings_for("map", R"({"scale": "rank"})"),
+        settings_for("grid", R"({"sort": "distance"})"), settings_for("grid"),
+        settings_for("pattern", R"({"show": "reach"})"), settings_for("lines"),
+        settings_for("lines", R"({"all": true})"), settings_for("lines", R"({"heads": [0, 2]})"),
+        settings_for("lines", R"({"style": "arcs"})"), settings_for("scores"),
+        settings_for("vectors"), settings_for("rope"), settings_for("span"),
+        settings_for("intervene"), settings_for("flow")}) {
     const Values values = view_values(settings, settings.id);
     SCOPED_TRACE(settings.id + " " + to_json(values).dump());
     expect_truth(model_, settings);
   }
 }
 
-// Its heads are alike in these, and its first row is 1 already.
-TEST_F(Controls, OfAModelOfLikeHeads) {
+// All heads are alike in these views, and the first row is already 1.
+TEST_F(Controls, AreSharedByUniformHeads) {
   for (const ViewSettings& settings :
-       {of("pattern"), of("position"), of("compare"), of("compare", R"({"show": "A"})"),
-        of("compare", R"({"show": "difference"})")}) {
+       {settings_for("pattern"), settings_for("position"), settings_for("compare"),
+        settings_for("compare", R"({"show": "A"})"),
+        settings_for("compare", R"({"show": "difference"})")}) {
     const Values values = view_values(settings, settings.id);
     SCOPED_TRACE(settings.id + " " + to_json(values).dump());
     expect_truth(model_, settings, false);
   }
 }
 
-TEST_F(Controls, OfWhatTheModelSays) {
-  const Trace trace = testing::synthetic_trace(3, 3, 12);  // with logits and its layers' guesses
-  for (const ViewSettings& settings : {of("depth"), of("next")}) {
+TEST_F(Controls, ListPredictionControls) {
+  const Trace trace = testing::synthetic_trace(3, 3, 12);  // with logits and layer predictions
+  for (const ViewSettings& settings : {settings_for("depth"), settings_for("next")}) {
     SCOPED_TRACE(settings.id);
     expect_truth(trace, settings);
   }
 }
 
-TEST_F(Controls, OfVectorsThatNothingTurns) {
-  EXPECT_TRUE(view_controls(of("vectors"), &model_).idle.empty());
-  const ViewControls controls = view_controls(of("vectors"), &reference_);
+TEST_F(Controls, OmitRotationWithoutRotaryEncoding) {
+  EXPECT_TRUE(view_controls(settings_for("vectors"), &model_).idle.empty());
+  const ViewControls controls = view_controls(settings_for("vectors"), &reference_);
   EXPECT_TRUE(controls.idle.contains("before"));
-  expect_truth(reference_, of("vectors"));
+  expect_truth(reference_, settings_for("vectors"));
 }
 
-TEST_F(Controls, OfMechanisms) {
-  expect_truth(model_, of("mechanism"), false);  // rules are the same in every head
+TEST_F(Controls, ListMechanismControls) {
+  expect_truth(model_, settings_for("mechanism"), false);  // rules are equal in all heads
   const Trace hashed =
       testing::run_model({.variant = R"({"type": "lsh", "buckets": 4, "rounds": 2})",
                           .heads = 3,
                           .kv_heads = 3,
                           .causal = false});
-  expect_truth(hashed, of("mechanism"));
-  // Rounds are of LSH alone, and change nothing elsewhere.
+  expect_truth(hashed, settings_for("mechanism"));
+  // Rounds belong to LSH only; they change nothing elsewhere.
   const auto keys = [](const ViewSettings& settings, const Trace& trace) {
     std::vector<std::string> found;
     for (const Parameter& p : view_controls(settings, &trace).parameters) found.push_back(p.key);
     return found;
   };
   using Keys = std::vector<std::string>;
-  EXPECT_EQ(keys(of("mechanism"), model_), Keys({"picture"}));
-  EXPECT_EQ(keys(of("mechanism"), hashed), Keys({"picture", "round"}));
-  // Which token is replaced matters where one is.
-  EXPECT_EQ(keys(of("mechanism", R"({"picture": "replaced"})"), hashed),
+  EXPECT_EQ(keys(settings_for("mechanism"), model_), Keys({"picture"}));
+  EXPECT_EQ(keys(settings_for("mechanism"), hashed), Keys({"picture", "round"}));
+  // The position of the replaced token matters only if a token is replaced.
+  EXPECT_EQ(keys(settings_for("mechanism", R"({"picture": "replaced"})"), hashed),
             Keys({"picture", "token", "by"}));
-  EXPECT_EQ(keys(of("mechanism", R"({"picture": "paths"})"), hashed), Keys({"picture"}));
-  EXPECT_FALSE(differs(model_, of("mechanism"), of("mechanism", R"({"round": 2})")));
-  EXPECT_TRUE(differs(hashed, of("mechanism"), of("mechanism", R"({"round": 2})")));
+  EXPECT_EQ(keys(settings_for("mechanism", R"({"picture": "paths"})"), hashed), Keys({"picture"}));
+  EXPECT_FALSE(
+      differs(model_, settings_for("mechanism"), settings_for("mechanism", R"({"round": 2})")));
+  EXPECT_TRUE(
+      differs(hashed, settings_for("mechanism"), settings_for("mechanism", R"({"round": 2})")));
 }
 
-TEST_F(Controls, LimitsReachAsFarAsTheMeasure) {
+TEST_F(Controls, LimitsMatchRangeOfMeasure) {
   const auto most = [&](const char* sort) {
     const std::string json = std::string(R"({"sort": ")") + sort + R"("})";
-    const ViewControls controls = view_controls(of("grid", json.c_str()), &model_);
-    return std::ranges::find(controls.parameters, "at_least", &Parameter::key)->slider_most;
+    const ViewControls controls = view_controls(settings_for("grid", json.c_str()), &model_);
+    return std::ranges::find(controls.parameters, "at_least", &Parameter::key)->slider.max;
   };
   EXPECT_EQ(most("first_token"), 1);
   EXPECT_EQ(most("distance"), 12);

@@ -1,4 +1,4 @@
-// Every model opens on something to see.
+// Every model opens on a view with content.
 #include "core/view/opening.h"
 
 #include <gtest/gtest.h>
@@ -14,28 +14,28 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Opening, EachBundledModelReadsItsSamplesAndItsViewHasSomethingToSay) {
+TEST(Opening, BundledModelsReadTheirSamplesAndHaveContent) {
   for (const std::string& model : bundled_models()) {
-    Experiment e = opened_model(model);
+    RunView e = open_model(model);
     const std::vector<const Sample*> offered = samples_for(model_card(model));
     ASSERT_FALSE(offered.empty()) << model;
-    EXPECT_EQ(e.text, offered.front()->text) << model;
+    EXPECT_EQ(e.run.text, offered.front()->text) << model;
     ExperimentRun runner(cpu_only(), model_store());
-    const auto trace = runner.run(e, Stop());
+    const auto trace = runner.run(e.run, Stop());
     const View& shown = view(e.view.id);
     EXPECT_EQ(shown.objection ? shown.objection(*trace) : "", "") << model << " " << shown.id;
     if (!trace->attention.empty()) {
       EXPECT_NE(trace->find(head_ref(*trace, e.view)), nullptr) << model;
     }
     for (const Sample* sample : offered) {
-      read_sample(e, *sample);
-      EXPECT_NO_THROW(static_cast<void>(runner.run(e, Stop()))) << model << " " << sample->id;
+      use_sample(e.run, *sample);
+      EXPECT_NO_THROW(static_cast<void>(runner.run(e.run, Stop()))) << model << " " << sample->id;
     }
   }
 }
 
-TEST(Opening, EachKindHasItsView) {
-  const auto own = [](const char* model) { return opened_model(model).view.id; };
+TEST(Opening, EachKindOfModelHasItsView) {
+  const auto own = [](const char* model) { return open_model(model).view.id; };
   const std::pair<const char*, const char*> views[] = {
       {"default", "map"},           {"paths", "trajectory"},      {"numbers", "alignment"},
       {"numbers-dot", "alignment"}, {"digits", "image"},          {"brackets", "steps"},
@@ -44,88 +44,91 @@ TEST(Opening, EachKindHasItsView) {
   for (const auto& [model, id] : views) EXPECT_EQ(own(model), id) << model;
 }
 
-TEST(Opening, AnotherTaskBringsItsSampleAndGoesBackToTheText) {
-  Experiment text;
-  text.text = "my own words";
-  text.variant = Choice{"local", {}};
+TEST(Opening, AnotherTaskLoadsSampleAndRestoresText) {
+  RunView text;
+  text.run.text = "my own words";
+  text.run.variant = Choice{"local", {}};
   text.view.pinned_query = 2;
   const OpenedModel digits = with_model(text, "digits");
-  EXPECT_TRUE(digits.reads_other);
-  EXPECT_EQ(digits.experiment.text, "");
-  EXPECT_TRUE(digits.experiment.input.ends_with("digit.png"));
-  EXPECT_EQ(digits.experiment.view.id, "image");
-  EXPECT_EQ(digits.experiment.view.pinned_query, -1);
-  EXPECT_FALSE(digits.experiment.variant.has_value());
-  EXPECT_EQ(digits.along, (std::vector<std::string>{"the sample “A digit”", "the view Image"}));
-  const OpenedModel back = with_model(digits.experiment, "twin-rope", {{"text", text}});
-  EXPECT_EQ(back.experiment.text, "my own words");
-  EXPECT_EQ(back.experiment.input, "");
-  EXPECT_EQ(back.experiment.view.id, "map");
-  EXPECT_EQ(back.along, (std::vector<std::string>{"the text from before", "the view Map"}));
+  EXPECT_TRUE(digits.input_kind_changed);
+  EXPECT_EQ(digits.viewed.run.text, "");
+  EXPECT_TRUE(digits.viewed.run.input.ends_with("digit.png"));
+  EXPECT_EQ(digits.viewed.view.id, "image");
+  EXPECT_EQ(digits.viewed.view.pinned_query, -1);
+  EXPECT_FALSE(digits.viewed.run.variant.has_value());
+  EXPECT_EQ(digits.implied, (std::vector<std::string>{"the sample “A digit”", "the view Image"}));
+  const OpenedModel back = with_model(digits.viewed, "twin-rope", {{"text", text}});
+  EXPECT_EQ(back.viewed.run.text, "my own words");
+  EXPECT_EQ(back.viewed.run.input, "");
+  EXPECT_EQ(back.viewed.view.id, "map");
+  EXPECT_EQ(back.implied, (std::vector<std::string>{"the previous text", "the view Map"}));
 }
 
-TEST(Opening, WhatSuitsStaysAndSoDoesAViewThatWasChosen) {
-  Experiment e;
-  e.text = "my own words";
+TEST(Opening, KeepsCompatibleSettingsAndChosenView) {
+  RunView e;
+  e.run.text = "my own words";
   e.view.id = "scores";
   const OpenedModel twin = with_model(e, "twin-t5");
-  EXPECT_FALSE(twin.reads_other);
-  EXPECT_TRUE(twin.along.empty());
-  EXPECT_EQ(twin.experiment.text, e.text);
-  EXPECT_EQ(twin.experiment.view, e.view);
+  EXPECT_FALSE(twin.input_kind_changed);
+  EXPECT_TRUE(twin.implied.empty());
+  EXPECT_EQ(twin.viewed.run.text, e.run.text);
+  EXPECT_EQ(twin.viewed.view, e.view);
   const OpenedModel brackets = with_model(e, "brackets");
-  EXPECT_EQ(brackets.experiment.view.id, "scores");
-  EXPECT_TRUE(suits("brackets", brackets.experiment.text));
-  e.text = "(())[]";
-  EXPECT_EQ(with_model(e, "brackets").experiment.text, "(())[]");
-  // Of a folder that is none nothing is known; its run says why.
+  EXPECT_EQ(brackets.viewed.view.id, "scores");
+  EXPECT_TRUE(fits_task("brackets", brackets.viewed.run.text));
+  e.run.text = "(())[]";
+  EXPECT_EQ(with_model(e, "brackets").viewed.run.text, "(())[]");
+  // Nothing is known about an invalid folder; its run reports why.
   const OpenedModel none = with_model(e, "no/such/model");
-  EXPECT_EQ(none.experiment.model, "no/such/model");
-  EXPECT_EQ(none.experiment.text, e.text);
-  EXPECT_THROW(static_cast<void>(opened_model("no/such/model")), InputError);
+  EXPECT_EQ(none.viewed.run.model, "no/such/model");
+  EXPECT_EQ(none.viewed.run.text, e.run.text);
+  EXPECT_THROW(static_cast<void>(open_model("no/such/model")), InputError);
 }
 
-// Where the text is one's own it stays; a short sample says nothing of a memory.
-TEST(Opening, SamplesGiveWayToMoreTellingOnes) {
-  Experiment e;
-  read_sample(e, samples().front());
-  EXPECT_TRUE(with_model(e, "twin-rope").along.empty());
+// The user's own text stays; a short sample is replaced because it shows nothing of a memory.
+TEST(Opening, SamplesGiveWayToModelSamples) {
+  RunView e;
+  use_sample(e.run, samples().front());
+  EXPECT_TRUE(with_model(e, "twin-rope").implied.empty());
   const OpenedModel memory = with_model(e, "memory-xl");
-  EXPECT_FALSE(memory.reads_other);
-  EXPECT_EQ(sample_read(memory.experiment)->id, "lighthouse");
-  EXPECT_EQ(memory.experiment.view.part.segment, 3);
-  const OpenedModel induction = with_model(memory.experiment, "induction");
-  EXPECT_EQ(sample_read(induction.experiment)->id, "repetition");
-  EXPECT_EQ(induction.experiment.view.layer, 1);
-  e.text += " And so on.";
-  EXPECT_EQ(with_model(e, "memory-xl").experiment.text, e.text);
+  EXPECT_FALSE(memory.input_kind_changed);
+  EXPECT_EQ(current_sample(memory.viewed.run)->id, "lighthouse");
+  EXPECT_EQ(memory.viewed.view.part.segment, 3);
+  const OpenedModel induction = with_model(memory.viewed, "induction");
+  EXPECT_EQ(current_sample(induction.viewed.run)->id, "repetition");
+  EXPECT_EQ(induction.viewed.view.layer, 1);
+  e.run.text += " And so on.";
+  EXPECT_EQ(with_model(e, "memory-xl").viewed.run.text, e.run.text);
 }
 
-// Trained classifiers of exits are sure early; the threshold goes with the model.
-TEST(Opening, SureExitsHaveTheirThresholdUntilItIsMoved) {
-  const Experiment calm = opened_model("exits-calm");
+// Trained exit classifiers are confident early; the threshold follows the model.
+TEST(Opening, TrainedExitsSetThresholdUntilItIsChanged) {
+  const RunView calm = open_model("exits-calm");
   EXPECT_EQ(view_values(calm.view, "depth").real("threshold"), 0.8);
-  const Experiment geometric = with_model(calm, "exits-geometric").experiment;
+  const RunView geometric = with_model(calm, "exits-geometric").viewed;
   EXPECT_EQ(view_values(geometric.view, "depth").real("threshold"), 0.3);
-  Experiment moved = calm;
+  RunView moved = calm;
   set_view_value(moved.view, "depth", "threshold", 0.6);
   EXPECT_EQ(
-      view_values(with_model(moved, "exits-geometric").experiment.view, "depth").real("threshold"),
+      view_values(with_model(moved, "exits-geometric").viewed.view, "depth").real("threshold"),
       0.6);
 }
 
-TEST(Opening, FilesFindAModelThatReadsThem) {
+TEST(Opening, FilesSelectCompatibleModel) {
   const std::filesystem::path samples = testing::source_folder() / "assets" / "samples";
-  EXPECT_EQ(reader_of(samples / "digit.png", "default"), "digits");
-  EXPECT_EQ(reader_of(samples / "walk.safetensors", "default"), "paths");
-  EXPECT_EQ(reader_of(testing::source_folder() / "assets/pictures/hills.png", "default"), "");
-  EXPECT_EQ(reader_of(testing::source_folder() / "assets/pictures/hills.png", "digits"), "digits");
-  EXPECT_THROW(static_cast<void>(reader_of(samples / "01-pronoun.txt", "default")), InputError);
-  const Experiment text = reading_text("the cat", opened_model("digits"));
-  EXPECT_EQ(text.model, "default");
-  EXPECT_EQ(text.text, "the cat");
-  EXPECT_EQ(text.input, "");
-  EXPECT_EQ(reading_text("((", opened_model("brackets")).model, "brackets");
+  EXPECT_EQ(model_that_reads(samples / "digit.png", "default"), "digits");
+  EXPECT_EQ(model_that_reads(samples / "walk.safetensors", "default"), "paths");
+  EXPECT_EQ(model_that_reads(testing::source_folder() / "assets/pictures/hills.png", "default"),
+            "");
+  EXPECT_EQ(model_that_reads(testing::source_folder() / "assets/pictures/hills.png", "digits"),
+            "digits");
+  EXPECT_THROW(static_cast<void>(model_that_reads(samples / "01-pronoun.txt", "default")),
+               InputError);
+  const RunView text = reading_text("the cat", open_model("digits"));
+  EXPECT_EQ(text.run.model, "default");
+  EXPECT_EQ(text.run.text, "the cat");
+  EXPECT_EQ(text.run.input, "");
+  EXPECT_EQ(reading_text("((", open_model("brackets")).run.model, "brackets");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,4 +1,4 @@
-// Views of runs that have more than one attention in a layer: stacks, kinds, steps, segments.
+// Views of runs with several attention kinds per layer: stacks, kinds, steps, segments.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -19,9 +19,9 @@ using testing::Look;
 using testing::look_at;
 
 const std::vector<std::int32_t> kTarget{1, 5, 2, 4};
-constexpr std::int32_t kStart = 1;  // of their targets
+constexpr std::int32_t kStart = 1;  // start token of their targets
 
-// A run of one of the models of tests/model-cases.
+// Run of a model of tests/model-cases.
 std::shared_ptr<const Trace> run(const std::string& model, bool target = false) {
   return testing::run_case(model, kIds, target ? kTarget : std::vector<std::int32_t>{});
 }
@@ -29,7 +29,7 @@ std::shared_ptr<const Trace> run(const std::string& model, bool target = false) 
 struct Case {
   std::string model;
   bool target = false;
-  std::size_t parts = 1;  // there are
+  std::size_t parts = 1;  // number of parts
 };
 const std::vector<Case> kCases{
     {"encoder_decoder-sinusoidal", true, 3}, {"rnn_attention-additive", true, 1},
@@ -46,8 +46,8 @@ std::set<TracePart> parts_of(const Trace& trace) {
 ViewSettings looking_at(const TracePart& part, Index layer = 0, Index head = 0) {
   ViewSettings settings;
   settings.part = {part.stack, part.kind};
-  if (part.step > 0) settings.part.step = part.step;           // they count from 1
-  if (part.segment > 0) settings.part.segment = part.segment;  // the first is the usual one
+  if (part.step > 0) settings.part.step = part.step;           // counted from 1
+  if (part.segment > 0) settings.part.segment = part.segment;  // the first is the default
   settings.layer = layer;
   settings.head = head;
   return settings;
@@ -76,7 +76,7 @@ TEST(RunParts, EachViewOfEachHeadIsLegible) {
             look.reference = trace.get();
             const ViewLayout layout = look_at(*trace, view.id, look);
             EXPECT_EQ(testing::fault(layout.list), "")
-                << view.id << " of " << c.model << ", " << place_words(trace->parts, at);
+                << view.id << " of " << c.model << ", " << describe_head(trace->parts, at);
           }
         }
       }
@@ -84,7 +84,7 @@ TEST(RunParts, EachViewOfEachHeadIsLegible) {
   }
 }
 
-// `start`: the id with which a target begins.
+// `start`: id of the first target token.
 std::vector<std::string> labels(const std::vector<std::int32_t>& ids, std::size_t first,
                                 std::size_t count, std::int32_t start = -1) {
   std::vector<std::string> result;
@@ -99,7 +99,7 @@ ViewData::Matrix map_of(const Trace& trace, const ViewSettings& settings) {
   return view("map").data(of.input).matrices.at(0);
 }
 
-TEST(RunParts, CrossAttentionHasTargetsDownAndSourcesAcross) {
+TEST(RunParts, CrossAttentionHasTargetRowsAndSourceColumns) {
   const auto trace = run("encoder_decoder-sinusoidal", true);
   const auto cross = map_of(*trace, looking_at({.kind = AttentionKind::Cross}));
   EXPECT_EQ(cross.rows, labels(kTarget, 0, kTarget.size(), kStart));
@@ -120,8 +120,8 @@ TEST(RunParts, CrossAttentionHasTargetsDownAndSourcesAcross) {
   EXPECT_TRUE(says(list, "11 source and 4 target tokens"));
 }
 
-// Each part's own numbers, and not those of the first tap that has such a head.
-TEST(RunParts, MapsAreThoseOfTheirTaps) {
+// Numbers belong to each part, not to the first tap with the same head.
+TEST(RunParts, MapsMatchTheirTaps) {
   for (const Case& c : kCases) {
     const auto trace = run(c.model, c.target);
     for (const TracePart& part : parts_of(*trace)) {
@@ -139,11 +139,11 @@ TEST(RunParts, MapsAreThoseOfTheirTaps) {
   }
 }
 
-TEST(RunParts, RowsOfASegmentAreItsTokens) {
-  const auto trace = run("memory-segment");  // four tokens each, five of memory
+TEST(RunParts, RowsMatchTokensOfSegment) {
+  const auto trace = run("memory-segment");  // segments of four tokens, memory of five
   const auto second = map_of(*trace, looking_at({.segment = 1}));
   EXPECT_EQ(second.rows, labels(kIds, 4, 4));
-  ASSERT_EQ(second.columns.size(), 8u);  // no more than there were to remember
+  ASSERT_EQ(second.columns.size(), 8u);  // only four tokens precede it
   EXPECT_EQ(second.columns[0], "−4");
   EXPECT_EQ(std::vector<std::string>(second.columns.begin() + 4, second.columns.end()),
             labels(kIds, 4, 4));
@@ -154,17 +154,17 @@ TEST(RunParts, RowsOfASegmentAreItsTokens) {
   Look look;
   look.settings = looking_at({.segment = 2});
   EXPECT_TRUE(says(look_at(*trace, "map", look).list, "memory"));
-  // The first segment's empty memory does not make it full attention.
+  // The empty memory of the first segment does not make it full attention.
   for (const std::string& note : trace->notes) {
-    EXPECT_EQ(note.find("no pair is masked"), std::string::npos) << note;
+    EXPECT_EQ(note.find("masks no pair"), std::string::npos) << note;
   }
 }
 
-TEST(RunParts, StepsAndSegmentsCanRun) {
+TEST(RunParts, StepsAndSegmentsCanBePlayed) {
   for (const auto& [model, key, most] :
        {std::tuple{"universal-fixed", "step", 3.0}, std::tuple{"memory-segment", "segment", 2.0}}) {
     const auto trace = run(model);
-    Experiment e;
+    Session e;
     const std::vector<MovingNumber> numbers = moving_numbers(e, *trace);
     const auto found = std::ranges::find(numbers, key, &MovingNumber::key);
     ASSERT_TRUE(found != numbers.end()) << model;
@@ -172,15 +172,15 @@ TEST(RunParts, StepsAndSegmentsCanRun) {
     found->set(e, Index{2});
     EXPECT_EQ(key == std::string("step") ? e.view.part.step : e.view.part.segment, 2);
   }
-  // A head of cross-attention has no variant to be chosen.
-  Experiment e;
+  // Heads of cross-attention have no selectable variant.
+  Session e;
   e.view.part.kind = AttentionKind::Cross;
   for (const MovingNumber& number : moving_numbers(e, *run("encoder_decoder-sinusoidal", true))) {
     EXPECT_FALSE(number.key.starts_with("variant.") || number.key.starts_with("position."));
   }
 }
 
-TEST(RunParts, WhatIsNotThereIsSaid) {
+TEST(RunParts, ReportMissingParts) {
   const auto trace = run("universal-fixed");
   Look look;
   look.settings.part.step = 99;
@@ -189,20 +189,20 @@ TEST(RunParts, WhatIsNotThereIsSaid) {
   EXPECT_TRUE(says(look_at(*trace, "map", look).list, "no cross-attention"));
 }
 
-TEST(RunParts, InterventionsAreRefusedWhereTheyChangeNothing) {
+TEST(RunParts, RejectInterventionsWithoutEffect) {
   const auto trace = run("encoder_decoder-sinusoidal", true);
   for (const TracePart& part :
        {TracePart{.stack = Stack::Encoder}, TracePart{.kind = AttentionKind::Cross}}) {
     Look look;
     look.settings = looking_at(part);
     const ViewLayout layout = look_at(*trace, "intervene", look);
-    EXPECT_TRUE(says(layout.list, "Nothing to intervene in here"));
+    EXPECT_TRUE(says(layout.list, "No interventions here"));
     EXPECT_TRUE(layout.handles.empty());
   }
 }
 
-// Through all steps up to the one that is shown; between two sequences there is no rollout.
-TEST(RunParts, RolloutPassesTheStepsBefore) {
+// Includes all steps up to the shown one; cross-attention has no rollout.
+TEST(RunParts, RolloutIncludesEarlierSteps) {
   ViewSettings settings = looking_at({.step = 1});
   set_view_value(settings, "map", "source", std::string("rollout"));
   const auto universal = run("universal-fixed");

@@ -1,4 +1,4 @@
-// What holds for every view, at every size, in both themes.
+// Properties of all views, at every size, in both themes.
 #include "core/view/view.h"
 
 #include <gtest/gtest.h>
@@ -16,20 +16,20 @@ namespace ATTNSCOPE_FILE {
 using testing::Look;
 using testing::look_at;
 
-// What is shown of a large model while its other layers are computed.
+// Trace of a large model while its other layers are still being computed.
 Trace first_layer() {
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->from = 0;
   watch->after = watch->between = 0;
   std::shared_ptr<const Trace> first;
-  watch->take = [&](std::shared_ptr<const Trace> trace, Index) {
+  watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index) {
     if (first == nullptr) first = std::move(trace);
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  Experiment experiment;
-  experiment.text = "The cat sat on the mat.";
-  run.run(experiment, Stop());
+  Session experiment;
+  experiment.run.text = "The cat sat on the mat.";
+  run.run(experiment.run, Stop());
   return *first;
 }
 
@@ -58,12 +58,12 @@ std::vector<std::pair<std::string, Trace>> traces() {
   list.emplace_back(
       "spans", testing::run_model({.variant = R"({"type": "adaptive_span", "span": 9, "ramp": 2})",
                                    .encoding = "alibi"}));
-  Trace wordy = testing::synthetic_trace(1, 1, 9);
-  wordy.model = std::string(300, 'M');
-  for (TraceToken& token : wordy.tokens) token.label = std::string(80, 'W');
-  wordy.notes.assign(30, "A note that is repeated until the caption is far too long");
-  list.emplace_back("wordy", wordy);
-  // Rows with projections of their own, and the first layers of a run that goes on.
+  Trace verbose = testing::synthetic_trace(1, 1, 9);
+  verbose.model = std::string(300, 'M');
+  for (TraceToken& token : verbose.tokens) token.label = std::string(80, 'W');
+  verbose.notes.assign(30, "A note that is repeated until the caption is far too long");
+  list.emplace_back("wordy", verbose);
+  // Rows with their own projections, and the first layers of an unfinished run.
   list.emplace_back("own projections",
                     testing::run_model({.variant = R"({"type": "longformer", "window": 2,
                                                        "global": [0, 5], "projections": "own"})",
@@ -72,8 +72,8 @@ std::vector<std::pair<std::string, Trace>> traces() {
   return list;
 }
 
-// In the panel beside the picture: short enough to be read, and about this view alone.
-TEST(Views, SayHowTheyAreRead) {
+// Help next to the picture: short, and about this view only.
+TEST(Views, ExplainThemselvesBriefly) {
   const Trace trace = testing::run_model({});
   std::set<std::string> texts;
   for (const View& v : views()) {
@@ -93,18 +93,18 @@ TEST(Views, SayHowTheyAreRead) {
       texts.insert(reading.text);
     }
   }
-  EXPECT_EQ(texts.size(), views().size() + 1);  // the mechanism says which it is
+  EXPECT_EQ(texts.size(), views().size() + 1);  // the mechanism names its variant
 }
 
-// A view that has nothing to say about a run says the same in its picture. RoPE draws turning
-// vectors whatever the run has.
-TEST(Views, ObjectWhereTheirPicturesRefuse) {
+// Views with an objection to a run show it in their picture. RoPE draws rotated vectors for any
+// run.
+TEST(Views, ObjectionsMatchPictures) {
   const auto objection = [](const char* id, const Trace& trace) {
     const View& of = view(id);
     return of.objection ? of.objection(trace) : "";
   };
   Trace file = testing::synthetic_trace(1, 2, 7);
-  file.given = true;
+  file.is_imported = true;
   file.logits = Tensor();
   const Trace model = testing::run_model({.length = 7});
   const Trace made = testing::run_model(
@@ -152,7 +152,7 @@ TEST(Views, NothingOverlapsOrLeavesThePage) {
           look.font_size = font;
           look.framed = framed;
           look.tight = framed && width > 1000;
-          look.reference = font == 13 ? &trace : &other;  // of the same size, or of another
+          look.reference = font == 13 ? &trace : &other;  // same size, or another
           const ViewLayout layout = look_at(trace, view.id, look);
           EXPECT_EQ(testing::fault(layout.list), "")
               << view.id << " of " << name << ", " << width << " x " << height << " font " << font
@@ -164,7 +164,7 @@ TEST(Views, NothingOverlapsOrLeavesThePage) {
   }
 }
 
-TEST(Views, PointerAndZoomLeaveItLegible) {
+TEST(Views, AreLegibleWithPointerAndZoom) {
   for (const auto& [name, trace] : traces()) {
     for (const View& view : views()) {
       Look look;
@@ -181,12 +181,12 @@ TEST(Views, PointerAndZoomLeaveItLegible) {
   }
 }
 
-TEST(Views, EveryChoiceIsLegible) {
+TEST(Views, AreLegibleForEveryParameter) {
   for (const auto& [name, trace] : traces()) {
-    if (trace.tokens.size() > 300) continue;  // rollout and reach of long texts take a while
+    if (trace.tokens.size() > 300) continue;  // rollout and receptive fields of long texts are slow
     for (const View& view : views()) {
       for (const Parameter& parameter : view.parameters) {
-        for (const std::string& choice : parameter.choices) {
+        for (const std::string& choice : choice_ids(parameter)) {
           for (const auto& [width, height] : {std::pair{700.0, 720.0}, {320.0, 260.0}}) {
             Look look;
             look.width = width;
@@ -206,7 +206,7 @@ TEST(Views, EveryChoiceIsLegible) {
   }
 }
 
-TEST(Views, NothingToShowSaysWhatToDo) {
+TEST(Views, ExplainMissingContent) {
   for (const View& view : views()) {
     const ViewLayout empty = look_at(Trace{}, view.id);
     EXPECT_GE(testing::texts(empty.list).size(), 2u) << view.id;
@@ -236,7 +236,7 @@ TEST(Views, ThemesDiffer) {
   }
 }
 
-TEST(Views, Registry) {
+TEST(Views, HaveUniqueIds) {
   std::set<std::string> ids;
   for (const View& view : views()) {
     EXPECT_TRUE(ids.insert(view.id).second);

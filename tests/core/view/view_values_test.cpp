@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(ViewSettings, APartIsWrittenWhereItIsNamed) {
+TEST(ViewSettings, WriteTileIfSet) {
   ViewSettings settings;
   const Json plain = to_json(settings);
   for (const char* key : {"stack", "kind", "step", "segment"}) EXPECT_FALSE(plain.contains(key));
@@ -17,13 +17,13 @@ TEST(ViewSettings, APartIsWrittenWhereItIsNamed) {
   EXPECT_EQ(to_json(settings)["stack"].text(), "encoder");
 }
 
-TEST(ViewSettings, RefusesOtherParts) {
+TEST(ViewSettings, RejectUnknownParts) {
   EXPECT_THROW(view_settings_from_json(Json::parse(R"({"stack": "both"})"), "view"), InputError);
   EXPECT_THROW(view_settings_from_json(Json::parse(R"({"kind": 1})"), "view"), InputError);
   EXPECT_THROW(view_settings_from_json(Json::parse(R"({"step": -1})"), "view"), InputError);
 }
 
-TEST(ViewSettings, WhereColoursEnd) {
+TEST(ViewSettings, ReadColourRangeEnd) {
   for (const ColourEnd end : {ColourEnd::Percentile, ColourEnd::Largest, ColourEnd::One}) {
     ViewSettings settings;
     settings.colour_end = end;
@@ -31,12 +31,12 @@ TEST(ViewSettings, WhereColoursEnd) {
   }
   EXPECT_EQ(view_settings_from_json(Json::parse("{}"), "view").colour_end, ColourEnd::Percentile);
   EXPECT_THROW(view_settings_from_json(Json::parse(R"({"colours": "all"})"), "view"), InputError);
-  // Pictures that were made before there were several ends come back as they were.
-  const auto of = [](const char* text) {
+  // Sessions written before colour ends existed keep their colours.
+  const auto end_of = [](const char* text) {
     return view_settings_from_json(Json::parse(text), "view").colour_end;
   };
-  EXPECT_EQ(of(R"({"normalise": true})"), ColourEnd::Largest);
-  EXPECT_EQ(of(R"({"normalise": false})"), ColourEnd::One);
+  EXPECT_EQ(end_of(R"({"normalise": true})"), ColourEnd::Largest);
+  EXPECT_EQ(end_of(R"({"normalise": false})"), ColourEnd::One);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -55,7 +55,7 @@ Pattern ruled_pattern(const OperationInput& input, const Variant& variant) {
                           .first = first_position(input),
                           .first_head = input.first_head,
                           .layer = input.layer,
-                          .causal = input.causal || variant.causal_by_definition});
+                          .causal = input.causal || variant.causality.by_definition});
 }
 
 Part plain_part(const OperationInput& input, Pattern pattern) {
@@ -69,17 +69,14 @@ Part plain_part(const OperationInput& input, Pattern pattern) {
     }
     part.pos_k = part.pos_q;
   }
-  part.q = input.q;
-  part.k = input.k;
-  part.v = input.v;
+  static_cast<HeadTensors<Var>&>(part) = input;
+  static_cast<ScoreChanges&>(part) = input;
   part.split = input.split;
   if (input.scale) {
     part.scale = *input.scale;
   } else if (input.q.defined()) {
     part.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(input.q.dim(2))));
   }
-  part.score_cap = input.score_cap;
-  part.sinks = input.sinks;
   part.pattern = std::make_shared<const Pattern>(std::move(pattern));
   return part;
 }
@@ -101,16 +98,16 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal) {
   if (e.apply) e.apply(part, encoding_context(input, causal));
 }
 
-OperationInput with_turned(OperationInput input) {
+OperationInput with_rotation(OperationInput input) {
   const Encoding& e = encoding(input.encoding.id);
-  if (!e.turned) return input;
+  if (!e.rotate) return input;
   const EncodingContext context = encoding_context(input, input.causal);
-  // Features of turned vectors depend on where they stand, not on distances alone.
+  // Features of rotated vectors depend on absolute positions.
   const std::vector<std::int32_t> from_origin =
       input.origin > 0 ? positions_from(input.origin, input.k.dim(1)) : std::vector<std::int32_t>{};
-  const Var q = e.turned(input.q, input.origin > 0 ? from_origin : input.positions,
+  const Var q = e.rotate(input.q, input.origin > 0 ? from_origin : input.positions,
                          context);                        // [B h, L_q, d_k]
-  const Var k = e.turned(input.k, from_origin, context);  // [B h_kv, L_k, d_k]
+  const Var k = e.rotate(input.k, from_origin, context);  // [B h_kv, L_k, d_k]
   input.q = q;
   input.k = k;
   return input;
@@ -122,7 +119,7 @@ Var head_logits(const OperationInput& input, const char* w, const char* b) {
   return reshape(permute(logits, {0, 2, 1}), {input.batch * input.heads, input.x.dim(1)});
 }
 
-Wanted kept_in_memory(Wanted wanted) {
+Wanted on_host(Wanted wanted) {
   wanted.attention |= wanted.device_attention;
   wanted.device_attention = false;
   return wanted;
@@ -131,24 +128,18 @@ Wanted kept_in_memory(Wanted wanted) {
 OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop) {
   OperationResult result;
   const auto shared = std::make_shared<const Part>(std::move(part));
-  PartResult report;
   result.note = backend.refusal(*shared, wanted);
-  const Wanted on_cpu = kept_in_memory(wanted);
+  const Wanted on_cpu = on_host(wanted);
   Backend& able = result.note.empty() ? backend : cpu_backend();
   const bool replaced = &able != &backend;
   try {
     result.output =
-        attention(*shared, able, replaced ? on_cpu : wanted, &report, stop);  // [B h, L_q, d_v]
+        attention(*shared, able, replaced ? on_cpu : wanted, &result, stop);  // [B h, L_q, d_v]
   } catch (const WorkError& error) {
     if (&able == &cpu_backend()) throw;
     result.note = error.what();
-    result.output = attention(*shared, cpu_backend(), on_cpu, &report, stop);
+    result.output = attention(*shared, cpu_backend(), on_cpu, &result, stop);
   }
-  result.attention = report.attention;
-  result.scores = report.scores;
-  result.log_sum_exp = report.log_sum_exp;
-  result.device = report.device;
-  result.tiles = report.tiles;
   result.pattern = shared->pattern;
   result.part = shared;
   return result;
@@ -156,7 +147,7 @@ OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, cons
 
 namespace {
 
-// Item n of a batch whose first axis is B times something.
+// Item n of a batch along the first axis.
 Var item_of(const Var& x, Index batch, Index n) {
   if (!x.defined() || batch == 1) return x;
   const Index count = x.dim(0) / batch;
@@ -185,7 +176,7 @@ OperationResult run_batch(const OperationInput& input,
     }
     for (const WeightInfo& entry : v.weights) {
       const auto state = item.weights.find(entry.name);
-      if (!entry.state || state == item.weights.end()) continue;
+      if (!entry.file.state || state == item.weights.end()) continue;
       state->second = item_of(state->second, input.batch, n);
     }
     item.split.clear();
@@ -215,10 +206,6 @@ Evaluate item_by_item(Evaluate one) {
     return run_batch(input,
                      [&](const OperationInput& item) { return one(item, backend, wanted, stop); });
   };
-}
-
-bool never(const Values&) {
-  return false;
 }
 
 Var repeat_heads(const Var& x, Index heads, Index kv_heads) {

@@ -15,14 +15,14 @@ namespace attnscope {
 
 namespace {
 
-// Rows that are compressed together, and what became of them.
+// Compressed rows with their positions and sources.
 struct Compression {
   Var rows;                             // [B, n, d]
   std::vector<std::int32_t> positions;  // [B n]
   std::vector<RowSource> from;          // [B n]
 };
 
-// Row `tap` of every window of x [B, w rate, d]; windows whose row lies beyond the end have zeros.
+// Row `tap` of every window of x [B, w rate, d]; zeros beyond the end.
 // [B, w, d]
 Var tap_of_windows(const Tensor& x, Index rate, Index windows, Index tap) {
   const Index batch = x.dim(0), rows = x.dim(1), width = x.dim(2);
@@ -53,7 +53,7 @@ Var convolved(const Tensor& x, Index windows, Index stride, const NamedVars& wei
   return add(sum, weight(weights, "comp.bias"));
 }
 
-// Of the rows [B, n, d] those that got most attention, in order of position.
+// The most attended of the rows [B, n, d], in order of position.
 Compression most_used(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
                       Index kept, Index first) {
   const Index batch = x.dim(0), rows = x.dim(1), all = remembered.row_count(), width = x.dim(2);
@@ -83,13 +83,13 @@ Compression most_used(const SegmentRead& read, const Remembered& remembered, con
   return result;
 }
 
-// What the window at row `at` of `rows`, the first of which stands at position `first`, is made of.
+// Source of the window at row `at` of `rows`, the first of which has position `first`.
 RowSource window_source(Index first, Index at, Index rows, Index rate, bool dilated) {
   if (!dilated) return {first + at, rate};
   return {first + at, std::min(rate, (rows - at + 1) / 2), 2};
 }
 
-// `count` rows x [B, count, d] from position `first` on, whole windows.
+// Compresses `count` rows x [B, count, d] from position `first` on, in whole windows.
 Compression compression_of(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
                            Index first) {
   const Index rate = read.values.integer("rate"), windows = x.dim(1) / rate;
@@ -131,15 +131,16 @@ Var auto_encoding_loss(const SegmentRead& read, const Tensor& old, const Var& co
 // softmax(q k^T / sqrt(d_k)) v over all rows, content alone.  [B h, S, d_k]
 Var content_attention(const SegmentRead& read, const Var& rows) {
   const auto [k, v] = read.project(rows);  // [B h_kv, n, d_k]
-  const Index shared = read.heads / read.kv_heads, queries = read.q.dim(1), size = read.q.dim(2);
-  // The queries of heads that share keys stand below each other.
-  const Var q = reshape(Var(read.q), {read.batch * read.kv_heads, shared * queries, size});
+  const Index shared = read.heads / read.kv_heads, queries = read.input.q.dim(1),
+              size = read.input.q.dim(2);
+  // Stack the queries of heads that share keys.
+  const Var q = reshape(Var(read.input.q), {read.batch * read.kv_heads, shared * queries, size});
   const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
   const Var weights = softmax(scale(matmul_transposed(q, k), factor));
   return matmul(weights, v);
 }
 
-// A compressed row's attention from the segment just read: see Remembered::usage.
+// Updates Remembered::usage with the attention of the segment just read.
 void count_usage(const SegmentRead& read, Remembered& remembered) {
   const Index rows = remembered.row_count();
   if (!read.attention.defined() || rows == 0) return;
@@ -156,7 +157,7 @@ void count_usage(const SegmentRead& read, Remembered& remembered) {
   for (Index& count : remembered.seen) ++count;
 }
 
-// Lets usage and counts follow rows that were appended and dropped at the front.
+// Updates usage and counts for rows appended at the end and dropped at the front.
 void follow(Remembered& remembered, Index batch, Index before, Index added, Index dropped) {
   std::vector<double> usage;
   for (Index b = 0; b < batch; ++b) {
@@ -169,7 +170,7 @@ void follow(Remembered& remembered, Index batch, Index before, Index added, Inde
   remembered.seen.erase(remembered.seen.begin(), remembered.seen.begin() + dropped);
 }
 
-// The last `most` compressed rows, older ones first.
+// Keeps the last `most` compressed rows, oldest first.
 void keep_compressed(Remembered& remembered, const Compression& more, Index batch, Index most) {
   const Index before = remembered.compressed_count(), added = more.rows.dim(1);
   const Index kept = std::min(most, before + added), dropped = before + added - kept;
@@ -204,7 +205,7 @@ void remember_compressing(const SegmentRead& read, Remembered& remembered) {
   follow(remembered, read.batch, before, added, 0);
   const Index old = std::max<Index>(before + added - most, 0) / rate * rate;
   for (const char* loss : {"auto_encoding", "attention_reconstruction"}) {
-    if (read.values.real(loss) > 0) read.add_loss(loss, Tensor::zeros({}));  // nothing yet: 0
+    if (read.values.real(loss) > 0) read.add_loss(loss, Tensor::zeros({}));  // 0 so far
   }
   if (old == 0) return;
 
@@ -241,7 +242,7 @@ WeightInfo kernel_weight(const char* name, const char* help,
                 }
                 return kernel;
               },
-          .of_model = true,
+          .scope = WeightScope::Model,
           .used = std::move(used)};
 }
 
@@ -251,12 +252,10 @@ Parameter loss_weight_parameter(const char* key, const char* label, const char* 
           .label = label,
           .help = help,
           .kind = Parameter::Kind::Real,
-          .of_models = true,
-          .of_training = true,
+          .scope = {.models = true, .training = true},
           .initial = 0.0,
-          .least = 0,
-          .most = Parameter::kMostReal,
-          .slider_most = 1};
+          .limits = {.min = 0, .max = Parameter::kMaxReal},
+          .slider = {.max = 1}};
 }
 
 }  // namespace attnscope

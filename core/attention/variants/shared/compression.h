@@ -1,4 +1,4 @@
-// How a Compressive Transformer turns old rows of memory into fewer (SPEC-MODELS section 4).
+// Memory compression of the Compressive Transformer (spec-models.md, section 4).
 #pragma once
 
 #include "core/attention/remembered.h"
@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// After a segment: the last M rows stay; of the older ones whole windows become a row each, of
-// which the last C stay. What that loses is added to the losses that are turned on.
+// Updates the memory after a segment: the last M rows stay; whole windows of older ones become one
+// row each, of which the last C stay. Adds the enabled reconstruction losses.
 void remember_compressing(const SegmentRead& read, Remembered& remembered);
 
 bool is_convolution(const Values& values);  // has a kernel: "convolution", "dilated"

@@ -1,4 +1,4 @@
-// Products that decide between keys, in double precision, so that no choice hangs on rounding.
+// Products in double precision, for selections of keys that must not depend on rounding.
 #pragma once
 
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace attnscope {
 
-// Many numbers in double precision, counted as arrays are.
+// Array in double precision, within the memory budget.
 using Doubles = StorageVector<double>;
-// Throws Stopped: memory that is touched first takes its time.
+// Throws Stopped: first-touch of memory is slow.
 Doubles zero_doubles(Index count);
 
 double exact_dot(const float* a, const float* b, Index size);
 
-// rows [n, size] scaled to length 1 in double precision; zero rows stay zero.
+// rows [n, size] normalised to length 1 in double precision; zero rows stay zero.
 std::vector<double> exact_unit_rows(const float* rows, Index count, Index size);
 double exact_dot(const double* a, const float* b, Index size);
 double exact_dot(const double* a, const double* b, Index size);
 
-// The first of the greatest numbers.
+// Index of the first maximum.
 Index first_greatest(const std::vector<double>& numbers);
 
 }  // namespace attnscope

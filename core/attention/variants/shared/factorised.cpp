@@ -7,11 +7,11 @@ Parameter factorised_mode_parameter() {
           .symbol = "",
           .label = "Mode",
           .help =
-              "Which of the two sets a head uses: the first, the second, both merged, the one "
-              "or the other by head, or by layer.",
+              "Index set of a head: the first, the second, both merged, or alternating by head or "
+              "by layer.",
           .kind = Parameter::Kind::Choice,
           .initial = std::string("first"),
-          .telling = [](Index) -> Value { return std::string("merged"); },
+          .illustrative_default = [](Index) -> Value { return std::string("merged"); },
           .choices = {"first", "second", "merged", "per_head", "interleaved"}};
 }
 
@@ -21,12 +21,11 @@ Parameter stride_parameter(const char* help) {
           .label = "Stride",
           .help = help,
           .required = true,
-          .of_image = "width",
+          .scope = {.image = "width"},
           .initial = Index{8},
-          .telling = [](Index length) -> Value { return root_of(length); },
-          .least = 1,
-          .slider_least = 1,
-          .slider_most = 64};
+          .illustrative_default = [](Index length) -> Value { return root_of(length); },
+          .limits = {.min = 1},
+          .slider = {.min = 1, .max = 64}};
 }
 
 Pattern factorised_pattern(

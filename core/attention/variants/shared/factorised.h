@@ -1,4 +1,4 @@
-// How the two index sets A1 and A2 of factorised attention are shared out (Child et al., 2019).
+// Division of factorised attention into the index sets A1 and A2 (Child et al., 2019).
 #pragma once
 
 #include "core/attention/variants/shared/rows.h"
@@ -8,7 +8,7 @@ namespace attnscope {
 Parameter factorised_mode_parameter();
 Parameter stride_parameter(const char* help);
 
-// The pattern of a mode: add_first and add_second add the runs of A1 and A2 for query i.
+// Pattern of a mode: add_first and add_second add the runs of A1 and A2 for query i.
 Pattern factorised_pattern(
     const PatternInput& input, std::vector<std::string> rules,
     const std::function<void(PatternBuilder&, int rule, Index i)>& add_first,

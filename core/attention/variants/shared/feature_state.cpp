@@ -1,4 +1,4 @@
-// What a recurrent reading of features carries along (Katharopoulos et al., 2020, section 3.4).
+// State of a recurrent evaluation of features (Katharopoulos et al., 2020, section 3.4).
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,11 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kMostFeatures = Index{1} << 22;  // numbers of a side: pictures show far fewer
-constexpr double kAsTheyAre = 30;                // exponents up to here leave room for sums
+constexpr Index kMaxFeatures = Index{1} << 22;  // numbers per side; views show far fewer
+constexpr double kMaxExponent = 30;             // larger exponents leave no room for sums
 
-// φ, divided by what its largest exponent gives where that is far from 1: of each row, or of a
-// head's.  [heads, rows, size]
+// φ, divided by the exponential of the largest exponent if that is far from 1: of each row, or of a
+// head.  [heads, rows, size]
 Tensor levelled(const Features& features, Index heads, bool by_row) {
   const ScaledRows of(features);
   Tensor result({heads, of.rows, of.size});
@@ -26,7 +26,7 @@ Tensor levelled(const Features& features, Index heads, bool by_row) {
       for (Index row = begin; row < begin + count; ++row) {
         for (Index t = 0; t < of.size; ++t) most = std::max(most, of.exponent(row, t));
       }
-      return std::abs(most) <= kAsTheyAre ? 0 : most;
+      return std::abs(most) <= kMaxExponent ? 0 : most;
     };
     const double of_head = by_row ? 0 : largest(first, of.rows);
     for (Index row = first; row < first + of.rows; ++row) {
@@ -49,7 +49,7 @@ bool is_finite(const Tensor& numbers) {
 
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads) {
   const Index rows = std::max(q.plain.dim(1), k.plain.dim(1));
-  if (heads * rows * k.plain.dim(2) > kMostFeatures) return;
+  if (heads * rows * k.plain.dim(2) > kMaxFeatures) return;
   const Tensor queries = levelled(q, heads, true), keys = levelled(k, heads, false);
   if (!is_finite(queries) || !is_finite(keys)) return;
   result.extra["features.q"] = queries;

@@ -20,7 +20,7 @@ struct ScaledGradients {
   void deliver(const Var& to_mantissa, const Var& to_exponents) const {
     for (const auto& [to, numbers] :
          {std::pair(&to_mantissa, &mantissa), std::pair(&to_exponents, &exponents)}) {
-      if (!to->wants_gradient()) continue;
+      if (!to->requires_gradient()) continue;
       Tensor gradient(to->shape());
       std::transform(numbers->begin(), numbers->end(), gradient.begin(),
                      [](double x) { return static_cast<float>(x); });
@@ -87,7 +87,7 @@ class FeatureWeights {
     }
   }
 
-  // body(t, exp(e_it + e'_jt - most)) for each feature.
+  // Calls body(t, exp(e_it + e'_jt - most)) for each feature.
   template <class Body>
   void each_feature(Index row, Index key, double most, Body&& body) const {
     const bool same = same_exponents();
@@ -109,7 +109,7 @@ class FeatureWeights {
     return most;
   }
 
-  // Sets w of the keys that the row sees; returns their sum.
+  // Sets w for the keys visible to the row; returns their sum.
   double weigh(Index row, std::vector<double>& w) const {
     const double most = largest_exponent(row);
     const bool one_power = q_.has_mantissas() && k_.has_mantissas() && same_exponents();

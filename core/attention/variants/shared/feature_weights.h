@@ -1,7 +1,7 @@
-// Ratios of feature products whose numbers float32 cannot hold, pair by pair in double precision:
+// Feature ratios beyond the range of float32, pair by pair in double precision:
 //   w_ij = sum_t m_it m'_jt exp(e_it + e'_jt - E_i),  a_ij = w_ij / sum of w_ir over S_i
-// where E_i is the largest exponent of the row's own pairs, so that whatever is far from it, or in
-// keys that a row may not see, cannot push the row out of range. O(L_q L_k D): for a last resort.
+// where E_i is the largest exponent of the row's own pairs, so that distant or hidden keys cannot
+// push the row out of range. O(L_q L_k D): a last resort.
 // Backward, with g_ij = (d a_ij - sum_r a_ir d a_ir) / sum of w_ir, each term T_ijt of w_ij gives
 //   d e_it += g_ij T_ijt,  d m_it += g_ij T_ijt / m_it, and the key's alike.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// The weights a_ij, 0 outside of S_i.  [B h, L_q, L_k]
+// Weights a_ij, 0 outside S_i.  [B h, L_q, L_k]
 Var feature_weights(const Features& q, const Features& k,
                     const std::shared_ptr<const Pattern>& pattern, Index heads, const Stop& stop);
 

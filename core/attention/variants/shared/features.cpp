@@ -15,12 +15,12 @@ namespace attnscope {
 
 namespace {
 
-// Sums of a row within these leave room for what is smaller, and for a sum's products with values.
-constexpr float kLeastSum = 1e-24f, kMostSum = 1e30f;
-// Weights that are computed pair by pair are all kept: 1 GiB.
-constexpr Index kMostWeights = Index{1} << 28;
-// Of larger maps rounding may show: they are to be there at once.
-constexpr Index kMostExact = Index{1} << 22;
+// Row sums within these limits leave room for smaller numbers and for products with values.
+constexpr float kMinSum = 1e-24f, kMaxSum = 1e30f;
+// Limit for weights computed pair by pair, which are stored: 1 GiB.
+constexpr Index kMaxWeights = Index{1} << 28;
+// Larger maps skip the exact computation to appear at once, at the risk of rounding errors.
+constexpr Index kMaxExact = Index{1} << 22;
 
 // |row| of each row of x.
 std::vector<double> lengths(const Tensor& x) {
@@ -34,7 +34,7 @@ std::vector<double> lengths(const Tensor& x) {
   return result;
 }
 
-// Whether some row's sum is so small beside what its products may be that float32's rounding shows.
+// True if some row's sum is so small compared with its products that float32 rounding shows.
 bool cancels(const Part& part, const Tensor& sums) {
   constexpr double kShare = 1.0 / 16;
   const std::vector<double> of_q = lengths(part.q.value()), of_k = lengths(part.k.value());
@@ -57,7 +57,7 @@ Index weight_count(const Part& part) {
   return part.batch * part.heads * part.queries() * part.keys();
 }
 
-// Values and S_i; the weights are to follow.
+// Part with values and S_i; the weights follow.
 Part feature_part(const OperationInput& input) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.q = part.k = Var();
@@ -74,7 +74,7 @@ bool in_range(const OperationResult& result) {
   const Tensor& output = result.output.value();
   return std::all_of(
              sums.begin(), sums.end(),
-             [](float sum) { return std::abs(sum) >= kLeastSum && std::abs(sum) <= kMostSum; }) &&
+             [](float sum) { return std::abs(sum) >= kMinSum && std::abs(sum) <= kMaxSum; }) &&
          std::all_of(output.begin(), output.end(), [](float x) { return std::isfinite(x); });
 }
 
@@ -89,25 +89,27 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   OperationResult result = run_part(part, backend, with_sums, stop);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
   const bool wants_weights = wanted.attention || wanted.device_attention;
-  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMostExact &&
+  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMaxExact &&
                        cancels(part, result.log_sum_exp);
   if (!rounded && (!has_exponents || in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
   } else {
     result = run_weighed(input, q, k, backend, wanted, stop);
   }
-  if (is_reported(wanted)) add_state(result, input, k);
+  if (wants_report(wanted)) add_state(result, input, k);
   return result;
 }
 
-// The weights as given numbers that need no normaliser.
+// Uses the weights as given logits without a normaliser.
 OperationResult run_weighed(const OperationInput& input, const Features& q, const Features& k,
                             Backend& backend, const Wanted& wanted, const Stop& stop) {
   Part part = feature_part(input);
-  if (weight_count(part) > kMostWeights) {
-    throw InputError("q: features beyond the range of float32, which takes " +
-                     std::to_string(weight_count(part)) + " weights in memory; expected at most " +
-                     std::to_string(kMostWeights) + ", or smaller queries and keys");
+  if (weight_count(part) > kMaxWeights) {
+    throw InputError("q: features beyond the range of float32: expected at most " +
+                     std::to_string(kMaxWeights) +
+                     " weights to store, or smaller queries and keys, "
+                     "found " +
+                     std::to_string(weight_count(part)));
   }
   part.logits = feature_weights(q, k, part.pattern, part.heads, stop);  // [B h, L_q, L_k]
   part.source = Source::Logits;
@@ -115,7 +117,7 @@ OperationResult run_weighed(const OperationInput& input, const Features& q, cons
   return run_part(std::move(part), backend, wanted, stop);
 }
 
-bool is_reported(const Wanted& wanted) {
+bool wants_report(const Wanted& wanted) {
   return wanted.attention || wanted.device_attention || wanted.scores || wanted.log_sum_exp ||
          wanted.tiles;
 }
@@ -164,23 +166,21 @@ Parameter features_parameter(const char* symbol) {
   return {.key = "features",
           .symbol = symbol,
           .label = "Features",
-          .help = "How many random directions are drawn.",
+          .help = "Number of random directions drawn.",
           .required = true,
           .initial = Index{64},
-          .least = 1,
-          .most = 1048576,
-          .slider_least = 1,
-          .slider_most = 512};
+          .limits = {.min = 1, .max = 1048576},
+          .slider = {.min = 1, .max = 512}};
 }
 
 WeightInfo random_directions(const char* name) {
   return {.name = name,
-          .help = "The random directions of each head, in place of drawn ones.",
+          .help = "Random directions of each head, instead of drawn ones.",
           .shape = [](const Dimensions& n, const Values& values) -> Shape {
             return {n.heads, values.integer("features"), n.key};
           },
-          .optional = true,
-          .constant = true};
+          .file = {.optional = true},
+          .training = {.constant = true}};
 }
 
 }  // namespace attnscope

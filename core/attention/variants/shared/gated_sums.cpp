@@ -10,14 +10,14 @@ namespace attnscope {
 
 namespace {
 
-// Within a block of rows the largest exponent so far grows by at most kGrowth, and keys whose
-// exponents are kFar below it are left out: exp(-kFar) is far below what float32 tells apart.
+// Within a block of rows the running maximum of the exponents grows by at most kGrowth, and keys
+// with exponents kFar below it are skipped: exp(-kFar) is far below float32 precision.
 constexpr double kGrowth = 40, kFar = 80;
-// Heads share blocks unless they forget so differently that this many times fewer keys do for
-// each head on its own.
-constexpr Index kMuchMore = 4;
-// Weights for tiles are made at once where there are no more than these.
-constexpr Index kMostForTiles = Index{1} << 24;
+// Heads share blocks unless they forget so differently that separate blocks need this many times
+// fewer keys.
+constexpr Index kMinSavings = 4;
+// Limit for computing the weights of tiles at once.
+constexpr Index kMaxForTiles = Index{1} << 24;
 
 double log_sigmoid(double x) {
   return x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x));
@@ -45,7 +45,7 @@ struct Block {
   Index row, end, key;
 };
 
-// For each pair and row the largest exponent of the keys so far.  [B h * L]
+// Running maximum of the exponents for each pair and row.  [B h * L]
 Doubles running_maxima(const Doubles& exponents, Index length) {
   Doubles most = exponents;
   for (std::size_t at = 1; at < most.size(); ++at) {
@@ -54,7 +54,7 @@ Doubles running_maxima(const Doubles& exponents, Index length) {
   return most;
 }
 
-// Blocks that do for pairs [first, first + count).
+// Blocks for pairs [first, first + count).
 std::vector<Block> blocks_of(const Doubles& most, Index length, Index first, Index count) {
   std::vector<Block> blocks;
   for (Index row = 0; row < length; row = blocks.back().end) {
@@ -81,7 +81,7 @@ Var cut(const Var& x, Index first, Index count, Index row, Index end) {
   return slice(slice(x, 0, first, count), 1, row, end - row);
 }
 
-// The output of all rows, block by block.
+// Computes the output of all rows, block by block.
 class GatedRows {
  public:
   GatedRows(const OperationInput& input, const Features& q, const Features& k, Backend& backend,
@@ -95,7 +95,7 @@ class GatedRows {
         backend_(backend),
         stop_(stop) {}
 
-  // [B h, L, d_v]; undefined where a row's sums leave the range of float32.
+  // [B h, L, d_v]; undefined if a row's sums leave the range of float32.
   Var output() {
     const std::vector<Block> together = blocks_of(most_, length_, 0, pairs_);
     std::vector<std::vector<Block>> apart;
@@ -104,7 +104,7 @@ class GatedRows {
       apart.push_back(blocks_of(most_, length_, pair, 1));
       keys += key_count(apart.back());
     }
-    if (pairs_ * key_count(together) <= kMuchMore * keys) return rows(0, pairs_, together);
+    if (pairs_ * key_count(together) <= kMinSavings * keys) return rows(0, pairs_, together);
     std::vector<Var> outputs;
     for (Index pair = 0; pair < pairs_; ++pair) {
       outputs.push_back(rows(pair, 1, apart[static_cast<std::size_t>(pair)]));
@@ -142,7 +142,7 @@ class GatedRows {
     return part;
   }
 
-  // What the block's keys count, up to a factor of each pair.  [count, keys, 1]
+  // Weights of the block's keys, up to a factor of each pair.  [count, keys, 1]
   Var shares(Index first, Index count, const Block& block) const {
     const Var exponents = cut(k_.exponents, first, count, block.key, block.end);
     Tensor base({count, 1, 1}), rest(exponents.shape());
@@ -150,7 +150,7 @@ class GatedRows {
     for (Index pair = first; pair < first + count; ++pair) {
       base[pair - first] =
           static_cast<float>(most_[static_cast<std::size_t>(pair * length_ + block.row)]);
-      for (Index j = block.key; j < block.end; ++j, ++at) {  // what rounding took away
+      for (Index j = block.key; j < block.end; ++j, ++at) {  // rounding errors
         rest[at] =
             static_cast<float>(k_.exact_exponents[static_cast<std::size_t>(pair * length_ + j)] -
                                static_cast<double>(exponents.value()[at]));
@@ -198,7 +198,7 @@ OperationResult run_gated(const OperationInput& input, const Features& q, const 
                           Backend& backend, const Wanted& wanted, const Stop& stop) {
   const Index weights = k.mantissa.dim(0) * k.mantissa.dim(1) * k.mantissa.dim(1);
   const bool wants_weights = wanted.attention || wanted.device_attention || wanted.scores ||
-                             (wanted.tiles && weights <= kMostForTiles);
+                             (wanted.tiles && weights <= kMaxForTiles);
   OperationResult result;
   if (!wants_weights) {
     GatedRows rows(input, q, k, backend, stop);
@@ -207,7 +207,7 @@ OperationResult run_gated(const OperationInput& input, const Features& q, const 
     result.pattern = std::make_shared<const Pattern>(plain_pattern(input, true));
   }
   if (!result.output.defined()) result = run_weighed(input, q, k, backend, wanted, stop);
-  if (is_reported(wanted)) add_state(result, input, k);
+  if (wants_report(wanted)) add_state(result, input, k);
   return result;
 }
 

@@ -18,8 +18,7 @@ WeightInfo memory_weight(const char* name, const char* help, Index Dimensions::*
           .shape = [rows, size](const Dimensions& n, const Values&) -> Shape {
             return {n.batch * n.kv_heads, n.*rows, n.*size};
           },
-          .optional = true,
-          .state = true};
+          .file = {.optional = true, .state = true}};
 }
 
 std::vector<std::int32_t> positions_from(Index first, Index count) {

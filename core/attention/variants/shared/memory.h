@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// A weight of keys or values [B h_kv, M, e] that comes with the call, or no rows at all.
+// Keys or values [B h_kv, M, e] passed as a weight; no rows if absent.
 Var memory_rows(const OperationInput& input, const char* name, Index size);
 
 WeightInfo memory_weight(const char* name, const char* help, Index Dimensions::*rows,

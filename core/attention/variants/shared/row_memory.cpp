@@ -29,15 +29,14 @@ Parameter segments_parameter(const char* key, const char* symbol, const char* la
           .label = label,
           .help = help,
           .optional = true,
-          .left_out = "a segment",
-          .of_models = true,
-          .of_segments = true,
+          .unset_label = "a segment",
+          .scope = {.models = true, .segments = true},
           .initial = Index{64},
-          .slider_most = 512};
+          .slider = {.max = 512}};
 }
 
 Index segments_size(const SegmentRead& read, const char* key) {
-  return read.values.has(key) ? read.values.integer(key) : read.usual;
+  return read.values.has(key) ? read.values.integer(key) : read.segment_length;
 }
 
 }  // namespace attnscope

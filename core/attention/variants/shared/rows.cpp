@@ -38,45 +38,44 @@ Parameter window_parameter() {
   return {.key = "window",
           .symbol = "w",
           .label = "Window",
-          .help = "How many keys on either side a query sees, counted in steps of the dilation.",
+          .help = "Number of keys visible on either side, counted in steps of the dilation.",
           .required = true,
           .initial = Index{4},
-          .telling = [](Index length) -> Value { return share_of(length, 8); },
-          .slider_most = 64};
+          .illustrative_default = [](Index length) -> Value { return share_of(length, 8); },
+          .slider = {.max = 64}};
 }
 
-Parameter block_parameter(Index initial, Index share, double slider_most) {
-  return {.key = "block",
-          .symbol = "b",
-          .label = "Block",
-          .help = "How many tokens one block has.",
-          .required = true,
-          .initial = initial,
-          .telling = [share](Index length) -> Value { return share_of(length, share); },
-          .least = 1,
-          .slider_least = 1,
-          .slider_most = slider_most};
+Parameter block_parameter(Index initial, Index share, double slider_max) {
+  return {
+      .key = "block",
+      .symbol = "b",
+      .label = "Block",
+      .help = "Number of tokens in a block.",
+      .required = true,
+      .initial = initial,
+      .illustrative_default = [share](Index length) -> Value { return share_of(length, share); },
+      .limits = {.min = 1},
+      .slider = {.min = 1, .max = slider_max}};
 }
 
 Parameter dilation_parameter() {
   return {.key = "dilation",
           .symbol = "r",
           .label = "Dilation",
-          .help = "The step between the keys of the window; 1 leaves no gaps.",
+          .help = "Step between the keys of the window; 1 leaves no gaps.",
           .initial = Index{1},
-          .least = 1,
-          .slider_least = 1,
-          .slider_most = 16};
+          .limits = {.min = 1},
+          .slider = {.min = 1, .max = 16}};
 }
 
 Parameter seed_parameter() {
   return {.key = "seed",
           .symbol = "",
           .label = "Seed",
-          .help = "Starts the random numbers; the same seed gives the same choice again.",
+          .help = "Seed of the random numbers; equal seeds give equal results.",
           .initial = Index{0},
-          .most = 9007199254740991,  // 2^53 - 1: what JSON carries exactly
-          .slider_most = 99};
+          .limits = {.max = 9007199254740991},  // 2^53 - 1: what JSON carries exactly
+          .slider = {.max = 99}};
 }
 
 std::string found_text(Index found) {

@@ -7,12 +7,12 @@
 
 namespace attnscope {
 
-// The features of queries or keys in double precision.
+// Features of queries or keys in double precision.
 class ScaledRows {
  public:
   explicit ScaledRows(const Features& features);
 
-  // Numbers of the arrays: t counts features, `row` all rows of all pairs.
+  // Indices into the arrays: t counts features, `row` all rows of all pairs.
   Index exponent_at(Index row, Index t) const {
     return row * exponents_per_row + (exponents_per_row == 1 ? 0 : t);
   }
@@ -29,7 +29,7 @@ class ScaledRows {
     return exact_mantissa_[static_cast<std::size_t>(at)];
   }
   bool has_mantissas() const { return !exact_mantissa_.empty() || mantissa_.defined(); }
-  // Σ_t of products of both rows' mantissas.
+  // Σ_t of the product of both mantissas.
   double product(Index row, const ScaledRows& other, Index other_row) const;
   bool same_exponents() const { return exponents_per_row <= 1; }
 
@@ -38,7 +38,7 @@ class ScaledRows {
  private:
   bool has_exponents() const { return !exact_exponents_.empty() || exponents_.defined(); }
 
-  // As far as they are exact; otherwise the numbers of the features serve, which are not copied.
+  // Defined if exact; otherwise the features are used without a copy.
   Doubles exact_mantissa_, exact_exponents_;
   Tensor mantissa_, exponents_;
 };

@@ -11,7 +11,7 @@ namespace attnscope {
 
 namespace {
 
-// x: [N, L, e] with zeros behind it up to `rows` rows.
+// x: [N, L, e], padded with zeros to `rows` rows.
 Var with_zero_rows(const Var& x, Index rows) {
   if (x.dim(1) == rows) return x;
   return concat({x, Tensor::zeros({x.dim(0), rows - x.dim(1), x.dim(2)})}, 1);

@@ -7,14 +7,14 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-Stroke character(char32_t c) {
+KeyStroke character(char32_t c) {
   return {"", c};
 }
-Stroke key(const std::string& name, bool control = false, bool shift = false) {
+KeyStroke key(const std::string& name, bool control = false, bool shift = false) {
   return {name, 0, control, shift};
 }
 
-TEST(Actions, HaveNamesOfTheirOwnAndSayWhatTheyDo) {
+TEST(Actions, HaveUniqueNamesAndHelp) {
   std::set<std::string> ids, labels;
   for (const Action& a : actions()) {
     EXPECT_TRUE(ids.insert(a.id).second) << a.id;
@@ -26,7 +26,7 @@ TEST(Actions, HaveNamesOfTheirOwnAndSayWhatTheyDo) {
   }
 }
 
-TEST(Actions, NoTwoShareAKey) {
+TEST(Actions, HaveUniqueKeys) {
   std::set<std::string> keys;
   for (const Action& a : actions()) {
     for (const Shortcut& s : a.shortcuts) {
@@ -35,8 +35,8 @@ TEST(Actions, NoTwoShareAKey) {
   }
 }
 
-TEST(Actions, NoKeyStrokeRunsTwo) {
-  std::vector<Stroke> strokes;
+TEST(Actions, KeyStrokeRunsAtMostOne) {
+  std::vector<KeyStroke> strokes;
   for (char32_t c = U' '; c < 0x7F; ++c) strokes.push_back(character(c));
   for (char c = 'a'; c <= 'z'; ++c) {
     for (const bool shift : {false, true}) strokes.push_back(key(std::string(1, c), true, shift));
@@ -45,51 +45,51 @@ TEST(Actions, NoKeyStrokeRunsTwo) {
     for (const bool control : {false, true}) strokes.push_back(key(name, control));
     strokes.push_back(key(name, true, true));
   }
-  for (const Stroke& stroke : strokes) {
-    int count = 0, on_stage = 0;
+  for (const KeyStroke& stroke : strokes) {
+    int count = 0, presenting_only = 0;
     for (const Action& a : actions()) {
       for (const Shortcut& s : a.shortcuts) {
-        if (s.matches(stroke)) ++(s.on_stage ? on_stage : count);
+        if (s.matches(stroke)) ++(s.presenting_only ? presenting_only : count);
       }
     }
     EXPECT_LE(count, 1) << stroke.key << static_cast<int>(stroke.character);
-    EXPECT_LE(on_stage, 1) << stroke.key << static_cast<int>(stroke.character);
+    EXPECT_LE(presenting_only, 1) << stroke.key << static_cast<int>(stroke.character);
   }
 }
 
-// As presentation programs have it; elsewhere the key has another meaning.
-TEST(Actions, OnStageBIsBlack) {
+// As in presentation programs; elsewhere the key has another meaning.
+TEST(Actions, KeyBBlanksScreenWhilePresenting) {
   State state;
-  const auto strike = [&] {
-    std::vector<Stroke> strokes = {character(U'b')};
+  const auto press_b = [&] {
+    std::vector<KeyStroke> strokes = {character(U'b')};
     run_shortcuts(state, strokes, false);
-    EXPECT_TRUE(strokes.front().taken);
+    EXPECT_TRUE(strokes.front().is_handled);
   };
-  strike();
+  press_b();
   EXPECT_FALSE(state.black);
   set_presenting(state, true);
-  strike();
+  press_b();
   EXPECT_TRUE(state.black);
-  EXPECT_TRUE(state.experiment.others.empty());
-  strike();
+  EXPECT_FALSE(state.experiment.b.has_value());
+  press_b();
   EXPECT_FALSE(state.black);
-  strike();
+  press_b();
   set_presenting(state, false);
   EXPECT_FALSE(state.black);
 }
 
-TEST(Actions, TypeOnStageIsSizedForItself) {
+TEST(Actions, StageHasItsOwnTextSize) {
   State state;
   state.scale = 2;
   set_presenting(state, true);
   action("larger").run(state);
-  EXPECT_GT(state.stage_zoom, 1);
+  EXPECT_GT(state.presentation_zoom, 1);
   EXPECT_EQ(state.settings.scale, 0);
   action("normal_size").run(state);
-  EXPECT_EQ(state.stage_zoom, 1);
+  EXPECT_EQ(state.presentation_zoom, 1);
   set_presenting(state, false);
   action("smaller").run(state);
-  EXPECT_EQ(state.stage_zoom, 1);
+  EXPECT_EQ(state.presentation_zoom, 1);
   EXPECT_LT(state.settings.scale, 2);
 }
 
@@ -99,8 +99,8 @@ TEST(Actions, EveryViewHasAKey) {
   EXPECT_EQ(to_string(action("view." + views()[18].id).shortcuts.front()), "Ctrl+Shift+1");
 }
 
-TEST(Actions, EveryKeyOfTheConventionsIsThere) {
-  const auto runs = [](const Stroke& stroke) {
+TEST(Actions, IncludeConventionalKeys) {
+  const auto runs = [](const KeyStroke& stroke) {
     for (const Action& a : actions()) {
       for (const Shortcut& s : a.shortcuts) {
         if (s.matches(stroke)) return a.id;
@@ -129,46 +129,46 @@ TEST(Actions, EveryKeyOfTheConventionsIsThere) {
   EXPECT_EQ(runs(key("z", true, true)), "redo");
 }
 
-TEST(Actions, PlainKeysRestWhileTextIsTyped) {
+TEST(Actions, PlainKeysAreIgnoredWhileTyping) {
   State state;
-  std::vector<Stroke> typed = {character(U'n'), key("Tab")};
+  std::vector<KeyStroke> typed = {character(U'n'), key("Tab")};
   run_shortcuts(state, typed, true);
   EXPECT_TRUE(state.settings.panels);
-  EXPECT_FALSE(typed[1].taken);
+  EXPECT_FALSE(typed[1].is_handled);
   run_shortcuts(state, typed, false);
   EXPECT_FALSE(state.settings.panels);
-  EXPECT_TRUE(typed[1].taken);
+  EXPECT_TRUE(typed[1].is_handled);
 }
 
-TEST(Actions, AreNotRunWhenTheyCannotWork) {
+TEST(Actions, AreNotRunIfDisabled) {
   State state;
-  std::vector<Stroke> strokes = {key("e", true), character(U'n')};
+  std::vector<KeyStroke> strokes = {key("e", true), character(U'n')};
   run_shortcuts(state, strokes, false);
   EXPECT_FALSE(state.exporting.open);  // there is no picture
   EXPECT_EQ(state.experiment.view.colour_end, ViewSettings().colour_end);
 }
 
-TEST(Actions, TakenStrokesAreLeftAlone) {
+TEST(Actions, HandledStrokesAreIgnored) {
   State state;
-  std::vector<Stroke> strokes = {key("Tab")};
-  strokes[0].taken = true;
+  std::vector<KeyStroke> strokes = {key("Tab")};
+  strokes[0].is_handled = true;
   run_shortcuts(state, strokes, false);
   EXPECT_TRUE(state.settings.panels);
 }
 
-TEST(Actions, UndoBringsTheTextBack) {
+TEST(Actions, UndoRestoresText) {
   State state;
-  state.experiment.text = "first";
+  state.experiment.run.text = "first";
   state.history.record(state.experiment, 0);
-  state.experiment.text = "second";
+  state.experiment.run.text = "second";
   state.history.record(state.experiment, 10);
-  std::vector<Stroke> undo = {key("z", true)};
+  std::vector<KeyStroke> undo = {key("z", true)};
   run_shortcuts(state, undo, true);
-  EXPECT_EQ(state.experiment.text, "first");
+  EXPECT_EQ(state.experiment.run.text, "first");
   EXPECT_EQ(state.text.edit.text(), "first");
 }
 
-TEST(Palette, FindsByWordsInAnyCase) {
+TEST(Palette, IgnoresCase) {
   const auto ids = [](const std::string& typed) {
     std::vector<std::string> found;
     for (const Action* a : matching_actions(typed)) found.push_back(a->id);
@@ -181,29 +181,29 @@ TEST(Palette, FindsByWordsInAnyCase) {
   EXPECT_TRUE(ids("no such command").empty());
 }
 
-TEST(Shortcuts, AreWrittenAsPeopleReadThem) {
+TEST(Shortcuts, AreReadable) {
   EXPECT_EQ(to_string(Shortcut{"Z", true, true}), "Ctrl+Shift+Z");
   EXPECT_EQ(to_string(Shortcut{"["}), "[");
 }
 
-// A command that would change nothing says so in place of doing it.
-TEST(Actions, WithoutEffectInTheViewAreOff) {
+// Commands without effect are disabled with a reason.
+TEST(Actions, AreDisabledWithoutEffectInView) {
   State state;
   state.trace = std::make_shared<const Trace>();
   for (const char* id : {"colour_map", "colour_end", "head_on"}) {
     EXPECT_TRUE(action(id).enabled(state)) << id;
-    EXPECT_EQ(help_of(action(id), state), action(id).help) << id;
+    EXPECT_EQ(help_text(action(id), state), action(id).help) << id;
   }
   state.experiment.view.id = "next";
   for (const char* id : {"colour_map", "colour_end", "head_on", "layer_on"}) {
     EXPECT_FALSE(action(id).enabled(state)) << id;
-    EXPECT_NE(help_of(action(id), state).find("No effect in Next"), std::string::npos) << id;
+    EXPECT_NE(help_text(action(id), state).find("No effect in Next"), std::string::npos) << id;
   }
-  state.scope = ChoiceScope::Head;  // choices are made for the head
+  state.scope = ChoiceScope::Head;  // choices apply to the head
   EXPECT_TRUE(action("head_on").enabled(state));
 }
 
-TEST(Actions, ColourMapsThatAViewDoesNotTakeArePassedOver) {
+TEST(Actions, SkipColourMapsUnsuitableForView) {
   State state;
   state.trace = std::make_shared<const Trace>();
   state.experiment.view.id = "depth";
@@ -214,8 +214,8 @@ TEST(Actions, ColourMapsThatAViewDoesNotTakeArePassedOver) {
     seen.insert(state.experiment.view.colour_map);
   }
   EXPECT_GT(seen.size(), 2u);
-  state.experiment.view.colour_map = "vik";  // chosen elsewhere, shown as the first here
-  EXPECT_EQ(&shown_map(state.controls(), "vik"), &colour_maps().front());
+  state.experiment.view.colour_map = "vik";  // set elsewhere, shown as the first here
+  EXPECT_EQ(&effective_map(state.controls(), "vik"), &colour_maps().front());
   action("colour_map").run(state);
   EXPECT_EQ(state.experiment.view.colour_map, colour_maps()[1].id);
 }

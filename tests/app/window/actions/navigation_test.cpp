@@ -5,10 +5,10 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-TEST(Navigation, ZoomKeepsThePointUnderThePointer) {
+TEST(Navigation, ZoomKeepsPointUnderPointer) {
   const Cells seen{10, 20, 40, 40};
   const double row = 17, column = 50;
-  const Cells next = zoomed(seen, 2, row, column, 100, 100);
+  const Cells next = zoom_cells(seen, 2, row, column, 100, 100);
   EXPECT_DOUBLE_EQ(next.height, 20);
   EXPECT_DOUBLE_EQ(next.width, 20);
   EXPECT_DOUBLE_EQ((row - next.row) / next.height, (row - seen.row) / seen.height);
@@ -17,38 +17,38 @@ TEST(Navigation, ZoomKeepsThePointUnderThePointer) {
 
 TEST(Navigation, ZoomStaysInside) {
   Cells seen{0, 0, 10, 10};
-  for (int i = 0; i < 50; ++i) seen = zoomed(seen, 1.3, 9.5, 0.5, 10, 10);
+  for (int i = 0; i < 50; ++i) seen = zoom_cells(seen, 1.3, 9.5, 0.5, 10, 10);
   EXPECT_GE(seen.height, 2);
   EXPECT_GE(seen.row, 0);
   EXPECT_LE(seen.row + seen.height, 10 + 1e-9);
-  for (int i = 0; i < 50; ++i) seen = zoomed(seen, 1 / 1.3, 9.5, 0.5, 10, 10);
+  for (int i = 0; i < 50; ++i) seen = zoom_cells(seen, 1 / 1.3, 9.5, 0.5, 10, 10);
   EXPECT_NEAR(seen.height, 10, 1e-9);
   EXPECT_NEAR(seen.row, 0, 1e-9);
 }
 
-TEST(Navigation, PansUpToTheEdges) {
+TEST(Navigation, PanningStopsAtEdges) {
   const Cells seen{4, 4, 4, 4};
-  EXPECT_DOUBLE_EQ(panned(seen, 1, -1, 10, 10).row, 5);
-  EXPECT_DOUBLE_EQ(panned(seen, 1, -1, 10, 10).column, 3);
-  EXPECT_DOUBLE_EQ(panned(seen, 100, -100, 10, 10).row, 6);
-  EXPECT_DOUBLE_EQ(panned(seen, 100, -100, 10, 10).column, 0);
+  EXPECT_DOUBLE_EQ(pan_cells(seen, 1, -1, 10, 10).row, 5);
+  EXPECT_DOUBLE_EQ(pan_cells(seen, 1, -1, 10, 10).column, 3);
+  EXPECT_DOUBLE_EQ(pan_cells(seen, 100, -100, 10, 10).row, 6);
+  EXPECT_DOUBLE_EQ(pan_cells(seen, 100, -100, 10, 10).column, 0);
 }
 
-TEST(Navigation, MatricesThatAreNotSquare) {
+TEST(Navigation, AcceptsNonSquareMatrices) {
   Cells seen{0, 0, 3, 300};
-  for (int i = 0; i < 50; ++i) seen = zoomed(seen, 1.2, 1, 100, 3, 300);
+  for (int i = 0; i < 50; ++i) seen = zoom_cells(seen, 1.2, 1, 100, 3, 300);
   EXPECT_GE(seen.height, 2 - 1e-9);
   EXPECT_LE(seen.row + seen.height, 3 + 1e-9);
   EXPECT_GE(seen.width, 2);
 }
 
-TEST(Navigation, OneTokenIsShownWhole) {
-  const Cells next = zoomed({0, 0, 1, 1}, 2, 0.5, 0.5, 1, 1);
+TEST(Navigation, ZoomEndsAtOneToken) {
+  const Cells next = zoom_cells({0, 0, 1, 1}, 2, 0.5, 0.5, 1, 1);
   EXPECT_DOUBLE_EQ(next.height, 1);
   EXPECT_DOUBLE_EQ(next.width, 1);
 }
 
-TEST(Navigation, AllOfTheMatrixIsWrittenAsAll) {
+TEST(Navigation, WholeMatrixIsStoredAsUnzoomed) {
   ViewSettings view;
   show(view, {2, 2, 5, 5}, 10, 10);
   EXPECT_DOUBLE_EQ(view.width, 5);
@@ -56,8 +56,8 @@ TEST(Navigation, AllOfTheMatrixIsWrittenAsAll) {
   EXPECT_DOUBLE_EQ(view.width, 0);
 }
 
-// A map of 6 x 4 cells at (100, 50), of which rows 2 to 4 are in sight.
-ViewLayout some_map() {
+// Map of 6 x 4 cells at (100, 50), of which rows 2 to 4 are visible.
+ViewLayout map_layout() {
   ViewLayout layout;
   layout.plot = {100, 50, 80, 60};
   layout.row = 2;
@@ -66,18 +66,18 @@ ViewLayout some_map() {
   return layout;
 }
 
-TEST(Navigation, LabelsStandForOneRowOrColumn) {
-  const ViewLayout layout = some_map();
+TEST(Navigation, LabelsSelectRowOrColumn) {
+  const ViewLayout layout = map_layout();
   EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), (LabelAt{3, -1}));
   EXPECT_EQ(label_at(layout, {145, 20}, 6, 4), (LabelAt{-1, 2}));
-  EXPECT_EQ(label_at(layout, {145, 75}, 6, 4), std::nullopt);  // a cell
-  EXPECT_EQ(label_at(layout, {60, 20}, 6, 4), std::nullopt);   // the corner
+  EXPECT_EQ(label_at(layout, {145, 75}, 6, 4), std::nullopt);  // cell
+  EXPECT_EQ(label_at(layout, {60, 20}, 6, 4), std::nullopt);   // corner
   EXPECT_EQ(label_at(layout, {60, 105}, 4, 4), std::nullopt);  // beyond the last
   EXPECT_EQ(label_at(layout, {190, 75}, 6, 4), std::nullopt);
 }
 
-TEST(Navigation, OtherPicturesHaveNoLabelsOfRowsAndColumns) {
-  ViewLayout layout = some_map();
+TEST(Navigation, OtherPicturesHaveNoRowOrColumnLabels) {
+  ViewLayout layout = map_layout();
   layout.columns_run_across = false;
   EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), std::nullopt);
   EXPECT_EQ(label_at(ViewLayout(), {60, 75}, 6, 4), std::nullopt);

@@ -21,23 +21,23 @@ CostDialog small() {
 
 void wait(CostDialog& dialog) {
   while (dialog.job != nullptr) {
-    take_measured(dialog);
+    take_cost_results(dialog);
     std::this_thread::yield();
   }
 }
 
-TEST(CostDialog, AsksInTheListsOrderFromShortToLong) {
+TEST(CostDialog, RequestsVariantsInListOrderAndLengthsAscending) {
   const CostRequest request = cost_request(small());
   ASSERT_EQ(request.variants.size(), 2u);
   EXPECT_EQ(request.variants[0].choice.id, "full");
-  EXPECT_TRUE(request.variants[0].by_name);
+  EXPECT_TRUE(request.variants[0].uses_published_sizes);
   EXPECT_EQ(request.lengths, (std::vector<Index>{16, 32, 64}));
   EXPECT_TRUE(request.measured);
 }
 
 TEST(CostDialog, MeasuresInTheBackground) {
   CostDialog dialog = small();
-  start_measuring(dialog);
+  start_cost_measurement(dialog);
   ASSERT_NE(dialog.job, nullptr);
   wait(dialog);
   EXPECT_EQ(dialog.problem, "");
@@ -46,11 +46,11 @@ TEST(CostDialog, MeasuresInTheBackground) {
   EXPECT_TRUE(dialog.curves.series[1].points[2].seconds > 0);
 }
 
-TEST(CostDialog, StopKeepsWhatThereIs) {
+TEST(CostDialog, StopKeepsMeasuredPoints) {
   CostDialog dialog = small();
   dialog.last = 1 << 13;
-  start_measuring(dialog);
-  while (dialog.curves.series.empty()) take_measured(dialog);
+  start_cost_measurement(dialog);
+  while (dialog.curves.series.empty()) take_cost_results(dialog);
   dialog.job->cancel();
   wait(dialog);
   EXPECT_EQ(dialog.problem, "");
@@ -58,17 +58,17 @@ TEST(CostDialog, StopKeepsWhatThereIs) {
   EXPECT_FALSE(dialog.curves.series[0].points.empty());
 }
 
-TEST(CostDialog, SavesAndAsksBeforeItReplaces) {
+TEST(CostDialog, ConfirmsBeforeReplacingFile) {
   const testing::TemporaryFolder folder;
   CostDialog dialog = small();
-  start_measuring(dialog);
+  start_cost_measurement(dialog);
   wait(dialog);
   for (const char* name : {"cost.csv", "cost.png", "cost.svg"}) {
     dialog.path = folder.path() / name;
     EXPECT_TRUE(save_cost(dialog, false).starts_with("Wrote ")) << dialog.problem;
     EXPECT_GT(std::filesystem::file_size(dialog.path), 100u);
     EXPECT_EQ(save_cost(dialog, true), "");
-    EXPECT_EQ(dialog.replaced, dialog.path);
+    EXPECT_EQ(dialog.overwrite_path, dialog.path);
     EXPECT_TRUE(save_cost(dialog, true).starts_with("Wrote "));
   }
   EXPECT_TRUE(read_file(folder.path() / "cost.csv").starts_with("variant,parameters,"));

@@ -5,7 +5,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-TEST(Tour, BeginsAtTheFirstPlainStart) {
+TEST(Tour, OpensOnFirstStartWithoutArguments) {
   WindowOptions plain;
   EXPECT_TRUE(begins_tour(plain, false));
   EXPECT_FALSE(begins_tour(plain, true));
@@ -14,7 +14,7 @@ TEST(Tour, BeginsAtTheFirstPlainStart) {
   with_lesson.lesson = "rope";
   EXPECT_FALSE(begins_tour(with_file, false));
   EXPECT_FALSE(begins_tour(with_lesson, false));
-  with_file.tour = true;  // as was asked
+  with_file.tour = true;  // explicit request
   plain.tour = false;
   EXPECT_TRUE(begins_tour(with_file, true));
   EXPECT_FALSE(begins_tour(plain, false));

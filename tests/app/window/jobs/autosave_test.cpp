@@ -5,15 +5,15 @@
 #include <unistd.h>
 
 #include "core/base/file.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-Experiment with_text(const std::string& text) {
-  Experiment e;
-  e.text = text;
+Session with_text(const std::string& text) {
+  Session e;
+  e.run.text = text;
   return e;
 }
 
@@ -23,7 +23,7 @@ int file_count(const std::filesystem::path& folder) {
   return count;
 }
 
-// The number of a process that has ended.
+// Id of a process that has ended.
 pid_t ended_process() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -34,79 +34,79 @@ pid_t ended_process() {
 TEST(Autosave, WritesAChangeWithinTwoSeconds) {
   const testing::TemporaryFolder folder;
   Autosave autosave(folder.path());
-  EXPECT_EQ(autosave.keep(with_text("a"), 0), "");
+  EXPECT_EQ(autosave.save_if_due(with_text("a"), 0), "");
   EXPECT_FALSE(autosave.due());
-  autosave.keep(with_text("ab"), 1);
+  autosave.save_if_due(with_text("ab"), 1);
   ASSERT_TRUE(autosave.due());
   EXPECT_LE(*autosave.due(), 3);
   EXPECT_EQ(file_count(folder.path()), 0);
-  autosave.keep(with_text("abc"), 2);  // still typing: does not put it off
-  autosave.keep(with_text("abcd"), 3);
+  autosave.save_if_due(with_text("abc"), 2);  // still typing: not postponed
+  autosave.save_if_due(with_text("abcd"), 3);
   EXPECT_EQ(file_count(folder.path()), 1);
   EXPECT_FALSE(autosave.due());
 }
 
-TEST(Autosave, LeavesNothingAfterACleanEnd) {
+TEST(Autosave, RemovesFileOnCleanExit) {
   const testing::TemporaryFolder folder;
   Autosave autosave(folder.path());
-  autosave.keep(with_text("a"), 0);
-  autosave.keep(with_text("b"), 1);
-  autosave.keep(with_text("b"), 9);
+  autosave.save_if_due(with_text("a"), 0);
+  autosave.save_if_due(with_text("b"), 1);
+  autosave.save_if_due(with_text("b"), 9);
   EXPECT_EQ(file_count(folder.path()), 1);
   autosave.finish();
   EXPECT_EQ(file_count(folder.path()), 0);
 }
 
-TEST(Autosave, OffersWhatAnEndedProgramLeft) {
+TEST(Autosave, OffersSessionOfEndedProcess) {
   const testing::TemporaryFolder folder;
   const Autosave autosave(folder.path());
-  EXPECT_FALSE(autosave.abandoned());
+  EXPECT_FALSE(autosave.abandoned_file());
   const std::string dead = "autosave-" + std::to_string(ended_process()) + ".json";
   const std::string alive = "autosave-" + std::to_string(getpid()) + ".json";
   write_file(folder.path() / alive, "{}");
   write_file(folder.path() / "autosave-x.json", "{}");
   write_file(folder.path() / "window.json", "{}");
-  EXPECT_FALSE(autosave.abandoned());
+  EXPECT_FALSE(autosave.abandoned_file());
   save_session(folder.path() / dead, with_text("lost and found"));
-  ASSERT_TRUE(autosave.abandoned());
-  EXPECT_EQ(load_session(*autosave.abandoned()).text, "lost and found");
+  ASSERT_TRUE(autosave.abandoned_file());
+  EXPECT_EQ(load_session(*autosave.abandoned_file()).run.text, "lost and found");
 }
 
-// The number of a program that was killed may be another's by now.
-TEST(Autosave, OffersWhatAnotherProgramsNumberHas) {
+// The id of a killed process may be reused.
+TEST(Autosave, OffersSessionDespiteReusedProcessId) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "autosave-1.json";
-  save_session(file, with_text("before the machine started anew"));
-  EXPECT_EQ(Autosave(folder.path()).abandoned(), file);
+  save_session(file, with_text("before the restart of the machine"));
+  EXPECT_EQ(Autosave(folder.path()).abandoned_file(), file);
 }
 
-// A kill right after restoring leaves what was restored.
-TEST(Autosave, KeepsWhatWasRestoredUntilItIsWrittenAnew) {
+// A kill right after restoring keeps the restored session.
+TEST(Autosave, KeepsRestoredSessionUntilNextWrite) {
   const testing::TemporaryFolder folder;
   const auto old = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
   save_session(old, with_text("lost and found"));
   Autosave autosave(folder.path());
-  autosave.keep(with_text("a"), 0);
+  autosave.save_if_due(with_text("a"), 0);
   autosave.replace(old);
-  autosave.keep(with_text("lost and found"), 1);
-  autosave.keep(with_text("lost and found"), 1.9);
+  autosave.save_if_due(with_text("lost and found"), 1);
+  autosave.save_if_due(with_text("lost and found"), 1.9);
   EXPECT_TRUE(file_exists(old));
-  autosave.keep(with_text("lost and found"), 3);
+  autosave.save_if_due(with_text("lost and found"), 3);
   EXPECT_FALSE(file_exists(old));
   EXPECT_EQ(file_count(folder.path()), 1);
   autosave.finish();
   EXPECT_EQ(file_count(folder.path()), 0);
 }
 
-TEST(Autosave, SaysOnceThatItCannotWrite) {
+TEST(Autosave, ReportsWriteErrorOnce) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "file", "");
-  Autosave autosave(folder.path() / "file");  // no folder
-  autosave.keep(with_text("a"), 0);
-  autosave.keep(with_text("b"), 1);
-  EXPECT_NE(autosave.keep(with_text("b"), 5), "");
-  autosave.keep(with_text("c"), 6);
-  EXPECT_EQ(autosave.keep(with_text("c"), 9), "");
+  Autosave autosave(folder.path() / "file");  // not a folder
+  autosave.save_if_due(with_text("a"), 0);
+  autosave.save_if_due(with_text("b"), 1);
+  EXPECT_NE(autosave.save_if_due(with_text("b"), 5), "");
+  autosave.save_if_due(with_text("c"), 6);
+  EXPECT_EQ(autosave.save_if_due(with_text("c"), 9), "");
 }
 
 }  // namespace ATTNSCOPE_FILE

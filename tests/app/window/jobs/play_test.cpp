@@ -8,7 +8,7 @@ namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
 State state_of(const std::string& view) {
-  Experiment experiment;
+  Session experiment;
   experiment.view.id = view;
   State state(experiment);
   state.trace = std::make_shared<const Trace>();
@@ -19,7 +19,7 @@ double query(const State& state) {
   return view_values(state.experiment.view, "rope").real("query");
 }
 
-TEST(Play, MovesTheNumberAndStartsOver) {
+TEST(Play, AdvancesParameterAndWraps) {
   State state = state_of("rope");
   const Animation animation = *view("rope").animation;
   state.seconds = 100;
@@ -37,14 +37,14 @@ TEST(Play, MovesTheNumberAndStartsOver) {
   state.seconds += 1;
   advance_play(state);
   EXPECT_FALSE(state.view.play.on);
-  // Goes on from where it is.
+  // Continues from its position.
   toggle_play(state);
   advance_play(state);
   EXPECT_NEAR(query(state), animation.from + (animation.to - animation.from) / 4, 1e-9);
 }
 
-// Step by step, to either end and no farther; what plays stops.
-TEST(Play, StepsByHand) {
+// Steps stop at both ends, and stop playback.
+TEST(Play, StepsManually) {
   State state = state_of("flow");
   const auto step = [&] { return view_values(state.experiment.view, "flow").integer("step"); };
   const auto last = static_cast<Index>(view("flow").animation->to);
@@ -60,12 +60,12 @@ TEST(Play, StepsByHand) {
   EXPECT_EQ(step(), last - 1);
   step_by(state, -100);
   EXPECT_EQ(step(), 1);
-  state.experiment.view.id = "span";  // glides
+  state.experiment.view.id = "span";  // continuous
   EXPECT_FALSE(can_step(state));
 }
 
-// Played from the whole it begins with the first step.
-TEST(Play, FlowBeginsAtTheFirstStep) {
+// Playback from the whole figure starts with the first step.
+TEST(Play, FlowStartsAtFirstStep) {
   State state = state_of("flow");
   state.seconds = 10;
   toggle_play(state);
@@ -88,7 +88,7 @@ TEST(Play, StopsWithItsView) {
   EXPECT_FALSE(can_play(state));
 }
 
-TEST(Play, EveryAnimationMovesANumberOfItsView) {
+TEST(Play, EveryAnimationHasParameterOfItsView) {
   for (const View& v : views()) {
     if (!v.animation) continue;
     const auto moved = std::find_if(v.parameters.begin(), v.parameters.end(),
@@ -96,8 +96,8 @@ TEST(Play, EveryAnimationMovesANumberOfItsView) {
     ASSERT_NE(moved, v.parameters.end()) << v.id;
     EXPECT_TRUE(moved->kind == Parameter::Kind::Real || moved->kind == Parameter::Kind::Integer);
     EXPECT_NE(v.animation->from, v.animation->to);
-    EXPECT_GE(v.animation->from, moved->least);
-    EXPECT_LE(v.animation->to, moved->most);
+    EXPECT_GE(v.animation->from, moved->limits.min);
+    EXPECT_LE(v.animation->to, moved->limits.max);
     EXPECT_GT(v.animation->seconds, 0);
   }
 }

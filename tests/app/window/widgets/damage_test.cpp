@@ -22,14 +22,14 @@ bool covers(const std::vector<PixelBox>& boxes, int x, int y) {
 
 void callback(const ImDrawList*, const ImDrawCmd*) {}
 
-// What a callback of these tests draws: a box, in one colour.
+// Content of a test callback: a box in one colour.
 struct Painted {
   PixelBox box;
   std::uint64_t colour;
 };
 
 // Frames of shapes, drawn without a window.
-class DamageTest : public testing::Test {
+class DamageTest : public ::testing::Test {
  protected:
   DamageTest() {
     ImGui::CreateContext();
@@ -67,16 +67,16 @@ auto box_at(float x, float y, ImU32 colour = IM_COL32(255, 0, 0, 255)) {
   };
 }
 
-TEST_F(DamageTest, TakesAllOfTheFirstFrameAndNothingOfAnEqualOne) {
+TEST_F(DamageTest, CoversFirstFrameAndNoEqualFrame) {
   const auto first = update(box_at(10, 10));
   ASSERT_EQ(first.size(), 1U);
   EXPECT_TRUE(same(first[0], {0, 0, kWidth, kHeight}));
   EXPECT_TRUE(update(box_at(10, 10)).empty());
-  damage_.forget();
+  damage_.invalidate();
   EXPECT_EQ(update(box_at(10, 10)).size(), 1U);
 }
 
-TEST_F(DamageTest, CoversWhereAShapeWasAndWhereItIs) {
+TEST_F(DamageTest, CoversOldAndNewPlaceOfShape) {
   update(box_at(10, 10));
   const auto boxes = update(box_at(250, 150));
   for (const auto& [x, y] : {std::pair{10, 10}, {17, 17}, {250, 150}, {257, 157}}) {
@@ -85,7 +85,7 @@ TEST_F(DamageTest, CoversWhereAShapeWasAndWhereItIs) {
   EXPECT_FALSE(covers(boxes, 128, 96));
 }
 
-TEST_F(DamageTest, SeesColoursAndOrder) {
+TEST_F(DamageTest, DetectsColoursAndOrder) {
   update(box_at(10, 10));
   EXPECT_TRUE(covers(update(box_at(10, 10, IM_COL32(254, 0, 0, 255))), 12, 12));
   const auto two = [](ImU32 below, ImU32 above) {
@@ -98,7 +98,7 @@ TEST_F(DamageTest, SeesColoursAndOrder) {
   EXPECT_TRUE(covers(update(two(IM_COL32(4, 5, 6, 255), IM_COL32(1, 2, 3, 255))), 50, 50));
 }
 
-TEST_F(DamageTest, SeesClippingAndSizes) {
+TEST_F(DamageTest, DetectsClippingAndSizes) {
   const auto clipped = [](float right) {
     return [=](ImDrawList& draw) {
       draw.PushClipRect({0, 0}, {right, kHeight});
@@ -114,7 +114,7 @@ TEST_F(DamageTest, SeesClippingAndSizes) {
   EXPECT_TRUE(same(smaller[0], {0, 0, kWidth, kHeight - 40}));
 }
 
-TEST_F(DamageTest, AsksWhatCallbacksDraw) {
+TEST_F(DamageTest, ComparesContentOfCallbacks) {
   Painted painted{{64, 64, 32, 32}, 1};
   const auto draw = [&](ImDrawList& list) { list.AddCallback(callback, &painted); };
   update(draw);
@@ -125,7 +125,7 @@ TEST_F(DamageTest, AsksWhatCallbacksDraw) {
   EXPECT_TRUE(same(boxes[0], painted.box));  // whole tiles
 }
 
-TEST_F(DamageTest, JoinsManyScatteredTiles) {
+TEST_F(DamageTest, MergesManyScatteredTiles) {
   const auto chequered = [](ImU32 colour) {
     return [=](ImDrawList& draw) {
       for (int y = 0; y < kHeight; y += 64) {
@@ -138,7 +138,7 @@ TEST_F(DamageTest, JoinsManyScatteredTiles) {
   };
   update(chequered(IM_COL32_WHITE));
   const auto few = update(chequered(IM_COL32_BLACK));
-  EXPECT_EQ(few.size(), 20U);  // 5 x 4 tiles, none beside another
+  EXPECT_EQ(few.size(), 20U);  // 5 x 4 tiles, none adjacent
   for (int y = 0; y < kHeight; y += 64) {
     for (int x = 0; x < kWidth; x += 64) EXPECT_TRUE(covers(few, x, y));
   }
@@ -150,7 +150,7 @@ TEST_F(DamageTest, KeepsOnlyTrianglesWithinTheBoxes) {
     draw.AddRectFilled({100, 100}, {108, 108}, IM_COL32_WHITE);
     draw.AddRectFilled({30, 0}, {34, 200}, IM_COL32_WHITE);  // through both
   });
-  keep_within(data, {{0, 0, 32, 32}, {0, 96, 64, 32}});
+  clip_to_boxes(data, {{0, 0, 32, 32}, {0, 96, 64, 32}});
   ASSERT_EQ(data.CmdListsCount, 1);
   const ImDrawList& list = *data.CmdLists[0];
   ASSERT_EQ(list.CmdBuffer.Size, 2);
@@ -162,20 +162,20 @@ TEST_F(DamageTest, KeepsOnlyTrianglesWithinTheBoxes) {
   EXPECT_TRUE(clip.x == 0 && clip.y == 96 && clip.z == 64 && clip.w == 128);
 }
 
-// Not even clip rectangles change, which rounding could make a pixel smaller.
-TEST_F(DamageTest, LeavesAWholeFrameAsItIs) {
+// Clip rectangles stay unchanged: rounding could shrink them by a pixel.
+TEST_F(DamageTest, LeavesWholeFrameUnchanged) {
   ImDrawData& data = frame([](ImDrawList& draw) {
     draw.PushClipRect({10.5F, 10.25F}, {90.75F, 60.5F});
     draw.AddRectFilled({0, 0}, {200, 100}, IM_COL32_WHITE);
     draw.PopClipRect();
   });
   const int commands = data.CmdLists[0]->CmdBuffer.Size;
-  keep_within(data, {{0, 0, kWidth, kHeight}});
+  clip_to_boxes(data, {{0, 0, kWidth, kHeight}});
   ASSERT_EQ(data.CmdLists[0]->CmdBuffer.Size, commands);
   EXPECT_EQ(data.CmdLists[0]->CmdBuffer[0].ClipRect.x, 10.5F);
 }
 
-TEST_F(DamageTest, KeepsEachCallbackOnceAtLeast) {
+TEST_F(DamageTest, KeepsEachCallbackAtLeastOnce) {
   Painted seen{{0, 0, 320, 200}, 1}, unseen{{0, 0, 320, 200}, 2};
   ImDrawData& data = frame([&](ImDrawList& draw) {
     draw.AddCallback(callback, &seen);
@@ -183,8 +183,8 @@ TEST_F(DamageTest, KeepsEachCallbackOnceAtLeast) {
     draw.AddCallback(callback, &unseen);
     draw.PopClipRect();
   });
-  keep_within(data, {{0, 0, 32, 32}, {64, 64, 32, 32}});
-  std::vector<std::pair<void*, bool>> kept;  // and whether they draw
+  clip_to_boxes(data, {{0, 0, 32, 32}, {64, 64, 32, 32}});
+  std::vector<std::pair<void*, bool>> kept;  // with whether they draw
   for (const ImDrawCmd& c : data.CmdLists[0]->CmdBuffer) {
     if (c.UserCallback == callback)
       kept.emplace_back(c.UserCallbackData, c.ClipRect.z > c.ClipRect.x);

@@ -17,7 +17,7 @@ class FontsTest : public ::testing::Test {
   FontsTest() {
     fonts_.load(atlas_, 1);
     ImGui::CreateContext(&atlas_);
-    fonts_.watch();
+    fonts_.track_missing_glyphs();
   }
   ~FontsTest() override { ImGui::DestroyContext(); }
 
@@ -25,23 +25,23 @@ class FontsTest : public ::testing::Test {
   Fonts fonts_;
 };
 
-// Russian text asks for the rest once; scripts that need shaping do not.
-TEST_F(FontsTest, BringsWhatATextNeeds) {
+// Russian text loads the remaining glyphs once; scripts that need shaping do not.
+TEST_F(FontsTest, LoadsGlyphsOfText) {
   EXPECT_TRUE(drawable(U'é'));
   EXPECT_EQ(on_screen("मानक"), "U+092E U+093E U+0928 U+0915");
-  EXPECT_FALSE(fonts_.lacking());
+  EXPECT_FALSE(fonts_.is_missing_glyphs());
   on_screen("Дом");
-  ASSERT_TRUE(fonts_.lacking());
+  ASSERT_TRUE(fonts_.is_missing_glyphs());
   fonts_.load(atlas_, 1);
-  EXPECT_FALSE(fonts_.lacking());
+  EXPECT_FALSE(fonts_.is_missing_glyphs());
   EXPECT_EQ(on_screen("Дом"), "Дом");
-  EXPECT_FALSE(fonts_.lacking());
+  EXPECT_FALSE(fonts_.is_missing_glyphs());
   fonts_.load(atlas_, 2);  // another scale
   EXPECT_EQ(on_screen("Дом"), "Дом");
 }
 
-// The program's own words are there at the start.
-TEST(Fonts, WhatTheProgramSaysIsCommon) {
+// Glyphs of the program's own texts are available from the start.
+TEST(Fonts, CoverAllProgramText) {
   std::set<char32_t> uncommon;
   for (const char* room : {"app", "core", "assets/lessons", "assets/samples"}) {
     const std::filesystem::path folder = testing::source_folder() / room;

@@ -14,10 +14,10 @@ Parameter window_parameter() {
   p.key = "window";
   p.kind = Parameter::Kind::Integer;
   p.initial = Index{4};
-  p.least = 1;
-  p.most = 100;
-  p.slider_least = 1;
-  p.slider_most = 32;
+  p.limits.min = 1;
+  p.limits.max = 100;
+  p.slider.min = 1;
+  p.slider.max = 32;
   return p;
 }
 
@@ -26,11 +26,11 @@ Parameter temperature() {
   p.key = "temperature";
   p.kind = Parameter::Kind::Real;
   p.initial = 1.0;
-  p.least = 0;
-  p.least_excluded = true;
-  p.most = 10;
-  p.slider_least = 0.1;
-  p.slider_most = 4;
+  p.limits.min = 0;
+  p.limits.min_excluded = true;
+  p.limits.max = 10;
+  p.slider.min = 0.1;
+  p.slider.max = 4;
   return p;
 }
 
@@ -40,11 +40,11 @@ Parameter positions() {
   p.label = "Global";
   p.kind = Parameter::Kind::Integers;
   p.initial = std::vector<Index>{};
-  p.most = 1000;
+  p.limits.max = 1000;
   return p;
 }
 
-TEST(ParameterEdit, TypedNumbersStayWithinTheLimits) {
+TEST(ParameterEdit, ClampsTypedNumbers) {
   EXPECT_EQ(clamped(window_parameter(), Index{0}), 1);
   EXPECT_EQ(clamped(window_parameter(), Index{64}), 64);  // beyond the slider, within the limits
   EXPECT_EQ(clamped(window_parameter(), Index{1000}), 100);
@@ -65,18 +65,18 @@ TEST(ParameterEdit, ResetsToTheDefault) {
   EXPECT_TRUE(next.flag("other"));
 }
 
-TEST(ParameterEdit, OptionalOnesComeAndGo) {
+TEST(ParameterEdit, SetsAndResetsOptionalParameters) {
   Parameter p = window_parameter();
   p.optional = true;
   Values values;
   EXPECT_TRUE(is_initial(p, values));
-  values = given(p, values);
+  values = with_initial(p, values);
   EXPECT_TRUE(values.has("window"));
   EXPECT_FALSE(is_initial(p, values));
   EXPECT_FALSE(reset(p, values).has("window"));
 }
 
-TEST(ParameterEdit, ReadsListsAsPeopleTypeThem) {
+TEST(ParameterEdit, ReadsTypedLists) {
   std::string problem;
   const auto read = [&](const char* text) { return list_from_text(positions(), text, problem); };
   EXPECT_EQ(read("0, 4, 7"), Value(std::vector<Index>{0, 4, 7}));
@@ -100,15 +100,15 @@ TEST(ParameterEdit, ReadsListsOfLists) {
   EXPECT_EQ(list_from_text(p, list_to_text(expected), problem), expected) << problem;
 }
 
-// Whatever a list shows reads back as the same value.
-TEST(ParameterEdit, ListsComeBack) {
+// List texts read back as the same value.
+TEST(ParameterEdit, RoundTripsLists) {
   std::string problem;
   const Value value = std::vector<Index>{3, 1, 2};
   EXPECT_EQ(list_from_text(positions(), list_to_text(value), problem), value);
 }
 
-// Every parameter that there is can be drawn: its slider lies within its limits.
-TEST(ParameterEdit, SlidersOfAllVariantsAndEncodingsMakeSense) {
+// Every parameter can be drawn: its slider lies within its limits.
+TEST(ParameterEdit, SlidersLieWithinParameterLimits) {
   const auto check = [](const Info& info) {
     for (const Parameter& p : info.parameters) {
       const std::string name = info.id + "." + p.key;
@@ -116,11 +116,11 @@ TEST(ParameterEdit, SlidersOfAllVariantsAndEncodingsMakeSense) {
       EXPECT_FALSE(p.help.empty()) << name;
       const bool number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
       if (!number) continue;
-      EXPECT_LT(p.slider_least, p.slider_most) << name;
-      EXPECT_GE(p.slider_least, p.least) << name;
-      EXPECT_LE(p.slider_most, p.most) << name;
+      EXPECT_LT(p.slider.min, p.slider.max) << name;
+      EXPECT_GE(p.slider.min, p.limits.min) << name;
+      EXPECT_LE(p.slider.max, p.limits.max) << name;
       Values values;
-      EXPECT_TRUE(given(p, values).has(p.key)) << name;
+      EXPECT_TRUE(with_initial(p, values).has(p.key)) << name;
     }
   };
   for (const Variant& v : variants()) check(v);

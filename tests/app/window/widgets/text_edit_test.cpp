@@ -37,11 +37,11 @@ TEST(Wrap, KeepsLineBreaks) {
   EXPECT_EQ(wrapped("", 10), (std::vector<std::string>{""}));
 }
 
-TEST(Wrap, EndsWhenNothingFits) {
+TEST(Wrap, TerminatesIfNothingFits) {
   EXPECT_EQ(wrapped("abc", 0.5), (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST(Wrap, LosesNoByte) {
+TEST(Wrap, PreservesAllBytes) {
   const std::string text = "The quick  brown\tfox \n jumps \xFF over\n\nit all";
   for (double width = 1; width < 12; ++width) {
     std::string joined;
@@ -92,12 +92,12 @@ TEST(TextEdit, MovesByWords) {
   EXPECT_EQ(edit.selected(), "two  ");
 }
 
-TEST(TextEdit, MovesUpAndDownThroughSoftLines) {
+TEST(TextEdit, MovesThroughWrappedLines) {
   TextEdit edit;
   edit.insert("aaaa bbbb cccc");
   const auto lines = wrap(edit.text(), 5, one);
   ASSERT_EQ(lines.size(), 3U);
-  edit.place(7, false);  // in the middle of the b's
+  edit.place(7, false);  // between the second and third b
   edit.move(Move::Up, false, lines);
   EXPECT_EQ(edit.cursor(), 2U);
   edit.move(Move::Down, false, lines);
@@ -109,7 +109,7 @@ TEST(TextEdit, MovesUpAndDownThroughSoftLines) {
   EXPECT_EQ(edit.cursor(), 14U);
 }
 
-TEST(TextEdit, EndOfASoftLineStaysOnIt) {
+TEST(TextEdit, EndOfWrappedLineStaysOnIt) {
   TextEdit edit;
   edit.insert("aaaa bbbb");
   const auto lines = wrap(edit.text(), 5, one);
@@ -119,13 +119,13 @@ TEST(TextEdit, EndOfASoftLineStaysOnIt) {
   EXPECT_EQ(edit.cursor(), 4U);
 }
 
-TEST(TextEdit, TakesAnyLineEnds) {
+TEST(TextEdit, AcceptsAnyLineEnding) {
   TextEdit edit;
   edit.insert("a\r\nb\rc\n");
   EXPECT_EQ(edit.text(), "a\nb\nc\n");
 }
 
-TEST(TextEdit, KeepsTheCursorInsideANewText) {
+TEST(TextEdit, ClampsCursorToNewText) {
   TextEdit edit;
   edit.insert("a long text");
   edit.assign("é");
@@ -134,7 +134,7 @@ TEST(TextEdit, KeepsTheCursorInsideANewText) {
   EXPECT_EQ(edit.cursor(), 1U);  // not between the bytes of é
 }
 
-TEST(TextEdit, CollapsesTheSelectionTowardsTheMove) {
+TEST(TextEdit, CollapsesSelectionInDirectionOfMove) {
   TextEdit edit;
   edit.insert("abcdef");
   edit.place(2, false);

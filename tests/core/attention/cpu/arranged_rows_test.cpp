@@ -1,5 +1,4 @@
-// Rows that an arrangement of their pattern puts together, in all ingredients and normalisers,
-// against the equations in double precision.
+// Arranged rows, in all ingredients and normalisers, against the equations in double precision.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +31,7 @@ struct NamedPattern {
   Pattern pattern;
 };
 
-// Most rows of the first ones are put together, most of the last ones alone.
+// Patterns whose rows are mostly arranged come first, mostly single rows last.
 std::vector<NamedPattern> patterns(const Part& part) {
   const Index heads = part.heads, queries = part.queries(), keys = part.keys();
   return {{"strided", testing::strided_pattern(queries, keys, 5, 6)},
@@ -50,7 +49,7 @@ Part with(const Part& part, const Pattern& pattern) {
   return changed;
 }
 
-TEST(ArrangedRows, AgreeWithTheEquations) {
+TEST(ArrangedRows, MatchEquations) {
   for (const Index queries : {1, 20, 150}) {
     for (const auto& [name, part] : named_parts(queries, false)) {
       for (const auto& [pattern_name, pattern] : patterns(part)) {
@@ -95,10 +94,10 @@ void check_gradients(const Part& part) {
   }
 }
 
-TEST(ArrangedRows, HaveTheGradientsOfFiniteDifferences) {
+TEST(ArrangedRows, MatchFiniteDifferences) {
   for (const auto& [name, part] : named_parts(41, true)) {
     for (const auto& [pattern_name, pattern] : patterns(part)) {
-      // Tables of memories are not met by keys so few; and some kinds are enough.
+      // So few keys reach no tables of memories; and some kinds are enough.
       const bool few = part.keys() != part.queries() && pattern_name == std::string("strided");
       if (few || (pattern.heads() == 1 && pattern_name != std::string("strided"))) continue;
       SCOPED_TRACE(name + ", " + pattern_name);
@@ -107,8 +106,8 @@ TEST(ArrangedRows, HaveTheGradientsOfFiniteDifferences) {
   }
 }
 
-// Whole maps are written row by row.
-TEST(ArrangedRows, AreNotArrangedForMaps) {
+// Whole maps are written row by row, in order.
+TEST(ArrangedRows, SkipArrangementForMaps) {
   const Part part =
       with(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
   Part again = part;
@@ -122,7 +121,7 @@ TEST(ArrangedRows, AreNotArrangedForMaps) {
   EXPECT_TRUE(close(maps.output, streamed.output));
 }
 
-TEST(ArrangedRows, DoNotDependOnTheNumberOfThreads) {
+TEST(ArrangedRows, AreIndependentOfThreadCount) {
   const int before = thread_count();
   const Part any = named_parts(300, true)[12].part;  // all ingredients together
   for (const auto& [name, pattern] : patterns(any)) {
@@ -157,7 +156,7 @@ Part two_heads(Pattern pattern, double scale) {
 }
 
 // Values of 1 have a mean of 1, however large the scores.
-TEST(ArrangedRows, HugeScoresStayFinite) {
+TEST(ArrangedRows, StayFiniteWithHugeScores) {
   for (const double scale : {1e3, 1e15, 1e20, 1e30}) {
     for (Pattern pattern :
          {testing::strided_pattern(200, 200, 7, 9), testing::hashed_pattern(2, 200, 200, 5),
@@ -177,7 +176,7 @@ TEST(ArrangedRows, HugeScoresStayFinite) {
   }
 }
 
-TEST(ArrangedRows, NotANumberReachesTheRowsThatSeeIt) {
+TEST(ArrangedRows, PropagateNanOnlyToRowsThatSeeIt) {
   Part part = two_heads(testing::strided_pattern(200, 200, 7, 9), 1);
   Tensor k = part.k.value();
   k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();

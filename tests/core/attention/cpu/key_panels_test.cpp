@@ -14,7 +14,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kHeads = 2, kKeys = 5000, kSize = 3;
 
-// Each query sees the keys around it, `reach` to either side.
+// Local pattern with `reach` keys on either side.
 Part band_part(Index reach) {
   PatternBuilder builder(1, kKeys, kKeys, {"window"});
   for (Index i = 0; i < kKeys; ++i) {
@@ -52,7 +52,7 @@ void expect_panels(const Part& part, const cpu::KeyPanels& panels, Index head, I
   EXPECT_GE(panels.largest_norm(), largest * (1 - 1e-6));
 }
 
-TEST(KeyPanels, NarrowBandsArePackedWhenTheyComeUp) {
+TEST(KeyPanels, PackNarrowBandsOnDemand) {
   const Part narrow = band_part(100), wide = band_part(1000);
   EXPECT_FALSE(cpu::Prepared(narrow, cpu::Purpose::Pass).packed_k.defined());
   EXPECT_TRUE(cpu::Prepared(narrow, cpu::Purpose::Tiles).packed_k.defined());
@@ -60,7 +60,7 @@ TEST(KeyPanels, NarrowBandsArePackedWhenTheyComeUp) {
   EXPECT_TRUE(cpu::Prepared(wide, cpu::Purpose::Pass).packed_k.defined());
 }
 
-TEST(KeyPanels, InAnyOrder) {
+TEST(KeyPanels, SupportAnyOrder) {
   const Part part = band_part(100);
   const cpu::Prepared prepared(part, cpu::Purpose::Pass);
   cpu::KeyPanels panels(prepared);
@@ -85,7 +85,7 @@ TEST(KeyPanels, InAnyOrder) {
   visit(1, 3, 9);  // as before
 }
 
-TEST(KeyPanels, NotANumberIsLongerThanAll) {
+TEST(KeyPanels, TreatNanAsInfinitelyLong) {
   Part part = band_part(100);
   Tensor k = part.k.value();
   k(0, 40, 1) = std::numeric_limits<float>::quiet_NaN();

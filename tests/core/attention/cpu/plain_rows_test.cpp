@@ -1,5 +1,5 @@
-// The pass for plain attention beside the general one: rows on either side of the bound up to which
-// exponentials need no maximum, mixed in one block.
+// The plain pass next to the general one: rows on either side of the bound up to which exponentials
+// need no maximum, mixed in one block.
 #include "core/attention/cpu/plain_rows.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Part plain_part(Pattern pattern) {
   return part;
 }
 
-// Scales some queries so far that their scores may be hundreds, and makes some nothing at all.
+// Scales some queries so that their scores reach hundreds, and sets some to zero.
 void mix_sizes(Part& part) {
   constexpr Index kLarge = 7, kZero = 5;
   constexpr float kFactor = 60;
@@ -61,21 +61,21 @@ void expect_the_equation(const Part& part, double tolerance) {
 
 class PlainRows : public ::testing::TestWithParam<Index> {};
 
-TEST_P(PlainRows, RowsOfAllSizesInOneBlock) {
+TEST_P(PlainRows, MixRowsOfAllMagnitudesInOneBlock) {
   const Index length = GetParam();
   for (const bool causal : {false, true}) {
     Part part = plain_part(causal ? Pattern::causal(length, length) : Pattern::all(length, length));
     expect_the_equation(part, 1e-5);
     mix_sizes(part);
-    expect_the_equation(part, 1e-4);  // a score of hundreds has that much less of a fraction
+    expect_the_equation(part, 1e-4);  // scores of hundreds have less precise fractions
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, PlainRows, ::testing::Values(1, 63, 65, 257),
                          ::testing::PrintToStringParamName());
 
-// Longer rows come in smaller blocks where their weights are wanted.
-TEST(PlainRows, LongRows) {
+// Longer rows use smaller blocks if weights are requested.
+TEST(PlainRows, SupportLongRows) {
   Part part = plain_part(Pattern::all(70, 3000));
   expect_the_equation(part, 1e-5);
   mix_sizes(part);
@@ -93,8 +93,8 @@ Pattern band(Index length, Index before, Index after, Index everything = -1) {
   return builder.finish();
 }
 
-// Keys are packed block by block; one row that sees them all is found only then.
-TEST(PlainRows, Bands) {
+// Keys are packed block by block; a single row with all keys is only found later.
+TEST(PlainRows, SupportBands) {
   expect_the_equation(plain_part(band(700, 40, 40)), 1e-5);
   expect_the_equation(plain_part(band(700, 0, 100)), 1e-5);
   Part part = plain_part(band(700, 40, 0, 330));
@@ -103,15 +103,15 @@ TEST(PlainRows, Bands) {
   expect_the_equation(part, 1e-4);
 }
 
-TEST(PlainRows, ManyWindowsOfPackedKeys) {
+TEST(PlainRows, PackKeysOfManyWindows) {
   constexpr Index length = 2200;
   const Part part = plain_part(band(length, 60, 30));
   const Tensor expected = to_tensor({kHeads, length, kHeadSize}, testing::reference(part).output);
   EXPECT_TRUE(close(cpu_backend().run(part, {}, {}).output, expected));
 }
 
-// What went wrong before shows, in the rows that it reaches and no others.
-TEST(PlainRows, NotANumberInAKeyReachesTheRowsThatSeeIt) {
+// Invalid inputs affect only the rows that see them.
+TEST(PlainRows, PropagateNanOnlyToRowsThatSeeIt) {
   Part part = plain_part(Pattern::causal(90, 90));
   Tensor k = part.k.value();
   k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
@@ -128,7 +128,7 @@ TEST(PlainRows, NotANumberInAKeyReachesTheRowsThatSeeIt) {
   }
 }
 
-TEST(PlainRows, OneKeyHasTheWholeWeight) {
+TEST(PlainRows, GiveSingleKeyTheWholeWeight) {
   const Part part = plain_part(Pattern::all(100, 1));
   const PartResult got = cpu_backend().run(part, {.output = true, .attention = true}, {});
   for (Index i = 0; i < got.attention.size(); ++i) ASSERT_EQ(got.attention[i], 1) << i;

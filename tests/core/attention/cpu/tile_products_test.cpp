@@ -1,5 +1,4 @@
-// Copies of picked rows: those of tiles that follow each other are taken again as far as they are
-// the same.
+// Copies of selected rows: consecutive tiles reuse the common prefix of their columns.
 #include "core/attention/cpu/tile_products.h"
 
 #include <gtest/gtest.h>
@@ -16,25 +15,25 @@ constexpr Index kRows = 600, kSize = 3;
 
 using Columns = std::vector<std::int32_t>;
 
-class PickedRows : public ::testing::Test {
+class SelectedRows : public ::testing::Test {
  protected:
-  // `first`: of the tile's columns among its block's.
-  void expect_picked(const Tensor& rows, const Columns& columns, Index first = 0) {
+  // `first`: index of the tile's first column in its block.
+  void expect_selected(const Tensor& rows, const Columns& columns, Index first = 0) {
     cpu::Tile tile;
     tile.rows = 2;
     tile.columns = columns.data();
     tile.width = static_cast<Index>(columns.size());
     tile.first = first;
-    const float* picked = products_.picked(tile, rows.data(), kSize);
+    const float* selected_rows = products_.selected_rows(tile, rows.data(), kSize);
     for (Index x = 0; x < tile.width; ++x) {
       for (Index t = 0; t < kSize; ++t) {
-        ASSERT_EQ(picked[x * kSize + t], rows(columns[static_cast<std::size_t>(x)], t)) << x;
+        ASSERT_EQ(selected_rows[x * kSize + t], rows(columns[static_cast<std::size_t>(x)], t)) << x;
       }
     }
     expect_scores(tile, rows);
   }
 
-  // From panels, whose last one may lack some of its columns.
+  // Scores are computed from panels, the last of which may be incomplete.
   void expect_scores(cpu::Tile tile, const Tensor& rows) {
     const Tensor a = testing::random_tensor({tile.rows, kSize}, 7);
     tile.extents.fill({0, tile.width});
@@ -64,46 +63,46 @@ class PickedRows : public ::testing::Test {
   cpu::TileProducts products_{cpu::row_kernels()};
 };
 
-TEST_F(PickedRows, TheFirstOnesStay) {
-  expect_picked(keys_, every(2, 20));
-  expect_picked(keys_, every(2, 20));  // all of them
-  expect_picked(keys_, every(2, 40));  // and more
-  expect_picked(keys_, every(2, 7));   // and fewer
+TEST_F(SelectedRows, ReuseCommonPrefix) {
+  expect_selected(keys_, every(2, 20));
+  expect_selected(keys_, every(2, 20));  // the same rows
+  expect_selected(keys_, every(2, 40));  // more rows
+  expect_selected(keys_, every(2, 7));   // fewer rows
   Columns other = every(2, 40);
-  for (std::size_t n = 21; n < other.size(); ++n) other[n] += 9;  // other ones from there on
-  expect_picked(keys_, other);
-  expect_picked(keys_, every(2, 40));
-  expect_picked(keys_, every(3, 40, 1));  // none of them
+  for (std::size_t n = 21; n < other.size(); ++n) other[n] += 9;  // the first 21 are equal
+  expect_selected(keys_, other);
+  expect_selected(keys_, every(2, 40));
+  expect_selected(keys_, every(3, 40, 1));  // no common prefix
   other = every(3, 40, 1);
   other.back() += 5;
-  expect_picked(keys_, other);
+  expect_selected(keys_, other);
 }
 
-TEST_F(PickedRows, AreOfTheirMatrix) {
+TEST_F(SelectedRows, AreKeptPerMatrix) {
   for (int round = 0; round < 3; ++round) {
-    expect_picked(keys_, every(2, 40));
-    expect_picked(values_, every(2, 40));
-    expect_picked(keys_, every(2, 41));
-    expect_picked(others_, every(2, 41));  // a third one, in the place of one of them
-    expect_picked(values_, every(2, 41));
+    expect_selected(keys_, every(2, 40));
+    expect_selected(values_, every(2, 40));
+    expect_selected(keys_, every(2, 41));
+    expect_selected(others_, every(2, 41));  // a third matrix replaces one of the two
+    expect_selected(values_, every(2, 41));
   }
 }
 
-TEST_F(PickedRows, AreOfTheirPlaceInTheBlock) {
+TEST_F(SelectedRows, AreKeptPerPositionInBlock) {
   for (int round = 0; round < 2; ++round) {
-    for (Index n = 0; n < 6; ++n) {  // more places than are kept
-      expect_picked(keys_, every(2, 40, 3 * n), n * cpu::tile_columns);
+    for (Index n = 0; n < 6; ++n) {  // more positions than slots
+      expect_selected(keys_, every(2, 40, 3 * n), n * cpu::tile_columns);
     }
   }
 }
 
-TEST_F(PickedRows, OfAnIntervalAreTheMatrixItself) {
+TEST_F(SelectedRows, PointIntoTheMatrixForIntervals) {
   const Columns columns = every(1, 30, 17);
   cpu::Tile tile;
   tile.rows = 2;
   tile.columns = columns.data();
   tile.width = 30;
-  EXPECT_EQ(products_.picked(tile, keys_.data(), kSize), keys_.data() + 17 * kSize);
+  EXPECT_EQ(products_.selected_rows(tile, keys_.data(), kSize), keys_.data() + 17 * kSize);
 }
 
 }  // namespace ATTNSCOPE_FILE

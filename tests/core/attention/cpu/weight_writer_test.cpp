@@ -40,8 +40,8 @@ void expect_rows(const Tensor& attention, Index rows) {
   }
 }
 
-// However many steps there are for a block, all of it is there in the end.
-TEST(WeightWriter, BitByBit) {
+// All weights of a block are written, for any number of steps.
+TEST(WeightWriter, WritesInSteps) {
   for (const Index keys : {17, 33}) {
     for (const Index steps : {0, 1, 2, 7, 1000}) {
       Tensor attention({1, kRows, keys});
@@ -59,8 +59,8 @@ TEST(WeightWriter, BitByBit) {
   }
 }
 
-// A share of each block is written in each step, not all of it at the end.
-TEST(WeightWriter, SpreadsOverTheSteps) {
+// Each step writes a share of the block.
+TEST(WeightWriter, SpreadsWorkOverTheSteps) {
   Tensor attention = Tensor::zeros({1, 8, 32});
   cpu::WeightWriter writer(cpu::row_kernels(), attention);
   cpu::WeightBlock rows = block(0, 8);
@@ -73,7 +73,7 @@ TEST(WeightWriter, SpreadsOverTheSteps) {
   expect_rows(attention, 8);
 }
 
-TEST(WeightWriter, NothingWithoutAttention) {
+TEST(WeightWriter, WritesNothingWithoutAttention) {
   Tensor none;
   cpu::WeightWriter writer(cpu::row_kernels(), none);
   writer.plan(3);

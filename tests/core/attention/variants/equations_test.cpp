@@ -1,4 +1,4 @@
-// Variants that are more than a rule for S_i, against their equations in double precision.
+// Variants that are more than a pattern S_i, against their equations in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using testing::OperationSizes;
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;
 
-// The operation under test and what it gave.
-struct Carried {
+// The operation under test and its result.
+struct TestRun {
   OperationSizes sizes;
   OperationInput in;
   OperationResult out;
@@ -57,7 +57,7 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Weights of a row from scores of the keys that `allowed` admits; zeros where it admits none.
+// Softmax over the keys that `allowed` accepts, exp() multiplied by `times`; zeros if none.
 Row softmax(
     const Row& scores, const std::function<bool(Index)>& allowed,
     const std::function<double(Index)>& times = [](Index) { return 1.0; }) {
@@ -75,16 +75,16 @@ Row softmax(
   return weights;
 }
 
-// Carries out what `json` says for several seeds, causal and not, and compares the attention with
-// the rows that `expected` gives and the output with attention times values.
-using ExpectedRow = std::function<Row(const Carried&, Index a, Index i)>;
-using ValueOf = std::function<Row(const Carried&, Index a, Index column)>;
+using ExpectedRow = std::function<Row(const TestRun&, Index a, Index i)>;
+using ValueOf = std::function<Row(const TestRun&, Index a, Index column)>;
 
+// Runs the operation of `json` for several lengths and compares the attention with the rows of
+// `expected` and the output with attention times values.
 void expect_attention(const char* json, const ExpectedRow& expected, bool causal = false,
                       const ValueOf& value = {}) {
   SCOPED_TRACE(json);
   for (const Index length : {1, 7, 16, 23}) {
-    Carried run;
+    TestRun run;
     run.sizes.length = length;
     run.sizes.heads = run.sizes.kv_heads = 3;
     run.sizes.inner = 6;
@@ -99,7 +99,7 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
     Tensor attention(run.out.attention.shape());
     Tensor output(run.out.output.shape());
     const auto value_row =
-        value ? value : [](const Carried& r, Index a, Index c) { return r.value(a, c); };
+        value ? value : [](const TestRun& r, Index a, Index c) { return r.value(a, c); };
     for (Index a = 0; a < attention.dim(0); ++a) {
       for (Index i = 0; i < length; ++i) {
         const Row row = expected(run, a, i);
@@ -125,7 +125,7 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
 }
 
 // Scores scale * q·key_c of `count` columns.
-Row scores(const Carried& r, Index a, Index i, Index count, const std::function<Row(Index)>& key) {
+Row scores(const TestRun& r, Index a, Index i, Index count, const std::function<Row(Index)>& key) {
   Row result;
   for (Index c = 0; c < count; ++c) result.push_back(r.scale() * dot(r.query(a, i), key(c)));
   return result;
@@ -141,7 +141,7 @@ bool anywhere(Index) {
 TEST(Equations, FullWithAScale) {
   for (const double scale : {0.0, 0.3, 1.5}) {
     const std::string json = R"({"type": "full", "scale": )" + std::to_string(scale) + "}";
-    expect_attention(json.c_str(), [=](const Carried& r, Index a, Index i) {
+    expect_attention(json.c_str(), [=](const TestRun& r, Index a, Index i) {
       Row s;
       for (Index j = 0; j < r.sizes.length; ++j) {
         s.push_back(scale * dot(r.query(a, i), r.key(a, j)));
@@ -152,7 +152,7 @@ TEST(Equations, FullWithAScale) {
 }
 
 TEST(Equations, Additive) {
-  expect_attention(R"({"type": "full", "score": "additive"})", [](const Carried& r, Index a,
+  expect_attention(R"({"type": "full", "score": "additive"})", [](const TestRun& r, Index a,
                                                                   Index i) {
     Row s;
     for (Index j = 0; j < r.sizes.length; ++j) {
@@ -171,11 +171,11 @@ TEST(Equations, Additive) {
 }
 
 TEST(Equations, Graph) {
-  const auto edge = [](const Carried& r, Index i) {
+  const auto edge = [](const TestRun& r, Index i) {
     return [&r, i](Index j) { return i == j || r.w("graph.adjacency")(i, j) != 0; };
   };
   expect_attention(
-      R"({"type": "graph", "mode": "additive"})", [&](const Carried& r, Index a, Index i) {
+      R"({"type": "graph", "mode": "additive"})", [&](const TestRun& r, Index a, Index i) {
         Row s;
         for (Index j = 0; j < r.sizes.length; ++j) {
           double sum = 0;
@@ -187,7 +187,7 @@ TEST(Equations, Graph) {
         return softmax(s, edge(r, i));
       });
   expect_attention(R"({"type": "graph", "mode": "convolution"})",
-                   [&](const Carried& r, Index, Index i) {
+                   [&](const TestRun& r, Index, Index i) {
                      return softmax(Row(static_cast<std::size_t>(r.sizes.length), 0.0),
                                     [&](Index j) { return edge(r, i)(j) && j <= i; });
                    },
@@ -195,7 +195,7 @@ TEST(Equations, Graph) {
   for (const bool causal : {false, true}) {
     expect_attention(
         R"({"type": "graph", "mode": "convolution", "normalise": "symmetric"})",
-        [&](const Carried& r, Index, Index i) {
+        [&](const TestRun& r, Index, Index i) {
           const auto allowed = [&](Index row, Index j) {
             return edge(r, row)(j) && (!causal || j <= row);
           };
@@ -220,7 +220,7 @@ TEST(Equations, Lsh) {
         R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": )" + std::to_string(chunk) + "}";
     expect_attention(
         json.c_str(),
-        [chunk](const Carried& r, Index a, Index i) {
+        [chunk](const TestRun& r, Index a, Index i) {
           const Index length = r.sizes.length;
           std::vector<bool> allowed(static_cast<std::size_t>(length), false);
           for (Index round = 0; round < 2; ++round) {
@@ -266,11 +266,11 @@ TEST(Equations, Lsh) {
 }
 
 TEST(Equations, Routing) {
-  expect_attention(R"({"type": "routing", "clusters": 3})", [](const Carried& r, Index a, Index i) {
+  expect_attention(R"({"type": "routing", "clusters": 3})", [](const TestRun& r, Index a, Index i) {
     const auto cluster = [&](const Row& x) {
       Row products;
       for (Index c = 0; c < 3; ++c) {
-        products.push_back(dot(unit(x), Carried::row_of(r.w("routing.centroid"), a, c)));
+        products.push_back(dot(unit(x), TestRun::row_of(r.w("routing.centroid"), a, c)));
       }
       return std::max_element(products.begin(), products.end()) - products.begin();
     };
@@ -279,17 +279,17 @@ TEST(Equations, Routing) {
   });
 }
 
-// Queries as keys: a token always meets itself.
+// Queries as keys: a token always sees itself.
 TEST(Equations, RoutingShared) {
   for (const bool causal : {false, true}) {
     expect_attention(
         R"({"type": "routing", "clusters": 3, "shared": true})",
-        [&](const Carried& r, Index a, Index i) {
+        [&](const TestRun& r, Index a, Index i) {
           const auto cluster = [&](Index j) {
             Row products;
             for (Index c = 0; c < 3; ++c) {
               products.push_back(
-                  dot(unit(r.query(a, j)), Carried::row_of(r.w("routing.centroid"), a, c)));
+                  dot(unit(r.query(a, j)), TestRun::row_of(r.w("routing.centroid"), a, c)));
             }
             return std::max_element(products.begin(), products.end()) - products.begin();
           };
@@ -304,7 +304,7 @@ TEST(Equations, RoutingShared) {
 TEST(Equations, Sinkhorn) {
   expect_attention(
       R"({"type": "sinkhorn", "block": 4, "iterations": 3, "temperature": 0.7})",
-      [](const Carried& r, Index a, Index i) {
+      [](const TestRun& r, Index a, Index i) {
         const Index blocks = r.sizes.length / 4, own = i / 4;
         Matrix p(static_cast<std::size_t>(blocks), Row(static_cast<std::size_t>(blocks)));
         for (Index I = 0; I < blocks; ++I) {
@@ -351,7 +351,7 @@ TEST(Equations, Sinkhorn) {
 }
 
 // One row from the rows of a window: sum_t weights[t] x[first + t], zeros past the end.
-Row combined(const Carried& r, const Tensor& x, Index a, Index first, Index size,
+Row combined(const TestRun& r, const Tensor& x, Index a, Index first, Index size,
              const std::function<double(Index)>& weights) {
   Row sum(static_cast<std::size_t>(x.dim(2)), 0.0);
   for (Index t = 0; t < size && first + t < r.sizes.length; ++t) {
@@ -363,23 +363,23 @@ Row combined(const Carried& r, const Tensor& x, Index a, Index first, Index size
 }
 
 TEST(Equations, MemoryCompressed) {
-  const auto row = [](const Carried& r, const Tensor& x, const char* name, Index a, Index c) {
+  const auto row = [](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
     return combined(r, x, a, 3 * c, 3, [&](Index t) { return r.w(name)(a, t); });
   };
   expect_attention(
       R"({"type": "memory_compressed", "stride": 3})",
-      [&](const Carried& r, Index a, Index i) {
+      [&](const TestRun& r, Index a, Index i) {
         return softmax(scores(r, a, i, (r.sizes.length + 2) / 3,
                               [&](Index c) { return row(r, r.in.k.value(), "mc.key", a, c); }),
                        anywhere);
       },
       false,
-      [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "mc.value", a, c); });
+      [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "mc.value", a, c); });
 }
 
 TEST(Equations, Linformer) {
   for (const std::string mode : {"projection", "mean", "max", "convolution"}) {
-    const auto row = [mode](const Carried& r, const Tensor& x, const char* name, Index a, Index c) {
+    const auto row = [mode](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
       const Index length = r.sizes.length, size = (length + 3) / 4;
       if (mode == "projection") {
         return combined(r, x, a, 0, length, [&](Index j) { return r.w(name)(c, j); });
@@ -402,20 +402,20 @@ TEST(Equations, Linformer) {
     const std::string json = R"({"type": "linformer", "k": 4, "mode": ")" + mode + "\"}";
     expect_attention(
         json.c_str(),
-        [&](const Carried& r, Index a, Index i) {
+        [&](const TestRun& r, Index a, Index i) {
           const Index size = (r.sizes.length + 3) / 4;
           return softmax(
               scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
               [&](Index c) { return mode == "projection" || c * size < r.sizes.length; });
         },
         false,
-        [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
+        [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
   }
 }
 
 TEST(Equations, LinformerShares) {
   for (const std::string share : {"head", "key_value"}) {
-    const auto row = [share](const Carried& r, const Tensor& x, const char* name, Index a,
+    const auto row = [share](const TestRun& r, const Tensor& x, const char* name, Index a,
                              Index c) {
       const Tensor& w = r.w(share == "key_value" ? "lin.e" : name);
       return combined(r, x, a, 0, r.sizes.length,
@@ -424,10 +424,10 @@ TEST(Equations, LinformerShares) {
     const std::string json = R"({"type": "linformer", "k": 4, "share": ")" + share + "\"}";
     expect_attention(
         json.c_str(),
-        [&](const Carried& r, Index a, Index i) {
+        [&](const TestRun& r, Index a, Index i) {
           EXPECT_EQ(r.in.weights.contains("lin.f"), share == "head");
           EXPECT_EQ(r.w("lin.e").rank(), share == "head" ? 3 : 2);
-          // What the weights on projected rows mean for tokens gives the same output.
+          // The implied weights on tokens give the same output.
           const Tensor& implied = r.out.extra.at("implied");
           for (Index n = 0; n < r.sizes.value; ++n) {
             double sum = 0;
@@ -439,7 +439,7 @@ TEST(Equations, LinformerShares) {
               anywhere);
         },
         false,
-        [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
+        [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
   }
 }
 
@@ -460,7 +460,7 @@ TEST(Equations, Linear) {
   };
   for (const bool causal : {false, true}) {
     expect_attention(R"({"type": "linear"})",
-                     [&](const Carried& r, Index a, Index i) {
+                     [&](const TestRun& r, Index a, Index i) {
                        return ratios(
                            phi(r.query(a, i)), [&](Index j) { return phi(r.key(a, j)); },
                            r.sizes.length, causal ? i : r.sizes.length - 1);
@@ -470,12 +470,12 @@ TEST(Equations, Linear) {
 }
 
 TEST(Equations, RandomFeatures) {
-  const auto products = [](const Carried& r, const char* name, Index a, const Row& x, Index count) {
+  const auto products = [](const TestRun& r, const char* name, Index a, const Row& x, Index count) {
     Row angles;
-    for (Index f = 0; f < count; ++f) angles.push_back(dot(Carried::row_of(r.w(name), a, f), x));
+    for (Index f = 0; f < count; ++f) angles.push_back(dot(TestRun::row_of(r.w(name), a, f), x));
     return angles;
   };
-  const auto positive = [&](const Carried& r, Index a, Row x) {
+  const auto positive = [&](const TestRun& r, Index a, Row x) {
     for (double& number : x) number *= std::pow(static_cast<double>(r.sizes.key), -0.25);
     Row features = products(r, "performer.w", a, x, 24);
     for (double& f : features) f = std::exp(f - dot(x, x) / 2);
@@ -483,7 +483,7 @@ TEST(Equations, RandomFeatures) {
   };
   for (const bool causal : {false, true}) {
     expect_attention(R"({"type": "performer", "features": 24})",
-                     [&](const Carried& r, Index a, Index i) {
+                     [&](const TestRun& r, Index a, Index i) {
                        return ratios(
                            positive(r, a, r.query(a, i)),
                            [&](Index j) { return positive(r, a, r.key(a, j)); }, r.sizes.length,
@@ -491,14 +491,14 @@ TEST(Equations, RandomFeatures) {
                      },
                      causal);
   }
-  const auto waves = [&](const Carried& r, Index a, const Row& x) {
+  const auto waves = [&](const TestRun& r, Index a, const Row& x) {
     const Row angles = products(r, "rfa.w", a, unit(x), 24);
     Row features;
     for (const double angle : angles) features.push_back(std::sin(angle));
     for (const double angle : angles) features.push_back(std::cos(angle));
     return features;
   };
-  expect_attention(R"({"type": "rfa", "features": 24})", [&](const Carried& r, Index a, Index i) {
+  expect_attention(R"({"type": "rfa", "features": 24})", [&](const TestRun& r, Index a, Index i) {
     return ratios(
         waves(r, a, r.query(a, i)), [&](Index j) { return waves(r, a, r.key(a, j)); },
         r.sizes.length, r.sizes.length - 1);
@@ -506,7 +506,7 @@ TEST(Equations, RandomFeatures) {
 }
 
 TEST(Equations, Synthesizer) {
-  expect_attention(R"({"type": "synthesizer"})", [](const Carried& r, Index a, Index i) {
+  expect_attention(R"({"type": "synthesizer"})", [](const TestRun& r, Index a, Index i) {
     Row hidden, s;
     for (Index m = 0; m < r.sizes.inner; ++m) {
       double sum = r.w("syn.b1")[m];
@@ -523,7 +523,7 @@ TEST(Equations, Synthesizer) {
     return softmax(s, anywhere);
   });
   expect_attention(R"({"type": "synthesizer", "mode": "random"})",
-                   [](const Carried& r, Index a, Index i) {
+                   [](const TestRun& r, Index a, Index i) {
                      Row s;
                      for (Index j = 0; j < r.sizes.length; ++j) s.push_back(r.w("syn.r")(a, i, j));
                      return softmax(s, up_to(i));
@@ -532,7 +532,7 @@ TEST(Equations, Synthesizer) {
 }
 
 // x w + b of head a, for a position.
-Row own_row(const Carried& r, const char* letter, Index a, Index size, Index i) {
+Row own_row(const TestRun& r, const char* letter, Index a, Index size, Index i) {
   const std::string name = letter;
   Row row;
   for (Index n = a * size; n < (a + 1) * size; ++n) {
@@ -545,9 +545,9 @@ Row own_row(const Carried& r, const char* letter, Index a, Index size, Index i) 
   return row;
 }
 
-// Global positions have queries of their own, and keys and values of all for these.
-TEST(Equations, LongformerWithOwnProjections) {
-  Carried run;
+// Queries at global positions use separate query, key and value projections of all tokens.
+TEST(Equations, LongformerWithSeparateProjections) {
+  TestRun run;
   run.sizes.length = 11;
   run.sizes.heads = run.sizes.kv_heads = 3;
   const Json json =
@@ -592,7 +592,7 @@ TEST(Equations, DynamicConvolution) {
           R"({"type": "dynamic_convolution", "width": )" + std::to_string(width) + "}";
       expect_attention(
           json.c_str(),
-          [=](const Carried& r, Index a, Index i) {
+          [=](const TestRun& r, Index a, Index i) {
             const Index first = causal ? i - width + 1 : i - width / 2;
             Row s(static_cast<std::size_t>(r.sizes.length), 0.0);
             for (Index t = 0; t < width; ++t) {
@@ -640,7 +640,7 @@ TEST(Equations, Hopfield) {
   for (const double tolerance : {0.0, 0.3, 1e9}) {
     const std::string json = R"({"type": "hopfield", "steps": 4, "beta": 1.5, "tolerance": )" +
                              std::to_string(tolerance) + "}";
-    expect_attention(json.c_str(), [=](const Carried& r, Index a, Index i) {
+    expect_attention(json.c_str(), [=](const TestRun& r, Index a, Index i) {
       Row state = r.query(a, i), weights;
       for (Index step = 1; step <= 4; ++step) {
         Row s;
@@ -670,7 +670,7 @@ TEST(Equations, Hopfield) {
 
 TEST(Equations, AdaptiveSpan) {
   expect_attention(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})",
-                   [](const Carried& r, Index a, Index i) {
+                   [](const TestRun& r, Index a, Index i) {
                      const double z = r.w("span.z")[a];
                      const auto m = [=](Index distance) {
                        return std::clamp((2.5 + z - static_cast<double>(distance)) / 2.5, 0.0, 1.0);
@@ -708,18 +708,18 @@ TEST(Equations, DynamicSpan) {
 
 TEST(Equations, SegmentMemory) {
   expect_attention(R"({"type": "segment_memory"})",
-                   [](const Carried& r, Index a, Index i) {
+                   [](const TestRun& r, Index a, Index i) {
                      const Index memory = r.sizes.memory;
                      return softmax(scores(r, a, i, memory + r.sizes.length,
                                            [&](Index c) {
-                                             return c < memory ? Carried::row_of(r.w("mem.k"), a, c)
+                                             return c < memory ? TestRun::row_of(r.w("mem.k"), a, c)
                                                                : r.key(a, c - memory);
                                            }),
                                     up_to(memory + i));
                    },
                    true,
-                   [](const Carried& r, Index a, Index c) {
-                     return c < r.sizes.memory ? Carried::row_of(r.w("mem.v"), a, c)
+                   [](const TestRun& r, Index a, Index c) {
+                     return c < r.sizes.memory ? TestRun::row_of(r.w("mem.v"), a, c)
                                                : r.value(a, c - r.sizes.memory);
                    });
 }
@@ -727,9 +727,9 @@ TEST(Equations, SegmentMemory) {
 TEST(Equations, Memorizing) {
   expect_attention(
       R"({"type": "memorizing", "top": 2})",
-      [](const Carried& r, Index a, Index i) {
+      [](const TestRun& r, Index a, Index i) {
         const Index memory = r.sizes.memory;
-        const auto stored = [&](Index m) { return unit(Carried::row_of(r.w("mem.k"), a, m)); };
+        const auto stored = [&](Index m) { return unit(TestRun::row_of(r.w("mem.k"), a, m)); };
         const Row of_memory = scores(r, a, i, memory, stored);
         const auto retrieved = [&](Index m) {
           Index better = 0;
@@ -749,28 +749,28 @@ TEST(Equations, Memorizing) {
         return both;
       },
       true,
-      [](const Carried& r, Index a, Index c) {
-        return c < r.sizes.memory ? Carried::row_of(r.w("mem.v"), a, c)
+      [](const TestRun& r, Index a, Index c) {
+        return c < r.sizes.memory ? TestRun::row_of(r.w("mem.v"), a, c)
                                   : r.value(a, c - r.sizes.memory);
       });
 }
 
 TEST(Equations, MemorizingNormalises) {
-  for (const std::string what : {"keys_values", "queries_keys"}) {
-    const std::string json = R"({"type": "memorizing", "top": 100, "normalise": ")" + what + "\"}";
-    const auto value = [what](const Carried& r, Index a, Index c) {
+  for (const std::string mode : {"keys_values", "queries_keys"}) {
+    const std::string json = R"({"type": "memorizing", "top": 100, "normalise": ")" + mode + "\"}";
+    const auto value = [mode](const TestRun& r, Index a, Index c) {
       if (c >= r.sizes.memory) return r.value(a, c - r.sizes.memory);
-      const Row stored = Carried::row_of(r.w("mem.v"), a, c);
-      return what == "keys_values" ? unit(stored) : stored;
+      const Row stored = TestRun::row_of(r.w("mem.v"), a, c);
+      return mode == "keys_values" ? unit(stored) : stored;
     };
-    // With fewer rows than `top` all are taken.
+    // If there are fewer rows than `top`, all are used.
     expect_attention(
         json.c_str(),
-        [what](const Carried& r, Index a, Index i) {
-          const Row q = what == "queries_keys" ? unit(r.query(a, i)) : r.query(a, i);
+        [mode](const TestRun& r, Index a, Index i) {
+          const Row q = mode == "queries_keys" ? unit(r.query(a, i)) : r.query(a, i);
           Row of_memory, of_segment;
           for (Index m = 0; m < r.sizes.memory; ++m) {
-            of_memory.push_back(r.scale() * dot(q, unit(Carried::row_of(r.w("mem.k"), a, m))));
+            of_memory.push_back(r.scale() * dot(q, unit(TestRun::row_of(r.w("mem.k"), a, m))));
           }
           for (Index j = 0; j < r.sizes.length; ++j) {
             of_segment.push_back(r.scale() * dot(q, unit(r.key(a, j))));
@@ -787,8 +787,8 @@ TEST(Equations, MemorizingNormalises) {
   }
 }
 
-// Without a memory nothing is lost to it.
-TEST(Equations, MemorizingWithoutMemoryIsLocal) {
+// An empty memory has no weight.
+TEST(Equations, MemorizingIsLocalWithoutMemory) {
   OperationSizes sizes;
   sizes.memory = 0;
   const Choice choice = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
@@ -819,8 +819,8 @@ TEST(Equations, MemorizingWithoutMemoryIsLocal) {
   }
 }
 
-// One scale holds for both parts, also where it is an encoding's own default.
-TEST(Equations, MemorizingScalesItsMemoryAsItsSegment) {
+// One scale applies to both parts, even an encoding's default.
+TEST(Equations, MemorizingScalesMemoryLikeSegment) {
   OperationSizes sizes;
   const Choice variant = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
   const Choice deberta = encoding_from_json({{"type", "deberta"}, {"clip", 3}}, "position");
@@ -836,7 +836,7 @@ TEST(Equations, MemorizingScalesItsMemoryAsItsSegment) {
 TEST(Equations, Compressive) {
   for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
     // The compressed row n, of 4 old memories at rate 3: the last window has one row.
-    const auto old = [function](const Carried& r, const char* rows, const char* kernel, Index a,
+    const auto old = [function](const TestRun& r, const char* rows, const char* kernel, Index a,
                                 Index n) {
       const Tensor& x = r.w(rows);
       const Index first = 3 * n, end = std::min<Index>(4, first + 3);
@@ -846,7 +846,7 @@ TEST(Equations, Compressive) {
         std::stable_sort(order.begin(), order.end(),
                          [&](Index p, Index q) { return usage(a, p) > usage(a, q); });
         std::sort(order.begin(), order.begin() + 2);
-        return Carried::row_of(x, a, order[static_cast<std::size_t>(n)]);
+        return TestRun::row_of(x, a, order[static_cast<std::size_t>(n)]);
       }
       Row sum(static_cast<std::size_t>(x.dim(2)), function == "max" ? -1e30 : 0.0);
       for (Index row = first; row < end; ++row) {
@@ -863,21 +863,21 @@ TEST(Equations, Compressive) {
         R"({"type": "compressive", "rate": 3, "function": ")" + function + "\"}";
     expect_attention(
         json.c_str(),
-        [&](const Carried& r, Index a, Index i) {
+        [&](const TestRun& r, Index a, Index i) {
           const Index before = 2 + r.sizes.memory;
           return softmax(scores(r, a, i, before + r.sizes.length,
                                 [&](Index c) {
                                   if (c < 2) return old(r, "old.k", "comp.key", a, c);
-                                  return c < before ? Carried::row_of(r.w("mem.k"), a, c - 2)
+                                  return c < before ? TestRun::row_of(r.w("mem.k"), a, c - 2)
                                                     : r.key(a, c - before);
                                 }),
                          up_to(before + i));
         },
         true,
-        [&](const Carried& r, Index a, Index c) {
+        [&](const TestRun& r, Index a, Index c) {
           const Index before = 2 + r.sizes.memory;
           if (c < 2) return old(r, "old.v", "comp.value", a, c);
-          return c < before ? Carried::row_of(r.w("mem.v"), a, c - 2) : r.value(a, c - before);
+          return c < before ? TestRun::row_of(r.w("mem.v"), a, c - 2) : r.value(a, c - before);
         });
   }
 }

@@ -1,4 +1,4 @@
-// LSH with all its options, by loops over rounds, chunks and positions; drawn and served tensors.
+// LSH with all options, by loops over rounds, chunks and positions; drawn and oversized tensors.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ struct Form {
   bool released;
 };
 
-// How often each key counts for each query of a head.  [L, L]
+// Multiplicity of each key for each query of a head.  [L, L]
 std::vector<std::vector<int>> met(const OperationInput& in, const Form& form, Index head,
                                   const OperationResult& out) {
   const Index length = in.q.dim(1), heads = in.heads;
@@ -110,7 +110,7 @@ std::vector<std::vector<int>> met(const OperationInput& in, const Form& form, In
   return times;
 }
 
-TEST(Lsh, SeesWhatItsRoundsAndChunksHold) {
+TEST(Lsh, MatchesRoundsAndChunks) {
   for (const Form& form :
        {Form{R"({"type": "lsh", "buckets": 6, "rounds": 2})", {6}, 2, 0, 1, 0, 0, false},
         Form{R"({"type": "lsh", "buckets": 8, "factor": 4, "rounds": 2, "chunk": 2})",
@@ -224,7 +224,7 @@ TEST(Lsh, SeesWhatItsRoundsAndChunksHold) {
   }
 }
 
-TEST(Lsh, ReleasedScoresTakeAScaleThatIsGiven) {
+TEST(Lsh, AppliesGivenScaleInReleasedForm) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3, "form": "released"})"),
       "variant");
@@ -238,8 +238,8 @@ TEST(Lsh, ReleasedScoresTakeAScaleThatIsGiven) {
   }
 }
 
-// What nobody gives is drawn, as anybody else would draw it.
-TEST(Drawn, NumbersAreThoseOfTheSeed) {
+// Missing tensors are drawn deterministically.
+TEST(Drawn, AreDeterminedByTheSeed) {
   const auto check = [](const char* json, const char* name, const Shape& shape, double deviation) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
     OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
@@ -264,8 +264,8 @@ TEST(Drawn, NumbersAreThoseOfTheSeed) {
   EXPECT_THROW(drawn_normal("w", {(Index{1} << 28) + 1}, 1, 1), InputError);
 }
 
-// The drawn numbers of a shorter text are among those of a longer one.
-TEST(Drawn, SynthesizersMatricesGrow) {
+// The numbers drawn for a shorter text are a subset of those for a longer one.
+TEST(Drawn, ExtendMatricesOfShorterTexts) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "synthesizer", "mode": "random", "seed": 3})"), "variant");
   const auto scores = [&](Index length, Index from) {
@@ -299,8 +299,8 @@ TEST(Drawn, SynthesizersMatricesGrow) {
   EXPECT_NE(long_text(0, 3, 2), long_text(1, 3, 2));
 }
 
-// Weights made for a length serve it and shorter texts, and no longer ones.
-TEST(Weights, ServeTextsUpToTheirLength) {
+// Weights for a length support it and shorter texts only.
+TEST(Weights, SupportTextsUpToTheirLength) {
   int served = 0, refused = 0;
   for (const Variant& v : variants()) {
     for (const Values& values : testing::value_cases(v.parameters)) {
@@ -320,7 +320,7 @@ TEST(Weights, ServeTextsUpToTheirLength) {
       const OperationInput wide =
           testing::random_operation(larger, choice, default_encoding(), false, 6);
       for (const WeightInfo& w : v.weights) {
-        if (w.state || !in.weights.contains(w.name)) continue;
+        if (w.file.state || !in.weights.contains(w.name)) continue;
         const Shape exact = w.shape(testing::dimensions(sizes), choice.values);
         if (w.shape(testing::dimensions(larger), choice.values) == exact) continue;
         SCOPED_TRACE(testing::describe(in) + " " + w.name);
@@ -341,8 +341,8 @@ TEST(Weights, ServeTextsUpToTheirLength) {
   EXPECT_GE(refused, 6);
 }
 
-// The weights on shortened rows, told of tokens, give the same output; with two texts at once.
-TEST(Linformer, ImpliesWeightsOfTokens) {
+// The weights on shortened rows, mapped to tokens, give the same output; with two texts at once.
+TEST(Linformer, ReportsImpliedWeightsOfTokens) {
   for (const char* mode : {"projection", "mean", "convolution"}) {
     for (const Index length : {7, 12}) {
       OperationSizes sizes;
@@ -370,9 +370,9 @@ TEST(Linformer, ImpliesWeightsOfTokens) {
   }
 }
 
-// Rows that stand before the segment are as far away as they are: behind the memory, a compressed
-// row where the last of its window stood.
-TEST(Memories, StandBeforeTheSegment) {
+// Rows before the segment keep their distance; a compressed row has the position of the last of its
+// window.
+TEST(Memories, PrecedeTheSegment) {
   const Choice alibi =
       encoding_from_json(Json::parse(R"({"type": "alibi", "slopes": [1, 0.25]})"), "position");
   for (const char* json : {R"({"type": "segment_memory"})", R"({"type": "compressive", "rate": 3})",

@@ -1,4 +1,4 @@
-// The rules for S_i as pure functions of indices, beside the patterns that are built run by run.
+// Rules for S_i as pure functions of indices, against the patterns built run by run.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "core/attention/variant.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/text/text_shape.h"
+#include "core/text/text_structure.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -37,7 +37,7 @@ void expect_rule(const std::string& id, const Rule& rule, Index length, bool cau
   Dimensions sizes;
   sizes.heads = kHeads;
   ASSERT_EQ(refusal({id, rule.values}, default_encoding(), causal, sizes, length, length), "");
-  const bool hides = causal || v.causal_by_definition;
+  const bool hides = causal || v.causality.by_definition;
   const NamedVars none;
   const Pattern pattern = v.pattern({.values = rule.values,
                                      .weights = none,
@@ -265,8 +265,8 @@ TEST(Patterns, BigBirdWithGivenBlocks) {
   });
 }
 
-// Drawn blocks: as many as asked for, none that is allowed already, the same for the same seed.
-TEST(Patterns, BigBirdDrawsItsBlocks) {
+// Drawn blocks: as many as requested, none that is already allowed, the same for the same seed.
+TEST(Patterns, BigBirdDrawsBlocks) {
   const NamedVars none;
   for (const Index r : {0, 1, 3, 50}) {
     const Index blocks = 12, g = 2;
@@ -356,8 +356,8 @@ TEST(Patterns, PaintedMasksAndGraphs) {
   }
 }
 
-// The rule of `custom` with rows, at lengths below and above that of the mask.
-TEST(Patterns, PaintedRowsServeEveryLength) {
+// `custom` with painted rows, at lengths below and above that of the mask.
+TEST(Patterns, PaintedRowsSupportEveryLength) {
   const Lists rows{{0, 1}, {0, 1, 2, 3}, {}, {1, 4}};
   const Values values = with({{"rows", rows}});
   const NamedVars none;
@@ -392,7 +392,7 @@ Pattern graph_of(Values values, Index length) {
       {.values = values, .weights = none, .queries = length, .keys = length});
 }
 
-TEST(Patterns, GraphsOfListsChainsAndBrackets) {
+TEST(Patterns, GraphUsesListsChainsAndBrackets) {
   const Lists edges{{0, 2}, {3, 1}, {4, 9}};
   for (const bool one_way : {false, true}) {
     const Pattern drawn =
@@ -409,7 +409,7 @@ TEST(Patterns, GraphsOfListsChainsAndBrackets) {
   for (Index i = 0; i < 5; ++i) {
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain.allowed(0, i, j), std::abs(i - j) <= 1);
   }
-  // Edges are pairs wherever they are to come from, since what replaces them may be missing.
+  // Edges must be pairs for every source, since the source may be replaced later.
   for (const char* source : {"edges", "brackets", "chain"}) {
     for (const Lists& broken : {Lists{{}}, Lists{{0}}, Lists{{0, 1}, {1, 2, 3}}}) {
       const Values values = with({{"from", std::string(source)}, {"edges", broken}});
@@ -418,7 +418,7 @@ TEST(Patterns, GraphsOfListsChainsAndBrackets) {
   }
   Values brackets = with({{"from", std::string("brackets")}, {"one_way", true}});
   EXPECT_THROW(graph_of(brackets, 5), InputError);  // without a text
-  variant("graph").read_text(brackets, text_shape({"a", "(", "b", "c", ")"}));
+  variant("graph").defaults.from_text(brackets, text_structure({"a", "(", "b", "c", ")"}));
   const Pattern read = graph_of(brackets, 5);
   const std::set<std::pair<Index, Index>> expected{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {3, 4}};
   for (Index i = 0; i < 5; ++i) {
@@ -429,21 +429,21 @@ TEST(Patterns, GraphsOfListsChainsAndBrackets) {
   }
 }
 
-TEST(Patterns, SentencesAreSegmentsOfEtc) {
-  const TextShape shape = text_shape({"a", " b", " c", ".", " d", ".", " e"});
+TEST(Patterns, EtcUsesSentencesAsSegments) {
+  const TextStructure shape = text_structure({"a", " b", " c", ".", " d", ".", " e"});
   Values values = with({{"by", std::string("sentences")}, {"radius", Index{1}}});
   const NamedVars none;
   const auto pattern = [&] {
     return variant("etc").pattern({.values = values, .weights = none, .queries = 7, .keys = 7});
   };
   EXPECT_THROW(pattern(), InputError);  // without a text
-  variant("etc").read_text(values, shape);
+  variant("etc").defaults.from_text(values, shape);
   EXPECT_EQ(values.integer("global"), 3);
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 1, 1, 2}));
   EXPECT_TRUE(pattern().allowed(0, 4, 1));
   EXPECT_FALSE(pattern().allowed(0, 4, 0));
-  values.set("global", Index{2});  // sentences beyond share the last
-  variant("etc").read_text(values, shape);
+  values.set("global", Index{2});  // extra sentences share the last
+  variant("etc").defaults.from_text(values, shape);
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 0, 1, 1, 1}));
 }
 

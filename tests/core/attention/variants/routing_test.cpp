@@ -1,4 +1,4 @@
-// Centroids that training moves.
+// Centroid updates of Routing during training.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ OperationInput operation(bool shared, double decay) {
   return testing::random_operation(sizes, choice, default_encoding(), true, 6);
 }
 
-// The mean of the rows, scaled to unit length, whose largest product is with each centroid.
+// Moving average of each centroid and the mean of its assigned rows, scaled to unit length.
 Tensor expected_step(const OperationInput& in, bool shared, double decay) {
   const Tensor& old = in.weights.at("routing.centroid").value();  // [h, c, d_k]
   Tensor moved(old.shape());
@@ -66,26 +66,26 @@ Tensor expected_step(const OperationInput& in, bool shared, double decay) {
   return moved;
 }
 
-TEST(Routing, CentroidsMoveTowardsWhatIsAssignedToThem) {
+TEST(Routing, MovesCentroidsTowardsAssignedRows) {
   const Variant& routing = variant("routing");
   for (const bool shared : {false, true}) {
     for (const double decay : {0.0, 0.9}) {
       const OperationInput in = operation(shared, decay);
-      const NamedVars moved = routing.adapted(in);
+      const NamedVars moved = routing.updated_constants(in);
       ASSERT_EQ(moved.size(), 1u);
       EXPECT_TRUE(
           close(moved.at("routing.centroid").value(), expected_step(in, shared, decay), 1e-5));
     }
   }
-  const OperationInput still = operation(false, 1);
-  EXPECT_TRUE(close(routing.adapted(still).at("routing.centroid").value(),
-                    still.weights.at("routing.centroid").value(), 0));
+  const OperationInput frozen = operation(false, 1);
+  EXPECT_TRUE(close(routing.updated_constants(frozen).at("routing.centroid").value(),
+                    frozen.weights.at("routing.centroid").value(), 0));
 }
 
-TEST(Routing, FirstCentroidsAreUnitVectors) {
+TEST(Routing, StartsWithUnitVectors) {
   OperationInput in = operation(false, 0.999);
   in.weights.clear();
-  const Tensor first = variant("routing").adapted(in).at("routing.centroid").value();
+  const Tensor first = variant("routing").updated_constants(in).at("routing.centroid").value();
   ASSERT_EQ(first.shape(), (Shape{2, 3, 4}));
   for (Index row = 0; row < 6; ++row) {
     double square = 0;
@@ -95,14 +95,14 @@ TEST(Routing, FirstCentroidsAreUnitVectors) {
   }
 }
 
-// No gradient reaches what is moved otherwise.
-TEST(Routing, CentroidsAreNotTrained) {
+// Centroids receive no gradient.
+TEST(Routing, DoesNotTrainCentroids) {
   for (const Variant& v : variants()) {
-    if (!v.adapted) continue;
-    for (const auto& [name, value] : v.adapted(operation(false, 0.5))) {
+    if (!v.updated_constants) continue;
+    for (const auto& [name, value] : v.updated_constants(operation(false, 0.5))) {
       const auto entry = std::ranges::find(v.weights, name, &WeightInfo::name);
       ASSERT_NE(entry, v.weights.end());
-      EXPECT_TRUE(entry->constant);
+      EXPECT_TRUE(entry->training.constant);
     }
   }
 }

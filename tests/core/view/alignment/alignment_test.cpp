@@ -8,49 +8,49 @@
 #include "core/view/alignment/alignment_words.h"
 #include "core/view/export/picture.h"
 #include "tests/core/experiment/tasks.h"
-#include "tests/core/view/pictured.h"
+#include "tests/core/view/viewed_layout.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Looked;
-using testing::pictured;
+using testing::layout_of;
 using testing::says;
+using testing::ViewedRun;
 
 TEST(Alignment, IsLegibleAtAnySizeAndStep) {
   for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
     for (const char* options : {"{}", R"({"step": 2, "beams": 3})", R"({"of": "all"})",
                                 R"({"of": "head", "step": 40})"}) {
-      Experiment e = testing::writing(model);
+      Session e = testing::alignment_experiment(model);
       set_view_values(e.view, "alignment",
                       values_from_json(view("alignment").parameters, Json::parse(options), ""));
-      testing::expect_legible(Looked(e), std::string(model) + options);
+      testing::expect_legible(ViewedRun(e), std::string(model) + options);
     }
   }
 }
 
-// The sentence is about the letters that are there.
-TEST(Alignment, SaysOfWhatIsWrittenSoFarWhetherLinesCross) {
+// The sentence covers only the letters written so far.
+TEST(Alignment, ReportsCrossingLinesOfWrittenPart) {
   Tensor weights = Tensor::zeros({4, 3});
   for (const auto& [row, key] : {std::pair{0, 0}, {1, 2}, {2, 1}, {3, 0}}) weights(row, key) = 1;
   const AlignmentNumbers numbers{.weights = weights};
-  WrittenTarget written;
+  GeneratedTarget written;
   written.ids = {5, 6, 7, 8};
   EXPECT_EQ(crossing_words(written, numbers, 1), "");
   EXPECT_TRUE(crossing_words(written, numbers, 2)
-                  .ends_with("from left to right so far: of two letters the later one looks "
+                  .ends_with("from left to right so far: in a pair of letters the later one attends "
                              "further left in 0 % of "
-                             "cases."));
+                             "pairs."));
   EXPECT_TRUE(crossing_words(written, numbers, 3).starts_with("Mostly from left to right so far"));
   const std::string all = crossing_words(written, numbers, 4);
   EXPECT_TRUE(all.starts_with("The lines cross: ")) << all;
 }
 
-// The picture's numbers are the run's.
-TEST(Alignment, SaysWhereTheLetterLooks) {
-  const Looked looked(testing::writing("encoder_decoder-sinusoidal"));
-  const auto written = looked.findings.get(Findings::written);
-  const Tensor weights = alignment_weights(*written, looked.experiment.view);
+// The numbers of the picture match the run.
+TEST(Alignment, ReportsSourceOfEachLetter) {
+  const ViewedRun viewed(testing::alignment_experiment("encoder_decoder-sinusoidal"));
+  const auto written = viewed.findings.get(Findings::written);
+  const Tensor weights = alignment_weights(*written, viewed.experiment.view);
   const TracePart cross{Stack::Decoder, AttentionKind::Cross};
   Index h0 = 0, h1 = 0;
   const Tensor a = written->trace->find({1, 0, cross}, &h0)->attention(h0);
@@ -62,62 +62,58 @@ TEST(Alignment, SaysWhereTheLetterLooks) {
   }
   const std::vector<double> chances = written_chances(*written);
   const auto least = std::ranges::min_element(chances) - chances.begin();
-  const ViewLayout layout = pictured(looked);
-  EXPECT_TRUE(says(layout.list, "letter " + std::to_string(least + 1) + " (the least sure)"));
+  const ViewLayout layout = layout_of(viewed);
+  EXPECT_TRUE(says(layout.list, "letter " + std::to_string(least + 1) + " (the least certain)"));
   const auto most =
       static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least)]);
   const std::string label = written->trace->streams.front().tokens[most].label;
-  EXPECT_TRUE(says(layout.list, "looks at “" + label + "” " +
+  EXPECT_TRUE(says(layout.list, "attends to “" + label + "” " +
                                     fixed(weights(least, static_cast<Index>(most)), 2)));
   Claim claim;
-  claim.measure = "alignment";
-  claim.view = looked.experiment.view;
-  claim.query = least;
-  claim.key = static_cast<Index>(most);
-  claim.least = 0;
-  Traces traces(looked.trace);
-  traces.findings = looked.findings;
-  EXPECT_NEAR(check(claim, traces).value, weights(least, claim.key), 1e-6);
   claim.measure = "crossing";
+  claim.view = viewed.experiment.view;
+  claim.least = 0;
+  Traces traces(viewed.trace);
+  traces.findings = viewed.findings;
   EXPECT_EQ(check(claim, traces).value, crossing(weights, letters_of(*written)));
   claim.measure = "number_right";
-  EXPECT_THROW(check(claim, traces), InputError);  // the source is no number
+  EXPECT_THROW(check(claim, traces), InputError);  // the source is not a number
 }
 
-TEST(Alignment, WritesAsFarAsTheStep) {
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
-  const Looked looked(e);
-  const ViewLayout all = pictured(looked);
+TEST(Alignment, WritesUpToCurrentStep) {
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  const ViewedRun viewed(e);
+  const ViewLayout all = layout_of(viewed);
   ASSERT_FALSE(all.handles.empty());
-  Experiment clicked = e;
+  Session clicked = e;
   all.handles[2].click(clicked);
   EXPECT_EQ(view_values(clicked.view, "alignment").integer("step"), 3);
-  Looked third = looked;
+  ViewedRun third = viewed;
   third.experiment = clicked;
-  EXPECT_TRUE(says(pictured(third).list, "letter 3, looks at"));
-  EXPECT_FALSE(all.hit({100, 100}).has_value());  // its rows are not the run's
+  EXPECT_TRUE(says(layout_of(third).list, "letter 3, attends to"));
+  EXPECT_FALSE(all.hit({100, 100}).has_value());  // its rows are not those of the run
 }
 
-TEST(Alignment, SaysWhyThereIsNone) {
-  const Looked text(testing::writing("decoder-rope"));
-  EXPECT_TRUE(pictured(text).refusal.starts_with("No source"));
+TEST(Alignment, ExplainsMissingAlignment) {
+  const ViewedRun text(testing::alignment_experiment("decoder-rope"));
+  EXPECT_TRUE(layout_of(text).refusal.starts_with("No source"));
   EXPECT_NE(view("alignment").objection(*text.trace), "");
-  Looked waiting(testing::writing("rnn_attention-dot"));
+  ViewedRun waiting(testing::alignment_experiment("rnn_attention-dot"));
   EXPECT_EQ(view("alignment").objection(*waiting.trace), "");
   waiting.findings = {};
-  EXPECT_NE(pictured(waiting).pending, "");
-  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  EXPECT_NE(layout_of(waiting).pending, "");
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
   set_view_value(e.view, "alignment", "of", std::string("head"));
   e.view.layer = 7;
-  EXPECT_NE(pictured(Looked(e)).refusal.find("No layer 7"), std::string::npos);
+  EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("No layer 7"), std::string::npos);
 }
 
-TEST(Alignment, HasItsNumbersAndFiles) {
-  const Looked looked(testing::writing("encoder_decoder-sinusoidal"));
+TEST(Alignment, ExportsNumbersAndFiles) {
+  const ViewedRun viewed(testing::alignment_experiment("encoder_decoder-sinusoidal"));
   testing::TemporaryFolder folder;
   for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {
     const auto file = folder.path() / (std::string("alignment") + ending);
-    write_view(file, *looked.trace, looked.experiment, {}, looked.findings);
+    write_view(file, *viewed.trace, viewed.experiment, {}, viewed.findings);
     EXPECT_GT(std::filesystem::file_size(file), 100u);
   }
 }

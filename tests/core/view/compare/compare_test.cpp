@@ -23,7 +23,7 @@ bool shows(const DisplayList& list, const std::string& part) {
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
-// The maps, without their colour bars, from left to right.
+// Maps without their colour bars, from left to right.
 std::vector<HeatMap> maps(const DisplayList& list) {
   std::vector<HeatMap> result;
   for (const Item& item : list.items) {
@@ -34,7 +34,7 @@ std::vector<HeatMap> maps(const DisplayList& list) {
   return result;
 }
 
-// The same run with rows that look elsewhere.
+// Same run with different attention rows.
 Trace other_trace(Index length) {
   Trace trace = synthetic_trace(1, 2, length);
   Tensor& weights = trace.attention[0].result.attention;
@@ -54,21 +54,21 @@ TEST(Compare, ShowsBothAndTheirDifference) {
   for (Index i = 0; i < 12; ++i) {
     for (Index c = 0; c < 12; ++c) {
       if (c > i) {
-        EXPECT_TRUE(std::isnan(shown[2].values(i, c)));  // not allowed, which is not the same as 0
+        EXPECT_TRUE(std::isnan(shown[2].values(i, c)));  // disallowed, not 0
       } else {
         EXPECT_EQ(shown[2].values(i, c), shown[0].values(i, c) - shown[1].values(i, c));
       }
     }
   }
   EXPECT_EQ(shown[2].least, -shown[2].most);
-  EXPECT_EQ(shown[0].most, shown[1].most);  // one scale
+  EXPECT_EQ(shown[0].most, shown[1].most);  // same scale
   EXPECT_TRUE(shows(layout.list, "KL(A, B)"));
   for (const char* fact : {"Perplexity", "Bits per token", "Time", "Pairs", "Memory"}) {
     EXPECT_TRUE(shows(layout.list, fact)) << fact;
   }
 }
 
-TEST(Compare, ShiftChangesTheirPlaces) {
+TEST(Compare, ShiftSwapsRuns) {
   const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
   Look look;
   look.reference = &b;
@@ -90,7 +90,7 @@ TEST(Compare, ShiftChangesTheirPlaces) {
   EXPECT_EQ(one[0].values.data(), before[1].values.data());
 }
 
-TEST(Compare, SaysWhyThereIsNoDifference) {
+TEST(Compare, ExplainsMissingDifference) {
   const Trace a = synthetic_trace(1, 2, 12), b = synthetic_trace(1, 2, 20);
   Look look;
   look.reference = &b;
@@ -100,7 +100,7 @@ TEST(Compare, SaysWhyThereIsNoDifference) {
   EXPECT_TRUE(shows(layout.list, "Bits per byte"));
 }
 
-TEST(Compare, KeysDifferOnlyWhereTheirKindsDo) {
+TEST(Compare, EmptyMemoryIsNoDifference) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = other_trace(12);
   const auto layout = [&] {
@@ -108,7 +108,7 @@ TEST(Compare, KeysDifferOnlyWhereTheirKindsDo) {
     look.reference = &b;
     return look_at(a, "compare", look);
   };
-  // Of a memory that is empty no column is left.
+  // An empty memory has no columns.
   b.attention[0].result.columns = {{KeyKind::Memory, 0}, {KeyKind::Token, 5}, {KeyKind::Token, 7}};
   EXPECT_EQ(maps(layout().list).size(), 3u);
   b.attention[0].result.columns = {{KeyKind::Memory, 4}, {KeyKind::Token, 8}};
@@ -117,7 +117,7 @@ TEST(Compare, KeysDifferOnlyWhereTheirKindsDo) {
   EXPECT_TRUE(shows(other.list, "A has 12 tokens; B has 4 memory, 8 tokens."));
 }
 
-TEST(Compare, PredictionsThatSeeTheirTargetsSaySo) {
+TEST(Compare, ReportsPredictionsThatSeeTargets) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = other_trace(12);
   b.attention[0].causal = false;
@@ -129,18 +129,18 @@ TEST(Compare, PredictionsThatSeeTheirTargetsSaySo) {
   EXPECT_FALSE(shows(look_at(a, "compare", look).list, ", sees them"));
 }
 
-TEST(Compare, SaysThatBothAreTheSame) {
+TEST(Compare, ReportsIdenticalRuns) {
   const Trace a = synthetic_trace(1, 2, 12);
   Look look;
   look.reference = &a;
   const ViewLayout layout = look_at(a, "compare", look);
   EXPECT_EQ(maps(layout.list).size(), 2u);
-  EXPECT_TRUE(shows(layout.list, "A and B are the same: change something in A or B."));
+  EXPECT_TRUE(shows(layout.list, "A and B are identical: change something in A or B."));
 }
 
-TEST(Compare, OfTensorsOfOnesOwnNothingIsKnownButTheFile) {
+TEST(Compare, ImportedTensorsAreLabelledByFile) {
   Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
-  a.given = b.given = true;
+  a.is_imported = b.is_imported = true;
   a.model = "one.npy";
   b.model = "two.npy";
   Look look;
@@ -152,7 +152,7 @@ TEST(Compare, OfTensorsOfOnesOwnNothingIsKnownButTheFile) {
   EXPECT_FALSE(shows(layout.list, "osition: "));
 }
 
-TEST(Compare, LabelsStayLegibleWhereSpaceIsShort) {
+TEST(Compare, LabelsAreLegibleInLittleSpace) {
   const Trace a = synthetic_trace(2, 2, 20), b = other_trace(20);
   Look look;
   look.reference = &b;
@@ -167,12 +167,12 @@ TEST(Compare, LabelsStayLegibleWhereSpaceIsShort) {
   }
 }
 
-TEST(Compare, NumbersAreRefusedWithoutASecond) {
+TEST(Compare, ExportRequiresRunB) {
   const Trace a = synthetic_trace(1, 1, 5), b = other_trace(5);
-  Experiment experiment;
+  Session experiment;
   experiment.view.id = "compare";
   EXPECT_THROW(view_data(a, experiment), InputError);
-  experiment.others.emplace_back();
+  experiment.b.emplace();
   const ViewData data = view_data(a, experiment, testing::found_in(a, &b));
   ASSERT_EQ(data.matrices.size(), 3u);
   EXPECT_EQ(data.matrices[2].name, "A - B");
@@ -180,7 +180,7 @@ TEST(Compare, NumbersAreRefusedWithoutASecond) {
             data.matrices[0].values(3, 0) - data.matrices[1].values(3, 0));
 }
 
-TEST(Compare, MarksThePairInAllMaps) {
+TEST(Compare, MarksPairInAllMaps) {
   const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
   Look look;
   look.reference = &b;
@@ -194,7 +194,7 @@ TEST(Compare, MarksThePairInAllMaps) {
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->query, 7);
     EXPECT_EQ(hit->key, 2);
-    EXPECT_EQ(layout.plot.x, map.box.x);  // the wheel zooms where the pointer is
+    EXPECT_EQ(layout.plot.x, map.box.x);  // the wheel zooms at the pointer
     const auto marks =
         std::count_if(layout.list.items.begin(), layout.list.items.end(), [&](const Item& item) {
           const auto* box = std::get_if<OutlinedBox>(&item);
@@ -204,7 +204,7 @@ TEST(Compare, MarksThePairInAllMaps) {
   }
 }
 
-TEST(Compare, ZoomsBothToTheSamePartOfTheText) {
+TEST(Compare, ZoomsBothMapsAlike) {
   const Trace a = synthetic_trace(1, 1, 20), b = synthetic_trace(1, 1, 40);
   Look look;
   look.reference = &b;
@@ -220,13 +220,13 @@ TEST(Compare, ZoomsBothToTheSamePartOfTheText) {
   EXPECT_DOUBLE_EQ(layout.height, 10);  // in cells of A
 }
 
-TEST(Compare, WithoutASecondSaysHowToGetOne) {
+TEST(Compare, ExplainsHowToSetRunB) {
   const ViewLayout layout = look_at(synthetic_trace(1, 1, 5), "compare");
   EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
 }
 
-// Boxes of the maps' badges, and the words beside them, stand in one line.
-TEST(Compare, HeadingsSayHowTextsDiffer) {
+// Badges of the maps and the words next to them share a line.
+TEST(Compare, HeadingsDescribeDifferenceOfTexts) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = synthetic_trace(1, 2, 9);
   std::rotate(b.tokens.begin(), b.tokens.begin() + 3, b.tokens.end());
@@ -245,12 +245,12 @@ TEST(Compare, HeadingsSayHowTextsDiffer) {
   EXPECT_TRUE(shows(layout.list, "“The lighthouse"));
 }
 
-TEST(Compare, SaysWhyRowsAreInfinitelyFarApart) {
+TEST(Compare, ExplainsInfiniteDivergence) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = synthetic_trace(1, 2, 12);
   Tensor& weights = b.attention[0].result.attention;
   weights = weights.copy();
-  for (Index i = 1; i < 12; ++i) {  // nothing for the first key
+  for (Index i = 1; i < 12; ++i) {  // no weight on the first key
     weights(0, i, 1) += weights(0, i, 0);
     weights(0, i, 0) = 0;
   }
@@ -259,18 +259,18 @@ TEST(Compare, SaysWhyRowsAreInfinitelyFarApart) {
   for (const double height : {1000.0, 480.0}) {
     look.height = height;
     EXPECT_TRUE(shows(look_at(a, "compare", look).list,
-                      "KL(A, B) = ∞, for A gives weight to keys where B gives none."));
+                      "KL(A, B) = ∞, because A gives weight to keys where B gives none."));
   }
   Values values = view_values(look.settings, "compare");
-  values.set("rows", std::string("reverse"));  // finite: all that B looks at A does
+  values.set("rows", std::string("reverse"));  // finite: A has weight wherever B has
   set_view_values(look.settings, "compare", values);
   EXPECT_FALSE(shows(look_at(a, "compare", look).list, "∞"));
   look.reference = &a;
   EXPECT_TRUE(shows(look_at(b, "compare", look).list,
-                    "KL(B, A) = ∞, for B gives weight to keys where A gives none."));
+                    "KL(B, A) = ∞, because B gives weight to keys where A gives none."));
 }
 
-TEST(Compare, SaysWhatHasNoSpace) {
+TEST(Compare, ReportsOmittedContent) {
   const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
   Look look;
   look.reference = &b;
@@ -281,11 +281,11 @@ TEST(Compare, SaysWhatHasNoSpace) {
     EXPECT_NE(shows(list, "Memory"), shows(list, "table of facts")) << height;
     EXPECT_EQ(maps(list).size() == 2, shows(list, "A − B")) << height;
   }
-  look.height = 858;  // a paper's column
+  look.height = 858;  // column of a paper
   EXPECT_EQ(maps(look_at(a, "compare", look).list).size(), 3u);
 }
 
-TEST(Compare, FactsAreWhole) {
+TEST(Compare, FactsAreNotShortened) {
   const Trace a = synthetic_trace(1, 2, 200),
               b = synthetic_trace(testing::window_and_global(200, 3, 1));
   Look look;
@@ -301,15 +301,15 @@ TEST(Compare, FactsAreWhole) {
   }
 }
 
-// What sparse attention takes is a cost, of which the pairs are not always the share.
-TEST(Compare, PairsHaveTheirCostBesideThem) {
+// The cost of sparse attention is not always proportional to the number of pairs.
+TEST(Compare, PairsAreShownWithCost) {
   const Trace a = synthetic_trace(1, 2, 40),
               b = synthetic_trace(testing::window_and_global(40, 3, 1));
   Look look;
   look.reference = &b;
   look.height = 1000;
   const DisplayList list = look_at(a, "compare", look).list;
-  EXPECT_TRUE(shows(list, "1,640"));  // of full attention: nothing to say
+  EXPECT_TRUE(shows(list, "1,640"));  // full attention: nothing to report
   const double share = 100 * run_cost(b).products / run_cost(b).full;
   ASSERT_GT(share, 10);
   EXPECT_TRUE(shows(list, "(cost " + fixed(share, 0) + " %)")) << share;
@@ -319,7 +319,7 @@ std::vector<std::string> words_above(const Trace& a, const Trace& b, double widt
   Look look;
   look.reference = &b;
   look.width = width;
-  look.framed = false;  // the caption has all parameters
+  look.framed = false;  // the caption lists all parameters
   std::vector<std::string> found;
   for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
     if (text.text.find(" = ") != std::string::npos) found.push_back(text.text);
@@ -327,7 +327,7 @@ std::vector<std::string> words_above(const Trace& a, const Trace& b, double widt
   return found;
 }
 
-TEST(Compare, HeadingsSayOnlyWhatDiffers) {
+TEST(Compare, HeadingsListDifferencesOnly) {
   Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
   for (Trace* trace : {&a, &b}) {
     trace->attention[0].encoding.id = "rope";
@@ -338,13 +338,13 @@ TEST(Compare, HeadingsSayOnlyWhatDiffers) {
   EXPECT_EQ(words_above(a, b, 1600),
             (std::vector<std::string>{label + " (base = 10.0)", label + " (base = 10000.0)"}));
   EXPECT_EQ(words_above(a, b, 600), (std::vector<std::string>{"base = 10.0", "base = 10000.0"}));
-  // Next to another encoding, what is not as usual.
+  // Next to another encoding, only deviations from the default are listed.
   b.attention[0].encoding.id = default_encoding().id;
   b.attention[0].encoding.values = default_encoding().values;
   EXPECT_EQ(words_above(a, b, 1600), std::vector<std::string>{label + " (base = 10.0)"});
 }
 
-TEST(Compare, NoiseHasShortBars) {
+TEST(Compare, SmallDifferencesHaveShortBars) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = synthetic_trace(1, 2, 12);
   Tensor& weights = b.attention[0].result.attention;
@@ -361,7 +361,7 @@ TEST(Compare, NoiseHasShortBars) {
   EXPECT_FALSE(shows(look_at(a, "compare", look).list, "to 0.001"));
 }
 
-// In a page that is wide, and in one that is not, the maps get most of it.
+// The maps fill most of the page, wide or narrow.
 TEST(Compare, MapsFillThePage) {
   const Trace a = synthetic_trace(1, 2, 60), b = other_trace(60);
   Look look;

@@ -24,18 +24,18 @@ Look with_threshold(double threshold) {
   return look;
 }
 
-TEST(Depth, SaysWhatIsSaved) {
+TEST(Depth, ReportsSavedLayers) {
   const Trace trace = synthetic_trace(4, 2, 10);
   const std::string none = all_text(look_at(trace, "depth", with_threshold(1)).list);
-  EXPECT_NE(none.find("0 % of the layers could be saved; 100 % of the tokens"), std::string::npos)
+  EXPECT_NE(none.find("0 % of layers could be skipped; 100 % of tokens"), std::string::npos)
       << none;
   const std::string most = all_text(look_at(trace, "depth", with_threshold(0)).list);
-  EXPECT_NE(most.find("75 % of the layers could be saved"), std::string::npos) << most;
+  EXPECT_NE(most.find("75 % of layers could be skipped"), std::string::npos) << most;
   EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
 }
 
-// What the run has skipped is no longer what could be saved, whatever the view's own rule says.
-TEST(Depth, SaysWhatWasSkipped) {
+// Layers that the run skipped are not reported as savings, whatever the rule of the view.
+TEST(Depth, ReportsSkippedLayers) {
   Trace trace = synthetic_trace(4, 2, 10);
   EXPECT_TRUE(view_controls(with_threshold(0.3).settings, &trace).idle.empty());
   auto config = std::make_shared<ModelConfig>(*trace.config);
@@ -46,9 +46,9 @@ TEST(Depth, SaysWhatWasSkipped) {
   trace.counts["exit.layer"] = left;
   for (const double threshold : {0.0, 1.0}) {
     const std::string all = all_text(look_at(trace, "depth", with_threshold(threshold)).list);
-    EXPECT_NE(all.find("25 % of the layers were skipped"), std::string::npos) << all;
+    EXPECT_NE(all.find("25 % of layers skipped"), std::string::npos) << all;
     EXPECT_NE(all.find(exit_rule("saturation").label), std::string::npos) << all;
-    for (const char* words : {"could be saved", "already have", "margin"}) {
+    for (const char* words : {"could be skipped", "already have", "margin"}) {
       EXPECT_EQ(all.find(words), std::string::npos) << words << "\n" << all;
     }
     EXPECT_NE(all.find("1 (5)"), std::string::npos) << all;  // layers count from 0
@@ -59,7 +59,7 @@ TEST(Depth, SaysWhatWasSkipped) {
   EXPECT_TRUE(view_controls(look.settings, &trace).idle.contains("threshold"));
 }
 
-TEST(Depth, OfAMaskedModelIsWhatFillsEachPlace) {
+TEST(Depth, MaskedModelListsCandidatesForEachMask) {
   Trace trace = synthetic_trace(4, 2, 10);
   EXPECT_NE(all_text(look_at(trace, "depth").list).find("after this token"), std::string::npos);
   auto config = std::make_shared<ModelConfig>(*trace.config);
@@ -78,7 +78,7 @@ TEST(Depth, ColoursTokensByTheirExit) {
     for (const Item& item : list.items) {
       if (const auto* box = std::get_if<FilledBox>(&item)) colours.push_back(box->colour);
     }
-    colours.resize(10);  // the tokens come first
+    colours.resize(10);  // tokens come first
     return colours;
   };
   const std::vector<Index> exits =
@@ -91,27 +91,27 @@ TEST(Depth, ColoursTokensByTheirExit) {
   }
 }
 
-TEST(Depth, SaysWhatMarksMean) {
+TEST(Depth, ExplainsMarks) {
   const Trace trace = synthetic_trace(4, 2, 19);
   Look look;
   look.framed = false;
   const ViewLayout large = look_at(trace, "depth", look);
-  EXPECT_NE(all_text(large.list).find("bold: the last layer's guess"), std::string::npos);
+  EXPECT_NE(all_text(large.list).find("bold: the last layer's prediction"), std::string::npos);
   EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
   EXPECT_EQ(testing::marked_boxes(large.list), 19);
   look.width = 455;
-  look.height = 290;          // a window of 1920 x 1080 at scale 2 leaves as much
-  look.settings.height = 19;  // all of them
+  look.height = 290;          // left by a window of 1920 x 1080 at scale 2
+  look.settings.height = 19;  // all layers
   look.settings.width = 4;
   const ViewLayout small = look_at(trace, "depth", look);
-  EXPECT_NE(all_text(small.list).find("line: where it exits"), std::string::npos);
-  EXPECT_NE(all_text(small.list).find("zoom in for the guesses"), std::string::npos);
-  EXPECT_EQ(testing::marked_boxes(small.list), 0);  // they would fill the cells
+  EXPECT_NE(all_text(small.list).find("line: exits here"), std::string::npos);
+  EXPECT_NE(all_text(small.list).find("zoom in for the predictions"), std::string::npos);
+  EXPECT_EQ(testing::marked_boxes(small.list), 0);  // outlines would fill the cells
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
 }
 
-// How many guesses can be read: all of a lesson's at 1280 x 800, the last ones of longer texts.
-TEST(Depth, GuessesCanBeRead) {
+// Legible predictions: all of a lesson's text at 1280 x 800, the last ones of longer texts.
+TEST(Depth, PredictionsAreLegible) {
   const auto guesses = [](const Trace& trace, const Look& look) {
     const ViewLayout layout = look_at(trace, "depth", look);
     EXPECT_EQ(testing::fault(layout.list), "");
@@ -155,11 +155,11 @@ TEST(Depth, HitsAreLayersAndPositions) {
   EXPECT_EQ(hit->key, -1);
 }
 
-TEST(Depth, AsksForPatienceUntilTheLayersHaveSpoken) {
+TEST(Depth, ReportsPendingLayers) {
   const Trace trace = synthetic_trace(2, 2, 5);
   Look look;
   look.knows_lens = false;
-  EXPECT_NE(look_at(trace, "depth", look).refusal.find("One moment"), std::string::npos);
+  EXPECT_NE(look_at(trace, "depth", look).refusal.find("Computing"), std::string::npos);
 }
 
 }  // namespace ATTNSCOPE_FILE

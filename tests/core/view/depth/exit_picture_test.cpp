@@ -19,7 +19,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kLayers = 3, kLength = 12, kWidth = 16, kHidden = 24, kVocabulary = 256;
 
-class ExitsOfAModel : public ::testing::Test {
+class EarlyExits : public ::testing::Test {
  protected:
   void save(const std::string& rule, const std::function<void(Values&)>& set = {}) {
     ModelConfig config = testing::small_config(
@@ -27,15 +27,16 @@ class ExitsOfAModel : public ::testing::Test {
     config.exits = Choice{rule, default_values(exit_rule(rule).parameters)};
     if (set) set(config.exits->values);
     testing::save_lively_model(folder_.path() / rule, config);
-    experiment_.model = (folder_.path() / rule).string();
-    experiment_.text = "abracadabra!";
+    experiment_.run.model = (folder_.path() / rule).string();
+    experiment_.run.text = "abracadabra!";
     experiment_.view.id = "depth";
   }
   void find(double threshold, std::optional<double> decay = std::nullopt) {
     set_view_value(experiment_.view, "depth", "threshold", threshold);
     if (decay) set_view_value(experiment_.view, "depth", "decay", *decay);
     traces_ = run_.observe(experiment_, {"lens"}, {});
-    traces_.findings.add(find_beside(experiment_, {"exits", "exit_work"}, run_, {}, {}));
+    traces_.findings.add(
+        compute_background_findings(experiment_, {"exits", "exit_work"}, run_, {}, {}));
     study_ = traces_.findings.get(Findings::exits);
     work_ = traces_.findings.get(Findings::exit_work);
     ASSERT_NE(study_, nullptr);
@@ -56,10 +57,10 @@ class ExitsOfAModel : public ::testing::Test {
   }
   std::string words() { return testing::all_text(look().list); }
   Tensor weight(const std::string& name) {
-    return run_.checkpoint(experiment_)->model.weights.at(name).value();
+    return run_.checkpoint(experiment_.run)->model.weights.at(name).value();
   }
-  // What layer n (from 1) says of a token, by its equations: log p of each id.
-  std::vector<double> says(Index n, Index token) {
+  // Log probabilities that layer n (from 1) predicts for a token, computed from the equations.
+  std::vector<double> lens_log_probabilities(Index n, Index token) {
     const Tensor x = traces_.trace->taps.at("layers." + std::to_string(n - 1) + ".residual");
     const bool own =
         traces_.trace->config->exits->values.choice("classifier") == "own" && n < kLayers;
@@ -88,7 +89,7 @@ class ExitsOfAModel : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  Experiment experiment_;
+  Session experiment_;
   ExperimentRun run_{cpu_only()};
   Traces traces_;
   std::shared_ptr<const ExitStudy> study_;
@@ -96,7 +97,7 @@ class ExitsOfAModel : public ::testing::Test {
   std::optional<Point> pointer_;
 };
 
-TEST_F(ExitsOfAModel, ConfidenceDistributionAndOracleAreThoseOfTheEquations) {
+TEST_F(EarlyExits, ConfidenceAndOracleMatchEquations) {
   save("geometric", [](Values& v) {
     v.set("classifier", std::string("own"));
     v.set("lambda", 0.3);
@@ -117,22 +118,22 @@ TEST_F(ExitsOfAModel, ConfidenceDistributionAndOracleAreThoseOfTheEquations) {
       EXPECT_TRUE(std::abs(static_cast<double>(study_->distribution(i, n - 1)) - rest * sure) <=
                   1e-5);
       rest *= 1 - sure;
-      const std::vector<double> said = says(n, i);
-      const auto guess = std::ranges::max_element(said) - said.begin();
+      const std::vector<double> log_probabilities = lens_log_probabilities(n, i);
+      const auto guess = std::ranges::max_element(log_probabilities) - log_probabilities.begin();
       EXPECT_EQ(study_->guess(n - 1, i), guess) << n << ", " << i;
       EXPECT_TRUE(std::abs(static_cast<double>(study_->probability(n - 1, i)) -
-                           std::exp(said[static_cast<std::size_t>(guess)])) <= 1e-4);
+                           std::exp(log_probabilities[static_cast<std::size_t>(guess)])) <= 1e-4);
       if (i + 1 == kLength) continue;
-      const double worth =
-          said[static_cast<std::size_t>(next(i))] - 0.3 * static_cast<double>(n - 1);
-      if (worth > best) {
-        best = worth;
+      const double utility =
+          log_probabilities[static_cast<std::size_t>(next(i))] - 0.3 * static_cast<double>(n - 1);
+      if (utility > best) {
+        best = utility;
         oracle = n - 1;
       }
     }
     EXPECT_EQ(study_->oracle[static_cast<std::size_t>(i)], oracle) << i;
   }
-  // What the lens says of layers with classifiers of their own is theirs.
+  // Layers with their own classifiers use those in the lens.
   const auto lens = traces_.findings.get(Findings::lens);
   for (Index n = 0; n < study_->guess.size(); ++n) EXPECT_EQ(lens->guess[n], study_->guess[n]);
   const Tensor shares = exit_shares(*study_, -1);
@@ -145,47 +146,51 @@ TEST_F(ExitsOfAModel, ConfidenceDistributionAndOracleAreThoseOfTheEquations) {
   EXPECT_TRUE(std::abs(static_cast<double>(shares(1, 1)) - of_oracle) <= 1e-6);
 }
 
-// One layer's products with weights and its attention, and the end of the model.
-constexpr double kOfLayer = kLength * (4.0 * kWidth * kWidth + 3 * kWidth * kHidden) +
-                            kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, d_k, 2 heads
-constexpr double kOfEnd = static_cast<double>(kLength) * kWidth * kVocabulary;
+// Multiply-adds of one layer (weights and attention) and of the output.
+constexpr double kLayerMultiplyAdds =
+    kLength * (4.0 * kWidth * kWidth + 3 * kWidth * kHidden) +
+    kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, d_k, 2 heads
+constexpr double kOutputMultiplyAdds = static_cast<double>(kLength) * kWidth * kVocabulary;
 
-TEST_F(ExitsOfAModel, WorkIsCountedAsItIsDone) {
+TEST_F(EarlyExits, CountsWorkOfPassedLayers) {
   save("geometric");
-  find(0);  // all leave after the first layer
-  EXPECT_EQ(work_->all.multiply_adds, kLayers * kOfLayer + kOfEnd);
-  EXPECT_EQ(work_->early.multiply_adds, kOfLayer + kOfEnd + kLength * kWidth);
+  find(0);  // all exit after the first layer
+  EXPECT_EQ(work_->all.multiply_adds, kLayers * kLayerMultiplyAdds + kOutputMultiplyAdds);
+  EXPECT_EQ(work_->early.multiply_adds,
+            kLayerMultiplyAdds + kOutputMultiplyAdds + kLength * kWidth);
   EXPECT_EQ(work_->mean_layers(), 1);
-  for (const Index left : work_->left) EXPECT_EQ(left, 0);
+  for (const Index left : work_->exit_layers) EXPECT_EQ(left, 0);
   EXPECT_GT(work_->all.milliseconds, 0);
-  find(1);  // nobody is that sure
+  find(1);  // unreachable confidence
   EXPECT_EQ(work_->mean_layers(), kLayers);
   EXPECT_EQ(work_->agreement(), 1);
   EXPECT_TRUE(std::abs(work_->early.bits - work_->all.bits) <= 1e-6);
   double bits = 0;
   for (Index i = 0; i + 1 < kLength; ++i) {
-    bits -= says(kLayers, i)[static_cast<std::size_t>(next(i))] / std::log(2.0) / (kLength - 1);
+    bits -= lens_log_probabilities(kLayers, i)[static_cast<std::size_t>(next(i))] / std::log(2.0) /
+            (kLength - 1);
   }
   EXPECT_TRUE(std::abs(work_->all.bits - bits) <= 1e-4);
 }
 
-// The runs that are measured are those that leave, with the view's decay.
-TEST_F(ExitsOfAModel, LeaveWhereARunWithTheThresholdDoes) {
+// The measured runs are those that exit early, with the decay of the view.
+TEST_F(EarlyExits, MatchRunWithSameThreshold) {
   save("response");
   for (const double decay : {0.0, 5.0}) {
     find(0.2, decay);
-    Experiment early = experiment_;
-    early.exit = 0.2;
+    Session early = experiment_;
+    early.run.exit = 0.2;
     Choice rule{"response", default_values(exit_rule("response").parameters)};
     rule.values.set("decay", decay);
-    early.structure.exits = rule;
-    const auto trace = run_.run(early, {});
+    early.run.structure.exits = rule;
+    const auto trace = run_.run(early.run, {});
     for (Index i = 0; i < kLength; ++i) {
-      EXPECT_EQ(work_->left[static_cast<std::size_t>(i)], trace->counts.at("exit.layer")[i] - 1);
+      EXPECT_EQ(work_->exit_layers[static_cast<std::size_t>(i)],
+                trace->counts.at("exit.layer")[i] - 1);
     }
-    // Those before which nobody has left leave as was recorded.
-    const std::vector<Index> recorded = study_->leaves_at(0.2, decay);
-    EXPECT_EQ(work_->left.front(), recorded.front());
+    // Tokens before which no other token exited leave as recorded.
+    const std::vector<Index> recorded = study_->exit_layers_at(0.2, decay);
+    EXPECT_EQ(work_->exit_layers.front(), recorded.front());
     const double t = 0.9 * 0.2 + 0.1 * std::exp(-5.0 * 3 / kLength);
     const double at_three = study_->threshold_of(3, 0.2, decay);
     EXPECT_TRUE(std::abs(at_three - (decay > 0 ? t : 0.2)) <= 1e-12);
@@ -198,45 +203,45 @@ TEST_F(ExitsOfAModel, LeaveWhereARunWithTheThresholdDoes) {
   }
 }
 
-TEST_F(ExitsOfAModel, ThePictureSaysWhatIsSaved) {
+TEST_F(EarlyExits, PictureReportsSavedLayers) {
   save("geometric");
   find(0);
   const std::string all = words();
-  for (const char* part : {"T = 0", "tokens pass 1 of 3 layers in the mean", "leaves after layer 0",
+  for (const char* part : {"T = 0", "tokens use 1 of 3 layers on average", "exits after layer 0",
                            "Multiply-adds", "−67 %", "q*, the oracle's", "0 (12)"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
   }
   EXPECT_EQ(look().pending, "");
-  traces_.findings.remove("exit_work");  // another threshold is being measured
-  EXPECT_NE(words().find("by what was recorded"), std::string::npos);
+  traces_.findings.remove("exit_work");  // measurement of another threshold is pending
+  EXPECT_NE(words().find("as recorded"), std::string::npos);
   EXPECT_NE(look().pending, "");
   traces_.findings.remove("exits");
-  EXPECT_NE(words().find("One moment"), std::string::npos);
+  EXPECT_NE(words().find("Computing"), std::string::npos);
 }
 
-TEST_F(ExitsOfAModel, TheThresholdIsDraggedInThePicture) {
+TEST_F(EarlyExits, ThresholdCanBeDragged) {
   save("geometric");
   find(0.4);
   for (const bool leaves : {false, true}) {
-    if (leaves) experiment_.exit = 0.4;
+    if (leaves) experiment_.run.exit = 0.4;
     const ViewLayout layout = look();
     const auto handle = std::ranges::find_if(layout.handles, [](const Handle& h) {
-      return h.help.starts_with("Drag to let tokens leave");
+      return h.help.starts_with("Drag to make tokens exit");
     });
     ASSERT_NE(handle, layout.handles.end());
-    Experiment dragged = experiment_;
+    Session dragged = experiment_;
     const Box& area = handle->area;
     handle->drag({area.x + 1, area.y + area.height / 2 - 30}, dragged);
     const double now =
-        leaves ? *dragged.exit : view_values(dragged.view, "depth").real("threshold");
+        leaves ? *dragged.run.exit : view_values(dragged.view, "depth").real("threshold");
     EXPECT_GT(now, 0.4);
     EXPECT_LT(now, 0.9);
-    EXPECT_EQ(leaves, experiment_.exit != dragged.exit);
+    EXPECT_EQ(leaves, experiment_.run.exit != dragged.run.exit);
   }
 }
 
-TEST_F(ExitsOfAModel, EveryRuleHasAPictureAtEverySize) {
-  for (const Exits& rule : exit_rules()) {
+TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
+  for (const ExitRule& rule : exit_rules()) {
     save(rule.id);
     find(0.3);
     EXPECT_FALSE(exits_data({.trace = *traces_.trace,
@@ -263,17 +268,17 @@ TEST_F(ExitsOfAModel, EveryRuleHasAPictureAtEverySize) {
   }
 }
 
-TEST_F(ExitsOfAModel, LeaveTheLayersToBeSeenToo) {
+TEST_F(EarlyExits, LayersRemainVisible) {
   save("geometric");
   find(0.3);
   set_view_value(experiment_.view, "depth", "show", std::string("layers"));
-  EXPECT_NE(words().find("could be saved"), std::string::npos) << words();
+  EXPECT_NE(words().find("could be skipped"), std::string::npos) << words();
   const ViewControls controls = view_controls(experiment_.view, traces_.trace.get());
   EXPECT_FALSE(std::ranges::any_of(controls.parameters,
                                    [](const Parameter& p) { return p.key == "decay"; }));
 }
 
-TEST_F(ExitsOfAModel, MeasuresAreThoseOfThePicture) {
+TEST_F(EarlyExits, ExportsMeasuresOfPicture) {
   save("geometric");
   find(0);
   const auto measured = [&](const char* id) {

@@ -9,7 +9,7 @@
 #include "core/base/json.h"
 #include "core/experiment/runner.h"
 #include "core/view/export/picture_preset.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/picture.h"
@@ -18,29 +18,29 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Experiment experiment(const std::string& view) {
-  Experiment e;
-  e.text = "The lighthouse \"keeper\" <b>\n ä";
+Session experiment(const std::string& view) {
+  Session e;
+  e.run.text = "The lighthouse \"keeper\" <b>\n ä";
   e.view.id = view;
   e.view.head = 1;
   e.view.colour_map = "magma";
-  e.causal = true;
+  e.run.causal = true;
   return e;
 }
 
-// One that the view has something to show of.
-Experiment example(const View& view) {
-  Experiment e = experiment(view.id);
+// Experiment for which the view has content.
+Session example(const View& view) {
+  Session e = experiment(view.id);
   if (view.example) view.example(e);
   return e;
 }
 
-// Those are in tests/core/view/alignment and trajectory.
-bool has_models_of_its_own(const View& view) {
+// These views are tested in tests/core/view/alignment and trajectory.
+bool needs_own_models(const View& view) {
   return view.id == "alignment" || view.id == "trajectory";
 }
 
-struct Shown {
+struct SampleRun {
   Trace trace;
   Findings found;
 
@@ -51,22 +51,21 @@ struct Shown {
   }
 };
 
-// What the view has something to show of: a trace made by hand, or of a small model, which has q, k
-// and v.
-Shown shown_by(const View& view) {
-  // By what nothing made by hand has: pixels, segments, steps, gates.
+// Run for which the view has content: a synthetic trace, or a run of a small model with q, k and v.
+SampleRun sample_run_for(const View& view) {
+  // Views that need pixels, segments, steps or gates, which the synthetic trace lacks.
   if (view.objection ? !view.objection(testing::synthetic_trace(2, 2, 9)).empty()
                      : view.id == "image") {
     ExperimentRun runner(cpu_only());
-    const Experiment seen = example(view);
+    const Session seen = example(view);
     Traces traces = runner.observe(seen, view.findings, Stop());
-    Shown shown{*traces.trace, traces.findings};
-    shown.found.add(find_beside(seen, view.findings, runner, {}, Stop()));
+    SampleRun shown{*traces.trace, traces.findings};
+    shown.found.add(compute_background_findings(seen, view.findings, runner, {}, Stop()));
     shown.trace.model = "synthetic";
     return shown;
   }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
-  const Experiment experiment = example(view);
+  const Session experiment = example(view);
   const ViewInput input{.trace = by_hand,
                         .experiment = experiment,
                         .width = 700,
@@ -77,11 +76,11 @@ Shown shown_by(const View& view) {
   return {view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9}), {}};
 }
 
-TEST(Picture, EveryViewInEveryFormatAndTheme) {
+TEST(Picture, DrawsEveryViewInEveryFormatAndTheme) {
   testing::TemporaryFolder folder;
   for (const View& view : views()) {
-    if (has_models_of_its_own(view)) continue;
-    const Shown shown = shown_by(view);
+    if (needs_own_models(view)) continue;
+    const SampleRun shown = sample_run_for(view);
     for (const bool dark : {false, true}) {
       PictureOptions options;
       options.dark = dark;
@@ -98,27 +97,27 @@ TEST(Picture, EveryViewInEveryFormatAndTheme) {
       EXPECT_EQ(testing::pixel(image, 1439, image.height - 1),
                 (dark ? Theme::dark() : Theme::light()).background);
       const std::string svg = read_file(path(".svg"));
-      EXPECT_EQ(testing::xml_fault(svg), "");
+      EXPECT_EQ(testing::xml_error(svg), "");
       EXPECT_NE(svg.find("synthetic · "), std::string::npos);
     }
   }
 }
 
-TEST(Picture, AFileGivesItsExperimentBack) {
+TEST(Picture, EmbedsItsSession) {
   testing::TemporaryFolder folder;
   const auto path = folder.path() / "map.png";
-  const Experiment made = experiment("map");
+  const Session made = experiment("map");
   write_view(path, testing::synthetic_trace(1, 2, 5), made, {});
   EXPECT_EQ(load_session(path), made);
 }
 
-TEST(Picture, GivenSizesAreKept) {
+TEST(Picture, KeepsRequestedSize) {
   PictureOptions options;
   options.width = 333;
   options.height = 555;
   for (const View& view : views()) {
-    if (has_models_of_its_own(view)) continue;
-    const Shown shown = shown_by(view);
+    if (needs_own_models(view)) continue;
+    const SampleRun shown = sample_run_for(view);
     const DisplayList list = lay_out_picture(shown.trace, example(view), options, shown.findings());
     EXPECT_EQ(list.width, 333);
     EXPECT_EQ(list.height, 555);
@@ -129,10 +128,10 @@ TEST(Picture, GivenSizesAreKept) {
   }
 }
 
-// What stands around the content can be left out, or said otherwise; then the rest has its space.
+// Parts around the content can be omitted or edited; the content then uses the free space.
 TEST(Picture, PartsAreLeftOutOrEdited) {
   const Trace trace = testing::synthetic_trace(1, 2, 9);
-  const auto said = [&](const PictureOptions& options) {
+  const auto text_with = [&](const PictureOptions& options) {
     std::string all;
     for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
       all += text.text + "\n";
@@ -143,32 +142,32 @@ TEST(Picture, PartsAreLeftOutOrEdited) {
     return all.find(words) != std::string::npos;
   };
   const std::string token = trace.tokens[1].label, title = picture_title(trace);
-  const std::string whole = said({});
+  const std::string whole = text_with({});
   ASSERT_TRUE(has(whole, title.substr(0, title.find(' ')))) << whole;
   ASSERT_TRUE(has(whole, token) && has(whole, "0.5") && has(whole, "9 tokens")) << whole;
 
   PictureOptions options;
   options.parts.title = options.parts.caption = false;
-  const std::string bare = said(options);
+  const std::string bare = text_with(options);
   EXPECT_FALSE(has(bare, title.substr(0, title.find(' ')))) << bare;
   EXPECT_FALSE(has(bare, "9 tokens")) << bare;
   EXPECT_TRUE(has(bare, token) && has(bare, "0.5")) << bare;
   options.parts.tokens = false;
-  EXPECT_FALSE(has(said(options), token)) << said(options);
-  EXPECT_TRUE(has(said(options), "key")) << said(options);
+  EXPECT_FALSE(has(text_with(options), token)) << text_with(options);
+  EXPECT_TRUE(has(text_with(options), "key")) << text_with(options);
   options.parts.colour_bar = false;
-  EXPECT_FALSE(has(said(options), "0.5")) << said(options);
-  EXPECT_FALSE(has(said(options), "weight")) << said(options);
+  EXPECT_FALSE(has(text_with(options), "0.5")) << text_with(options);
+  EXPECT_FALSE(has(text_with(options), "weight")) << text_with(options);
 
   options = {};
   options.parts.title_text = "What she looks at";
   options.parts.caption_text = "The seventh head.";
-  const std::string own = said(options);
+  const std::string own = text_with(options);
   EXPECT_TRUE(has(own, "What she looks at\n") && has(own, "The seventh head.\n")) << own;
   EXPECT_FALSE(has(own, "9 tokens")) << own;
 }
 
-TEST(Picture, WithoutPartsTheContentIsLarger) {
+TEST(Picture, OmittedPartsEnlargeContent) {
   const Trace trace = testing::synthetic_trace(1, 2, 9);
   PictureOptions bare;
   bare.height = 500;
@@ -191,13 +190,13 @@ TEST(Picture, WithoutPartsTheContentIsLarger) {
   }
 }
 
-// In every view, within its page.
-TEST(Picture, AnyViewCanDoWithout) {
+// Content stays within the page in every view.
+TEST(Picture, EveryViewAllowsOmittedParts) {
   PictureOptions bare;
   bare.parts = {false, false, false, false, "", ""};
   for (const View& view : views()) {
-    if (has_models_of_its_own(view)) continue;
-    const Shown shown = shown_by(view);
+    if (needs_own_models(view)) continue;
+    const SampleRun shown = sample_run_for(view);
     for (const double height : {0.0, 480.0}) {
       bare.height = height;
       const DisplayList list = lay_out_picture(shown.trace, example(view), bare, shown.findings());
@@ -213,14 +212,14 @@ TEST(Picture, AnyViewCanDoWithout) {
   }
 }
 
-TEST(PicturePreset, SaysSizesAndLetters) {
+TEST(PicturePreset, DefinesSizeAndFont) {
   for (const PicturePreset& preset : picture_presets()) {
     PictureOptions options;
     options.dark = true;
     options.parts.title_text = "mine";
-    EXPECT_FALSE(holds(preset, options)) << preset.id;
+    EXPECT_FALSE(matches_preset(preset, options)) << preset.id;
     apply(preset, options);
-    EXPECT_TRUE(holds(preset, options)) << preset.id;
+    EXPECT_TRUE(matches_preset(preset, options)) << preset.id;
     EXPECT_TRUE(options.dark);
     EXPECT_EQ(options.parts.title_text, "mine");
     EXPECT_NEAR(options.width / 96, preset.inches_wide, 1e-9);
@@ -231,9 +230,9 @@ TEST(PicturePreset, SaysSizesAndLetters) {
   EXPECT_THROW(static_cast<void>(picture_preset("wall")), InputError);
 }
 
-TEST(Picture, RefusesWhatCannotBeShown) {
+TEST(Picture, RejectsInvalidRequests) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
-  const auto refused = [&](const Trace& shown, const Experiment& e, const PictureOptions& o) {
+  const auto refused = [&](const Trace& shown, const Session& e, const PictureOptions& o) {
     try {
       lay_out_picture(shown, e, o);
     } catch (const InputError& error) {
@@ -241,7 +240,7 @@ TEST(Picture, RefusesWhatCannotBeShown) {
     }
     return std::string();
   };
-  Experiment e = experiment("map");
+  Session e = experiment("map");
   e.view.layer = 7;
   EXPECT_NE(refused(trace, e, {}).find("No layer 7"), std::string::npos);
   EXPECT_NE(refused(Trace{}, experiment("grid"), {}).find("No attention"), std::string::npos);
@@ -259,13 +258,13 @@ TEST(Picture, RefusesWhatCannotBeShown) {
   EXPECT_NE(refused(trace, experiment("map"), options).find("No space"), std::string::npos);
 }
 
-TEST(Picture, SaysWhatPoolsAtItsOwnScale) {
+TEST(Picture, StatesPoolingAtOutputScale) {
   const Trace trace = testing::synthetic_trace(1, 2, 700);
   const auto pooled = [&](double scale) {
     PictureOptions options;
     options.scale = scale;
     for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
-      if (text.text.find("more cells than pixels") != std::string::npos) return true;
+      if (text.text.find("max-pooled") != std::string::npos) return true;
     }
     return false;
   };

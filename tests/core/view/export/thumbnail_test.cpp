@@ -25,9 +25,9 @@ std::size_t colours(const Image& image) {
   return all.size();
 }
 
-TEST(Thumbnail, IsThePictureSmall) {
+TEST(Thumbnail, IsReducedPicture) {
   const Traces traces = traces_of(9);
-  Experiment experiment;
+  Session experiment;
   const Image map = thumbnail(traces, experiment);
   EXPECT_EQ(map.width, 495);
   EXPECT_EQ(map.height, 330);
@@ -45,12 +45,12 @@ TEST(Thumbnail, IsThePictureSmall) {
   EXPECT_GT(map.rgba[0], 200);
 }
 
-// The cells are the same display list's as in any file: only title and caption are left out.
-TEST(Thumbnail, HasTheNumbersOfTheExport) {
+// The cells come from the display list of exported files, without title and caption.
+TEST(Thumbnail, MatchesExportedCells) {
   const Traces traces = traces_of(9);
   const ThumbnailOptions options;
   const ViewLayout layout = view("map").lay_out({.trace = *traces.trace,
-                                                 .experiment = Experiment(),
+                                                 .experiment = Session(),
                                                  .width = options.width,
                                                  .height = options.height,
                                                  .font_size = 8,
@@ -58,11 +58,11 @@ TEST(Thumbnail, HasTheNumbersOfTheExport) {
                                                  .measure = file_text_measure(),
                                                  .framed = false,
                                                  .scale = options.scale});
-  EXPECT_EQ(thumbnail(traces, Experiment()).rgba, render_image(layout.list, options.scale).rgba);
+  EXPECT_EQ(thumbnail(traces, Session()).rgba, render_image(layout.list, options.scale).rgba);
 }
 
-TEST(Thumbnail, SaysWhyThereIsNone) {
-  Experiment experiment;
+TEST(Thumbnail, ExplainsMissingThumbnail) {
+  Session experiment;
   experiment.view.layer = 7;
   EXPECT_THROW(thumbnail(traces_of(9), experiment), InputError);
 }

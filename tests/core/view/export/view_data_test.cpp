@@ -13,7 +13,7 @@
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/view/export/picture.h"
-#include "core/view/session.h"
+#include "core/view/session_file.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
@@ -21,7 +21,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(ViewData, QuotesWhatNeedsIt) {
+TEST(ViewData, QuotesSpecialCharacters) {
   EXPECT_EQ(csv_field("plain"), "plain");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
@@ -45,19 +45,19 @@ Trace small_trace() {
 }
 
 TEST(ViewData, WritesTokensAndWeights) {
-  EXPECT_EQ(to_csv(view_data(small_trace(), Experiment())),
+  EXPECT_EQ(to_csv(view_data(small_trace(), Session())),
             "query,\"a,\",b\n\"a,\",1,0\nb,0.25,0.75\n");
 }
 
-TEST(ViewData, OfAPartHasItsNumbersAlone) {
-  Experiment experiment;
+TEST(ViewData, TileExportsOnlyItsValues) {
+  Session experiment;
   experiment.view.row = 1;
   experiment.view.height = experiment.view.width = 1;
   EXPECT_EQ(to_csv(view_data(small_trace(), experiment)), "query,\"a,\"\nb,0.25\n");
 }
 
-// Too large to be kept, or to be exported whole: 8 heads over 20,000 tokens.
-TEST(ViewData, OfAPartOfAHugeMapIsDerived) {
+// Too large to store or to export whole: 8 heads over 20,000 tokens.
+TEST(ViewData, TileOfHugeMapIsDerived) {
   constexpr Index kLength = 20000;
   Trace trace;
   trace.tokens.resize(kLength);
@@ -74,7 +74,7 @@ TEST(ViewData, OfAPartOfAHugeMapIsDerived) {
   tap.result.part = std::make_shared<const Part>(part);
   tap.result.tiles = cpu_tiles(part, log_sums);
   trace.attention.push_back(std::move(tap));
-  Experiment experiment;
+  Session experiment;
   EXPECT_THROW(view_data(trace, experiment), InputError);
   experiment.view.row = 9999;
   experiment.view.column = 9998;
@@ -87,14 +87,14 @@ TEST(ViewData, OfAPartOfAHugeMapIsDerived) {
                              Tensor::from({2, 4}, {a, a, 0, 0, b, b, b, 0}), 1e-7));
 }
 
-TEST(ViewData, TheHeadMustBeThere) {
-  Experiment experiment;
+TEST(ViewData, RejectsMissingHead) {
+  Session experiment;
   experiment.view.layer = 7;
   EXPECT_THROW(view_data(small_trace(), experiment), InputError);
 }
 
-TEST(ViewData, GridHasAllHeads) {
-  Experiment experiment;
+TEST(ViewData, GridContainsAllHeads) {
+  Session experiment;
   experiment.view.id = "grid";
   const Trace trace = testing::synthetic_trace(3, 2, 5);
   const ViewData data = view_data(trace, experiment);
@@ -113,9 +113,9 @@ TEST(ViewData, GridHasAllHeads) {
   EXPECT_NE(csv.find("\n2,1,The,"), std::string::npos);
 }
 
-TEST(ViewData, FilesHoldTheNumbers) {
+TEST(ViewData, FilesContainNumbers) {
   const Trace trace = testing::synthetic_trace(2, 2, 6);
-  Experiment experiment;
+  Session experiment;
   experiment.view.layer = 1;
   const Tensor weights = trace.attention[1].attention(0);
   const auto folder = std::filesystem::path(::testing::TempDir());
@@ -128,22 +128,22 @@ TEST(ViewData, FilesHoldTheNumbers) {
   write_view(folder / "view_data.safetensors", trace, experiment, {});
   const SafetensorsFile file = read_safetensors(folder / "view_data.safetensors");
   expect_weights(file.tensors.at("attention").floats());
-  EXPECT_EQ(experiment_from_json(Json::parse(file.metadata.at("experiment"))), experiment);
+  EXPECT_EQ(session_from_json(Json::parse(file.metadata.at("experiment"))), experiment);
   EXPECT_THROW(write_view(folder / "view_data.txt", trace, experiment, {}), InputError);
 }
 
-TEST(ViewData, PatternIsEmptyWhereNothingIsAllowed) {
-  Experiment experiment;
+TEST(ViewData, PatternIsEmptyForDisallowedPairs) {
+  Session experiment;
   experiment.view.id = "pattern";
   const std::string csv = to_csv(view_data(small_trace(), experiment));
   EXPECT_EQ(csv, "query,\"a,\",b\n\"a,\",0,\nb,0,0\n");
 }
 
-// A view whose numbers are others than the map's must not hand out the map's.
-TEST(ViewData, EveryViewHasItsOwn) {
+// Views with numbers of their own must not export those of the map.
+TEST(ViewData, ViewsExportTheirOwnNumbers) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   const Trace model = testing::run_model({});
-  Experiment experiment;
+  Session experiment;
   experiment.view.head = 1;
   const auto csv_of = [&](const Trace& of, const std::string& id) {
     experiment.view.id = id;
@@ -153,18 +153,18 @@ TEST(ViewData, EveryViewHasItsOwn) {
   for (const View& view : views()) {
     EXPECT_TRUE(view.data) << view.id;
     if (view.id == "map" || view.id == "lines" || view.id == "compare") continue;
-    if (view.id == "image") continue;  // of pixels: ImageView
+    if (view.id == "image") continue;  // needs pixels: see ImageView
     const bool needs_model = view.id == "scores" || view.id == "vectors" || view.id == "span" ||
                              view.id == "rope" || view.id == "position" ||
                              view.id == "architecture";
     const Trace& of = needs_model ? model : trace;
-    if (view.objection && !view.objection(of).empty()) {  // of segments, steps, gates
+    if (view.objection && !view.objection(of).empty()) {  // needs segments, steps or gates
       EXPECT_THROW(csv_of(of, view.id), InputError) << view.id;
       continue;
     }
     EXPECT_NE(csv_of(of, view.id), needs_model ? map_of_model : map) << view.id;
   }
-  EXPECT_EQ(csv_of(trace, "lines"), map);  // one head's lines are its weights
+  EXPECT_EQ(csv_of(trace, "lines"), map);  // lines of one head are its weights
   set_view_values(experiment.view, "lines", [] {
     Values values = default_values(view("lines").parameters);
     values.set("all", true);
@@ -174,9 +174,9 @@ TEST(ViewData, EveryViewHasItsOwn) {
   EXPECT_EQ(view_data(trace, experiment).matrices.at(0).name, "attention of head 0");
 }
 
-TEST(ViewData, DepthSaysWhatEachLayerGuesses) {
+TEST(ViewData, DepthListsPredictionsOfEachLayer) {
   const Trace trace = testing::synthetic_trace(4, 2, 9);
-  Experiment experiment;
+  Session experiment;
   experiment.view.id = "depth";
   const Findings found = testing::found_in(trace);
   const ViewData data = view_data(trace, experiment, found);
@@ -201,15 +201,15 @@ TEST(ViewData, DepthSaysWhatEachLayerGuesses) {
   }
   EXPECT_EQ(data.matrices[2].values(0, 0), static_cast<float>(exit_summary(lens, exits).saved));
   EXPECT_NE(to_csv(data).find("guess,position,layer,token id,probability"), std::string::npos);
-  experiment.view.row = 2;  // the part in sight
+  experiment.view.row = 2;  // visible part
   experiment.view.height = 3;
   EXPECT_EQ(view_data(trace, experiment, found).matrices[1].rows,
             (std::vector<std::string>{"␣keeper", "␣turned", "␣the"}));
 }
 
-TEST(ViewData, NextIsTheDistributionAsItIsSampled) {
+TEST(ViewData, NextMatchesSamplingDistribution) {
   const Trace trace = testing::synthetic_trace(1, 1, 9);
-  Experiment experiment;
+  Session experiment;
   experiment.view.pinned_query = 4;
   experiment.view = testing::settings_with("next", R"({"temperature": 0.5, "top_k": 2})");
   experiment.view.id = "next";
@@ -234,15 +234,15 @@ TEST(ViewData, NextIsTheDistributionAsItIsSampled) {
   EXPECT_EQ(data.matrices[1].values(3, 0), trace.token_bits[3]);
 }
 
-TEST(ViewData, InterveneHasBothRuns) {
+TEST(ViewData, InterveneContainsBothRuns) {
   const Trace before = testing::synthetic_trace(2, 2, 9);
   Trace after = testing::synthetic_trace(2, 2, 9);
   for (float& weight : after.attention[1].result.attention) weight /= 2;
   for (Index v = 0; v < 13; ++v) after.logits(8, v) = static_cast<float>(v);
-  Experiment experiment;
+  Session experiment;
   experiment.view.id = "intervene";
   experiment.view.layer = 1;
-  experiment.interventions = {intervention_from_text("off layer=0")};
+  experiment.run.interventions = {intervention_from_text("off layer=0")};
   const Findings found = testing::found_in(after, &before);
   const ViewData data = view_data(after, experiment, found);
   ASSERT_EQ(data.matrices.size(), 4u);
@@ -253,7 +253,7 @@ TEST(ViewData, InterveneHasBothRuns) {
   }
   const ViewData::Matrix& next = data.matrices[2];
   EXPECT_EQ(next.columns, (std::vector<std::string>{"token id", "before", "after"}));
-  EXPECT_EQ(next.values(0, 0), 12);  // the likeliest after
+  EXPECT_EQ(next.values(0, 0), 12);  // most likely after the intervention
   const std::vector<double> plain = probabilities(before.logits.slice(8, 1).reshaped({13}), {});
   EXPECT_EQ(next.values(0, 1), static_cast<float>(plain[12]));
   EXPECT_EQ(data.matrices[3].rows[1], "perplexity");
@@ -265,10 +265,10 @@ TEST(ViewData, InterveneHasBothRuns) {
   EXPECT_EQ(Json::parse(file.metadata.at("next token.columns")), Json(next.columns));
 }
 
-TEST(ViewData, ViewsThatExplainGiveTheirOwnNumbers) {
+TEST(ViewData, ExplanatoryViewsExportTheirOwnNumbers) {
   const Trace trace = testing::run_model({});
   const AttentionTap& tap = trace.attention[0];
-  Experiment experiment;
+  Session experiment;
   experiment.view.head = 1;
   experiment.view.pinned_query = 9;
   experiment.view.pinned_key = 4;

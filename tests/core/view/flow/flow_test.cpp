@@ -9,7 +9,7 @@
 #include "core/view/flow/flow_numbers.h"
 #include "core/view/flow/flow_words.h"
 #include "core/view/parts/describe.h"
-#include "tests/core/view/pictured.h"
+#include "tests/core/view/viewed_layout.h"
 #include "tests/support/case_run.h"
 #include "tests/support/model_trace.h"
 
@@ -23,13 +23,13 @@ using testing::Look;
 using testing::look_at;
 using testing::says;
 
-Experiment looking_by_flow() {
-  Experiment e;
+Session looking_by_flow() {
+  Session e;
   e.view.id = "flow";
   return e;
 }
 
-FlowNumbers numbers_of(const Trace& trace, const Experiment& e, Index keys = 4) {
+FlowNumbers numbers_of(const Trace& trace, const Session& e, Index keys = 4) {
   const Found found = find_tap(trace, e.view);
   if (found.tap == nullptr) throw InputError(found.headline);
   return flow_numbers(trace, {}, e, *found.tap, found.head, keys);
@@ -39,9 +39,9 @@ Tensor row(const Tensor& rows, Index n) {
   return rows.slice(n, 1).reshaped({rows.dim(1)});
 }
 
-// Σ_j a_ij v_j in double precision, from the weights and the values as they were recorded.
+// Σ_j a_ij v_j in double precision, from the recorded weights and values.
 Tensor naive_sum(const AttentionTap& tap, Index head, Index query) {
-  const Tensor& v = tap.result.part ? tap.result.part->v.value() : tap.v_plain;
+  const Tensor& v = tap.result.part ? tap.result.part->v.value() : tap.input.v;
   const Tensor weights = tap.attention(head);
   const Index own = head * v.dim(0) / static_cast<Index>(tap.heads.size());
   Tensor sum({v.dim(2)});
@@ -55,7 +55,7 @@ Tensor naive_sum(const AttentionTap& tap, Index head, Index query) {
   return sum;
 }
 
-// What is drawn adds up: the weighted values of the keys in sight and of the others.
+// The drawn values add up: weighted values of the shown keys and of the others.
 void expect_sum(const FlowSum& sum, const std::string& what) {
   ASSERT_TRUE(sum.adds_values) << what;
   Tensor all = Tensor::zeros(sum.output.shape());
@@ -76,7 +76,7 @@ void expect_sum(const FlowSum& sum, const std::string& what) {
   }
 }
 
-TEST(FlowView, TheSumIsTheHeadsOutputWhateverTheVariant) {
+TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
   std::size_t sums = 0;
   for (const Variant& v : variants()) {
     for (const bool causal : {true, false}) {
@@ -86,9 +86,9 @@ TEST(FlowView, TheSumIsTheHeadsOutputWhateverTheVariant) {
         trace = testing::run_model(
             {.variant = to_json(choice).dump(), .encoding = "none", .causal = causal});
       } catch (const InputError&) {
-        continue;  // sorts blocks, or needs what this model has not
+        continue;  // sorts blocks, or needs inputs that this model lacks
       }
-      Experiment e = looking_by_flow();
+      Session e = looking_by_flow();
       e.view.layer = e.view.head = 1;
       for (const Index query : {Index{0}, Index{5}, Index{11}}) {
         e.view.pinned_query = query;
@@ -104,9 +104,9 @@ TEST(FlowView, TheSumIsTheHeadsOutputWhateverTheVariant) {
   EXPECT_GE(sums, 3 * variants().size());
 }
 
-// Against the equation itself, with values that two heads share, and with a part of its own for
-// the distances (Shaw et al., 2018, equation 3).
-TEST(FlowView, TheSumIsThatOfTheEquation) {
+// Compares with the equation, with values shared by two heads and a separate term for relative
+// distances (Shaw et al., 2018, equation 3).
+TEST(FlowView, SumMatchesEquation) {
   for (const char* encoding : {"rope", "alibi", "sinusoidal"}) {
     const Trace trace = testing::run_model({.encoding = encoding, .heads = 4, .kv_heads = 2});
     for (Index head = 0; head < 4; ++head) {
@@ -126,8 +126,8 @@ TEST(FlowView, TheSumIsThatOfTheEquation) {
   expect_sum(sum, "shaw");
 }
 
-// The strongest first, whatever their order; their scores are those of which the softmax is taken.
-TEST(FlowView, KeysAreTheStrongestAndScoresGiveTheirWeights) {
+// Keys are sorted by weight; their scores are the logits of the softmax.
+TEST(FlowView, ListsStrongestKeysWithMatchingScores) {
   const Trace trace = testing::run_model({});
   const AttentionTap& tap = trace.attention[1];
   const FlowSum sum = flow_sum(trace, tap, 0, 11, 12);
@@ -146,14 +146,14 @@ TEST(FlowView, KeysAreTheStrongestAndScoresGiveTheirWeights) {
   EXPECT_EQ(few.others, 9);
   EXPECT_NEAR(few.others_weight, 1 - few.keys[0].weight - few.keys[1].weight - few.keys[2].weight,
               1e-5);
-  // A pinned one is among them, in the last one's place.
+  // A pinned key replaces the last one.
   const Index weakest = sum.keys.back().column;
   const FlowSum pinned = flow_sum(trace, tap, 0, 11, 3, weakest);
   EXPECT_EQ(pinned.keys.back().column, weakest);
   expect_sum(pinned, "pinned");
 }
 
-TEST(FlowView, AdditiveScoresGiveTheirWeights) {
+TEST(FlowView, AdditiveScoresMatchWeights) {
   const auto trace = testing::run_case("rnn_attention-additive", kIds, {3, 5, 6});
   const FlowSum sum = flow_sum(*trace, trace->attention[0], 0, 1, 11);
   double of_scores = 0;
@@ -163,12 +163,12 @@ TEST(FlowView, AdditiveScoresGiveTheirWeights) {
   }
 }
 
-// Each head's share and the bias are what attention was recorded to add.
-TEST(FlowView, HeadsAddUpToWhatAttentionAdds) {
+// Contributions of all heads and the bias sum to the recorded attention update.
+TEST(FlowView, HeadsSumToAttentionUpdate) {
   for (const char* model : {"decoder-rope", "decoder-groups-joined", "decoder-groups-ragged",
                             "decoder-post-norm-biases", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
-    Experiment e = looking_by_flow();
+    Session e = looking_by_flow();
     const FlowNumbers flow = numbers_of(*trace, e);
     ASSERT_TRUE(flow.heads.adds.defined()) << model;
     Tensor sum = flow.heads.bias.defined() ? flow.heads.bias.copy()
@@ -183,26 +183,26 @@ TEST(FlowView, HeadsAddUpToWhatAttentionAdds) {
   }
 }
 
-TEST(FlowView, AHeadThatIsOffAddsNothing) {
-  Experiment e = looking_by_flow();
-  e.model = testing::model_case("decoder-rope");
-  e.ids = kIds;
-  e.interventions = {intervention_from_text("off layer=0 head=1")};
+TEST(FlowView, DisabledHeadAddsNothing) {
+  Session e = looking_by_flow();
+  e.run.model = testing::model_case("decoder-rope");
+  e.run.ids = kIds;
+  e.run.interventions = {intervention_from_text("off layer=0 head=1")};
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e, Stop());
+  const auto trace = runner.run(e.run, Stop());
   const FlowNumbers flow = numbers_of(*trace, e);
   EXPECT_TRUE(flow.heads.off[1]);
   EXPECT_TRUE(close(row(flow.heads.adds, 1), Tensor::zeros({flow.heads.adds.dim(1)})));
   EXPECT_TRUE(close(flow.heads.joined, row(trace->taps.at("layers.0.attention"), flow.token)));
 }
 
-TEST(FlowView, ALayerThatIsOffIsPassed) {
-  Experiment e = looking_by_flow();
-  e.model = testing::model_case("decoder-rope");
-  e.ids = kIds;
-  e.interventions = {intervention_from_text("off layer=0")};
+TEST(FlowView, DisabledLayerIsSkipped) {
+  Session e = looking_by_flow();
+  e.run.model = testing::model_case("decoder-rope");
+  e.run.ids = kIds;
+  e.run.interventions = {intervention_from_text("off layer=0")};
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e, Stop());
+  const auto trace = runner.run(e.run, Stop());
   const FlowNumbers flow = numbers_of(*trace, e);
   ASSERT_TRUE(flow.layer);
   EXPECT_EQ(flow.layer->join, FlowLayer::Join::Off);
@@ -210,11 +210,11 @@ TEST(FlowView, ALayerThatIsOffIsPassed) {
   EXPECT_TRUE(close(flow.layer->after, flow.layer->before.values));
 }
 
-// A halted token's vector stays, whatever the record has of later steps.
-TEST(FlowView, AHaltedTokenStaysAsItIs) {
+// The vector of a halted token stays constant, even if later steps were recorded.
+TEST(FlowView, HaltedTokenKeepsItsState) {
   const auto trace = testing::run_case("universal-act", kIds);
   const IntTensor& steps = trace->counts.at("halting.steps");
-  Experiment e = looking_by_flow();
+  Session e = looking_by_flow();
   bool halted = false;
   for (Index i = 0; i < steps.size(); ++i) {
     e.view.pinned_query = i;
@@ -239,8 +239,8 @@ struct Passed {
   bool writes = false;
 };
 
-// What entered, what was added, and what came out.
-TEST(FlowView, TheResidualAddsUp) {
+// Input, contributions and output of each residual connection.
+TEST(FlowView, ResidualContributionsAddUp) {
   using Join = FlowLayer::Join;
   const std::vector<std::string> usual{"attention", "feed-forward"};
   const std::vector<std::string> crossing{"self-attention", "cross-attention", "feed-forward"};
@@ -261,7 +261,7 @@ TEST(FlowView, TheResidualAddsUp) {
     const auto trace = testing::run_case(
         passed.model, kIds,
         passed.writes ? std::vector<std::int32_t>{3, 5, 6} : std::vector<std::int32_t>{});
-    Experiment e = looking_by_flow();
+    Session e = looking_by_flow();
     e.view.part = passed.part;
     const FlowNumbers flow = numbers_of(*trace, e);
     ASSERT_TRUE(flow.layer) << passed.model;
@@ -278,15 +278,15 @@ TEST(FlowView, TheResidualAddsUp) {
     }
     const bool cross = passed.part.kind == std::optional(AttentionKind::Cross);
     ASSERT_TRUE(flow.heads.joined.defined());
-    const auto said = std::ranges::find(
+    const auto match = std::ranges::find(
         flow.layer->terms, cross ? "cross-attention" : passed.terms.front(), &FlowTerm::name);
-    EXPECT_TRUE(close(flow.heads.joined, said->values)) << passed.model;
+    EXPECT_TRUE(close(flow.heads.joined, match->values)) << passed.model;
   }
 }
 
-TEST(FlowView, StatesGoFromTheEmbeddingToTheLastLayer) {
+TEST(FlowView, StatesRunFromEmbeddingToLastLayer) {
   const auto trace = testing::run_case("decoder-rope", kIds);
-  Experiment e = looking_by_flow();
+  Session e = looking_by_flow();
   e.view.pinned_query = 4;
   const FlowNumbers flow = numbers_of(*trace, e);
   const Index layers = trace->config->layers;
@@ -294,7 +294,7 @@ TEST(FlowView, StatesGoFromTheEmbeddingToTheLastLayer) {
   EXPECT_TRUE(close(flow.states.front().values, row(trace->taps.at("embed"), 4)));
   const std::string last = "layers." + std::to_string(layers - 1) + ".residual";
   EXPECT_TRUE(close(flow.states.back().values, row(trace->taps.at(last), 4)));
-  // The chances are the softmax of the logits.
+  // The probabilities are the softmax of the logits.
   double all = 0, most = 0;
   for (Index n = 0; n < trace->logits.dim(1); ++n) {
     const double power = std::exp(static_cast<double>(trace->logits(4, n)));
@@ -305,13 +305,13 @@ TEST(FlowView, StatesGoFromTheEmbeddingToTheLastLayer) {
   EXPECT_NEAR(flow.chances.front().chance, most / all, 1e-5);
 }
 
-TEST(FlowView, ATokenThatHasLeftIsCopied) {
-  Experiment e = looking_by_flow();
-  e.model = testing::model_case("exits-saturation-decay");
-  e.ids = kIds;
-  e.exit = 0.0;  // after the first layer
+TEST(FlowView, ExitedTokenIsCopied) {
+  Session e = looking_by_flow();
+  e.run.model = testing::model_case("exits-saturation-decay");
+  e.run.ids = kIds;
+  e.run.exit = 0.0;  // exit after the first layer
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e, Stop());
+  const auto trace = runner.run(e.run, Stop());
   ASSERT_EQ(trace->counts.at("exit.layer")[10], 1);
   e.view.layer = 1;
   const FlowNumbers flow = numbers_of(*trace, e);
@@ -326,14 +326,14 @@ TEST(FlowView, ATokenThatHasLeftIsCopied) {
   EXPECT_TRUE(says(look_at(*trace, "flow", look).list, "copied"));
 }
 
-TEST(FlowView, AWalkSaysActionsAtItsStates) {
+TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   const testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
-  Experiment e = testing::walking(folder.path() / "walker");
+  Session e = testing::trajectory_experiment(folder.path() / "walker");
   e.view.id = "flow";
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e, Stop());
-  e.view.pinned_query = 1;  // the first state
+  const auto trace = runner.run(e.run, Stop());
+  e.view.pinned_query = 1;  // first state
   const FlowNumbers flow = numbers_of(*trace, e);
   ASSERT_EQ(flow.chances.size(), 4u);
   double all = 0;
@@ -352,40 +352,40 @@ Look wide(const ViewSettings& settings) {
   return look;
 }
 
-// Each stage in words; what is not looked at is veiled.
-TEST(FlowView, StepsTellOneStageAfterTheOther) {
+// Each step explains one stage; panels outside the current stage are veiled.
+TEST(FlowView, StepsExplainOneStageEach) {
   const Trace trace = testing::run_model({});
-  std::vector<std::string> told;
+  std::vector<std::string> step_texts;
   for (Index step = 1; step <= kFlowSteps; ++step) {
     ViewSettings settings;
     set_view_value(settings, "flow", "step", step);
     const ViewLayout layout = look_at(trace, "flow", wide(settings));
     const std::string all = all_text(layout.list);
-    for (const std::string& other : told) EXPECT_NE(all, other);
-    told.push_back(all);
+    for (const std::string& other : step_texts) EXPECT_NE(all, other);
+    step_texts.push_back(all);
     const auto veils = std::ranges::count_if(layout.list.items, [&](const Item& item) {
       const FilledBox* box = std::get_if<FilledBox>(&item);
       return box != nullptr && box->colour.a > 100 && box->colour.a < 250;
     });
-    // Of twelve panels queries and keys share their stage with values.
+    // Queries and keys share their stage with values among the twelve panels.
     const Index expected = step == kFlowSteps ? 0 : step == 3 ? 10 : 11;
     EXPECT_EQ(veils, expected) << step;
   }
-  EXPECT_NE(told[4].find("5  Softmax"), std::string::npos);
-  EXPECT_NE(told.back().find("Space"), std::string::npos);
-  // It opens on the whole.
-  EXPECT_EQ(all_text(look_at(trace, "flow", wide({})).list), told.back());
+  EXPECT_NE(step_texts[4].find("5  Softmax"), std::string::npos);
+  EXPECT_NE(step_texts.back().find("Space"), std::string::npos);
+  // The view opens on the whole figure.
+  EXPECT_EQ(all_text(look_at(trace, "flow", wide({})).list), step_texts.back());
 }
 
-// Every panel leads to a view that has something to say.
-TEST(FlowView, PanelsAreWaysIntoOtherViews) {
+// Every panel opens a view with content.
+TEST(FlowView, PanelsOpenOtherViews) {
   const Trace trace = testing::run_model({});
   const ViewLayout layout = look_at(trace, "flow", wide({}));
   std::vector<std::string> opened;
   bool pins = false, chooses = false, goes = false;
   for (const Handle& handle : layout.handles) {
     ASSERT_TRUE(handle.click);
-    Experiment e = looking_by_flow();
+    Session e = looking_by_flow();
     handle.click(e);
     if (e.view.id != "flow") {
       opened.push_back(e.view.id);
@@ -402,7 +402,7 @@ TEST(FlowView, PanelsAreWaysIntoOtherViews) {
   EXPECT_TRUE(pins && chooses && goes);
 }
 
-TEST(FlowView, KeysCanBePointedAt) {
+TEST(FlowView, PointerReportsKey) {
   const Trace trace = testing::run_model({});
   const Look look = wide({});
   const ViewLayout layout = look_at(trace, "flow", look);
@@ -416,18 +416,18 @@ TEST(FlowView, KeysCanBePointedAt) {
   EXPECT_TRUE(found);
 }
 
-TEST(FlowView, ComponentsUnderThePointerAreSaid) {
+TEST(FlowView, PointerReportsComponent) {
   const Trace trace = testing::run_model({});
   Look look = wide({});
-  bool said = false;
-  for (double y = 100; y < 500 && !said; y += 9) {
+  bool match = false;
+  for (double y = 100; y < 500 && !match; y += 9) {
     look.pointer = Point{900, y};
-    said = says(look_at(trace, "flow", look).list, "component");
+    match = says(look_at(trace, "flow", look).list, "component");
   }
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(match);
 }
 
-TEST(FlowView, SaysWhatAVariantDoesInstead) {
+TEST(FlowView, ExplainsVariantsWithoutScores) {
   const auto text_of = [](const char* variant) {
     const Choice choice{variant, default_values(attnscope::variant(variant).parameters)};
     const Trace trace = testing::run_model({.variant = to_json(choice).dump(), .encoding = "none"});
@@ -435,20 +435,20 @@ TEST(FlowView, SaysWhatAVariantDoesInstead) {
     std::ranges::replace(text, '\n', ' ');
     return text;
   };
-  EXPECT_NE(text_of("linear").find("Linear forms no scores"), std::string::npos);
+  EXPECT_NE(text_of("linear").find("Linear computes no pair scores"), std::string::npos);
   EXPECT_NE(text_of("linear").find("φ(q)·φ(k)"), std::string::npos);
-  EXPECT_NE(text_of("dynamic_convolution").find("said by the token"), std::string::npos);
+  EXPECT_NE(text_of("dynamic_convolution").find("given by the token"), std::string::npos);
   EXPECT_EQ(text_of("full").find("no query"), std::string::npos);
   ViewSettings step;
   set_view_value(step, "flow", "step", Index{6});
   const Trace gated = testing::run_model({.variant = "gmlp", .encoding = "none"});
-  EXPECT_TRUE(says(look_at(gated, "flow", wide(step)).list, "does more with it"));
+  EXPECT_TRUE(says(look_at(gated, "flow", wide(step)).list, "processes it further"));
   set_view_value(step, "flow", "step", Index{4});
-  EXPECT_TRUE(says(look_at(gated, "flow", wide(step)).list, "no query meets a key"));
+  EXPECT_TRUE(says(look_at(gated, "flow", wide(step)).list, "no query-key products"));
 }
 
-// What is told of a step is told to the end.
-TEST(FlowView, SentencesHaveRoom) {
+// The sentence of a step is not cut off.
+TEST(FlowView, SentencesFit) {
   for (const char* model : {"decoder-rope", "decoder-post-norm-biases", "universal-fixed",
                             "join-gru", "exits-geometric", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
@@ -468,8 +468,8 @@ TEST(FlowView, SentencesHaveRoom) {
   }
 }
 
-// On a narrow page, as beside the words of a lecture, what the step is about is there.
-TEST(FlowView, ANarrowPageHasThePanelOfItsStep) {
+// A narrow page, as next to the words of a lecture, shows the panel of the current step.
+TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
   const Trace trace = testing::run_model({.length = 12, .heads = 4, .kv_heads = 4});
   const auto text_of = [&](Index step) {
     Look look;
@@ -488,21 +488,21 @@ TEST(FlowView, ANarrowPageHasThePanelOfItsStep) {
   EXPECT_NE(text_of(7).find("head 3"), std::string::npos);
   EXPECT_NE(text_of(8).find("+ attention"), std::string::npos);
   EXPECT_NE(text_of(9).find("+ feed-forward"), std::string::npos);
-  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // and no more
+  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // and no other
 }
 
-TEST(FlowView, RefusesWhatHasNoValues) {
+TEST(FlowView, RejectsTracesWithoutValues) {
   const Trace weights = testing::synthetic_trace(1, 2, 7);
-  EXPECT_EQ(view("flow").objection(weights), "No values were kept.");
+  EXPECT_EQ(view("flow").objection(weights), "No values recorded.");
   EXPECT_NE(look_at(weights, "flow").refusal, "");
-  Trace given = testing::run_model({});
-  given.given = true;
-  EXPECT_EQ(view("flow").objection(given), "No values in this file.");
+  Trace imported = testing::run_model({});
+  imported.is_imported = true;
+  EXPECT_EQ(view("flow").objection(imported), "No values in this file.");
   const testing::InputOf of(weights, {});
   EXPECT_THROW(view("flow").data(of.input), InputError);
 }
 
-TEST(FlowView, DataAddUp) {
+TEST(FlowView, ExportedTablesAddUp) {
   const Trace trace = testing::run_model({});
   ViewSettings settings;
   settings.layer = 1;
@@ -514,7 +514,7 @@ TEST(FlowView, DataAddUp) {
   for (const char* name : {"weighted values", "heads", "residual"}) {
     const ViewData::Matrix& m = table(name);
     const Index last = m.values.dim(0) - 1;
-    const bool twice = std::string(name) == "weighted values";  // the sum, and what was recorded
+    const bool twice = std::string(name) == "weighted values";  // the sum, and the recorded value
     Tensor sum = Tensor::zeros({m.values.dim(1)});
     for (Index r = 0; r < last - (twice ? 1 : 0); ++r) {
       for (Index n = 0; n < sum.size(); ++n) sum[n] += m.values(r, n);
@@ -526,7 +526,7 @@ TEST(FlowView, DataAddUp) {
   EXPECT_EQ(table("layers").values.dim(0), 3);
 }
 
-TEST(FlowView, RowsThatAreShown) {
+TEST(FlowView, ShownRowsIncludeSelectedRow) {
   using Rows = std::vector<Index>;
   EXPECT_EQ(flow_rows(4, 1, 6), Rows({0, 1, 2, 3}));
   for (const Index count : {7, 12, 100}) {
@@ -546,14 +546,14 @@ TEST(FlowView, IsLegibleForEveryKindOfModel) {
   for (const char* model :
        {"decoder-masked", "encoder_decoder-sinusoidal", "rnn_attention-dot", "universal-act",
         "memory-compressive-mean", "exits-geometric", "join-gru", "image"}) {
-    Experiment e = looking_by_flow();
-    e.model = testing::model_case(model);
-    e.ids = std::string(model) == "image" ? testing::completing().ids : kIds;
+    Session e = looking_by_flow();
+    e.run.model = testing::model_case(model);
+    e.run.ids = std::string(model) == "image" ? testing::completion_experiment().run.ids : kIds;
     const bool writes =
         model == std::string("rnn_attention-dot") || std::string(model).starts_with("encoder");
-    if (writes) e.target_ids = {3, 5, 6};
-    const testing::Looked looked(e);
-    testing::expect_legible(looked, model);
+    if (writes) e.run.target_ids = {3, 5, 6};
+    const testing::ViewedRun viewed(e);
+    testing::expect_legible(viewed, model);
   }
 }
 

@@ -18,7 +18,7 @@ using testing::kIds;
 using testing::Look;
 using testing::look_at;
 
-TEST(Gates, OfJoinsAreMeansOverComponents) {
+TEST(Gates, ResidualGatesAreMeansOverComponents) {
   const auto trace = testing::run_case("join-gru", kIds);
   const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
   ASSERT_EQ(sets.size(), 2u);
@@ -51,8 +51,8 @@ TEST(Gates, OfJoinsAreMeansOverComponents) {
   }
 }
 
-// g is what the weights on the memory sum to.
-TEST(Gates, OfAMemoryAreTheShareOfItsWeight) {
+// g is the sum of the weights on memory columns.
+TEST(Gates, MemoryGatesAreShareOfWeight) {
   const auto trace = testing::run_case("memory-memorizing", kIds);
   const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
   ASSERT_EQ(sets.size(), 1u);
@@ -75,34 +75,34 @@ TEST(Gates, OfAMemoryAreTheShareOfItsWeight) {
   EXPECT_GT(compared, 2);
 }
 
-TEST(Gates, SayWhatTheyAre) {
+TEST(Gates, ExplainTheirMeaning) {
   const auto gru = testing::run_case("join-gru", kIds);
   Look look;
   look.width = 1100;
   const std::string all = all_text(look_at(*gru, "gates", look).list);
-  EXPECT_NE(all.find("z, where attention joins the state"), std::string::npos) << all;
-  EXPECT_NE(all.find("0: the state passes as it was"), std::string::npos) << all;
+  EXPECT_NE(all.find("z of the residual gate after attention"), std::string::npos) << all;
+  EXPECT_NE(all.find("0: keeps the state"), std::string::npos) << all;
   const auto memory = testing::run_case("memory-memorizing", kIds);
-  EXPECT_NE(all_text(look_at(*memory, "gates", look).list).find("1: what was looked up alone"),
+  EXPECT_NE(all_text(look_at(*memory, "gates", look).list).find("1: memory only"),
             std::string::npos);
   Trace spalm = testing::synthetic_trace(2, 2, 9);
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.25F);
   const std::string own = all_text(look_at(spalm, "gates", look).list);
   EXPECT_NE(own.find("retrieval 0.25"), std::string::npos) << own;
-  EXPECT_NE(own.find("1: the model's own state alone"), std::string::npos) << own;
+  EXPECT_NE(own.find("1: model state only"), std::string::npos) << own;
   EXPECT_EQ(own.find("untrained"), std::string::npos) << own;
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.5F);
   const std::string middle = all_text(look_at(spalm, "gates", look).list);
   EXPECT_NE(middle.find("retrieval 0.50 (untrained)"), std::string::npos) << middle;
-  EXPECT_NE(middle.find("untrained, so in the middle everywhere"), std::string::npos) << middle;
+  EXPECT_NE(middle.find("untrained, so half open everywhere"), std::string::npos) << middle;
 }
 
-TEST(Gates, AClickOnARowLooksThere) {
+TEST(Gates, ClickOnRowSelectsLayer) {
   const auto trace = testing::run_case("join-gru", kIds);
   const ViewLayout layout = look_at(*trace, "gates");
   const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
   ASSERT_EQ(layout.handles.size(), sets[0].rows.size() + sets[1].rows.size());
-  Experiment e;
+  Session e;
   layout.handles.back().click(e);
   EXPECT_EQ(e.view.layer, sets[1].rows.back().layer);
   const auto hit = layout.hit({layout.plot.right() - 2, layout.plot.bottom() - 2});
@@ -111,10 +111,10 @@ TEST(Gates, AClickOnARowLooksThere) {
   EXPECT_EQ(hit->query, 10);
 }
 
-TEST(Gates, WithoutAnySayWhatToDo) {
+TEST(Gates, ExplainMissingGates) {
   const Trace plain = testing::synthetic_trace(2, 2, 9);
   EXPECT_NE(look_at(plain, "gates").refusal, "");
-  EXPECT_EQ(view("gates").objection(plain), "This run has no gates.");
+  EXPECT_EQ(view("gates").objection(plain), "No gates in this run.");
   const testing::InputOf of(plain, {});
   EXPECT_THROW(view("gates").data(of.input), InputError);
 }

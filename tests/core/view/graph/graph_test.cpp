@@ -45,8 +45,8 @@ TEST(NodeLayout, SpringsPullNeighboursTogether) {
   for (std::size_t n = 0; n + 1 < 12; ++n) EXPECT_LT(apart(n, n + 1), apart(0, 11));
 }
 
-// Fruchterman and Reingold's forces, each of a pair for itself, on complex numbers: k^2 / distance
-// apart, distance^2 / k together, no farther than the heat allows.
+// Fruchterman-Reingold forces, pair by pair, on complex numbers: k^2 / distance apart, distance^2 /
+// k together, limited by the temperature.
 std::vector<std::complex<double>> pulled(std::size_t nodes, const std::vector<Edge>& edges) {
   const double k = 1 / std::sqrt(static_cast<double>(nodes));
   std::vector<std::complex<double>> places;
@@ -78,8 +78,8 @@ std::vector<std::complex<double>> pulled(std::size_t nodes, const std::vector<Ed
   return places;
 }
 
-TEST(NodeLayout, SpringsComeToRestWhereTheirForcesDo) {
-  constexpr double kNear = 0.03;  // they swing to the end, and carry last digits on
+TEST(NodeLayout, SpringsSettleAtForceEquilibrium) {
+  constexpr double kNear = 0.03;  // oscillation amplifies rounding differences
   const std::vector<Edge> kGraphs[] = {{{0, 1}, {1, 2}},
                                        {{0, 1}, {1, 2}, {2, 0}},
                                        {{0, 1}, {1, 2}, {2, 3}},
@@ -117,8 +117,8 @@ TEST(GraphEdges, AreToggled) {
   EXPECT_EQ(toggled(edges, false, {0, 2}), (Lists{{0, 1}, {2, 1}, {0, 2}}));
 }
 
-// Of a causal pattern both directions: half of each edge is hidden by the direction alone.
-TEST(GraphEdges, StandForThePatternInForce) {
+// A causal pattern allows one direction only, so half of each edge is hidden.
+TEST(GraphEdges, MatchCurrentPattern) {
   testing::ModelTrace causal{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   for (const bool is_causal : {true, false}) {
     causal.causal = is_causal;
@@ -142,7 +142,7 @@ TEST(GraphView, DrawsEdgesAndMovesNodes) {
         "graph", std::string(R"({"layout": ")") + layout + R"(", "tool": "edges"})");
     const ViewLayout layout_now = testing::look_at(trace, "graph", look);
     ASSERT_EQ(layout_now.handles.size(), 1u) << layout;
-    // Where nodes are is known from what is hit there.
+    // Positions of the nodes are found by hit tests.
     std::vector<std::optional<Point>> nodes(5);
     for (double y = 0; y < look.height; y += 4) {
       for (double x = 0; x < look.width; x += 4) {
@@ -151,18 +151,18 @@ TEST(GraphView, DrawsEdgesAndMovesNodes) {
       }
     }
     ASSERT_TRUE(nodes[0] && nodes[3]) << layout;
-    Experiment experiment;
+    Session experiment;
     layout_now.handles[0].stroke({*nodes[0], *nodes[3]}, experiment);
-    ASSERT_TRUE(experiment.variant) << layout;
-    EXPECT_EQ(experiment.variant->values.get<Lists>("edges").size(), 5u);
-    Experiment untouched;
+    ASSERT_TRUE(experiment.run.variant) << layout;
+    EXPECT_EQ(experiment.run.variant->values.get<Lists>("edges").size(), 5u);
+    Session untouched;
     layout_now.handles[0].stroke({*nodes[0], *nodes[0]}, untouched);
-    EXPECT_EQ(untouched, Experiment());
+    EXPECT_EQ(untouched, Session());
   }
 }
 
-// A token that was moved on the circle stands where springs pull it among the springs.
-TEST(GraphView, NodesAreMovedInOneLayout) {
+// Tokens moved in the circle layout keep their computed position in the spring layout.
+TEST(GraphView, MovedNodesBelongToOneLayout) {
   const Trace trace =
       testing::run_model({.variant = R"({"type": "graph", "from": "chain"})", .length = 5});
   const auto node_two = [&](const ViewSettings& settings) {
@@ -178,7 +178,7 @@ TEST(GraphView, NodesAreMovedInOneLayout) {
     }
     return Point{-1, -1};
   };
-  Experiment experiment;
+  Session experiment;
   experiment.view = testing::settings_with("graph", R"({"layout": "circle"})");
   const Point before = node_two(experiment.view);
   testing::Look look;
@@ -199,7 +199,7 @@ TEST(GraphView, NodesAreMovedInOneLayout) {
   EXPECT_NEAR(node_two(experiment.view).x, after.x, 1e-9);
 }
 
-TEST(GraphView, IsFitToBeSeen) {
+TEST(GraphView, IsLegible) {
   testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 9};
   const Trace trace = testing::run_model(chain);
   testing::Look look;

@@ -14,7 +14,7 @@ namespace ATTNSCOPE_FILE {
 using testing::Look;
 using testing::look_at;
 
-// Thumbnails are the heat maps but the last, which is the colour bar.
+// Thumbnails: all heat maps except the last, which is the colour bar.
 std::vector<HeatMap> thumbnails(const DisplayList& list) {
   std::vector<HeatMap> maps;
   for (const Item& item : list.items) {
@@ -25,7 +25,7 @@ std::vector<HeatMap> thumbnails(const DisplayList& list) {
   return maps;
 }
 
-TEST(Grid, EachHeadIsHit) {
+TEST(Grid, HitReportsHead) {
   const ViewLayout layout = look_at(testing::synthetic_trace(3, 4, 10), "grid");
   const std::vector<HeatMap> maps = thumbnails(layout.list);
   ASSERT_EQ(maps.size(), 12u);
@@ -39,7 +39,7 @@ TEST(Grid, EachHeadIsHit) {
   EXPECT_EQ(seen.size(), 12u);
 }
 
-TEST(Grid, TellsAnAudienceWhichHeadIsPointedAt) {
+TEST(Grid, StageNamesHeadUnderPointer) {
   const Trace trace = testing::synthetic_trace(2, 3, 6);
   const auto says = [&](const Look& look) {
     const std::vector<Text> all = testing::texts(look_at(trace, "grid", look).list);
@@ -57,11 +57,11 @@ TEST(Grid, TellsAnAudienceWhichHeadIsPointedAt) {
     }
   }
   EXPECT_TRUE(says(look));
-  look.framed = false;  // beside the window's panels
+  look.framed = false;  // next to the panels of the window
   EXPECT_FALSE(says(look));
 }
 
-TEST(Grid, LayersOfDifferentShapes) {
+TEST(Grid, AcceptsLayersOfDifferentShapes) {
   Trace trace = testing::synthetic_trace(2, 4, 10);
   trace.attention[1] = testing::synthetic_tap(1, 2, Pattern::all(10, 14));
   const ViewLayout layout = look_at(trace, "grid");
@@ -69,7 +69,7 @@ TEST(Grid, LayersOfDifferentShapes) {
   ASSERT_EQ(maps.size(), 6u);
   EXPECT_EQ(maps[5].width, 14);
   EXPECT_EQ(testing::fault(layout.list), "");
-  // Where layer 1 has no head there is nothing to hit.
+  // Empty places, where layer 1 has no head, report no hit.
   const Box last = maps[3].box, below = maps[4].box;
   EXPECT_FALSE(layout.hit({last.x + 5, below.y + 5}).has_value());
 }
@@ -83,7 +83,7 @@ TEST(Grid, HeadGroupsShareALayer) {
   EXPECT_EQ(thumbnails(look_at(trace, "grid").list).size(), 4u);
 }
 
-TEST(Grid, SharedOrOwnScale) {
+TEST(Grid, ScalesAreSharedOrPerMap) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   Look look;
   look.settings.colour_end = ColourEnd::One;
@@ -101,7 +101,7 @@ TEST(Grid, SharedOrOwnScale) {
   EXPECT_LT(maps[2].most, 1);
 }
 
-TEST(Grid, ManyHeads) {
+TEST(Grid, DrawsManyHeads) {
   const Trace trace = testing::synthetic_trace(24, 32, 5);
   const ViewLayout layout = look_at(trace, "grid");
   EXPECT_EQ(thumbnails(layout.list).size(), 24u * 32u);
@@ -117,7 +117,7 @@ Look sorted_by(const std::string& measure, bool ascending = false) {
   return look;
 }
 
-// Layer and head of the thumbnails in the order of reading.
+// Layer and head of the thumbnails in reading order.
 std::vector<std::pair<Index, Index>> order(const ViewLayout& layout) {
   std::vector<std::pair<Index, Index>> heads;
   for (const HeatMap& map : thumbnails(layout.list)) {
@@ -127,7 +127,7 @@ std::vector<std::pair<Index, Index>> order(const ViewLayout& layout) {
   return heads;
 }
 
-TEST(Grid, SortsByWhatHeadsDo) {
+TEST(Grid, SortsByHeadStatistics) {
   const Trace trace = testing::synthetic_trace(3, 4, 20);
   for (const HeadMeasure& measure : head_measures()) {
     for (const bool ascending : {false, true}) {
@@ -147,7 +147,7 @@ TEST(Grid, SortsByWhatHeadsDo) {
   }
 }
 
-TEST(Grid, LimitsLeaveHeadsOut) {
+TEST(Grid, LimitsHideHeads) {
   const Trace trace = testing::synthetic_trace(3, 4, 20);
   const HeadTable table = head_table(trace);
   std::vector<double> values;
@@ -175,8 +175,8 @@ bool shows(const DisplayList& list, const std::string& part) {
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
-// The first row of a causal map is a single 1, whatever the head does.
-TEST(Grid, OwnScaleLeavesOutRowsThatSeeOneKey) {
+// The first row of a causal map is a single 1 in every head.
+TEST(Grid, PerMapScaleIgnoresRowsWithOneKey) {
   const Trace trace = testing::synthetic_trace(1, 2, 10);
   Look look;
   look.settings.colour_end = ColourEnd::Largest;
@@ -193,7 +193,7 @@ TEST(Grid, OwnScaleLeavesOutRowsThatSeeOneKey) {
   }
 }
 
-TEST(Grid, ScalesAreThoseOfTheMap) {
+TEST(Grid, ScalesMatchMap) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const Tensor weights = trace.attention[0].attention(0);
   Look in_log = with("scale", std::string("log"));
@@ -204,7 +204,7 @@ TEST(Grid, ScalesAreThoseOfTheMap) {
     const double expected = 1 + std::log10(std::max(1e-4, static_cast<double>(weights[i]))) / 4;
     EXPECT_NEAR(static_cast<double>(log.values[i]), weights[i] > 0 ? expected : 0, 1e-5);
   }
-  // By rank half of the numbers of all maps are in the lower half of the colours.
+  // The rank scale puts half of the numbers of all maps in the lower half of the colours.
   Index low = 0, all = 0;
   for (const HeatMap& map :
        thumbnails(look_at(trace, "grid", with("scale", std::string("rank"))).list)) {
@@ -216,8 +216,8 @@ TEST(Grid, ScalesAreThoseOfTheMap) {
   EXPECT_NEAR(static_cast<double>(low) / static_cast<double>(all), 0.5, 0.05);
 }
 
-// Pooled or not.
-TEST(Grid, TheFirstTokenCanBeHidden) {
+// Applies to pooled and unpooled maps.
+TEST(Grid, FirstTokenCanBeHidden) {
   for (const Index length : {10, 500}) {
     const Trace trace = testing::synthetic_trace(1, 2, length);
     Look look = with("hide_first", true);
@@ -226,7 +226,7 @@ TEST(Grid, TheFirstTokenCanBeHidden) {
     const ViewLayout layout = look_at(trace, "grid", look);
     for (const HeatMap& map : thumbnails(layout.list)) {
       EXPECT_TRUE(std::isnan(map.values(map.values.dim(0) - 1, 0)) || length > 10);
-      EXPECT_EQ(length > 10, map.values.dim(0) < length);  // pixels
+      EXPECT_EQ(length > 10, map.values.dim(0) < length);  // pooled pixels
       EXPECT_FALSE(std::isnan(map.values(map.values.dim(0) - 1, map.values.dim(1) - 1)));
     }
     EXPECT_TRUE(shows(layout.list, "column is hidden"));
@@ -234,8 +234,8 @@ TEST(Grid, TheFirstTokenCanBeHidden) {
   }
 }
 
-// No scale goes by what is not to be seen: neither each map's own, nor that of weights with signs.
-TEST(Grid, TheHiddenTokenSetsNoScale) {
+// Hidden weights affect neither the per-map scale nor the scale of signed weights.
+TEST(Grid, HiddenTokenDoesNotAffectScale) {
   for (const Index length : {10, 500}) {
     Trace trace = testing::synthetic_trace(1, 2, length);
     Tensor& weights = trace.attention[0].result.attention;
@@ -270,7 +270,7 @@ TEST(Grid, TheHiddenTokenSetsNoScale) {
   }
 }
 
-// Two heads a layer, sorted by entropies that texts in a file gave.
+// Two heads per layer, sorted by entropies measured on texts in a file.
 DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& entropies) {
   HeadTable table;
   for (const double entropy : entropies) {
@@ -285,8 +285,8 @@ DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& ent
   return look_at(trace, "grid", look).list;
 }
 
-// Numbers that are not the same do not read the same where more digits can tell them apart.
-TEST(Grid, SortedNumbersTellTheirOrder) {
+// Different numbers are shown with enough digits to differ.
+TEST(Grid, SortedNumbersAreDistinguishable) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const DisplayList list = sorted_over_texts(trace, {0.06, 0.061, 0.062, 0.063});
   for (const char* number : {"0.060", "0.061", "0.062", "0.063"}) {
@@ -295,20 +295,20 @@ TEST(Grid, SortedNumbersTellTheirOrder) {
   EXPECT_TRUE(shows(list, "layer·head"));
 }
 
-TEST(Grid, HeadsThatWereNotMeasuredTakeNoDigits) {
+TEST(Grid, UnmeasuredHeadsDoNotAffectDigits) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
-  const DisplayList list = sorted_over_texts(trace, {0.25, 0.75});  // of layer 0 alone
+  const DisplayList list = sorted_over_texts(trace, {0.25, 0.75});  // values of layer 0 only
   std::multiset<std::string> all;
   for (const Text& text : testing::texts(list)) all.insert(text.text);
-  // Of the measure; the colour bar may have such a number, too.
+  // At least once: the colour bar may show the same number.
   EXPECT_GE(all.count("0.25"), 1u);
   EXPECT_GE(all.count("0.75"), 1u);
   EXPECT_EQ(all.count("0.250"), 0u);
   EXPECT_EQ(all.count("–"), 2u);
 }
 
-// What is kept between layouts is of one step: the next has colours of its own.
-TEST(Grid, StepsDoNotShareWhatIsKept) {
+// Cached layouts belong to one step: the next step has its own colours.
+TEST(Grid, StepsHaveSeparateCaches) {
   const auto trace = testing::run_case("universal-fixed", testing::kIds);
   const auto most = [&](Index step, ViewCache* cache) {
     Look look;

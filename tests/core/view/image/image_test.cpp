@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "core/experiment/picture_tensors.h"
+#include "core/experiment/image_tensors.h"
 #include "core/experiment/runner.h"
 #include "core/figure/colour_map.h"
-#include "core/input/picture.h"
+#include "core/input/image_file.h"
 #include "core/view/image/pixel_panel.h"
 #include "core/view/image/pixel_row.h"
 #include "core/view/view.h"
@@ -15,21 +15,21 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Experiment example() {
-  Experiment e;
+Session example() {
+  Session e;
   view("image").example(e);
-  e.tensors.width = e.tensors.height = 8;
-  e.variant->values.set("stride", Index{8});
+  e.run.tensors.width = e.run.tensors.height = 8;
+  e.run.variant->values.set("stride", Index{8});
   return e;
 }
 
-std::shared_ptr<const Trace> run(const Experiment& experiment) {
+std::shared_ptr<const Trace> run(const Session& session) {
   ExperimentRun runner(cpu_only());
-  return runner.run(experiment, Stop());
+  return runner.run(session.run, Stop());
 }
 
-// Sparse Transformer, strided: the pixels before it in a row's length, and those of its column.
-TEST(ImageView, RowsAreThoseOfThePattern) {
+// Sparse Transformer, strided: preceding pixels within the row length, and those of the column.
+TEST(ImageView, RowsMatchPattern) {
   const auto trace = run(example());
   const AttentionTap& tap = trace->attention[0];
   const PixelRow row = pixel_row(*trace, tap, 1, 43);
@@ -52,7 +52,7 @@ TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
   testing::Look look;
   const ViewLayout rest = testing::look_at(*trace, "image", look);
   ASSERT_EQ(rest.refusal, "");
-  // Wherever a pixel is hit, it is the query; the pointer there shows it.
+  // A hit selects the pixel as query; pointing at it shows its row.
   std::optional<Hit> hit;
   Point at{};
   for (at.y = 0; at.y < look.height && !hit; at.y += 3) {
@@ -69,7 +69,7 @@ TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
   EXPECT_GE(on->key, 0);
 }
 
-TEST(ImageView, IsFitToBeSeenAtAnySize) {
+TEST(ImageView, IsLegibleAtAnySize) {
   const auto trace = run(example());
   for (const auto& [width, height] : {std::pair{1200.0, 700.0}, {700.0, 720.0}, {500.0, 1100.0}}) {
     testing::Look look;
@@ -79,22 +79,22 @@ TEST(ImageView, IsFitToBeSeenAtAnySize) {
   }
 }
 
-TEST(ImageView, TextsAreNoPixels) {
+TEST(ImageView, RejectsTexts) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   EXPECT_TRUE(testing::look_at(trace, "image").refusal.starts_with("The tokens of this run"));
 }
 
-// Models of images see each pixel one step late.
-TEST(ImageView, ShowsModelsOfImages) {
-  Experiment e;
-  e.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
-  e.ids = {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0};
+// Image models see each pixel one step late.
+TEST(ImageView, ShiftsPixelsByOneStep) {
+  Session e;
+  e.run.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
+  e.run.ids = {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0};
   const auto trace = run(e);
   ASSERT_TRUE(trace->pixels);
-  EXPECT_EQ(trace->pixels->keys_late, 1);
+  EXPECT_EQ(trace->pixels->key_shift, 1);
   const AttentionTap& tap = trace->attention[0];
   const PixelRow row = pixel_row(*trace, tap, 0, 4);
-  EXPECT_EQ(row.others, tap.result.pattern->allowed(0, 4, 0) ? 1 : 0);  // the start
+  EXPECT_EQ(row.others, tap.result.pattern->allowed(0, 4, 0) ? 1 : 0);  // start token
   for (Index pixel = 0; pixel < 4; ++pixel) {
     const bool allowed = tap.result.pattern->allowed(0, 4, pixel + 1);
     EXPECT_EQ(!std::isnan(row.rules[pixel]), allowed) << pixel;
@@ -103,18 +103,18 @@ TEST(ImageView, ShowsModelsOfImages) {
   EXPECT_EQ(testing::look_at(*trace, "image").refusal, "");
 }
 
-// What a model of pieces saw lies under both panels: what is allowed, and where the weight goes.
-TEST(ImageView, ShowsPiecesOverThePictureThatTheModelSees) {
-  Experiment e;
-  e.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();
-  e.input = sample_picture().string();
+// Both panels show the patches of a patch model: allowed pairs, and their weights.
+TEST(ImageView, ShowsPatchesOverModelInput) {
+  Session e;
+  e.run.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();
+  e.run.input = sample_image().string();
   const auto trace = run(e);
   ASSERT_TRUE(trace->pixels);
   const Tensor& picture = trace->pixels->picture;
   ASSERT_EQ(picture.shape(), (Shape{12, 12, 3}));
-  const Tensor seen = picture_colours(e.input, 12, 12);
+  const Tensor seen = image_colours(e.run.input, 12, 12);
   for (Index at = 0; at < seen.size(); ++at) ASSERT_EQ(picture[at], seen[at]) << at;
-  for (Index piece = 0; piece < 9; ++piece) {  // of 4 x 4 pixels
+  for (Index piece = 0; piece < 9; ++piece) {  // 4 x 4 pixels
     for (Index c = 0; c < 3; ++c) {
       double sum = 0;
       for (Index n = 0; n < 16; ++n) {
@@ -128,7 +128,7 @@ TEST(ImageView, ShowsPiecesOverThePictureThatTheModelSees) {
   for (const Item& item : layout.list.items) {
     if (const auto* image = std::get_if<ColourImage>(&item)) images.push_back(image);
   }
-  ASSERT_EQ(images.size(), 4U);  // each picture, and what lies over it
+  ASSERT_EQ(images.size(), 4U);  // each image, and its overlay
   EXPECT_EQ(images[0]->colours.data(), picture.data());
   EXPECT_EQ(images[1]->colours.shape(), (Shape{3, 3, 4}));
   ASSERT_EQ(images[2]->colours.shape(), picture.shape());
@@ -137,10 +137,10 @@ TEST(ImageView, ShowsPiecesOverThePictureThatTheModelSees) {
     EXPECT_EQ(images[2]->colours[at + 1], grey);
     EXPECT_NEAR(grey, 0.299f * seen[at] + 0.587f * seen[at + 1] + 0.114f * seen[at + 2], 1e-6);
   }
-  // The largest weight has the colour map's last colour.
+  // The largest weight has the last colour of the colour map.
   const AttentionTap& tap = trace->attention[0];
   const Tensor weights = tap.attention(0);
-  const Index query = 1 + 1 * 3 + 1;  // below the middle, where nothing is pointed at
+  const Index query = 1 + 1 * 3 + 1;  // below the centre, used if no pixel is pointed at
   Index strongest = 0;
   for (Index piece = 0; piece < 9; ++piece) {
     if (weights(query, piece + 1) > weights(query, strongest + 1)) strongest = piece;
@@ -150,7 +150,7 @@ TEST(ImageView, ShowsPiecesOverThePictureThatTheModelSees) {
   EXPECT_NEAR(images[3]->colours[4 * strongest + 1], last.g / 255.0f, 1e-6);
 }
 
-TEST(PixelPanel, FindsPixelsByPlace) {
+TEST(PixelPanel, FindsPixelAtPoint) {
   const PixelPanel panel{{10, 20, 40, 30}, 4, 3};
   for (Index pixel = 0; pixel < 12; ++pixel) {
     const Box box = panel.pixel(pixel);

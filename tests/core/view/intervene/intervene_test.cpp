@@ -25,12 +25,12 @@ class Intervene : public ::testing::Test {
 
   ViewLayout layout() const { return look_at(trace_, "intervene", look_); }
 
-  // What a click on the place does.
-  Experiment clicked(Point p) {
+  // Experiment after a click at a point.
+  Session clicked(Point p) {
     look_.pointer = p;
-    Experiment experiment;
+    Session experiment;
     experiment.view = look_.settings;
-    experiment.interventions = look_.interventions;
+    experiment.run.interventions = look_.interventions;
     const ViewLayout shown = layout();
     for (auto handle = shown.handles.rbegin(); handle != shown.handles.rend(); ++handle) {
       if (!handle->area.contains(p)) continue;
@@ -53,11 +53,11 @@ class Intervene : public ::testing::Test {
 
   std::vector<HeatMap> maps() const { return maps_of(layout()); }
 
-  // The input while B, seen as `of_b`, is compared with.
-  void compare(testing::InputOf& of, const ViewSettings& of_b) const {
+  // Adds run B with `settings_b` to the input.
+  void compare(testing::InputOf& of, const ViewSettings& settings_b) const {
     of.experiment.view.id = "intervene";
-    of.experiment.interventions = look_.interventions;
-    of.experiment.others.emplace_back().view = of_b;
+    of.experiment.run.interventions = look_.interventions;
+    of.experiment.b.emplace().view = settings_b;
     of.input.width = look_.width;
     of.input.height = look_.height;
     of.input.framed = look_.framed;
@@ -65,13 +65,13 @@ class Intervene : public ::testing::Test {
     of.input.findings = testing::found_in(trace_, look_.reference);
   }
 
-  ViewLayout compared(const ViewSettings& of_b = {}) const {
+  ViewLayout compared(const ViewSettings& settings_b = {}) const {
     testing::InputOf of(trace_, look_.settings);
-    compare(of, of_b);
+    compare(of, settings_b);
     return view("intervene").lay_out(of.input);
   }
 
-  // The help of what a click on a cell of A does while B is compared with; empty: nothing.
+  // Help of the action offered by a cell of A while B is compared with; empty: none.
   std::string offered(Index query, Index key) {
     look_.pointer.reset();
     const Box box = maps_of(compared()).at(1).box;
@@ -94,7 +94,7 @@ class Intervene : public ::testing::Test {
   Look look_;
 };
 
-TEST_F(Intervene, ShowsBeforeBesideAfter) {
+TEST_F(Intervene, ShowsBeforeNextToAfter) {
   const Trace before = synthetic_trace(2, 3, 9);
   look_.reference = &before;
   look_.interventions = {intervention_from_text("off layer=0 head=1")};
@@ -130,15 +130,15 @@ TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
       const ViewLayout shown = layout();
       EXPECT_EQ(testing::fault(shown.list), "") << width << " x " << height;
       const bool all = says(shown, "Switches") && says(shown, "→ ") && says(shown, "exity");
-      const bool noted = says(shown, "No space") || says(shown, "Some");
-      EXPECT_NE(all, noted) << width << " x " << height;
-      notes += noted ? 1 : 0;
+      const bool has_note = says(shown, "No space") || says(shown, "Some");
+      EXPECT_NE(all, has_note) << width << " x " << height;
+      notes += has_note ? 1 : 0;
     }
   }
   EXPECT_GT(notes, 0);
 }
 
-// The window of 1280 x 800 leaves 660 x 640, with a lesson 660 x 480.
+// A window of 1280 x 800 leaves 660 x 640, with a lesson 660 x 480.
 TEST_F(Intervene, MapsGetMostOfTheSpace) {
   trace_ = synthetic_trace(4, 6, 23);
   look_.font_size = 14;
@@ -148,15 +148,15 @@ TEST_F(Intervene, MapsGetMostOfTheSpace) {
   EXPECT_GT(maps()[0].box.width, 195);
   look_.height = 480;
   EXPECT_GT(maps()[0].box.width, 130);
-  // Where there is more height than width they stand above each other.
+  // Maps are stacked if the page is higher than wide.
   look_.width = 420;
   look_.height = 1000;
   EXPECT_GT(maps()[1].box.y, maps()[0].box.bottom());
   EXPECT_EQ(testing::fault(layout().list), "");
 }
 
-// However few have space, what comes now is among the next tokens, with its value before.
-TEST_F(Intervene, WhatComesNowIsAmongTheNextTokens) {
+// The new top token is listed with its former value, even if few tokens fit.
+TEST_F(Intervene, NewTopTokenIsAmongListedTokens) {
   const Trace before = synthetic_trace(4, 6, 23);
   trace_ = synthetic_trace(4, 6, 23);
   float* now = trace_.logits.data() + 22 * trace_.logits.dim(1);
@@ -173,7 +173,7 @@ TEST_F(Intervene, WhatComesNowIsAmongTheNextTokens) {
       const std::size_t arrow = text.text.find(" % → ");
       bars += arrow != std::string::npos ? 1 : 0;
       named = named || text.text == "#11";
-      titled = titled || text.text.starts_with("What comes after “");
+      titled = titled || text.text.starts_with("Predictions after “");
     }
     EXPECT_GE(bars, 4u) << height;
     EXPECT_TRUE(named) << height;
@@ -181,13 +181,13 @@ TEST_F(Intervene, WhatComesNowIsAmongTheNextTokens) {
   }
 }
 
-TEST_F(Intervene, OfAMaskedModelShowsWhatFillsAPlace) {
+TEST_F(Intervene, MaskedModelShowsCandidatesForMaskedPosition) {
   auto config = std::make_shared<ModelConfig>(*trace_.config);
   config->architecture.values.set("masked", 0.2);
   trace_.config = config;
   const std::string all = testing::all_text(layout().list);
-  EXPECT_NE(all.find("What fills the place of “"), std::string::npos) << all;
-  EXPECT_EQ(all.find("What comes after"), std::string::npos) << all;
+  EXPECT_NE(all.find("Predictions in place of “"), std::string::npos) << all;
+  EXPECT_EQ(all.find("Predictions after"), std::string::npos) << all;
 }
 
 TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
@@ -209,32 +209,32 @@ TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
   EXPECT_EQ(outlined(), 2);
 }
 
-TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
+TEST_F(Intervene, RunBIsNotLabelledBefore) {
   const Trace other = synthetic_trace(2, 3, 9);
   const auto all_text = [&] { return testing::all_text(layout().list); };
   look_.reference = &other;
-  EXPECT_NE(all_text().find("B is the run compared with, not this one before"), std::string::npos);
+  EXPECT_NE(all_text().find("B is the reference run, not this run before"), std::string::npos);
   look_.framed = true;
   EXPECT_EQ(all_text().find("before and after"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
-  look_.interventions = {intervention_from_text("off layer=0 head=1")};  // and no B
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};  // no B
   EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
 }
 
-// Two heads of one run stay apart.
-TEST_F(Intervene, EachOfTheComparedHasItsOwnHead) {
+// Two heads of the same run are kept apart.
+TEST_F(Intervene, ComparedRunsHaveSeparateHeads) {
   const Trace other = synthetic_trace(2, 3, 9);
   look_.reference = &other;
   look_.settings.head = 1;
   look_.framed = true;
   look_.width = 1600;
-  ViewSettings of_b;
-  of_b.layer = 1;
-  of_b.head = 2;
-  const auto all_text = [&] { return testing::all_text(compared(of_b).list); };
+  ViewSettings settings_b;
+  settings_b.layer = 1;
+  settings_b.head = 2;
+  const auto all_text = [&] { return testing::all_text(compared(settings_b).list); };
   EXPECT_NE(all_text().find("Layer 1, head 2, in B (synthetic"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("and layer 0, head 1, in A:"), std::string::npos) << all_text();
-  const ViewLayout shown = compared(of_b);
+  const ViewLayout shown = compared(settings_b);
   const std::vector<HeatMap> found = maps_of(shown);
   ASSERT_EQ(found.size(), 2u);
   for (const bool is_b : {true, false}) {
@@ -247,12 +247,12 @@ TEST_F(Intervene, EachOfTheComparedHasItsOwnHead) {
     const Tensor weights = other.attention[is_b ? 1 : 0].attention(hit->head);
     EXPECT_EQ(map.values(hit->query, hit->key), weights(hit->query, hit->key));
   }
-  of_b = look_.settings;
+  settings_b = look_.settings;
   EXPECT_NE(all_text().find("changes) and in A:"), std::string::npos) << all_text();
 }
 
-TEST_F(Intervene, WhatIsComparedWithMayNotBeThereYet) {
-  EXPECT_NE(compared().refusal.find("One moment"), std::string::npos) << compared().refusal;
+TEST_F(Intervene, ComparisonMayBePending) {
+  EXPECT_NE(compared().refusal.find("Computing"), std::string::npos) << compared().refusal;
   EXPECT_TRUE(maps_of(compared()).empty());
   testing::InputOf of(trace_, look_.settings);
   compare(of, {});
@@ -266,99 +266,99 @@ TEST_F(Intervene, WhatIsComparedWithMayNotBeThereYet) {
   EXPECT_EQ(maps_of(compared()).size(), 2u);
 }
 
-TEST_F(Intervene, TensorsOfOnesOwnCannotBeRunAgain) {
-  trace_.given = true;
+TEST_F(Intervene, RejectsImportedTensors) {
+  trace_.is_imported = true;
   EXPECT_TRUE(layout().handles.empty());
   EXPECT_NE(layout().refusal.find("a model and a text"), std::string::npos);
 }
 
-TEST_F(Intervene, AClickForbidsThePairAndAnotherAllowsItAgain) {
-  Experiment after = clicked(cell(5, 2));
-  ASSERT_EQ(after.interventions.size(), 1u);
-  EXPECT_EQ(to_text(after.interventions[0]), "forbid query=5 key=2 layer=0 head=0");
-  look_.interventions = after.interventions;
-  EXPECT_TRUE(clicked(cell(5, 2)).interventions.empty());
+TEST_F(Intervene, ClickTogglesPair) {
+  Session after = clicked(cell(5, 2));
+  ASSERT_EQ(after.run.interventions.size(), 1u);
+  EXPECT_EQ(to_text(after.run.interventions[0]), "forbid query=5 key=2 layer=0 head=0");
+  look_.interventions = after.run.interventions;
+  EXPECT_TRUE(clicked(cell(5, 2)).run.interventions.empty());
 }
 
-TEST_F(Intervene, AClickCanForceInstead) {
+TEST_F(Intervene, ClickCanForcePair) {
   Values values = view_values(look_.settings, "intervene");
   values.set("click", std::string("force"));
   values.set("heads", std::string("all"));
   set_view_values(look_.settings, "intervene", values);
   look_.interventions = {intervention_from_text("forbid query=5 key=2")};
-  const Experiment after = clicked(cell(5, 2));
-  ASSERT_EQ(after.interventions.size(), 1u);  // the opposite is gone
-  EXPECT_EQ(to_text(after.interventions[0]), "force query=5 key=2");
+  const Session after = clicked(cell(5, 2));
+  ASSERT_EQ(after.run.interventions.size(), 1u);  // the opposite intervention is removed
+  EXPECT_EQ(to_text(after.run.interventions[0]), "force query=5 key=2");
 }
 
-TEST_F(Intervene, AKeysLabelStandsForItsColumn) {
+TEST_F(Intervene, KeyLabelSelectsItsColumn) {
   const Point p{cell(0, 3).x, maps()[1].box.y - 10};
-  EXPECT_EQ(to_text(clicked(p).interventions.at(0)), "forbid key=3 layer=0 head=0");
+  EXPECT_EQ(to_text(clicked(p).run.interventions.at(0)), "forbid key=3 layer=0 head=0");
 }
 
-TEST_F(Intervene, PairsThatAreNotAllowedCannotBeClicked) {
+TEST_F(Intervene, DisallowedPairsAreNotClickable) {
   look_.pointer = cell(2, 5);
   const ViewLayout shown = layout();
   EXPECT_FALSE(std::any_of(shown.handles.begin(), shown.handles.end(),
                            [&](const Handle& h) { return h.area.contains(*look_.pointer); }));
 }
 
-// It is A that a click changes, whatever B allows.
-TEST_F(Intervene, PairsAreThoseOfTheRunThatChanges) {
+// Clicks apply to A, whatever B allows.
+TEST_F(Intervene, ClicksApplyToRunA) {
   Trace other = synthetic_trace(2, 3, 9);
   other.attention[0] = testing::synthetic_tap(0, 3, testing::window_and_global(9, 1, 1));
   look_.reference = &other;
   EXPECT_EQ(offered(5, 2), "Forbid this pair.");
   EXPECT_EQ(offered(3, 4), "");
-  // What is no longer in A's pattern can be brought back.
+  // Pairs no longer in A's pattern can be restored.
   look_.interventions = {intervention_from_text("forbid query=5 key=2 layer=0 head=0")};
   trace_.attention[0] = testing::synthetic_tap(
       0, 3, changed_pattern(Pattern::causal(9, 9), look_.interventions, 0, 0, 3));
-  EXPECT_EQ(offered(5, 2), "Take back what was done to this pair.");
+  EXPECT_EQ(offered(5, 2), "Undo the change of this pair.");
   EXPECT_EQ(offered(5, 3), "Forbid this pair.");
-  look_.settings.head = 1;  // which it was not done to
+  look_.settings.head = 1;  // a head without intervention
   EXPECT_EQ(offered(5, 2), "Forbid this pair.");
 }
 
 TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
   int heads = 0, layers = 0;
   for (const Handle& handle : layout().handles) {
-    Experiment experiment;
+    Session experiment;
     handle.click(experiment);
-    ASSERT_EQ(experiment.interventions.size(), 1u);
-    const Intervention& i = experiment.interventions[0];
+    ASSERT_EQ(experiment.run.interventions.size(), 1u);
+    const Intervention& i = experiment.run.interventions[0];
     EXPECT_EQ(i.kind, Intervention::Kind::Off);
     (i.head >= 0 ? heads : layers) += 1;
     handle.click(experiment);
-    EXPECT_TRUE(experiment.interventions.empty());
+    EXPECT_TRUE(experiment.run.interventions.empty());
   }
   EXPECT_EQ(heads, 6);
   EXPECT_EQ(layers, 2);
 }
 
-TEST_F(Intervene, ShowsThePinnedTokenElseTheLast) {
+TEST_F(Intervene, ShowsPinnedTokenOrLast) {
   ViewSettings settings;
   EXPECT_EQ(shown_position(settings, trace_), 8);
   for (const Index pinned : {0, 4, 8}) {
     settings.pinned_query = pinned;
     EXPECT_EQ(shown_position(settings, trace_), pinned);
   }
-  settings.pinned_query = 9;  // of a longer text
+  settings.pinned_query = 9;  // left over from a longer text
   EXPECT_EQ(shown_position(settings, trace_), 8);
   EXPECT_EQ(shown_position(settings, Trace()), -1);
 }
 
-TEST_F(Intervene, ASelectedTokenCanBeReplaced) {
+TEST_F(Intervene, SelectedTokenCanBeReplaced) {
   const Point label{maps()[0].box.x - 8, cell(4, 0).y};
   EXPECT_EQ(clicked(label).view.pinned_query, 4);
   look_.settings.pinned_query = 4;
   look_.pointer.reset();
   int offered = 0;
   for (const Handle& handle : layout().handles) {
-    Experiment experiment;
+    Session experiment;
     handle.click(experiment);
-    if (experiment.interventions.empty()) continue;
-    const Intervention& i = experiment.interventions[0];
+    if (experiment.run.interventions.empty()) continue;
+    const Intervention& i = experiment.run.interventions[0];
     if (i.kind != Intervention::Kind::Replace) continue;
     ++offered;
     EXPECT_EQ(i.position, 4);
@@ -367,8 +367,8 @@ TEST_F(Intervene, ASelectedTokenCanBeReplaced) {
   EXPECT_GE(offered, 3);
 }
 
-// Before pieces of words, however likely these are.
-TEST(Replacements, BeginWithWords) {
+// Whole words precede word pieces, however likely these are.
+TEST(Replacements, ListWordsFirst) {
   Trace trace = synthetic_trace(1, 1, 4);
   const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
   trace.tokenizer = tokenizer;

@@ -16,14 +16,14 @@ using testing::run_model;
 using testing::settings_with;
 using testing::synthetic_trace;
 
-LineSet set_of(const Trace& trace, const ViewSettings& settings) {
+LineSet line_set_of(const Trace& trace, const ViewSettings& settings) {
   const testing::InputOf look(trace, settings);
   const AttentionTap& tap = *trace.find({settings.layer, settings.head});
   return line_set(look.input, tap, view_values(settings, "lines"),
                   visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
 }
 
-// Curves: lines of more than two points.
+// Number of curves: lines of more than two points.
 std::size_t curves(const DisplayList& list, int least_opacity = 0) {
   return static_cast<std::size_t>(
       std::count_if(list.items.begin(), list.items.end(), [&](const Item& item) {
@@ -32,9 +32,9 @@ std::size_t curves(const DisplayList& list, int least_opacity = 0) {
       }));
 }
 
-TEST(Lines, PairsAreTheWeightsOfTheRun) {
+TEST(Lines, DrawWeightsOfRun) {
   const Trace trace = run_model({});
-  const LineSet set = set_of(trace, settings_with("lines", R"({"least": 0.1, "all": true})"));
+  const LineSet set = line_set_of(trace, settings_with("lines", R"({"least": 0.1, "all": true})"));
   EXPECT_EQ(set.heads, (std::vector<Index>{0, 1}));
   std::size_t expected = 0;
   for (Index head = 0; head < 2; ++head) {
@@ -50,24 +50,24 @@ TEST(Lines, PairsAreTheWeightsOfTheRun) {
                              [](const auto& a, const auto& b) { return a.weight < b.weight; }));
 }
 
-TEST(Lines, HeadsByList) {
+TEST(Lines, SelectHeadsByList) {
   const Trace trace = synthetic_trace(2, 4, 9);
-  EXPECT_EQ(set_of(trace, settings_with("lines", R"({"heads": [3, 1]})")).heads,
+  EXPECT_EQ(line_set_of(trace, settings_with("lines", R"({"heads": [3, 1]})")).heads,
             (std::vector<Index>{1, 3}));
-  EXPECT_THROW(set_of(trace, settings_with("lines", R"({"heads": [3, 77]})")), InputError);
+  EXPECT_THROW(line_set_of(trace, settings_with("lines", R"({"heads": [3, 77]})")), InputError);
   ViewSettings settings = settings_with("lines", "{}");
   settings.head = 2;
-  EXPECT_EQ(set_of(trace, settings).heads, (std::vector<Index>{2}));
+  EXPECT_EQ(line_set_of(trace, settings).heads, (std::vector<Index>{2}));
 }
 
-TEST(Lines, OnlyTheStrongestOfVeryMany) {
-  const LineSet set =
-      set_of(synthetic_trace(1, 3, 300), settings_with("lines", R"({"least": 0, "all": true})"));
+TEST(Lines, KeepStrongestPairsOfLongTexts) {
+  const LineSet set = line_set_of(synthetic_trace(1, 3, 300),
+                                  settings_with("lines", R"({"least": 0, "all": true})"));
   EXPECT_EQ(set.pairs.size(), 2500u);
   EXPECT_EQ(set.left_out, 3 * 300 * 301 / 2 - 2500);
 }
 
-TEST(Lines, SaysWhyQueriesHaveNoLine) {
+TEST(Lines, ExplainQueriesWithoutLine) {
   Trace trace = synthetic_trace(1, 1, 10);
   const auto says = [&](const std::string& part) {
     const std::vector<Text> all = testing::texts(look_at(trace, "lines").list);
@@ -80,10 +80,10 @@ TEST(Lines, SaysWhyQueriesHaveNoLine) {
   for (Index i = 7; i < 10; ++i) {
     for (Index c = 0; c < 10; ++c) weights(0, i, c) = 0.01F;
   }
-  EXPECT_TRUE(says("3 of 10 queries have no line: none of their weights reaches 0.03"));
+  EXPECT_TRUE(says("3 of 10 queries have no line: all their weights are below 0.03"));
 }
 
-TEST(Lines, PointingAtATokenLeavesItsLines) {
+TEST(Lines, PointingAtTokenKeepsItsLines) {
   const Trace trace = synthetic_trace(1, 2, 9);
   for (const char* style : {"lines", "arcs"}) {
     Look look;
@@ -91,7 +91,7 @@ TEST(Lines, PointingAtATokenLeavesItsLines) {
     look.settings =
         settings_with("lines", std::string(R"({"least": 0.02, "style": ")") + style + "\"}");
     const ViewLayout before = look_at(trace, "lines", look);
-    // Two handles for the heads come first, then the queries.
+    // Two handles for the heads precede those of the queries.
     ASSERT_GE(before.handles.size(), 2u + 9u);
     const Box token = before.handles[2 + 5].area;
     const Point at{token.x + token.width / 2, token.y + token.height / 2};
@@ -103,27 +103,27 @@ TEST(Lines, PointingAtATokenLeavesItsLines) {
     const ViewLayout pointed = look_at(trace, "lines", look);
     EXPECT_EQ(curves(pointed.list), curves(before.list));
     EXPECT_LT(curves(pointed.list, 16), curves(before.list, 16));
-    // A click keeps it, another lets go.
-    Experiment experiment;
+    // A click pins it, another click unpins it.
+    Session experiment;
     experiment.view = look.settings;
     before.handles[2 + 5].click(experiment);
     EXPECT_EQ(experiment.view.pinned_query, 5);
     before.handles[2 + 5].click(experiment);
     EXPECT_EQ(experiment.view.pinned_query, -1);
-    // A head's swatch shows it, too.
+    // The swatch of a head pins it, too.
     before.handles[1].click(experiment);
-    EXPECT_EQ(set_of(trace, experiment.view).heads, (std::vector<Index>{0, 1}));
+    EXPECT_EQ(line_set_of(trace, experiment.view).heads, (std::vector<Index>{0, 1}));
     before.handles[0].click(experiment);
   }
 }
 
-TEST(Lines, PointingAtACurveIsPointingAtItsPair) {
+TEST(Lines, PointingAtCurveSelectsItsPair) {
   const Trace trace = synthetic_trace(1, 1, 6);
   Look look;
   look.framed = false;
   look.settings = settings_with("lines", R"({"least": 0.3})");
   const ViewLayout layout = look_at(trace, "lines", look);
-  const LineSet set = set_of(trace, look.settings);
+  const LineSet set = line_set_of(trace, look.settings);
   const WeightedPair& strongest = set.pairs.back();
   for (const Item& item : layout.list.items) {
     const Line* line = std::get_if<Line>(&item);
@@ -137,7 +137,7 @@ TEST(Lines, PointingAtACurveIsPointingAtItsPair) {
   EXPECT_GE(strongest.weight, 0.3);
 }
 
-TEST(Lines, LegibleAtAnyLength) {
+TEST(Lines, AreLegibleAtAnyLength) {
   for (const Index length : {1, 10, 40, 200}) {
     const Trace trace = synthetic_trace(1, 3, length);
     for (const char* style : {"lines", "arcs"}) {
@@ -160,11 +160,11 @@ TEST(Lines, LegibleAtAnyLength) {
     trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(8, 3));
     return trace;
   }();
-  EXPECT_NE(look_at(cross, "lines", look).refusal.find("Arcs need"), std::string::npos);
+  EXPECT_NE(look_at(cross, "lines", look).refusal.find("Arcs require"), std::string::npos);
 }
 
-// Where a token is pinned, no other's line stands out beside its own.
-TEST(Lines, APinnedTokenStandsOut) {
+// While a token is pinned, lines of other tokens are not highlighted.
+TEST(Lines, PinnedTokenIsHighlighted) {
   const Trace trace = synthetic_trace(1, 3, 20);
   for (const char* style : {"lines", "arcs"}) {
     Look look;
@@ -176,7 +176,7 @@ TEST(Lines, APinnedTokenStandsOut) {
     const ViewLayout layout = look_at(trace, "lines", look);
     int faintest = 255, strongest_aside = 0;
     std::size_t own = 0;
-    const LineSet set = set_of(trace, look.settings);
+    const LineSet set = line_set_of(trace, look.settings);
     for (const WeightedPair& pair : set.pairs) own += pair.query == 12 ? 1 : 0;
     std::vector<int> opacities;
     for (const Item& item : layout.list.items) {
@@ -194,7 +194,7 @@ TEST(Lines, APinnedTokenStandsOut) {
   }
 }
 
-TEST(Lines, ArcsSayWhichWayTheyLook) {
+TEST(Lines, ArcsReportTheirDirection) {
   Look look;
   look.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
   look.width = 900;
@@ -204,11 +204,11 @@ TEST(Lines, ArcsSayWhichWayTheyLook) {
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
   const Trace causal = synthetic_trace(1, 1, 20);
-  EXPECT_TRUE(shows(causal, "looks back"));
-  EXPECT_FALSE(shows(causal, "looks ahead"));
-  EXPECT_TRUE(shows(causal, "queries have no arc: none of their weights reaches 0.9"));
+  EXPECT_TRUE(shows(causal, "backward"));
+  EXPECT_FALSE(shows(causal, "forward"));
+  EXPECT_TRUE(shows(causal, "queries have no arc: all their weights are below 0.9"));
   look.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
-  EXPECT_TRUE(shows(synthetic_trace(Pattern::all(12, 12)), "looks ahead"));
+  EXPECT_TRUE(shows(synthetic_trace(Pattern::all(12, 12)), "forward"));
 }
 
 }  // namespace ATTNSCOPE_FILE

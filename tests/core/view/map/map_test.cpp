@@ -29,7 +29,7 @@ const HeatMap& cells(const DisplayList& list) {
   throw std::runtime_error("no heat map");
 }
 
-TEST(Map, PairsUnderThePointer) {
+TEST(Map, HitReportsPair) {
   const Trace trace = synthetic_trace(2, 3, 9);
   Look look;
   look.settings.layer = 1;
@@ -52,7 +52,7 @@ TEST(Map, PairsUnderThePointer) {
   EXPECT_FALSE(layout.hit({plot.x + 5, plot.bottom() + 1}).has_value());
 }
 
-TEST(Map, PixelsHaveTheColoursOfTheWeights) {
+TEST(Map, PixelsHaveColoursOfWeights) {
   const Trace trace = synthetic_trace(1, 2, 8);
   Look look;
   look.settings.head = 1;
@@ -63,7 +63,7 @@ TEST(Map, PixelsHaveTheColoursOfTheWeights) {
   const ColourMap& colours = colour_map("viridis");
   for (Index i = 0; i < 8; ++i) {
     for (Index c = 0; c < 8; ++c) {
-      // A corner of the cell, which its number leaves free.
+      // Corner of the cell, outside its number.
       const double x = layout.plot.x + (static_cast<double>(c) + 0.08) * layout.plot.width / 8;
       const double y = layout.plot.y + (static_cast<double>(i) + 0.08) * layout.plot.height / 8;
       EXPECT_EQ(testing::pixel(image, static_cast<int>(2 * x), static_cast<int>(2 * y)),
@@ -73,7 +73,7 @@ TEST(Map, PixelsHaveTheColoursOfTheWeights) {
   }
 }
 
-TEST(Map, ZoomedPartsBeginWithinCells) {
+TEST(Map, ZoomAcceptsPartialCells) {
   const Trace trace = synthetic_trace(1, 1, 40);
   Look look;
   look.settings.row = 10.25;
@@ -111,7 +111,7 @@ TEST(Map, PlotStaysPutWhileZooming) {
   }
 }
 
-TEST(Map, AbsurdSettingsAreBroughtIntoSight) {
+TEST(Map, ClampsInvalidZoom) {
   const Trace trace = synthetic_trace(1, 1, 10);
   Look look;
   for (const double v : {1e300, -1e300, 1e-300}) {
@@ -122,17 +122,17 @@ TEST(Map, AbsurdSettingsAreBroughtIntoSight) {
   }
 }
 
-TEST(Map, NumbersInLargeCellsOnly) {
+TEST(Map, ShowsNumbersInLargeCellsOnly) {
   EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 8), "map").list, "1.00"));
   EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "1.00"));
 }
 
-TEST(Map, SaysWhenItPools) {
-  EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "more cells than pixels"));
-  EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 900), "map").list, "more cells than pixels"));
+TEST(Map, StatesPooling) {
+  EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "max-pooled"));
+  EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
 }
 
-// Of the weights that a causal head can choose: those of rows that see more than one key.
+// Weights of rows with more than one key in a causal map.
 std::vector<float> chosen_weights(const Trace& trace, Index from) {
   std::vector<float> weights;
   const Tensor all = trace.attention[0].attention(0);
@@ -143,13 +143,13 @@ std::vector<float> chosen_weights(const Trace& trace, Index from) {
   return weights;
 }
 
-TEST(Map, ColoursEndAtTheLargestInSight) {
+TEST(Map, ColoursEndAtLargestVisibleWeight) {
   const Trace trace = synthetic_trace(1, 1, 10);
   Look look;
   look.settings.colour_end = ColourEnd::One;
   EXPECT_EQ(cells(look_at(trace, "map", look).list).most, 1);
   look.settings.colour_end = ColourEnd::Largest;
-  // Row 0 has a weight of 1, whatever the head does.
+  // Row 0 has a weight of 1 in every head.
   EXPECT_EQ(cells(look_at(trace, "map", look).list).most, chosen_weights(trace, 0).back());
   look.settings.row = 5;
   look.settings.height = 5;
@@ -157,7 +157,7 @@ TEST(Map, ColoursEndAtTheLargestInSight) {
   EXPECT_EQ(cells(look_at(trace, "map", look).list).most, chosen_weights(trace, 5).back());
 }
 
-TEST(Map, ColoursEndWhereOneInAHundredGoesBeyond) {
+TEST(Map, ColoursEndAt99thPercentile) {
   Trace trace = synthetic_trace(1, 1, 60);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
@@ -170,8 +170,8 @@ TEST(Map, ColoursEndWhereOneInAHundredGoesBeyond) {
   EXPECT_TRUE(shows(layout.list, "≥ "));
 }
 
-// Whatever hides a pair, it does not look like a weight of zero.
-TEST(Map, PairsThatAreNotAllowedAreDrawnApart) {
+// Disallowed pairs differ from weights of zero.
+TEST(Map, DisallowedPairsAreDistinct) {
   Trace trace = synthetic_trace(1, 1, 12);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
@@ -192,7 +192,7 @@ TEST(Map, PairsThatAreNotAllowedAreDrawnApart) {
   EXPECT_FALSE(shows(look_at(synthetic_trace(Pattern::all(8, 8)), "map").list, "not allowed"));
 }
 
-TEST(Map, SignedWeightsGetADivergingScale) {
+TEST(Map, SignedWeightsUseDivergingScale) {
   Trace trace = synthetic_trace(1, 1, 4);
   trace.attention[0].result.attention = Tensor::full({1, 4, 4}, -3.0f);
   const HeatMap light = cells(look_at(trace, "map").list);
@@ -201,7 +201,7 @@ TEST(Map, SignedWeightsGetADivergingScale) {
   EXPECT_EQ(light.most, 3);
 }
 
-// Attention that stays where it is until somebody needs the numbers.
+// Attention that stays on its device until the numbers are needed.
 class Device : public DeviceTensor {
  public:
   explicit Device(Tensor values) : values_(std::move(values)) {}
@@ -219,7 +219,7 @@ class Device : public DeviceTensor {
   Tensor values_;
 };
 
-TEST(Map, AttentionOnADeviceStaysThere) {
+TEST(Map, AttentionStaysOnDevice) {
   Trace trace = synthetic_trace(1, 2, 100);
   OperationResult& result = trace.attention[0].result;
   const auto device = std::make_shared<Device>(result.attention);
@@ -238,8 +238,8 @@ TEST(Map, AttentionOnADeviceStaysThere) {
   EXPECT_EQ(device->downloads, 1);
 }
 
-TEST(Map, CrossHairNamesThePair) {
-  const Trace trace = synthetic_trace(1, 1, 300);  // where labels thin out
+TEST(Map, CrossHairNamesPair) {
+  const Trace trace = synthetic_trace(1, 1, 300);  // too long to label every token
   Look look;
   const Box plot = look_at(trace, "map").plot;
   look.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
@@ -249,7 +249,7 @@ TEST(Map, CrossHairNamesThePair) {
   EXPECT_EQ(testing::fault(layout.list), "");
 }
 
-TEST(Map, TellsAnAudienceTheWeightUnderThePointer) {
+TEST(Map, StageShowsWeightUnderPointer) {
   Trace trace = synthetic_trace(1, 1, 30);  // cells too small for numbers
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
@@ -262,24 +262,24 @@ TEST(Map, TellsAnAudienceTheWeightUnderThePointer) {
   EXPECT_FALSE(shows(look_at(trace, "map", look).list, "0.123"));
 }
 
-TEST(Map, SaysHowToSeeSmallWeights) {
+TEST(Map, ExplainsHowToShowSmallWeights) {
   Trace trace = synthetic_trace(1, 1, 30);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   Look look;
   look.width = 1000;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
   for (float& weight : weights) weight *= 0.05F;
-  // One bright row, as every causal map has, does not light up the others.
+  // The first row of a causal map must not hide the hint.
   weights(0, 0, 0) = 1;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N for colours to 99 %"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(N)"));
   look.settings.colour_end = ColourEnd::Percentile;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
 }
 
-// What was zoomed in a longer text is not an empty square in a shorter one.
-TEST(Map, AZoomBeyondAShorterTextShowsAllOfIt) {
+// Zooming beyond the end of a shorter text shows the whole map.
+TEST(Map, ZoomBeyondShorterTextShowsWholeMap) {
   Look look;
   look.settings.row = look.settings.column = 150;
   look.settings.height = look.settings.width = 20;
@@ -287,31 +287,31 @@ TEST(Map, AZoomBeyondAShorterTextShowsAllOfIt) {
   EXPECT_EQ(beyond.row, 0);
   EXPECT_EQ(beyond.height, 12);
   EXPECT_EQ(beyond.width, 12);
-  // Partly in sight: at least half of what there is.
+  // Partly visible: shows at least half of the zoomed size.
   const HeatMap partly = cells(look_at(synthetic_trace(1, 1, 152), "map", look).list);
   EXPECT_EQ(partly.row, 142);
   EXPECT_EQ(partly.height, 20);
 }
 
-// Of very many cells some rows are enough to tell; zoomed, the part in sight.
-TEST(Map, SaysHowToSeeSmallWeightsOfLongTexts) {
+// Long texts are sampled by rows; zoomed maps use their visible part.
+TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   Trace trace = synthetic_trace(1, 1, 2300);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (float& weight : weights) weight *= 0.05F;
   Look look;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99 % (N)"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
 }
 
-TEST(Map, FrameTellsWhatItShows) {
+TEST(Map, CaptionDescribesContent) {
   Trace trace = synthetic_trace(1, 1, 8);
   trace.notes = {"Untrained: lin.e", "the text was cut"};
   Look wide;
-  wide.width = 1400;  // the caption on one line
+  wide.width = 1400;  // wide enough for a caption on one line
   const ViewLayout layout = look_at(trace, "map", wide);
   EXPECT_TRUE(shows(layout.list, "synthetic · Full"));
   EXPECT_TRUE(shows(layout.list, "· layer 0, head 0"));
@@ -324,7 +324,7 @@ TEST(Map, FrameTellsWhatItShows) {
   EXPECT_FALSE(shows(look_at(trace, "map", bare).list, "synthetic"));
 }
 
-TEST(Map, TheWidestLabelIsWhole) {
+TEST(Map, WidestLabelIsNotShortened) {
   for (const Index length : {2, 6, 13, 20}) {
     for (const Text& text : testing::texts(look_at(synthetic_trace(1, 1, length), "map").list)) {
       EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " of " << length;
@@ -332,13 +332,13 @@ TEST(Map, TheWidestLabelIsWhole) {
   }
 }
 
-TEST(Map, LayoutIsCheap) {
-  // No item per cell: a long text has hardly more items than a short one.
+TEST(Map, LayoutHasFewItems) {
+  // There is no item per cell: long texts have hardly more items than short ones.
   EXPECT_LT(look_at(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
 }
 
-// In a narrow page the bar lies below, where it leaves the map more space.
-TEST(Map, ColourBarStandsWhereTheMapIsLargest) {
+// On narrow pages the bar is below, where it leaves more space to the map.
+TEST(Map, ColourBarIsPlacedForLargestMap) {
   const Trace trace = synthetic_trace(1, 1, 12);
   const auto bar = [&](double width, double height) {
     Look look;

@@ -46,7 +46,7 @@ void expect_near(const Tensor& got, const Tensor& expected) {
   }
 }
 
-TEST(MapValues, MeansAndRollout) {
+TEST(MapValues, ShowMeansAndRollout) {
   const Trace trace = synthetic_trace(3, 2, 9);
   Look heads = looking({{"source", std::string("heads")}});
   heads.settings.layer = 1;
@@ -64,12 +64,12 @@ TEST(MapValues, MeansAndRollout) {
       attention_rollout({mean_of(trace, {{0, 0}, {0, 1}}), mean_of(trace, {{1, 0}, {1, 1}})}));
 }
 
-TEST(MapValues, TheHitSaysWhatIsShown) {
+TEST(MapValues, HitReportsShownValue) {
   const Trace trace = synthetic_trace(2, 2, 5);
   const ViewLayout layout = look_at(trace, "map", looking({{"source", std::string("heads")}}));
   const auto hit = layout.hit({layout.plot.x + 1, layout.plot.y + 1});
   ASSERT_TRUE(hit.has_value());
-  EXPECT_EQ(hit->shown, "1");  // the first query sees itself alone
+  EXPECT_EQ(hit->shown, "1");  // the first query has one key
   const ViewLayout one = look_at(trace, "map");
   EXPECT_EQ(one.hit({one.plot.x + 1, one.plot.y + 1})->shown, "");
 }
@@ -80,7 +80,7 @@ TEST(MapValues, MemoryHasNoRollout) {
   EXPECT_NE(layout.refusal.find("No rollout"), std::string::npos);
 }
 
-TEST(MapValues, TheFirstTokenHides) {
+TEST(MapValues, HidesFirstToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
   const HeatMap map = cells(look_at(trace, "map", looking({{"hide_first", true}})));
   const Tensor weights = trace.attention[0].attention(0);
@@ -88,14 +88,14 @@ TEST(MapValues, TheFirstTokenHides) {
     EXPECT_TRUE(std::isnan(map.values(i, 0)));
     for (Index j = 1; j < 6; ++j) EXPECT_EQ(map.values(i, j), weights(i, j));
   }
-  // Of a memory, the first token comes after it.
+  // The first token follows the memory columns.
   const Trace memory = synthetic_trace(Pattern::causal(4, 8, 4));
   const HeatMap beside = cells(look_at(memory, "map", looking({{"hide_first", true}})));
   EXPECT_FALSE(std::isnan(beside.values(3, 0)));
   EXPECT_TRUE(std::isnan(beside.values(3, 4)));
 }
 
-TEST(MapValues, LimitsByHandGoFirst) {
+TEST(MapValues, ExplicitLimitsTakePrecedence) {
   const Trace trace = synthetic_trace(1, 1, 12);
   Look look = looking({{"least", 0.125}, {"most", 0.5}});
   look.settings.colour_end = ColourEnd::Largest;
@@ -105,8 +105,8 @@ TEST(MapValues, LimitsByHandGoFirst) {
   EXPECT_THROW(look_at(trace, "map", looking({{"least", 0.5}, {"most", 0.5}})), std::runtime_error);
 }
 
-// What a colour scale shows of a number is the same in the picture and beside the bar.
-TEST(MapValues, ScalesAgreeWithTheBar) {
+// The picture and the colour bar show a number at the same colour.
+TEST(MapValues, ScalesMatchColourBar) {
   const Trace trace = synthetic_trace(1, 1, 30);
   const Tensor weights = trace.attention[0].attention(0);
   for (const char* scale : {"log", "rank"}) {
@@ -125,7 +125,7 @@ TEST(MapValues, ScalesAgreeWithTheBar) {
   }
 }
 
-TEST(MapValues, RowsInTheirOwnMeasure) {
+TEST(MapValues, ScaleRowsSeparately) {
   const Trace trace = synthetic_trace(1, 1, 12);
   const Tensor weights = trace.attention[0].attention(0);
   const HeatMap rows = cells(look_at(trace, "map", looking({{"scale", std::string("row")}})));
@@ -140,14 +140,14 @@ TEST(MapValues, RowsInTheirOwnMeasure) {
       EXPECT_TRUE(std::abs(shares.values(i, j) - weights(i, j) * keys) <= 1e-5F);
     }
   }
-  // What is under the pointer is said in the measure of the picture.
+  // The hit reports the value in the scale of the picture.
   const ViewLayout layout = look_at(trace, "map", looking({{"scale", std::string("share")}}));
   const auto hit = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->shown, "1 times the equal share");
 }
 
-TEST(MapValues, PinsAreReadable) {
+TEST(MapValues, PinnedBarsAreLegible) {
   const Trace trace = synthetic_trace(1, 1, 24);
   Look look;
   look.width = 900;
@@ -165,8 +165,8 @@ TEST(MapValues, PinsAreReadable) {
   EXPECT_TRUE(has("3 ␣turned"));
 }
 
-// Bars of weights with signs stand to both sides of their line.
-TEST(MapValues, PinnedBarsBelowZeroHang) {
+// Bars of signed weights extend to both sides of the baseline.
+TEST(MapValues, NegativePinnedBarsPointDown) {
   Trace trace = synthetic_trace(1, 1, 8);
   Tensor weights = trace.attention[0].attention(0).copy();
   weights(6, 1) = -0.5F;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/analysis/divergence.h"
@@ -28,15 +29,15 @@ std::vector<ViewData::Matrix> numbers(const Trace& trace, Index head) {
   return view("mechanism").data(of.input).matrices;
 }
 
-// Of one head.
+// Slice of one head.
 Tensor plane(const Tensor& all, Index head) {
   const Tensor one = all.slice(head, 1);
   return one.reshaped({one.dim(1), one.dim(2)});
 }
 
-// softmax(q k^T / sqrt(d)) over the keys that are allowed, in double precision.
+// softmax(q k^T / sqrt(d)) over the allowed keys, in double precision.
 Tensor plain_softmax(const AttentionTap& tap, Index head, bool causal) {
-  const Index d = tap.q_plain.dim(2);
+  const Index d = tap.input.q.dim(2);
   Tensor weights = Tensor::zeros({kLength, kLength});
   for (Index i = 0; i < kLength; ++i) {
     double sum = 0;
@@ -44,8 +45,8 @@ Tensor plain_softmax(const AttentionTap& tap, Index head, bool causal) {
     for (Index j = 0; j < (causal ? i + 1 : kLength); ++j) {
       double product = 0;
       for (Index c = 0; c < d; ++c) {
-        product += static_cast<double>(tap.q_plain(head, i, c)) *
-                   static_cast<double>(tap.k_plain(head, j, c));
+        product += static_cast<double>(tap.input.q(head, i, c)) *
+                   static_cast<double>(tap.input.k(head, j, c));
       }
       row[static_cast<std::size_t>(j)] = std::exp(product / std::sqrt(static_cast<double>(d)));
       sum += row[static_cast<std::size_t>(j)];
@@ -57,7 +58,7 @@ Tensor plain_softmax(const AttentionTap& tap, Index head, bool causal) {
   return weights;
 }
 
-TEST(ApproximationMechanism, MapsAreThoseOfTheTrace) {
+TEST(ApproximationMechanism, MapsMatchTrace) {
   for (const char* variant :
        {R"({"type": "performer", "features": 16})", R"({"type": "rfa", "features": 32})"}) {
     const Trace trace = run(variant);
@@ -71,8 +72,8 @@ TEST(ApproximationMechanism, MapsAreThoseOfTheTrace) {
   }
 }
 
-// Variants that do not report one are compared with a softmax over the same queries and keys.
-TEST(ApproximationMechanism, SoftmaxIsComputedWhereItIsNotReported) {
+// Variants without a reported softmax are compared with one over the same queries and keys.
+TEST(ApproximationMechanism, ComputesUnreportedSoftmax) {
   const Trace linear = run("linear"), linformer = run(R"({"type": "linformer", "k": 4})", false);
   for (const Index head : {0, 1}) {
     EXPECT_TRUE(close(numbers(linear, head)[0].values,
@@ -80,12 +81,12 @@ TEST(ApproximationMechanism, SoftmaxIsComputedWhereItIsNotReported) {
     EXPECT_TRUE(close(numbers(linformer, head)[0].values,
                       plain_softmax(linformer.attention[0], head, false), 1e-5));
   }
-  // Turned alike: the map of full attention from the same weights.
+  // Equally rotated: matches full attention with the same weights.
   const Trace turned = run("linear", true, "rope"), full = run("full", true, "rope");
   EXPECT_TRUE(close(numbers(turned, 1)[0].values, full.attention[0].attention(1), 1e-5));
 }
 
-TEST(ApproximationMechanism, RowsAreApartByTheDivergence) {
+TEST(ApproximationMechanism, RowDivergencesMatchDefinition) {
   const Trace trace = run(R"({"type": "performer", "features": 16})");
   const auto matrices = numbers(trace, 0);
   ASSERT_GE(matrices.size(), 4u);
@@ -98,8 +99,8 @@ TEST(ApproximationMechanism, RowsAreApartByTheDivergence) {
   }
 }
 
-// Through what the slots gather their weights on slots become those on tokens.
-TEST(ApproximationMechanism, SlotsGatherWhatTheVariantMixes) {
+// Weights on slots are mapped to tokens by the weights that gathered the slots.
+TEST(ApproximationMechanism, SlotWeightsMapToTokens) {
   for (const char* mode : {"projection", "mean", "convolution"}) {
     const Trace trace =
         run(std::string(R"({"type": "linformer", "k": 4, "mode": ")") + mode + "\"}", false);
@@ -109,8 +110,8 @@ TEST(ApproximationMechanism, SlotsGatherWhatTheVariantMixes) {
     ASSERT_EQ(slots.name, "slot");
     ASSERT_EQ(slots.values.shape(), (Shape{4, kLength}));
     EXPECT_TRUE(close(matrices[1].values, plane(tap.result.extra.at("implied"), 1), 0));
-    // The scores of a query with the gathered keys are those that the variant had.
-    const Tensor& q = tap.q_plain;
+    // Scores of a query with the gathered keys match the scores of the variant.
+    const Tensor& q = tap.input.q;
     for (Index i = 0; i < kLength; ++i) {
       std::vector<double> scores(4, 0);
       double sum = 0;
@@ -119,7 +120,7 @@ TEST(ApproximationMechanism, SlotsGatherWhatTheVariantMixes) {
           for (Index c = 0; c < q.dim(2); ++c) {
             scores[static_cast<std::size_t>(slot)] += static_cast<double>(slots.values(slot, j)) *
                                                       static_cast<double>(q(1, i, c)) *
-                                                      static_cast<double>(tap.k_plain(1, j, c)) /
+                                                      static_cast<double>(tap.input.k(1, j, c)) /
                                                       std::sqrt(static_cast<double>(q.dim(2)));
           }
         }
@@ -134,23 +135,23 @@ TEST(ApproximationMechanism, SlotsGatherWhatTheVariantMixes) {
   }
 }
 
-TEST(ApproximationMechanism, FeaturesAreThoseOfTheKeys) {
+TEST(ApproximationMechanism, FeaturesMatchKeys) {
   const Trace trace = run("linear");
   const AttentionTap& tap = trace.attention[0];
   const ViewData::Matrix features = numbers(trace, 1).back();
   ASSERT_EQ(features.name, "feature");
   for (Index j = 0; j < kLength; ++j) {
     for (Index c = 0; c < features.values.dim(0); ++c) {
-      const auto k = static_cast<double>(tap.k_plain(1, j, c));
+      const auto k = static_cast<double>(tap.input.k(1, j, c));
       const double expected = k > 0 ? k + 1 : std::exp(k);
       EXPECT_TRUE(std::abs(static_cast<double>(features.values(c, j)) - expected) <= 1e-5);
     }
   }
 }
 
-// Weights below zero have no divergence from a softmax, and the picture says so.
+// Negative weights have no divergence from a softmax, and the picture reports it.
 TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
-  // Few features of some seed make some.
+  // Few features with a suitable seed produce some.
   const auto below_zero = [](const Trace& trace) {
     return std::ranges::any_of(trace.attention[0].attention(0), [](float x) { return x < 0; });
   };
@@ -164,12 +165,12 @@ TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
   Look look;
   look.width = 1000;
   look.height = 800;
-  bool said = false;
+  bool is_shown = false;
   for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
-    said = said || text.text.find("below zero") != std::string::npos;
+    is_shown = is_shown || text.text.find("negative") != std::string::npos;
     EXPECT_FALSE(text.text.starts_with("KL"));
   }
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(is_shown);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,4 +1,4 @@
-// The bundled model whose heads are shifts, against a convolution written out.
+// Bundled model whose heads are shifts, compared with an explicit convolution.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,12 +15,12 @@ namespace ATTNSCOPE_FILE {
 class Convolution : public ::testing::Test {
  protected:
   Convolution() {
-    experiment_.model = "convolution";
-    experiment_.text = "The old sailor gave the girl his lamp because she was afraid.";
-    trace_ = run_.run(experiment_, {});
+    experiment_.run.model = "convolution";
+    experiment_.run.text = "The old sailor gave the girl his lamp because she was afraid.";
+    trace_ = run_.run(experiment_.run, {});
   }
   const AttentionTap& tap() const { return trace_->attention.front(); }
-  Experiment experiment_;
+  Session experiment_;
   ExperimentRun run_{cpu_only()};
   std::shared_ptr<const Trace> trace_;
 };
@@ -41,7 +41,7 @@ TEST_F(Convolution, EachHeadIsAShift) {
   }
 }
 
-// y_i = sum over the kernel of v_{i + o}, head by head: values of other places, nothing else.
+// y_i = sum over the kernel of v_{i + o} for each head: values of other positions, unchanged.
 TEST_F(Convolution, OutputsAreShiftedValues) {
   const Tensor& out = tap().result.output.value();  // [h, L, d_v]
   const Tensor& values = tap().result.part->v.value();
@@ -54,17 +54,17 @@ TEST_F(Convolution, OutputsAreShiftedValues) {
   }
 }
 
-TEST_F(Convolution, HasAPictureOfItsOwn) {
+TEST_F(Convolution, IsDrawnAsConvolution) {
   EXPECT_EQ(mechanism_of(tap()).id, "convolution");
   testing::Look look;
   look.settings.head = 1;
-  bool said = false;
+  bool is_shown = false;
   const ViewLayout layout = testing::look_at(*trace_, "mechanism", look);
   EXPECT_EQ(testing::fault(layout.list), "");
   for (const Text& text : testing::texts(layout.list)) {
-    said |= text.text.find("every token gets what stands 1 before it") != std::string::npos;
+    is_shown |= text.text.find("every token gets the token 1 before it") != std::string::npos;
   }
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(is_shown);
   const testing::InputOf of(*trace_, experiment_.view);
   const Tensor kernel = mechanism_of(tap()).data({of.input, tap(), 0}).front().values;
   ASSERT_EQ(kernel.shape(), (Shape{5, 7}));  // distances −3 to 3
@@ -73,8 +73,8 @@ TEST_F(Convolution, HasAPictureOfItsOwn) {
   }
 }
 
-// Products of queries and keys are something else.
-TEST_F(Convolution, IsOfWeightsByDistanceAlone) {
+// Products of queries and keys do not qualify.
+TEST_F(Convolution, RequiresWeightsByDistance) {
   EXPECT_NE(
       mechanism_of(
           testing::run_model({.encoding = R"({"type": "relative_bias", "clip": 3})"}).attention[0])

@@ -1,4 +1,4 @@
-// The graph that tokens attend along.
+// Graph whose edges define the attention pattern.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,21 +28,21 @@ ViewLayout picture(const std::string& variant, Index length, bool causal, Index 
   return layout;
 }
 
-// Token 5 hangs below 2; below it hang 11 and 12.
+// Token 5 is a child of 2 and the parent of 11 and 12.
 TEST(EdgesMechanism, NamesTheTreeAndCountsItsEdges) {
   const std::string tree = R"({"type": "graph", "from": "edges", "edges": [[0, 1], [0, 2], [1, 3],
       [1, 4], [2, 5], [2, 6], [3, 7], [3, 8], [4, 9], [4, 10], [5, 11], [5, 12], [6, 13], [6, 14]]})";
   EXPECT_TRUE(says(picture(tree, 15, false), "binary tree"));
-  EXPECT_TRUE(says(picture(tree, 15, false), "and 3 tokens tied to it"));
-  EXPECT_TRUE(says(picture(tree, 15, true), "and 1 token tied to it"));
+  EXPECT_TRUE(says(picture(tree, 15, false), "and 3 connected tokens"));
+  EXPECT_TRUE(says(picture(tree, 15, true), "and 1 connected token"));
   EXPECT_FALSE(says(picture(tree, 16, false), "binary tree"));  // token 15 has no edge
   EXPECT_TRUE(says(picture(R"({"type": "graph"})", 9, false), "a complete graph"));
   EXPECT_TRUE(says(picture(R"({"type": "graph", "from": "chain"})", 9, false), "a chain"));
   EXPECT_TRUE(says(picture(R"({"type": "graph", "from": "edges", "edges": [[0, 1]]})", 9, false),
-                   "sees itself alone"));
+                   "attends only to itself"));
 }
 
-TEST(EdgesMechanism, ItsNumbersAreTheEdges) {
+TEST(EdgesMechanism, ExportsEdges) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "graph", "from": "chain"})", .length = 6, .causal = false});
   const AttentionTap& tap = trace.attention[0];

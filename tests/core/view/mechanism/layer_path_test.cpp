@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Whether any head of the layer lets the query see the key.
+// True if any head of the layer allows the pair.
 bool sees(const Trace& trace, Index layer, Index query, Index key) {
   for (const AttentionTap& tap : trace.attention) {
     if (tap.address.layer != layer) continue;
@@ -21,29 +21,31 @@ bool sees(const Trace& trace, Index layer, Index query, Index key) {
   return false;
 }
 
-// Hearing, straight from its meaning: what it knew, and what those knew whom it sees.
-std::vector<std::vector<bool>> heard_after(const Trace& trace, Index length, Index layers) {
-  std::vector<std::vector<bool>> knows(static_cast<std::size_t>(length));
+// Receptive fields by definition: of the query itself and of all keys that it attends to.
+std::vector<std::vector<bool>> naive_receptive_fields(const Trace& trace, Index length,
+                                                      Index layers) {
+  std::vector<std::vector<bool>> reachable(static_cast<std::size_t>(length));
   for (Index i = 0; i < length; ++i) {
-    knows[static_cast<std::size_t>(i)].resize(static_cast<std::size_t>(length));
-    knows[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)] = true;
+    reachable[static_cast<std::size_t>(i)].resize(static_cast<std::size_t>(length));
+    reachable[static_cast<std::size_t>(i)][static_cast<std::size_t>(i)] = true;
   }
   for (Index n = 0; n < layers; ++n) {
-    auto next = knows;
+    auto next = reachable;
     for (Index i = 0; i < length; ++i) {
       for (Index j = 0; j < length; ++j) {
         if (!sees(trace, n % 2, i, j)) continue;
         for (std::size_t k = 0; k < next.size(); ++k) {
-          if (knows[static_cast<std::size_t>(j)][k]) next[static_cast<std::size_t>(i)][k] = true;
+          if (reachable[static_cast<std::size_t>(j)][k])
+            next[static_cast<std::size_t>(i)][k] = true;
         }
       }
     }
-    knows = next;
+    reachable = next;
   }
-  return knows;
+  return reachable;
 }
 
-TEST(LayerPath, HearsWhatReachesAQuery) {
+TEST(LayerPath, ReceptiveFieldMatchesDefinition) {
   const Index length = 18;
   for (const char* variant :
        {R"({"type": "strided", "stride": 4, "mode": "interleaved"})",
@@ -56,22 +58,22 @@ TEST(LayerPath, HearsWhatReachesAQuery) {
     ASSERT_TRUE(chain);
     EXPECT_EQ(chain->layers(), 2);
     for (const Index layers : {1, 2, 3}) {
-      const auto expected = heard_after(trace, length, layers);
+      const auto expected = naive_receptive_fields(trace, length, layers);
       for (const Index query : {0, 7, 17}) {
         for (Index key = 0; key < length; ++key) {
-          const Heard heard = heard_by(*chain, query, key, layers);
+          const ReceptiveField field = heard_by(*chain, query, key, layers);
           const bool reached =
               expected[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
-          EXPECT_EQ(heard.cone[0][static_cast<std::size_t>(key)] != 0, reached);
-          ASSERT_EQ(heard.path.empty(), !reached) << variant << query << " " << key;
+          EXPECT_EQ(field.cone[0][static_cast<std::size_t>(key)] != 0, reached);
+          ASSERT_EQ(field.path.empty(), !reached) << variant << query << " " << key;
           if (!reached) continue;
-          ASSERT_EQ(static_cast<Index>(heard.path.size()), layers);
-          EXPECT_EQ(heard.path.front().key, key);
-          EXPECT_EQ(heard.path.back().query, query);
-          for (std::size_t n = 0; n < heard.path.size(); ++n) {
-            const Hop& hop = heard.path[n];
+          ASSERT_EQ(static_cast<Index>(field.path.size()), layers);
+          EXPECT_EQ(field.path.front().key, key);
+          EXPECT_EQ(field.path.back().query, query);
+          for (std::size_t n = 0; n < field.path.size(); ++n) {
+            const Hop& hop = field.path[n];
             if (n > 0) {
-              EXPECT_EQ(hop.key, heard.path[n - 1].query);
+              EXPECT_EQ(hop.key, field.path[n - 1].query);
             }
             EXPECT_TRUE(hop.rule < 0 ? hop.key == hop.query
                                      : sees(trace, static_cast<Index>(n) % 2, hop.query, hop.key));
@@ -87,15 +89,15 @@ TEST(LayerPath, NamesTheRuleAndTheHead) {
       {.variant = R"({"type": "strided", "stride": 4, "mode": "interleaved"})", .length = 16});
   const auto chain = LayerChain::of(trace, trace.part({}), 0);
   ASSERT_TRUE(chain);
-  const Heard heard = heard_by(*chain, 15, 1, 2);
-  ASSERT_EQ(heard.path.size(), 2u);
-  EXPECT_EQ(heard.path[0].name, "4 back");
-  EXPECT_EQ(heard.path[1].name, "every 4th");
-  EXPECT_EQ(heard.path[0].query, 3);
-  EXPECT_EQ(heard.path[1].head, 0);
+  const ReceptiveField field = heard_by(*chain, 15, 1, 2);
+  ASSERT_EQ(field.path.size(), 2u);
+  EXPECT_EQ(field.path[0].name, "4 back");
+  EXPECT_EQ(field.path[1].name, "every 4th");
+  EXPECT_EQ(field.path[0].query, 3);
+  EXPECT_EQ(field.path[1].head, 0);
 }
 
-TEST(LayerPath, ThereIsNoneThroughMemory) {
+TEST(LayerPath, IsEmptyThroughMemory) {
   const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
   EXPECT_FALSE(LayerChain::of(trace, trace.part({}), 0));
 }

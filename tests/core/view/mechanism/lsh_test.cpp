@@ -38,7 +38,7 @@ std::vector<ViewData::Matrix> numbers(const Trace& trace, const ViewSettings& se
   return view("mechanism").data(of.input).matrices;
 }
 
-TEST(LshMechanism, NumbersAreThoseOfTheTrace) {
+TEST(LshMechanism, MatchesTrace) {
   const Trace trace = hashed();
   const AttentionTap& tap = trace.attention[0];
   const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
@@ -61,7 +61,7 @@ TEST(LshMechanism, NumbersAreThoseOfTheTrace) {
   }
 }
 
-// Colours tell buckets apart, and the pairs that are coloured or grey are those that are allowed.
+// Buckets have distinct colours, and coloured or grey pairs are exactly the allowed ones.
 TEST(LshMechanism, PictureShowsBucketsAndPairs) {
   for (const char* chunk : {"", R"(, "chunk": 3)"}) {
     const Trace trace = hashed(chunk);
@@ -92,15 +92,15 @@ TEST(LshMechanism, PictureShowsBucketsAndPairs) {
   }
 }
 
-TEST(LshMechanism, RoundsBeyondTheLastAreTheLast) {
+TEST(LshMechanism, RoundIsClampedToLast) {
   const Trace trace = hashed();
   const auto last = numbers(trace, of_round(R"({"round": 2})"));
   const auto beyond = numbers(trace, of_round(R"({"round": 9})"));
   for (Index i = 0; i < kLength; ++i) EXPECT_EQ(last[1].values(0, i), beyond[1].values(0, i));
 }
 
-// Each token can be pointed at in the strips, and is then named with what it sees.
-TEST(LshMechanism, PointingLightsAToken) {
+// Tokens in the strips can be pointed at, and are named with their keys.
+TEST(LshMechanism, PointerHighlightsToken) {
   const Trace trace = hashed();
   const AttentionTap& tap = trace.attention[0];
   Look look;
@@ -113,15 +113,15 @@ TEST(LshMechanism, PointingLightsAToken) {
     look.pointer = Point{strip.x + share * strip.width, strip.y + strip.height / 2};
     const std::string expected = "(" + std::to_string(i) + ") at " +
                                  std::to_string(tap.result.pattern->row_count(1, i)) + " of 14";
-    bool said = false;
+    bool is_shown = false;
     for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
-      said = said || text.text.find(expected) != std::string::npos;
+      is_shown = is_shown || text.text.find(expected) != std::string::npos;
     }
-    EXPECT_TRUE(said) << expected;
+    EXPECT_TRUE(is_shown) << expected;
   }
 }
 
-TEST(LshMechanism, HitsArePairsOfTheText) {
+TEST(LshMechanism, HitReportsPairOfText) {
   const Trace trace = hashed();
   Look look;
   look.width = 1000;
@@ -129,7 +129,7 @@ TEST(LshMechanism, HitsArePairsOfTheText) {
   look.settings = of_round("{}");
   const ViewLayout layout = look_at(trace, "mechanism", look);
   const std::vector<HeatMap> shown = maps(layout.list);
-  const HeatMap& sorted = shown[shown.size() - 4];  // before the colour bar
+  const HeatMap& sorted = shown[shown.size() - 4];  // the last one is the colour bar
   const HeatMap& text = shown.back();
   const IntTensor& rank = trace.attention[0].result.extra_counts.at("lsh.rank");
   const auto at = [&](const HeatMap& map, Index row, Index column) {

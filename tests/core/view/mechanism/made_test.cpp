@@ -1,4 +1,4 @@
-// Weights made from a token or a place, against what they are made of.
+// Weights generated from a token or a position, compared with their source.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,9 +23,9 @@ bool says(const Trace& trace, const std::string& words) {
   return testing::says(testing::look_at(trace, "mechanism").list, words);
 }
 
-// The weight of a key is what the kernel has at its distance; at the ends the kernel is cut, and
-// what is left is scaled to 1.
-TEST(MadeMechanism, AKernelLiesAlongTheText) {
+// The weight of a key is the kernel value at its distance; at both ends the kernel is cut and the
+// rest rescaled to 1.
+TEST(GeneratedWeightsMechanism, KernelFollowsText) {
   for (const bool causal : {true, false}) {
     const Trace trace = trace_of(R"({"type": "dynamic_convolution", "width": 4})", causal);
     for (const Index head : {0, 1}) {
@@ -47,13 +47,13 @@ TEST(MadeMechanism, AKernelLiesAlongTheText) {
         }
       }
     }
-    EXPECT_TRUE(says(trace, "made from its own token"));
-    EXPECT_TRUE(says(trace, "Laid along the text"));
+    EXPECT_TRUE(says(trace, "depend on its own token"));
+    EXPECT_TRUE(says(trace, "Placed along the text"));
   }
 }
 
-// Without a mask the softmax of the numbers is the weights.
-TEST(MadeMechanism, ARowOfNumbersBecomesWeights) {
+// Without a mask, the weights are the softmax of the numbers.
+TEST(GeneratedWeightsMechanism, LogitRowBecomesWeights) {
   for (const char* variant :
        {R"({"type": "synthesizer"})", R"({"type": "synthesizer", "mode": "random"})"}) {
     const Trace trace = trace_of(variant, false);
@@ -68,9 +68,9 @@ TEST(MadeMechanism, ARowOfNumbersBecomesWeights) {
       }
     }
   }
-  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer"})"), "made from its own token"));
-  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer", "mode": "random"})"), "the place alone"));
-  EXPECT_TRUE(says(trace_of(R"({"type": "gmlp"})"), "the place alone"));
+  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer"})"), "depend on its own token"));
+  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer", "mode": "random"})"), "positions only"));
+  EXPECT_TRUE(says(trace_of(R"({"type": "gmlp"})"), "positions only"));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,8 +1,9 @@
-// What holds for the mechanism of every variant.
+// Properties shared by the mechanisms of all variants.
 #include "core/view/mechanism/mechanism.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/analysis/error_study.h"
@@ -19,14 +20,14 @@ using testing::Look;
 using testing::look_at;
 
 Trace trace_of(const Variant& v, Index length) {
-  const Choice choice{v.id, telling_values(v.parameters, length)};
+  const Choice choice{v.id, illustrative_values(v.parameters, length)};
   return testing::run_model({.variant = to_json(choice).dump(),
                              .encoding = "none",
                              .length = length,
-                             .causal = v.causal_refusal.empty()});
+                             .causal = v.causality.refusal.empty()});
 }
 
-// The settings of the pictures that there are of a head.
+// Settings of all pictures available for a head.
 std::vector<ViewSettings> pictures_of(const Trace& trace) {
   std::vector<ViewSettings> all;
   for (const Mechanism& m : mechanisms()) {
@@ -63,7 +64,7 @@ void expect_legible(const Trace& trace, const ViewSettings& settings, const std:
   }
 }
 
-TEST(Mechanism, OfEveryVariantIsLegible) {
+TEST(Mechanism, IsLegibleForEveryVariant) {
   for (const Variant& v : variants()) {
     for (const Index length : {4, 16, 144}) {
       const Trace trace = trace_of(v, length);
@@ -76,8 +77,8 @@ TEST(Mechanism, OfEveryVariantIsLegible) {
   }
 }
 
-// A window repeats the same layout with a cache of its own.
-TEST(Mechanism, ACacheChangesNothing) {
+// Windows draw the same layout repeatedly with one cache.
+TEST(Mechanism, CachedDrawingIsIdentical) {
   for (const Variant& v : variants()) {
     const Trace trace = trace_of(v, 16);
     ViewCache cache;
@@ -92,7 +93,7 @@ TEST(Mechanism, ACacheChangesNothing) {
   }
 }
 
-TEST(Mechanism, NumbersHaveNamesOfTheirOwn) {
+TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   for (const Variant& v : variants()) {
     const Trace trace = trace_of(v, 16);
     for (const ViewSettings& settings : pictures_of(trace)) {
@@ -109,8 +110,8 @@ TEST(Mechanism, NumbersHaveNamesOfTheirOwn) {
   }
 }
 
-// One that leads, else the first that fits, and the rules fit any.
-TEST(Mechanism, IsChosenByTheTrace) {
+// A preferred picture, otherwise the first compatible one; rules are always compatible.
+TEST(Mechanism, IsSelectedByTrace) {
   EXPECT_EQ(mechanism_of(trace_of(variant("lsh"), 16).attention[0]).id, "lsh");
   EXPECT_EQ(mechanism_of(trace_of(variant("routing"), 16).attention[0]).id, "routing");
   EXPECT_EQ(mechanism_of(trace_of(variant("sinkhorn"), 16).attention[0]).id, "sinkhorn");
@@ -135,7 +136,7 @@ TEST(Mechanism, IsChosenByTheTrace) {
   }
 }
 
-// A picture that does not fit is refused in words, and not offered.
+// Incompatible pictures are rejected with a reason, and not offered.
 TEST(Mechanism, RefusesPicturesOfOtherMethods) {
   const Trace trace = trace_of(variant("full"), 8);
   Look look;
@@ -146,7 +147,7 @@ TEST(Mechanism, RefusesPicturesOfOtherMethods) {
   EXPECT_THROW(view("mechanism").data(of.input), InputError);
   const auto offered = [&](const Trace& t, const ViewSettings& settings) {
     for (const Parameter& p : view_controls(settings, &t).parameters) {
-      if (p.key == "picture") return p.choices;
+      if (p.key == "picture") return choice_ids(p);
     }
     return std::vector<std::string>();
   };
@@ -158,7 +159,7 @@ TEST(Mechanism, RefusesPicturesOfOtherMethods) {
                                       "replaced"}));
 }
 
-// The token steps as far as the text goes, where a picture is of tokens.
+// Pictures of tokens step to the end of the text.
 TEST(Mechanism, PlaysTokenByToken) {
   const Trace linear = trace_of(variant("linear"), 8), full = trace_of(variant("full"), 8);
   ViewSettings settings = testing::settings_with("mechanism", "{}");
@@ -173,11 +174,11 @@ TEST(Mechanism, PlaysTokenByToken) {
   };
   EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
   EXPECT_TRUE(testing::close(state(R"({"token": 7})"), state("{}"), 0));
-  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // a shorter text
+  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // of a longer text
 }
 
-// The errors are asked for where their picture is, and drawn when they are known.
-TEST(Mechanism, DrawsErrorsWhenTheyAreMeasured) {
+// Errors are requested only for their picture, and drawn once available.
+TEST(Mechanism, DrawsErrorsOnceMeasured) {
   for (const char* id : {"performer", "rfa", "linformer"}) {
     const Trace trace = trace_of(variant(id), 16);
     Look look;
@@ -190,15 +191,15 @@ TEST(Mechanism, DrawsErrorsWhenTheyAreMeasured) {
     EXPECT_EQ(look_at(trace, "mechanism", look).pending, "") << id;
     expect_legible(trace, look.settings, id, &study);
   }
-  Experiment asks;
+  Session asks;
   asks.view = testing::settings_with("mechanism", R"({"picture": "errors"})");
   EXPECT_TRUE(finding("errors").exists(asks));
-  Experiment other = asks;
+  Session other = asks;
   other.view.head = 1;
-  EXPECT_FALSE(finding("errors").holds(asks, other));
+  EXPECT_FALSE(finding("errors").is_reusable(asks, other));
   other = asks;
   other.view.colour_map = "grey";
-  EXPECT_TRUE(finding("errors").holds(asks, other));
+  EXPECT_TRUE(finding("errors").is_reusable(asks, other));
   asks.view = testing::settings_with("mechanism", "{}");
   EXPECT_FALSE(finding("errors").exists(asks));
 }

@@ -13,7 +13,7 @@ testing::Look paths() {
   return look;
 }
 
-TEST(PathsMechanism, JoinsAPairThroughTheLayers) {
+TEST(PathsMechanism, ConnectsPairThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
   testing::Look look = paths();
@@ -28,18 +28,18 @@ TEST(PathsMechanism, JoinsAPairThroughTheLayers) {
   EXPECT_TRUE(testing::says(testing::look_at(trace, "mechanism", look).list, "does not reach"));
 }
 
-TEST(PathsMechanism, AClickKeepsQueryOrKey) {
+TEST(PathsMechanism, ClickPinsQueryOrKey) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 2})"});
   const ViewLayout layout = testing::look_at(trace, "mechanism", paths());
   ASSERT_EQ(layout.handles.size(), 24u);
-  Experiment e;
+  Session e;
   layout.handles[2 * 5].click(e);
   layout.handles[2 * 3 + 1].click(e);
   EXPECT_EQ(e.view.pinned_query, 5);
   EXPECT_EQ(e.view.pinned_key, 3);
 }
 
-TEST(PathsMechanism, DoesNotLeadThroughMemory) {
+TEST(PathsMechanism, ExcludesMemory) {
   const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
   EXPECT_NE(testing::look_at(trace, "mechanism", paths()).refusal.find("memory"),
             std::string::npos);

@@ -16,12 +16,12 @@ namespace ATTNSCOPE_FILE {
 constexpr Index kReplaced = 4;
 const std::string kText = "abcabcabca";  // 10 tokens
 
-class Replaced : public ::testing::Test {
+class ReplacementPicture : public ::testing::Test {
  protected:
-  Replaced() {
+  ReplacementPicture() {
     testing::save_byte_model(folder_.path() / "model", 2, 16, 24);
-    experiment_.model = (folder_.path() / "model").string();
-    experiment_.text = kText;
+    experiment_.run.model = (folder_.path() / "model").string();
+    experiment_.run.text = kText;
     experiment_.view = settings(R"({"picture": "replaced", "token": 4, "by": 120})");
   }
   static ViewSettings settings(const std::string& json) {
@@ -33,11 +33,12 @@ class Replaced : public ::testing::Test {
     return view;
   }
   void choose(const std::string& json) {
-    experiment_.variant = variant_from_json(Json::parse(json), "variant");
-    experiment_.encoding = default_encoding();
+    experiment_.run.variant = variant_from_json(Json::parse(json), "variant");
+    experiment_.run.encoding = default_encoding();
   }
   std::shared_ptr<const ReplacedToken> runs() {
-    return find_beside(experiment_, {"replaced"}, run_, {}, {}).get(Findings::replaced);
+    return compute_background_findings(experiment_, {"replaced"}, run_, {}, {})
+        .get(Findings::replaced);
   }
   ReplacedChange change(const ReplacedToken& runs, Index layer = 0) {
     const HeadRef at{layer, 0, runs.without->part({})};
@@ -45,18 +46,18 @@ class Replaced : public ::testing::Test {
     const AttentionTap* without = runs.without->find(at, &head);
     return change_of(*runs.without, *without, *runs.with->find(at), head, runs.position);
   }
-  // Which rows change, "0000100000".
+  // Changed rows as digits, e.g. "0000100000".
   static std::string rows(const std::vector<double>& values, double least) {
     std::string text;
     for (const double value : values) text += value > least ? '1' : '0';
     return text;
   }
   testing::TemporaryFolder folder_;
-  Experiment experiment_;
+  Session experiment_;
   ExperimentRun run_{cpu_only()};
 };
 
-TEST_F(Replaced, IsARunOfItsOwn) {
+TEST_F(ReplacementPicture, ComparesTwoRuns) {
   const auto both = runs();
   ASSERT_NE(both, nullptr);
   EXPECT_EQ(both->problem, "");
@@ -67,43 +68,43 @@ TEST_F(Replaced, IsARunOfItsOwn) {
     const std::int32_t id = both->without->tokens[n].id;
     EXPECT_EQ(both->with->tokens[n].id, n == kReplaced ? 120 : id);
   }
-  EXPECT_TRUE(experiment_.interventions.empty());
+  EXPECT_TRUE(experiment_.run.interventions.empty());
 }
 
-TEST_F(Replaced, TakesThePinnedQueryAndTheNeighbour) {
+TEST_F(ReplacementPicture, DefaultsToPinnedQueryAndNeighbour) {
   experiment_.view = settings(R"({"picture": "replaced"})");
   experiment_.view.pinned_query = 6;
   const auto both = runs();
   EXPECT_EQ(both->position, 6);
   EXPECT_EQ(both->after, both->before - 1);
   experiment_.view = settings(R"({"picture": "replaced", "token": 99})");
-  EXPECT_EQ(runs()->position, 9);  // the last
+  EXPECT_EQ(runs()->position, 9);  // last
 }
 
-TEST_F(Replaced, IsMadeWhereItIsAskedFor) {
+TEST_F(ReplacementPicture, IsComputedForItsPictureOnly) {
   const Finding& one = finding("replaced");
   EXPECT_TRUE(one.exists(experiment_));
-  Experiment other = experiment_;
-  EXPECT_TRUE(one.holds(experiment_, other));
+  Session other = experiment_;
+  EXPECT_TRUE(one.is_reusable(experiment_, other));
   other.view.layer = 1;
-  EXPECT_TRUE(one.holds(experiment_, other));
+  EXPECT_TRUE(one.is_reusable(experiment_, other));
   other.view = settings(R"({"picture": "replaced", "token": 5, "by": 120})");
-  EXPECT_FALSE(one.holds(experiment_, other));
+  EXPECT_FALSE(one.is_reusable(experiment_, other));
   other.view = settings(R"({"token": 5})");
   EXPECT_FALSE(one.exists(other));
   other.view = experiment_.view;
-  other.text += "b";
-  EXPECT_FALSE(one.holds(experiment_, other));
+  other.run.text += "b";
+  EXPECT_FALSE(one.is_reusable(experiment_, other));
 }
 
-TEST_F(Replaced, SaysWhatCannotBe) {
+TEST_F(ReplacementPicture, ReportsUnknownToken) {
   experiment_.view = settings(R"({"picture": "replaced", "by": 100000})");
   const auto both = runs();
   EXPECT_NE(both->problem.find("100000"), std::string::npos) << both->problem;
 }
 
-// The numbers are those of the two runs.
-TEST_F(Replaced, ChangesAreDifferences) {
+// Changes equal the differences between both runs.
+TEST_F(ReplacementPicture, ChangesEqualDifferencesOfRuns) {
   const auto both = runs();
   const ReplacedChange found = change(*both, 1);
   const HeadRef at{1, 0, both->without->part({})};
@@ -133,30 +134,30 @@ TEST_F(Replaced, ChangesAreDifferences) {
   EXPECT_EQ(found.column, kReplaced);
 }
 
-// What is said of each method, from its equation: which rows are made from which tokens.
-TEST_F(Replaced, TellsWhatWeightsAreMadeFrom) {
+// The explanation of each method follows from its equation: tokens on which each row depends.
+TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
   struct Case {
     std::string variant, weights, outputs, words;
   };
   for (const Case& c : {
            Case{R"({"type": "full"})", "0000111111", "0000111111",
-                "6 rows of 10 change: row 4, as its query is another, and 5 that compare"},
+                "6 rows of 10 change: row 4, since its query changes, and 5 that attend"},
            Case{R"({"type": "local", "window": 2})", "0000111000", "0000111000",
-                "3 rows of 10 change: row 4, as its query is another, and 2 that compare"},
-           Case{R"({"type": "synthesizer"})", "0000100000", "0000111111", "Row 4 alone changes"},
+                "3 rows of 10 change: row 4, since its query changes, and 2 that attend"},
+           Case{R"({"type": "synthesizer"})", "0000100000", "0000111111", "Row 4 changes"},
            Case{R"({"type": "synthesizer", "mode": "random"})", "0000000000", "0000111111",
                 "No weight changes"},
            Case{R"({"type": "gmlp"})", "0000000000", "0000111111", "No weight changes"},
            Case{R"({"type": "dynamic_convolution", "width": 3})", "0000100000", "0000111000",
-                "Row 4 alone changes"},
+                "Row 4 changes"},
        }) {
     choose(c.variant);
     const auto both = runs();
     ASSERT_EQ(both->problem, "");
     const ReplacedChange found = change(*both);
-    EXPECT_EQ(rows(found.rows, kLeastChange), c.weights) << c.variant;
-    if (c.variant.find("gmlp") == std::string::npos) {  // fresh weights mix hardly anything
-      EXPECT_EQ(rows(found.outputs, kLeastOutputChange), c.outputs) << c.variant;
+    EXPECT_EQ(rows(found.rows, kMinChange), c.weights) << c.variant;
+    if (c.variant.find("gmlp") == std::string::npos) {  // fresh weights mix very little
+      EXPECT_EQ(rows(found.outputs, kMinOutputChange), c.outputs) << c.variant;
     }
     EXPECT_EQ(change_words(found, 0).front().rfind(c.words, 0), 0u)
         << c.variant << ": " << change_words(found, 0).front();
@@ -164,9 +165,9 @@ TEST_F(Replaced, TellsWhatWeightsAreMadeFrom) {
   }
 }
 
-TEST_F(Replaced, PictureSaysIt) {
+TEST_F(ReplacementPicture, PictureReportsChanges) {
   choose(R"({"type": "synthesizer"})");
-  const auto trace = run_.run(experiment_, {});
+  const auto trace = run_.run(experiment_.run, {});
   const testing::InputOf of(*trace, experiment_.view);
   ViewInput input{.trace = of.input.trace,
                   .experiment = of.input.experiment,
@@ -176,20 +177,20 @@ TEST_F(Replaced, PictureSaysIt) {
                   .measure = of.input.measure};
   const ViewLayout waiting = view("mechanism").lay_out(input);
   EXPECT_NE(waiting.pending, "");
-  input.findings = find_beside(experiment_, {"replaced"}, run_, {}, {});
+  input.findings = compute_background_findings(experiment_, {"replaced"}, run_, {}, {});
   ViewCache cache;
   input.cache = &cache;
   for (int n = 0; n < 2; ++n) {
     const ViewLayout layout = view("mechanism").lay_out(input);
     EXPECT_EQ(layout.refusal, "");
     EXPECT_EQ(testing::fault(layout.list), "");
-    bool said = false;
+    bool is_shown = false;
     for (const Text& text : testing::texts(layout.list)) {
-      said |= text.text.find("Row 4 alone changes") != std::string::npos;
+      is_shown |= text.text.find("Row 4 changes") != std::string::npos;
     }
-    EXPECT_TRUE(said);
+    EXPECT_TRUE(is_shown);
     ASSERT_EQ(layout.handles.size(), 11u);
-    Experiment e;
+    Session e;
     layout.handles[2].click(e);
     layout.handles[10].click(e);
     const Values values = view_values(e.view, "mechanism");

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -23,7 +25,7 @@ ViewSettings of_head(Index head) {
   return settings;
 }
 
-TEST(RoutingMechanism, NumbersAreThoseOfTheTrace) {
+TEST(RoutingMechanism, MatchesTrace) {
   for (const bool shared : {false, true}) {
     const Trace trace = routed(shared);
     const AttentionTap& tap = trace.attention[0];
@@ -47,7 +49,7 @@ TEST(RoutingMechanism, NumbersAreThoseOfTheTrace) {
       all += loads(0, c);
     }
     EXPECT_EQ(all, static_cast<float>(kLength));
-    // Rows of the sorted map are those of the text: of each cluster, in the order of the text.
+    // Rows of the sorted map are those of the text, by cluster and then in text order.
     const Tensor weights = tap.attention(1);
     Index row = 0;
     for (Index c = 0; c < 3; ++c) {
@@ -67,8 +69,8 @@ TEST(RoutingMechanism, NumbersAreThoseOfTheTrace) {
   }
 }
 
-// Weights of the sorted map lie within the outlined blocks alone.
-TEST(RoutingMechanism, BlocksHoldAllWeights) {
+// All weights of the sorted map lie within the outlined blocks.
+TEST(RoutingMechanism, BlocksContainAllWeights) {
   const Trace trace = routed(false);
   Look look;
   look.width = 1000;
@@ -96,7 +98,7 @@ TEST(RoutingMechanism, BlocksHoldAllWeights) {
   }
 }
 
-TEST(RoutingMechanism, NamesWhatIsPointedAt) {
+TEST(RoutingMechanism, PointerReportsTokenAndCluster) {
   const Trace trace = routed(true);
   const IntTensor& query = trace.attention[0].result.extra_counts.at("routing.query_cluster");
   Look look;
@@ -104,11 +106,11 @@ TEST(RoutingMechanism, NamesWhatIsPointedAt) {
   look.height = 800;
   look.settings = of_head(1);
   look.settings.pinned_query = 5;
-  bool said = false;
+  bool is_shown = false;
   for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
-    said = said || text.text.ends_with("in cluster " + std::to_string(query(1, 5)));
+    is_shown = is_shown || text.text.ends_with("in cluster " + std::to_string(query(1, 5)));
   }
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(is_shown);
 }
 
 }  // namespace ATTNSCOPE_FILE

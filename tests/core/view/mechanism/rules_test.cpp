@@ -20,7 +20,7 @@ Look looking_at(Index query, Index key) {
   return look;
 }
 
-// The cells of the two lines of tokens: keys, then queries.
+// Cells of both token lines: keys, then queries.
 std::vector<Tensor> lines_of(const DisplayList& list) {
   std::vector<Tensor> lines;
   for (const Item& item : list.items) {
@@ -30,7 +30,7 @@ std::vector<Tensor> lines_of(const DisplayList& list) {
   return lines;
 }
 
-TEST(RulesMechanism, TokensHaveTheColoursOfTheRules) {
+TEST(RulesMechanism, TokensHaveRuleColours) {
   const Index length = 16;
   const Trace trace = testing::synthetic_trace(testing::window_and_global(length, 2, 1));
   const Pattern& pattern = *trace.attention[0].result.pattern;
@@ -59,13 +59,13 @@ TEST(RulesMechanism, CountsAndNamesTheRules) {
   EXPECT_TRUE(says(list, "not allowed"));
 }
 
-TEST(RulesMechanism, SaysWhatTheParametersAre) {
+TEST(RulesMechanism, ReportsParameters) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 3})"});
   EXPECT_TRUE(says(look_at(trace, "mechanism").list, "Window w = 3"));
 }
 
-// What a rule admits is bracketed below the query's keys, with its parameters.
-TEST(RulesMechanism, BracketsSayTheParameters) {
+// Brackets below the keys show the parameters of each rule.
+TEST(RulesMechanism, BracketsReportParameters) {
   const std::map<std::string, std::vector<std::string>> expected{
       {R"({"type": "local", "window": 3})", {"window 3 back"}},
       {R"({"type": "local", "window": 3, "dilation": 2})", {"every 2nd, 6 back"}},
@@ -87,11 +87,11 @@ TEST(RulesMechanism, BracketsSayTheParameters) {
   EXPECT_TRUE(says(look_at(both, "mechanism").list, "window ±3"));
 }
 
-TEST(RulesMechanism, AClickKeepsAToken) {
+TEST(RulesMechanism, ClickPinsToken) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   const ViewLayout layout = look_at(trace, "mechanism", looking_at(9, 4));
   ASSERT_EQ(layout.handles.size(), 32u);
-  Experiment e;
+  Session e;
   layout.handles[3].click(e);
   layout.handles[16 + 7].click(e);
   EXPECT_EQ(e.view.pinned_key, 3);
@@ -100,32 +100,32 @@ TEST(RulesMechanism, AClickKeepsAToken) {
   EXPECT_EQ(e.view.pinned_key, -1);
 }
 
-// Two maps beside each other: the rules, and after how many layers a key is heard of.
-TEST(RulesMechanism, TellsHowInformationComesThroughLayers) {
+// Two adjacent maps: rules, and number of layers until a key is in the receptive field.
+TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
   Look look;
   look.height = 1000;
   const DisplayList list = look_at(trace, "mechanism", look).list;
   EXPECT_TRUE(says(list, "in 2 steps: 4 back, then every 4th"));
-  EXPECT_TRUE(says(list, "hears of a key"));
-  // Nothing to tell where all is seen at once.
+  EXPECT_TRUE(says(list, "until a key reaches a query"));
+  // Omitted if one layer covers all pairs.
   const DisplayList full = look_at(testing::run_model({.length = 16}), "mechanism", look).list;
-  EXPECT_FALSE(says(full, "hears of a key"));
+  EXPECT_FALSE(says(full, "until a key reaches a query"));
 }
 
-// Each head of these sees another block: all of them are shown beside the one.
-TEST(RulesMechanism, ShowsTheHeadsThatDiffer) {
+// Heads differ in their blocks: all heads are shown next to the selected one.
+TEST(RulesMechanism, ShowsDifferingHeads) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
   const DisplayList list = look_at(trace, "mechanism").list;
-  EXPECT_TRUE(says(list, "Each head has a pattern of its own"));
+  EXPECT_TRUE(says(list, "Each head has its own pattern"));
   const Pattern& pattern = *trace.attention[0].result.pattern;
   Index maps = 0;
   for (const Item& item : list.items) {
     const auto* cells = std::get_if<HeatMap>(&item);
     if (cells == nullptr || cells->values.dim(0) != 16) continue;
-    const Index head = maps++ == 0 ? 0 : maps - 2;  // the shown one, then all
+    const Index head = maps++ == 0 ? 0 : maps - 2;  // selected head first, then all
     for (Index i = 0; i < 16; ++i) {
       for (Index j = 0; j < 16; ++j) {
         EXPECT_EQ(!std::isnan(cells->values(i, j)), pattern.allowed(head, i, j));
@@ -135,7 +135,7 @@ TEST(RulesMechanism, ShowsTheHeadsThatDiffer) {
   EXPECT_EQ(maps, 3);
 }
 
-TEST(RulesMechanism, ThePointerChoosesThePair) {
+TEST(RulesMechanism, PointerSelectsPair) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   Look look = looking_at(9, 4);
   const ViewLayout before = look_at(trace, "mechanism", look);
@@ -147,7 +147,7 @@ TEST(RulesMechanism, ThePointerChoosesThePair) {
       look.pointer = Point{x, y};
       const DisplayList list = look_at(trace, "mechanism", look).list;
       const Pattern& pattern = *trace.attention[0].result.pattern;
-      EXPECT_TRUE(says(list, "may look at " + std::to_string(pattern.row_count(0, hit->query))));
+      EXPECT_TRUE(says(list, "can attend to " + std::to_string(pattern.row_count(0, hit->query))));
       other_query = other_query || (hit->query != 9 && hit->key == 4);
       other_key = other_key || (hit->query == 9 && hit->key != 4);
       pair = pair || (hit->query != 9 && hit->key != 4);
@@ -156,7 +156,7 @@ TEST(RulesMechanism, ThePointerChoosesThePair) {
   EXPECT_TRUE(other_query && other_key && pair);
 }
 
-TEST(RulesMechanism, NumbersAreThoseOfThePattern) {
+TEST(RulesMechanism, MatchesPattern) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   const Pattern& pattern = *trace.attention[0].result.pattern;
   const testing::InputOf of(trace, looking_at(9, 4).settings);

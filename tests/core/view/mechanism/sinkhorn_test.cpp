@@ -31,7 +31,7 @@ std::vector<ViewData::Matrix> numbers(const Trace& trace, Index head) {
   return view("mechanism").data(of.input).matrices;
 }
 
-// Whether all rows, or all columns, add up to 1.
+// True if all rows, or all columns, sum to 1.
 bool adds_up(const Tensor& m, bool columns) {
   for (Index i = 0; i < m.dim(0); ++i) {
     double sum = 0;
@@ -41,7 +41,7 @@ bool adds_up(const Tensor& m, bool columns) {
   return true;
 }
 
-TEST(SinkhornMechanism, StagesAreThoseOfTheVariant) {
+TEST(SinkhornMechanism, StagesMatchVariant) {
   for (const Index head : {0, 1}) {
     const Trace once = matched(1), often = matched(7);
     const auto at = [&](const Trace& trace, const char* name, Index i, Index j) {
@@ -57,7 +57,8 @@ TEST(SinkhornMechanism, StagesAreThoseOfTheVariant) {
       for (Index j = 0; j < 4; ++j) {
         EXPECT_EQ(all[0].values(i, j), at(often, "sinkhorn.logits", i, j));
         EXPECT_EQ(all[3].values(i, j), at(often, "sinkhorn.matching", i, j));
-        // The same round by the variant and by the view; more rounds begin alike.
+        // The variant and the view compute equal rounds; additional rounds do not change earlier
+        // ones.
         const auto found = static_cast<double>(first[2].values(i, j));
         const auto expected = static_cast<double>(at(once, "sinkhorn.matching", i, j));
         EXPECT_TRUE(std::abs(found - expected) <= 1e-5) << i << ", " << j;
@@ -68,8 +69,8 @@ TEST(SinkhornMechanism, StagesAreThoseOfTheVariant) {
   }
 }
 
-// The block that a place is said to get most of, and its share.
-TEST(SinkhornMechanism, SaysWhatIsSortedWhere) {
+// Block with the largest share at each position, and its share.
+TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
   const Trace trace = matched(7);
   const Tensor& p = trace.attention[0].result.extra.at("sinkhorn.matching");
   for (Index query = 0; query < 12; query += 2) {
@@ -78,18 +79,18 @@ TEST(SinkhornMechanism, SaysWhatIsSortedWhere) {
       if (p(1, query / 3, block) > p(1, query / 3, best)) best = block;
     }
     const long percent = std::lround(100 * static_cast<double>(p(1, query / 3, best)));
-    const std::string expected = "place " + std::to_string(query / 3) + " gets " +
+    const std::string expected = "position " + std::to_string(query / 3) + " gets " +
                                  std::to_string(percent) + " % of block " + std::to_string(best);
     Look look;
     look.width = 1000;
     look.height = 900;
     look.settings = of_head(1);
     look.settings.pinned_query = query;
-    bool said = false;
+    bool is_shown = false;
     for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
-      said = said || text.text.ends_with(expected);
+      is_shown = is_shown || text.text.ends_with(expected);
     }
-    EXPECT_TRUE(said) << expected;
+    EXPECT_TRUE(is_shown) << expected;
   }
 }
 

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(SortedMap, KindsStandTogetherInTheOrderOfTheText) {
+TEST(SortedMap, GroupsKindsInTextOrder) {
   const TokenOrder order = sorted_by({2, 0, 2, 1, 0});
   EXPECT_EQ(order.token, (std::vector<Index>{1, 4, 3, 0, 2}));
   for (std::size_t n = 0; n < order.token.size(); ++n) {
@@ -13,7 +13,7 @@ TEST(SortedMap, KindsStandTogetherInTheOrderOfTheText) {
   }
 }
 
-TEST(SortedMap, NumbersAndLabelsMoveAlike) {
+TEST(SortedMap, ReordersNumbersAndLabelsAlike) {
   const TokenOrder rows = sorted_by({1, 0}), columns = sorted_by({2, 1, 0});
   Tensor matrix({2, 3});
   for (Index n = 0; n < 6; ++n) matrix[n] = static_cast<float>(n);
@@ -23,7 +23,7 @@ TEST(SortedMap, NumbersAndLabelsMoveAlike) {
             (std::vector<std::string>{"c", "b", "a"}));
 }
 
-TEST(SortedMap, PointsFindPairsOfTheText) {
+TEST(SortedMap, FindsPairOfTextAtPoint) {
   const TokenOrder rows = sorted_by({1, 0}), columns = sorted_by({2, 1, 0});
   const PairAt at{{0, 0, 30, 20}, 0, 0, 2, 3, 2, 3};
   const Pair pair = sorted_pair_at(at, rows, columns, {5, 15});  // second row, first column

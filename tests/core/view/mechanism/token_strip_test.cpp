@@ -15,8 +15,8 @@ Tensor row_of(const std::vector<float>& numbers) {
   return row;
 }
 
-// There are seven colours: the seven most frequent kinds of the first list are told apart.
-TEST(TokenStrip, FrequentKindsAreToldApart) {
+// The seven most frequent kinds of the first list get the seven colours.
+TEST(TokenStrip, FrequentKindsHaveDistinctColours) {
   std::vector<float> numbers;
   for (int kind = 0; kind < 20; ++kind) {
     const int times = kind % 3 == 0 ? 5 : 1;  // 0, 3, ..., 18
@@ -30,10 +30,10 @@ TEST(TokenStrip, FrequentKindsAreToldApart) {
   EXPECT_LT(places[0], 7);
   EXPECT_GE(places[1], 7);
   EXPECT_TRUE(std::isnan(places[2]));
-  EXPECT_EQ(places[3], 20);  // only the second list has it
+  EXPECT_EQ(places[3], 20);  // only in the second list
 }
 
-TEST(TokenStrip, PointsFindTheirTokens) {
+TEST(TokenStrip, FindsTokenAtPoint) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
   testing::InputOf of(trace, {});
   of.input.width = of.input.height = 400;

@@ -29,8 +29,8 @@ Look of_segment(Index segment, const std::string& show = "all") {
   return look;
 }
 
-// What is remembered before a segment, by the rule of the paper and no code of the model: windows
-// that became one, and rows.
+// Memory before each segment by the rule of the paper, independent of the model code: compressed
+// windows, and rows.
 struct Naive {
   std::vector<std::vector<Index>> compressed;
   std::vector<Index> memory;
@@ -53,7 +53,7 @@ Naive naive_memory(Index segment, Index before, Index most, Index most_compresse
   return state;
 }
 
-TEST(Memory, ColumnsKnowTheTokensTheyWereMadeOf) {
+TEST(Memory, ColumnsListTheirTokens) {
   // segment 4, memory 3, compressed 2, rate 2; the other: segment 4, memory 5.
   for (const auto& [model, memory, compressed, rate] :
        {std::tuple<std::string, Index, Index, Index>{"memory-compressive-mean", 3, 2, 2},
@@ -78,7 +78,7 @@ TEST(Memory, ColumnsKnowTheTokensTheyWereMadeOf) {
   }
 }
 
-// Of the most used only rows that are as old as the window's are kept, each by itself.
+// The most used policy keeps single rows, as old as those of the window.
 TEST(Memory, MostUsedRowsAreSingleTokens) {
   const auto trace = testing::run_case("memory-compressive-most_used", kIds);
   Index compressed = 0;
@@ -93,7 +93,7 @@ TEST(Memory, MostUsedRowsAreSingleTokens) {
   EXPECT_GT(compressed, 0);
 }
 
-TEST(Memory, MeanAndDeviationBySlot) {
+TEST(Memory, ReportsMeanAndDeviationBySlot) {
   for (const std::string& model : kModels) {
     const auto trace = testing::run_case(model, kIds);
     const AttentionTap* tap = trace->find({1, 1, {.segment = 3}});
@@ -126,7 +126,7 @@ TEST(Memory, MeanAndDeviationBySlot) {
   }
 }
 
-// By walking from token to token down the layers.
+// Walks from token to token down the layers.
 Index naive_oldest(const Trace& trace, Index layer, Index token) {
   if (layer < 0) return token;
   Index oldest = token;
@@ -148,31 +148,31 @@ Index naive_oldest(const Trace& trace, Index layer, Index token) {
   return oldest;
 }
 
-TEST(Memory, BeginsWithTheLastSegment) {
+TEST(Memory, OpensOnLastSegment) {
   const auto trace = testing::run_case("memory-segment", kIds);
   ViewSettings settings;
   settings.id = "memory";
-  EXPECT_EQ(begun(settings, *trace).part.segment, 4);  // 18 tokens in fours
-  settings.part.segment = 0;                           // chosen
-  EXPECT_EQ(begun(settings, *trace).part.segment, 0);
+  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 4);  // 18 tokens in fours
+  settings.part.segment = 0;                                   // selected
+  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 0);
   settings.part.segment = {};
   settings.id = "map";
-  EXPECT_EQ(begun(settings, *trace).part.segment, std::nullopt);
+  EXPECT_EQ(with_defaults(settings, *trace).part.segment, std::nullopt);
   settings.id = "memory";
   const auto plain = testing::run_case("decoder-groups-ragged", kIds);
-  EXPECT_EQ(begun(settings, *plain).part.segment, std::nullopt);
-  // In files, too.
-  Experiment e;
+  EXPECT_EQ(with_defaults(settings, *plain).part.segment, std::nullopt);
+  // Also applies to files.
+  Session e;
   e.view.id = "memory";
   const std::string all = all_text(lay_out_picture(*trace, e, {}));
   EXPECT_NE(all.find("Segment 4 has"), std::string::npos) << all;
 }
 
-TEST(Memory, LayersHearFurtherAndFurtherBack) {
+TEST(Memory, ReceptiveFieldGrowsWithLayers) {
   for (const std::string& model : kModels) {
     const auto trace = testing::run_case(model, kIds);
     for (Index segment = 0; segment < 5; ++segment) {
-      const std::vector<Index> oldest = oldest_heard(*trace, segment);
+      const std::vector<Index> oldest = oldest_reachable(*trace, segment);
       ASSERT_EQ(oldest.size(), 2u);
       const Index last = std::min<Index>(4 * segment + 3, 17);
       for (Index layer = 0; layer < 2; ++layer) {
@@ -181,12 +181,12 @@ TEST(Memory, LayersHearFurtherAndFurtherBack) {
       }
     }
   }
-  // Five rows of memory: five tokens further with each layer.
+  // Five rows of memory: each layer reaches five tokens further.
   const auto trace = testing::run_case("memory-segment", kIds);
-  EXPECT_EQ(oldest_heard(*trace, 3), (std::vector<Index>{7, 0}));
+  EXPECT_EQ(oldest_reachable(*trace, 3), (std::vector<Index>{7, 0}));
 }
 
-TEST(Memory, CostIsThatOfTheColumnsThatTheRunHad) {
+TEST(Memory, CostMatchesColumnsOfRun) {
   for (const std::string& model : kModels) {
     const auto trace = testing::run_case(model, kIds);
     double pairs = 0;
@@ -202,17 +202,17 @@ TEST(Memory, CostIsThatOfTheColumnsThatTheRunHad) {
   EXPECT_EQ(pairs_of_all(18), 171);
 }
 
-TEST(Memory, SaysWhatEachSlotHolds) {
+TEST(Memory, ReportsTokensOfEachSlot) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
   const std::string all = all_text(look_at(*trace, "memory", of_segment(4, "words")).list);
-  // Before token 16: memory 3 and what fills no window, two windows of two before it.
+  // Before token 16: memory of 3, remainder of no full window, two windows of two.
   EXPECT_NE(all.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"), std::string::npos)
       << all;
   EXPECT_NE(all.find("compressed (2 slots, a box each)"), std::string::npos) << all;
   EXPECT_NE(all.find("memory (4)"), std::string::npos) << all;
 }
 
-TEST(Memory, SaysHowMuchWeightGoesWhere) {
+TEST(Memory, ReportsWeightByKindOfKey) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
   Look look = of_segment(4);
   look.width = 1400;
@@ -231,13 +231,13 @@ TEST(Memory, SaysHowMuchWeightGoesWhere) {
       percent(KeyKind::Memory) + "to memory, " + percent(KeyKind::Token) + "to its own segment.";
   EXPECT_NE(all.find(words), std::string::npos) << words << "\n" << all;
   EXPECT_NE(all.find("in segments: "), std::string::npos) << all;
-  // Borders between the parts are named.
+  // Borders between kinds are labelled.
   for (const char* part : {"\ncompressed\n", "\nmemory\n", "\nsegment\n"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << all;
   }
 }
 
-TEST(Memory, PointsAtPairsAndSlots) {
+TEST(Memory, PointerReportsPairsAndSlots) {
   const auto trace = testing::run_case("memory-segment", kIds);
   const ViewLayout layout = look_at(*trace, "memory", of_segment(3));
   const Box plot = layout.plot;
@@ -245,26 +245,26 @@ TEST(Memory, PointsAtPairsAndSlots) {
   ASSERT_TRUE(pair);
   EXPECT_EQ(pair->query, 3);
   EXPECT_EQ(pair->key, 8);
-  // The same columns stand below it.
+  // The same columns continue below.
   const auto slot = layout.hit({plot.x + 2, plot.bottom() + 70});
   ASSERT_TRUE(slot);
   EXPECT_EQ(slot->query, -1);
   EXPECT_EQ(slot->key, 0);
 }
 
-TEST(Memory, AClickOnASegmentShowsIt) {
+TEST(Memory, ClickOnSegmentShowsIt) {
   const auto trace = testing::run_case("memory-segment", kIds);
   const ViewLayout layout = look_at(*trace, "memory", of_segment(0, "range"));
-  EXPECT_NE(all_text(layout.list).find("comes first"), std::string::npos);
+  EXPECT_NE(all_text(layout.list).find("is the first"), std::string::npos);
   ASSERT_EQ(layout.handles.size(), 5u);
-  Experiment e;
+  Session e;
   e.view.pinned_key = 3;
   layout.handles[2].click(e);
   EXPECT_EQ(e.view.part.segment, 2);
   EXPECT_EQ(e.view.pinned_key, -1);
 }
 
-TEST(Memory, SaysWhatIsMissing) {
+TEST(Memory, ExplainsMissingMemory) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   EXPECT_NE(look_at(trace, "memory").refusal, "");
   EXPECT_NE(view("memory").objection(trace), "");
@@ -273,7 +273,7 @@ TEST(Memory, SaysWhatIsMissing) {
   EXPECT_THROW(view("memory").data(of.input), InputError);
 }
 
-TEST(Memory, DataHasWhatIsDrawn) {
+TEST(Memory, ExportsDrawnNumbers) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
   const testing::InputOf of(*trace, of_segment(4).settings);
   const ViewData data = view("memory").data(of.input);

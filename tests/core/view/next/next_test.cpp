@@ -16,7 +16,7 @@ using testing::Look;
 using testing::look_at;
 using testing::synthetic_trace;
 
-TEST(Next, ABarGoesOnWithItsToken) {
+TEST(Next, ClickOnBarContinuesWithItsToken) {
   Trace trace = synthetic_trace(1, 1, 4);
   trace.tokenizer = byte_tokenizer();
   Look look;
@@ -24,19 +24,19 @@ TEST(Next, ABarGoesOnWithItsToken) {
   int appended = 0, pinned = 0;
   const ViewLayout layout = look_at(trace, "next", look);
   for (const Handle& handle : layout.handles) {
-    Experiment experiment;
+    Session experiment;
     handle.click(experiment);
-    if (experiment.text.size() == 1) ++appended;
+    if (experiment.run.text.size() == 1) ++appended;
     if (experiment.view.pinned_query >= 0) ++pinned;
   }
   EXPECT_GE(appended, 10);
   EXPECT_EQ(pinned, 4);
-  look.settings.pinned_query = 1;  // the past cannot be gone on with
+  look.settings.pinned_query = 1;  // past positions cannot be continued
   EXPECT_EQ(look_at(trace, "next", look).handles.size(), 4u);
 }
 
-// A model that fills in what is hidden says nothing of what follows.
-TEST(Next, OfAMaskedModelIsWhatFillsEachPlace) {
+// A masked model predicts masked tokens, not the next one.
+TEST(Next, MaskedModelListsCandidatesForEachMask) {
   Trace trace = synthetic_trace(1, 1, 6);
   auto config = std::make_shared<ModelConfig>(testing::small_config({}));
   config->causal = false;
@@ -47,20 +47,20 @@ TEST(Next, OfAMaskedModelIsWhatFillsEachPlace) {
   const ViewLayout layout = look_at(trace, "next");
   std::string all;
   for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
-  EXPECT_NE(all.find("what fills each place"), std::string::npos) << all;
+  EXPECT_NE(all.find("masked tokens"), std::string::npos) << all;
   EXPECT_NE(all.find("In place of “"), std::string::npos) << all;
   for (const char* words : {"comes next", "After “", "surprise"}) {
     EXPECT_EQ(all.find(words), std::string::npos) << words;
   }
-  EXPECT_EQ(layout.handles.size(), 6u);  // tokens to keep, and none to go on with
-  config->architecture.values.set("mask", Index{trace.tokens[2].id});  // the first that is hidden
+  EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be kept, none continued
+  config->architecture.values.set("mask", Index{trace.tokens[2].id});  // first masked token
   EXPECT_EQ(shown_position(ViewSettings(), trace), 2);
   ViewSettings pinned;
   pinned.pinned_query = 4;
   EXPECT_EQ(shown_position(pinned, trace), 4);
 }
 
-TEST(Next, MarksTheDrawnAndTheTextsOwnToken) {
+TEST(Next, MarksSampledAndActualToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
   Look look;
   look.settings.pinned_query = 2;

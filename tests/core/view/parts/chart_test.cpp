@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// The numbers beside a chart's upright axis.
+// Numbers on the vertical axis of a chart.
 std::vector<std::string> numbers_up(double height, double least, double most) {
   const Trace trace = testing::synthetic_trace(1, 1, 2);
   const testing::InputOf of(trace, {});
@@ -21,12 +21,12 @@ std::vector<std::string> numbers_up(double height, double least, double most) {
   return numbers;
 }
 
-TEST(Chart, NumbersSayHowFarALowAxisRuns) {
+TEST(Chart, LowAxisLabelsItsEnds) {
   using Numbers = std::vector<std::string>;
   EXPECT_EQ(numbers_up(200, 0, 1).size(), 6u);
   EXPECT_EQ(numbers_up(29, -11, 6), (Numbers{"-10", "5"}));
   EXPECT_EQ(numbers_up(29, 0, 0.36), (Numbers{"0", "0.3"}));
-  // No two round numbers have space.
+  // No space for two round numbers.
   EXPECT_EQ(numbers_up(29, -21, 9.8), (Numbers{"-21", "9.8"}));
 }
 

@@ -31,7 +31,7 @@ TEST(ColourBar, PositionAndNumberAreInverse) {
   }
 }
 
-TEST(ColourBar, NumbersSayHowFarALinearRangeGoes) {
+TEST(ColourBar, LinearRangeLabelsItsEnds) {
   const auto texts = [](const ColourRange& range) {
     std::vector<std::string> list;
     for (const Tick& tick : ticks_of(range, 1)) list.push_back(tick.text);
@@ -57,8 +57,8 @@ TEST(ColourBar, RanksGrowEvenly) {
   }
 }
 
-// Beside each colour stands the number that has it.
-TEST(ColourBar, TicksStandWhereTheirNumbersAre) {
+// Each tick is at the colour of its number.
+TEST(ColourBar, TicksMatchTheirValues) {
   for (const auto scale :
        {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
     for (const char* map : {"viridis", "vik"}) {
@@ -72,7 +72,7 @@ TEST(ColourBar, TicksStandWhereTheirNumbersAre) {
       for (std::size_t i = 0; i < ticks.size(); ++i) {
         EXPECT_TRUE(i == 0 || ticks[i].position > ticks[i - 1].position);
         std::string text = ticks[i].text;
-        if (text.starts_with("±")) continue;  // the middle of a logarithmic scale
+        if (text.starts_with("±")) continue;  // middle of a logarithmic scale
         const bool negative = text.starts_with("−");
         if (negative) text.erase(0, std::string("−").size());
         const double number = (negative ? -1 : 1) * std::stod(text);
@@ -82,16 +82,16 @@ TEST(ColourBar, TicksStandWhereTheirNumbersAre) {
   }
 }
 
-TEST(ColourBar, ARangeSaysWhereItBegins) {
+TEST(ColourBar, RangeLabelsItsMinimum) {
   const std::vector<Tick> ticks = ticks_of({0.02, 0.5, "viridis"}, 8);
   ASSERT_GE(ticks.size(), 3u);
   EXPECT_EQ(ticks.front().position, 0);
   EXPECT_EQ(ticks.front().text, "0.02");
-  EXPECT_GE(ticks[1].position, 0.5 / 8);  // clear of it
+  EXPECT_GE(ticks[1].position, 0.5 / 8);  // separated from it
   EXPECT_EQ(ticks_of({0, 0.5, "viridis"}, 8).front().text.substr(0, 1), "0");
 }
 
-// In all scales, at any size.
+// Applies to all scales at any size.
 TEST(ColourBar, NumbersAreNeverCut) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
   testing::InputOf of(trace, {});

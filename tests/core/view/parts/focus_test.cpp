@@ -28,7 +28,7 @@ class Focus : public ::testing::Test {
   }
 };
 
-TEST_F(Focus, PrefersThePointerThenThePinThenTheLastQuery) {
+TEST_F(Focus, PrefersPointerThenPinThenLastQuery) {
   ViewSettings settings;
   EXPECT_EQ(focus(settings).query, 9);
   EXPECT_EQ(focus(settings).key, strongest(9));
@@ -41,13 +41,13 @@ TEST_F(Focus, PrefersThePointerThenThePinThenTheLastQuery) {
   EXPECT_EQ(hovered.key, 1);
 }
 
-TEST_F(Focus, FillsInWhatIsNotNamed) {
+TEST_F(Focus, CompletesMissingQueryOrKey) {
   ViewSettings settings;
-  settings.pinned_query = 5;  // a row alone
+  settings.pinned_query = 5;  // row only
   EXPECT_EQ(focus(settings).query, 5);
   EXPECT_EQ(focus(settings).key, strongest(5));
   settings.pinned_query = -1;
-  settings.pinned_key = 3;  // a column alone
+  settings.pinned_key = 3;  // column only
   EXPECT_EQ(focus(settings).query, 9);
   EXPECT_EQ(focus(settings).key, 3);
   const Pair hovered = focus(settings, Pair{-1, 7});
@@ -55,7 +55,7 @@ TEST_F(Focus, FillsInWhatIsNotNamed) {
   EXPECT_EQ(hovered.key, 7);
 }
 
-// Pins outlive the text that they were set in.
+// Pins may outlive the text in which they were set.
 TEST_F(Focus, ForgetsPinsBeyondTheText) {
   ViewSettings settings;
   settings.pinned_query = 50;

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// A page of 400 x 300 pixels whose characters are all half as wide as high.
+// Page of 400 x 300 pixels; characters are half as wide as high.
 class PageTest : public ::testing::Test {
  protected:
   class Half : public TextMeasure {
@@ -20,7 +20,7 @@ class PageTest : public ::testing::Test {
   };
 
   Trace trace_;
-  Experiment experiment_;
+  Session experiment_;
   Half measure_;
   ViewInput input_{.trace = trace_,
                    .experiment = experiment_,
@@ -31,11 +31,11 @@ class PageTest : public ::testing::Test {
                    .measure = measure_};
 };
 
-TEST_F(PageTest, EllipsisKeepsWhatFits) {
+TEST_F(PageTest, EllipsisKeepsFittingText) {
   const Page page(input_);
   EXPECT_EQ(page.ellipsised("abcdef", 10, 30), "abcdef");
   EXPECT_EQ(page.ellipsised("abcdef", 10, 29), "abcd…");
-  EXPECT_EQ(page.ellipsised("ääääää", 10, 15), "ää…");  // never half a character
+  EXPECT_EQ(page.ellipsised("ääääää", 10, 15), "ää…");  // never splits a character
   EXPECT_EQ(page.ellipsised("abcdef", 10, 5), "…");
   EXPECT_EQ(page.ellipsised("abcdef", 10, 4), "");
   EXPECT_EQ(page.fitting({"attention weight", "weight"}, 10, 40), "weight");
@@ -67,7 +67,7 @@ TEST_F(PageTest, FrameLeavesSpaceBetweenTitleAndCaption) {
   EXPECT_TRUE(bare.take(0).items.empty());
 }
 
-TEST_F(PageTest, ATightPictureEndsWithItsContent) {
+TEST_F(PageTest, TightPictureEndsWithContent) {
   input_.tight = true;
   Page page(input_);
   const Box inside = page.frame("title", "caption");

@@ -13,7 +13,7 @@ PatternWindow whole(const Pattern& pattern) {
   return {0, 0, pattern.queries(), pattern.keys(), 1, 1};
 }
 
-// Stepped runs, empty rows, heads that differ.
+// Strided runs, empty rows, different heads.
 Pattern mixed(Index length) {
   PatternBuilder builder(2, length, length, {"window", "stride"});
   for (Index head = 0; head < 2; ++head) {
@@ -45,7 +45,7 @@ TEST(PatternCells, EveryPairHasItsRule) {
   }
 }
 
-TEST(PatternCells, BlocksHoldTheLargestRule) {
+TEST(PatternCells, BlocksContainLargestRule) {
   const Pattern pattern = mixed(50);
   const PatternWindow window{3, 5, 41, 38, 4, 3};
   const Tensor rules = pattern_rules(pattern, 1, window);
@@ -79,7 +79,7 @@ TEST(PatternCells, LongTextsAreCutToWhatIsVisible) {
   EXPECT_EQ(part.width, 60);
 }
 
-TEST(PatternCells, Counts) {
+TEST(PatternCells, CountsAllowedPairs) {
   const Trace causal = testing::synthetic_trace(1, 1, 10);
   const PatternCounts full = pattern_counts(causal.attention[0], 0);
   EXPECT_EQ(full.allowed, 55);
@@ -111,7 +111,7 @@ TEST(PatternCells, MemoryIsVisibleToCausalAttention) {
   EXPECT_EQ(counts.allowed, 34);
 }
 
-TEST(PatternCells, AMaskOverrulesThePattern) {
+TEST(PatternCells, MaskOverridesPattern) {
   Trace trace = testing::synthetic_trace(1, 2, 3);
   ByteTensor mask = ByteTensor::zeros({2, 3, 3});
   mask(1, 2, 0) = 1;

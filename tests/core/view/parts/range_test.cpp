@@ -1,4 +1,4 @@
-// What heat maps show of attention that is kept, and of attention that is not.
+// Cells that heat maps show of stored and of derived attention.
 #include "core/view/parts/range.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// The same head twice: kept, and to be derived.
+// Same head twice: stored, and to be derived.
 class DerivedMaps : public ::testing::Test {
  protected:
   static constexpr Index length = 900;
@@ -58,15 +58,15 @@ class DerivedMaps : public ::testing::Test {
   }
 
   Trace trace_;
-  Experiment experiment_;
+  Session experiment_;
   AttentionTap kept_, derived_;
 };
 
-TEST_F(DerivedMaps, LookLikeKeptOnes) {
+TEST_F(DerivedMaps, MatchStoredMaps) {
   struct Place {
     double row, column, extent, pixels;
   };
-  // Where a pixel shows a whole number of cells, both pool the same ones.
+  // If a pixel covers a whole number of cells, both pool the same cells.
   for (const auto& [row, column, extent, pixels] :
        {Place{0, 0, 800, 100}, Place{8, 80, 640, 80}, Place{100, 40, 200, 200},
         Place{850.5, 860.25, 30, 120}, Place{-40, -40, 1000, 1000}}) {
@@ -81,11 +81,11 @@ TEST_F(DerivedMaps, LookLikeKeptOnes) {
       if (std::isnan(got[i])) continue;
       ASSERT_TRUE(std::abs(expected[i] - got[i]) <= 1e-6) << i;
     }
-    EXPECT_NEAR(largest_visible(a), largest_visible(b), 1e-6);
+    EXPECT_NEAR(largest_visible_magnitude(a), largest_visible_magnitude(b), 1e-6);
   }
 }
 
-TEST_F(DerivedMaps, ComeInWhereTheyAreLive) {
+TEST_F(DerivedMaps, LoadProgressivelyIfLive) {
   const Findings live = live_findings({});
   const std::shared_ptr<MapPyramid> maps = live.get(Findings::maps);
   ViewLayout layout;
@@ -103,7 +103,7 @@ TEST_F(DerivedMaps, ComeInWhereTheyAreLive) {
   EXPECT_EQ(layout.pending, "");
 }
 
-TEST_F(DerivedMaps, AreSignedWhereWeightsCanBe) {
+TEST_F(DerivedMaps, AreSignedForSignedWeights) {
   EXPECT_FALSE(is_signed(derived_, 0));
   Part part = *derived_.result.part;
   part.normaliser = Normaliser::None;
@@ -111,7 +111,7 @@ TEST_F(DerivedMaps, AreSignedWhereWeightsCanBe) {
   EXPECT_TRUE(is_signed(derived_, 0));
 }
 
-TEST(Extent, HoldsCellsThatAreCutAndNoneBeyond) {
+TEST(Extent, IncludesPartialCells) {
   const auto expect = [](const Extent& extent, Index first, Index last) {
     EXPECT_EQ(extent.first, first);
     EXPECT_EQ(extent.last, last);

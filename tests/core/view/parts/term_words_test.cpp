@@ -8,11 +8,11 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Of each tap of a model of tests/model-cases.
-std::vector<bool> mixed(const char* model, Experiment e) {
-  e.model = testing::source_folder() / "tests" / "model-cases" / model;
+// For each tap of a model of tests/model-cases.
+std::vector<bool> mixed(const char* model, Session e) {
+  e.run.model = testing::source_folder() / "tests" / "model-cases" / model;
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e, Stop());
+  const auto trace = runner.run(e.run, Stop());
   std::vector<bool> result;
   for (const AttentionTap& tap : trace->attention) {
     result.push_back(has_positions_in_content(*trace, tap));
@@ -22,30 +22,30 @@ std::vector<bool> mixed(const char* model, Experiment e) {
 
 using Mixed = std::vector<bool>;
 
-TEST(TermWords, PositionsAreInContentWhereNobodyToldThemApart) {
-  Experiment text;
-  text.ids = {4, 2, 3, 1};
+TEST(TermWords, ContentIncludesUnseparatedPositions) {
+  Session text;
+  text.run.ids = {4, 2, 3, 1};
   EXPECT_EQ(mixed("decoder-rope", text), Mixed(2, false));
-  // After the first norm of a post-norm model they can no longer be told apart.
+  // After the first norm of a post-norm model they cannot be separated.
   EXPECT_EQ(mixed("decoder-post-norm-biases", text), (Mixed{false, true, true}));
-  Experiment pixels;
-  pixels.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
+  Session pixels;
+  pixels.run.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
   EXPECT_EQ(mixed("image", pixels), Mixed(2, true));
-  Experiment walk;
-  walk.input =
+  Session walk;
+  walk.run.input =
       testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
   EXPECT_EQ(mixed("trajectory", walk), Mixed(2, true));
 }
 
-// Self-attention of both stacks tells them apart; in between nothing does.
-TEST(TermWords, CrossAttentionJoinsWhatHoldsPositions) {
-  Experiment e;
-  e.ids = {4, 2, 3, 7};
-  e.target_ids = {1, 5, 2};
+// Self-attention of both stacks separates them; cross-attention cannot.
+TEST(TermWords, CrossAttentionMergesContentAndPosition) {
+  Session e;
+  e.run.ids = {4, 2, 3, 7};
+  e.run.target_ids = {1, 5, 2};
   std::size_t crossed = 0;
-  e.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
+  e.run.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e, Stop());
+  const auto trace = runner.run(e.run, Stop());
   for (const AttentionTap& tap : trace->attention) {
     const bool cross = tap.address.kind == AttentionKind::Cross;
     crossed += cross ? 1 : 0;
@@ -54,7 +54,7 @@ TEST(TermWords, CrossAttentionJoinsWhatHoldsPositions) {
   EXPECT_EQ(crossed, 2u);
 }
 
-TEST(TermWords, NameContentByWhatItIs) {
+TEST(TermWords, NameKindOfContent) {
   EXPECT_STREQ(term_words(Term::Content, false).full, "content · content");
   EXPECT_STREQ(term_words(Term::Content, true).full, "content with position");
   EXPECT_STREQ(term_words(Term::Bias, true).full, "position bias");

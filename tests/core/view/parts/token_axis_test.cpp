@@ -13,7 +13,7 @@ TEST(TokenAxis, StepsAreRound) {
   EXPECT_EQ(label_step(10, 15), 2);
   EXPECT_EQ(label_step(4, 15), 5);
   EXPECT_EQ(label_step(0.3, 15), 50);
-  EXPECT_GT(label_step(0, 15), 1000000);  // ends
+  EXPECT_GT(label_step(0, 15), 1000000);  // terminates
 }
 
 TEST(TokenAxis, LabelsAreTokens) {
@@ -53,7 +53,7 @@ TEST(TokenAxis, MoreKeysThanTokensAreNumbered) {
   EXPECT_EQ(key_axis(trace, trace.attention[0]).labels, (std::vector<std::string>{"0", "1", "2"}));
 }
 
-// Short labels are never cut where the page has room for them, whether they lie or stand.
+// Short labels are never cut if the page has space for them, horizontal or vertical.
 TEST(TokenAxis, LabelsAreWholeAtAnySize) {
   for (Index length = 2; length <= 24; ++length) {
     Trace trace = testing::synthetic_trace(1, 1, length);
@@ -72,7 +72,7 @@ TEST(TokenAxis, LabelsAreWholeAtAnySize) {
   }
 }
 
-// However far out a map is zoomed, an axis that has no depth for upright labels has none.
+// An axis without depth for vertical labels has none, however small the cells.
 TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
   Trace trace = testing::synthetic_trace(1, 1, 4);
   for (TraceToken& token : trace.tokens) token.label = "word";
@@ -85,11 +85,11 @@ TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
     EXPECT_EQ(text.angle, 0) << text.text;
     ++above;
   }
-  EXPECT_GE(above, 2u);  // the axis's title, and a label at least
+  EXPECT_GE(above, 2u);  // title of the axis, and at least one label
 }
 
-// The label under the pointer may be the only one that is wider than its cell.
-TEST(TokenAxis, AMarkedLabelLeavesItsNeighboursAlone) {
+// The label under the pointer may exceed its cell.
+TEST(TokenAxis, MarkedLabelKeepsNeighbours) {
   const Trace trace = testing::synthetic_trace(1, 1, 4);
   testing::InputOf of(trace, {});
   of.input.width = of.input.height = 400;
@@ -104,7 +104,7 @@ TEST(TokenAxis, AMarkedLabelLeavesItsNeighboursAlone) {
   }
 }
 
-TEST(TokenAxis, DepthsFitThePlotBetweenThem) {
+TEST(TokenAxis, DepthsFitPlot) {
   const Trace trace = testing::synthetic_trace(1, 1, 12);
   testing::InputOf of(trace, {});
   of.input.width = of.input.height = 400;

@@ -11,11 +11,11 @@ namespace ATTNSCOPE_FILE {
 
 using testing::InputOf;
 
-class Flow : public ::testing::Test {
+class TokenFlowTest : public ::testing::Test {
  protected:
   static constexpr Box kBox{20, 10, 300, 100};
 
-  // Draws so many tokens "t0", "t1" ... and looks that boxes lie in the box, apart from each other.
+  // Draws `count` tokens "t0", "t1" ... and checks that boxes stay inside and do not overlap.
   TokenFlow draw(std::size_t count, std::size_t kept) {
     const Trace trace = testing::synthetic_trace(1, 1, 4);
     const InputOf input(trace, {});
@@ -44,20 +44,20 @@ class Flow : public ::testing::Test {
   std::vector<std::string> texts_;
 };
 
-TEST_F(Flow, ShowsAllThatFit) {
+TEST_F(TokenFlowTest, ShowsAllThatFit) {
   const TokenFlow flow = draw(8, 0);
   EXPECT_EQ(flow.first, 0U);
   EXPECT_EQ(flow.boxes.size(), 8U);
   EXPECT_EQ(texts_.size(), 8U);
 }
 
-TEST_F(Flow, CountsWhatComesAfter) {
+TEST_F(TokenFlowTest, CountsHiddenTokensAfter) {
   const TokenFlow flow = draw(200, 3);
   EXPECT_EQ(flow.first, 0U);
   EXPECT_TRUE(says("and " + std::to_string(200 - flow.boxes.size()) + " more"));
 }
 
-TEST_F(Flow, KeepsATokenInSightAndCountsThoseBefore) {
+TEST_F(TokenFlowTest, KeepsTokenVisibleAndCountsHiddenBefore) {
   for (const std::size_t kept : {60U, 137U, 199U}) {
     const TokenFlow flow = draw(200, kept);
     EXPECT_GT(flow.first, 0U);
@@ -66,18 +66,18 @@ TEST_F(Flow, KeepsATokenInSightAndCountsThoseBefore) {
     EXPECT_TRUE(says("t" + std::to_string(kept)));
     EXPECT_TRUE(says(std::to_string(flow.first) + " before"));
   }
-  EXPECT_EQ(texts_.back(), "t199");  // the end has nothing after it
+  EXPECT_EQ(texts_.back(), "t199");  // nothing follows the end
 }
 
-TEST_F(Flow, FindsTheTokenAtAPoint) {
+TEST_F(TokenFlowTest, FindsTokenAtPoint) {
   const TokenFlow flow = draw(200, 137);
   const Box& third = flow.boxes[2];
   EXPECT_EQ(flow.at({third.x + 1, third.y + 1}), static_cast<Index>(flow.first + 2));
   EXPECT_EQ(flow.at({0, 0}), -1);
 }
 
-// A text that grows by a token stays where it is, mostly.
-TEST_F(Flow, StandsStillWhileATextGrows) {
+// Most tokens keep their position while the text grows by one token.
+TEST_F(TokenFlowTest, StaysInPlaceWhileTextGrows) {
   int moves = 0;
   std::size_t first = draw(150, 149).first;
   for (std::size_t count = 151; count <= 180; ++count) {

@@ -21,17 +21,17 @@ TEST(Paint, StrokesHaveNoGaps) {
   EXPECT_TRUE(stroke_cells("brush", {}).empty());
 }
 
-TEST(Paint, WholeMasksChange) {
+TEST(Paint, ChangesWholeMasks) {
   const ByteTensor mask = ByteTensor::from({2, 2}, {1, 1, 0, 0});
   const auto changed = [&](const char* how) { return mask_rows(changed_mask(mask, how)); };
   EXPECT_EQ(changed("invert"), (MaskRows{{}, {0, 2}}));
   EXPECT_EQ(changed("mirror"), (MaskRows{{0, 2}, {0, 1}}));
   EXPECT_EQ(changed("allow"), (MaskRows{{0, 2}, {0, 2}}));
   EXPECT_EQ(changed("forbid"), (MaskRows{{}, {}}));
-  EXPECT_EQ(mask_rows(mask), (MaskRows{{0, 2}, {}}));  // as it was
+  EXPECT_EQ(mask_rows(mask), (MaskRows{{0, 2}, {}}));  // unchanged
 }
 
-TEST(Paint, MasksAreThePatternOfAHead) {
+TEST(Paint, MaskBecomesPatternOfHead) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(9, 2, 1));
   const AttentionTap& tap = trace.attention[0];
   const ByteTensor mask = mask_of_head(tap, 0);
@@ -42,18 +42,18 @@ TEST(Paint, MasksAreThePatternOfAHead) {
   }
 }
 
-// A view of a trace whose attention is a painted mask.
+// View of a trace whose attention is a painted mask.
 struct Canvas {
   explicit Canvas(const MaskRows& rows) {
     trace = testing::synthetic_trace(testing::window_and_global(4, 1, 0));
-    trace.attention[0].variant = drawn_mask(rows);
-    experiment.variant = drawn_mask(rows);
+    trace.attention[0].variant = mask_choice(rows);
+    experiment.run.variant = mask_choice(rows);
     experiment.view.id = "pattern";
   }
   void set(const char* key, Value value) {
     set_view_value(experiment.view, "pattern", key, std::move(value));
   }
-  // Along cells [row, column], by their middles.
+  // Paints along cells [row, column], through their centres.
   MaskRows painted(const std::vector<Cell>& path) {
     testing::Look look;
     look.settings = experiment.view;
@@ -64,15 +64,15 @@ struct Canvas {
       points.push_back({layout.plot.x + (static_cast<double>(j) + 0.5) * layout.plot.width / 4,
                         layout.plot.y + (static_cast<double>(i) + 0.5) * layout.plot.height / 4});
     }
-    Experiment next = experiment;
+    Session next = experiment;
     layout.handles.back().stroke(points, next);
-    return next.variant->values.get<MaskRows>("rows");
+    return next.run.variant->values.get<MaskRows>("rows");
   }
   Trace trace;
-  Experiment experiment;
+  Session experiment;
 };
 
-TEST(Paint, StrokesChangeTheMaskOfTheExperiment) {
+TEST(Paint, StrokesChangeMaskOfExperiment) {
   Canvas canvas({{0, 1}, {}, {}, {}});
   EXPECT_EQ(canvas.painted({{1, 1}, {1, 3}}), (MaskRows{{0, 1}, {1, 4}, {}, {}}));
   canvas.set("symmetric", true);
@@ -83,38 +83,38 @@ TEST(Paint, StrokesChangeTheMaskOfTheExperiment) {
   EXPECT_TRUE(canvas.painted({{0, 0}}).empty());
 }
 
-TEST(Paint, StrokesBeyondThePlotStayAtItsEdge) {
+TEST(Paint, StrokesOutsidePlotAreClampedToEdge) {
   Canvas canvas({{}, {}, {}, {}});
   EXPECT_EQ(canvas.painted({{3, 3}, {3, 40}, {40, 40}}), (MaskRows{{}, {}, {}, {3, 4}}));
 }
 
-TEST(Paint, AShorterTextKeepsTheRestOfTheMask) {
+TEST(Paint, ShorterTextKeepsRestOfMask) {
   Canvas canvas({{}, {}, {}, {}, {5, 6}, {0, 6}});
   EXPECT_EQ(canvas.painted({{0, 0}}), (MaskRows{{0, 1}, {}, {}, {}, {5, 6}, {0, 6}}));
   Canvas longer({{}, {}});
   EXPECT_EQ(longer.painted({{0, 0}}), (MaskRows{{0, 1}, {}, {2, 3}, {3, 4}}));
 }
 
-TEST(Paint, AChoiceForSomeHeadsIsPaintedOnAlone) {
-  Experiment experiment;
-  experiment.groups = {{{0}, {}, drawn_mask({{0, 1}}), std::nullopt},
-                       {{1}, {}, drawn_mask({{0, 2}}), std::nullopt},
-                       {{}, {1}, std::nullopt, default_encoding()}};
+TEST(Paint, HeadGroupIsPaintedAlone) {
+  Session experiment;
+  experiment.run.groups = {{{0}, {}, mask_choice({{0, 1}}), std::nullopt},
+                           {{1}, {}, mask_choice({{0, 2}}), std::nullopt},
+                           {{}, {1}, std::nullopt, default_encoding()}};
   experiment.view.layer = 1;
   experiment.view.head = 1;
-  EXPECT_EQ(&governing_variant(experiment), &experiment.groups[1].variant);
+  EXPECT_EQ(&governing_variant(experiment), &experiment.run.groups[1].variant);
   experiment.view.layer = 2;
-  EXPECT_EQ(&governing_variant(experiment), &experiment.variant);
+  EXPECT_EQ(&governing_variant(experiment), &experiment.run.variant);
 }
 
-// What a shorter text or causal order hides is not lost when all of a mask is changed.
-TEST(Paint, MasksAreChangedAsTheyWerePainted) {
+// Pairs hidden by a shorter text or causal order survive changes of the whole mask.
+TEST(Paint, ChangesKeepHiddenPartOfMask) {
   const ByteTensor in_force = ByteTensor::from({2, 2}, {1, 0, 0, 1});
   Choice custom{"custom", default_values(variant("custom").parameters)};
   custom.values.set("rows", MaskRows{{1, 2}, {}, {0, 1}});
-  EXPECT_EQ(mask_rows(mask_asked_for(custom, in_force)), (MaskRows{{1, 2}, {}, {0, 1}}));
-  EXPECT_EQ(mask_rows(mask_asked_for(std::nullopt, in_force)), (MaskRows{{0, 1}, {1, 2}}));
-  EXPECT_EQ(mask_rows(mask_asked_for(default_variant(), in_force)), (MaskRows{{0, 1}, {1, 2}}));
+  EXPECT_EQ(mask_rows(mask_as_painted(custom, in_force)), (MaskRows{{1, 2}, {}, {0, 1}}));
+  EXPECT_EQ(mask_rows(mask_as_painted(std::nullopt, in_force)), (MaskRows{{0, 1}, {1, 2}}));
+  EXPECT_EQ(mask_rows(mask_as_painted(default_variant(), in_force)), (MaskRows{{0, 1}, {1, 2}}));
 }
 
 }  // namespace ATTNSCOPE_FILE

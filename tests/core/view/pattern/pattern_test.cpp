@@ -19,7 +19,7 @@ bool shows(const DisplayList& list, const std::string& part) {
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
-TEST(PatternView, PixelsHaveTheColoursOfTheRules) {
+TEST(PatternView, PixelsHaveRuleColours) {
   for (const Index length : {20, 300}) {
     const Trace trace = testing::synthetic_trace(testing::window_and_global(length, 2, 1));
     const Pattern& pattern = *trace.attention[0].result.pattern;
@@ -50,20 +50,20 @@ TEST(PatternView, LegendNamesRulesAndCounts) {
   EXPECT_TRUE(shows(list, "window  "));
   EXPECT_TRUE(shows(list, "global  "));
   EXPECT_TRUE(shows(list, "not allowed"));
-  // 46 in the window of one to each side, of which 4 touch row or column 0; 14 + 14 more there.
+  // 46 pairs in the window of one per side, 4 of which touch row or column 0; 14 + 14 more there.
   EXPECT_TRUE(shows(list, "74 pairs"));
   EXPECT_TRUE(shows(list, "density 28.9 %"));
   EXPECT_TRUE(shows(list, "of 256 pairs"));
 }
 
-// All pairs are allowed in these; what they take is another matter.
-TEST(PatternView, CostsFollowTheMechanismAndNotTheMask) {
+// All pairs are allowed here; the cost differs.
+TEST(PatternView, CostFollowsMechanismNotMask) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type": "full"})", "100 % of the cost of"},
       {R"({"type": "linformer", "k": 3})", "25.0 % of the cost of"},               // k / L
       {R"({"type": "memory_compressed", "stride": 4})", "25.0 % of the cost of"},  // 1 / stride
       {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3 % of the cost of"},  // 2b / L
-      // 2 L features of d multiply-adds with d + 1 sums each, by L^2 pairs of 2d.
+      // 2 L features of d multiply-adds with d + 1 sums each, relative to L^2 pairs of 2d.
       {R"({"type": "linear"})", "75.0 % of the cost of"},
   };
   for (const auto& [variant, cost] : cases) {
@@ -76,7 +76,7 @@ TEST(PatternView, CostsFollowTheMechanismAndNotTheMask) {
   }
 }
 
-TEST(PatternView, ManyRulesAreCutShort) {
+TEST(PatternView, LegendShortensManyRules) {
   std::vector<std::string> names;
   for (int rule = 0; rule < 100; ++rule) names.push_back("cluster " + std::to_string(rule));
   PatternBuilder builder(1, 100, 100, names);
@@ -90,7 +90,7 @@ TEST(PatternView, ManyRulesAreCutShort) {
   EXPECT_EQ(testing::fault(layout.list), "");
 }
 
-TEST(PatternView, CacheKeepsTheMatrix) {
+TEST(PatternView, CachesMatrix) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(50, 2, 1));
   const auto matrix = [&](ViewCache* cache) {
     Look look;
@@ -108,7 +108,7 @@ TEST(PatternView, CacheKeepsTheMatrix) {
   EXPECT_NE(first.data(), fresh.data());
 }
 
-TEST(PatternView, LongTexts) {
+TEST(PatternView, DrawsLongTexts) {
   const Trace trace = [] {
     Trace t = testing::synthetic_trace(0, 0, 5000);
     AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(1, 1));

@@ -19,11 +19,11 @@ Trace windows(Index layers, Index length, Index window) {
   return trace;
 }
 
-TEST(Reach, WindowsAddUpLayerByLayer) {
+TEST(ReceptiveField, WindowsAddUpLayerByLayer) {
   const Tensor reach = reach_matrix(windows(3, 20, 2), {}, 3);
   for (Index i = 0; i < 20; ++i) {
     for (Index j = 0; j < 20; ++j) {
-      const Index needed = (std::abs(i - j) + 1) / 2;  // windows of two to each side
+      const Index needed = (std::abs(i - j) + 1) / 2;  // windows of two per side
       if (needed <= 3) {
         EXPECT_EQ(reach(i, j), static_cast<float>(needed)) << i << ", " << j;
       } else {
@@ -33,7 +33,7 @@ TEST(Reach, WindowsAddUpLayerByLayer) {
   }
 }
 
-TEST(Reach, LayersRepeat) {
+TEST(ReceptiveField, LayersRepeat) {
   const Tensor once = reach_matrix(windows(2, 20, 2), {}, 6),
                six = reach_matrix(windows(6, 20, 2), {}, 6);
   for (Index i = 0; i < once.size(); ++i) {
@@ -41,7 +41,7 @@ TEST(Reach, LayersRepeat) {
   }
 }
 
-TEST(Reach, AMaskCountsWhereThereIsOne) {
+TEST(ReceptiveField, MaskLimitsReceptiveField) {
   Trace trace = testing::synthetic_trace(1, 1, 3);
   trace.attention[0].result.mask = ByteTensor::zeros({1, 3, 3});
   trace.attention[0].result.mask(Index{0}, Index{2}, Index{0}) = 1;
@@ -51,7 +51,7 @@ TEST(Reach, AMaskCountsWhereThereIsOne) {
   EXPECT_EQ(reach(1, 1), 0);
 }
 
-TEST(Reach, OnlySquareLayers) {
+TEST(ReceptiveField, RequiresSquareLayers) {
   EXPECT_THROW(reach_matrix(testing::synthetic_trace(Pattern::causal(4, 8, 4)), {}, 1), InputError);
   testing::Look look;
   Values reach = default_values(view("pattern").parameters);

@@ -16,7 +16,7 @@ using testing::look_at;
 using testing::run_model;
 
 PositionPanels panels_of(const Trace& trace, Index head, Index reach) {
-  Experiment experiment;
+  Session experiment;
   experiment.view.head = head;
   experiment.view.pinned_query = 7;
   experiment.view.pinned_key = 3;
@@ -44,7 +44,7 @@ PositionPanel first_curves(const PositionPanels& panels) {
   throw std::runtime_error("no curves");
 }
 
-TEST(Position, EveryEncodingShowsSomething) {
+TEST(Position, EveryEncodingHasContent) {
   for (const Encoding& e : encodings()) {
     Json choice = to_json(Choice{e.id, default_values(e.parameters)});
     const Trace trace = run_model({.encoding = choice.dump()});
@@ -65,7 +65,7 @@ TEST(Position, EveryEncodingShowsSomething) {
   }
 }
 
-TEST(Position, CurvesAreTheTermsOfPairs) {
+TEST(Position, CurvesMatchTermsOfPairs) {
   struct Case {
     const char* encoding;
     Term term;
@@ -92,7 +92,7 @@ TEST(Position, CurvesAreTheTermsOfPairs) {
   }
 }
 
-TEST(Position, BiasesAreAMatrixToo) {
+TEST(Position, BiasesAreAlsoMatrix) {
   for (const char* encoding : {"alibi", "t5", R"({"type": "relative_factor", "clip": 3})"}) {
     const Trace trace = run_model({.encoding = encoding});
     const Part& part = *trace.attention[0].result.part;
@@ -110,7 +110,7 @@ TEST(Position, BiasesAreAMatrixToo) {
   }
 }
 
-TEST(Position, OffsetsThatDoNotOccurAreMarked) {
+TEST(Position, UnusedOffsetsAreMarked) {
   const auto says = [](const Trace& trace) {
     for (const Text& text : testing::texts(look_at(trace, "position").list)) {
       if (text.text.starts_with("never used")) return true;
@@ -121,10 +121,10 @@ TEST(Position, OffsetsThatDoNotOccurAreMarked) {
     EXPECT_TRUE(says(run_model({.encoding = encoding}))) << encoding;
     EXPECT_FALSE(says(run_model({.encoding = encoding, .causal = false}))) << encoding;
   }
-  EXPECT_FALSE(says(run_model({.encoding = "sinusoidal"})));  // likeness has no direction
+  EXPECT_FALSE(says(run_model({.encoding = "sinusoidal"})));  // similarity has no direction
 }
 
-TEST(Position, VectorsAreWhatIsAdded) {
+TEST(Position, VectorsMatchEncoding) {
   const Trace trace = run_model({.encoding = "sinusoidal"});
   const PositionPanels shown = panels_of(trace, 0, 20);
   const Tensor& cells = shown.panels[0].cells;  // [d, positions]
@@ -139,7 +139,7 @@ TEST(Position, VectorsAreWhatIsAdded) {
   EXPECT_TRUE(std::abs(shown.panels[1].cells(4, 4) - 1) <= 1e-5F);
 }
 
-TEST(Position, NumbersOfWhatIsPointedAt) {
+TEST(Position, PointerReportsNumbers) {
   const Trace trace = run_model({.encoding = "alibi"});
   const double expected = at_offset(first_curves(panels_of(trace, 0, 64)), 0, 10);
   testing::Look look;
@@ -153,7 +153,7 @@ TEST(Position, NumbersOfWhatIsPointedAt) {
   EXPECT_TRUE(seen);
 }
 
-TEST(Position, TrainedVectorsEndWithTheContext) {
+TEST(Position, TrainedVectorsEndAtContext) {
   const Trace trace = run_model({.encoding = "learned", .context = 17});
   const PositionPanels shown = panels_of(trace, 0, 500);
   EXPECT_EQ(shown.reach, 16);
@@ -161,7 +161,7 @@ TEST(Position, TrainedVectorsEndWithTheContext) {
   EXPECT_EQ(shown.panels[0].cells(3, 16), table(16, 3));
 }
 
-TEST(Position, TurningKeepsAProductWithItselfAtOffsetZero) {
+TEST(Position, RotationPreservesProductAtOffsetZero) {
   const PositionPanel curve = first_curves(panels_of(run_model({}), 0, 20));
   EXPECT_TRUE(std::abs(at_offset(curve, 0, 0) - 1) <= 1e-5);
   double expected = 0;

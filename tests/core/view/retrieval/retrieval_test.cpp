@@ -10,8 +10,9 @@
 #include "core/view/retrieval/retrieval_numbers.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
+#include "tests/support/golden.h"
+#include "tests/support/golden_svg.h"
 #include "tests/support/synthetic.h"
-#include "tests/support/told_picture.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
@@ -25,10 +26,10 @@ class RetrievalView : public ::testing::Test {
   RetrievalView() {
     testing::save_lively_model(folder_.path() / "model",
                                testing::small_config({.context = 64, .layers = 2, .hidden = 24}));
-    experiment_.model = (folder_.path() / "model").string();
-    experiment_.text = kText;
+    experiment_.run.model = (folder_.path() / "model").string();
+    experiment_.run.text = kText;
     experiment_.view.id = "retrieval";
-    const auto checkpoint = run_.checkpoint(experiment_);
+    const auto checkpoint = run_.checkpoint(experiment_.run);
     std::vector<std::vector<std::int32_t>> texts;
     for (const std::string& text : {kStored, std::string("a cat")}) {
       texts.emplace_back();
@@ -39,25 +40,25 @@ class RetrievalView : public ::testing::Test {
     write_safetensors(folder_.path() / "store.safetensors", store_file(store_, false));
   }
   void retrieve(const std::string& id, Index k, double lambda = 0.25, double temperature = 1) {
-    RetrievalChoice choice{{id, default_values(mixer(id).parameters)},
+    RetrievalChoice choice{{id, default_values(retrieval_head(id).parameters)},
                            (folder_.path() / "store.safetensors").string()};
-    choice.mixer.values.set("k", k);
-    if (choice.mixer.values.has("lambda")) {
-      choice.mixer.values.set("lambda", lambda);
-      choice.mixer.values.set("temperature", temperature);
+    choice.retrieval_head.values.set("k", k);
+    if (choice.retrieval_head.values.has("lambda")) {
+      choice.retrieval_head.values.set("lambda", lambda);
+      choice.retrieval_head.values.set("temperature", temperature);
     }
-    experiment_.retrieval = choice;
+    experiment_.run.retrieval = choice;
     traces_ = run_.observe(experiment_, {}, {});
-    traces_.findings.add(find_beside(experiment_, {"contexts"}, run_, {}, {}));
+    traces_.findings.add(compute_background_findings(experiment_, {"contexts"}, run_, {}, {}));
     found_ = traces_.findings.get(Findings::contexts);
   }
   void remember(Index segment) {
-    experiment_.retrieval.reset();
+    experiment_.run.retrieval.reset();
     const Variant& memorizing = variant("memorizing");
-    experiment_.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
-    experiment_.variant->values.set("top", Index{3});
-    experiment_.variant->values.set("memory", Index{10});
-    experiment_.structure.segment = segment;
+    experiment_.run.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
+    experiment_.run.variant->values.set("top", Index{3});
+    experiment_.run.variant->values.set("memory", Index{10});
+    experiment_.run.structure.segment = segment;
     traces_ = run_.observe(experiment_, {}, {});
   }
   ViewInput input(double width = 720, double height = 800, double font = 13, bool framed = true) {
@@ -103,21 +104,21 @@ class RetrievalView : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  Experiment experiment_;
+  Session experiment_;
   ExperimentRun run_{cpu_only()};
   Store store_;
   Traces traces_;
-  std::shared_ptr<const FoundContexts> found_;
+  std::shared_ptr<const RetrievedContexts> found_;
   std::optional<Point> pointer_;
 };
 
-// What the sliders show is what a run with these numbers gives.
-TEST_F(RetrievalView, MixesAsAnotherRunWould) {
+// The sliders show the result of a run with the same numbers.
+TEST_F(RetrievalView, SlidersMatchRun) {
   retrieve("knn", 4);
   ASSERT_NE(found_, nullptr);
-  EXPECT_EQ(found_->neighbours.index.dim(1), 48 + 4);  // all that there are
+  EXPECT_EQ(found_->neighbours.index.dim(1), 48 + 4);  // all stored contexts
   const Traces before = traces_;
-  const Experiment as_run = experiment_;
+  const Session as_run = experiment_;
   for (const auto& [k, lambda, temperature] :
        {std::tuple{Index{4}, 0.25, 1.0}, {Index{1}, 0.9, 3.0}, {Index{30}, 0.5, 40.0}}) {
     retrieve("knn", k, lambda, temperature);
@@ -149,8 +150,8 @@ TEST_F(RetrievalView, MixesAsAnotherRunWould) {
   }
 }
 
-// p_kNN by its equation, from the stored keys themselves.
-TEST_F(RetrievalView, SharesFallWithDistance) {
+// p_kNN by its equation, computed from the stored keys.
+TEST_F(RetrievalView, NeighbourWeightsMatchEquation) {
   retrieve("knn", 3, 0.5, 2);
   const ViewInput in = input();
   const MixedRow row = mixed_row(*traces_.trace, *found_, mix_setting(in, *found_), 9);
@@ -165,7 +166,7 @@ TEST_F(RetrievalView, SharesFallWithDistance) {
   }
 }
 
-TEST_F(RetrievalView, ContextsAreTheWordsOfTheStoredText) {
+TEST_F(RetrievalView, ContextsQuoteStoredText) {
   const auto text_of = [](const std::vector<std::int32_t>& ids) {
     return std::string(ids.begin(), ids.end());
   };
@@ -174,22 +175,22 @@ TEST_F(RetrievalView, ContextsAreTheWordsOfTheStoredText) {
   EXPECT_EQ(text_of(words.before), kStored.substr(5, 6));
   EXPECT_EQ(words.value, kStored[11]);
   EXPECT_EQ(text_of(words.after), kStored.substr(12, 4));
-  const ContextWords first = context_words(store_, 48, 6, 40);  // of the second text
+  const ContextWords first = context_words(store_, 48, 6, 40);  // second text
   EXPECT_EQ(first.text, 1);
   EXPECT_TRUE(first.before.empty());
   EXPECT_EQ(first.value, ' ');
   EXPECT_EQ(text_of(first.after), "cat");
-  // In another order there are no words to be had, only places.
+  // Unordered stores have positions only, no words.
   Store mixed = store_;
   mixed.places(9, 1) = 40;
   EXPECT_TRUE(context_words(mixed, 10, 6, 4).before.empty());
 }
 
-TEST_F(RetrievalView, SaysWhatWasFoundAndWhatItChanges) {
+TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
   retrieve("knn", 4);
   set_view_value(experiment_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
   const std::string all = words();
-  for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits a token", "neighbours",
+  for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits per token", "neighbours",
                            "model", "both", "After “t”"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
   }
@@ -203,19 +204,19 @@ TEST_F(RetrievalView, SaysWhatWasFoundAndWhatItChanges) {
   EXPECT_EQ(data.matrices[0].values.dim(0), 4);
   EXPECT_TRUE(data.matrices[1].values(0, 3) >= data.matrices[1].values(1, 3));
   traces_.findings.remove("contexts");
-  EXPECT_NE(words().find("One moment"), std::string::npos);
+  EXPECT_NE(words().find("Computing"), std::string::npos);
   EXPECT_THROW(retrieval_data(input()), InputError);
 }
 
-TEST_F(RetrievalView, OfAGateIsTheRunsOwn) {
+TEST_F(RetrievalView, GateIsTakenFromRun) {
   retrieve("spalm", 4);
   const ViewInput in = input();
   const MixSetting setting = mix_setting(in, *found_);
   EXPECT_TRUE(setting.gated);
   const MixedRow row = mixed_row(*traces_.trace, *found_, setting, 5);
-  EXPECT_EQ(row.gate, 0.5);  // no weights of its own
-  // Weights are the softmax of the products of the values' vectors with the final state.
-  const auto& weights = run_.checkpoint(experiment_)->model.weights;
+  EXPECT_EQ(row.gate, 0.5);  // no trained weights
+  // Weights are the softmax of the products of the value vectors with the final state.
+  const auto& weights = run_.checkpoint(experiment_.run)->model.weights;
   const Tensor embedding = weights.at("embed.weight").value();
   const Tensor r = traces_.trace->taps.at("final");
   std::vector<double> scores;
@@ -238,8 +239,8 @@ TEST_F(RetrievalView, OfAGateIsTheRunsOwn) {
   expect_no_fault();
 }
 
-// Arcs of memorizing attention: the weights of the memory's columns, by the tokens they were.
-TEST_F(RetrievalView, FetchedTokensAreThoseOfEarlierSegments) {
+// Arcs of memorizing attention: weights of the memory columns, by their tokens.
+TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
   remember(6);
   const Trace& trace = *traces_.trace;
   const Fetched found = fetched_by(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
@@ -252,7 +253,7 @@ TEST_F(RetrievalView, FetchedTokensAreThoseOfEarlierSegments) {
   const Tensor weights = found.tap->attention(1);
   double share = 0, before = 1;
   for (const Fetched::Key& key : found.keys) {
-    EXPECT_EQ(key.token, 8 + key.column);  // the ten before token 18
+    EXPECT_EQ(key.token, 8 + key.column);  // the ten tokens before 18
     EXPECT_EQ(key.weight, static_cast<double>(weights(2, key.column)));
     EXPECT_LE(key.weight, before);
     before = key.weight;
@@ -260,14 +261,14 @@ TEST_F(RetrievalView, FetchedTokensAreThoseOfEarlierSegments) {
   }
   EXPECT_TRUE(std::abs(found.share - share) <= 1e-12);
   EXPECT_TRUE(std::abs(measured("fetched_share", 20) - fetched_by(trace, 0, 0, 20).share) <= 1e-12);
-  EXPECT_EQ(fetched_by(trace, 0, 0, 2).stored, 0);  // nothing was read before
+  EXPECT_EQ(fetched_by(trace, 0, 0, 2).stored, 0);  // nothing precedes it
   EXPECT_NE(words().find("fetched 3 of 10 stored tokens"), std::string::npos) << words();
   expect_no_fault();
   EXPECT_EQ(retrieval_data(input()).matrices.front().values.dim(0), 3);
 }
 
-TEST_F(RetrievalView, SaysWhyThereIsNothing) {
-  experiment_.retrieval.reset();
+TEST_F(RetrievalView, ExplainsMissingRetrieval) {
+  experiment_.run.retrieval.reset();
   traces_ = run_.observe(experiment_, {}, {});
   EXPECT_NE(view("retrieval").objection(*traces_.trace), "");
   EXPECT_NE(words().find("attnscope datastore"), std::string::npos);
@@ -275,28 +276,27 @@ TEST_F(RetrievalView, SaysWhyThereIsNothing) {
   EXPECT_THROW(measured("retrieval_gain"), InputError);
 }
 
-TEST_F(RetrievalView, StandsAsTold) {
-  std::string text;
-  const auto add = [&](const std::string& name) {
-    for (const testing::Sight& sight : {testing::Sight{1400, 900, false},
-                                        testing::Sight{560, 700, false, true, Point{200, 300}}}) {
-      text +=
-          name + "\n" + testing::told_view(*traces_.trace, experiment_, traces_.findings, sight);
-    }
-    text += testing::told_data(*traces_.trace, experiment_, traces_.findings);
+TEST_F(RetrievalView, MatchesGoldenSvg) {
+  std::string data;
+  const auto expect_svg = [&](const std::string& name) {
+    EXPECT_TRUE(testing::matches_golden_svg(
+        testing::lay_out_plain(*traces_.trace, experiment_, traces_.findings),
+        "golden/views/retrieval-" + name + ".svg"));
+  };
+  const auto add_data = [&](const std::string& name) {
+    data += name + "\n" + testing::describe_data(*traces_.trace, experiment_, traces_.findings);
   };
   retrieve("knn", 3);
-  add("knn");
+  expect_svg("knn");
+  add_data("knn");
   experiment_.view.pinned_query = 5;
-  add("knn, pinned");
   retrieve("spalm", 4);
-  add("spalm");
+  add_data("spalm");
   remember(6);
   experiment_.view.layer = 1;
-  add("memorizing");
   experiment_.view.pinned_query = 17;
-  add("memorizing, pinned");
-  EXPECT_TRUE(testing::is_nearly_as_told(text, "core/view/retrieval/pictures.txt", 2e-6, 0.06));
+  add_data("memorizing");
+  EXPECT_TRUE(testing::matches_golden_rounded(data, "golden/views/retrieval.txt"));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -28,7 +28,7 @@ bool says(const ViewLayout& layout, const std::string& part) {
   return false;
 }
 
-TEST(Rope, ScoreIsTheRunsOwn) {
+TEST(Rope, ScoreMatchesRun) {
   for (const char* style : {"interleaved", "half"}) {
     for (const char* more : {"", R"(, "dims": 4, "base": 50)", R"(, "offset": 11, "factor": 2)"}) {
       const Trace trace = run_model(
@@ -43,7 +43,7 @@ TEST(Rope, ScoreIsTheRunsOwn) {
         const auto pair = pair_score(*trace.find({1, 1})->result.part, 1, query, query / 2);
         ASSERT_TRUE(pair.has_value());
         EXPECT_EQ(turn.offset(), static_cast<double>(query - query / 2));
-        const double score = turned_score(turn, turn.offset());
+        const double score = rotated_score(turn, turn.offset());
         EXPECT_TRUE(std::abs(score - pair->score) <= 1e-5 * std::max(1.0, std::abs(score)))
             << style << more << " " << score << " " << pair->score;
       }
@@ -51,7 +51,7 @@ TEST(Rope, ScoreIsTheRunsOwn) {
   }
 }
 
-TEST(Rope, ScoreDependsOnTheOffsetAlone) {
+TEST(Rope, ScoreDependsOnOffsetOnly) {
   const Trace trace = run_model({});
   const RopeTurn turn = turn_of(trace, {});
   const auto product = [&](double query, double key) {
@@ -63,7 +63,7 @@ TEST(Rope, ScoreDependsOnTheOffsetAlone) {
     return turn.scale * sum;
   };
   for (const double offset : {-5.0, 0.0, 3.0, 7.5}) {
-    const double score = turned_score(turn, offset);
+    const double score = rotated_score(turn, offset);
     for (const double shift : {0.0, 1.0, 40.0}) {
       EXPECT_TRUE(std::abs(product(10 + offset + shift, 10 + shift) - score) <= 1e-5);
     }
@@ -71,13 +71,13 @@ TEST(Rope, ScoreDependsOnTheOffsetAlone) {
   const std::vector<Point> curve = score_by_offset(turn, 6, 4);
   ASSERT_EQ(curve.size(), 49u);
   for (const Point& p : curve) {
-    EXPECT_TRUE(std::abs(p.y - turned_score(turn, p.x)) <= 1e-5) << p.x;
+    EXPECT_TRUE(std::abs(p.y - rotated_score(turn, p.x)) <= 1e-5) << p.x;
   }
   EXPECT_EQ(curve.front().x, -6);
   EXPECT_EQ(curve.back().x, 6);
 }
 
-TEST(Rope, PairsTurnByTheirFrequency) {
+TEST(Rope, PairsRotateByFrequency) {
   const Trace trace = run_model({});
   const RopeTurn turn =
       turn_of(trace, settings_with("rope", R"({"vectors": "unit", "base": 100})"));
@@ -93,7 +93,7 @@ TEST(Rope, PairsTurnByTheirFrequency) {
   EXPECT_EQ(turn_of(trace, settings_with("rope", R"({"pairs": 900})")).pairs.size(), 4u);
 }
 
-// In degrees, from an arc's first point to its last.
+// Angle in degrees from the first to the last point of an arc.
 double swept(const Line& arc, Point centre) {
   double sum = 0;
   for (std::size_t n = 1; n < arc.points.size(); ++n) {
@@ -103,7 +103,7 @@ double swept(const Line& arc, Point centre) {
   return sum * 180 / M_PI;
 }
 
-TEST(Rope, TheArcIsTheTurnThatIsWrittenBelowIt) {
+TEST(Rope, ArcMatchesPrintedAngle) {
   const Trace trace = run_model({.head_size = 16});
   Look look;
   look.width = 1000;
@@ -133,20 +133,20 @@ TEST(Rope, TheArcIsTheTurnThatIsWrittenBelowIt) {
   }
 }
 
-TEST(Rope, WorksWithAnyModelAndSaysSo) {
+TEST(Rope, WorksWithAnyModel) {
   Look look;
   EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
-  EXPECT_FALSE(says(look_at(run_model({}), "rope", look), "would do"));
+  EXPECT_FALSE(says(look_at(run_model({}), "rope", look), "effect of RoPE"));
   Look window;
   window.framed = false;
   EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", window),
-                   "encoding is ALiBi, linear bias: the picture is what RoPE would do"));
+                   "encoding is ALiBi, linear bias: this picture shows the effect of RoPE"));
   for (const Parameter& parameter : view("rope").parameters) {
-    EXPECT_NE(parameter.left_out, "the model's") << parameter.key;  // which may have no RoPE
+    EXPECT_NE(parameter.unset_label, "the model's") << parameter.key;  // the model may have no RoPE
   }
-  EXPECT_TRUE(says(look_at(testing::synthetic_trace(1, 2, 9), "rope", look), "keeps no q and k"));
+  EXPECT_TRUE(says(look_at(testing::synthetic_trace(1, 2, 9), "rope", look), "records no q and k"));
   look.settings = settings_with("rope", R"({"base": 7})");
-  EXPECT_TRUE(says(look_at(run_model({}), "rope", look), "own"));
+  EXPECT_TRUE(says(look_at(run_model({}), "rope", look), "set in this view"));
 }
 
 TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
@@ -161,15 +161,15 @@ TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
     EXPECT_EQ(testing::fault(layout.list), "") << height;
     EXPECT_TRUE(says(layout, "λ = ")) << height;
     EXPECT_TRUE(says(layout, "score")) << height;
-    // The curve itself, or that it is missing.
+    // Either the curve, or a note that it is missing.
     EXPECT_NE(layout.handles.size() == 4, says(layout, "no space for the score curve")) << height;
     EXPECT_TRUE(height < 225 || layout.handles.size() == 4) << height;
   }
 }
 
-TEST(Rope, SaysThatVectorsAreAnExample) {
+TEST(Rope, LabelsExampleVectors) {
   Trace trace = testing::synthetic_trace(1, 2, 9);
-  trace.given = true;
+  trace.is_imported = true;
   EXPECT_TRUE(says(look_at(trace, "rope"), "xample, not from the file"));
   EXPECT_FALSE(says(look_at(trace, "rope"), "The run's encoding"));
   EXPECT_FALSE(says(look_at(run_model({}), "rope"), "xample"));
@@ -181,28 +181,28 @@ TEST(Rope, DraggingMovesPositions) {
   look.settings = settings_with("rope", R"({"query": 20, "key": 12})");
   const ViewLayout layout = look_at(trace, "rope", look);
   ASSERT_EQ(layout.handles.size(), 4u);
-  Experiment experiment;
+  Session experiment;
   experiment.view = look.settings;
   const auto value = [&](const char* key) {
     return view_values(experiment.view, "rope").real(key);
   };
   const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
-  // The query alone, to where the key is.
+  // Drags the query to the key.
   layout.handles[2].drag(middle(layout.handles[3].area), experiment);
   EXPECT_EQ(value("query"), 12);
   EXPECT_EQ(value("key"), 12);
-  // Both: the offset stays.
+  // Drags both: the offset stays.
   const Point bar = middle(layout.handles[1].area);
   layout.handles[1].drag({bar.x + 60, bar.y}, experiment);
   EXPECT_EQ(value("query") - value("key"), 8);
   EXPECT_GT(value("key"), 12);
-  // Beyond the end of the line.
+  // Drags beyond the end of the line.
   layout.handles[1].drag({bar.x + 9000, bar.y}, experiment);
   EXPECT_EQ(value("query"), 64);
   EXPECT_EQ(value("key"), 56);
   layout.handles[1].drag({-9000, bar.y}, experiment);
   EXPECT_EQ(value("key"), 0);
-  // In the curve.
+  // Drags inside the curve.
   const Box plot = layout.handles[0].area;
   layout.handles[0].drag({plot.x + plot.width / 2, plot.y}, experiment);
   EXPECT_EQ(value("query"), value("key"));

@@ -18,7 +18,7 @@ using testing::look_at;
 using testing::run_model;
 
 std::vector<ScoreMap> maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
-  Experiment experiment;
+  Session experiment;
   experiment.view.head = head;
   const ViewInput input{.trace = trace,
                         .experiment = experiment,
@@ -41,7 +41,7 @@ const char* const kEncodings[] = {"none",
                                   R"({"type": "relative_factor", "clip": 3})",
                                   R"({"type": "deberta", "clip": 3})"};
 
-TEST(Scores, TermsMakeTheScoreAndTheScoreMakesTheWeight) {
+TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
   for (const char* encoding : kEncodings) {
     for (const char* variant : {"full", R"({"type": "local", "window": 3})"}) {
       const Trace trace = run_model({.variant = variant, .encoding = encoding, .kv_heads = 1});
@@ -94,7 +94,7 @@ TEST(Scores, TermsMakeTheScoreAndTheScoreMakesTheWeight) {
 }
 
 std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
-  Experiment experiment;
+  Session experiment;
   const ViewInput input{.trace = trace,
                         .experiment = experiment,
                         .theme = Theme::light(),
@@ -106,8 +106,8 @@ std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
 
 using Names = std::vector<std::string>;
 
-// Also in deeper layers: what the first has added stays in the residual stream.
-TEST(Scores, EncodingsOfTheInputHaveFourTerms) {
+// Applies to deeper layers: the sum of the first layer stays in the residual stream.
+TEST(Scores, InputEncodingsHaveFourTerms) {
   for (const char* encoding : {"sinusoidal", "learned"}) {
     const Trace trace = run_model({.encoding = encoding});
     for (const AttentionTap& tap : trace.attention) {
@@ -120,38 +120,37 @@ TEST(Scores, EncodingsOfTheInputHaveFourTerms) {
   EXPECT_EQ(names_of(none, none.attention[1]), (Names{"content · content", "score"}));
 }
 
-TEST(Scores, ContentThatHoldsPositionsSaysSo) {
+TEST(Scores, LabelsContentThatIncludesPosition) {
   const std::string learned = R"({"type": "learned", "every_layer": true})";
   const Trace trace = run_model({.encoding = learned});
   EXPECT_EQ(names_of(trace, trace.attention[1]), (Names{"content with position", "score"}));
 }
 
-TEST(Scores, TurningIsToldApart) {
+TEST(Scores, SeparatesEffectOfRotation) {
   const Trace trace = run_model({});
   const std::vector<ScoreMap> maps = maps_of(trace, 1);
   ASSERT_EQ(maps.size(), 3u);
   const AttentionTap& tap = trace.attention[0];
   double plain = 0;
   for (Index n = 0; n < 8; ++n) {
-    plain += static_cast<double>(tap.q_plain(1, 7, n)) * static_cast<double>(tap.k_plain(1, 2, n));
+    plain += static_cast<double>(tap.input.q(1, 7, n)) * static_cast<double>(tap.input.k(1, 2, n));
   }
   EXPECT_TRUE(std::abs(static_cast<double>(maps[0].cells(7, 2)) - plain / std::sqrt(8.0)) <= 1e-5);
-  // On the diagonal query and key turn alike.
+  // On the diagonal, query and key are rotated equally.
   EXPECT_TRUE(std::abs(maps[1].cells(5, 5)) <= 1e-5F);
 }
 
-TEST(Scores, SaysWhereThereAreNoTerms) {
+TEST(Scores, ExplainMissingTerms) {
   for (const char* variant : {"linear", R"({"type": "full", "score": "additive"})",
                               R"({"type": "lsh", "buckets": 4, "rounds": 1})"}) {
     const Trace trace = run_model({.variant = variant, .encoding = "none"});
-    EXPECT_NE(look_at(trace, "scores").refusal.find("no score terms"), std::string::npos)
+    EXPECT_NE(look_at(trace, "scores").refusal.find("no separate score terms"), std::string::npos)
         << variant;
   }
   EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
 }
 
-// All that is written; a line each.
-// Maps, without the strip of colours beside them.
+// Maps without the strip of colours next to them.
 std::vector<HeatMap> maps_in(const ViewLayout& layout, Index keys) {
   std::vector<HeatMap> maps;
   for (const Item& item : layout.list.items) {
@@ -161,15 +160,15 @@ std::vector<HeatMap> maps_in(const ViewLayout& layout, Index keys) {
   return maps;
 }
 
-TEST(Scores, PartsGetSmallerBeforeTheyVanish) {
+TEST(Scores, PartsShrinkBeforeTheyVanish) {
   const Trace trace = run_model({.length = 19});
   Look look;
   look.framed = false;
   look.width = 455;
-  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  look.height = 290;  // left by a window of 1920 x 1080 at scale 2
   const ViewLayout low = look_at(trace, "scores", look);
   EXPECT_EQ(maps_in(low, 19).size(), 3u);
-  EXPECT_NE(testing::all_text(low.list).find("The row of the query"), std::string::npos);
+  EXPECT_NE(testing::all_text(low.list).find("Row of the query"), std::string::npos);
   look.height = 140;
   const ViewLayout lower = look_at(trace, "scores", look);
   EXPECT_EQ(maps_in(lower, 19).size(), 3u);
@@ -177,7 +176,7 @@ TEST(Scores, PartsGetSmallerBeforeTheyVanish) {
             std::string::npos);
 }
 
-TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
+TEST(Scores, PointerReportsKey) {
   const Trace trace = run_model({});
   Look look;
   look.framed = false;
@@ -200,7 +199,7 @@ TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
   EXPECT_EQ(pointed.size(), 12u);
 }
 
-TEST(Scores, NumbersOfACellThatIsPointedAt) {
+TEST(Scores, PointerReportsCell) {
   const Trace trace = run_model({});
   const std::vector<ScoreMap> maps = maps_of(trace, 0);
   const ViewLayout layout = look_at(trace, "scores");
@@ -214,13 +213,13 @@ TEST(Scores, NumbersOfACellThatIsPointedAt) {
   }
 }
 
-TEST(Scores, StagesAreNamedInFullAndWhatIsMissingToo) {
+TEST(Scores, StagesAndOmissionsAreNamed) {
   const Trace trace = run_model({.encoding = "t5"});
   Look look;
   look.framed = false;
   look.font_size = 14;
   look.width = 530;
-  look.height = 350;  // a window of 1280 x 800 at scale 1.5 leaves as much
+  look.height = 350;  // left by a window of 1280 x 800 at scale 1.5
   std::set<std::string> all;
   for (const Text& text : testing::texts(look_at(trace, "scores", look).list)) {
     all.insert(text.text);
@@ -233,11 +232,11 @@ TEST(Scores, StagesAreNamedInFullAndWhatIsMissingToo) {
   EXPECT_NE(missing, all.count("terms") > 0);
 }
 
-TEST(Scores, SmallMapsOfManyTokensSayThatTheyArePooled) {
+TEST(Scores, SmallMapsOfManyTokensStatePooling) {
   const auto pooled = [](const Trace& trace) {
     for (const Text& text : testing::texts(look_at(trace, "scores").list)) {
-      if (text.text.ends_with("each pixel its largest")) return true;
-      if (text.text.ends_with("pooled")) return true;  // where there is less space
+      if (text.text.ends_with("max-pooled")) return true;
+      if (text.text.ends_with("pooled")) return true;  // shorter wording
     }
     return false;
   };
@@ -245,9 +244,9 @@ TEST(Scores, SmallMapsOfManyTokensSayThatTheyArePooled) {
   EXPECT_FALSE(pooled(run_model({.encoding = "t5"})));
 }
 
-TEST(Scores, TensorsWithoutQueriesSaySo) {
+TEST(Scores, ExplainTensorsWithoutQueries) {
   Trace trace = testing::synthetic_trace(1, 1, 5);
-  trace.given = true;
+  trace.is_imported = true;
   for (const char* view : {"scores", "vectors", "span", "position"}) {
     const std::string refusal = look_at(trace, view).refusal;
     EXPECT_NE(refusal.find("attention alone"), std::string::npos) << view;

@@ -21,7 +21,7 @@ double mask(double z, double ramp, Index distance) {
   return std::clamp((ramp + z - static_cast<double>(distance)) / ramp, 0.0, 1.0);
 }
 
-TEST(Span, AttentionWithASpanIsScaledAnew) {
+TEST(Span, AttentionWithSpanIsRenormalised) {
   for (const char* encoding : {"rope", "alibi"}) {
     const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
     const AttentionTap& tap = trace.attention[1];
@@ -47,7 +47,7 @@ TEST(Span, AttentionWithASpanIsScaledAnew) {
 
 constexpr const char* kSpans = R"({"type": "adaptive_span", "span": 8, "ramp": 3})";
 
-TEST(Span, OfTheModelWhereItHasOne) {
+TEST(Span, ShowsModelSpan) {
   const Trace trace = run_model({.variant = kSpans});
   const AttentionTap& tap = trace.attention[0];
   const HeadSpan own = own_span(*tap.result.part, 1);
@@ -66,44 +66,44 @@ std::string words_of(const Trace& trace, const Look& look = {}) {
   return all;
 }
 
-TEST(Span, IsTheModelsOwnOnlyWhereItWasTrained) {
+TEST(Span, OnlyTrainedSpanIsLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
   const std::string trained = words_of(trace);
-  EXPECT_NE(trained.find("the model's own"), std::string::npos) << trained;
+  EXPECT_NE(trained.find("The spans are trained"), std::string::npos) << trained;
   EXPECT_EQ(trained.find("untrained"), std::string::npos) << trained;
   trace.untrained = {"layers.0.groups.0.span.z"};
   const std::string untrained = words_of(trace);
   EXPECT_EQ(untrained.find("the model's"), std::string::npos) << untrained;
   EXPECT_NE(untrained.find("untrained"), std::string::npos) << untrained;
-  // Another layer's are its own.
+  // Other layers have their own spans.
   trace.untrained = {"layers.1.groups.0.span.z"};
   EXPECT_EQ(words_of(trace), trained);
   trace.untrained = {"layers.0.groups.0.span.z"};
   Look changed;
   changed.settings = settings_with("span", R"({"z": 6})");
-  EXPECT_NE(words_of(trace, changed).find("no spans of its own"), std::string::npos);
+  EXPECT_NE(words_of(trace, changed).find("the model has no spans"), std::string::npos);
 }
 
-// Ramp and largest span that a person chose are not those that z was trained with.
-TEST(Span, IsNotTheModelsOwnWithAnotherReachThanInItsTraining) {
+// Ramp and maximum span selected by the user differ from those of the training of z.
+TEST(Span, ChangedRampIsNotLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
   const auto trained = std::make_shared<ModelConfig>(*trace.config);
   trace.trained = trained;
-  EXPECT_NE(words_of(trace).find("the model's own"), std::string::npos) << words_of(trace);
+  EXPECT_NE(words_of(trace).find("The spans are trained"), std::string::npos) << words_of(trace);
   for (const char* other : {R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
                             R"({"type": "adaptive_span", "span": 8, "ramp": 2})"}) {
     trained->groups = uniform_groups(*trained, variant_from_json(Json::parse(other), "variant"),
                                      default_encoding());
     const std::string words = words_of(trace);
-    EXPECT_EQ(words.find("the model's own"), std::string::npos) << words;
+    EXPECT_EQ(words.find("The spans are trained"), std::string::npos) << words;
     EXPECT_EQ(words.find("untrained"), std::string::npos) << words;
-    EXPECT_NE(words.find("trained with another ramp"), std::string::npos) << words;
+    EXPECT_NE(words.find("with another ramp"), std::string::npos) << words;
   }
 }
 
-// The same weights with full attention and with spans, of which the second layer's inputs differ:
-// the first layer shows what a span of the model leaves of what there would be without it.
-TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
+// Full attention and spans with the same weights; only the inputs of the second layer differ. The
+// first layer shows the error caused by a span of the model.
+TEST(Span, MeasuresErrorAgainstFullAttention) {
   const Trace full = run_model({});
   const Trace spans = run_model({.variant = kSpans});
   const AttentionTap& tap = spans.attention[0];
@@ -118,17 +118,17 @@ TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
       kept += m * static_cast<double>(without(i, j)) / 12;
     }
   }
-  ASSERT_LT(kept, 0.9);  // the model's spans do cut something here
+  ASSERT_LT(kept, 0.9);  // the spans of the model mask some weights here
   EXPECT_TRUE(std::abs(share_kept(tap, 1, own) - kept) <= 1e-5);
-  // A span beyond the model's own lets more through, and at last all within the largest span.
+  // A larger span keeps more weight, finally all within the maximum span.
   EXPECT_GT(share_kept(tap, 1, fixed_span(8, 3, 8)), kept + 0.01);
   EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
   const Tensor wide = attention_with_span(tap, 1, fixed_span(12, 3, 12));
   EXPECT_TRUE(testing::close(wide, without, 1e-5));
 }
 
-// As the weights have it: z may lie beyond the largest span, here 8, where no key counts.
-TEST(Span, MasksEndAtTheLargestSpan) {
+// z may exceed the maximum span, here 8, beyond which all keys are masked.
+TEST(Span, MasksEndAtMaxSpan) {
   const Trace spans = run_model({.variant = kSpans}), full = run_model({});
   const ViewSettings settings = settings_with("span", R"({"z": 10, "ramp": 4, "reach": 12})");
   const auto masks = [&](const Trace& trace) {
@@ -146,16 +146,16 @@ TEST(Span, MasksEndAtTheLargestSpan) {
   }
 }
 
-TEST(Span, DynamicOnesAreTheQuerysOwn) {
+TEST(Span, DynamicSpansArePerQuery) {
   HeadSpan span{Tensor::from({1, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 1, 12};
   const Trace trace = run_model({});
   EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - 1) <= 1e-6);
-  span.z[11] = 0;  // the last query sees itself alone
+  span.z[11] = 0;  // the last query keeps itself only
   const auto own = static_cast<double>(trace.attention[0].attention(0)(11, 11));
   EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - (11 + own) / 12) <= 1e-6);
 }
 
-TEST(Span, QuartersAreWrittenOut) {
+TEST(Span, ShowsQuartersExactly) {
   Look look;
   look.settings = settings_with("span", R"({"z": 14.25, "ramp": 4})");
   std::string all;
@@ -172,11 +172,11 @@ TEST(Span, DraggingSetsSpanAndRamp) {
   look.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
   const ViewLayout layout = look_at(trace, "span", look);
   ASSERT_EQ(layout.handles.size(), 2u + 4);  // and a bar for each head
-  Experiment experiment;
+  Session experiment;
   experiment.view = look.settings;
   const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
   const Point ramp = middle(layout.handles[0].area), z = middle(layout.handles[1].area);
-  const double position = (ramp.x - z.x) / 4;  // pixels of one
+  const double position = (ramp.x - z.x) / 4;  // pixels per position
   layout.handles[1].drag({z.x + 5 * position, z.y}, experiment);
   EXPECT_DOUBLE_EQ(view_values(experiment.view, "span").real("z"), 11);
   layout.handles[0].drag({ramp.x + 3 * position, ramp.y}, experiment);
@@ -196,7 +196,7 @@ TEST(Span, CurveAndBarsStayLongerThanMaps) {
   Look look;
   look.framed = false;
   look.width = 455;
-  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  look.height = 290;  // left by a window of 1920 x 1080 at scale 2
   const ViewLayout low = look_at(trace, "span", look);
   for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
     EXPECT_TRUE(says(low, part)) << part;
@@ -209,7 +209,7 @@ TEST(Span, CurveAndBarsStayLongerThanMaps) {
   EXPECT_EQ(lower.handles.size(), 2u + 4);  // and a bar for each head
 }
 
-TEST(Span, NumbersOfWhatIsPointedAt) {
+TEST(Span, PointerReportsNumbers) {
   const Trace trace = run_model({});
   Look look;
   look.framed = false;
@@ -226,21 +226,21 @@ TEST(Span, NumbersOfWhatIsPointedAt) {
   EXPECT_TRUE(curve);
 }
 
-TEST(Span, SaysWhereThereCanBeNone) {
-  EXPECT_NE(look_at(run_model({.causal = false}), "span").refusal.find("look back"),
+TEST(Span, ExplainsMissingSpan) {
+  EXPECT_NE(look_at(run_model({.causal = false}), "span").refusal.find("causal"),
             std::string::npos);
   EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 4), "span").refusal.find("No softmax"),
             std::string::npos);
 }
 
-// Where each token has a span of its own the picture shows them over the text.
-TEST(Span, OfEachTokenWhereItIsDynamic) {
+// Dynamic spans are shown above the text, one per token.
+TEST(Span, ShowsSpanOfEachTokenIfDynamic) {
   const Trace trace = run_model(
       {.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3, "dynamic": true})"});
   const Tensor z = trace.attention[0].result.part->span.value();  // [h, L]
   ASSERT_EQ(z.rank(), 2);
   const std::string words = words_of(trace);
-  EXPECT_NE(words.find("looks back from each token"), std::string::npos) << words;
+  EXPECT_NE(words.find("span of this head at each token"), std::string::npos) << words;
   EXPECT_NE(words.find("span z of each token"), std::string::npos) << words;
   const testing::InputOf of(trace, ViewSettings());
   bool found = false;
@@ -250,13 +250,13 @@ TEST(Span, OfEachTokenWhereItIsDynamic) {
     EXPECT_TRUE(testing::close(matrix.values, z, 0));
   }
   EXPECT_TRUE(found);
-  // A span of one's own is the same for all tokens.
+  // A user-defined span is equal for all tokens.
   Look changed;
   changed.settings = settings_with("span", R"({"z": 6})");
   EXPECT_EQ(words_of(trace, changed).find("from each token"), std::string::npos);
 }
 
-TEST(Span, SaysWhatTheTextCutsOff) {
+TEST(Span, ReportsSpanBeyondText) {
   const Trace trace = run_model({.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3})"});
   Index beyond = 0, all = 0;
   for (const AttentionTap& tap : trace.attention) {
@@ -266,14 +266,14 @@ TEST(Span, SaysWhatTheTextCutsOff) {
   }
   ASSERT_GT(beyond, 0);
   const std::string words = words_of(trace);
-  EXPECT_NE(words.find("this text ends here: it cuts off " + std::to_string(beyond) + " of " +
+  EXPECT_NE(words.find("end of this text: cuts off " + std::to_string(beyond) + " of " +
                        std::to_string(all)),
             std::string::npos)
       << words;
   EXPECT_NE(words.find("of at most 40"), std::string::npos) << words;
-  // A click on a bar shows its head.
+  // A click on a bar selects its head.
   const ViewLayout layout = look_at(trace, "span");
-  Experiment experiment;
+  Session experiment;
   std::vector<std::pair<Index, Index>> heads;
   for (const Handle& handle : layout.handles) {
     if (!handle.click) continue;

@@ -15,8 +15,8 @@ using testing::kIds;
 using testing::Look;
 using testing::look_at;
 
-// N, R and the ponder cost anew from the probabilities, by the equations.
-TEST(Steps, AreThoseOfTheEquations) {
+// N, R and the ponder cost computed from the probabilities by the equations.
+TEST(Steps, MatchEquations) {
   for (const char* model : {"universal-act", "universal-act-all-halt-at-once"}) {
     const auto trace = testing::run_case(model, kIds);
     const HaltingRecord record = halting_of(*trace);
@@ -24,28 +24,29 @@ TEST(Steps, AreThoseOfTheEquations) {
     for (Index i = 0; i < record.length(); ++i) {
       double before = 0;
       Index n = 0;
-      for (Index t = 0; t < record.most; ++t) {
+      for (Index t = 0; t < record.max_steps; ++t) {
         const auto h = static_cast<double>(record.probability(i, t));
         n = t + 1;
-        if (before + h >= 1 - record.epsilon || n == record.most) break;
+        if (before + h >= 1 - record.epsilon || n == record.max_steps) break;
         before += h;
       }
       const auto at = static_cast<std::size_t>(i);
       EXPECT_EQ(record.steps[at], n) << model << ", token " << i;
       EXPECT_NEAR(record.remainder[at], 1 - before, 1e-5);
       ponder += (static_cast<double>(n) + 1 - before) / static_cast<double>(record.length());
-      for (Index t = n; t < record.most; ++t) EXPECT_TRUE(std::isnan(record.probability(i, t)));
+      for (Index t = n; t < record.max_steps; ++t)
+        EXPECT_TRUE(std::isnan(record.probability(i, t)));
     }
     EXPECT_NEAR(record.ponder(), ponder, 1e-5);
   }
 }
 
-TEST(Steps, SayWhereEachTokenStops) {
+TEST(Steps, ReportStepOfEachToken) {
   const auto trace = testing::run_case("universal-act", kIds);
   const HaltingRecord record = halting_of(*trace);
   const ViewLayout layout = look_at(*trace, "steps");
   const std::string all = all_text(layout.list);
-  for (Index t = 1; t <= record.most; ++t) {
+  for (Index t = 1; t <= record.max_steps; ++t) {
     const std::string swatch =
         std::to_string(t) + " (" + std::to_string(std::ranges::count(record.steps, t)) + ")";
     EXPECT_NE(all.find(swatch), std::string::npos) << swatch << all;
@@ -53,7 +54,7 @@ TEST(Steps, SayWhereEachTokenStops) {
   EXPECT_EQ(testing::marked_boxes(layout.list), record.length());
 }
 
-TEST(Steps, PointAtTokens) {
+TEST(Steps, PointerReportsToken) {
   const auto trace = testing::run_case("universal-act", kIds);
   Look look;
   look.framed = false;
@@ -69,25 +70,25 @@ TEST(Steps, PointAtTokens) {
   EXPECT_NE(all.find("ponder cost " /* in words */), std::string::npos) << all;
 }
 
-TEST(Steps, WithoutHaltingSayWhatToDo) {
+TEST(Steps, ExplainMissingHalting) {
   const auto fixed = testing::run_case("universal-fixed", kIds);
   const ViewLayout layout = look_at(*fixed, "steps");
   EXPECT_NE(layout.refusal, "");
   EXPECT_NE(all_text(layout.list).find("Halting"), std::string::npos) << all_text(layout.list);
-  EXPECT_EQ(view("steps").objection(*fixed), "Every token takes all steps.");
+  EXPECT_EQ(view("steps").objection(*fixed), "Every token uses all steps.");
   const Trace plain = testing::synthetic_trace(2, 2, 9);
-  EXPECT_EQ(view("steps").objection(plain), "This model has no steps.");
+  EXPECT_EQ(view("steps").objection(plain), "This model has no recurrence over depth.");
   const testing::InputOf of(plain, {});
   EXPECT_THROW(view("steps").data(of.input), InputError);
 }
 
-TEST(Steps, DataHasProbabilitiesAndCosts) {
+TEST(Steps, ExportProbabilitiesAndCosts) {
   const auto trace = testing::run_case("universal-act", kIds);
   const HaltingRecord record = halting_of(*trace);
   const testing::InputOf of(*trace, {});
   const ViewData data = view("steps").data(of.input);
   ASSERT_EQ(data.matrices.size(), 3u);
-  EXPECT_EQ(data.matrices[0].values.shape(), (Shape{11, record.most}));
+  EXPECT_EQ(data.matrices[0].values.shape(), (Shape{11, record.max_steps}));
   for (Index i = 0; i < 11; ++i) {
     EXPECT_NEAR(static_cast<double>(data.matrices[1].values(i, 2)), record.ponder(i), 1e-5);
   }

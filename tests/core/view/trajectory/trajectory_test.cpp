@@ -1,42 +1,44 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/experiment/rollouts.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/claim.h"
 #include "core/view/export/picture.h"
 #include "core/view/trajectory/walk_grid.h"
-#include "tests/core/view/pictured.h"
+#include "tests/core/view/viewed_layout.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Looked;
-using testing::pictured;
+using testing::layout_of;
 using testing::says;
+using testing::ViewedRun;
 
 class Trajectory : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new testing::TemporaryFolder;
     testing::save_walker(folder_->path() / "walker");
-    looked_ = new Looked(testing::walking(folder_->path() / "walker"));
+    looked_ = new ViewedRun(testing::trajectory_experiment(folder_->path() / "walker"));
   }
   static void TearDownTestSuite() {
     delete looked_;
     delete folder_;
   }
-  static Looked with(const std::string& json) {
-    Looked looked = *looked_;
-    set_view_values(looked.experiment.view, "trajectory",
+  static ViewedRun with(const std::string& json) {
+    ViewedRun viewed = *looked_;
+    set_view_values(viewed.experiment.view, "trajectory",
                     values_from_json(view("trajectory").parameters, Json::parse(json), ""));
-    return looked;
+    return viewed;
   }
   static testing::TemporaryFolder* folder_;
-  static Looked* looked_;
+  static ViewedRun* looked_;
 };
 testing::TemporaryFolder* Trajectory::folder_ = nullptr;
-Looked* Trajectory::looked_ = nullptr;
+ViewedRun* Trajectory::looked_ = nullptr;
 
 TEST_F(Trajectory, IsLegible) {
   for (const char* options : {"{}", R"({"start": 24, "asked": 8})", R"({"start": 13, "asked": 1})",
@@ -45,46 +47,44 @@ TEST_F(Trajectory, IsLegible) {
   }
 }
 
-TEST_F(Trajectory, SaysWhatWasAskedAndAchieved) {
+TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
   const auto rollouts = looked_->findings.get(Findings::rollouts);
-  for (const auto& [start, asked] : {std::pair<Index, Index>{0, 4}, {13, 1}, {24, 6}}) {
-    const Looked looked = with("{\"start\": " + std::to_string(start) +
-                               ", \"asked\": " + std::to_string(asked) + "}");
-    const Rollout& walk = *rollouts->find(start, asked);
-    EXPECT_EQ(&shown_walk(*rollouts, looked.experiment.view), &walk);
-    const ViewLayout layout = pictured(looked);
-    EXPECT_TRUE(says(layout.list, "Asked for " + fixed(walk.asked_return(), 1)));
+  for (const auto& [start, target_steps] : {std::pair<Index, Index>{0, 4}, {13, 1}, {24, 6}}) {
+    const ViewedRun viewed = with("{\"start\": " + std::to_string(start) +
+                                  ", \"asked\": " + std::to_string(target_steps) + "}");
+    const Rollout& walk = *rollouts->find(start, target_steps);
+    EXPECT_EQ(&shown_walk(*rollouts, viewed.experiment.view), &walk);
+    const ViewLayout layout = layout_of(viewed);
+    EXPECT_TRUE(says(layout.list, "Asked for " + fixed(walk.target_return(), 1)));
     EXPECT_TRUE(says(layout.list, ": return " + fixed(walk.achieved(), 1)));
     EXPECT_TRUE(says(layout.list, walk.reached ? "reaches the goal" : "has not reached the goal"));
     const Rollouts::Share share = rollouts->shortest();
     EXPECT_TRUE(says(layout.list, std::to_string(share.reached) + " of 24 cells"));
     Claim claim;
-    claim.view = looked.experiment.view;
+    claim.view = viewed.experiment.view;
     claim.least = -9;
-    Traces traces(looked.trace);
-    traces.findings = looked.findings;
+    Traces traces(viewed.trace);
+    traces.findings = viewed.findings;
     const auto measured = [&](const char* id) {
       claim.measure = id;
       return check(claim, traces).value;
     };
-    EXPECT_EQ(measured("return_achieved"), walk.achieved());
-    EXPECT_EQ(measured("return_asked"), walk.asked_return());
     EXPECT_NEAR(measured("starts_solved"), static_cast<double>(share.reached) / 24, 1e-12);
     const double follows = measured("achieved_follows_asked");
     EXPECT_TRUE(std::isnan(follows) || std::abs(follows) <= 1 + 1e-9);
   }
 }
 
-// Without a choice the way from the corner, asked for as the shortest.
-TEST_F(Trajectory, CellsAndReturnsCanBePointedAt) {
-  const ViewLayout layout = pictured(*looked_);
+// Default: the walk from the corner with the return of the shortest one.
+TEST_F(Trajectory, ClicksSelectCellAndReturn) {
+  const ViewLayout layout = layout_of(*looked_);
   const auto rollouts = looked_->findings.get(Findings::rollouts);
   EXPECT_EQ(&shown_walk(*rollouts, looked_->experiment.view), rollouts->find(0, 4));
-  Experiment e = looked_->experiment;
+  Session e = looked_->experiment;
   ASSERT_GT(layout.handles.size(), 24u);
   layout.handles[5].click(e);
   EXPECT_EQ(view_values(e.view, "trajectory").integer("start"), 5);
-  layout.handles[12].click(e);  // the goal is none
+  layout.handles[12].click(e);  // the goal is not a start
   EXPECT_EQ(view_values(e.view, "trajectory").integer("start"), 13);
   const Handle& chart = layout.handles[24];
   ASSERT_TRUE(chart.drag);
@@ -94,23 +94,23 @@ TEST_F(Trajectory, CellsAndReturnsCanBePointedAt) {
   EXPECT_EQ(view_values(e.view, "trajectory").integer("asked"), 1);
 }
 
-TEST_F(Trajectory, SaysWhyThereIsNone) {
-  const Looked text(testing::writing("decoder-rope"));
-  Looked other = text;
+TEST_F(Trajectory, ExplainsMissingTrajectory) {
+  const ViewedRun text(testing::alignment_experiment("decoder-rope"));
+  ViewedRun other = text;
   other.experiment.view.id = "trajectory";
-  EXPECT_TRUE(pictured(other).refusal.starts_with("No trajectories"));
+  EXPECT_TRUE(layout_of(other).refusal.starts_with("No trajectories"));
   EXPECT_NE(view("trajectory").objection(*text.trace), "");
-  Looked waiting = *looked_;
+  ViewedRun waiting = *looked_;
   waiting.findings = {};
-  EXPECT_NE(pictured(waiting).pending, "");
-  // A model of another world.
-  Experiment e = looked_->experiment;
-  e.model = testing::model_case("trajectory");
-  e.input = testing::model_case("trajectory") + "/input.safetensors";
-  EXPECT_NE(pictured(Looked(e)).refusal.find("another world"), std::string::npos);
+  EXPECT_NE(layout_of(waiting).pending, "");
+  // Model of another world.
+  Session e = looked_->experiment;
+  e.run.model = testing::model_case("trajectory");
+  e.run.input = testing::model_case("trajectory") + "/input.safetensors";
+  EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("another environment"), std::string::npos);
 }
 
-TEST_F(Trajectory, HasItsNumbersAndFiles) {
+TEST_F(Trajectory, ExportsNumbersAndFiles) {
   testing::TemporaryFolder folder;
   for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {
     const auto file = folder.path() / (std::string("trajectory") + ending);

@@ -19,7 +19,7 @@ bool says(const ViewLayout& layout, const std::string& part) {
   return all.find(part) != std::string::npos;
 }
 
-TEST(Vectors, NumbersAreThoseOfThePair) {
+TEST(Vectors, ShowNumbersOfSelectedPair) {
   for (const char* encoding :
        {"rope", "alibi", "none", R"({"type": "relative_factor", "clip": 3})"}) {
     const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
@@ -41,7 +41,7 @@ TEST(Vectors, NumbersAreThoseOfThePair) {
   }
 }
 
-TEST(Vectors, BeforeTheEncoding) {
+TEST(Vectors, ShowVectorsBeforeEncoding) {
   const Trace trace = run_model({});
   Look look;
   look.settings = settings_with("vectors", R"({"before": true})");
@@ -50,12 +50,12 @@ TEST(Vectors, BeforeTheEncoding) {
   const AttentionTap& tap = trace.attention[0];
   double plain = 0;
   for (Index n = 0; n < 8; ++n) {
-    plain += static_cast<double>(tap.q_plain(0, 9, n)) * static_cast<double>(tap.k_plain(0, 4, n));
+    plain += static_cast<double>(tap.input.q(0, 9, n)) * static_cast<double>(tap.input.k(0, 4, n));
   }
   EXPECT_TRUE(says(look_at(trace, "vectors", look), "q·k = " + fixed(plain, 3)));
 }
 
-TEST(Vectors, APairIsChosenInTheLittleMap) {
+TEST(Vectors, MiniatureMapSelectsPair) {
   const Trace trace = run_model({});
   Look look;
   look.width = 1100;
@@ -69,18 +69,18 @@ TEST(Vectors, APairIsChosenInTheLittleMap) {
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->query, 6);
   EXPECT_EQ(hit->key, 2);
-  Experiment experiment;
+  Session experiment;
   pointed.handles[0].click(experiment);
   EXPECT_EQ(experiment.view.pinned_query, 6);
   EXPECT_EQ(experiment.view.pinned_key, 2);
 }
 
-TEST(Vectors, NumbersOfAComponentThatIsPointedAt) {
+TEST(Vectors, PointerReportsComponent) {
   const Trace trace = run_model({});
   Look look;
   look.framed = false;
   look.width = 455;
-  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  look.height = 290;  // left by a window of 1920 x 1080 at scale 2
   look.settings.pinned_query = 9;
   look.settings.pinned_key = 4;
   EXPECT_TRUE(says(look_at(trace, "vectors", look), "before the encoding"));
@@ -88,7 +88,7 @@ TEST(Vectors, NumbersOfAComponentThatIsPointedAt) {
   int seen = 0;
   for (Index n = 0; n < 8; ++n) {
     const auto number = static_cast<double>(part.q.value()(0, 9, n));
-    const auto before = static_cast<double>(trace.attention[0].q_plain(0, 9, n));
+    const auto before = static_cast<double>(trace.attention[0].input.q(0, 9, n));
     const std::string expected = brief(number) + " (before: " + brief(before) + ")";
     for (double x = 5; x < look.width; x += 10) {
       look.pointer = Point{x, 90};  // in the first chart
@@ -100,7 +100,7 @@ TEST(Vectors, NumbersOfAComponentThatIsPointedAt) {
   EXPECT_EQ(seen, 8);
 }
 
-TEST(Vectors, APairCanBeChosenInSmallWindowsOrItSaysWhere) {
+TEST(Vectors, SmallWindowSelectsPairOrExplains) {
   const Trace trace = run_model({});
   Look look;
   look.framed = false;
@@ -119,16 +119,16 @@ TEST(Vectors, APairCanBeChosenInSmallWindowsOrItSaysWhere) {
   EXPECT_TRUE(says(narrow, "Pin a pair in Map"));
 }
 
-TEST(Vectors, ALittleMapOfManyTokensSaysThatItIsPooled) {
+TEST(Vectors, MiniatureMapOfManyTokensStatesPooling) {
   Look look;
   look.framed = false;
   look.width = 700;
-  EXPECT_TRUE(says(look_at(run_model({.length = 290}), "vectors", look), "each pixel"));
-  EXPECT_FALSE(says(look_at(run_model({}), "vectors", look), "each pixel"));
+  EXPECT_TRUE(says(look_at(run_model({.length = 290}), "vectors", look), "max-pooled"));
+  EXPECT_FALSE(says(look_at(run_model({}), "vectors", look), "max-pooled"));
 }
 
-TEST(Vectors, SaysWhereThereIsNoProduct) {
-  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "vectors").refusal.find("No query and key"),
+TEST(Vectors, ExplainMissingProduct) {
+  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "vectors").refusal.find("No query-key product"),
             std::string::npos);
 }
 

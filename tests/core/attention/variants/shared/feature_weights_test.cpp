@@ -1,4 +1,4 @@
-// Ratios of features whose numbers leave the range of float32.
+// Feature ratios beyond the range of float32.
 #include "core/attention/variants/shared/feature_weights.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ OperationInput operation(const char* variant, Tensor q, Tensor k, bool causal) {
 // log of phi's numbers for a row of head a.
 using LogFeatures = std::function<std::vector<double>(Index a, const float* x, Index size)>;
 
-// a_ij by the definition, in double precision and relative to the row's largest product.
+// a_ij by the definition, in double precision, relative to the row's largest product.
 Tensor expected_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor &q = input.q.value(), &k = input.k.value();
   const Index heads = q.dim(0), queries = q.dim(1), keys = k.dim(1), size = q.dim(2);
@@ -88,7 +88,7 @@ void expect_weights(const OperationInput& input, const LogFeatures& features) {
   EXPECT_TRUE(close(bare.output.value(), output, 2e-5));
 }
 
-TEST(FeatureWeights, OfLinearWhoseFeaturesUnderflow) {
+TEST(FeatureWeights, SupportUnderflowOfLinearFeatures) {
   const Tensor q = Tensor::from({1, 2, 1}, {-80, -80}), k = Tensor::from({1, 2, 1}, {-80, -79});
   for (const bool causal : {false, true}) {
     expect_weights(operation(R"({"type": "linear"})", q, k, causal), log_elu);
@@ -103,7 +103,7 @@ TEST(FeatureWeights, OfLinearWhoseFeaturesUnderflow) {
   }
 }
 
-TEST(FeatureWeights, OfLinearWhoseProductsOverflow) {
+TEST(FeatureWeights, SupportOverflowOfLinearProducts) {
   expect_weights(operation(R"({"type": "linear"})", Tensor::from({1, 2, 1}, {3e38f, 1}),
                            Tensor::from({1, 2, 1}, {3e38f, 1.5e38f}), false),
                  log_elu);
@@ -125,7 +125,7 @@ LogFeatures log_positive(const Tensor& w) {  // [h, m, d_k]
   };
 }
 
-TEST(FeatureWeights, OfPerformerWhoseKeysLieFarApart) {
+TEST(FeatureWeights, SupportDistantKeysOfPerformer) {
   const Tensor lone = Tensor::from({1, 1, 1}, {0.5f});
   OperationInput two =
       operation(R"({"type": "performer", "features": 1})", Tensor::from({1, 2, 1}, {1, 1}),
@@ -144,7 +144,7 @@ TEST(FeatureWeights, OfPerformerWhoseKeysLieFarApart) {
   }
 }
 
-TEST(FeatureWeights, OfWavesBeforeALargerKey) {
+TEST(FeatureWeights, SupportWavesBeforeALargerKey) {
   OperationInput input =
       operation(R"({"type": "performer", "features": 1, "kind": "trig"})",
                 Tensor::from({1, 2, 1}, {1, 1}), Tensor::from({1, 2, 1}, {0.5f, 20}), true);
@@ -153,7 +153,7 @@ TEST(FeatureWeights, OfWavesBeforeALargerKey) {
   EXPECT_TRUE(close(result.attention, Tensor::from({1, 2, 2}, {1, 0, 0, 1}), 2e-5));
 }
 
-TEST(FeatureWeights, OfRandomWavesAgreeWithDoublePrecision) {
+TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
   const Index features = 3, length = 40, size = 3;
   const Tensor w = random_tensor({2, features, size}, 1);
   OperationInput input =
@@ -193,10 +193,10 @@ TEST(FeatureWeights, OfRandomWavesAgreeWithDoublePrecision) {
   EXPECT_TRUE(close(result.attention, weights, 1e-6));
 }
 
-// Where plain features hold, both ways have the same gradients.
-TEST(FeatureWeights, HaveTheGradientsOfPlainFeatures) {
+// Within the range of plain features, both methods have the same gradients.
+TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
   Tensor q = random_tensor({2, 5, 3}, 1);
-  for (float& x : q) x = std::round(x * 256) / 256;  // keeps its digits when something is taken off
+  for (float& x : q) x = std::round(x * 256) / 256;  // exact under subtraction
   const Tensor k = random_tensor({2, 6, 3}, 2, 1), v = random_tensor({2, 6, 2}, 3, 1);
   const Tensor share = random_tensor({2, 5, 2}, 4, 1);
   const auto gradients = [&](float far) {

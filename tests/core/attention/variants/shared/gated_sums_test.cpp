@@ -1,4 +1,4 @@
-// Features that forget, rotate and report their state.
+// Gated, rotated features and their state.
 #include "core/attention/variants/shared/gated_sums.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ Recurrence by_steps(const OperationInput& in) {
   return result;
 }
 
-TEST(GatedSums, AreTheRecurrence) {
+TEST(GatedSums, MatchTheRecurrence) {
   for (const Index length : {1, 2, 16, 150}) {
     OperationSizes sizes;
     sizes.length = length;
@@ -123,8 +123,8 @@ TEST(GatedSums, AreTheRecurrence) {
   }
 }
 
-// Heads that forget at once, slowly and never; gates beyond what exp() holds.
-TEST(GatedSums, KeepTheirDigitsWhateverTheGates) {
+// Heads that forget at once, slowly and never; gates beyond the range of exp().
+TEST(GatedSums, KeepPrecisionForAllGates) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 4;
   sizes.length = 300;
@@ -135,12 +135,12 @@ TEST(GatedSums, KeepTheirDigitsWhateverTheGates) {
     const OperationResult blocks = evaluate(in, cpu_backend(), {}, Stop());
     const OperationResult whole = evaluate(in, cpu_backend(), kReport, Stop());
     for (const float x : whole.attention) ASSERT_TRUE(std::isfinite(x));
-    // A row's weights may be large and of both signs where few keys are left.
+    // A row's weights may be large and of both signs if few keys remain.
     EXPECT_TRUE(close(blocks.output.value(), whole.output.value(), 1e-3)) << spread;
   }
 }
 
-TEST(GatedSums, LongTextsStayFinite) {
+TEST(GatedSums, StayFiniteForLongTexts) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 2;
   sizes.length = 5000;
@@ -154,8 +154,8 @@ TEST(GatedSums, LongTextsStayFinite) {
   EXPECT_TRUE(close(result.extra.at("state"), expected.state, 1e-5));
 }
 
-// Over several blocks, where those of short cases are one.
-TEST(GatedSums, GradientsGoThroughBlocks) {
+// Over several blocks; short cases have one.
+TEST(GatedSums, PropagateGradientsThroughBlocks) {
   OperationSizes sizes;
   sizes.length = 90;
   OperationInput in = gated(sizes);
@@ -177,7 +177,7 @@ TEST(GatedSums, GradientsGoThroughBlocks) {
   }
 }
 
-TEST(GatedSums, RefuseWhatTheyCannotDo) {
+TEST(GatedSums, RejectInvalidInputs) {
   OperationInput in = gated({});
   in.x = Var();
   EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
@@ -189,7 +189,7 @@ TEST(GatedSums, RefuseWhatTheyCannotDo) {
   EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
 }
 
-// Turned by hand: the pairs (2t, 2t + 1) of row i by i · 10000^(-2t/d).
+// Rotates the pairs (2t, 2t + 1) of row i by i · 10000^(-2t/d).
 Tensor turned(const Tensor& x) {
   Tensor result(x.shape());
   for (Index a = 0; a < x.dim(0); ++a) {
@@ -207,7 +207,7 @@ Tensor turned(const Tensor& x) {
   return result;
 }
 
-TEST(Features, AreOfTurnedQueriesAndKeys) {
+TEST(Features, UseRotatedQueriesAndKeys) {
   for (const Json& json : {Json{{"type", "linear"}}, Json{{"type", "rfa"}, {"features", 8}},
                            Json{{"type", "rfa"}, {"features", 8}, {"gate", true}},
                            Json{{"type", "performer"}, {"features", 8}},
@@ -299,7 +299,7 @@ TEST(Features, ReportTheirState) {
   }
 }
 
-TEST(Features, LeaveOutAStateBeyondFloat32) {
+TEST(Features, OmitStateBeyondFloat32) {
   OperationInput in =
       operation({{"type", "performer"}, {"features", 8}, {"kind", "trig"}}, {}, true);
   in.k = random_tensor(in.k.shape(), 3, 30);
@@ -309,15 +309,15 @@ TEST(Features, LeaveOutAStateBeyondFloat32) {
   EXPECT_TRUE(result.remarks[0].starts_with("state: "));
 }
 
-// Training needs none of it.
-TEST(Features, ReportNothingUnasked) {
+// Training needs no reports.
+TEST(Features, ReportNothingUnlessRequested) {
   for (const OperationInput& in : {gated({}), operation({{"type", "linear"}}, {}, true)}) {
     EXPECT_TRUE(evaluate(in, cpu_backend(), {}, Stop()).extra.empty());
   }
 }
 
-// Rows of w within a block of d_k are orthogonal, and their lengths vary as those drawn freely.
-TEST(Features, DrawnDirectionsAreOrthogonal) {
+// Rows of w within a block of d_k are orthogonal, with lengths distributed like independent draws.
+TEST(Features, DrawOrthogonalDirections) {
   constexpr Index kSize = 6, kCount = 6;
   const auto exponents = [&](bool orthogonal) {
     // With k = d_k^(1/4) e_n, log φ_t = w_tn - 1/2 - log √m: the state of v = 1 at a single key.
@@ -355,7 +355,7 @@ TEST(Features, DrawnDirectionsAreOrthogonal) {
     }
   }
   EXPECT_GT(largest, 0.1);
-  // The first row keeps the direction that was drawn.
+  // The first row keeps its drawn direction.
   EXPECT_GT(product(w, 0, 0), 0);
   double along = 0;
   for (Index n = 0; n < kSize; ++n) along += w(0, n) * free(0, n);

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(Ordinals, EndAsInEnglish) {
+TEST(Ordinals, HaveEnglishEndings) {
   const std::pair<Index, const char*> cases[] = {
       {1, "1st"},     {2, "2nd"},     {3, "3rd"},     {4, "4th"},     {9, "9th"},
       {10, "10th"},   {11, "11th"},   {12, "12th"},   {13, "13th"},   {14, "14th"},
@@ -18,14 +18,14 @@ TEST(Ordinals, EndAsInEnglish) {
   for (const auto& [number, text] : cases) EXPECT_EQ(ordinal(number), text);
 }
 
-TEST(WindowRule, SaysHowFarItReaches) {
+TEST(WindowRule, StatesItsReach) {
   EXPECT_EQ(window_rule(4, 1, false), "window ±4");
   EXPECT_EQ(window_rule(4, 1, true), "window 4 back");
   EXPECT_EQ(window_rule(4, 3, false), "every 3rd, ±12");
   EXPECT_EQ(window_rule(4, 3, true), "every 3rd, 12 back");
 }
 
-TEST(Windows, AreMeansAndMaximaOfWhatIsThere) {
+TEST(Windows, ComputeMeansAndMaximaOfExistingRows) {
   const Tensor x = testing::random_tensor({2, 7, 3}, 1);
   const Tensor mean = window_mean(x, 3, 4).value(), most = window_max(x, 3, 4).value();
   const Tensor matrix = mean_matrix(7, 3, 4);

@@ -1,0 +1,30 @@
+// Pages of the documentation (assets/docs) as the window shows them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope::window {
+
+struct DocumentationPage {
+  std::string file, title;  // "tour.md", "Tour"
+  std::string group;        // "Using attnscope": the heading above it in the index
+};
+
+// The pages that `folder`/index.md lists, in its order. InputError if it cannot be read.
+std::vector<DocumentationPage> documentation_pages(const std::filesystem::path& folder);
+
+// A piece of a page, without Markdown's marks. Pictures are left out.
+struct DocumentationBlock {
+  enum class Kind { Title, Heading, Paragraph, Item, Code, Table };
+  Kind kind = Kind::Paragraph;
+  std::string text{};                            // of a table: none
+  std::vector<std::vector<std::string>> rows{};  // of a table, the header first; equally long
+  bool operator==(const DocumentationBlock&) const = default;
+};
+
+std::vector<DocumentationBlock> documentation_blocks(std::string_view markdown);
+
+}  // namespace attnscope::window

@@ -1,0 +1,185 @@
+// App::measure(): a scripted session that prints frame times.
+#include <GLFW/glfw3.h>
+#include <epoxy/gl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include "app/window/app.h"
+#include "app/window/files.h"
+#include "core/tensor/npy.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr int kFrames = 120;          // for each figure
+constexpr Index kLength = 256;        // tokens of the text
+constexpr Index kLargeMap = 4096;     // rows and columns
+constexpr double kMaxWait = 60;       // seconds for a run
+constexpr std::size_t kBytes = 4096;  // of text: more than kLength tokens
+
+// Median and 99th percentile, optionally the maximum.
+std::string summary(std::vector<double> milliseconds, bool largest = false) {
+  std::sort(milliseconds.begin(), milliseconds.end());
+  const auto at = [&](double share) {
+    const auto last = static_cast<double>(milliseconds.size() - 1);
+    return milliseconds[static_cast<std::size_t>(std::lround(share * last))];
+  };
+  char line[64];
+  std::snprintf(line, sizeof line, "%7.1f %7.1f", at(0.5), at(0.99));
+  if (!largest) return line;
+  std::snprintf(line, sizeof line, "%7.1f %7.1f %7.1f", at(0.5), at(0.99), milliseconds.back());
+  return line;
+}
+
+// Across the middle of the picture.
+void move_pointer(GLFWwindow* window, int n) {
+  int width = 0, height = 0;
+  glfwGetWindowSize(window, &width, &height);
+  const double share = static_cast<double>(n) / kFrames;
+  glfwSetCursorPos(window, (0.35 + 0.3 * share) * width, (0.4 + 0.3 * share) * height);
+}
+
+// Circles over a map of `cells` rows and columns while zooming in and out.
+void pan_and_zoom(ViewSettings& view, Index cells, int n) {
+  const auto all = static_cast<double>(cells);
+  const double turn = 2 * M_PI * n / kFrames;
+  view.height = view.width = all * (0.55 - 0.4 * std::cos(turn));
+  view.row = view.column = (all - view.height) * (0.5 + 0.4 * std::sin(turn));
+}
+
+// A file removed by the destructor.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() /
+              ("attnscope-" + std::to_string(getpid()) + "-" + name)) {}
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Causal attention with a diagonal and columns that all queries attend to.
+void write_large_map(const std::filesystem::path& path) {
+  constexpr Index kColumnStep = 512;
+  constexpr float kReach = 40, kColumn = 0.2F;
+  Tensor weights = Tensor::zeros({kLargeMap, kLargeMap});
+  for (Index i = 0; i < kLargeMap; ++i) {
+    float sum = 0;
+    for (Index j = 0; j <= i; ++j) {
+      const float near = std::exp(static_cast<float>(j - i) / kReach);
+      sum += weights(i, j) = near + (j % kColumnStep == 0 ? kColumn : 0);
+    }
+    for (Index j = 0; j <= i; ++j) weights(i, j) /= sum;
+  }
+  write_npy(path, stored(weights));
+}
+
+}  // namespace
+
+void App::finish_run() {
+  const double start = glfwGetTime();
+  while (runner_->busy() || state_.trace == nullptr || !same_run(state_.shown, state_.experiment)) {
+    glfwWaitEventsTimeout(0.01);
+    take_outcome();
+    frame();
+    after_frame();
+    if (!state_.error.empty()) throw WorkError("measuring: " + state_.error);
+    if (glfwGetTime() - start > kMaxWait)
+      throw WorkError("measuring: a run exceeds the time limit");
+  }
+}
+
+std::string App::frame_times(const std::function<void(int)>& change, bool largest) {
+  std::vector<double> milliseconds;
+  for (int n = 0; n < kFrames; ++n) {
+    change(n);
+    glfwPollEvents();
+    const auto start = std::chrono::steady_clock::now();
+    take_outcome();
+    frame();
+    after_frame();
+    glFinish();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    milliseconds.push_back(time.count());
+  }
+  return summary(std::move(milliseconds), largest);
+}
+
+void App::measure_session() {
+  finish_run();
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const Trace& trace = *state_.trace;
+  std::printf("%.0fx%.0f, %s, %s, %zu tokens, %zu heads\n", static_cast<double>(size.x),
+              static_cast<double>(size.y), state_.gpu.c_str(), state_.experiment.view.id.c_str(),
+              trace.tokens.size(), trace.heads(trace.part({})).size());
+  const std::clock_t before = std::clock();  // of all threads
+  const std::string times = frame_times([&](int n) { move_pointer(platform_.window(), n); }, true);
+  const double processor = 1000.0 * static_cast<double>(std::clock() - before) /
+                           static_cast<double>(CLOCKS_PER_SEC) / kFrames;
+  std::printf(
+      "pointer moves, milliseconds per frame, median, 99th percentile and maximum: %s; processor "
+      "time %.1f\n",
+      times.c_str(), processor);
+}
+
+void App::measure(bool shown) {
+  glfwSwapInterval(0);
+  state_.tour_stop = -1;
+  state_.settings.reduced_motion = true;
+  if (shown) return measure_session();
+  std::string text;
+  const auto story = std::ranges::find(samples(), true, &Sample::is_long);
+  while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";
+  const auto move = [&](int n) { move_pointer(platform_.window(), n); };
+  const auto pan = [&](Index cells) {
+    return [&, cells](int n) { pan_and_zoom(state_.experiment.view, cells, n); };
+  };
+
+  state_.experiment = Session();
+  state_.experiment.run.text = text;
+  finish_run();
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  std::printf("%.0fx%.0f, %s, %zu tokens; milliseconds per frame, median and 99th percentile\n",
+              static_cast<double>(size.x), static_cast<double>(size.y), state_.gpu.c_str(),
+              state_.trace->tokens.size());
+  std::printf("%-12s %15s %15s %15s\n", "view", "pointer moves", "during runs", "pan and zoom");
+  for (const View& shown : views()) {
+    state_.experiment = Session();
+    state_.experiment.run.text = text;
+    if (shown.example) shown.example(state_.experiment);
+    state_.experiment.view.id = shown.id;
+    finish_run();
+    const std::string still = frame_times(move);
+    const std::string running = frame_times([&](int n) {
+      move(n);
+      if (!runner_->busy()) state_.experiment.run.text = (n % 2 == 0 ? "A " : "The ") + text;
+    });
+    finish_run();
+    std::printf("%-12s %15s %15s", shown.id.c_str(), still.c_str(), running.c_str());
+    if (shown.zooms) std::printf(" %15s", frame_times(pan(kLength)).c_str());
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  const TemporaryFile large("map.npy");
+  write_large_map(large.path());
+  state_.experiment = with_opened_file(large.path(), Session());
+  finish_run();
+  std::printf("%-12s %15s %15s %15s\n", "map 4096²", frame_times(move).c_str(), "",
+              frame_times(pan(kLargeMap)).c_str());
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,29 @@
+// Selecting a model together with a compatible input and view (core/view/opening.h), and undoing
+// it. No drawing here.
+#pragma once
+
+#include <string>
+
+#include "app/window/state.h"
+
+namespace attnscope::window {
+
+// Applies to the experiment that the left panels edit.
+void choose_model(State& state, const std::string& model);
+// Stores the current input for the next selection of a model of its kind.
+void remember_input(State& state);
+// Restores the last text input and its model, or a sample.
+void return_to_text(State& state);
+// Makes a sample the input of the chosen model.
+void choose_sample(State& state, const Sample& sample);
+
+// "the sample “24”, the view Alignment": changes implied by the last model selection that still
+// hold; empty: none.
+std::string implied_model_changes(const State& state);
+void undo_model_selection(State& state);
+
+// After the first run of a selected model: replaces a view without content by the recommended view
+// of the model, or by the map.
+void replace_empty_view(State& state);
+
+}  // namespace attnscope::window

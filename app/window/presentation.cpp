@@ -1,0 +1,90 @@
+#include "app/window/presentation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/window/settings.h"
+#include "app/window/widgets/fonts.h"
+#include "core/view/parts/no_space.h"
+
+namespace attnscope::window {
+
+double presentation_scale(int height, double zoom) {
+  // Whole pixels for the picture's text.
+  const double min_scale = height / kPresentationLines / kMinLectureSize;
+  const double pixels = std::ceil(min_scale * kBodySize * zoom - 1e-9);
+  return std::clamp(pixels / kBodySize, kMinScale, kMaxPresentationScale);
+}
+
+namespace {
+
+constexpr std::array<double, 3> kFontSizes = {12, 10.5, 9};
+constexpr double kSmallestFontSize = 7.5;  // units; if nothing larger fits
+
+double shorter_side(const Box& plot) {
+  return std::min(plot.width, plot.height);
+}
+
+}  // namespace
+
+ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
+  constexpr double kRoomy = 0.5, kWorthIt = 1.15;
+  const double wanted = kRoomy * std::min(input.width, input.height);
+  std::optional<ViewLayout> first;
+  ViewLayout layout;
+  for (const double size : kFontSizes) {
+    input.font_size = size;
+    layout = view.lay_out(input);
+    if (lacks_space(layout.refusal)) continue;
+    if (shorter_side(layout.plot) >= wanted) return layout;
+    if (!first) first = layout;
+  }
+  if (first) {
+    const double grown = kWorthIt * shorter_side(first->plot);
+    const bool worth_it = !lacks_space(layout.refusal) && shorter_side(layout.plot) > grown;
+    return worth_it ? layout : *first;
+  }
+  input.font_size = kSmallestFontSize;
+  return view.lay_out(input);
+}
+
+std::optional<std::size_t> monitor_of(const ScreenBox& window,
+                                      const std::vector<ScreenBox>& monitors) {
+  const auto overlap = [](int a, int a_length, int b, int b_length) {
+    return static_cast<double>(std::max(0, std::min(a + a_length, b + b_length) - std::max(a, b)));
+  };
+  std::optional<std::size_t> best;
+  double max_shared = -1;
+  for (std::size_t i = 0; i < monitors.size(); ++i) {
+    const ScreenBox& m = monitors[i];
+    const double shared = overlap(window.x, window.width, m.x, m.width) *
+                          overlap(window.y, window.height, m.y, m.height);
+    if (shared > max_shared) {
+      max_shared = shared;
+      best = i;
+    }
+  }
+  return best;
+}
+
+std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
+                                                const std::vector<ScreenBox>& monitors,
+                                                bool lecture) {
+  const std::optional<std::size_t> here = monitor_of(window, monitors);
+  return lecture && here == 0U && monitors.size() > 1 ? 1 : here;
+}
+
+SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<ScreenBox>& monitors) {
+  constexpr double kShare = 0.5;  // of a monitor shared with the presentation
+  const std::optional<std::size_t> occupied = monitor_of(presentation, monitors);
+  for (std::size_t i = 0; i < monitors.size(); ++i) {
+    if (i != occupied) return {monitors[i], true};
+  }
+  const ScreenBox all = occupied ? monitors[*occupied] : presentation;
+  const int width = static_cast<int>(all.width * kShare);
+  const int height = static_cast<int>(all.height * kShare);
+  return {{all.x + all.width - width, all.y + all.height - height, width, height}, false};
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,46 @@
+// Presentation mode: sizes and the assignment of screens. No drawing here.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/view/view.h"
+
+namespace attnscope::window {
+
+// Pixels per unit on a screen `height` pixels high: text of kMinLectureSize units or more is at
+// least 1/28 of the height. `zoom`: factor set by the user.
+double presentation_scale(int height, double zoom = 1);
+inline constexpr double kPresentationLines = 28;
+
+// A view's picture for an audience: the largest of a few font sizes that leaves the cells at least
+// half of the shorter side; if none does, a smaller one only if it enlarges the cells. A view
+// without any space uses the first size that leaves some.
+ViewLayout lay_out_for_presentation(const View& view, ViewInput input);
+
+// In screen coordinates.
+struct ScreenBox {
+  int x = 0, y = 0, width = 0, height = 0;
+  bool operator==(const ScreenBox&) const = default;
+};
+
+// The monitor that shows most of the window; nothing if there are none.
+std::optional<std::size_t> monitor_of(const ScreenBox& window,
+                                      const std::vector<ScreenBox>& monitors);
+
+// The monitor that the presentation fills: the window's, but for a lecture not the primary monitor
+// (the first) if there is another, as in presentation programs.
+std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
+                                                const std::vector<ScreenBox>& monitors,
+                                                bool lecture);
+
+// Place of the speaker's window: another monitor than the presentation's, else the lower right of
+// the only one.
+struct SpeakerPlace {
+  ScreenBox box;
+  bool own_monitor = false;
+};
+SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<ScreenBox>& monitors);
+
+}  // namespace attnscope::window

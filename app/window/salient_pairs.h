@@ -1,0 +1,27 @@
+// "Show a strong pair": moves to the next salient pair of words and describes it
+// (core/experiment/salient_pairs.h). The search runs in the background; fast results appear at
+// once.
+#pragma once
+
+#include <string>
+
+#include "app/window/state.h"
+
+namespace attnscope::window {
+
+// Reason why a search is impossible; empty: it is possible.
+std::string salient_pair_refusal(const State& state);
+
+// Cycles through the run's pairs. A view that does not show pairs is replaced by Map.
+void show_strong_pair(State& state);
+
+// The last shown pair while the view still shows it; else null.
+const SalientPair* shown_salient_pair(const State& state);
+
+// Opens a new session on its most salient pair, if any, without an undo step.
+void open_on_salient_pair(State& state);
+
+// Takes the results. Call before each frame; true if something changed.
+bool take_salient_pairs(State& state);
+
+}  // namespace attnscope::window

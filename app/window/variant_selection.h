@@ -1,0 +1,37 @@
+// Selecting a variant, encoding or direction together with its implied changes
+// (core/experiment/compatible_choice.h). No drawing here.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/window/state.h"
+
+namespace attnscope::window {
+
+// Selection for the heads in State::scope; nothing: as the model, or as the wider scope. Changes
+// implied by the previous selection are reverted unless edited since. `resets_parameters`: with
+// illustrative parameters; else with those given.
+void select_variant(State& state, std::optional<Choice> choice, bool resets_parameters);
+void select_encoding(State& state, std::optional<Choice> choice, bool resets_parameters);
+void select_direction(State& state, std::optional<bool> causal);
+
+// True once a model has run; the refusals below require it.
+bool can_check_compatibility(const State& state);
+// Reason why no compatible selection exists; empty: one does.
+std::string variant_refusal(const State& state, const Choice& choice, bool resets_parameters);
+std::string encoding_refusal(const State& state, const Choice& choice, bool resets_parameters);
+std::string direction_refusal(const State& state, bool causal);
+
+// Adapts parameters that depend on the length, such as rows and columns, to a changed text.
+void adapt_to_text(State& state);
+
+// "no positions, bidirectional": implied changes that still hold; empty: none.
+std::string implied_changes(const State& state);
+// Reason for them: "Linear never forms scores of pairs, so ALiBi has nothing to change"; may be
+// empty.
+std::string implied_changes_reason(const State& state);
+// Undoes the selection with its implied changes.
+void undo_implied_changes(State& state);
+
+}  // namespace attnscope::window

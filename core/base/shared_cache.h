@@ -1,0 +1,94 @@
+// Cache of values loaded from files, shared by all users.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/index.h"
+
+namespace attnscope {
+
+// Maps names to immutable values. A value that is still in use is always found; in addition the
+// most recently used ones are kept. Thread-safe: a thread waits only for another thread that loads
+// the same name.
+//
+// `Stamp` distinguishes versions of a name, for example by a file's modification time.
+template <class Value, class Stamp>
+class SharedCache {
+ public:
+  explicit SharedCache(std::size_t max_kept) : max_kept_(max_kept) {}
+
+  // Returns the cached value, or calls `read` if the name is absent or its stamp differs.
+  // Exceptions of `read` propagate, and nothing is cached.
+  std::shared_ptr<const Value> get(const std::string& name, const Stamp& stamp,
+                                   const std::function<Value()>& read) {
+    const std::shared_ptr<Entry> entry = find_or_add(name);
+    const std::scoped_lock lock(entry->mutex);
+    std::shared_ptr<const Value> value = entry->value.lock();
+    if (value == nullptr || !(entry->stamp == stamp)) {
+      value = std::make_shared<const Value>(read());
+      entry->value = value;
+      entry->stamp = stamp;
+      count_one();
+    }
+    keep(name, value);
+    return value;
+  }
+
+  Index reads() const {  // calls of `read` that succeeded
+    const std::scoped_lock lock(mutex_);
+    return reads_;
+  }
+
+ private:
+  struct Entry {
+    std::mutex mutex;  // held during `read`
+    std::weak_ptr<const Value> value{};
+    Stamp stamp{};
+  };
+  struct Kept {
+    std::string name;
+    std::shared_ptr<const Value> value;
+  };
+
+  std::shared_ptr<Entry> find_or_add(const std::string& name) {
+    const std::scoped_lock lock(mutex_);
+    std::shared_ptr<Entry>& entry = entries_[name];
+    if (entry == nullptr) entry = std::make_shared<Entry>();
+    return entry;
+  }
+
+  void count_one() {
+    const std::scoped_lock lock(mutex_);
+    ++reads_;
+  }
+
+  // Marks a value as most recently used. Evicted values are freed after the lock is released.
+  void keep(const std::string& name, const std::shared_ptr<const Value>& value) {
+    std::vector<Kept> gone;
+    const std::scoped_lock lock(mutex_);
+    const auto before = std::ranges::find(kept_, name, &Kept::name);
+    if (before != kept_.end()) {
+      gone.push_back(std::move(*before));
+      kept_.erase(before);
+    }
+    kept_.push_back({name, value});
+    if (kept_.size() <= max_kept_) return;
+    gone.push_back(std::move(kept_.front()));
+    kept_.erase(kept_.begin());
+  }
+
+  const std::size_t max_kept_;
+  mutable std::mutex mutex_;  // guards the next three members
+  std::map<std::string, std::shared_ptr<Entry>> entries_;
+  std::vector<Kept> kept_;  // least recently used first
+  Index reads_ = 0;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,268 @@
+#include "core/experiment/compatible_choice.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/effective_model.h"
+#include "core/experiment/image_tensors.h"
+#include "core/experiment/imported_tensors.h"
+#include "core/experiment/inputs.h"
+#include "core/input/image_file.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kSegments = 4;  // segments of a text for layers with memory
+
+// Change to another setting that a selection may need.
+struct Change {
+  std::string words;
+  std::function<void(RunView&)> set;
+};
+
+std::string find_refusal(const RunSpec& spec, const ModelConfig& stored, Index tokens) {
+  const std::string reason = structure_refusal(stored, spec);
+  if (!reason.empty()) return reason;
+  ModelConfig config = apply_structure(stored, spec.structure);
+  config.groups = effective_groups(config, spec);
+  Index length = spec.max_tokens > 0 ? std::min(tokens, spec.max_tokens) : tokens;
+  if (config.segment > 0) length = std::min(length, config.segment);
+  for (const auto& layer : config.groups) {
+    const std::vector<HeadRange> ranges = head_ranges(config, layer);
+    for (std::size_t g = 0; g < layer.size(); ++g) {
+      const std::string why =
+          refusal(layer[g].variant, layer[g].encoding, spec.causal.value_or(config.causal),
+                  group_dimensions(config, ranges[g]), length, length);
+      if (!why.empty()) return why;
+    }
+  }
+  return "";
+}
+
+// Applies the steps whose bits are set, in order.
+RunView with_changes(const RunView& selected, const std::vector<Change>& changes, unsigned set) {
+  RunView next = selected;
+  for (std::size_t n = 0; n < changes.size(); ++n) {
+    if ((set >> n & 1U) != 0) changes[n].set(next);
+  }
+  return next;
+}
+
+// Applies the smallest set of steps that makes the selection valid.
+CompatibleChoice with_fewest_changes(const RunView& selected, const std::vector<Change>& changes,
+                                     const ModelConfig& stored, Index tokens) {
+  const auto refused = [&](unsigned set) {
+    return find_refusal(with_changes(selected, changes, set).run, stored, tokens);
+  };
+  std::vector<unsigned> sets;
+  for (unsigned set = 0; set < 1U << changes.size(); ++set) sets.push_back(set);
+  std::ranges::stable_sort(sets, {}, [](unsigned set) { return std::popcount(set); });
+  const auto works = std::ranges::find_if(sets, [&](unsigned set) { return refused(set).empty(); });
+  if (works == sets.end()) return {selected, {}, refused(0)};
+  CompatibleChoice result{with_changes(selected, changes, *works), {}, ""};
+  for (std::size_t n = 0; n < changes.size(); ++n) {
+    if ((*works >> n & 1U) == 0) continue;
+    result.implied.push_back(changes[n].words);
+    const std::string why = refusal_in_words(refused(*works & ~(1U << n)));  // without this step
+    result.reason += (result.reason.empty() ? "" : ". ") + why;
+  }
+  return result;
+}
+
+Change no_positions(const HeadScope& heads) {
+  return {"no positions", [heads](RunView& e) { heads.encoding(e, default_encoding()); }};
+}
+
+Change full_attention(const HeadScope& heads) {
+  return {"full attention", [heads](RunView& e) { heads.variant(e, default_variant()); }};
+}
+
+Change direction(bool causal) {
+  return {causal ? "causal direction" : "bidirectional",
+          [causal](RunView& e) { e.run.causal = causal; }};
+}
+
+bool is_causal(const RunSpec& spec, const ModelConfig& stored) {
+  return spec.causal.value_or(stored.causal);
+}
+
+CompatibleChoice prepend_changes(std::vector<std::string> words, CompatibleChoice rest) {
+  words.insert(words.end(), rest.implied.begin(), rest.implied.end());
+  rest.implied = std::move(words);
+  return rest;
+}
+
+}  // namespace
+
+std::string refusal_in_words(const std::string& refusal) {
+  const auto is_path_character = [](char c) {
+    return std::islower(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
+  };
+  std::string text = refusal;
+  bool of_choice = false;
+  for (std::size_t end; (end = text.find(": ")) != std::string::npos;) {
+    const std::string place = text.substr(0, end);
+    if (!std::ranges::all_of(place, is_path_character)) break;
+    of_choice |= place.starts_with("position") || place.starts_with("variant") || place == "causal";
+    text.erase(0, end + 2);
+  }
+  if (!of_choice) return refusal;
+  text = text.substr(0, text.find("; expected"));
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+HeadScope for_all_heads() {
+  return {[](RunView& e, std::optional<Choice> choice) {
+            e.run.variant = std::move(choice);
+            for (GroupChoice& group : e.run.groups) group.variant.reset();
+          },
+          [](RunView& e, std::optional<Choice> choice) {
+            e.run.encoding = std::move(choice);
+            for (GroupChoice& group : e.run.groups) group.encoding.reset();
+          }};
+}
+
+CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Variant& selected,
+                                const ModelConfig& stored, Index tokens) {
+  RunView next = now;
+  std::vector<std::string> implied;
+  Index length = tokens;
+  const Index fitting =
+      selected.defaults.length && tokens > 0 ? selected.defaults.length(tokens) : tokens;
+  if (fitting != tokens) {
+    next.run.max_tokens = length = fitting;
+    implied.push_back("the first " + std::to_string(fitting) + " of " + std::to_string(tokens) +
+                      " tokens");
+  }
+  const Index segment = next.run.structure.segment.value_or(stored.segment);
+  if (selected.memory.remember && segment == 0 && tokens > 1) {
+    next.run.structure.segment = length = share_of(length, kSegments);
+    implied.push_back("segments of " + std::to_string(length) +
+                      (length == 1 ? " token" : " tokens"));
+    next.view.part.segment = kSegments / 2;  // the first segment has no memory yet
+  } else if (segment > 0) {
+    length = std::min(length, segment);
+  }
+  if (selected.defaults.bidirectional && is_causal(next.run, stored)) {
+    RunView both = next;
+    direction(false).set(both);
+    if (find_refusal(both.run, stored, tokens).empty()) {
+      next = both;
+      implied.push_back(direction(false).words);
+    }
+  }
+  Choice choice{selected.id, illustrative_values(selected.parameters, length)};
+  const InputKind& input = input_kind(stored.input.id);
+  if (input.pattern_size) {
+    set_image_sizes(choice.values, selected.parameters,
+                    input.pattern_size(stored.input.values, "width"),
+                    input.pattern_size(stored.input.values, "height"), true);
+  }
+  return prepend_changes(std::move(implied), select_variant(next, heads, choice, stored, tokens));
+}
+
+CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Choice& selected,
+                                const ModelConfig& stored, Index tokens) {
+  RunView next = now;
+  heads.variant(next, selected);
+  const bool causal = is_causal(now.run, stored);
+  return with_fewest_changes(next, {no_positions(heads), direction(!causal)}, stored, tokens);
+}
+
+CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads,
+                                 const Encoding& selected, const ModelConfig& stored,
+                                 Index tokens) {
+  const Choice choice{selected.id, illustrative_values(selected.parameters, tokens)};
+  return select_encoding(now, heads, choice, stored, tokens);
+}
+
+CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads, const Choice& selected,
+                                 const ModelConfig& stored, Index tokens) {
+  RunView next = now;
+  heads.encoding(next, selected);
+  const bool causal = is_causal(now.run, stored);
+  return with_fewest_changes(next, {full_attention(heads), direction(!causal)}, stored, tokens);
+}
+
+CompatibleChoice select_direction(const RunView& now, bool causal, const ModelConfig& stored,
+                                  Index tokens) {
+  RunView next = now;
+  next.run.causal = causal;
+  const HeadScope all = for_all_heads();
+  return with_fewest_changes(next, {full_attention(all), no_positions(all)}, stored, tokens);
+}
+
+namespace {
+
+// Visits all variants and encodings of an experiment.
+template <class Visit>
+void for_each_choice(RunSpec& spec, const Visit& visit) {
+  const auto both = [&](std::optional<Choice>& chosen_variant,
+                        std::optional<Choice>& chosen_encoding) {
+    if (chosen_variant) visit(variant(chosen_variant->id), *chosen_variant);
+    if (chosen_encoding) visit(encoding(chosen_encoding->id), *chosen_encoding);
+  };
+  both(spec.variant, spec.encoding);
+  for (GroupChoice& group : spec.groups) both(group.variant, group.encoding);
+}
+
+}  // namespace
+
+bool has_unset_parameters(const RunSpec& spec) {
+  bool open = false;
+  RunSpec copy = spec;
+  for_each_choice(copy, [&](const Info& info, const Choice& choice) {
+    open |= std::ranges::any_of(info.parameters, [&](const Parameter& parameter) {
+      return parameter.required && !choice.values.has(parameter.key);
+    });
+  });
+  return open;
+}
+
+void fill_unset_parameters(RunSpec& spec, Index tokens) {
+  for_each_choice(spec, [&](const Info& info, Choice& choice) {
+    fill_unset_values(choice.values, info.parameters, tokens);
+  });
+}
+
+void fill_unset_parameters(RunSpec& spec) {
+  if (!has_unset_parameters(spec)) return;
+  if (!spec.tensors.file.empty()) {
+    if (is_image_file(spec.tensors.file)) {
+      const auto [width, height] = image_grid(spec.tensors);
+      for_each_choice(spec, [&](const Info& info, Choice& choice) {
+        set_image_sizes(choice.values, info.parameters, width, height, false);
+      });
+      return fill_unset_parameters(spec, width * height);
+    }
+    return fill_unset_parameters(spec, read_imported_tensors(spec.tensors).queries());
+  }
+  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
+  const ModelConfig config = apply_structure(checkpoint->model.config, spec.structure);
+  std::vector<std::string> notes;  // ignored here: the run reports them
+  const std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, spec, notes);
+  const auto length = static_cast<Index>(tokens.size());
+  // Values derived from the text take precedence over illustrative values.
+  RunSpec read = with_text_parameters(spec, tokens);
+  std::vector<Values> text_values;
+  for_each_choice(read, [&](const Info&, const Choice& c) { text_values.push_back(c.values); });
+  auto derived = text_values.begin();
+  for_each_choice(spec, [&](const Info& info, Choice& choice) {
+    for (const Parameter& parameter : info.parameters) {
+      if (!parameter.required || choice.values.has(parameter.key) || !derived->has(parameter.key)) {
+        continue;
+      }
+      choice.values.set(parameter.key, derived->all().find(parameter.key)->second);
+    }
+    ++derived;
+  });
+  fill_unset_parameters(spec, config.segment > 0 ? std::min(length, config.segment) : length);
+}
+
+}  // namespace attnscope

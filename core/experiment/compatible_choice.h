@@ -1,0 +1,57 @@
+// Compatible selection of a variant, encoding or direction.
+//
+// A selection can conflict with other settings (ALiBi needs pair scores, which Linear never
+// forms). select_*() resolves such conflicts by changing the other settings, and reports every
+// implied change so that the user can see and undo it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/experiment/session.h"
+#include "core/model/config.h"
+
+namespace attnscope {
+
+struct CompatibleChoice {
+  RunView viewed;
+  std::vector<std::string> implied;  // changes made to other settings: "no positions"
+  std::string refusal;               // why no compatible experiment exists; empty on success
+  std::string reason{};              // why the implied changes were necessary; empty if none
+};
+
+// A refusal without its leading path and its list of expected values: "Linear never forms scores of
+// pairs, so ALiBi has nothing to change". Other errors are returned unchanged.
+std::string refusal_in_words(const std::string& refusal);
+
+// Setters of the choices for a set of heads; an empty choice restores the default.
+struct HeadScope {
+  std::function<void(RunView&, std::optional<Choice>)> variant, encoding;
+};
+HeadScope for_all_heads();
+
+// Selects a variant, encoding or direction, with illustrative parameters for a text of `tokens`
+// tokens (0: unknown) and the checkpoint's config `stored`. A variant may imply other positions,
+// another direction, segments or fewer tokens; an encoding or a direction may imply full attention.
+CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Variant& selected,
+                                const ModelConfig& stored, Index tokens);
+CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads,
+                                 const Encoding& selected, const ModelConfig& stored, Index tokens);
+CompatibleChoice select_direction(const RunView& now, bool causal, const ModelConfig& stored,
+                                  Index tokens);
+// Selects a choice with its given parameters.
+CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Choice& selected,
+                                const ModelConfig& stored, Index tokens);
+CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads, const Choice& selected,
+                                 const ModelConfig& stored, Index tokens);
+
+// True if a parameter without a default has no value yet.
+bool has_unset_parameters(const RunSpec& spec);
+void fill_unset_parameters(RunSpec& spec, Index tokens);
+// Fills unset parameters with illustrative values for the experiment's input. Throws InputError if
+// the model cannot be read, has no tokenizer for the text, or the tensors are invalid.
+void fill_unset_parameters(RunSpec& spec);
+
+}  // namespace attnscope

@@ -1,0 +1,265 @@
+#include "core/experiment/effective_model.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/model/id_label.h"
+#include "core/text/text_structure.h"
+
+namespace attnscope {
+
+namespace {
+
+// Choices of neighbouring heads. Points into a config and an experiment, which outlive it, since
+// lists of edges are long and heads are many.
+struct HeadChoice {
+  const Choice* variant = nullptr;
+  const Choice* encoding = nullptr;
+  Index heads = 1;
+  bool is_same(const HeadChoice& other) const {
+    const auto same = [](const Choice* a, const Choice* b) { return a == b || *a == *b; };
+    return same(variant, other.variant) && same(encoding, other.encoding);
+  }
+};
+
+// [layers][heads]
+std::vector<std::vector<HeadChoice>> head_choices(const ModelConfig& config) {
+  std::vector<std::vector<HeadChoice>> heads;
+  for (const auto& layer : config.groups) {
+    heads.emplace_back();
+    for (const HeadGroup& group : layer) {
+      heads.back().insert(heads.back().end(), static_cast<std::size_t>(group.heads),
+                          HeadChoice{&group.variant, &group.encoding});
+    }
+  }
+  return heads;
+}
+
+// Given numbers, or all from 0 to count - 1 if none are given.
+std::vector<Index> numbers(const std::vector<Index>& given, Index count, const std::string& path) {
+  std::vector<Index> result = given;
+  if (given.empty()) {
+    for (Index n = 0; n < count; ++n) result.push_back(n);
+  }
+  for (const Index n : result) {
+    if (n >= 0 && n < count) continue;
+    throw InputError(path + ": expected numbers from 0 to " + std::to_string(count - 1) +
+                     ", found " + std::to_string(n));
+  }
+  return result;
+}
+
+// Groups neighbouring heads with equal choices. A group contains either whole sets of heads that
+// share keys, or some heads of a single set.
+std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index shared) {
+  std::vector<HeadChoice> within;  // groups within one key-value head
+  std::vector<HeadChoice> groups;
+  const auto append = [](std::vector<HeadChoice>& list, const HeadChoice& next) {
+    if (!list.empty() && list.back().is_same(next)) {
+      list.back().heads += next.heads;
+    } else {
+      list.push_back(next);
+    }
+  };
+  bool is_whole = false;  // the last group consists of whole key-value heads
+  for (std::size_t first = 0; first < heads.size(); first += static_cast<std::size_t>(shared)) {
+    within.clear();
+    for (std::size_t head = first; head < first + static_cast<std::size_t>(shared); ++head) {
+      append(within, heads[head]);
+    }
+    if (within.size() == 1 && is_whole) {
+      append(groups, within[0]);
+    } else {
+      groups.insert(groups.end(), within.begin(), within.end());
+    }
+    is_whole = within.size() == 1;
+  }
+  std::vector<HeadGroup> result;
+  for (const HeadChoice& group : groups) {
+    result.push_back({group.heads, *group.variant, *group.encoding});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
+                                                     const RunSpec& spec) {
+  if (!spec.variant && !spec.encoding && spec.groups.empty()) {
+    return stored.groups;
+  }
+  auto heads = head_choices(stored);
+  const auto apply = [&](HeadChoice& head, const auto& choice) {
+    if (choice.variant) head.variant = &*choice.variant;
+    if (choice.encoding) head.encoding = &*choice.encoding;
+  };
+  for (auto& layer : heads) {
+    for (HeadChoice& head : layer) apply(head, spec);
+  }
+  for (std::size_t n = 0; n < spec.groups.size(); ++n) {
+    const GroupChoice& choice = spec.groups[n];
+    const std::string path = "groups[" + std::to_string(n) + "]";
+    for (const Index layer : numbers(choice.layers, stored.layers, path + ".layers")) {
+      for (const Index head : numbers(choice.heads, stored.heads, path + ".heads")) {
+        apply(heads[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)], choice);
+      }
+    }
+  }
+  std::vector<std::vector<HeadGroup>> groups;
+  for (const auto& layer : heads) {
+    groups.push_back(in_groups(layer, stored.heads / stored.kv_heads));
+  }
+  return groups;
+}
+
+Model effective_model(const Model& stored, const RunSpec& spec, Index tokens) {
+  const Model model = with_structure(stored, spec.structure);
+  return with_groups(model, effective_groups(model.config, spec),
+                     spec.causal.value_or(model.config.causal), tokens);
+}
+
+RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens, Index segment) {
+  std::vector<Choice*> readers;
+  const auto visit = [&](std::optional<Choice>& choice) {
+    if (choice && variant(choice->id).defaults.from_text) readers.push_back(&*choice);
+  };
+  visit(spec.variant);
+  for (GroupChoice& group : spec.groups) visit(group.variant);
+  if (readers.empty()) return spec;
+  std::vector<std::string> bytes;
+  for (const TraceToken& token : tokens) bytes.push_back(token.special ? "" : token.bytes);
+  const TextStructure shape = text_structure(bytes);
+  for (Choice* reader : readers) {
+    const Values before = reader->values;
+    variant(reader->id).defaults.from_text(reader->values, shape);
+    if (segment > 0 && !(reader->values == before)) {
+      throw InputError("variant " + reader->id +
+                       ": uses brackets or sentences of the whole text; expected "
+                       "segment length 0, found " +
+                       std::to_string(segment));
+    }
+  }
+  return spec;
+}
+
+std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec) {
+  constexpr std::string_view kPath = "model";
+  try {
+    ModelConfig config = apply_structure(stored, spec.structure);
+    config.groups = effective_groups(config, spec);
+    config.causal = spec.causal.value_or(config.causal);
+    check(config, kPath);
+  } catch (const InputError& e) {
+    const std::string reason = e.what();
+    const std::string path = std::string(kPath) + ": ";
+    return reason.starts_with(path) ? reason.substr(path.size()) : reason;
+  }
+  return "";
+}
+
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool written) {
+  TraceToken token;
+  token.id = id;
+  const Tokenizer* tokenizer =
+      written ? checkpoint.output_tokenizer().get() : checkpoint.tokenizer.get();
+  if (tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size()) {
+    token.bytes = tokenizer->bytes(id);
+    token.label = tokenizer->label(id);
+    token.special = tokenizer->is_special(id);
+  } else {
+    token.label = id_label(&checkpoint.model.config, id);
+  }
+  return token;
+}
+
+namespace {
+
+// Positions of "[mask]" in a text, each with the preceding space, which belongs to the hidden word.
+// Tokenizers find their own mask tokens ("[MASK]", "<mask>") themselves.
+std::vector<std::pair<std::size_t, std::size_t>> hidden_places(const std::string& text,
+                                                               const Checkpoint& checkpoint) {
+  const std::string mask = kMask;
+  if (mask_id(checkpoint.model.config) < 0 || checkpoint.tokenizer->id_of(mask) >= 0) return {};
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t at = text.find(mask); at != std::string::npos;
+       at = text.find(mask, at + mask.size())) {
+    places.emplace_back(at > 0 && text[at - 1] == ' ' ? at - 1 : at, at + mask.size());
+  }
+  return places;
+}
+
+// Throws InputError if the model reads no text or the text is too long.
+void check_text(const std::string& text, const Checkpoint& checkpoint) {
+  if (!checkpoint.tokenizer) {
+    throw InputError("text: cannot be used with model " + checkpoint.name + ": " +
+                     checkpoint.tokenizer_problem);
+  }
+  if (text.size() > kMaxTextBytes) {
+    throw InputError("text: expected at most " + std::to_string(kMaxTextBytes) + " bytes, found " +
+                     std::to_string(text.size()));
+  }
+}
+
+std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
+  check_text(text, checkpoint);
+  std::vector<TraceToken> tokens;
+  // A tokenizer adds special tokens at the ends of the whole text only.
+  const auto encode = [&](std::size_t begin, std::size_t end) {
+    std::vector<Token> all = checkpoint.tokenizer->encode(text.substr(begin, end - begin));
+    if (end < text.size()) {
+      while (!all.empty() && all.back().special) all.pop_back();
+    }
+    const auto first = begin == 0 ? all.begin() : std::ranges::find(all, false, &Token::special);
+    for (const Token& token : std::ranges::subrange(first, all.end())) {
+      const std::string bytes = checkpoint.tokenizer->bytes(token.id);
+      tokens.push_back({token.id, bytes, checkpoint.tokenizer->label(token.id), begin + token.begin,
+                        begin + token.end, token.special});
+    }
+  };
+  std::size_t read = 0;
+  for (const auto& [begin, end] : hidden_places(text, checkpoint)) {
+    encode(read, begin);
+    tokens.push_back(trace_token(mask_id(checkpoint.model.config), checkpoint));
+    tokens.back().begin = begin;
+    tokens.back().end = end;
+    tokens.back().special = true;
+    read = end;
+  }
+  if (read < text.size() || read == 0) encode(read, text.size());
+  return tokens;
+}
+
+// Two sentences as an encoder reads them, with the special tokens around and between them.
+std::vector<TraceToken> tokens_of_pair(const std::string& first, const std::string& second,
+                                       const Checkpoint& checkpoint) {
+  check_text(first, checkpoint);
+  check_text(second, checkpoint);
+  for (const std::string& text : {first, second}) {
+    if (hidden_places(text, checkpoint).empty()) continue;
+    throw InputError("second sentence: " + checkpoint.name +
+                     " supports masked words in a single text only");
+  }
+  std::vector<TraceToken> tokens;
+  for (const Token& token : checkpoint.tokenizer->encode_pair(first, second)) {
+    tokens.push_back({token.id, checkpoint.tokenizer->bytes(token.id),
+                      checkpoint.tokenizer->label(token.id), token.begin, token.end, token.special,
+                      token.text, token.segment});
+  }
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<TraceToken> tokenised_input(const Checkpoint& checkpoint, const RunSpec& spec) {
+  std::vector<TraceToken> tokens;
+  for (const std::int32_t id : spec.ids) tokens.push_back(trace_token(id, checkpoint));
+  if (spec.ids.empty()) {
+    tokens = spec.second.empty() ? tokens_of_text(spec.text, checkpoint)
+                                 : tokens_of_pair(spec.text, spec.second, checkpoint);
+  }
+  if (tokens.empty()) throw InputError("text: expected at least one token, found none");
+  return tokens;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,40 @@
+// Model and tokens of an experiment: the checkpoint with the experiment's choices applied.
+#pragma once
+
+#include <vector>
+
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/run_spec.h"
+#include "core/trace/trace.h"
+
+namespace attnscope {
+
+// Head groups requested by the experiment in place of the checkpoint's; neighbouring heads with
+// equal choices form a group. Throws InputError, e.g. "groups[1].heads: expected numbers from 0 to
+// 5, found 7".
+std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
+                                                     const RunSpec& spec);
+
+// The model with the experiment's structure and head groups, for `tokens` tokens (0: unknown).
+// Throws InputError if the combination is invalid.
+Model effective_model(const Model& stored, const RunSpec& spec, Index tokens = 0);
+
+// Fills in parameters that variants derive from the text, such as sentences and brackets
+// (VariantDefaults::from_text). Throws InputError if such a variant is used with segments of
+// `segment` tokens, since each segment would need its own parameters.
+RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens,
+                             Index segment = 0);
+
+// Reason why a model with the sizes of the checkpoint cannot have the requested structure; empty if
+// it can.
+std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec);
+
+// The experiment's ids, or its tokenised text. Throws InputError if the result is empty or the
+// model has no tokenizer.
+std::vector<TraceToken> tokenised_input(const Checkpoint& checkpoint, const RunSpec& spec);
+
+// Trace entry of a token. written: use the tokenizer of generated tokens, if the model has a
+// separate one.
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool written = false);
+
+}  // namespace attnscope

@@ -1,0 +1,44 @@
+// Queries and keys of an image whose pixels attend to each other without a model: non-local means
+// (Buades, Coll and Morel, 2005), which weights pixels by the similarity of their surroundings, as
+// an attention operation.
+//
+// With p_i the n colour values around pixel i,
+//   s_ij = -|p_i - p_j|^2 / (2 n sigma^2), up to a constant per row.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/experiment/imported_tensors.h"
+
+namespace attnscope {
+
+inline constexpr Index kMaxGridSide = 64;        // maximum side of the grid
+inline constexpr Index kDefaultGridSide = 32;    // default longer side
+inline constexpr double kSimilaritySigma = 0.1;  // for colours in [0, 1]
+
+// Heads compare 1 x 1, 3 x 3 and 5 x 5 pixels around each pixel; the last compares nothing, so that
+// all keys are equal and only the pattern matters.
+inline constexpr Index kImageHeads = 4;
+
+// [width, height] of the grid: as requested; a missing side keeps the aspect ratio. Throws
+// InputError if the file is not an image.
+std::pair<Index, Index> image_grid(const TensorFiles& files);
+
+// q and k [1 layer][heads, L, d], v [.., 3]: the colours. Throws InputError as above, or if a side
+// exceeds kMaxGridSide.
+ImportedTensors image_tensors(const TensorFiles& files);
+
+// As image_tensors(), for colours [height, width, 3].
+ImportedTensors similarity_tensors(const Tensor& colours);
+
+// The bundled image, and a suitable grid.
+std::filesystem::path sample_image();
+inline constexpr Index kSampleGrid = 32;
+
+// Note on the meaning of the weights.
+std::string image_note();
+
+}  // namespace attnscope

@@ -1,0 +1,374 @@
+#include "core/experiment/imported_tensors.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/limits.h"
+#include "core/base/strict_json.h"
+#include "core/base/zip.h"
+#include "core/experiment/image_tensors.h"
+#include "core/input/image_file.h"
+#include "core/tensor/npy.h"
+#include "core/tensor/safetensors.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kExpected =
+    "expected a tensor \"attention\" of shape [L, L], [h, L_q, L_k] or [layers, h, L_q, L_k], or "
+    "\"q\" and \"k\" of shape [h, L, d_k] or [layers, h, L, d_k]";
+
+// Contents of a file of any format: arrays and token lists by name.
+struct FileContents {
+  std::string file;  // prefix of error messages
+  std::map<std::string, StoredTensor> arrays;
+  std::map<std::string, std::vector<std::string>> texts;
+  std::map<std::string, std::string> refused;  // reasons why arrays cannot be read
+};
+
+std::vector<std::string> texts_of_json(const Json& list, const std::string& name) {
+  std::vector<std::string> texts;
+  if (!list.is_array()) {
+    throw InputError(name + ": expected a list of texts, found " + shortened(list));
+  }
+  for (const Json& text : list) {
+    if (!text.is_string()) {
+      throw InputError(name + ": expected a list of texts, found " + shortened(text) + " in it");
+    }
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+FileContents read_npz(const fs::path& path) {
+  FileContents named{path.string(), {}, {}, {}};
+  const auto name_of = [](std::string member) {
+    if (member.ends_with(".npy")) member.resize(member.size() - 4);
+    return member;
+  };
+  const auto is_whole = [&](const std::string& member, std::string_view begin, std::size_t bytes) {
+    const std::string name = name_of(member);
+    try {
+      check_npy(begin, bytes, named.file + ": " + name);
+    } catch (const InputError& e) {
+      named.refused.emplace(name, e.what());
+      return false;
+    }
+    return true;
+  };
+  for (auto& [member, bytes] : read_zip(path, limits::kMaxUnpacked, is_whole)) {
+    const std::string name = name_of(member), label = named.file + ": " + name;
+    try {
+      if (auto texts = parse_npy_texts(bytes, label)) {
+        named.texts.emplace(name, std::move(*texts));
+      } else {
+        named.arrays.emplace(name, parse_npy(std::move(bytes), label));
+      }
+    } catch (const InputError& e) {  // reported only if this array is needed
+      named.refused.emplace(name, e.what());
+    }
+  }
+  return named;
+}
+
+FileContents read_safetensors_file(const fs::path& path) {
+  SafetensorsFile file = read_safetensors(path);
+  FileContents named{path.string(), std::move(file.tensors), {}, {}};
+  for (const char* key : {"tokens", "key_tokens"}) {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end()) continue;
+    const std::string label = named.file + ": metadata \"" + key + "\"";
+    named.texts.emplace(key, texts_of_json(parse_json(found->second, label), label));
+  }
+  return named;
+}
+
+std::string ending(const fs::path& path) {
+  std::string text = path.extension().string();
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+FileContents read_named(const fs::path& path) {
+  const std::string format = ending(path);
+  if (format == ".npz") return read_npz(path);
+  if (format == ".safetensors") return read_safetensors_file(path);
+  if (format == ".npy") return {path.string(), {{"attention", read_npy(path)}}, {}, {}};
+  throw InputError(path.string() + ": expected a file .npy, .npz or .safetensors");
+}
+
+bool is_floating(const StoredTensor& array) {
+  return array.dtype == DType::F32 || array.dtype == DType::F16 || array.dtype == DType::BF16 ||
+         array.dtype == DType::F64;
+}
+
+// "attention [12, 8, 8], ids [8]".
+std::string contents(const FileContents& named) {
+  constexpr std::size_t kMaxNamed = 6;
+  std::string text;
+  std::size_t count = 0;
+  for (const auto& [name, array] : named.arrays) {
+    if (++count > kMaxNamed) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + name + " " + to_string(array.shape) + " of " +
+            std::string(to_string(array.dtype));
+  }
+  return text.empty() ? "no arrays" : text;
+}
+
+std::string place_of(const Tensor& numbers, Index at) {
+  std::vector<Index> index(static_cast<std::size_t>(numbers.rank()));
+  for (Index axis = numbers.rank(); axis-- > 0;) {
+    index[static_cast<std::size_t>(axis)] = at % numbers.dim(axis);
+    at /= numbers.dim(axis);
+  }
+  return to_string(index);
+}
+
+// Converts to floats and rejects NaN and infinities.
+Tensor finite_floats(const StoredTensor& array, const std::string& label) {
+  if (!is_floating(array)) {
+    throw InputError(label + ": expected floats (F16, BF16, F32 or F64), found " +
+                     std::string(to_string(array.dtype)));
+  }
+  const Tensor numbers = array.floats();
+  if (numbers.empty()) {
+    throw InputError(label + ": expected no empty axis, found " + to_string(array.shape));
+  }
+  for (Index i = 0; i < numbers.size(); ++i) {
+    if (std::isfinite(numbers[i])) continue;
+    throw InputError(label + ": expected finite numbers, found " +
+                     (std::isnan(numbers[i]) ? "NaN" : "infinity") + " at " + place_of(numbers, i));
+  }
+  return numbers;
+}
+
+// Reshapes 2 to 5 axes to [layers, h, rows, columns]; a batch axis of size 1 before the heads is
+// dropped.
+Tensor with_all_axes(const Tensor& numbers, const std::string& label) {
+  Shape shape = numbers.shape();
+  if (shape.size() == 5 && shape[1] == 1) shape.erase(shape.begin() + 1);
+  if (shape.size() < 2 || shape.size() > 4) {
+    throw InputError(label +
+                     ": expected [L_q, L_k], [h, L_q, L_k] or [layers, h, L_q, L_k], found " +
+                     to_string(numbers.shape()));
+  }
+  while (shape.size() < 4) shape.insert(shape.begin(), 1);
+  return numbers.reshaped(shape);
+}
+
+void append_layers(const StoredTensor& array, const std::string& label,
+                   std::vector<Tensor>& layers) {
+  const Tensor all =
+      with_all_axes(finite_floats(array, label), label);  // [layers, h, rows, columns]
+  for (Index layer = 0; layer < all.dim(0); ++layer) {
+    layers.push_back(all.slice(layer, 1).reshaped({all.dim(1), all.dim(2), all.dim(3)}));
+  }
+}
+
+const StoredTensor* find(const FileContents& named, const std::string& name) {
+  if (const auto why = named.refused.find(name); why != named.refused.end()) {
+    throw InputError(why->second);
+  }
+  const auto found = named.arrays.find(name);
+  return found != named.arrays.end() ? &found->second : nullptr;
+}
+
+std::optional<Index> number_between(std::string_view name, std::string_view before,
+                                    std::string_view after) {
+  if (!name.starts_with(before) || !name.ends_with(after) ||
+      name.size() <= before.size() + after.size()) {
+    return std::nullopt;
+  }
+  name = name.substr(before.size(), name.size() - before.size() - after.size());
+  Index number = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (read.ec != std::errc() || read.ptr != name.data() + name.size() || number < 0) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+// Arrays by layer number; empty if they are not named by layer.
+std::map<Index, std::string> numbered_layers(const FileContents& named) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"attention.", ""}, {"attentions.", ""}, {"layers.", ".attention"}, {"arr_", ""}};
+  for (const auto& [before, after] : kNames) {
+    std::map<Index, std::string> layers;
+    for (const auto& [name, array] : named.arrays) {
+      const auto number = number_between(name, before, after);
+      if (!number) continue;
+      const auto [at, is_new] = layers.emplace(*number, name);
+      if (!is_new)
+        throw InputError(named.file + ": " + name + ": expected one array per layer, found " +
+                         at->second + " as well");
+    }
+    Index expected = 0;
+    for (const auto& [number, name] : layers) {
+      if (number != expected) {
+        throw InputError(named.file + ": " + name +
+                         ": expected layers without gaps from 0 on, found no " +
+                         std::string(before) + std::to_string(expected) + std::string(after));
+      }
+      ++expected;
+    }
+    if (!layers.empty()) return layers;
+  }
+  return {};
+}
+
+std::vector<Tensor> read_attention(const FileContents& named) {
+  std::vector<Tensor> layers;
+  for (const char* name : {"attention", "attentions"}) {
+    if (const StoredTensor* array = find(named, name)) {
+      append_layers(*array, named.file + ": " + name, layers);
+      return layers;
+    }
+  }
+  if (named.arrays.contains("q") || named.arrays.contains("k")) return {};
+  for (const auto& [number, name] : numbered_layers(named)) {
+    append_layers(named.arrays.at(name), named.file + ": " + name, layers);
+  }
+  if (!layers.empty()) return layers;
+  std::vector<const std::string*> candidates;
+  for (const auto& [name, array] : named.arrays) {
+    if (is_floating(array) && array.shape.size() >= 2) candidates.push_back(&name);
+  }
+  if (candidates.size() != 1) {
+    if (named.arrays.empty() && !named.refused.empty()) {
+      throw InputError(named.refused.begin()->second);
+    }
+    throw InputError(named.file + ": " + kExpected + ", found " + contents(named));
+  }
+  append_layers(named.arrays.at(*candidates.front()), named.file + ": " + *candidates.front(),
+                layers);
+  return layers;
+}
+
+void check_alike(const std::vector<Tensor>& layers, const std::string& label) {
+  for (std::size_t n = 1; n < layers.size(); ++n) {
+    if (layers[n].dim(1) == layers[0].dim(1) && layers[n].dim(2) == layers[0].dim(2)) continue;
+    throw InputError(label + ": layer " + std::to_string(n) + ": expected rows and columns as in " +
+                     "layer 0, " + to_string({layers[0].dim(1), layers[0].dim(2)}) + ", found " +
+                     to_string({layers[n].dim(1), layers[n].dim(2)}));
+  }
+}
+
+// Checks that layers, rows, columns and heads of k and v match those of q.
+void check_vectors(const ImportedTensors& own, const std::string& file) {
+  const auto fail = [&](const char* name, std::size_t layer, const std::string& expected,
+                        const Tensor& found) {
+    throw InputError(file + ": " + name + ": layer " + std::to_string(layer) + ": expected " +
+                     expected + ", found " + to_string(found.shape()));
+  };
+  const auto check_layers = [&](const char* name, const std::vector<Tensor>& layers) {
+    if (layers.size() == own.q.size()) return;
+    throw InputError(file + ": " + name + ": expected as many layers as q, " +
+                     std::to_string(own.q.size()) + ", found " + std::to_string(layers.size()));
+  };
+  check_layers("k", own.k);
+  if (!own.v.empty()) check_layers("v", own.v);
+  for (std::size_t n = 0; n < own.q.size(); ++n) {
+    const Tensor &q = own.q[n], &k = own.k[n];
+    if (k.dim(2) != q.dim(2)) fail("k", n, "d_k = " + std::to_string(q.dim(2)), k);
+    if (q.dim(0) % k.dim(0) != 0) {
+      fail("k", n, "a number of heads that divides q's " + std::to_string(q.dim(0)), k);
+    }
+    if (own.v.empty()) continue;
+    const Tensor& v = own.v[n];
+    if (v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1)) {
+      fail("v", n, "heads and rows as k has them, " + to_string({k.dim(0), k.dim(1)}), v);
+    }
+  }
+}
+
+void read_vectors(const FileContents& named, ImportedTensors& own) {
+  for (const auto& [name, layers] :
+       {std::pair{"q", &own.q}, std::pair{"k", &own.k}, std::pair{"v", &own.v}}) {
+    const StoredTensor* array = find(named, name);
+    if (array != nullptr) {
+      append_layers(*array, named.file + ": " + name, *layers);
+      check_alike(*layers, named.file + ": " + name);
+    } else if (layers != &own.v) {
+      throw InputError(named.file + ": " + name + ": missing; " + kExpected);
+    }
+  }
+  check_vectors(own, named.file);
+  for (const auto& [name, array] : named.arrays) {
+    if (name == "q" || name == "k" || name == "v" || !is_floating(array)) continue;
+    own.weights.emplace(name, finite_floats(array, named.file + ": " + name));
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& bytes) {
+  std::vector<std::string> lines;
+  std::istringstream text(bytes);
+  for (std::string line; std::getline(text, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(line);
+  }
+  if (lines.size() != 1) return lines;
+  std::istringstream words(lines.front());
+  lines.clear();
+  for (std::string word; words >> word;) lines.push_back(word);
+  return lines;
+}
+
+// Tokens from their own file, otherwise from the tensors' file; may be empty.
+std::vector<std::string> read_tokens(const std::string& path, const FileContents& named,
+                                     const std::string& key, Index expected) {
+  std::vector<std::string> tokens;
+  std::string label = named.file + ": " + key;
+  if (!path.empty()) {
+    const std::string bytes = read_file(path, limits::kMaxTokenList);
+    label = path;
+    tokens =
+        ending(path) == ".json" ? texts_of_json(parse_json(bytes, path), path) : lines_of(bytes);
+  } else if (const auto found = named.texts.find(key); found != named.texts.end()) {
+    tokens = found->second;
+  } else {
+    if (const auto why = named.refused.find(key); why != named.refused.end()) {
+      throw InputError(why->second);
+    }
+    return {};
+  }
+  if (static_cast<Index>(tokens.size()) == expected) return tokens;
+  throw InputError(label + ": expected " + std::to_string(expected) + " tokens, found " +
+                   std::to_string(tokens.size()));
+}
+
+}  // namespace
+
+bool is_tensor_file(const fs::path& path) {
+  const std::string format = ending(path);
+  return format == ".npy" || format == ".npz" || format == ".safetensors";
+}
+
+Index ImportedTensors::queries() const {
+  return attention.empty() ? q.front().dim(1) : attention.front().dim(1);
+}
+
+Index ImportedTensors::keys() const {
+  return attention.empty() ? k.front().dim(1) : attention.front().dim(2);
+}
+
+ImportedTensors read_imported_tensors(const TensorFiles& files) {
+  if (is_image_file(files.file)) return image_tensors(files);
+  const FileContents named = read_named(files.file);
+  ImportedTensors own;
+  own.attention = read_attention(named);
+  check_alike(own.attention, named.file + ": attention");
+  if (own.attention.empty()) read_vectors(named, own);
+  own.tokens = read_tokens(files.tokens, named, "tokens", own.queries());
+  own.key_tokens = read_tokens(files.key_tokens, named, "key_tokens", own.keys());
+  return own;
+}
+
+}  // namespace attnscope

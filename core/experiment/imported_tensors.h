@@ -1,0 +1,43 @@
+// Traces of imported tensors: attention, or queries and keys, computed by another program.
+//
+// A file (.npy, .npz, .safetensors; floats of 16, 32 or 64 bits) holds one of
+//   attention       [L, L], [h, L_q, L_k] or [layers, h, L_q, L_k]; in a .npy file the only array
+//   attention.N     one per layer (also attentions.N, layers.N.attention, and arr_N, the name that
+//                   np.savez gives to unnamed arrays)
+//   q, k, optional v   [L, d_k], [h, L, d_k] or [layers, h, L, d_k]: attention is computed with the
+//                   experiment's variant, encoding and direction; k and v may have fewer heads.
+//                   Weights of a variant or encoding are read by name ("pos.bias").
+// or a single floating-point array of another name, read as attention. A batch axis of size 1 is
+// dropped. Optional token lists are texts `tokens`, `key_tokens` in an .npz file, JSON lists of the
+// same names in the metadata of a safetensors file, or separate files: .json, otherwise one token
+// per line (or separated by spaces on a single line).
+#pragma once
+
+#include "core/attention/backend.h"
+#include "core/experiment/run_spec.h"
+#include "core/trace/trace.h"
+
+namespace attnscope {
+
+// An image (core/input/image_file.h) is converted to q, k and v: image_tensors.h.
+//
+// True if the extension is that of a file of tensors or an image.
+bool is_tensor_file(const std::filesystem::path& path);
+
+// Contents of a file before computation on a backend: imported attention, or the unrotated vectors
+// of queries and keys. Errors name the tensor, the expectation and the value found.
+struct ImportedTensors {
+  std::vector<Tensor> attention;  // per layer [h, L_q, L_k]; empty if q and k are given
+  std::vector<Tensor> q, k, v;    // per layer [h, L, d]; v may be empty
+  std::map<std::string, Tensor> weights;
+  std::vector<std::string> tokens, key_tokens;  // empty if not given
+  std::shared_ptr<const PixelGrid> pixels{};    // of an image
+  Index queries() const;
+  Index keys() const;
+};
+ImportedTensors read_imported_tensors(const TensorFiles& files);
+
+// Trace of the experiment's tensors; attention of q and k is computed on `backend`.
+Trace trace_of_tensors(const RunSpec& spec, Backend& backend, const Stop& stop);
+
+}  // namespace attnscope

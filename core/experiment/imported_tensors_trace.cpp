@@ -1,0 +1,288 @@
+// Trace of imported tensors, with substitutes for the tokens, patterns and notes of a run.
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/experiment/effective_model.h"
+#include "core/experiment/image_tensors.h"
+#include "core/experiment/imported_tensors.h"
+#include "core/experiment/notes.h"
+#include "core/model/memory_need.h"
+#include "core/text/byte_alphabet.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMaxKeptAttention = Index{1} << 27;  // computed weights to keep: 512 MiB
+constexpr double kRowSlack = 0.02;                   // rounding error of row sums in half precision
+
+// Byte of a SentencePiece token such as "<0xE4>"; -1 for other tokens.
+int named_byte(const std::string& token) {
+  constexpr std::size_t kLength = 6;
+  if (token.size() != kLength || !token.starts_with("<0x") || token.back() != '>') return -1;
+  int byte = 0;
+  const char* digits = token.data() + 3;
+  const auto [end, error] = std::from_chars(digits, digits + 2, byte, 16);
+  return error == std::errc() && end == digits + 2 ? byte : -1;
+}
+
+bool contains(const std::vector<std::string>& tokens, std::string_view part) {
+  return std::ranges::any_of(
+      tokens, [&](const std::string& t) { return t.find(part) != std::string::npos; });
+}
+
+// Decodes token lists in the notation of vocabularies: byte-level BPE ("Ġthe", "Ã©") and
+// SentencePiece spaces and bytes ("▁the", "<0xE4>"). Special tokens are unchanged.
+std::vector<std::string> decoded(std::vector<std::string> tokens) {
+  if (contains(tokens, "Ġ") || contains(tokens, "Ċ")) {
+    for (std::string& token : tokens) {
+      if (const auto bytes = from_byte_alphabet(token)) token = *bytes;
+    }
+    return tokens;
+  }
+  const bool spaces = contains(tokens, "▁");
+  for (std::string& token : tokens) {
+    if (const int byte = named_byte(token); byte >= 0) {
+      token = std::string(1, static_cast<char>(byte));
+    } else if (spaces) {
+      constexpr std::string_view kSpace = "▁";
+      for (std::size_t at = 0; (at = token.find(kSpace, at)) != std::string::npos; ++at) {
+        token.replace(at, kSpace.size(), " ");
+      }
+    }
+  }
+  return tokens;
+}
+
+// Equal texts receive equal ids; without texts, tokens are unknown (-1) and labelled by number.
+std::vector<TraceToken> trace_tokens(const std::vector<std::string>& written, Index count) {
+  const std::vector<std::string> texts = decoded(written);
+  std::vector<TraceToken> tokens;
+  std::map<std::string, std::int32_t> ids;
+  for (Index i = 0; i < count; ++i) {
+    TraceToken token;
+    if (texts.empty()) {
+      token.id = -1;
+      token.bytes = token.label = std::to_string(i);
+    } else {
+      token.bytes = texts[static_cast<std::size_t>(i)];
+      token.label = visible(token.bytes);
+      token.id = ids.emplace(token.bytes, static_cast<std::int32_t>(ids.size())).first->second;
+    }
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// Pattern of imported attention: the causal mask if all non-zero weights are within it, otherwise
+// the pairs with non-zero weight.
+Pattern pattern_of(const Tensor& attention) {
+  const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
+  bool above = false, below_missing = false, hole = false;
+  const Index before = keys - queries;  // keys before the first query's own
+  for (Index row = 0; row < heads * queries; ++row) {
+    const Index i = row % queries;
+    const float* weights = attention.data() + row * keys;
+    for (Index j = 0; j < keys; ++j) {
+      const bool later = j > i + before;
+      above |= later && weights[j] != 0;
+      below_missing |= !later && weights[j] == 0;
+      hole |= weights[j] == 0;
+    }
+  }
+  if (!hole) return Pattern::all(queries, keys);
+  if (before >= 0 && !above && !below_missing) return Pattern::causal(queries, keys, before);
+  PatternBuilder builder(heads, queries, keys, {"has a weight"});
+  for (Index row = 0; row < heads * queries; ++row) {
+    const float* weights = attention.data() + row * keys;
+    for (Index j = 0; j < keys;) {
+      Index end = j;
+      while (end < keys && weights[end] != 0) ++end;
+      if (end > j) builder.add(0, j, end);
+      j = end + 1;
+    }
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+void note_rows(const std::vector<Tensor>& layers, std::vector<std::string>& notes) {
+  bool negative = false, other_sums = false;
+  for (const Tensor& layer : layers) {
+    const Index keys = layer.dim(2);
+    for (Index row = 0; row < layer.size() / keys; ++row) {
+      const float* weights = layer.data() + row * keys;
+      const double sum = std::accumulate(weights, weights + keys, 0.0);
+      negative |= std::any_of(weights, weights + keys, [](float w) { return w < 0; });
+      other_sums |= sum != 0 && !(std::abs(sum - 1) <= kRowSlack);
+    }
+  }
+  if (negative) notes.push_back("some weights are negative");
+  if (other_sums) notes.push_back("rows do not sum to 1; they are shown without normalisation");
+}
+
+AttentionTap tap_of(Index layer, Index heads) {
+  AttentionTap tap;
+  tap.address.layer = layer;
+  tap.heads.resize(static_cast<std::size_t>(heads));
+  std::iota(tap.heads.begin(), tap.heads.end(), 0);
+  tap.variant = default_variant();
+  tap.encoding = default_encoding();
+  return tap;
+}
+
+void add_imported(const ImportedTensors& own, Trace& trace) {
+  trace.is_imported = true;
+  for (const Tensor& attention : own.attention) {
+    AttentionTap tap = tap_of(static_cast<Index>(trace.attention.size()), attention.dim(0));
+    tap.result.attention = attention;
+    tap.result.pattern = std::make_shared<const Pattern>(pattern_of(attention));
+    trace.attention.push_back(std::move(tap));
+  }
+  note_rows(own.attention, trace.notes);
+}
+
+// Without v only the attention can be computed.
+void check_values(const ImportedTensors& own, const OperationInput& input) {
+  if (!own.v.empty()) return;
+  const Variant& v = variant(input.variant.id);
+  if (v.pattern || input.variant == default_variant()) return;
+  throw InputError("v: missing, " + v.id + " needs values as well as queries and keys");
+}
+
+// An image has no weights file: weights that a variant or encoding needs are illustrative.
+void add_missing_weights(OperationInput& input, Trace& trace) {
+  const Variant& v = variant(input.variant.id);
+  if (v.inputs.needs(input.variant.values).input) {
+    throw InputError("variant.type: " + v.id +
+                     " computes its weights from a model's input, which an image lacks");
+  }
+  Dimensions sizes = free_dimensions(input.heads, input.kv_heads, input.q.dim(2), input.v.dim(2));
+  sizes.queries = sizes.keys = sizes.context = input.q.dim(1);
+  sizes.model = input.q.dim(2);
+  sizes.inner = 0;
+  const auto add = [&](const Info& info, const Values& values) {
+    for (const WeightInfo& w : info.weights) {
+      const bool ours = info.uses(w, values) && w.scope != WeightScope::Operation &&
+                        w.scope != WeightScope::Model && !w.file.state;
+      if (!ours || w.file.optional || input.weights.contains(w.name)) continue;
+      if (!w.illustrative && !w.initial) continue;  // evaluate() rejects it by name
+      const Shape shape = w.shape(sizes, values);
+      input.weights.emplace(
+          w.name,
+          w.illustrative
+              ? w.illustrative(shape, {sizes, sizes.queries, sizes.keys, input.causal}, values)
+              : w.initial(shape, sizes, values, 0));
+      trace.untrained.push_back(w.name);
+    }
+  };
+  add(v, input.variant.values);
+  add(encoding(input.encoding.id), input.encoding.values);
+}
+
+void add_computed(const ImportedTensors& own, const RunSpec& spec, Backend& backend,
+                  const Stop& stop, Trace& trace) {
+  Index cells = 0;
+  for (const Tensor& q : own.q) cells += q.dim(0) * own.queries() * own.keys();
+  for (std::size_t layer = 0; layer < own.q.size(); ++layer) {
+    OperationInput input;
+    input.heads = own.q[layer].dim(0);
+    input.kv_heads = own.k[layer].dim(0);
+    input.q = own.q[layer];
+    input.k = own.k[layer];
+    if (!own.v.empty()) input.v = own.v[layer];
+    for (const auto& [name, tensor] : own.weights) input.weights.emplace(name, tensor);
+    input.variant = spec.variant.value_or(default_variant());
+    input.encoding = spec.encoding.value_or(default_encoding());
+    input.causal = spec.causal.value_or(false);
+    input.layer = static_cast<Index>(layer);
+    check_values(own, input);
+    if (own.pixels) add_missing_weights(input, trace);
+    Wanted wanted;
+    wanted.output = !own.v.empty();
+    wanted.attention = cells <= kMaxKeptAttention;
+    wanted.log_sum_exp = true;
+    check_memory(input, wanted.attention);
+    AttentionTap tap = tap_of(static_cast<Index>(layer), input.heads);
+    tap.variant = input.variant;
+    tap.encoding = input.encoding;
+    tap.input.q = own.q[layer];
+    tap.input.k = own.k[layer];
+    if (!own.v.empty()) tap.input.v = own.v[layer];
+    tap.result = evaluate(input, backend, wanted, stop);
+    trace.attention.push_back(std::move(tap));
+  }
+  trace.backend = backend.name();
+}
+
+// Sizes that panels display.
+ModelConfig config_of(const ImportedTensors& own, bool causal) {
+  ModelConfig config;
+  const std::vector<Tensor>& layers = own.attention.empty() ? own.q : own.attention;
+  config.layers = static_cast<Index>(layers.size());
+  for (const Tensor& layer : layers) config.heads = std::max(config.heads, layer.dim(0));
+  config.kv_heads = own.k.empty() ? config.heads : own.k.front().dim(0);
+  config.head_size = own.q.empty() ? 0 : own.q.front().dim(2);
+  config.width = config.heads * config.head_size;
+  config.context = std::max(own.queries(), own.keys());
+  config.causal = causal;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  return config;
+}
+
+}  // namespace
+
+Trace trace_of_tensors(const RunSpec& spec, Backend& backend, const Stop& stop) {
+  Trace trace;
+  const ImportedTensors own = read_imported_tensors(spec.tensors);
+  stop.check();
+  trace.model = std::filesystem::path(spec.tensors.file).filename().string();
+  trace.tokens = trace_tokens(own.tokens, own.queries());
+  if (own.queries() != own.keys() || !own.key_tokens.empty()) {
+    trace.streams.push_back({"keys", trace_tokens(own.key_tokens, own.keys())});
+  }
+  if (own.queries() != own.keys() && own.key_tokens.empty() && !own.pixels) {
+    trace.notes.push_back(
+        std::to_string(own.queries()) + " queries and " + std::to_string(own.keys()) +
+        " keys without key_tokens: columns are numbered in storage order, even if they form a "
+        "band next to the diagonal");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  if (!spec.interventions.empty()) {
+    throw InputError("interventions: expected none with imported tensors, found " +
+                     std::to_string(spec.interventions.size()));
+  }
+  if (!spec.groups.empty()) {
+    throw InputError("groups: expected none with imported tensors, found " +
+                     std::to_string(spec.groups.size()));
+  }
+  if (own.attention.empty()) {
+    add_computed(own, with_text_parameters(spec, trace.tokens), backend, stop, trace);
+  } else {
+    add_imported(own, trace);
+  }
+  if (own.pixels) {
+    trace.pixels = own.pixels;
+    trace.notes.push_back(image_note());
+    std::string untrained;
+    for (const std::string& name : trace.untrained) {
+      untrained += (untrained.empty() ? "" : ", ") + name;
+    }
+    if (!untrained.empty()) trace.notes.push_back("untrained: " + untrained);
+  }
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  for (AttentionTap& tap : trace.attention) {
+    if (!trace.streams.empty()) tap.key_rows.stream = trace.streams.front().id;
+  }
+  if (!trace.is_imported) trace.milliseconds = time.count();
+  trace.config = std::make_shared<const ModelConfig>(config_of(own, spec.causal.value_or(false)));
+  trace.trained = trace.config;
+  for (std::string& note : notes_on_attention(trace)) trace.notes.push_back(std::move(note));
+  for (std::string& note : notes_on_patterns(trace)) trace.notes.push_back(std::move(note));
+  return trace;
+}
+
+}  // namespace attnscope

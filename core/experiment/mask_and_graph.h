@@ -1,0 +1,28 @@
+// Choices of the variants `custom` and `graph` from a mask or edges that the user drew.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/experiment/session.h"
+#include "core/part/mask_rows.h"
+
+namespace attnscope {
+
+inline constexpr const char* kCustomMask = "custom";
+inline constexpr const char* kGraph = "graph";
+
+// `custom` with the given rows.
+Choice mask_choice(const MaskRows& rows);
+
+// `graph` with the given edges (pairs of tokens); other parameters are copied from `before` if that
+// is a graph.
+Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
+                    const std::optional<Choice>& before = std::nullopt);
+
+// Variant choice that governs the view's layer and head: that of the last group containing them,
+// otherwise that of all heads.
+std::optional<Choice>& governing_variant(RunView& viewed);
+
+}  // namespace attnscope

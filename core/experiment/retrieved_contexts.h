@@ -1,0 +1,30 @@
+// Retrieved contexts of a run, for pictures: more neighbours than the run used, and the words of
+// their contexts.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/model/retrieval.h"
+
+namespace attnscope {
+
+// Maximum of the view's slider; limited by the size of the store.
+inline constexpr Index kMaxNeighboursShown = 64;
+
+struct RetrievedContexts {
+  std::shared_ptr<const Store> store;
+  Neighbours neighbours;  // [L, k]
+};
+
+// A stored context as tokens. A store keeps the token after each key; if its rows are in text
+// order, it therefore contains the text itself (without the first token).
+struct ContextWords {
+  std::vector<std::int32_t> before;  // last ids of the context, ending with the key's token
+  std::int32_t value = 0;            // token after the key
+  std::vector<std::int32_t> after;   // tokens after the value
+  Index text = 0, position = 0;      // of the key's token
+};
+ContextWords context_words(const Store& store, Index row, Index before, Index after);
+
+}  // namespace attnscope

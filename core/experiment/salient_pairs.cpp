@@ -1,0 +1,263 @@
+#include "core/experiment/salient_pairs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "core/analysis/words.h"
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/trace/key_token.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMaxPerHead = 8;  // candidates per head
+constexpr double kKindFactor = 2;       // factor of induction and pronouns
+constexpr Index kFirstWord = 0;         // first word, often an attention sink
+
+// True if a word is more than punctuation; tokens without text count as words.
+bool has_content(const TraceToken& word) {
+  if (word.special) return false;
+  return word.bytes.empty() || std::ranges::any_of(word.bytes, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c >= 0x80;
+         });
+}
+
+std::string name_of(const TraceToken& word) {
+  const std::size_t first = word.bytes.find_first_not_of(' ');
+  return first == std::string::npos ? word.label : visible(word.bytes.substr(first));
+}
+
+bool is_pronoun(const TraceToken& word) {
+  static const std::set<std::string, std::less<>> kPronouns{
+      "he",      "him",        "himself", "his",    "she",  "her",  "hers",
+      "herself", "it",         "its",     "itself", "they", "them", "their",
+      "theirs",  "themselves", "who",     "whom",   "whose"};
+  std::string name = name_of(word);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return kPronouns.contains(name);
+}
+
+// Surprisal of each word as a factor of the score; empty without predictions.  [words]
+std::vector<double> surprisals(const Trace& trace, const WordTrace& words) {
+  const Tensor& bits = trace.token_bits;
+  if (!bits.defined() || bits.dim(0) != static_cast<Index>(trace.tokens.size())) return {};
+  const IntTensor& starts = words.trace.counts.at(kWordStarts);
+  std::vector<double> factors;
+  for (Index w = 0; w + 1 < starts.size(); ++w) {
+    double sum = 0;
+    for (Index at = starts[w]; at < starts[w + 1]; ++at) {
+      if (std::isfinite(bits[at])) sum += static_cast<double>(bits[at]);
+    }
+    factors.push_back(std::log1p(sum));
+  }
+  return factors;
+}
+
+// Searches a run with merged words.
+class Search {
+ public:
+  Search(const Trace& trace, const WordTrace& words)
+      : words_(words), trace_(words.trace), surprisals_(surprisals(trace, words)) {}
+
+  void add_pairs(const AttentionTap& tap, const Stop& stop) {
+    tokens_ = &trace_.tokens_of(tap.query_rows);
+    predicted_ = tap.query_rows.stream.empty() && surprisals_.size() == tokens_->size();
+    const WordPairs& pieces = words_.of(tap);
+    for (std::size_t n = 0; n < tap.heads.size(); ++n) {
+      stop.check();
+      const HeadRef at{tap.address.layer, tap.heads[n], part_of(tap.address)};
+      std::vector<SalientPair> best = best_of_head(tap, static_cast<Index>(n));
+      for (SalientPair& pair : best) {
+        pair.at = at;
+        pair.query = pieces.queries.begin(pair.query);
+        pair.key = pieces.keys.begin(pair.key);
+        found_.push_back(std::move(pair));
+      }
+    }
+  }
+
+  const std::vector<SalientPair>& found() const { return found_; }
+
+ private:
+  const TraceToken& word(Index at) const { return (*tokens_)[static_cast<std::size_t>(at)]; }
+
+  std::vector<SalientPair> best_of_head(const AttentionTap& tap, Index head) const {
+    const Tensor weights = tap.attention(head);  // [words, keys]
+    std::vector<Index> key_words;                // word of each column; -1 if outside the text
+    for (Index c = 0; c < weights.dim(1); ++c) {
+      const Index at = key_token(trace_, tap, c);
+      key_words.push_back(at > kFirstWord && has_content(word(at)) ? at : -1);
+    }
+    const std::vector<double> mean_weight = mean_weights(tap, weights);
+    std::vector<SalientPair> best;
+    for (Index row = 0; row < weights.dim(0); ++row) {
+      const Index query = trace_.token_index(tap.query_rows, weights.dim(0), row);
+      if (query <= kFirstWord || !has_content(word(query))) continue;
+      for (Index c = 0; c < weights.dim(1); ++c) {
+        const Index key = key_words[static_cast<std::size_t>(c)];
+        const auto weight = static_cast<double>(weights(row, c));
+        if (key < 0 || key == query || !(weight > 0)) continue;
+        const Index words = query - key;
+        const double excess = weight - mean_weight[static_cast<std::size_t>(c)] / 2;
+        const double base_score = excess * std::log1p(static_cast<double>(std::abs(words))) *
+                                  surprisal_of(query) * surprisal_of(key);
+        const double score_limit = best.size() == kMaxPerHead ? best.back().score : 0;
+        if (!(kKindFactor * base_score > score_limit)) continue;  // skips the slower classification
+        const double score = base_score * kind_factor(query, key);
+        if (score > score_limit) insert({{}, row, c, words, weight, score}, query, key, best);
+      }
+    }
+    return best;
+  }
+
+  // Mean weight of each key over the queries that may see it; high for attention sinks.
+  static std::vector<double> mean_weights(const AttentionTap& tap, const Tensor& weights) {
+    std::vector<double> sums(static_cast<std::size_t>(weights.dim(1)), 0);
+    std::vector<Index> counts(sums.size(), 0);
+    const Index offset = weights.dim(1) - weights.dim(0);  // keys before the first query
+    for (Index row = 0; row < weights.dim(0); ++row) {
+      for (Index c = 0; c < weights.dim(1); ++c) {
+        const auto weight = static_cast<double>(weights(row, c));
+        if ((tap.causal && c > row + offset) || !(weight >= 0)) continue;
+        sums[static_cast<std::size_t>(c)] += weight;
+        ++counts[static_cast<std::size_t>(c)];
+      }
+    }
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      if (counts[c] > 0) sums[c] /= static_cast<double>(counts[c]);
+    }
+    return sums;
+  }
+
+  void insert(SalientPair pair, Index query, Index key, std::vector<SalientPair>& best) const {
+    pair.kind = kind(query, key);
+    pair.query_word = name_of(word(query));
+    pair.key_word = name_of(word(key));
+    const auto after = std::ranges::upper_bound(best, pair.score, std::greater(),
+                                                [](const SalientPair& p) { return p.score; });
+    best.insert(after, std::move(pair));
+    if (best.size() > kMaxPerHead) best.pop_back();
+  }
+
+  double surprisal_of(Index word) const {
+    return predicted_ ? surprisals_[static_cast<std::size_t>(word)] : 1;
+  }
+  double kind_factor(Index query, Index key) const {
+    const PairKind shown = kind(query, key);
+    return shown == PairKind::Induction || shown == PairKind::Pronoun ? kKindFactor : 1;
+  }
+
+  // Equal texts have equal ids; unknown ids are -1. The key is not the first word.
+  PairKind kind(Index query, Index key) const {
+    const std::int32_t id = word(query).id;
+    if (id >= 0 && word(key).id == id) return PairKind::SameWord;
+    if (query < key) return PairKind::Distant;
+    if (id >= 0 && word(key - 1).id == id) return PairKind::Induction;
+    if (is_pronoun(word(query)) && !is_pronoun(word(key))) return PairKind::Pronoun;
+    return PairKind::Distant;
+  }
+
+  const WordTrace& words_;
+  const Trace& trace_;
+  const std::vector<double> surprisals_;
+  const std::vector<TraceToken>* tokens_ = nullptr;
+  bool predicted_ = false;  // surprise_ refers to these tokens
+  std::vector<SalientPair> found_;
+};
+
+bool is_within_text(const AttentionTap& tap) {
+  return tap.address.kind == AttentionKind::Self && tap.query_rows.stream == tap.key_rows.stream;
+}
+
+// Selects pairs one by one; each halves the scores of those with its head, query or key.
+std::vector<SalientPair> select_diverse(std::vector<SalientPair> pairs, std::size_t most) {
+  std::vector<SalientPair> taken;
+  while (!pairs.empty() && taken.size() < most) {
+    const auto next = std::ranges::max_element(pairs, {}, &SalientPair::score);
+    taken.push_back(*next);
+    pairs.erase(next);
+    for (SalientPair& pair : pairs) {
+      for (const bool alike : {pair.at == taken.back().at, pair.query == taken.back().query,
+                               pair.key == taken.back().key}) {
+        if (alike) pair.score /= 2;
+      }
+    }
+  }
+  return taken;
+}
+
+}  // namespace
+
+std::string name_of(PairKind kind) {
+  switch (kind) {
+    case PairKind::Induction:
+      return "goes_on";
+    case PairKind::SameWord:
+      return "same_word";
+    case PairKind::Pronoun:
+      return "pronoun";
+    default:
+      return "looks_far";
+  }
+}
+
+std::string salient_pairs_refusal(const Trace& trace) {
+  if (trace.pixels != nullptr) return "The tokens of this run are pixels, not words.";
+  if (std::ranges::none_of(trace.attention, is_within_text)) {
+    return "This run has no attention between words of one text.";
+  }
+  const std::size_t length = std::max(trace.text_tokens().size(), trace.tokens.size());
+  if (static_cast<Index>(length) > kMaxSalientTokens) {
+    return "This text has more than " + grouped(kMaxSalientTokens) + " tokens: too many to search.";
+  }
+  return "";
+}
+
+std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most, const Stop& stop,
+                                            Progress* progress) {
+  const std::string refusal = salient_pairs_refusal(trace);
+  if (!refusal.empty()) throw InputError(refusal);
+  const std::shared_ptr<const WordTrace> words = merge_words(trace);
+  Search search(trace, *words);
+  const std::vector<AttentionTap>& taps = words->trace.attention;
+  if (progress != nullptr) progress->begin_stage("searching for pairs of words", 0, 1);
+  double done = 0;
+  for (const AttentionTap& tap : taps) {
+    if (is_within_text(tap)) search.add_pairs(tap, stop);
+    done += 1 / static_cast<double>(taps.size());
+    if (progress != nullptr) progress->set_stage_share(done);
+  }
+  return select_diverse(search.found(), most);
+}
+
+void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings) {
+  settings.layer = pair.at.layer;
+  settings.head = pair.at.head;
+  settings.part = {};
+  if (parts.stack) settings.part.stack = pair.at.part.stack;
+  if (parts.kind) settings.part.kind = pair.at.part.kind;
+  if (parts.step) settings.part.step = pair.at.part.step;
+  if (parts.segment) settings.part.segment = pair.at.part.segment;
+  settings.pinned_query = pair.query;
+  settings.pinned_key = pair.key;
+  settings.row = settings.column = settings.height = settings.width = 0;
+}
+
+std::string sentence(const SalientPair& pair) {
+  const Index words = std::abs(pair.words);
+  const std::string share = ": " + fixed(100 * pair.weight, 0) + "%";
+  const std::string way = pair.words > 0 ? " back" : " ahead";
+  const std::string far = grouped(words) + (words == 1 ? " word" : " words") + way;
+  const std::string query = "“" + pair.query_word + "” attends " + far;
+  if (pair.kind == PairKind::SameWord) return query + " to the same word" + share;
+  const std::string key = " to “" + pair.key_word + "”";
+  if (pair.kind == PairKind::Induction) {
+    return query + key + ", which followed the last “" + pair.query_word + "”" + share;
+  }
+  return query + key + share;
+}
+
+}  // namespace attnscope

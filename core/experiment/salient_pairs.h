@@ -1,0 +1,58 @@
+// Salient pairs of words in a run: words with strong attention to a distant word, such as a pronoun
+// to its noun, or to the word that followed the same word before.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/stop.h"
+#include "core/experiment/view_settings.h"
+#include "core/trace/trace.h"
+
+namespace attnscope {
+
+// Kind of a pair, the most specific first.
+enum class PairKind {
+  Induction,  // key follows an earlier occurrence of the query's word (induction)
+  SameWord,   // key is another occurrence of the query's word
+  Pronoun,    // an English pronoun attends to an earlier word
+  Distant,    // any other word
+};
+std::string name_of(PairKind kind);  // "goes_on", "same_word", "pronoun", "looks_far"
+
+struct SalientPair {
+  HeadRef at;
+  Index query = 0, key = 0;  // row and column of the head's map: first tokens of the words
+  Index words = 0;           // distance: 1 is the previous word, -1 the next
+  double weight = 0;         // between the words, see core/analysis/words.h
+  double score = 0;          // salience, see find_salient_pairs()
+  PairKind kind = PairKind::Distant;
+  std::string query_word{}, key_word{};  // "she", "girl"
+};
+
+// Longer runs are not searched.
+inline constexpr Index kMaxSalientTokens = 1024;
+
+// Reason why a run has no salient pairs, in one sentence; empty if it may have some.
+std::string salient_pairs_refusal(const Trace& trace);
+
+// Finds at most `most` pairs, the most salient first. The score of a pair (query q, key k) is
+//   (a_qk - mean_i a_ik / 2) ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) factor,
+// with the mean over the queries that may see the key, since some keys attract all queries; bits_w
+// is the surprisal -log2 p of the word, small for predictable words ("of", "the"; the factor is 1
+// without predictions); factor is 2 for induction and pronouns, otherwise 1. The score is halved
+// for each selected pair of the same head, of the same query, and of the same key, for diversity.
+// Only self-attention within the text with positive weights counts. Excluded are pairs of a word
+// with itself, punctuation, and the first word, which often is an attention sink. Throws InputError
+// with salient_pairs_refusal().
+std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most,
+                                            const Stop& stop = {}, Progress* progress = nullptr);
+
+// Selects the pair's head, pins the pair and shows the whole map.
+void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings);
+
+// "“she” attends 7 words back to “girl”: 41%".
+std::string sentence(const SalientPair& pair);
+
+}  // namespace attnscope

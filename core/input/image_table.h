@@ -1,0 +1,22 @@
+// Tables of small images, as published for digit data sets: CSV, optionally gzipped, one image per
+// line with its pixels row by row; a trailing label is ignored.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "core/base/index.h"
+
+namespace attnscope {
+
+// True if the file name is that of such a table: .csv, .csv.gz.
+bool is_image_table(const std::filesystem::path& path);
+
+// Reads the pixels of each image: `pixels` integers from 0 to levels - 1. Throws InputError
+// "FILE, line 3: expected 64 levels from 0 to 16, found ...", also if the file is damaged or too
+// large for memory.
+std::vector<std::vector<std::int32_t>> read_image_table(const std::filesystem::path& path,
+                                                        Index pixels, Index levels);
+
+}  // namespace attnscope

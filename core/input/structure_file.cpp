@@ -1,0 +1,254 @@
+#include "core/input/structure_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/base/limits.h"
+#include "core/base/strict_json.h"
+#include "core/input/image_file.h"
+#include "core/tensor/npy.h"
+
+namespace attnscope {
+
+namespace {
+
+std::string ending_of(const std::filesystem::path& path) {
+  std::string text = path.extension().string();
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string size_error(Index found) {
+  return "expected at most " + std::to_string(kMaxMaskTokens) + " tokens per side, found " +
+         std::to_string(found);
+}
+
+// Nonzero entries of a square matrix.
+ByteTensor matrix_of(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const StoredTensor array = read_npy(path);
+  if (array.shape.size() != 2 || array.shape[0] != array.shape[1] || array.shape[0] == 0) {
+    throw InputError(name + ": expected a matrix [L, L], found " + to_string(array.shape));
+  }
+  if (array.shape[0] > kMaxMaskTokens) throw InputError(name + ": " + size_error(array.shape[0]));
+  if (array.dtype == DType::U8 || array.dtype == DType::Bool) return array.byte_values();
+  ByteTensor mask(array.shape);
+  const auto take = [&mask](const auto& numbers) {
+    for (Index i = 0; i < mask.size(); ++i) mask[i] = numbers[i] != 0;
+  };
+  if (array.dtype == DType::I32 || array.dtype == DType::I64) {
+    take(array.integers());
+  } else {
+    take(array.floats());
+  }
+  return mask;
+}
+
+ByteTensor mask_of_image(const std::filesystem::path& path) {
+  const auto [width, height] = image_size(path);
+  if (width != height) {
+    throw InputError(path.string() + ": expected a square image, one pixel per pair, " + "found " +
+                     std::to_string(width) + " x " + std::to_string(height));
+  }
+  if (width > kMaxMaskTokens) throw InputError(path.string() + ": " + size_error(width));
+  const IntTensor levels = image_pixels(path, width, height, 2);
+  ByteTensor mask(levels.shape());
+  for (Index i = 0; i < mask.size(); ++i) mask[i] = levels[i] != 0;
+  return mask;
+}
+
+// Parses the list of the parameter `rows` from JSON.
+std::vector<std::vector<Index>> lists_of(const std::string& text, const std::string& name) {
+  const Json json = parse_json(text, name);
+  std::vector<std::vector<Index>> lists;
+  const auto refuse = [&](const Json& found) {
+    throw InputError(name + ": expected a list of lists of numbers from 0 to " +
+                     std::to_string(kMaxMaskTokens) + ", found " + shortened(found));
+  };
+  if (!json.is_array()) refuse(json);
+  for (const Json& list : json) {
+    if (!list.is_array()) refuse(list);
+    lists.emplace_back();
+    for (const Json& number : list) {
+      const bool fits = number.is_number_integer() && number >= 0 && number <= kMaxMaskTokens;
+      if (!fits) refuse(number);
+      lists.back().push_back(number.get<Index>());
+    }
+  }
+  return lists;
+}
+
+std::string line_name(const std::string& name, std::size_t line) {
+  return name + ": line " + std::to_string(line) + ": ";
+}
+
+ByteTensor mask_of_text(const std::string& text, const std::string& name) {
+  std::vector<std::string> rows;
+  std::istringstream lines(text);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::string row;
+    for (const char c : line) {
+      if (c == ' ' || c == '\t' || c == '\r' || c == ',') continue;
+      const bool allowed = c == '1' || c == '#' || c == 'x' || c == 'X';
+      if (!allowed && c != '0' && c != '.' && c != '-') {
+        throw InputError(line_name(name, number) +
+                         "expected 1, # or x for allowed and 0, . or - for forbidden pairs, "
+                         "found " +
+                         shortened(Json(std::string(1, c))));
+      }
+      row += allowed ? '1' : '0';
+    }
+    if (row.empty()) continue;
+    if (!rows.empty() && row.size() != rows.front().size()) {
+      throw InputError(line_name(name, number) + "expected " + std::to_string(rows.front().size()) +
+                       " keys as in the first row, found " + std::to_string(row.size()));
+    }
+    if (row.size() > static_cast<std::size_t>(kMaxMaskTokens)) {
+      throw InputError(name + ": " + size_error(static_cast<Index>(row.size())));
+    }
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) throw InputError(name + ": expected a row of a mask, found nothing");
+  if (rows.size() != rows.front().size()) {
+    throw InputError(name + ": expected as many rows as keys, " +
+                     std::to_string(rows.front().size()) + ", found " +
+                     std::to_string(rows.size()));
+  }
+  const auto size = static_cast<Index>(rows.size());
+  ByteTensor mask({size, size});
+  for (Index i = 0; i < mask.size(); ++i) {
+    mask[i] = rows[static_cast<std::size_t>(i / size)][static_cast<std::size_t>(i % size)] == '1';
+  }
+  return mask;
+}
+
+}  // namespace
+
+MaskRows read_mask(const std::filesystem::path& path) {
+  const std::string format = ending_of(path);
+  if (format == ".npy") return mask_rows(matrix_of(path));
+  if (is_image_file(path)) return mask_rows(mask_of_image(path));
+  const std::string text = read_file(path, limits::kMaxDrawnFile);
+  if (format != ".json") return mask_rows(mask_of_text(text, path.string()));
+  MaskRows rows = lists_of(text, path.string());
+  if (rows.empty() || rows.size() > static_cast<std::size_t>(kMaxMaskTokens)) {
+    throw InputError(path.string() + ": " + size_error(static_cast<Index>(rows.size())) + " rows");
+  }
+  const std::string wrong = objection(rows);
+  if (!wrong.empty()) throw InputError(path.string() + ": " + wrong);
+  return rows;
+}
+
+namespace {
+
+// Consumes a number at the beginning; -1 if there is none.
+Index take_number(std::string_view& text) {
+  Index number = -1;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0 || number >= kMaxMaskTokens) return -1;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return number;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// Consumes the separator of two numbers. True for an arrow, nothing if it is invalid.
+std::optional<bool> take_link(std::string_view& text) {
+  const auto end = text.find_first_of("0123456789");
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view link = trimmed(text.substr(0, end));
+  const bool spaced = end > 0 && link.empty();
+  const bool negative = link == "-" && end > 1 && text[end - 1] == '-';
+  text.remove_prefix(end);
+  if (link == "->" || link == "→") return true;
+  if (negative) return std::nullopt;
+  if (spaced || link == "," || link == "-" || link == "–" || link == ";" || link == ":")
+    return false;
+  return std::nullopt;
+}
+
+EdgeList checked(EdgeList list, const std::string& name) {
+  if (list.edges.empty()) throw InputError(name + ": expected edges, found none");
+  if (list.edges.size() > kMaxEdges) {
+    throw InputError(name + ": expected at most " + std::to_string(kMaxEdges) + " edges, found " +
+                     std::to_string(list.edges.size()));
+  }
+  return list;
+}
+
+}  // namespace
+
+EdgeList parse_edges(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  std::size_t number = 0, arrows = 0;
+  std::set<std::pair<Index, Index>> edges;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::string_view rest = trimmed(std::string_view(line).substr(0, line.find('#')));
+    if (rest.empty()) continue;
+    const Index from = take_number(rest);
+    const std::optional<bool> arrow = from < 0 ? std::nullopt : take_link(rest);
+    const Index to = arrow ? take_number(rest) : -1;
+    if (to < 0 || !trimmed(rest).empty()) {
+      throw InputError(line_name(name, number) + "expected two tokens from 0 to " +
+                       std::to_string(kMaxMaskTokens - 1) + " such as 0 1 or 0 -> 1, found " +
+                       shortened(Json(line)));
+    }
+    const bool first = edges.empty();
+    if (!first && *arrow != (arrows > 0)) {
+      throw InputError(line_name(name, number) +
+                       "expected arrows on all edges or on none, found both");
+    }
+    arrows += *arrow ? 1 : 0;
+    edges.emplace(from, to);
+    if (edges.size() > kMaxEdges) break;  // reported below
+  }
+  EdgeList list;
+  for (const auto& [from, to] : edges) list.edges.push_back({from, to});
+  list.one_way = arrows > 0;
+  return checked(std::move(list), name);
+}
+
+EdgeList read_edges(const std::filesystem::path& path) {
+  const std::string format = ending_of(path), name = path.string();
+  EdgeList list;
+  if (format == ".npy") {
+    const ByteTensor matrix = matrix_of(path);
+    const Index size = matrix.dim(0);
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j < size; ++j) list.one_way |= (matrix(i, j) != 0) != (matrix(j, i) != 0);
+    }
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = list.one_way ? 0 : i + 1; j < size; ++j) {
+        if (i != j && matrix(i, j) != 0) list.edges.push_back({i, j});
+      }
+      if (list.edges.size() > kMaxEdges) break;  // reported below
+    }
+    return checked(std::move(list), name);
+  }
+  const std::string text = read_file(path, limits::kMaxDrawnFile);
+  if (format != ".json") return parse_edges(text, name);
+  list.edges = lists_of(text, name);
+  for (const std::vector<Index>& edge : list.edges) {
+    const bool fits = edge.size() == 2 && edge[0] < kMaxMaskTokens && edge[1] < kMaxMaskTokens;
+    if (!fits) throw InputError(name + ": expected pairs of tokens such as [0, 1]");
+  }
+  return checked(std::move(list), name);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,38 @@
+// Backend that applies interventions to attention patterns.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/attention/variant.h"
+
+namespace attnscope {
+
+// Delegates each part with a modified pattern to another backend, or to the CPU if that backend
+// does not support it. Throws InputError for parts whose keys are not individual tokens, because
+// query-key interventions are undefined there.
+class InterventionBackend : public Backend {
+ public:
+  using Change = std::function<Pattern(const Pattern&)>;
+  // variant: its name, for messages; length: number of tokens.
+  InterventionBackend(Backend& inner, Change change, std::string variant, Index length);
+
+  std::string name() const override { return inner_.name(); }
+  std::string refusal(const Part&, const Wanted&) const override { return {}; }
+  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override;
+
+  // Applies the changes to the result of an operation that was evaluated with this backend.
+  void finish(OperationResult& result) const;
+
+ private:
+  void check_tokens(const Pattern& pattern) const;
+
+  Backend& inner_;
+  Change change_;
+  std::string variant_;
+  Index length_;
+  std::string note_;   // reason why a part ran on the CPU
+  bool used_ = false;  // by at least one part
+};
+
+}  // namespace attnscope

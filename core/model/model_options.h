@@ -1,0 +1,76 @@
+// Options of published models for blocks, embeddings and outputs. The defaults are those of Llama
+// and are omitted from config.json.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/base/index.h"
+#include "core/base/json.h"
+
+namespace attnscope {
+
+class JsonObject;
+struct ModelConfig;
+
+// Norm of a block's output, for models with norms before their blocks.
+enum class OutputNorm {
+  None,
+  Also,     // and before the block: Gemma 2 (Gemma team, 2024, arXiv:2408.00118)
+  Instead,  // instead of before the block: OLMo 2 (OLMo team, 2024, arXiv:2501.00656)
+};
+
+// Norm of queries and keys, before rotation (Henry et al., 2020, arXiv:2010.04245; Dehghani et
+// al., 2023, arXiv:2302.05442).
+enum class QueryKeyNorm {
+  None,
+  Head,        // per head, with one gain [d_k] for all heads: Qwen 3, Gemma 3
+  Projection,  // over all heads together, gain [h d_k]: OLMo 2
+};
+
+// Mixture of experts instead of each feed-forward (Shazeer et al., 2017, arXiv:1701.06538; Jiang et
+// al., 2024, arXiv:2401.04088): a router assigns to each token the `chosen` experts with the
+// largest logits; their outputs are summed with the softmax of the logits as gates.
+struct Experts {
+  Index count = 0;  // 0: a single feed-forward
+  Index chosen = 2;
+  bool renormalised = true;  // softmax over the chosen experts only, else over all
+  bool router_bias = false;
+  bool operator==(const Experts&) const = default;
+};
+
+// In the order of a forward pass. The defaults have no effect.
+struct ModelOptions {
+  double embedding_scale = 1;  // factor of token vectors: sqrt(d) in Gemma
+  bool norm_biases = true;     // of layer norms
+  OutputNorm output_norm = OutputNorm::None;
+  // x + Attn(x) + FF(x), both from the layer's input: GPT-J, GPT-NeoX
+  bool parallel = false;
+  bool shared_norm = false;                   // ... and from one shared norm
+  std::optional<bool> attention_output_bias;  // empty: as attention_biases
+  QueryKeyNorm query_key_norm = QueryKeyNorm::None;
+  std::optional<double> attention_scale;  // factor of query-key products; empty: 1/sqrt(d_k)
+  double score_cap = 0;                   // c: scores become c tanh(s / c) (Gemma 2); 0: no cap
+  // A learned score per head that takes part in the softmax but has no value, so that weights sum
+  // to less than 1 (gpt-oss; Xiao et al., 2023, arXiv:2309.17453).
+  bool attention_sinks = false;
+  double residual_scale = 1;  // factor of block outputs: Granite
+  Experts experts;
+  // Gated feed-forwards: upper limit of the gate's input, and limit of the other factor's absolute
+  // value (0: none); then the offset is added to the other factor (gpt-oss: 7 and 1).
+  double gate_limit = 0, gate_offset = 0;
+  double logit_scale = 1, logit_cap = 0;  // of the output logits; the cap is as score_cap
+  bool output_head = true;                // else attention and states only, no logits
+  bool operator==(const ModelOptions&) const = default;
+};
+
+// True if a norm comes before each block.
+bool norm_before(const ModelConfig& config);
+bool has_output_bias(const ModelConfig& config);  // of the attention's output projection
+
+void read_model_options(JsonObject& object, ModelOptions& model_options);
+void add_model_options(const ModelOptions& model_options, Json& object);  // non-default values only
+// Reason why the options are incompatible ("shared_norm: expected ..."); empty: none.
+std::string model_options_refusal(const ModelConfig& config);
+
+}  // namespace attnscope

@@ -1,0 +1,76 @@
+// gru: a gate controls the share of a block's output. Parisotto et al., 2019.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/model/residual_connection.h"
+
+namespace attnscope {
+
+namespace {
+
+WeightInfo square(const char* name, const char* help) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values&) -> Shape {
+            return {n.model, n.model};
+          },
+          .initial = initial_projection()};
+}
+
+ResidualOutput gated(const Var& x, const Var& y, const NamedVars& weights) {
+  const Var added = relu(y);  // [n, d]
+  const auto sum = [&](const char* w, const char* u, const Var& state) {
+    return add(matmul(added, weight(weights, w)), matmul(state, weight(weights, u)));
+  };
+  const Var r = sigmoid(sum("wr", "ur", x));                                  // [n, d]
+  const Var z = sigmoid(subtract(sum("wz", "uz", x), weight(weights, "b")));  // [n, d]
+  const Var fresh = tanh(sum("wg", "ug", multiply(r, x)));                    // [n, d]
+  return {add(x, multiply(z, subtract(fresh, x))), z};
+}
+
+}  // namespace
+
+ResidualConnection gated_residual_connection() {
+  ResidualConnection j;
+  j.id = "gru";
+  j.label = "Gated (GRU)";
+  j.group = "Residual connections";
+  j.equation =
+      "r = σ(y′W_r + xU_r),   z = σ(y′W_z + xU_z − b),   ĥ = tanh(y′W_g + (r ⊙ x)U_g)\n"
+      "J(x, y) = (1 − z) ⊙ x + z ⊙ ĥ,   y′ = ReLU(y)";
+  j.summary =
+      "A GRU-like gate controls, component by component, how much of a block's output replaces its "
+      "input. With a bias above 0 it starts almost closed, so that the network begins as if it had "
+      "no layers, which stabilises reinforcement learning.";
+  j.source = "Parisotto et al., 2019, Stabilizing transformers (GTrXL), arXiv:1910.06764";
+  j.complexity = "O(L·d²)";
+  j.parameters = {{.key = "bias",
+                   .symbol = "b",
+                   .label = "Bias",
+                   .help = "Initial bias that closes the gates.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 2.0,
+                   .limits = {.min = -Parameter::kMaxReal, .max = Parameter::kMaxReal},
+                   .slider = {.min = -2, .max = 5}}};
+  j.weights = {square("wr", "Block output to reset gate."),
+               square("ur", "State to reset gate."),
+               square("wz", "Block output to update gate."),
+               square("uz", "State to update gate."),
+               square("wg", "Block output to candidate."),
+               square("ug", "State to candidate."),
+               {.name = "b",
+                .help = "Bias that closes the gate.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
+                .initial =
+                    [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
+                      return Tensor::full(shape, static_cast<float>(values.real("bias")));
+                    }}};
+  j.refusal = [](const ModelConfig& config) -> std::string {
+    if (config.pre_norm) return "";
+    return "join: gru: expected pre_norm true, "
+           "found false";
+  };
+  j.apply = gated;
+  return j;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,24 @@
+// residual: sum of block input and output. He et al., 2016.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/model/residual_connection.h"
+
+namespace attnscope {
+
+ResidualConnection plain_residual_connection() {
+  ResidualConnection j;
+  j.id = "residual";
+  j.label = "Residual";
+  j.group = "Residual connections";
+  j.equation = "J(x, y) = x + y";
+  j.summary =
+      "The output of a block is added to its input, so that each layer only computes a change, and "
+      "gradients reach every layer directly.";
+  j.source = "He et al., 2016, Deep residual learning, arXiv:1512.03385";
+  j.complexity = "O(L·d)";
+  j.apply = [](const Var& x, const Var& y, const NamedVars&) {
+    return ResidualOutput{add(x, y), {}};
+  };
+  return j;
+}
+
+}  // namespace attnscope

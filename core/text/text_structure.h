@@ -1,0 +1,30 @@
+// Structure of a tokenized text: sentences and brackets.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/index.h"
+
+namespace attnscope {
+
+// Tokens are counted from 0.
+struct TextStructure {
+  std::vector<Index> sentence;   // [L] sentence of each token: 0, 1, ... without gaps
+  std::vector<Index> enclosing;  // [L] token of the innermost bracket or quotation mark open before
+                                 // each token; -1: none
+  std::vector<std::pair<Index, Index>> brackets;  // tokens of matching brackets
+
+  Index tokens() const { return static_cast<Index>(sentence.size()); }
+  Index sentences() const { return sentence.empty() ? 0 : sentence.back() + 1; }
+};
+
+// `bytes`: the text of each token, "" for tokens without text; concatenated they are the whole
+// text. A sentence ends after . ! ? … (and their wide forms) with any closing marks, before a space
+// or the end of the text, and at an empty line; but not after abbreviations such as "Mr." or single
+// capital letters. Brackets are ( [ { and their counterparts, “ ” « » and straight quotation marks;
+// unmatched ones are ordinary characters.
+TextStructure text_structure(const std::vector<std::string>& bytes);
+
+}  // namespace attnscope

@@ -1,0 +1,14 @@
+// Bundled example models for views that need a particular kind of model.
+#pragma once
+
+#include <string>
+
+#include "core/experiment/session.h"
+
+namespace attnscope {
+
+// Opens the bundled model `model` with its trained settings and its input (core/view/opening.h),
+// keeping the view and its appearance. Returns false, changing nothing, if there is no such model.
+bool open_bundled_model(Session& experiment, const std::string& model);
+
+}  // namespace attnscope

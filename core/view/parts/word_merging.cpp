@@ -1,0 +1,212 @@
+#include "core/view/parts/word_merging.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/figure/plain_text.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+WordMergeOptions choice_of(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  return {.merged = view.words && words_refusal(input.trace).empty(),
+          .without_special = view.hides_special && special_refusal(input.trace).empty()};
+}
+
+std::shared_ptr<const WordTrace> words_of(const ViewInput& input, const WordMergeOptions& choice) {
+  return input.cache != nullptr ? input.cache->words(input.trace, choice)
+                                : merge_words(input.trace, choice);
+}
+
+// Converts pins to rows and columns of words.
+void pin_words(ViewSettings& view, const WordPairs& pairs) {
+  view.pinned_query = pairs.queries.of(view.pinned_query);
+  view.pinned_key = pairs.keys.of(view.pinned_key);
+}
+
+ViewSettings settings_of_words(const ViewSettings& view, const WordPairs& pairs) {
+  ViewSettings of_words = view;
+  pin_words(of_words, pairs);
+  if (!(view.width > 0) || !(view.height > 0)) return of_words;
+  of_words.row = pairs.queries.to_words(view.row);
+  of_words.height = pairs.queries.to_words(view.row + view.height) - of_words.row;
+  of_words.column = pairs.keys.to_words(view.column);
+  of_words.width = pairs.keys.to_words(view.column + view.width) - of_words.column;
+  return of_words;
+}
+
+// The input with words instead of tokens; `experiment` holds its settings.
+ViewInput input_of_words(const ViewInput& input, const WordTrace& words,
+                         const Session& experiment) {
+  return {.trace = words.trace,
+          .experiment = experiment,
+          .width = input.width,
+          .height = input.height,
+          .font_size = input.font_size,
+          .theme = input.theme,
+          .measure = input.measure,
+          .framed = input.framed,
+          .tight = input.tight,
+          .parts = input.parts,
+          .pointer = input.pointer,
+          .cache = input.cache,
+          .scale = input.scale,
+          .findings = input.findings,
+          .flipped = input.flipped,
+          .stop = input.stop,
+          .words = &words,
+          .pieces = &input.trace};
+}
+
+// The strongest pair of tokens of two words.
+Pair strongest_pair(const AttentionTap& tap, Index head, const WordPairs& pairs,
+                    const Pair& words) {
+  Pair best{pairs.queries.begin(words.query), pairs.keys.begin(words.key)};
+  float largest = -1;
+  for (Index i = pairs.queries.begin(words.query); i < pairs.queries.end(words.query); ++i) {
+    const Tensor row = attention_row(tap, head, i);
+    for (Index c = pairs.keys.begin(words.key); c < pairs.keys.end(words.key); ++c) {
+      if (!(std::abs(row[c]) > largest)) continue;
+      largest = std::abs(row[c]);
+      best = {i, c};
+    }
+  }
+  return best;
+}
+
+// Maps hits on words to hits on their tokens. Outlives the input, but not the run.
+class HitsOfWords {
+ public:
+  HitsOfWords(std::shared_ptr<const WordTrace> words, const ViewInput& input)
+      : words_(std::move(words)), view_(input.experiment.view) {
+    for (const AttentionTap& tap : input.trace.attention) {
+      if (part_of(tap.address) == input.trace.part(view_.part)) taps_.push_back(tap);
+    }
+  }
+
+  Hit operator()(Hit hit) const {
+    if (hit.query < 0 && hit.key < 0) return hit;
+    for (const AttentionTap& tap : taps_) {
+      const auto found = std::ranges::find(tap.heads, hit.head);
+      if (tap.address.layer != hit.layer || found == tap.heads.end()) continue;
+      hit.words = words_;
+      hit.word_query = hit.query;
+      hit.word_key = hit.key;
+      set_tokens(tap, found - tap.heads.begin(), words_->of(tap), hit);
+    }
+    return hit;
+  }
+
+ private:
+  void set_tokens(const AttentionTap& tap, Index head, const WordPairs& pairs, Hit& hit) const {
+    const auto pinned = [](Index pin, const WordGroups& groups, Index word) {
+      return pin >= 0 && groups.of(pin) == word;
+    };
+    const bool query = hit.word_query >= 0, key = hit.word_key >= 0;
+    const bool query_pinned = query && pinned(view_.pinned_query, pairs.queries, hit.word_query);
+    const bool key_pinned = key && pinned(view_.pinned_key, pairs.keys, hit.word_key);
+    if (query && key) {
+      const bool whole = query_pinned && key_pinned;
+      const Pair pair = whole ? Pair{view_.pinned_query, view_.pinned_key}
+                              : strongest_pair(tap, head, pairs, {hit.word_query, hit.word_key});
+      hit.query = pair.query;
+      hit.key = pair.key;
+      if (!hit.shown.empty()) return;
+      const AttentionTap& merged = *word_tap(tap);
+      hit.shown =
+          brief(static_cast<double>(attention_row(merged, head, hit.word_query)[hit.word_key]), 4);
+      return;
+    }
+    if (query) hit.query = query_pinned ? view_.pinned_query : pairs.queries.begin(hit.word_query);
+    if (key) hit.key = key_pinned ? view_.pinned_key : pairs.keys.begin(hit.word_key);
+  }
+
+  const AttentionTap* word_tap(const AttentionTap& tap) const {
+    const auto& all = words_->trace.attention;
+    return &*std::ranges::find(all, tap.address, &AttentionTap::address);
+  }
+
+  std::shared_ptr<const WordTrace> words_;
+  ViewSettings view_;
+  std::vector<AttentionTap> taps_;  // of the part that is shown; they share their numbers
+};
+
+// Applies a handle's action to pins of words, then converts them back to tokens.
+void act_on_words(const WordPairs& pairs, Session& experiment,
+                  const std::function<void(Session&)>& act) {
+  const ViewSettings before = experiment.view;
+  pin_words(experiment.view, pairs);
+  const ViewSettings of_words = experiment.view;
+  act(experiment);
+  ViewSettings& view = experiment.view;
+  const auto token = [](Index now, Index word_before, Index pin, const WordGroups& groups) {
+    if (now == word_before) return pin;  // as it was
+    return now >= 0 && now < groups.count() ? groups.begin(now) : -1;
+  };
+  view.pinned_query =
+      token(view.pinned_query, of_words.pinned_query, before.pinned_query, pairs.queries);
+  view.pinned_key = token(view.pinned_key, of_words.pinned_key, before.pinned_key, pairs.keys);
+}
+
+void translate(ViewLayout& layout, const MergedWordsInput& merged, const ViewInput& input) {
+  layout.words = merged.pairs();
+  layout.of_words = HitsOfWords(merged.words(), input);
+  if (layout.hit) {
+    layout.hit = [hit = std::move(layout.hit), of_words = layout.of_words](Point p) {
+      std::optional<Hit> found = hit(p);
+      return found ? of_words(*found) : found;
+    };
+  }
+  for (Handle& handle : layout.handles) {
+    if (handle.click) {
+      handle.click = [act = std::move(handle.click), pairs = layout.words](Session& e) {
+        act_on_words(*pairs, e, act);
+      };
+    }
+    if (!handle.drag) continue;
+    handle.drag = [act = std::move(handle.drag), pairs = layout.words](Point p, Session& e) {
+      act_on_words(*pairs, e, [&](Session& of_words) { act(p, of_words); });
+    };
+  }
+}
+
+}  // namespace
+
+MergedWordsInput::MergedWordsInput(const View& view, const ViewInput& input) : tokens_(input) {
+  if (!view.can_merge_words || input.words != nullptr) return;
+  const WordMergeOptions choice = choice_of(input);
+  if (!choice.merged && !choice.without_special) return;
+  words_ = words_of(input, choice);
+  const AttentionTap* tap = input.trace.find(head_ref(input.trace, input.experiment.view));
+  pairs_ = {words_, tap != nullptr ? &words_->of(*tap) : &words_->pairs.front()};
+  experiment_ = input.experiment;
+  experiment_.view = settings_of_words(input.experiment.view, *pairs_);
+  of_words_.emplace(input_of_words(input, *words_, experiment_));
+}
+
+View with_word_merging(View view) {
+  view.can_merge_words = true;
+  view.lay_out = [own = view](const ViewInput& input) {
+    const MergedWordsInput merged(own, input);
+    ViewLayout layout = own.lay_out(merged.input());
+    if (merged.words() != nullptr) translate(layout, merged, input);
+    return layout;
+  };
+  if (!view.data) return view;
+  view.data = [own = view](const ViewInput& input) {
+    const MergedWordsInput merged(own, input);
+    return own.data(merged.input());
+  };
+  return view;
+}
+
+std::string pieces_text(const WordGroups& groups, Index word) {
+  const Index first = groups.begin(word), last = groups.end(word) - 1;
+  if (first == last) return "token " + std::to_string(first);
+  return "tokens " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,57 @@
+#include "core/view/view_cache.h"
+
+#include <algorithm>
+
+namespace attnscope {
+
+Tensor ViewCache::matrix(const std::shared_ptr<const void>& source, const CacheKey& key,
+                         const std::function<Tensor()>& make) {
+  return matrix(source, nullptr, key, make);
+}
+
+Tensor ViewCache::matrix(const std::shared_ptr<const void>& source,
+                         const std::shared_ptr<const void>& other, const CacheKey& key,
+                         const std::function<Tensor()>& make) {
+  Entry& known = entry(key);
+  if (known.source != source || known.other != other || !known.matrix.defined()) {
+    known = {source, other, make()};
+  }
+  return known.matrix;
+}
+
+std::shared_ptr<const void> ViewCache::object(
+    const std::shared_ptr<const void>& source, const CacheKey& key,
+    const std::function<std::shared_ptr<const void>()>& make) {
+  Entry& known = entry(key);
+  if (known.source != source || known.object == nullptr) known = {source, nullptr, {}, make()};
+  return known.object;
+}
+
+ViewCache::Entry& ViewCache::entry(const CacheKey& key) {
+  // A window shows a few matrices, each with the rules of a pattern; stepping through many heads
+  // evicts them all.
+  constexpr std::size_t kMaxEntries = 48;
+  if (entries_.size() > kMaxEntries) entries_.clear();
+  return entries_[key];
+}
+
+std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace,
+                                                  const WordMergeOptions& choice) {
+  constexpr std::size_t kMostRuns = 2;  // the run and its reference
+  const std::shared_ptr<const void> source = source_of(trace);
+  const auto known = std::ranges::find_if(
+      merged_, [&](const Merged& m) { return m.source == source && m.choice == choice; });
+  if (known != merged_.end()) return known->words;
+  if (merged_.size() >= kMostRuns) merged_.erase(merged_.begin());
+  merged_.push_back({source, choice, merge_words(trace, choice)});
+  return merged_.back().words;
+}
+
+std::shared_ptr<const void> source_of(const Trace& trace) {
+  if (trace.attention.empty()) return nullptr;
+  const OperationResult& last = trace.attention.back().result;
+  if (last.part) return last.part;
+  return last.pattern;
+}
+
+}  // namespace attnscope

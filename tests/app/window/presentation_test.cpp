@@ -1,0 +1,101 @@
+#include "app/window/presentation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "app/window/widgets/fonts.h"
+#include "core/figure/render.h"
+#include "core/view/parts/no_space.h"
+
+namespace attnscope::window {
+namespace ATTNSCOPE_FILE {
+
+// The words of a lesson are at least 1/28 of the stage's height: readable from the last row.
+TEST(Presentation, TextSizeGrowsWithHeight) {
+  for (int height = 320; height <= 2880; height += 7) {
+    const double pixels = kMinLectureSize * presentation_scale(height);
+    EXPECT_GE(std::round(pixels), std::floor(height / 28.0)) << height;
+    EXPECT_GE(pixels, height / 28.0 - 1e-9) << height;
+    EXPECT_LE(pixels, height / 28.0 + kMinLectureSize / kBodySize) << height;
+  }
+  EXPECT_GT(presentation_scale(1000, 1.2), presentation_scale(1000));
+  EXPECT_GT(presentation_scale(100, 0.1), 0);
+}
+
+TEST(Presentation, FillsMonitorWithLargestOverlap) {
+  const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
+  EXPECT_EQ(monitor_of({100, 100, 1440, 900}, monitors), 0U);
+  EXPECT_EQ(monitor_of({1900, 100, 1000, 600}, monitors), 1U);
+  EXPECT_EQ(monitor_of({-900, -900, 10, 10}, monitors), 0U);  // visible on none
+  EXPECT_FALSE(monitor_of({0, 0, 10, 10}, {}).has_value());
+}
+
+TEST(Presentation, LectureLeavesDesktopToSpeaker) {
+  const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
+  const ScreenBox on_first{10, 10, 800, 600}, on_second{2000, 10, 800, 600};
+  EXPECT_EQ(presentation_monitor(on_first, monitors, true), 1U);
+  EXPECT_EQ(presentation_monitor(on_second, monitors, true), 1U);
+  EXPECT_EQ(presentation_monitor(on_first, monitors, false), 0U);
+  EXPECT_EQ(presentation_monitor(on_second, monitors, false), 1U);
+  EXPECT_EQ(presentation_monitor(on_first, {monitors[0]}, true), 0U);
+  EXPECT_FALSE(presentation_monitor(on_first, {}, true).has_value());
+}
+
+TEST(Presentation, SpeakerWindowUsesOtherMonitor) {
+  const ScreenBox wall{0, 0, 1920, 1080}, desk{1920, 0, 1280, 800};
+  EXPECT_EQ(speaker_place(wall, {wall, desk}).box, desk);
+  EXPECT_EQ(speaker_place(desk, {wall, desk}).box, wall);
+  EXPECT_TRUE(speaker_place(wall, {wall, desk}).own_monitor);
+  const SpeakerPlace alone = speaker_place(wall, {wall});
+  EXPECT_FALSE(alone.own_monitor);
+  EXPECT_GE(alone.box.x, 0);
+  EXPECT_EQ(alone.box.x + alone.box.width, 1920);
+  EXPECT_EQ(alone.box.y + alone.box.height, 1080);
+  EXPECT_GT(speaker_place(wall, {}).box.width, 0);
+}
+
+// View whose plot size depends on its font size only; 0 if it has no space.
+class PresentationLayoutTest : public ::testing::Test {
+ protected:
+  double chosen(const std::map<double, double>& sides) {
+    View view;
+    view.lay_out = [&](const ViewInput& input) {
+      ViewLayout layout;
+      const double side = sides.at(input.font_size);
+      layout.plot = {0, 0, side, side};
+      layout.row = input.font_size;  // identifies the layout
+      if (side == 0) layout.refusal = kNoSpace;
+      return layout;
+    };
+    const Trace trace;
+    const Session experiment;
+    return lay_out_for_presentation(view, {.trace = trace,
+                                           .experiment = experiment,
+                                           .width = 900,
+                                           .height = 400,
+                                           .theme = Theme::light(),
+                                           .measure = file_text_measure()})
+        .row;
+  }
+};
+
+TEST_F(PresentationLayoutTest, TextLeavesHalfOfSpaceToCells) {
+  EXPECT_EQ(chosen({{12, 300}, {10.5, 320}, {9, 340}, {7.5, 360}}), 12);
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 210}, {9, 230}, {7.5, 250}}), 10.5);
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 160}, {9, 200}, {7.5, 250}}), 9);
+}
+
+TEST_F(PresentationLayoutTest, RejectsSmallerTextWithLittleGain) {
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 155}, {9, 160}, {7.5, 165}}), 12);
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 160}, {9, 180}, {7.5, 190}}), 9);
+}
+
+TEST_F(PresentationLayoutTest, LabelsShortenToFit) {
+  EXPECT_EQ(chosen({{12, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
+  EXPECT_EQ(chosen({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope::window

@@ -1,0 +1,101 @@
+#include "app/window/salient_pairs.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/window/actions/actions.h"
+#include "app/window/jobs/salient_pair_job.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope::window {
+namespace ATTNSCOPE_FILE {
+
+// State with a run of the first sample.
+State with_run() {
+  Session experiment;
+  experiment.run.text = "The old sailor gave the girl his lamp because she was afraid of the dark.";
+  State state(experiment);
+  ExperimentRun run(cpu_only());
+  state.trace = run.run(experiment.run, Stop());
+  state.shown = experiment;
+  return state;
+}
+
+// Waits for the job and applies its result.
+void finish(State& state) {
+  while (state.salient_pairs.job != nullptr) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    take_salient_pairs(state);
+  }
+}
+
+TEST(SalientPairJob, CyclesThroughPairsOfRun) {
+  State state = with_run();
+  EXPECT_EQ(salient_pair_refusal(state), "");
+  show_strong_pair(state);
+  finish(state);
+  ASSERT_FALSE(state.salient_pairs.pairs.empty());
+  const ViewSettings first = state.experiment.view;
+  EXPECT_GE(first.pinned_query, 0);
+  ASSERT_NE(shown_salient_pair(state), nullptr);
+  EXPECT_EQ(shown_salient_pair(state)->query, first.pinned_query);
+  ++state.experiment.view.head;  // another head's pair
+  EXPECT_EQ(shown_salient_pair(state), nullptr);
+  state.experiment.view = first;
+  state.experiment.view.id = "grid";  // shows no pair
+  EXPECT_EQ(shown_salient_pair(state), nullptr);
+  state.experiment.view = first;
+  show_strong_pair(state);
+  EXPECT_EQ(state.salient_pairs.job, nullptr);  // searched only once
+  EXPECT_NE(state.experiment.view, first);
+}
+
+TEST(SalientPairJob, PairOfAnotherRunIsNotShown) {
+  State state = with_run();
+  state.salient_pairs.job = std::make_shared<SalientPairJob>(state.trace, 5);
+  const State other = with_run();
+  state.trace = other.trace;
+  finish(state);
+  EXPECT_TRUE(state.salient_pairs.pairs.empty());
+  EXPECT_EQ(state.experiment.view.pinned_query, -1);
+}
+
+TEST(SalientPairJob, CanBeCancelled) {
+  State state = with_run();
+  state.salient_pairs.job = std::make_shared<SalientPairJob>(state.trace, 5);
+  state.salient_pairs.job->cancel();
+  state.salient_pairs.job->wait(60);
+  const bool was_cancelled = state.salient_pairs.job->was_cancelled();
+  take_salient_pairs(state);
+  EXPECT_EQ(state.salient_pairs.job, nullptr);
+  EXPECT_EQ(state.salient_pairs.pairs.empty(), was_cancelled);
+}
+
+TEST(StartOver, RestoresFirstStartUndoably) {
+  State state;
+  state.experiment.run.text = "mine";
+  state.experiment.run.model = "twin-rope";
+  state.experiment.b.emplace();
+  state.history = History(state.experiment);
+  state.session = "/tmp/s.json";
+  action("afresh").run(state);
+  EXPECT_EQ(state.experiment.run.model, "default");
+  EXPECT_EQ(state.experiment.run.text, samples().front().text);
+  EXPECT_FALSE(state.experiment.b.has_value());
+  EXPECT_TRUE(state.session.empty());
+  ASSERT_TRUE(state.new_session.has_value());
+  EXPECT_EQ(*state.new_session, state.experiment);
+  // The pair on which a run opens adds no undo step.
+  ExperimentRun run(cpu_only());
+  state.trace = run.run(state.experiment.run, Stop());
+  state.shown = state.experiment;
+  open_on_salient_pair(state);
+  finish(state);
+  EXPECT_GE(state.experiment.view.pinned_query, 0);
+  EXPECT_EQ(state.history.undo().run.text, "mine");
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope::window

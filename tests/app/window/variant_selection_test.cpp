@@ -1,0 +1,144 @@
+#include "app/window/variant_selection.h"
+
+#include <gtest/gtest.h>
+
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/compatible_choice.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope::window {
+namespace ATTNSCOPE_FILE {
+
+// Window that shows a run of the default model on a text of 13 tokens.
+class VariantSelectionTest : public ::testing::Test {
+ protected:
+  VariantSelectionTest() {
+    state_.experiment.run.text = "the old house stood by the sea and nobody knew why it was";
+    run();
+  }
+  void run() {
+    ExperimentRun runner(cpu_only(), model_store());
+    state_.trace = runner.run(state_.experiment.run, Stop());
+  }
+  void pick(const std::string& id) { select_variant(state_, Choice{id, {}}, true); }
+
+  State state_;
+};
+
+TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
+  const Session before = state_.experiment;
+  pick("linformer");
+  EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
+  EXPECT_EQ(
+      implied_changes_reason(state_),
+      "Linformer scores keys that are mixed from many positions, so RoPE has nothing to rotate. "
+      "A projected key mixes earlier and later positions");
+  EXPECT_EQ(state_.experiment.run.encoding->id, "none");
+  EXPECT_EQ(state_.experiment.run.causal, false);
+  run();
+  undo_implied_changes(state_);
+  EXPECT_EQ(state_.experiment, before);
+  EXPECT_EQ(implied_changes(state_), "");
+}
+
+// Implied changes of one variant do not affect the next.
+TEST_F(VariantSelectionTest, NextSelectionStartsEmpty) {
+  pick("sinkhorn");
+  EXPECT_EQ(state_.experiment.run.max_tokens, 12);
+  run();
+  ASSERT_EQ(state_.trace->tokens.size(), 12u);
+  pick("image_2d");
+  EXPECT_EQ(implied_changes(state_), "the first 12 of 13 tokens");
+  EXPECT_FALSE(state_.experiment.run.encoding.has_value());
+  EXPECT_FALSE(state_.experiment.run.causal.has_value());
+  run();
+  pick("local");
+  EXPECT_EQ(implied_changes(state_), "");
+  EXPECT_EQ(state_.experiment.run.max_tokens, 0);
+  EXPECT_EQ(state_.experiment.run.variant->values.integer("window"), 2);
+}
+
+// Parameters may change meanwhile; a manual choice stays.
+TEST_F(VariantSelectionTest, ImpliedChangesOutliveParameterChanges) {
+  pick("gmlp");
+  pick("linformer");
+  run();
+  Choice fewer = *state_.experiment.run.variant;
+  fewer.values.set("k", Index{2});
+  select_variant(state_, fewer, false);
+  EXPECT_EQ(state_.experiment.run.variant->values.integer("k"), 2);
+  EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
+  pick("full");
+  EXPECT_FALSE(state_.experiment.run.encoding.has_value());
+
+  pick("linformer");
+  state_.experiment.run.encoding =
+      Choice{"sinusoidal", default_values(encoding("sinusoidal").parameters)};
+  EXPECT_EQ(implied_changes(state_), "");
+  pick("local");
+  EXPECT_EQ(state_.experiment.run.encoding->id, "sinusoidal");
+}
+
+// Rows and columns follow the current text.
+TEST_F(VariantSelectionTest, FollowsText) {
+  state_.experiment.run.text = "the old house stood by the sea and the cat";  // 10 tokens
+  run();
+  pick("image_2d");
+  EXPECT_EQ(implied_changes(state_), "the first 9 of 10 tokens");
+  state_.experiment.run.text = "the old house stood by the";
+  adapt_to_text(state_);
+  EXPECT_EQ(implied_changes(state_), "");
+  EXPECT_EQ(state_.experiment.run.variant->values.integer("width"), 3);
+  EXPECT_EQ(state_.experiment.run.variant->values.integer("height"), 2);
+  run();
+  state_.experiment.run.text += " sea";
+  adapt_to_text(state_);
+  EXPECT_EQ(implied_changes(state_), "the first 6 of 7 tokens");
+  run();
+  EXPECT_EQ(state_.trace->tokens.size(), 6u);
+}
+
+TEST_F(VariantSelectionTest, ParametersImplyChanges) {
+  Choice additive = default_variant();
+  additive.values.set("score", std::string("additive"));
+  EXPECT_EQ(variant_refusal(state_, additive, false), "");
+  select_variant(state_, additive, false);
+  EXPECT_EQ(implied_changes(state_), "no positions");
+}
+
+TEST_F(VariantSelectionTest, ExplainsWhyEncodingImpliesVariant) {
+  pick("linear");
+  EXPECT_EQ(implied_changes_reason(state_), "");
+  select_encoding(state_, Choice{"alibi", {}}, true);
+  EXPECT_EQ(implied_changes(state_), "full attention");
+  EXPECT_EQ(implied_changes_reason(state_),
+            "Linear never forms scores of pairs, so ALiBi has nothing to change");
+  EXPECT_EQ(refusal_in_words("model: position.type: a; expected b, found c"), "A");
+  EXPECT_EQ(refusal_in_words("config.json: width: expected 1"), "config.json: width: expected 1");
+}
+
+// Other heads keep their choices.
+TEST_F(VariantSelectionTest, SelectionForOneHeadKeepsOthers) {
+  state_.scope = ChoiceScope::Head;
+  pick("gmlp");
+  EXPECT_FALSE(state_.experiment.run.variant.has_value());
+  EXPECT_FALSE(state_.experiment.run.encoding.has_value());
+  ASSERT_FALSE(state_.experiment.run.groups.empty());
+  EXPECT_EQ(implied_changes(state_), "no positions");
+  run();
+  EXPECT_EQ(state_.trace->attention.front().variant.id, "gmlp");
+  EXPECT_EQ(state_.trace->attention[1].variant.id, "full");
+}
+
+TEST_F(VariantSelectionTest, DirectionsAndEncodingsRestoreFullAttention) {
+  pick("linformer");
+  run();
+  EXPECT_EQ(direction_refusal(state_, true), "");
+  select_direction(state_, true);
+  EXPECT_EQ(state_.experiment.run.variant->id, "full");
+  EXPECT_EQ(state_.experiment.run.causal, true);
+  EXPECT_EQ(implied_changes(state_), "full attention");
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope::window

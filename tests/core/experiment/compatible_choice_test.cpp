@@ -1,0 +1,167 @@
+#include "core/experiment/compatible_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+constexpr const char* kShort =  // 13 tokens: a prime number
+    "the old house stood by the sea and nobody knew why it was";
+constexpr const char* kLong =
+    "The old house stood by the sea and nobody knew why it was empty. The cat sat on the wall and "
+    "looked at the sea. Nobody knew the cat.";
+
+const ModelConfig& stored() {
+  return model_store()->checkpoint("default")->model.config;
+}
+
+RunView reading(const std::string& text) {
+  RunView e;
+  e.run.text = text;
+  return e;
+}
+
+std::shared_ptr<const Trace> run(const RunView& viewed) {
+  ExperimentRun runner(cpu_only(), model_store());
+  return runner.run(viewed.run, Stop());
+}
+
+Index token_count(const std::string& text) {
+  return static_cast<Index>(run(reading(text))->tokens.size());
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
+}
+
+// Any variant can be selected for the bundled model; conflicting settings change with it.
+TEST(CompatibleChoice, EveryVariantRunsOnTheDefaultModel) {
+  for (const std::string text : {kShort, kLong, "sea"}) {
+    const Index tokens = token_count(text);
+    for (const Variant& v : variants()) {
+      const CompatibleChoice compatible =
+          select_variant(reading(text), for_all_heads(), v, stored(), tokens);
+      ASSERT_EQ(compatible.refusal, "") << v.id << " with " << tokens << " tokens";
+      const auto trace = run(compatible.viewed);
+      ASSERT_FALSE(trace->attention.empty()) << v.id;
+      for (const AttentionTap& tap : trace->attention) {
+        EXPECT_EQ(tap.variant.id, v.id);
+        EXPECT_TRUE(std::ranges::all_of(tap.result.attention, [](float a) {
+          return std::isfinite(a);
+        })) << v.id;
+      }
+    }
+  }
+}
+
+// Selected patterns omit some keys; otherwise they would look like full attention.
+TEST(CompatibleChoice, PatternsLeaveKeysOut) {
+  const Index tokens = token_count(kLong);
+  for (const Variant& v : variants()) {
+    if (v.group != "Fixed patterns" && v.group != "Content-based patterns") continue;
+    if (v.id == "sinkhorn") continue;  // mixes blocks: restricts weights, not keys
+    const CompatibleChoice compatible =
+        select_variant(reading(kLong), for_all_heads(), v, stored(), tokens);
+    const auto trace = run(compatible.viewed);
+    const AttentionTap& tap = trace->attention.front();
+    const Pattern& pattern = *tap.result.pattern;
+    const Index heads = static_cast<Index>(tap.heads.size());
+    const Index length = pattern.queries();
+    const Index all = tap.causal ? length * (length + 1) / 2 : length * length;
+    const double share =
+        static_cast<double>(pattern.pair_count(heads)) / static_cast<double>(heads * all);
+    EXPECT_GT(share, 0.02) << v.id;
+    EXPECT_LT(share, 0.7) << v.id;
+  }
+}
+
+TEST(CompatibleChoice, ReadsMemories) {
+  for (const char* id : {"segment_memory", "compressive", "memorizing"}) {
+    const CompatibleChoice compatible =
+        select_variant(reading(kLong), for_all_heads(), variant(id), stored(), token_count(kLong));
+    EXPECT_EQ(joined(compatible.implied), "segments of 8 tokens") << id;
+    const auto trace = run(compatible.viewed);
+    for (const std::string& note : trace->notes) {
+      EXPECT_EQ(note.find("the memory is empty"), std::string::npos) << id << ": " << note;
+    }
+    const AttentionTap* tap = trace->find(head_ref(*trace, compatible.viewed.view));
+    ASSERT_NE(tap, nullptr) << id;
+    EXPECT_GT(tap->keys(), tap->queries()) << id;
+  }
+}
+
+TEST(CompatibleChoice, ReportsImpliedChanges) {
+  const Index tokens = token_count(kShort);
+  const auto implied = [&](const char* id) {
+    return joined(
+        select_variant(reading(kShort), for_all_heads(), variant(id), stored(), tokens).implied);
+  };
+  ASSERT_EQ(tokens, 13);
+  EXPECT_EQ(implied("local"), "");
+  EXPECT_EQ(implied("gmlp"), "no positions");
+  EXPECT_EQ(implied("linformer"), "no positions, bidirectional");
+  EXPECT_EQ(implied("sinkhorn"), "the first 12 of 13 tokens, no positions, bidirectional");
+  EXPECT_EQ(implied("image_2d"), "the first 12 of 13 tokens");
+  for (const char* id : {"longformer", "bigbird", "etc"}) {  // global tokens are non-causal
+    EXPECT_EQ(implied(id), "bidirectional");
+  }
+  EXPECT_EQ(implied("linear"), "");  // RoPE rotates the feature map inputs of linear attention
+}
+
+// A selected encoding or direction stays; an incompatible variant is replaced.
+TEST(CompatibleChoice, EncodingsAndDirectionsSelectFullAttention) {
+  const Index tokens = token_count(kShort);
+  RunView kernels =
+      select_variant(reading(kShort), for_all_heads(), variant("linformer"), stored(), tokens)
+          .viewed;
+  const CompatibleChoice t5 =
+      select_encoding(kernels, for_all_heads(), encoding("t5"), stored(), tokens);
+  EXPECT_EQ(t5.refusal, "");
+  EXPECT_EQ(joined(t5.implied), "full attention");
+  EXPECT_EQ(t5.viewed.run.encoding->id, "t5");
+  const CompatibleChoice causal = select_direction(kernels, true, stored(), tokens);
+  EXPECT_EQ(joined(causal.implied), "full attention");
+  EXPECT_EQ(run(causal.viewed)->attention.front().causal, true);
+}
+
+TEST(CompatibleChoice, EveryEncodingRunsOnTheDefaultModel) {
+  const Index tokens = token_count(kShort);
+  for (const Encoding& e : encodings()) {
+    const CompatibleChoice compatible =
+        select_encoding(reading(kShort), for_all_heads(), e, stored(), tokens);
+    ASSERT_EQ(compatible.refusal, "") << e.id;
+    EXPECT_EQ(run(compatible.viewed)->attention.front().encoding.id, e.id);
+  }
+}
+
+// Parameters without a default depend on the text; the others keep their default.
+TEST(CompatibleChoice, CompletesUnsetParameters) {
+  RunView e = reading(kLong);
+  e.run.variant = Choice{"local", partial_values_from_json(variant("local").parameters,
+                                                           {{"type", "local"}}, "variant")};
+  ASSERT_TRUE(has_unset_parameters(e.run));
+  fill_unset_parameters(e.run);
+  EXPECT_FALSE(has_unset_parameters(e.run));
+  EXPECT_EQ(e.run.variant->values.integer("window"), 4);  // for 35 tokens
+  EXPECT_EQ(e.run.variant->values.integer("dilation"), 1);
+  e.run.groups = {{{0},
+                   {},
+                   Choice{"strided", partial_values_from_json(variant("strided").parameters,
+                                                              {{"type", "strided"}}, "variant")},
+                   std::nullopt}};
+  fill_unset_parameters(e.run);
+  EXPECT_EQ(e.run.groups[0].variant->values.integer("stride"), 6);
+  EXPECT_EQ(e.run.groups[0].variant->values.choice("mode"), "first");
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

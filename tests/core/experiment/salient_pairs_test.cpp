@@ -1,0 +1,293 @@
+#include "core/experiment/salient_pairs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/model/config.h"
+#include "tests/support/compare.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+// "she saw a lamp , she took it": one layer, two heads; tests set the weights.
+class SalientPairs : public ::testing::Test {
+ protected:
+  SalientPairs() {
+    const std::vector<std::string> words{"The", "she", "saw", "lamp", ",", "she", "took", "lamp"};
+    const auto count = static_cast<Index>(words.size());
+    trace_ = testing::synthetic_trace(1, 2, count);
+    trace_.logits = {};
+    trace_.token_bits = {};
+    for (std::size_t n = 0; n < words.size(); ++n) {
+      TraceToken& token = trace_.tokens[n];
+      token.bytes = token.label = words[n];
+      const auto first = std::find(words.begin(), words.end(), words[n]);
+      token.id = static_cast<std::int32_t>(first - words.begin());
+    }
+    weights_ = Tensor::zeros({2, count, count});
+    for (Index head = 0; head < 2; ++head) {
+      for (Index row = 0; row < count; ++row) weights_(head, row, 0) = 1;
+    }
+  }
+
+  std::vector<SalientPair> pairs(std::size_t most = 100) {
+    trace_.attention[0].result.attention = weights_;
+    return find_salient_pairs(trace_, most);
+  }
+  // Puts the remaining weight of the row on the first word.
+  void set(Index head, Index query, Index key, float weight) {
+    weights_(head, query, key) = weight;
+    weights_(head, query, 0) -= weight;
+  }
+
+  Trace trace_;
+  Tensor weights_;
+};
+
+TEST_F(SalientPairs, ScoreIsWeightTimesLogDistance) {
+  set(1, 6, 3, 0.5F);
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 1u);  // the first word is no candidate
+  EXPECT_EQ(found[0].at.head, 1);
+  EXPECT_EQ(found[0].query, 6);
+  EXPECT_EQ(found[0].key, 3);
+  EXPECT_EQ(found[0].words, 3);
+  EXPECT_EQ(found[0].kind, PairKind::Distant);
+  // Five queries can attend to it.
+  EXPECT_NEAR(found[0].score, (0.5 - 0.1 / 2) * std::log(4.0), 1e-6);
+  EXPECT_EQ(sentence(found[0]), "“took” attends 3 words back to “lamp”: 50%");
+}
+
+TEST_F(SalientPairs, SurprisingWordsScoreHigher) {
+  trace_.token_bits = Tensor::full({8}, 1);
+  trace_.token_bits[0] = std::nanf("");
+  trace_.token_bits[3] = 6;
+  set(0, 6, 3, 0.5F);
+  EXPECT_NEAR(pairs().at(0).score, (0.5 - 0.1 / 2) * std::log(4.0) * std::log(2.0) * std::log(7.0),
+              1e-6);
+}
+
+TEST_F(SalientPairs, NotesHabitualPairs) {
+  set(0, 5, 2, 0.4F);  // followed the previous "she"
+  set(0, 7, 3, 0.3F);  // previous token: "lamp"
+  set(1, 1, 0, 0);
+  set(1, 5, 3, 0.3F);  // pronoun to another word
+  std::vector<PairKind> kinds;
+  for (const SalientPair& pair : pairs()) kinds.push_back(pair.kind);
+  EXPECT_EQ(kinds, (std::vector{PairKind::Induction, PairKind::Pronoun, PairKind::SameWord}));
+  const SalientPair first = pairs(1).at(0);
+  EXPECT_NEAR(first.score, 2 * (0.4 - 0.4 / 6 / 2) * std::log(4.0), 1e-6);
+  EXPECT_EQ(sentence(first),
+            "“she” attends 3 words back to “saw”, which followed the last “she”: 40%");
+}
+
+// The next pair has another head and other words.
+TEST_F(SalientPairs, NextPairDiffers) {
+  set(0, 6, 2, 0.60F);
+  set(0, 7, 2, 0.20F);  // same head and key
+  set(0, 6, 3, 0.39F);  // same head and query
+  set(1, 7, 3, 0.20F);
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].key, 2);
+  EXPECT_EQ(found[1].at.head, 1);
+  EXPECT_NEAR(found[1].score, (0.2 - 0.2 / 5 / 2) * std::log(5.0), 1e-6);
+  EXPECT_EQ(pairs(2).size(), 2u);
+}
+
+TEST_F(SalientPairs, OmitsKeysThatAreNoWords) {
+  set(0, 4, 2, 0.9F);  // query is a comma
+  set(0, 6, 4, 0.9F);  // key is a comma
+  set(0, 7, 7, 0.9F);  // the query itself
+  weights_(1, 6, 3) = -0.9F;
+  weights_(1, 6, 2) = std::nanf("");
+  EXPECT_TRUE(pairs().empty());
+}
+
+// Memory columns are not words of the text.
+TEST_F(SalientPairs, MemoryHasNoWords) {
+  Trace remembering = testing::synthetic_trace(Pattern::causal(8, 12));
+  remembering.token_bits = {};
+  const std::vector<SalientPair> found = find_salient_pairs(remembering, 100);
+  ASSERT_FALSE(found.empty());
+  for (const SalientPair& pair : found) {
+    EXPECT_GE(pair.key, 4);
+    EXPECT_EQ(pair.words, pair.query - (pair.key - 4));
+    EXPECT_GT(pair.words, 0);
+  }
+}
+
+TEST_F(SalientPairs, SelectsPairInView) {
+  set(1, 6, 3, 0.5F);
+  ViewSettings view;
+  view.width = 3;
+  view.height = 3;
+  view.part.step = 2;
+  point_at(pairs().at(0), trace_.parts, view);
+  EXPECT_EQ(view.head, 1);
+  EXPECT_EQ(view.pinned_query, 6);
+  EXPECT_EQ(view.pinned_key, 3);
+  EXPECT_EQ(view.width, 0);
+  EXPECT_FALSE(view.part.step.has_value());
+}
+
+TEST_F(SalientPairs, RejectsTextsWithoutWords) {
+  Trace none = trace_;
+  none.attention.clear();
+  EXPECT_NE(salient_pairs_refusal(none), "");
+  EXPECT_THROW(find_salient_pairs(none, 3), InputError);
+  Trace pixels = trace_;
+  pixels.pixels = std::make_shared<const PixelGrid>();
+  EXPECT_THROW(find_salient_pairs(pixels, 3), InputError);
+  Trace lengthy = trace_;
+  lengthy.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens) + 1);
+  EXPECT_THROW(find_salient_pairs(lengthy, 3), InputError);
+}
+
+// The best eight of a head are kept, including those raised by a habit.
+TEST_F(SalientPairs, KeepsBestEightPerHead) {
+  std::vector<std::pair<double, std::pair<Index, Index>>> expected;
+  const auto put = [&](Index query, Index key, float weight) { set(0, query, key, weight); };
+  put(2, 1, 0.30F);
+  put(3, 1, 0.32F);
+  put(3, 2, 0.34F);
+  put(5, 2, 0.10F);  // followed the previous "she": counts double
+  put(5, 3, 0.11F);  // pronoun: counts double
+  put(6, 1, 0.36F);
+  put(6, 2, 0.05F);
+  put(6, 3, 0.38F);
+  put(6, 5, 0.02F);
+  put(7, 1, 0.21F);
+  put(7, 2, 0.22F);
+  put(7, 5, 0.23F);
+  put(7, 6, 0.01F);
+  std::map<Index, double> usual;
+  for (Index key = 1; key < 8; ++key) {
+    for (Index row = key; row < 8; ++row) {
+      usual[key] += static_cast<double>(weights_(0, row, key)) / static_cast<double>(8 - key);
+    }
+  }
+  for (Index query = 1; query < 8; ++query) {
+    for (Index key = 1; key < query; ++key) {
+      const auto weight = static_cast<double>(weights_(0, query, key));
+      const bool liked = query == 5 && (key == 2 || key == 3);
+      const double score = (weight - usual[key] / 2) *
+                           std::log1p(static_cast<double>(query - key)) * (liked ? 2 : 1);
+      if (weight > 0 && score > 0) expected.push_back({score, {query, key}});
+    }
+  }
+  std::ranges::sort(expected, std::ranges::greater{});
+  ASSERT_GT(expected.size(), 8u);
+  expected.resize(8);
+  // Each selected pair halves the scores of those with its head, query or key.
+  std::vector<std::pair<Index, Index>> order;
+  std::vector<double> scores;
+  while (!expected.empty()) {
+    const auto next = std::ranges::max_element(expected);
+    const auto [score, pair] = *next;
+    order.push_back(pair);
+    scores.push_back(score);
+    expected.erase(next);
+    for (auto& [left, other] : expected) {
+      left /= 2;
+      if (other.first == pair.first) left /= 2;
+      if (other.second == pair.second) left /= 2;
+    }
+  }
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 8u);
+  for (std::size_t n = 0; n < 8; ++n) {
+    EXPECT_EQ(found[n].query, order[n].first) << n;
+    EXPECT_EQ(found[n].key, order[n].second) << n;
+    EXPECT_NEAR(found[n].score, scores[n], 1e-6) << n;
+  }
+  EXPECT_TRUE(pairs(0).empty());
+}
+
+// With non-causal attention all keys count, and later keys are no habit.
+TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
+  trace_.attention[0].causal = false;
+  trace_.attention[0].result.pattern = std::make_shared<const Pattern>(Pattern::all(8, 8));
+  set(0, 1, 6, 0.5F);  // "she" to "took", which follows the other "she"
+  set(0, 0, 3, 0.9F);  // the first word is no query
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].words, -5);
+  EXPECT_EQ(found[0].kind, PairKind::Distant);
+  EXPECT_NEAR(found[0].score, (0.5 - 0.5 / 8 / 2) * std::log(6.0), 1e-6);
+  EXPECT_EQ(sentence(found[0]), "“she” attends 5 words ahead to “took”: 50%");
+}
+
+// Unknown tokens differ, whatever their labels.
+TEST_F(SalientPairs, UnknownWordsDiffer) {
+  for (TraceToken& token : trace_.tokens) token.id = -1;
+  trace_.tokens[5].bytes = "they";
+  set(0, 7, 3, 0.4F);
+  set(0, 6, 2, 0.3F);
+  for (const SalientPair& pair : pairs()) EXPECT_EQ(pair.kind, PairKind::Distant);
+  set(1, 5, 1, 0.5F);  // pronoun to pronoun
+  EXPECT_EQ(pairs().size(), 3u);
+  for (const SalientPair& pair : pairs()) EXPECT_EQ(pair.kind, PairKind::Distant);
+}
+
+// Candidates by the meaning of special tokens and non-ASCII letters.
+TEST_F(SalientPairs, WordsContainLetters) {
+  set(0, 6, 3, 0.5F);
+  trace_.tokens[3].bytes = "\xC3\xA9";
+  EXPECT_EQ(pairs().size(), 1u);
+  trace_.tokens[3].bytes = "\xC2\x80";
+  EXPECT_EQ(pairs().size(), 1u);
+  trace_.tokens[3].bytes = "?!";
+  EXPECT_EQ(pairs().size(), 0u);
+  trace_.tokens[3].bytes = "?7";
+  EXPECT_EQ(pairs().size(), 1u);
+  trace_.tokens[3].special = true;
+  EXPECT_EQ(pairs().size(), 0u);
+}
+
+// The surprise of a word is the sum over its tokens; unmeasured tokens count as zero.
+TEST_F(SalientPairs, SurpriseSumsTokensOfWord) {
+  trace_.tokens[2].bytes = " sa";
+  trace_.tokens[3].bytes = "w";
+  for (const std::size_t n : {1u, 4u, 5u, 6u, 7u}) {
+    trace_.tokens[n].bytes = " " + trace_.tokens[n].bytes;
+  }
+  trace_.token_bits = Tensor::from({8}, {NAN, 1, 2, 3, 1, 1, 4, 1});
+  set(0, 6, 2, 0.2F);
+  set(0, 6, 3, 0.3F);
+  const auto found = pairs();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].key_word, "saw");
+  EXPECT_EQ(found[0].query, 6);
+  EXPECT_EQ(found[0].key, 2);
+  const double distance = static_cast<double>(found[0].words);
+  const double surprise_factor = std::log1p(4.0) * std::log1p(2.0 + 3.0);
+  // Only that query attends to it, of all that can.
+  const double seen = 8 - 3;
+  EXPECT_NEAR(found[0].score, (0.5 - 0.5 / seen / 2) * std::log1p(distance) * surprise_factor,
+              1e-5);
+}
+
+TEST_F(SalientPairs, RejectsLongTexts) {
+  Trace lengthy = trace_;
+  lengthy.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens));
+  EXPECT_EQ(salient_pairs_refusal(lengthy), "");
+  lengthy.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens) + 1);
+  EXPECT_NE(salient_pairs_refusal(lengthy), "");
+  Trace across = trace_;
+  across.attention[0].address.kind = AttentionKind::Cross;
+  EXPECT_NE(salient_pairs_refusal(across), "");
+  Progress progress;
+  set(0, 6, 3, 0.5F);
+  pairs();
+  find_salient_pairs(trace_, 1, {}, &progress);
+  EXPECT_EQ(progress.snapshot().share, 1);
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

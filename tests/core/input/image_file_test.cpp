@@ -1,0 +1,132 @@
+#include "core/input/image_file.h"
+
+#include <gtest/gtest.h>
+#include <stb/stb_image_write.h>
+
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+void append(void* to, void* bytes, int count) {
+  static_cast<std::string*>(to)->append(static_cast<const char*>(bytes),
+                                        static_cast<std::size_t>(count));
+}
+
+struct Pixels {
+  int width = 0, height = 0, channels = 1;
+  std::vector<unsigned char> values{};
+
+  std::string png() const {
+    std::string file;
+    stbi_write_png_to_func(append, &file, width, height, channels, values.data(), 0);
+    return file;
+  }
+  std::string bmp() const {
+    std::string file;
+    stbi_write_bmp_to_func(append, &file, width, height, channels, values.data());
+    return file;
+  }
+  std::string jpeg() const {
+    std::string file;
+    stbi_write_jpg_to_func(append, &file, width, height, channels, values.data(), 100);
+    return file;
+  }
+};
+
+std::vector<int> read(const std::string& file, Index width, Index height, Index levels = 256) {
+  const IntTensor pixels = parse_image(file, "p", width, height, levels);
+  EXPECT_EQ(pixels.shape(), (Shape{height, width}));
+  return {pixels.begin(), pixels.end()};
+}
+
+std::string refusal(const std::string& file, Index width = 2, Index height = 2,
+                    Index levels = 256) {
+  try {
+    parse_image(file, "p", width, height, levels);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+const Pixels kSteps{3, 2, 1, {0, 63, 64, 127, 128, 255}};
+
+TEST(ImageFile, ReadsImagesOfEqualSizeUnchanged) {
+  EXPECT_EQ(read(kSteps.png(), 3, 2), (std::vector<int>{0, 63, 64, 127, 128, 255}));
+  EXPECT_EQ(read(kSteps.bmp(), 3, 2), (std::vector<int>{0, 63, 64, 127, 128, 255}));
+  const Pixels even{8, 8, 1, std::vector<unsigned char>(64, 200)};
+  for (const int value : read(even.jpeg(), 8, 8)) EXPECT_NEAR(value, 200, 1);
+}
+
+TEST(ImageFile, DividesGreysEvenlyIntoLevels) {
+  EXPECT_EQ(read(kSteps.png(), 3, 2, 4), (std::vector<int>{0, 0, 1, 1, 2, 3}));
+  EXPECT_EQ(read(kSteps.png(), 3, 2, 2), (std::vector<int>{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(read(kSteps.png(), 3, 2, 512), (std::vector<int>{0, 126, 128, 254, 256, 510}));
+}
+
+TEST(ImageFile, ResizesToTheGrid) {
+  const Pixels board{2, 2, 1, {0, 100, 200, 60}};
+  EXPECT_EQ(read(board.png(), 1, 1), (std::vector<int>{90}));  // the mean
+  EXPECT_EQ(read(board.png(), 2, 1), (std::vector<int>{100, 80}));
+  EXPECT_EQ(read(board.png(), 4, 2), (std::vector<int>{0, 0, 100, 100, 200, 200, 60, 60}));
+}
+
+TEST(ImageFile, ConvertsColoursToGreyAndTransparentToWhite) {
+  const Pixels colours{3, 1, 3, {255, 0, 0, 0, 255, 0, 0, 0, 255}};
+  const std::vector<int> grey = read(colours.png(), 3, 1);
+  EXPECT_EQ(grey, (std::vector<int>{76, 149, 28}));
+  const Pixels glass{3, 1, 2, {0, 255, 0, 0, 0, 51}};  // grey and opacity
+  EXPECT_EQ(read(glass.png(), 3, 1), (std::vector<int>{0, 255, 204}));
+}
+
+TEST(ImageFile, ReadsFiles) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "a.png";
+  write_file(path, kSteps.png());
+  const IntTensor pixels = image_pixels(path, 3, 2, 256);
+  EXPECT_EQ(pixels(1, 2), 255);
+  EXPECT_THROW(image_pixels(folder.path() / "none.png", 3, 2, 256), InputError);
+}
+
+TEST(ImageFile, RejectsOtherFiles) {
+  EXPECT_NE(refusal("").find("p: expected an image"), std::string::npos);
+  EXPECT_NE(refusal("no picture at all").find("p: expected an image"), std::string::npos);
+  const std::string png = kSteps.png();
+  for (std::size_t length = 0; length + 20 < png.size(); ++length) {
+    EXPECT_NE(refusal(png.substr(0, length)), "") << length;
+  }
+  for (std::size_t at = 0; at < png.size(); ++at) {  // must not crash
+    std::string damaged = png;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    refusal(damaged);
+  }
+}
+
+TEST(ImageFile, RejectsLargeImagesBeforeDecoding) {
+  std::string png = kSteps.png();
+  const auto claim = [&](std::size_t at, int side) {
+    for (std::size_t n = 0; n < 4; ++n) {
+      png[at + n] = static_cast<char>(side >> (24 - 8 * static_cast<int>(n)) & 0xff);
+    }
+  };
+  claim(16, 16384);  // width and height in the header
+  claim(20, 16384);
+  EXPECT_NE(refusal(png).find("found 16384 x 16384"), std::string::npos) << refusal(png);
+  claim(16, 1);
+  claim(20, 16385);
+  EXPECT_NE(refusal(png).find("found 1 x 16385"), std::string::npos) << refusal(png);
+}
+
+TEST(ImageFile, RejectsEmptyGrids) {
+  EXPECT_NE(refusal(kSteps.png(), 0, 2).find("width: expected 1 to"), std::string::npos);
+  EXPECT_NE(refusal(kSteps.png(), 2, -1).find("height"), std::string::npos);
+  EXPECT_NE(refusal(kSteps.png(), 2, 2, 1).find("levels: expected 2 to"), std::string::npos);
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

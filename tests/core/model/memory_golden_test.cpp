@@ -1,0 +1,231 @@
+// Golden memory estimates: estimates that miss a layer, a head or a tap are still large enough for
+// most runs, so that only exact comparison detects the error.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/memory_budget.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/memory_need.h"
+#include "tests/support/golden.h"
+#include "tests/support/places.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+std::string word(double bytes) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.8g", bytes);
+  return text;
+}
+
+std::string need_text(const std::string& name, const Model& stored, const ModelConfig& config,
+                      const RunMemoryRequest& of) {
+  std::string text = name + ", " + std::to_string(of.length.tokens) + " tokens" +
+                     (of.length.target > 0 ? " to " + std::to_string(of.length.target) : "") +
+                     testing::describe({{"maps", of.maps}, {"gradients", of.gradients}}) + "\n";
+  double total = 0;
+  std::vector<std::string> entries;
+  for (const MemoryItem& item : memory_need(stored, config, of)) {
+    entries.push_back(word(item.bytes) + " " + item.label);
+    total += item.bytes;
+  }
+  EXPECT_NEAR(total_bytes(memory_need(stored, config, of)), total, 1e-6 * total) << name;
+  return text + testing::wrapped_entries(entries);
+}
+
+std::string training_text(const ModelConfig& config, const TrainingMemoryRequest& of) {
+  std::string text = "trained, " + std::to_string(of.micro_batch) + " at once\n";
+  std::vector<std::string> entries;
+  for (const MemoryItem& item : training_memory_need(config, of)) {
+    entries.push_back(word(item.bytes) + " " + item.label);
+  }
+  return text + testing::wrapped_entries(entries);
+}
+
+std::vector<std::filesystem::path> model_cases() {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(testing::source_folder() / "tests" / "model-cases")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && !name.starts_with("reject")) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+TEST(MemoryNeed, MatchesGoldenForEveryModelKind) {
+  std::string text;
+  for (const std::filesystem::path& folder : model_cases()) {
+    const Model stored = load_checkpoint(folder).model;
+    const bool two = architecture(stored.config.architecture.id).reads == Reads::SourceAndTarget;
+    for (const Index tokens : {7, 50}) {
+      const RunLength length{tokens, two ? tokens + 3 : 0};
+      text += need_text(folder.filename().string(), stored, stored.config,
+                        {.length = length, .maps = true, .gradients = tokens > 7});
+    }
+    text +=
+        training_text(stored.config, {.length = {11, two ? 11 : 0}, .micro_batch = 3, .batch = 6});
+  }
+  EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_models.txt"));
+}
+
+// Each variant in one group of heads of the first layer and in both of the second.
+TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
+  std::string text;
+  const ModelConfig plain = testing::small_config({.context = 64, .layers = 2, .heads = 3});
+  const Model stored = make_model(plain, 1);
+  for (const Variant& v : variants()) {
+    for (const bool causal : {true, false}) {
+      ModelConfig config = plain;
+      config.causal = causal;
+      const HeadGroup of{1, {v.id, illustrative_values(v.parameters, 40)}, default_encoding()};
+      HeadGroup two = of;
+      two.heads = 2;
+      const HeadGroup full{2, default_variant(), default_encoding()};
+      config.groups = {{of, full}, {of, two}};
+      text +=
+          need_text(v.id, stored, config, {.length = {.tokens = causal ? 40 : 90}, .maps = true});
+    }
+  }
+  EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_variants.txt"));
+}
+
+class MemoryRefusals : public ::testing::Test {
+ protected:
+  MemoryRefusals() { set_memory_budget(kMinMemoryBudget); }
+  ~MemoryRefusals() override {
+    set_memory_budget(usual_);
+    set_window_wording(false);
+  }
+  // In the wording of the command line and of the window.
+  template <class Check>
+  static std::string refusals(const Check& check) {
+    std::string text;
+    for (const bool window : {false, true}) {
+      set_window_wording(window);
+      try {
+        check();
+        text += "fits\n";
+      } catch (const InputError& e) {
+        text += std::string(e.what()) + "\n";
+      }
+    }
+    set_window_wording(false);
+    return text;
+  }
+  template <class Check>
+  static bool fits(const Check& check) {
+    return refusals(check).starts_with("fits");
+  }
+  const std::size_t usual_ = memory_budget();
+};
+
+TEST_F(MemoryRefusals, MatchGolden) {
+  std::string text;
+  ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
+  const Model stored = make_model(config, 1);
+  for (const bool gradients : {false, true}) {
+    text += refusals([&] { check_memory(stored, config, {.tokens = 200000}, gradients); });
+  }
+  ModelConfig performer = config;
+  Choice choice{"performer", default_values(variant("performer").parameters)};
+  choice.values.set("features", Index{3000000});
+  performer.groups = uniform_groups(config, choice, default_encoding());
+  text += refusals([&] { check_memory(stored, performer, {.tokens = 100}); });
+  // If no number of features fits: fewer tokens.
+  text += refusals([&] { check_memory(stored, performer, {.tokens = 300000}); });
+  ModelConfig wide = testing::small_config({.vocabulary = 100000000, .hidden = 8});
+  text += refusals([&] { check_memory(stored, wide, {.tokens = 2}); });
+  EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_refusals.txt"));
+}
+
+TEST_F(MemoryRefusals, SuggestLargestSettingThatFits) {
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
+  const Model stored = make_model(config, 1);
+  const std::string said = refusals([&] { check_memory(stored, config, {.tokens = 200000}); });
+  const std::string at_most = "at most ";
+  const Index most = std::stol(said.substr(said.find(at_most) + at_most.size()));
+  EXPECT_GT(most, 1000);
+  EXPECT_TRUE(fits([&] { check_memory(stored, config, {.tokens = most}); }));
+  EXPECT_FALSE(fits([&] { check_memory(stored, config, {.tokens = most + 1}); }));
+}
+
+// Maps are kept up to an eighth of the budget and at most 512 MB.
+TEST_F(MemoryRefusals, CountMapsUpToTheirShare) {
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 1});
+  const auto kept = [&](Index length) { return keeps_attention(config, {.tokens = length}); };
+  // 2 layers of one head with 4 bytes: 8 for each pair.
+  EXPECT_TRUE(kept(2048));  // 32 MB
+  EXPECT_FALSE(kept(2049));
+  set_memory_budget(std::size_t{64} << 30);
+  EXPECT_TRUE(kept(8192));
+  EXPECT_FALSE(kept(8193));
+}
+
+TEST_F(MemoryRefusals, AllowUsingTheWholeBudget) {
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
+  const Model stored = make_model(config, 1);
+  const RunLength length{.tokens = 100000};
+  const double need = total_bytes(memory_need(stored, config, {.length = length}));
+  set_memory_budget(static_cast<std::size_t>(need));
+  EXPECT_TRUE(fits([&] { check_memory(stored, config, length); }));
+  set_memory_budget(static_cast<std::size_t>(need) - 1);
+  EXPECT_FALSE(fits([&] { check_memory(stored, config, length); }));
+}
+
+TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
+  std::string text;
+  const auto of = [&](const char* id, Index queries, Index keys, Index features) {
+    OperationInput input;
+    input.heads = input.kv_heads = 2;
+    input.q = Var(Tensor::zeros({2, queries, 8}));
+    input.k = Var(Tensor::zeros({2, keys, 8}));
+    input.v = Var(Tensor::zeros({2, keys, 12}));
+    input.variant = {id, default_values(variant(id).parameters)};
+    if (features > 0) input.variant.values.set("features", features);
+    for (const bool maps : {false, true}) {
+      text += std::string(id) + " " + std::to_string(queries) + " x " + std::to_string(keys) +
+              (maps ? " with maps\n" : "\n") + refusals([&] { check_memory(input, maps); });
+    }
+  };
+  of("full", 2000, 30000, 0);
+  of("performer", 6000, 5000, 0);
+  of("performer", 100, 100, 2000000);
+  of("performer", 9000, 9000, 200000);
+  EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_operations.txt"));
+}
+
+// 16-bit matrices exist already, and their gradients are computed from floats.
+TEST(MemoryNeed, CountsSixteenBitMatrices) {
+  const ModelConfig config = testing::small_config({.context = 64, .layers = 2});
+  const Model plain = make_model(config, 1);
+  const auto bytes = [&](const Model& stored, const std::string& what) {
+    const RunMemoryRequest of{.length = {.tokens = 9}, .gradients = true};
+    for (const MemoryItem& item : memory_need(stored, config, of)) {
+      if (item.label == what) return item.bytes;
+    }
+    return -1.0;
+  };
+  const std::string name = "layers.1.ffn.w_in";
+  ASSERT_TRUE(plain.weights.contains(name));
+  Model without = plain;
+  const Shape shape = without.weights.at(name).shape();
+  without.weights.erase(name);
+  const double numbers = static_cast<double>(shape[0] * shape[1]);
+  EXPECT_EQ(bytes(plain, "newly created weights"), 0);
+  EXPECT_EQ(bytes(without, "newly created weights"), 4 * numbers);
+  EXPECT_EQ(bytes(without, "gradients"), bytes(plain, "gradients") - 4 * numbers);
+  Model narrow = without;
+  narrow.narrow[name].rows = shape[0];
+  narrow.narrow[name].columns = shape[1];
+  EXPECT_EQ(bytes(narrow, "newly created weights"), 0);
+  EXPECT_EQ(bytes(narrow, "gradients"), bytes(without, "gradients") + 2 * 4 * numbers);
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

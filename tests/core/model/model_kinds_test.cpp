@@ -1,0 +1,553 @@
+// Small models of every kind that configurations support, with weights far from zero: invalid
+// combinations with their reasons, and numerical results of the others, layer by layer. The golden
+// numbers were compared with the equations and with other libraries (forward_test.cpp,
+// sweep_test.cpp, tests/layouts); a change needs a justification.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/autodiff/var.h"
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/model/architecture.h"
+#include "core/model/beam.h"
+#include "core/model/exits.h"
+#include "core/model/generate.h"
+#include "core/model/input_kind.h"
+#include "core/model/logit_lens.h"
+#include "core/model/model.h"
+#include "core/model/weights.h"
+#include "core/trace/address.h"
+#include "core/trace/trace.h"
+#include "tests/support/compare.h"
+#include "tests/support/golden.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+constexpr double kTolerance = 3e-3;         // summation order differs between processors ...
+constexpr double kHaltingTolerance = 2e-2;  // ... and halting amplifies this in gradients
+
+struct Kind {
+  const char* name;
+  const char* members;  // of the config, replacing those below
+};
+
+constexpr const char* kUsual = R"({"vocabulary": 11, "context": 16, "width": 12, "layers": 3,
+    "heads": 4, "kv_heads": 2, "head_size": 4, "hidden": 10})";
+
+const std::vector<Kind>& shapes() {
+  static const std::vector<Kind> list{
+      {"decoder", "{}"},
+      {"both ways", R"({"causal": false})"},
+      {"encoder_decoder", R"({"architecture": {"type": "encoder_decoder", "encoder_layers": 2,
+          "start": 10}})"},
+      {"universal", R"({"architecture": {"type": "universal", "steps": 3}})"},
+      {"universal that halts",
+       R"({"architecture": {"type": "universal", "steps": 4, "halting": "act"}})"},
+      {"rnn_attention", R"({"architecture": {"type": "rnn_attention", "start": 10}, "heads": 1,
+          "kv_heads": 1, "layers": 1, "hidden": 0})"},
+      {"trajectory",
+       R"({"architecture": {"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 5},
+          "vocabulary": 4, "tied_output": false})"},
+      {"image", R"({"input": {"type": "image", "width": 4, "height": 3, "levels": 10}})"},
+      {"patches", R"({"input": {"type": "patches", "width": 6, "height": 4, "patch": 2, "extra": 2},
+          "vocabulary": 3, "context": 8, "causal": false, "output_head": false})"},
+      {"segments", R"({"segment": 5, "variant": {"type": "segment_memory", "memory": 4},
+          "position": {"type": "none"}})"},
+      {"compressed", R"({"segment": 4, "variant": {"type": "compressive", "memory": 3,
+          "compressed": 2, "rate": 2}, "position": {"type": "none"}})"},
+  };
+  return list;
+}
+
+const std::vector<Kind>& choices() {
+  static const std::vector<Kind> list{
+      {"norms behind", R"({"pre_norm": false})"},
+      {"layer norms",
+       R"({"norm": "layer", "attention_biases": true, "feed_forward_biases": true})"},
+      {"no norm biases", R"({"norm": "layer", "norm_biases": false})"},
+      {"norm biases of rms", R"({"norm_biases": false})"},
+      {"not gated", R"({"gated": false, "activation": "gelu"})"},
+      {"quick_gelu", R"({"activation": "quick_gelu"})"},
+      {"gelu_tanh", R"({"activation": "gelu_tanh"})"},
+      {"relu", R"({"activation": "relu"})"},
+      {"relu2", R"({"activation": "squared_relu"})"},
+      {"output norms", R"({"output_norm": "also"})"},
+      {"output norms instead", R"({"output_norm": "instead"})"},
+      {"parallel", R"({"parallel": true})"},
+      {"shared norm", R"({"parallel": true, "shared_norm": true})"},
+      {"shared norm alone", R"({"shared_norm": true})"},
+      {"norms of heads", R"({"query_key_norm": "head"})"},
+      {"norms of projections", R"({"query_key_norm": "projection"})"},
+      {"output bias", R"({"attention_output_bias": true})"},
+      {"scales", R"({"attention_scale": 0.7, "residual_scale": 0.8, "embedding_scale": 1.5})"},
+      {"score cap", R"({"score_cap": 2})"},
+      {"sinks", R"({"attention_sinks": true})"},
+      {"experts", R"({"experts": {"count": 4, "chosen": 2}})"},
+      {"experts as they are", R"({"experts": {"count": 3, "chosen": 3, "renormalised": false,
+          "router_bias": true}})"},
+      {"too many experts", R"({"experts": {"count": 2, "chosen": 3}})"},
+      {"gate limit", R"({"gate_limit": 0.5})"},
+      {"gate offset", R"({"gate_offset": 1})"},
+      {"logits", R"({"logit_scale": 0.5, "logit_cap": 3})"},
+      {"no head", R"({"output_head": false})"},
+      {"untied", R"({"tied_output": false})"},
+      {"head", R"({"head": {"transform": true, "activation": "gelu", "bias": true}})"},
+      {"bias of the head", R"({"head": {"bias": true}})"},
+      {"narrow table", R"({"embedding": {"width": 7}, "tied_output": false})"},
+      {"narrow tied table", R"({"embedding": {"width": 7}})"},
+      {"kinds of tokens", R"({"embedding": {"types": 2, "norm": true}})"},
+      {"norm of tokens", R"({"embedding": {"norm": true}})"},
+      {"first norm", R"({"embedding": {"norm": true, "first_norm": true}})"},
+      {"first norm alone", R"({"embedding": {"first_norm": true}})"},
+      {"clusters", R"({"embedding": {"cutoffs": [4, 8], "narrowing": 2}})"},
+      {"narrowing alone", R"({"embedding": {"narrowing": 2}})"},
+      {"shared layers", R"({"own_layers": 2})"},
+      {"one layer for all", R"({"own_layers": 1})"},
+      {"more than there are", R"({"own_layers": 4})"},
+      {"sines", R"({"position": {"type": "sinusoidal"}})"},
+      {"learned", R"({"position": {"type": "learned"}})"},
+      {"alibi", R"({"position": {"type": "alibi"}})"},
+      {"local", R"({"variant": {"type": "local", "window": 2}})"},
+      {"without feed-forward", R"({"hidden": 0})"},
+      {"other layers predict", R"({"auxiliary": {"layers": true, "future": 2}})"},
+      {"in segments", R"({"segment": 5, "position": {"type": "none"}})"},
+      {"gru", R"({"join": {"type": "gru"}})"},
+      {"reversible", R"({"join": {"type": "reversible"}})"},
+      {"reversible ends",
+       R"({"join": {"type": "reversible", "end": "both"}, "tied_output": false})"},
+      {"reversible tied ends", R"({"join": {"type": "reversible", "end": "both"}})"},
+      {"leaves geometrically", R"({"exits": {"type": "geometric"}})"},
+      {"leaves by own classifiers", R"({"exits": {"type": "geometric", "classifier": "own"}})"},
+      {"leaves at once", R"({"exits": {"type": "multinomial", "oracle": "correctness",
+          "lambda": 0.01, "sigma": 2}})"},
+      {"leaves together", R"({"exits": {"type": "sequence", "lambda": 0.05}})"},
+      {"leaves by margins", R"({"exits": {"type": "response", "decay": 2}})"},
+      {"leaves saturated", R"({"exits": {"type": "saturation", "training": "mixed"}})"},
+      {"leaves as trained", R"({"exits": {"type": "classifier"}})"},
+      {"one layer", R"({"layers": 1})"},
+      {"hides", R"({"architecture": {"type": "decoder", "masked": 0.2, "mask": 10}})"},
+  };
+  return list;
+}
+
+// Replaces nested members as a whole.
+Json config_of(std::initializer_list<const char*> members) {
+  Json config = parse_json(kUsual, "usual");
+  for (const char* some : members) {
+    const Json other = parse_json(some, "members");
+    for (const auto& [key, value] : other.items()) config[key] = value;
+  }
+  return config;
+}
+
+std::string refusal(const Json& config) {
+  try {
+    model_config_from_json(config, "config");
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// Compatibility. Pairs of choices are listed if neither alone explains the result.
+TEST(ModelKinds, RefusalsMatchGolden) {
+  std::string text;
+  for (const Kind& shape : shapes()) {
+    EXPECT_EQ(refusal(config_of({shape.members})), "") << shape.name;
+    text += std::string(shape.name) + "\n";
+    std::vector<std::string> alone;
+    testing::NamesByResult results;
+    for (const Kind& choice : choices()) {
+      alone.push_back(refusal(config_of({shape.members, choice.members})));
+      results.add(alone.back().empty() ? " accepted" : " " + alone.back(), choice.name);
+    }
+    for (std::size_t a = 0; a < choices().size(); ++a) {
+      for (std::size_t b = 0; b < choices().size(); ++b) {
+        if (a == b || !alone[a].empty() || !alone[b].empty()) continue;
+        const std::string why =
+            refusal(config_of({shape.members, choices()[a].members, choices()[b].members}));
+        if (why.empty()) continue;
+        results.add(" " + why, std::string(choices()[a].name) + " then " + choices()[b].name);
+      }
+    }
+    text += results.text();
+  }
+  EXPECT_TRUE(testing::matches_golden(text, "core/model/refusals.txt"));
+}
+
+Model lively_model(const ModelConfig& config) {
+  Model model = make_model(config, 11);
+  std::uint64_t seed = 100;
+  for (auto& [name, weight] : model.weights) {
+    const Tensor more = testing::random_tensor(weight.shape(), ++seed, 0.4);
+    Tensor sum(weight.shape());
+    for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + more[i];
+    weight = Var::parameter(sum);
+  }
+  return model;
+}
+
+IntTensor some_ids(Index items, Index count, Index below, Index step) {
+  IntTensor ids({items, count});
+  for (Index i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<std::int32_t>((i * step + i * i / 3 + 1) % below);
+  }
+  return ids;
+}
+
+Batch batch_of(const ModelConfig& c, Index items) {
+  const Reads reads = architecture(c.architecture.id).reads;
+  Batch batch;
+  if (reads == Reads::Trajectories) {
+    batch.returns = testing::random_tensor({items, 4}, 5);
+    batch.states = testing::random_tensor({items, 4, 2}, 6);
+    batch.actions = some_ids(items, 4, c.vocabulary, 3);
+    if (c.model_options.output_head) batch.targets = batch.actions;
+    return batch;
+  }
+  const InputKind& kind = input_kind(c.input.id);
+  if (kind.uses_patches) {
+    for (Index b = 0; b < items; ++b) {
+      const Tensor one = kind.patch_pixels(
+          testing::random_tensor({4, 6, 3}, static_cast<std::uint64_t>(b) + 1), c.input.values);
+      if (b == 0) batch.patches = Tensor({items, one.dim(1), one.dim(2)});
+      std::copy_n(one.data(), one.size(), batch.patches.data() + b * one.size());
+    }
+    const std::vector<std::int32_t> ids = kind.patch_ids(c.input.values);
+    batch.ids = IntTensor({items, static_cast<Index>(ids.size())});
+    for (Index b = 0; b < items; ++b) {
+      std::copy(ids.begin(), ids.end(), batch.ids.data() + b * batch.ids.dim(1));
+    }
+    return batch;
+  }
+  batch = next_token_batch(some_ids(items, 12, std::min<Index>(c.vocabulary, 10), 3));
+  if (!kind.is_text) {
+    std::vector<std::int32_t> ids(batch.ids.begin(), batch.ids.begin() + 12);
+    batch = kind.batch(ids, c);
+  }
+  if (reads == Reads::SourceAndTarget) batch.source = some_ids(items, 7, c.vocabulary, 5);
+  if (c.embedding.types > 0) batch.types = some_ids(items, 12, c.embedding.types, 1);
+  if (!c.model_options.output_head) batch.targets = {};
+  return batch;
+}
+
+// A single number that depends on all elements of an array and their order.
+double summed(const float* numbers, Index count) {
+  double sum = 0;
+  for (Index n = 0; n < count; ++n) {
+    sum += static_cast<double>(numbers[n]) * std::cos(1.3 * static_cast<double>(n));
+  }
+  return sum / std::sqrt(static_cast<double>(std::max<Index>(count, 1)));
+}
+
+class Numbers {
+ public:
+  explicit Numbers(std::string of) : of_(std::move(of)) {}
+  void add(const std::string& name, double value) { all_.emplace_back(of_ + ": " + name, value); }
+  void add(const std::string& name, const Tensor& t) {
+    add(name + " " + to_string(t.shape()), t.defined() ? summed(t.data(), t.size()) : 0);
+  }
+  void add(const std::string& name, const IntTensor& t) {
+    Tensor numbers(t.shape());
+    std::ranges::copy(t, numbers.begin());
+    add(name, numbers);
+  }
+  void append_to(testing::NamedNumbers& all) const {
+    all.insert(all.end(), all_.begin(), all_.end());
+  }
+
+ private:
+  std::string of_;
+  testing::NamedNumbers all_;
+};
+
+// An address as a single number.
+double place(const Address& at) {
+  return static_cast<double>(static_cast<int>(at.stack)) +
+         3.0 * static_cast<double>(static_cast<int>(at.kind)) +
+         0.7 * static_cast<double>(at.segment) + 0.11 * static_cast<double>(at.step) +
+         0.05 * static_cast<double>(at.layer) + 0.013 * static_cast<double>(at.group);
+}
+
+// Number of records of each type, and one number that depends on all of them.
+class RecordTotals {
+ public:
+  void add(const std::string& sort, double value) {
+    auto& [count, sum] = all_[sort];
+    sum += value * std::cos(0.7 * count);
+    ++count;
+  }
+  void add(const std::string& sort, const Tensor& t) {
+    if (t.defined()) add(sort, summed(t.data(), t.size()));
+  }
+  void add_to(Numbers& numbers) const {
+    for (const auto& [sort, found] : all_) {
+      numbers.add(std::to_string(static_cast<int>(found.first)) + " " + sort, found.second);
+    }
+  }
+
+ private:
+  std::map<std::string, std::pair<double, double>> all_;
+};
+
+void add_trace(const Trace& trace, Numbers& numbers) {
+  RecordTotals sorts;
+  for (const auto& [name, tap] : trace.taps) sorts.add("taps", tap);
+  for (const auto& [name, counts] : trace.counts) {
+    Tensor all(counts.shape());
+    std::ranges::copy(counts, all.begin());
+    sorts.add("counts", all);
+  }
+  for (const auto& located : trace.located) {
+    sorts.add(located.name, located.values);
+    sorts.add("places of " + located.name, place(located.address));
+  }
+  for (const AttentionTap& tap : trace.attention) {
+    sorts.add("places of attention", place(tap.address));
+    sorts.add("rows", static_cast<double>(tap.query_rows.first));
+    sorts.add("columns", static_cast<double>(tap.key_rows.first));
+    sorts.add("causal", tap.causal ? 1 : 0);
+    sorts.add("attention", tap.result.attention);
+    sorts.add("queries", tap.input.q);
+    sorts.add("keys", tap.input.k);
+    sorts.add("values", tap.input.v);
+    for (const RowSource& source : tap.remembered) {
+      sorts.add("remembered",
+                static_cast<double>(source.first + 100 * source.count + 1000 * source.step));
+    }
+  }
+  sorts.add_to(numbers);
+}
+
+// Adds the logit lens, and the resulting early exits.
+void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
+  const LogitLens lens = logit_lens(model, trace, Stop());
+  RecordTotals sorts;
+  for (const Tensor& t : {lens.probability, lens.margin, lens.final_guess, lens.saturation}) {
+    sorts.add("lenses", t);
+  }
+  for (const Confidence by :
+       {Confidence::Margin, Confidence::Probability, Confidence::Saturation}) {
+    for (const double threshold : {0.15, 0.3, 0.6}) {
+      const ExitSummary summary = exit_summary(lens, exit_layers(lens, by, threshold));
+      sorts.add("saved", summary.saved);
+      sorts.add("agreement", summary.agreement);
+    }
+  }
+  sorts.add_to(numbers);
+}
+
+// Adds generation beyond the context, and beam search.
+void add_continuations(const Model& model, Numbers& numbers) {
+  const ModelConfig& c = model.config;
+  if (!input_kind(c.input.id).is_text || !c.model_options.output_head) return;
+  const Reads reads = architecture(c.architecture.id).reads;
+  if (reads == Reads::Trajectories) return;
+  const std::vector<std::int32_t> source = reads == Reads::SourceAndTarget
+                                               ? std::vector<std::int32_t>{3, 1, 4, 1, 5}
+                                               : std::vector<std::int32_t>{};
+  for (const std::optional<double> exit : {std::optional<double>(), std::optional(0.6)}) {
+    if (exit && !c.exits) continue;
+    Generator generator(model, {.kept = 2, .source = source, .exit = exit});
+    const std::string name = exit ? "leaving " : "";
+    numbers.add(name + "recomputes", generator.recomputes().empty() ? 0 : 1);
+    RecordTotals sorts;
+    std::vector<std::int32_t> next{1, 7, 2};
+    for (int n = 0; n < 22; ++n) {
+      sorts.add(name + "steps", generator.step(next, Stop()));
+      sorts.add(name + "leaves", static_cast<double>(generator.exit_layer()));
+      next = {static_cast<std::int32_t>((n * 5 + n * n) % 10)};
+    }
+    sorts.add(name + "forgotten", static_cast<double>(generator.forgotten()));
+    sorts.add(name + "remembered", static_cast<double>(generator.tokens().size()));
+    const BeamSearch found = beam_search(
+        model, {1, 7, 2},
+        {.width = 3, .max_tokens = 5, .end_ids = {4}, .source = source, .exit = exit}, Stop());
+    for (std::size_t n = 0; n < found.steps.size(); ++n) {
+      for (const Beam& beam : found.steps[n]) {
+        sorts.add(name + "beams", beam.log_probability);
+        sorts.add(name + "written", static_cast<double>(beam.ids.size()));
+        sorts.add(name + "last", static_cast<double>(beam.ids.back()));
+      }
+      sorts.add(name + "best", static_cast<double>(found.best_at(n)));
+    }
+    sorts.add_to(numbers);
+  }
+}
+
+// Records the reported progress at every attention.
+class ProgressRecorder : public Backend {
+ public:
+  explicit ProgressRecorder(const Progress& progress) : progress_(progress) {}
+  std::string name() const override { return cpu_backend().name(); }
+  std::string refusal(const Part& part, const Wanted& wanted) const override {
+    return cpu_backend().refusal(part, wanted);
+  }
+  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+    shares.push_back(progress_.snapshot().share);
+    return cpu_backend().run(part, wanted, stop);
+  }
+
+  std::vector<double> shares;
+
+ private:
+  const Progress& progress_;
+};
+
+// Progress increases, and never exceeds 1.
+void add_progress(const std::string& name, const Model& model, const Batch& batch,
+                  Numbers& numbers) {
+  Progress progress;
+  ProgressRecorder watching(progress);
+  ForwardOptions options;
+  options.progress = &progress;
+  options.backend = &watching;
+  run(model, batch, options);
+  double sum = 0;
+  for (std::size_t n = 0; n < watching.shares.size(); ++n) {
+    EXPECT_GE(watching.shares[n], n == 0 ? 0 : watching.shares[n - 1]) << name << " " << n;
+    EXPECT_LT(watching.shares[n], 1) << name << " " << n;
+    sum += watching.shares[n] * static_cast<double>(n + 1);
+  }
+  numbers.add("progress", sum);
+}
+
+void add_model(const std::string& name, const ModelConfig& config, testing::NamedNumbers& all) {
+  Numbers numbers(name);
+  Model model = lively_model(config);
+  numbers.add("parameters", static_cast<double>(parameter_count(config)));
+  Work work;
+  ForwardOptions options;
+  options.work = &work;
+  const Index items = config.input.id == "image" ? 1 : 2;
+  const Batch batch = batch_of(config, items);
+  const Output output = run(model, batch, options);
+  numbers.add("multiply-adds", work.multiply_adds);
+  numbers.add("logits", output.logits.defined() ? output.logits.value() : Tensor());
+  for (const Loss& loss : output.losses) {
+    numbers.add("loss " + loss.name, static_cast<double>(loss.value.value()[0]));
+    numbers.add("weighed " + loss.name, static_cast<double>(loss.weighted.value()[0]));
+  }
+  if (!output.losses.empty()) {
+    ForwardOptions training;
+    training.training = true;
+    training.dropout_seed = 5;
+    Model trained = model;
+    trained.config.dropout = 0.2;
+    Batch some = batch;
+    some.progress = 0.3;
+    const Output dropped = run(trained, some, training);
+    numbers.add("loss in training", static_cast<double>(dropped.total_loss().value()[0]));
+    backward(dropped.total_loss());
+    double gradients = 0;
+    Index place = 0;
+    for (const auto& [weight, value] : model.weights) {
+      const Tensor gradient = value.gradient();
+      if (gradient.defined()) {
+        ++place;
+        gradients += summed(gradient.data(), gradient.size()) * static_cast<double>(place);
+      }
+    }
+    numbers.add("gradients", gradients);
+  }
+  Trace trace;
+  ForwardOptions recorded;
+  recorded.trace = &trace;
+  Batch one = batch_of(config, 1);
+  run(model, one, recorded);
+  add_trace(trace, numbers);
+  add_progress(name, model, one, numbers);
+  if (trace.logits.defined() && architecture(config.architecture.id).has_self_attention &&
+      config.architecture.id != "trajectory") {
+    add_lens(model, trace, numbers);
+  }
+  add_continuations(model, numbers);
+  if (config.exits) {
+    one.targets = {};
+    for (const double threshold : {0.2, 0.5, 0.9, 1.0}) {
+      ForwardOptions leaving;
+      leaving.exit = threshold;
+      const Output left = run(model, one, leaving);
+      const std::string at = "leaving at " + std::to_string(threshold);
+      numbers.add(at, left.exits);
+      numbers.add(at + " logits", left.logits.value());
+      Batch both = batch_of(config, 2);
+      both.targets = {};
+      const Output of_both = run(model, both, leaving);
+      numbers.add(at + " of two", of_both.exits);
+      numbers.add(at + " logits of two", of_both.logits.value());
+      Trace record;
+      leaving.trace = &record;
+      run(model, one, leaving);
+      for (const char* tap : {"exit.confidence", "exit.distribution"}) {
+        if (record.taps.contains(tap)) numbers.add(at + " " + tap, record.taps.at(tap));
+      }
+      numbers.add(at + " recorded", record.counts.at("exit.layer"));
+    }
+  }
+  numbers.append_to(all);
+}
+
+TEST(ModelKinds, NumbersMatchGolden) {
+  for (const Kind& shape : shapes()) {
+    testing::NamedNumbers all;
+    for (const Kind& choice : choices()) {
+      const Json json = config_of({shape.members, choice.members});
+      if (!refusal(json).empty()) continue;
+      try {
+        add_model(choice.name, model_config_from_json(json, "config"), all);
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << shape.name << ", " << choice.name << ": " << e.what();
+      }
+    }
+    std::string file = shape.name;
+    std::ranges::replace(file, ' ', '_');
+    const double tolerance =
+        file.find("halts") == std::string::npos ? kTolerance : kHaltingTolerance;
+    EXPECT_TRUE(
+        testing::numbers_match_golden(all, tolerance, "core/model/numbers/" + file + ".txt"));
+  }
+}
+
+// Which variants, encodings and choices have caches, and reasons why others have none.
+TEST(ModelKinds, CachesMatchGolden) {
+  testing::NamesByResult results;
+  const auto add = [&](const std::string& name, const Json& json) {
+    if (!refusal(json).empty()) return;
+    const ModelConfig config = model_config_from_json(json, "config");
+    const std::string reason = cache_refusal(config);
+    std::string text = reason.empty() ? "has a cache" : "no cache: " + reason;
+    const std::string leaving = cache_refusal(config, true);
+    if (leaving != reason) text += "; with early exit: " + leaving;
+    for (const std::string& note : future_leak_notes(lively_model(config))) {
+      text += "; note: " + note;
+    }
+    results.add(text, name);
+  };
+  for (const Variant& v : variants()) {
+    for (const char* causal : {"true", "false"}) {
+      Json json = config_of({});
+      json["causal"] = std::string(causal) == "true";
+      json["variant"] = to_json(default_choice(v));
+      add(v.id + " " + causal, json);
+    }
+  }
+  for (const Encoding& e : encodings()) {
+    Json json = config_of({});
+    json["position"] = to_json(default_choice(e));
+    add(e.id, json);
+  }
+  for (const Kind& shape : shapes()) {
+    for (const Kind& choice : choices()) {
+      add(std::string(shape.name) + ", " + choice.name, config_of({shape.members, choice.members}));
+    }
+  }
+  EXPECT_TRUE(testing::matches_golden(results.text(), "core/model/caches.txt"));
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

@@ -1,0 +1,236 @@
+// Options of published models: JSON, validation, training and cached decoding.
+#include "core/model/model_options.h"
+
+#include <gtest/gtest.h>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/model/generate.h"
+#include "core/model/model.h"
+#include "core/model/weights.h"
+#include "tests/support/compare.h"
+#include "tests/support/gradient.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+ModelConfig base_config() {
+  ModelConfig config;
+  config.vocabulary = 13;
+  config.context = 16;
+  config.width = 12;
+  config.layers = 2;
+  config.heads = 4;
+  config.kv_heads = 2;
+  config.head_size = 4;
+  config.hidden = 10;
+  const Choice rope{"rope", default_values(encoding("rope").parameters)};
+  config.groups = uniform_groups(config, default_variant(), rope);
+  return config;
+}
+
+// As many options as are compatible; the second configuration has the others.
+ModelConfig many() {
+  ModelConfig config = base_config();
+  ModelOptions& i = config.model_options;
+  i.embedding_scale = 3;
+  i.output_norm = OutputNorm::Also;
+  i.attention_output_bias = true;
+  i.query_key_norm = QueryKeyNorm::Head;
+  i.attention_scale = 0.8;
+  i.score_cap = 2;
+  i.attention_sinks = true;
+  i.residual_scale = 0.7;
+  i.experts = {.count = 3, .chosen = 2, .renormalised = true, .router_bias = true};
+  i.gate_limit = 1.2;
+  i.gate_offset = 1;
+  i.logit_scale = 0.5;
+  i.logit_cap = 4;
+  config.activation = Activation::QuickGelu;
+  return config;
+}
+
+ModelConfig others() {
+  ModelConfig config = base_config();
+  config.norm = Norm::LayerNorm;
+  config.activation = Activation::SquaredRelu;
+  ModelOptions& i = config.model_options;
+  i.norm_biases = false;
+  i.parallel = i.shared_norm = true;
+  i.query_key_norm = QueryKeyNorm::Projection;
+  i.experts = {.count = 4, .chosen = 2, .renormalised = false, .router_bias = false};
+  return config;
+}
+
+ModelConfig instead() {
+  ModelConfig config = base_config();
+  config.model_options.output_norm = OutputNorm::Instead;
+  config.model_options.query_key_norm = QueryKeyNorm::Projection;
+  return config;
+}
+
+const std::vector<ModelConfig>& all() {
+  static const std::vector<ModelConfig> configs{many(), others(), instead()};
+  return configs;
+}
+
+Model lively_model(const ModelConfig& config, std::uint64_t seed) {
+  Model model = make_model(config, seed);
+  for (auto& [name, weight] : model.weights) {
+    Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.5);
+    if (name.ends_with("norm.weight")) {
+      for (float& x : values) x += 1;
+    }
+    weight = Var(values);
+  }
+  return model;
+}
+
+TEST(ModelOptions, RoundTripThroughJson) {
+  for (const ModelConfig& config : all()) {
+    EXPECT_EQ(model_config_from_json(to_json(config), "config.json"), config);
+  }
+  ModelConfig headless = base_config();
+  headless.model_options.output_head = false;
+  EXPECT_EQ(model_config_from_json(to_json(headless), "config.json"), headless);
+  const Json plain = to_json(base_config());
+  for (const char* key : {"output_norm", "parallel", "experts", "score_cap", "output_head"}) {
+    EXPECT_FALSE(plain.contains(key)) << key;
+  }
+}
+
+TEST(ModelOptions, MatchFiniteDifferences) {
+  for (const ModelConfig& config : all()) {
+    Model model = lively_model(config, 21);
+    for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
+    const IntTensor ids = IntTensor::from({2, 5}, {1, 2, 3, 4, 9, 5, 6, 7, 0, 8});
+    const IntTensor targets = IntTensor::from({2, 5}, {2, 3, 4, 5, 1, 6, 7, 0, 1, 12});
+    const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+    backward(loss());
+    const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
+    const testing::Differences how{{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4};
+    for (auto& [name, weight] : model.weights) {
+      if (name.find(".router") != std::string::npos) continue;  // routing may change
+      EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, how)) << name;
+    }
+  }
+}
+
+// With all experts chosen, the selection cannot change and the router has an exact gradient.
+TEST(ModelOptions, TrainRouters) {
+  for (const bool renormalised : {true, false}) {
+    ModelConfig config = base_config();
+    config.model_options.experts = {.count = 3, .chosen = 3, .renormalised = renormalised};
+    Model model = lively_model(config, 5);
+    for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
+    const IntTensor ids = IntTensor::from({1, 5}, {1, 2, 3, 4, 9});
+    const IntTensor targets = IntTensor::from({1, 5}, {2, 3, 4, 9, 1});
+    const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+    backward(loss());
+    const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
+    const Var& router = model.weights.find("layers.0.ffn.router")->second;
+    EXPECT_TRUE(testing::is_gradient(router.gradient(), router.value(), loss_now,
+                                     {{1e-2f, 3e-3f}, 1e-2, 6}));
+  }
+}
+
+TEST(ModelOptions, DecodeEquallyWithAndWithoutCache) {
+  for (const ModelConfig& config : all()) {
+    const Model model = lively_model(config, 8);
+    const std::vector<std::int32_t> ids{1, 5, 3, 12, 0, 7, 7, 2};
+    Generator generator(model, {});
+    Tensor last;
+    for (const std::int32_t id : ids) last = generator.step({id}, {});
+    const Tensor whole = forward(model, IntTensor::from({1, 8}, ids), {}).value();
+    EXPECT_TRUE(testing::close(last, whole.reshaped({8, 13}).slice(7, 1).reshaped({13})));
+  }
+}
+
+TEST(ModelOptions, RecordGatesThatSumToOne) {
+  const Model model = lively_model(many(), 3);
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  forward(model, IntTensor::from({1, 4}, {1, 2, 3, 4}), options);
+  Index found = 0;
+  for (const Located<Tensor>& tap : trace.located) {
+    if (tap.name != "gate.experts") continue;
+    ++found;
+    ASSERT_EQ(tap.values.shape(), (Shape{4, 3}));
+    for (Index row = 0; row < 4; ++row) {
+      double sum = 0;
+      Index chosen = 0;
+      for (Index e = 0; e < 3; ++e) {
+        sum += static_cast<double>(tap.values(row, e));
+        chosen += tap.values(row, e) > 0 ? 1 : 0;
+      }
+      EXPECT_NEAR(sum, 1, 1e-5);
+      EXPECT_EQ(chosen, 2);
+    }
+  }
+  EXPECT_EQ(found, 2);
+}
+
+TEST(ModelOptions, GiveStatesButNoPredictionsIfHeadIsDisabled) {
+  ModelConfig config = base_config();
+  config.model_options.output_head = false;
+  const Model model = lively_model(config, 3);
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  Batch batch;
+  batch.ids = IntTensor::from({1, 4}, {1, 2, 3, 4});
+  EXPECT_FALSE(run(model, batch, options).logits.defined());
+  EXPECT_EQ(trace.attention.size(), 2U);
+  EXPECT_TRUE(trace.taps.contains("final"));
+  EXPECT_FALSE(trace.logits.defined());
+  Generator generator(model, {});
+  EXPECT_THROW(generator.step({1}, {}), InputError);
+}
+
+std::string refusal_of(const std::function<void(ModelConfig&)>& change) {
+  ModelConfig config = base_config();
+  change(config);
+  try {
+    check(config, "config.json");
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(ModelOptions, RejectIncompatibleCombinations) {
+  const auto refuses = [](const std::string& what, const std::function<void(ModelConfig&)>& by) {
+    const std::string words = refusal_of(by);
+    EXPECT_NE(words.find(what), std::string::npos) << words;
+  };
+  refuses("output_norm", [](ModelConfig& c) {
+    c.pre_norm = false;
+    c.model_options.output_norm = OutputNorm::Also;
+  });
+  refuses("shared_norm", [](ModelConfig& c) { c.model_options.shared_norm = true; });
+  refuses("parallel", [](ModelConfig& c) {
+    c.model_options.parallel = true;
+    c.hidden = 0;
+  });
+  refuses("norm_biases", [](ModelConfig& c) { c.model_options.norm_biases = false; });
+  refuses("experts.chosen",
+          [](ModelConfig& c) { c.model_options.experts = {.count = 2, .chosen = 3}; });
+  refuses("gate_limit", [](ModelConfig& c) {
+    c.gated = false;
+    c.model_options.gate_limit = 1;
+  });
+  refuses("score_cap", [](ModelConfig& c) {
+    c.model_options.score_cap = 1;
+    const Choice linear{"linear", default_values(variant("linear").parameters)};
+    c.groups = uniform_groups(c, linear, default_encoding());
+  });
+  refuses("original", [](ModelConfig& c) {
+    for (auto& layer : c.groups) {
+      layer[0].encoding.values.set("scaling", std::string("llama3"));
+    }
+  });
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

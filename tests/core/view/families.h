@@ -1,0 +1,69 @@
+// Small models of every family (tests/model-cases), with a text each, for tests of views.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/experiment/runner.h"
+#include "core/view/view.h"
+#include "tests/core/experiment/models.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::testing {
+
+struct Family {
+  const char* model;
+  std::vector<std::int32_t> ids, target_ids{};
+};
+
+inline const std::vector<Family>& families() {
+  static const std::vector<Family> list{
+      {"memory-segment", {5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14}},
+      {"memory-memorizing", {5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14}},
+      {"memory-compressive-most_used", {5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14}},
+      {"exits-geometric", {1, 7, 4, 9, 2, 6, 13}},
+      {"exits-classifier", {1, 7, 4, 9, 2, 6, 13}},
+      {"universal-act", {16, 4, 0, 13, 2, 3, 12, 6}},
+      {"join-gru", {1, 7, 4, 9, 2, 6, 13}},
+      {"more-dynamic-span", {1, 12, 12, 6, 14, 0, 6, 14, 8}},
+      {"more-gated-rfa", {1, 12, 12, 6, 14, 0, 6, 14, 8}},
+      {"decoder-masked", {1, 7, 4, 9, 2, 6, 13}},
+      {"encoder_decoder-sinusoidal", {7, 0, 9, 7, 0, 16, 8}, {1, 5, 2, 4, 3}},
+      {"rnn_attention-additive", {5, 14, 12, 2, 9}},
+      {"image", {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1}},
+  };
+  return list;
+}
+
+inline Session family_experiment(const Family& family) {
+  Session experiment;
+  experiment.run.model = model_case(family.model);
+  experiment.run.ids = family.ids;
+  experiment.run.target_ids = family.target_ids;
+  return experiment;
+}
+
+// An experiment's run, and findings for its views.
+class ViewRun {
+ public:
+  explicit ViewRun(const Session& experiment) : experiment_(experiment), run_(cpu_only()) {
+    trace_ = run_.run(experiment_.run, {});
+  }
+  const Session& experiment() const { return experiment_; }
+  const Trace& trace() const { return *trace_; }
+  // Findings that the experiment's view reads.
+  Findings findings(const Session& e) {
+    const std::vector<std::string> names = required_findings(e);
+    Findings found = run_.observe(e, names, {}).findings;
+    found.add(compute_background_findings(e, names, run_, {}, {}));
+    return found;
+  }
+
+ private:
+  Session experiment_;
+  ExperimentRun run_;
+  std::shared_ptr<const Trace> trace_;
+};
+
+}  // namespace attnscope::testing

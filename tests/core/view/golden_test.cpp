@@ -1,0 +1,277 @@
+// Golden pictures and data of views: tests/golden/views, tests/golden/mechanisms.
+#include "tests/support/golden.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/attention/variant.h"
+#include "core/part/choice.h"
+#include "core/view/mechanism/mechanism.h"
+#include "core/view/view.h"
+#include "core/view/view_values.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/core/view/families.h"
+#include "tests/support/compare.h"
+#include "tests/support/golden_svg.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+using testing::matches_golden_svg;
+using testing::PageStyle;
+
+const PageStyle kNarrowDark{420, 480, false, true, Point{210, 250}};
+const PageStyle kWindow{900, 620, false, false, Point{470, 250}};
+
+Trace small_run() {
+  return testing::run_model({.length = 6, .layers = 2, .heads = 2, .kv_heads = 2});
+}
+
+// A run to compare with small_run().
+Trace other_run() {
+  return testing::run_model({.variant = R"({"type": "local", "window": 2})",
+                             .encoding = "alibi",
+                             .length = 6,
+                             .layers = 2,
+                             .heads = 2,
+                             .kv_heads = 2});
+}
+
+// Alternatives to the default of a parameter.
+std::vector<Value> other_values(const View& v, const Parameter& p) {
+  std::vector<Value> others;
+  // The spring layout amplifies rounding differences between processors.
+  if (v.id == "graph" && p.key == "layout") return others;
+  switch (p.kind) {
+    case Parameter::Kind::Choice:
+      for (const std::string& choice : choice_ids(p)) {
+        if (Value(choice) != p.initial) others.emplace_back(choice);
+      }
+      break;
+    case Parameter::Kind::Flag:
+      others.emplace_back(!std::get<bool>(p.initial));
+      break;
+    case Parameter::Kind::Integer: {
+      const double middle = std::round((p.slider.min + p.slider.max) / 2);
+      if (p.slider.max > p.slider.min) others.emplace_back(static_cast<Index>(middle));
+      break;
+    }
+    case Parameter::Kind::Real:
+      if (p.slider.max > p.slider.min) {
+        others.emplace_back(p.slider.min + 0.3 * (p.slider.max - p.slider.min));
+      }
+      break;
+    case Parameter::Kind::Integers:
+    case Parameter::Kind::Reals:
+    case Parameter::Kind::IntegerLists:
+      break;
+  }
+  return others;
+}
+
+std::string value_text(const Parameter& p, const Value& value) {
+  Choice choice{"", {}};
+  choice.values.set(p.key, value);
+  return to_json(choice).at(p.key).dump();
+}
+
+std::string view_path(const std::string& name) {
+  return "golden/views/" + name;
+}
+
+TEST(Views, MatchGoldenSvg) {
+  const Trace trace = small_run(), other = other_run();
+  const Findings findings = testing::found_in(trace, &other);
+  for (const View& v : views()) {
+    if (v.objection && !v.objection(trace).empty()) continue;  // see ModelFamiliesMatchGolden
+    if (v.id == "mechanism") continue;                         // see Mechanism
+    Session e;
+    e.b.emplace();
+    e.view.id = v.id;
+    EXPECT_TRUE(
+        matches_golden_svg(testing::lay_out_plain(trace, e, findings), view_path(v.id + ".svg")));
+  }
+}
+
+// Pinned tokens, pointer, dark theme, a small window without title and caption.
+TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
+  const Trace trace = small_run(), other = other_run();
+  const Findings findings = testing::found_in(trace, &other);
+  for (const char* id : {"map", "pattern", "lines"}) {
+    Session e;
+    e.view.id = id;
+    e.view.layer = 1;
+    e.view.head = 1;
+    e.view.pinned_query = 4;
+    e.view.pinned_key = 1;
+    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings, kNarrowDark),
+                                   view_path(std::string(id) + "-pinned.svg")));
+  }
+}
+
+// More cells than pixels, and a part of them.
+TEST(Views, LongTextMatchesGoldenSvg) {
+  const Trace trace = testing::run_model({.length = 260, .layers = 1, .heads = 1, .kv_heads = 1});
+  const Findings findings = testing::found_in(trace);
+  Session e;
+  e.view.id = "map";
+  EXPECT_TRUE(
+      matches_golden_svg(testing::lay_out_plain(trace, e, findings, {.width = 420, .height = 360}),
+                         view_path("map-long.svg")));
+  e.view.row = e.view.column = 60;
+  e.view.height = 12;
+  e.view.width = 17;
+  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings, kWindow),
+                                 view_path("map-zoomed.svg")));
+}
+
+TEST(Views, InterventionLayoutMatchesGoldenSvg) {
+  const Trace trace = small_run(), before = other_run();
+  const Findings findings = testing::found_in(trace, &before);
+  Session e;
+  for (const char* line : {"off layer=0 head=1", "off layer=1", "forbid query=4 key=2",
+                           "force layer=1 query=4 key=3", "replace position=3 token=5"}) {
+    e.run.interventions.push_back(intervention_from_text(line));
+  }
+  e.view.layer = 1;
+  for (const char* id : {"intervene", "compare"}) {
+    e.view.id = id;
+    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings, kWindow),
+                                   view_path(std::string(id) + "-interventions.svg")));
+  }
+}
+
+// The data of each view, with each value of its parameters.
+TEST(Views, DataMatchesGolden) {
+  const Trace trace = testing::run_model({.length = 24, .layers = 3, .heads = 4, .kv_heads = 2});
+  const Trace other = testing::run_model({.variant = R"({"type": "local", "window": 5})",
+                                          .encoding = "alibi",
+                                          .length = 24,
+                                          .layers = 3,
+                                          .heads = 4,
+                                          .kv_heads = 2});
+  const Findings findings = testing::found_in(trace, &other);
+  for (const View& v : views()) {
+    if (!v.data || (v.objection && !v.objection(trace).empty())) continue;
+    Session e;
+    e.b.emplace();
+    e.view.id = v.id;
+    e.view.layer = 1;
+    e.view.head = 2;
+    e.view.pinned_query = 17;
+    e.view.pinned_key = 5;
+    std::string text = "default\n" + testing::describe_data(trace, e, findings);
+    std::string before = text;
+    for (const Parameter& p : v.parameters) {
+      for (const Value& value : other_values(v, p)) {
+        Session set = e;
+        set_view_value(set.view, v.id, p.key, value);
+        const std::string data = testing::describe_data(trace, set, findings);
+        if (before.ends_with(data)) continue;
+        text += p.key + " " + value_text(p, value) + "\n" + data;
+      }
+    }
+    EXPECT_TRUE(testing::matches_golden_rounded(text, view_path(v.id + ".txt")));
+  }
+}
+
+// Data of models of every family, and pictures of the views that only some families have.
+TEST(Views, ModelFamiliesMatchGolden) {
+  const Trace plain = small_run();
+  std::map<std::string, std::string> data;
+  std::set<std::string> pictures;
+  for (const testing::Family& family : testing::families()) {
+    testing::ViewRun run(testing::family_experiment(family));
+    for (const View& v : views()) {
+      if (v.objection && !v.objection(run.trace()).empty()) continue;
+      Session e = run.experiment();
+      e.view.id = v.id;
+      Findings findings = run.findings(e);
+      findings.remove(Findings::exit_work.id);  // depends on the clock
+      const bool has_own_test = v.id == "alignment" || v.id == "retrieval";
+      if (!has_own_test && v.objection && !v.objection(plain).empty() &&
+          pictures.insert(v.id).second) {
+        EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, findings),
+                                       view_path(v.id + "-" + std::string(family.model) + ".svg")));
+      }
+      e.view.layer = run.trace().config->layers - 1;
+      e.view.pinned_query = 3;
+      e.view.pinned_key = 1;
+      const std::string text = testing::describe_data(run.trace(), e, findings);
+      if (!text.empty()) data[v.id] += std::string(family.model) + "\n" + text;
+    }
+  }
+  for (const auto& [id, text] : data) {
+    EXPECT_TRUE(testing::matches_golden_rounded(text, view_path(id + "-families.txt")));
+  }
+}
+
+TEST(Views, WordsMatchGoldenSvg) {
+  const testing::TemporaryFolder folder;
+  testing::save_lively_model(folder.path() / "model",
+                             testing::small_config({.context = 64, .layers = 2, .hidden = 24}));
+  Session e;
+  e.run.model = (folder.path() / "model").string();
+  e.run.text = "a cat sat";
+  e.view.id = "map";
+  e.view.words = true;
+  e.view.layer = 1;
+  e.view.pinned_query = 3;
+  testing::ViewRun run(e);
+  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e), kWindow),
+                                 view_path("map-words.svg")));
+}
+
+TEST(Views, AlignmentMatchesGoldenSvg) {
+  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  e.run.ids = {7, 0, 9};
+  e.run.target_ids = {1, 5};
+  testing::ViewRun run(e);
+  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e)),
+                                 view_path("alignment.svg")));
+}
+
+TEST(Views, TrajectoryMatchesGoldenSvg) {
+  const testing::TemporaryFolder folder;
+  testing::save_walker(folder.path() / "walker");
+  const Session e = testing::trajectory_experiment(folder.path() / "walker");
+  testing::ViewRun run(e);
+  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e)),
+                                 view_path("trajectory.svg")));
+  EXPECT_TRUE(testing::matches_golden_rounded(
+      testing::describe_data(run.trace(), e, run.findings(e)), view_path("trajectory.txt")));
+}
+
+// The picture of each mechanism, of the first variant that has it.
+TEST(Mechanism, MatchesGoldenSvg) {
+  std::vector<std::string> seen;
+  std::map<std::string, std::string> data;
+  for (const Variant& v : variants()) {
+    const Trace trace = testing::run_variant(v);
+    const Findings findings = testing::found_in(trace);
+    for (const Mechanism& m : mechanisms()) {
+      if (!m.fits(trace.attention[0])) continue;
+      Session e;
+      e.view = testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})");
+      e.view.head = 1;
+      e.view.pinned_query = 11;
+      data[m.id] += v.id + "\n" + testing::describe_data(trace, e, findings);
+      if (std::ranges::find(seen, m.id) != seen.end()) continue;
+      seen.push_back(m.id);
+      EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings),
+                                     "golden/mechanisms/" + m.id + ".svg"));
+    }
+  }
+  for (const auto& [id, text] : data) {
+    EXPECT_TRUE(testing::matches_golden_rounded(text, "golden/mechanisms/" + id + ".txt"));
+  }
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

@@ -1,0 +1,69 @@
+#include "core/view/parts/cached_numbers.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/case_run.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace ATTNSCOPE_FILE {
+
+using testing::synthetic_trace;
+
+struct Numbers {
+  std::vector<std::string> words;
+};
+
+TEST(CachedNumbers, ComputesNumbersOfRunOnce) {
+  const Trace one = synthetic_trace(2, 2, 5), other = synthetic_trace(2, 2, 5);
+  ViewCache cache;
+  int made = 0;
+  const auto numbers_for = [&](const Trace& trace, const std::string& name, ViewCache* keeper) {
+    testing::InputOf in(trace, {});
+    in.input.cache = keeper;
+    return cached_numbers(in.input, source_of(trace), CacheKey(name), [&] {
+      ++made;
+      return Numbers{{name, std::to_string(made)}};
+    });
+  };
+  const auto first = numbers_for(one, "a", &cache);
+  EXPECT_EQ(first->words, (std::vector<std::string>{"a", "1"}));
+  EXPECT_EQ(numbers_for(one, "a", &cache), first);
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(numbers_for(one, "b", &cache)->words[0], "b");
+  EXPECT_EQ(numbers_for(one, "a", &cache), first);
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(numbers_for(other, "a", &cache)->words[1], "3");
+  EXPECT_EQ(numbers_for(one, "a", nullptr)->words[1], "4");  // not cached
+}
+
+// Without a run there is no key that could distinguish cached numbers.
+TEST(CachedNumbers, StaysEmptyWithoutRun) {
+  ViewCache cache;
+  int made = 0;
+  const Trace empty;
+  for (int n = 0; n < 2; ++n) {
+    testing::InputOf in(empty, {});
+    in.input.cache = &cache;
+    cached_numbers(in.input, source_of(empty), CacheKey("a"), [&] { return ++made; });
+  }
+  EXPECT_EQ(made, 2);
+}
+
+// Repeated frames of a window equal the first one.
+TEST(CachedNumbers, CachedPicturesAreIdentical) {
+  const auto gates = testing::run_case("join-gru", testing::kIds);
+  const auto steps = testing::run_case("universal-act", testing::kIds);
+  ViewCache cache;
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& [trace, id] : {std::pair{gates, "gates"}, std::pair{steps, "steps"}}) {
+      testing::Look look;
+      const std::string plain = testing::all_text(look_at(*trace, id, look).list);
+      look.cache = &cache;
+      EXPECT_EQ(testing::all_text(look_at(*trace, id, look).list), plain);
+    }
+  }
+}
+
+}  // namespace ATTNSCOPE_FILE
+}  // namespace attnscope

@@ -1,0 +1,49 @@
+// Layouts of views that read findings, and checks of their text.
+#pragma once
+
+#include "core/figure/render.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope::testing {
+
+struct Space {
+  double width = 760, height = 640, font_size = 13;
+  bool dark = false, framed = true;
+  std::optional<Point> pointer{};
+};
+
+inline ViewLayout layout_of(const ViewedRun& viewed, const Space& space = {}) {
+  return view(viewed.experiment.view.id)
+      .lay_out({.trace = *viewed.trace,
+                .experiment = viewed.experiment,
+                .width = space.width,
+                .height = space.height,
+                .font_size = space.font_size,
+                .theme = space.dark ? Theme::dark() : Theme::light(),
+                .measure = file_text_measure(),
+                .framed = space.framed,
+                .pointer = space.pointer,
+                .findings = viewed.findings});
+}
+
+inline void expect_legible(const ViewedRun& viewed, const std::string& what) {
+  for (const bool framed : {true, false}) {
+    for (const Space& space :
+         {Space{}, Space{.width = 1300, .height = 800}, Space{.width = 1200, .height = 300},
+          Space{.width = 420, .height = 700}, Space{.width = 300, .height = 260},
+          Space{.width = 120, .height = 90}, Space{.width = 900, .height = 640, .font_size = 22}}) {
+      Space now = space;
+      now.framed = framed;
+      now.dark = framed;
+      EXPECT_EQ(fault(layout_of(viewed, now).list), "")
+          << what << " " << now.width << " x " << now.height;
+      now.pointer = Point{now.width / 2, 0.6 * now.height};
+      EXPECT_EQ(fault(layout_of(viewed, now).list), "")
+          << what << " " << now.width << " x " << now.height << ", pointed at";
+    }
+  }
+}
+
+}  // namespace attnscope::testing

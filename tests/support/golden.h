@@ -1,0 +1,55 @@
+// Golden files: expected output, kept as text in tests/.
+//
+// Paths are relative to tests/. With ATTNSCOPE_UPDATE_GOLDEN=1 in the environment, the functions
+// below write the file instead of comparing with it, and succeed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/part/info.h"
+
+namespace attnscope::testing {
+
+using Flags = std::vector<std::pair<std::string, bool>>;
+
+// The names of the flags that are set, each after a space.
+std::string describe(const Flags& flags);
+// A line per parameter: kind, flags, limits, default, illustrative defaults for 7 and 64 tokens.
+std::string describe(const std::vector<Parameter>& parameters);
+// Id, flags and parameters, and a line per weight: its flags, and the shape, mean and root mean
+// square of its initial value in a small model.
+std::string describe(const Info& info, const Flags& flags);
+
+// The entries, separated by " | ", in indented lines of at most 100 columns where possible.
+std::string wrapped_entries(const std::vector<std::string>& entries);
+
+// Names grouped by a shared result, in the order in which results occur first.
+class NamesByResult {
+ public:
+  void add(const std::string& result, const std::string& name);
+  // Each result on a line, followed by its names.
+  std::string text() const;
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups_;
+};
+
+// Compares exactly.
+::testing::AssertionResult matches_golden(const std::string& text, const std::string& path);
+
+// Compares text whose numbers may differ in their last digit between processors: numbers with a
+// decimal point or before a percent sign by one unit in their last digit, colours (#rrggbb) by 3
+// per channel. All else must be equal.
+::testing::AssertionResult matches_golden_rounded(const std::string& text, const std::string& path);
+
+// Values by name ("GROUP: NAME"), compared with a tolerance relative to max(1, |expected|). The
+// file lists a group's values below its name.
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
+::testing::AssertionResult numbers_match_golden(const NamedNumbers& numbers, double tolerance,
+                                                const std::string& path);
+
+}  // namespace attnscope::testing

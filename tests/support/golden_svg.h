@@ -1,0 +1,44 @@
+// Golden SVG pictures: display lists written so that a diff shows what moved.
+//
+// One element per line, coordinates with one decimal, text as <text>. A heat map is a rectangle
+// whose <title> summarises its cells. Handles and hit targets are written as elements as well.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/figure/display_list.h"
+#include "core/view/view.h"
+
+namespace attnscope::testing {
+
+// Characters of equal width: layouts do not depend on the fonts of a machine.
+class PlainMeasure : public TextMeasure {
+ public:
+  double width(const std::string& text, double size, bool bold) const override;
+};
+
+std::string readable_svg(const DisplayList& list);
+// With the plot area, handles, and the hits at 3 x 3 points of the plot or page.
+std::string readable_svg(const ViewLayout& layout);
+
+::testing::AssertionResult matches_golden_svg(const DisplayList& list, const std::string& path);
+::testing::AssertionResult matches_golden_svg(const ViewLayout& layout, const std::string& path);
+
+// Page size and appearance of a view.
+struct PageStyle {
+  double width = 900, height = 620;
+  bool framed = true, dark = false;
+  std::optional<Point> pointer{};
+};
+// The layout of the experiment's view, measured with PlainMeasure.
+ViewLayout lay_out_plain(const Trace& trace, const Session& experiment, const Findings& findings,
+                         const PageStyle& style = {});
+
+// A line per matrix of the experiment's view: shape, number of missing values, least, greatest and
+// mean value, first and last row label. The error message if the view has no data; empty if it
+// never has any.
+std::string describe_data(const Trace& trace, const Session& experiment, const Findings& findings);
+
+}  // namespace attnscope::testing
