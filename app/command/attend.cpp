@@ -29,11 +29,10 @@ void run(const AttendOptions& options) {
   if (!options.spec.empty()) spec = read_file(options.spec);
   check_writable(options.output);
   const BackendProvider provider = backends();
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);
+  const StopScope scope(stop_on_interrupt());
   const Attended attended = [&] {
     const ProgressLine line("computing");
-    return attend(tensors, spec, options.terms, require_backend(provider, choice), stop);
+    return attend(tensors, spec, options.terms, require_backend(provider, choice));
   }();
   if (!attended.note.empty()) {
     if (choice == BackendChoice::Gpu) throw InputError("--device gpu: " + attended.note);

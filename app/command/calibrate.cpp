@@ -92,16 +92,15 @@ void run(const CalibrateOptions& options) {
   request.length = options.length;
   request.max_windows = options.windows;
   request.thresholds = CalibrationRequest::descending_thresholds(options.steps);
-  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
   const auto print = print_progress("calibrating");
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  const Calibration calibration = calibrate(
-      checkpoint, texts_of(options.files), texts_of(options.others), request,
-      [&](const Calibration&, double share) {
-        if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
-      },
-      stop);
+  const Calibration calibration =
+      calibrate(checkpoint, texts_of(options.files), texts_of(options.others), request,
+                [&](const Calibration&, double share) {
+                  if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
+                });
   if (!options.output.empty()) write(options, calibration);
   for (const std::string& name : checkpoint.model.untrained) {
     std::fprintf(stderr, "note: untrained: %s\n", name.c_str());

@@ -145,17 +145,17 @@ void run(const CostOptions& options) {
   const bool counts_only = look.quantity == CostQuantity::Operations ||
                            (look.quantity == CostQuantity::Bytes && !look.measured);
   request.measured = !counts_only;
-  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
   const auto print = print_progress("measuring");
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  const CostCurves curves = cost_curves(
-      request,
-      [&](const CostCurves&, double share) {
-        if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
-      },
-      stop);
-  write(options, curves, look);
+  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double share) {
+    if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
+  });
+  {
+    const UninterruptedScope writing;  // also the results of an interrupted measurement
+    write(options, curves, look);
+  }
   for (const CostSeries& series : curves.series) {
     for (const CostPoint& point : series.points) {
       if (point.missing.empty()) continue;

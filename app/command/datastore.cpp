@@ -54,15 +54,12 @@ void make(const DatastoreOptions& options) {
   check_writable(options.output);
   const BackendProvider provider = backends();
   Backend& backend = require_backend(provider, backend_choice(options.backend));
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);
+  const StopScope scope(stop_on_interrupt());
   const auto print = print_progress("storing");
   const Store store = make_store(
-      checkpoint.model, texts_of(options, checkpoint), backend,
-      [&](Index done, Index all) {
+      checkpoint.model, texts_of(options, checkpoint), backend, [&](Index done, Index all) {
         print(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
-      },
-      stop);
+      });
   write_safetensors(options.output, store_file(store, options.half));
 }
 

@@ -52,8 +52,7 @@ std::string described(const Evaluation& e, const Checkpoint& checkpoint, const s
   return text;
 }
 
-void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options,
-                    const Stop& stop) {
+void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   NgramModel ngram(options.ngram_order);
   for (const std::string& file : options.ngram_text) ngram.learn(read_file(file));
   EvaluationOptions reading{.length = options.length};
@@ -70,7 +69,7 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
   for (const std::string& file : options.files) {
     const Evaluation e = [&] {
       const ProgressLine line("reading " + file);
-      return evaluate_file(checkpoint, file, reading, stop);
+      return evaluate_file(checkpoint, file, reading);
     }();
     const double counted = options.ngram_text.empty() ? 0 : ngram.bits_per_byte(read_file(file));
     print(file, e, counted);
@@ -81,7 +80,7 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
 }
 
 // Evaluates the model on generated held-out data of a task.
-void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options, const Stop& stop) {
+void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   const TaskInfo& chosen = task(options.task);
   if (!chosen.files.empty()) {
     throw InputError("--task: expected a task with generated evaluation data, found " + chosen.id +
@@ -94,19 +93,18 @@ void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options,
   chosen.check(plan);
   const Score score = [&] {
     const ProgressLine line("scoring " + chosen.id);
-    return chosen.make(plan, stop)->score(checkpoint, true, stop);
+    return chosen.make(plan)->score(checkpoint, true);
   }();
   std::printf("%s: loss %.4f, accuracy %.4f\n", chosen.id.c_str(), score.loss, score.accuracy);
 }
 
-void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& options,
-                     const Stop& stop) {
+void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& options) {
   const ModelConfig& config = checkpoint.model.config;
   const Index length = options.length > 0 ? options.length : config.context;
   const DrawnSequences sequences = repeated_sequences(config.vocabulary, length, kRepeatSeed);
   const Score score = [&] {
     const ProgressLine line("evaluating repeated tokens");
-    return score_of(checkpoint.model, sequences, kRepeatSequences, stop);
+    return score_of(checkpoint.model, sequences, kRepeatSequences);
   }();
   std::printf("repeated tokens: accuracy %.4f, loss %.4f (%td sequences of %td tokens)\n",
               score.accuracy, score.loss, kRepeatSequences, length);
@@ -120,16 +118,15 @@ void evaluate_command(const EvaluateOptions& options) {
     throw InputError(
         "--ngram-text: expected text files to evaluate on (FILE after the option), found none");
   }
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);
+  const StopScope scope(stop_on_interrupt());
   const auto held = model_store()->checkpoint(options.model);
   const Checkpoint& checkpoint = *held;
   if (options.exits && !checkpoint.model.config.exits) {
     throw InputError("--exit: expected a model with exits, found " + checkpoint.name);
   }
-  if (!options.files.empty()) evaluate_files(checkpoint, options, stop);
-  if (!options.task.empty()) evaluate_task(checkpoint, options, stop);
-  if (options.repeat) evaluate_repeat(checkpoint, options, stop);
+  if (!options.files.empty()) evaluate_files(checkpoint, options);
+  if (!options.task.empty()) evaluate_task(checkpoint, options);
+  if (options.repeat) evaluate_repeat(checkpoint, options);
   flush_output();
   for (const std::string& note : checkpoint.model.notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -139,11 +139,10 @@ class Gallery {
             const std::vector<std::string>& endings) {
     picture.scale = options_.scale;
     const std::vector<std::string> names = required_findings(shown);
-    const Stop stop = stop_on_interrupt();
-    const StopScope scope(stop);
+    const StopScope scope(stop_on_interrupt());
     const ProgressLine line("drawing " + id);
-    Traces traces = runner_.observe(shown, names, stop);
-    traces.findings.add(compute_background_findings(shown, names, runner_, {}, stop));
+    Traces traces = runner_.observe(shown, names);
+    traces.findings.add(compute_background_findings(shown, names, runner_, {}));
     make_folder(options_.folder);  // created only once there is something to save
     choose_head(*traces.trace, shown.view);
     if (shown.b) {

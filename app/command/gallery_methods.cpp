@@ -22,8 +22,7 @@ class Methods {
  public:
   explicit Methods(const RunView& now) : now_(now) {
     if (now.run.model == RunSpec().model) trained_ = twins();
-    const std::shared_ptr<const Trace> trace =
-        ExperimentRun(cpu_only()).run(now_.run, stop_on_interrupt());
+    const std::shared_ptr<const Trace> trace = ExperimentRun(cpu_only()).run(now_.run);
     stored_ = trace->trained;
     tokens_ = static_cast<Index>(trace->tokens.size());
   }

@@ -81,10 +81,10 @@ class Run {
   }
 
   // If it throws Stopped, the result contains the output so far.
-  void generate(const Stop& stop) {
+  void generate() {
     for (const std::string& text : notes_on_model(checkpoint_.model, model_)) note(text);
-    if (acts_) return act(stop);
-    if (options_.beams > 0) return search(stop);
+    if (acts_) return act();
+    if (options_.beams > 0) return search();
     GeneratorOptions how;
     how.backend = &require_backend(backends_, experiment_.run.backend);
     how.kept = from_.kept;
@@ -98,7 +98,7 @@ class Run {
     }
     TokenPrinter printer(checkpoint_, from_.columns, whole_rows());
     try {
-      continue_text(generator, printer, stop);
+      continue_text(generator, printer);
     } catch (const Stopped&) {
       result_.ended_by = "interrupt";
       printer.finish();
@@ -111,8 +111,10 @@ class Run {
     }
   }
 
+  // Saves the output so far, also after an interrupt.
   void save() const {
     if (options_.output.empty()) return;
+    const UninterruptedScope saving;
     if (is_picture(options_.output)) {
       write_file(options_.output,
                  encode_png(pixels_image(all_pixels(), from_.columns, from_.levels),
@@ -177,7 +179,7 @@ class Run {
   }
 
   // Beam search. The text is not truncated: it ends when the context is full.
-  void search(const Stop& stop) {
+  void search() {
     const Index left = model_.config.context - static_cast<Index>(from_.prompt.size());
     const bool segments = model_.config.segment > 0;
     BeamOptions how;
@@ -190,7 +192,7 @@ class Run {
     how.source = from_.source;
     how.exit = experiment_.run.exit;
     how.backend = &require_backend(backends_, experiment_.run.backend);
-    const BeamSearch found = beam_search(model_, from_.prompt, how, stop);
+    const BeamSearch found = beam_search(model_, from_.prompt, how);
     beams_ = found.steps.back();
     result_.ids = found.best().ids;
     const bool all = static_cast<Index>(result_.ids.size()) == options_.tokens;
@@ -221,9 +223,9 @@ class Run {
   }
 
   // Predicts the open action of a trajectory; further steps would require its environment.
-  void act(const Stop& stop) {
+  void act() {
     const Tensor logits = action_logits(checkpoint_, model_, experiment_.run,
-                                        require_backend(backends_, experiment_.run.backend), stop);
+                                        require_backend(backends_, experiment_.run.backend));
     Random random(options_.seed);
     result_.ids.push_back(sample(probabilities(logits, options_.sampling), random));
     result_.ended_by = "state";
@@ -256,7 +258,7 @@ class Run {
   // Images are generated completely unless a number is given.
   Index tokens_of_image() const { return options_.tokens_given ? options_.tokens : kMaxTokens; }
 
-  void continue_text(Generator& generator, TokenPrinter& printer, const Stop& stop) {
+  void continue_text(Generator& generator, TokenPrinter& printer) {
     const Index context = model_.config.context;
     const bool stops = options_.beyond == "stop" && model_.config.segment == 0;
     if (stops && static_cast<Index>(result_.prompt.size()) > context) {
@@ -264,7 +266,7 @@ class Run {
                        " tokens, the model's context only " + std::to_string(context));
     }
     Random random(options_.seed);
-    Tensor logits = generator.step(result_.prompt, stop);
+    Tensor logits = generator.step(result_.prompt);
     note_forgotten(generator);
     while (true) {
       layers_ += static_cast<double>(generator.exit_layer());
@@ -273,7 +275,7 @@ class Run {
       printer.add(id);
       result_.ended_by = ended(generator);
       if (!result_.ended_by.empty()) break;
-      logits = generator.step({id}, stop);
+      logits = generator.step({id});
       note_forgotten(generator);
     }
     if (result_.ended_by == "context") {
@@ -306,11 +308,11 @@ class Run {
 
 void generate(GenerateOptions options, bool tokens_given) {
   options.tokens_given = tokens_given;
-  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop_on_interrupt());
   Run run(options);
   if (!options.output.empty()) check_writable(options.output);
   try {
-    run.generate(stop);
+    run.generate();
   } catch (const Stopped&) {
     run.save();
     throw;

@@ -55,17 +55,16 @@ void run(const LessonOptions& options) {
   if (!options.folder.empty()) make_folder(options.folder);
   std::printf("%s\n%s\n", lesson.title.c_str(), lesson.summary.c_str());
   ExperimentRun runner(backends());
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);
+  const StopScope scope(stop_on_interrupt());
   std::string sections;
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
     const std::vector<std::string> names = required_findings(step.experiment);
     std::optional<ProgressLine> line(runner);
-    Traces traces = runner.observe(step.experiment, names, stop);
-    traces.findings.add(compute_background_findings(
-        step.experiment, names, runner, [](std::size_t, std::size_t) {}, stop));
+    Traces traces = runner.observe(step.experiment, names);
+    traces.findings.add(compute_background_findings(step.experiment, names, runner,
+                                                    [](std::size_t, std::size_t) {}));
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));

@@ -51,13 +51,12 @@ void run(const PairsOptions& options) {
   const bool to_stdout = options.output.empty() || options.output == "-";
   if (!to_stdout) check_writable(options.output);
   ExperimentRun runner(backends());
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);
+  const StopScope scope(stop_on_interrupt());
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(experiment.run, stop);
+  const auto trace = runner.run(experiment.run);
   options.experiment.check_trace(*trace);
   const std::vector<SalientPair> pairs =
-      find_salient_pairs(*trace, static_cast<std::size_t>(options.limit), stop, &line->progress());
+      find_salient_pairs(*trace, static_cast<std::size_t>(options.limit), &line->progress());
   line.reset();
   const std::string csv = to_csv(pairs, trace->parts);
   if (to_stdout) {

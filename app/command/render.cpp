@@ -61,10 +61,10 @@ Target target(const RenderOptions& options) {
 }
 
 void write(const Target& target, const Session& experiment, const Traces& traces,
-           ExperimentRun& runner, const Stop& stop) {
+           ExperimentRun& runner) {
   if (!target.frames) {
     const ProgressLine line("drawing");
-    write_view(target.output, *traces.trace, experiment, target.picture, traces.findings, stop);
+    write_view(target.output, *traces.trace, experiment, target.picture, traces.findings);
     return;
   }
   FrameSequence frames(experiment, traces, *target.frames, runner);
@@ -76,16 +76,15 @@ void write(const Target& target, const Session& experiment, const Traces& traces
       print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);
     };
   }
-  write_frames(target.output, frames, target.picture, progress, stop);
+  write_frames(target.output, frames, target.picture, progress);
 }
 
 // Reports the pair on stderr, in the words of the window's status line.
-void point_at_salient_pair(Index which, ExperimentRun& runner, const Stop& stop,
-                           Session& experiment) {
+void point_at_salient_pair(Index which, ExperimentRun& runner, Session& experiment) {
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(experiment.run, stop);
+  const auto trace = runner.run(experiment.run);
   const std::vector<SalientPair> pairs =
-      find_salient_pairs(*trace, static_cast<std::size_t>(which), stop, &line->progress());
+      find_salient_pairs(*trace, static_cast<std::size_t>(which), &line->progress());
   line.reset();
   if (pairs.size() < static_cast<std::size_t>(which)) {
     throw InputError("--salient: expected one of the run's " + std::to_string(pairs.size()) +
@@ -104,13 +103,12 @@ void run(const RenderOptions& options) {
   options.compare.apply(experiment);
   check_writable(options.output);
   ExperimentRun runner(backends());
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);  // includes drawing and writing
-  if (options.salient > 0) point_at_salient_pair(options.salient, runner, stop, experiment);
+  const StopScope scope(stop_on_interrupt());  // includes drawing and writing
+  if (options.salient > 0) point_at_salient_pair(options.salient, runner, experiment);
   const std::vector<std::string> names = required_findings(experiment);
   Traces traces = [&] {
     const ProgressLine line(runner);
-    return runner.observe(experiment, names, stop);
+    return runner.observe(experiment, names);
   }();
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, experiment.view);
@@ -119,8 +117,8 @@ void run(const RenderOptions& options) {
     experiment.view.part = {};
   }
   traces.findings.add(
-      compute_background_findings(experiment, names, runner, print_progress("measuring"), stop));
-  write(to_write, experiment, traces, runner, stop);
+      compute_background_findings(experiment, names, runner, print_progress("measuring")));
+  write(to_write, experiment, traces, runner);
   options.experiment.say_sample(experiment.run);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -42,11 +42,10 @@ void run(const RunOptions& options) {
   if (options.losses && experiment.run.exit) {
     throw InputError("--losses: expected no --exit, since losses use all layers");
   }
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);  // includes writing
+  const StopScope scope(stop_on_interrupt());  // includes writing
   const auto trace = [&] {
     const ProgressLine line(runner);
-    return runner.run(experiment.run, {options.losses, options.gradients}, stop);
+    return runner.run(experiment.run, {options.losses, options.gradients});
   }();
   options.experiment.check_trace(*trace);
   check_target(experiment, *trace);

@@ -42,12 +42,11 @@ HeadTable measure(const StatisticsOptions& options) {
   experiment.view.words = options.words;
   options.tensors.apply(options.file, experiment.run);
   ExperimentRun runner(backends());
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);
+  const StopScope scope(stop_on_interrupt());
   if (is_tensor_file(options.file)) {
     fill_unset_parameters(experiment.run);
     const ProgressLine line(runner);
-    const auto trace = runner.run(experiment.run, stop);
+    const auto trace = runner.run(experiment.run);
     options.choices.check_trace(*trace);
     if (!options.words) return head_table(*trace);
     const std::string refusal = words_refusal(*trace);
@@ -58,7 +57,7 @@ HeadTable measure(const StatisticsOptions& options) {
     fill_unset_parameters(experiment.run,
                           model_store()->checkpoint(options.model)->model.config.context);
   }
-  return head_table(experiment, read_file(options.file), runner, print_progress("measuring"), stop);
+  return head_table(experiment, read_file(options.file), runner, print_progress("measuring"));
 }
 
 void run(const StatisticsOptions& options) {

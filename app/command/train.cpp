@@ -198,11 +198,10 @@ class ProgressLine {
 
 TrainingResult train_with_progress(const TrainOptions& options) {
   const TrainingPlan plan = make_plan(options);
-  const Stop stop = stop_on_interrupt();
-  if (options.quiet) return train(plan, {}, stop);
+  const StopScope scope(stop_on_interrupt());
+  if (options.quiet) return train(plan, {});
   ProgressLine line;
-  return train(
-      plan, [&](const TrainingProgress& p) { line.show(p); }, stop);
+  return train(plan, [&](const TrainingProgress& p) { line.show(p); });
 }
 
 void train_command(const TrainOptions& options) {

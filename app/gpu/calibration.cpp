@@ -34,10 +34,10 @@ Part sample_part() {
   return part;
 }
 
-double seconds(Backend& backend, const Part& part, const Stop& stop) {
+double seconds(Backend& backend, const Part& part) {
   const Wanted wanted{.output = true, .attention = true};
   const auto start = std::chrono::steady_clock::now();
-  backend.run(part, wanted, stop);
+  backend.run(part, wanted);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   return taken.count();
 }
@@ -102,34 +102,32 @@ double cached(const std::string& names, const std::function<double()>& measure,
 
 }  // namespace
 
-double time_ratio(Backend& a, Backend& b, const Stop& stop) {
+double time_ratio(Backend& a, Backend& b) {
   const Part part = sample_part();
-  return ratio_of([&] { return seconds(a, part, stop); }, [&] { return seconds(b, part, stop); });
+  return ratio_of([&] { return seconds(a, part); }, [&] { return seconds(b, part); });
 }
 
-double shared_memory_ratio(ComputeBackend& gpu, const Stop& stop) {
+double shared_memory_ratio(ComputeBackend& gpu) {
   const Part part = sample_part();
   const auto run = [&](bool shared) {
     gpu.use_shared_memory(shared);
-    return seconds(gpu, part, stop);
+    return seconds(gpu, part);
   };
   const double ratio = ratio_of([&] { return run(true); }, [&] { return run(false); });
   gpu.use_shared_memory(false);
   return ratio;
 }
 
-double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file,
-                         const Stop& stop) {
+double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file) {
   return cached(
-      a.name() + "\t" + b.name(), [&] { return time_ratio(a, b, stop); }, file);
+      a.name() + "\t" + b.name(), [&] { return time_ratio(a, b); }, file);
 }
 
 double cached_shared_memory_ratio(ComputeBackend& gpu,
-                                  const std::optional<std::filesystem::path>& file,
-                                  const Stop& stop) {
+                                  const std::optional<std::filesystem::path>& file) {
   return cached(
       gpu.name() + ", shared memory\t" + gpu.name() + ", registers",
-      [&] { return shared_memory_ratio(gpu, stop); }, file);
+      [&] { return shared_memory_ratio(gpu); }, file);
 }
 
 std::optional<std::filesystem::path> calibration_file() {

@@ -7,6 +7,7 @@
 #include "app/gpu/part_run.h"
 #include "app/gpu/part_upload.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -54,8 +55,8 @@ std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) cons
   return reason;
 }
 
-PartResult ComputeBackend::run(const Part& part, const Wanted& wanted, const Stop& stop) {
-  stop.check();
+PartResult ComputeBackend::run(const Part& part, const Wanted& wanted) {
+  check_stop();
   if (const std::string reason = refusal(part, wanted); !reason.empty()) throw WorkError(reason);
   // The work owns copies: a cancelled caller returns immediately, while a dispatch (or the
   // compilation of a shader) cannot be interrupted.
@@ -65,14 +66,15 @@ PartResult ComputeBackend::run(const Part& part, const Wanted& wanted, const Sto
     Stop stop;
     PartResult result;
   };
-  const auto job = std::make_shared<Job>(Job{part, wanted, stop, {}});
+  const auto job = std::make_shared<Job>(Job{part, wanted, current_stop(), {}});
   job->wanted.log_sum_exp |= wanted.tiles;
   std::future<void> done = thread_->start([this, job] {
-    job->result = run_part(*device_, thread_, job->part, job->wanted, job->stop);
+    const StopScope scope(job->stop);
+    job->result = run_part(*device_, thread_, job->part, job->wanted);
     if (!job->wanted.tiles) return;
     job->result.tiles = gl_tiles(thread_, device_, job->part, job->result.log_sum_exp);
   });
-  while (done.wait_for(kPoll) != std::future_status::ready) stop.check();
+  while (done.wait_for(kPoll) != std::future_status::ready) check_stop();
   done.get();
   return std::move(job->result);
 }

@@ -23,7 +23,7 @@ class ComputeBackend : public Backend {
 
   std::string name() const override;  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
   std::string refusal(const Part& part, const Wanted& wanted) const override;
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override;
+  PartResult run(const Part& part, const Wanted& wanted) override;
 
   // Selects the kind of shaders, see shaders/attention.glsl; initially registers.
   void use_shared_memory(bool shared);

@@ -7,6 +7,7 @@
 
 #include "app/gpu/part_upload.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -64,7 +65,7 @@ class UploadedMaps {
     check_gl("uploading a map");
   }
 
-  Tensor tile(ComputeDevice& device, const TileRequest& request, const Stop& stop) {
+  Tensor tile(ComputeDevice& device, const TileRequest& request) {
     Tensor cells({request.cell_rows(), request.cell_columns()});
     if (cells.empty()) return cells;
     cells_.reserve(cells.size() * static_cast<std::int64_t>(sizeof(float)));
@@ -86,7 +87,7 @@ class UploadedMaps {
       rate = std::clamp(measured, rate / 4, rate * 2);  // dampens outliers
       next(area, cells);
       device.thread.serve();
-      stop.check();
+      check_stop();
     }
     cells_.download(cells.data(), cells.size());
     check_gl("computing a tile");
@@ -158,18 +159,18 @@ class GlTiles : public AttentionTiles {
     thread_->post([maps = maps_.release()] { delete maps; });
   }
 
-  Tensor tile(const TileRequest& request, const Stop& stop) const override {
+  Tensor tile(const TileRequest& request) const override {
     check(request, part_.batch * part_.heads, part_.queries(), part_.keys());
-    stop.check();
+    check_stop();
     if (note().empty()) {
       try {
-        return on_device(request, stop);
+        return on_device(request);
       } catch (const WorkError& e) {
         const std::scoped_lock lock(mutex_);
         note_ = e.what();
       }
     }
-    return on_cpu()->tile(request, stop);
+    return on_cpu()->tile(request);
   }
 
   std::string note() const override {
@@ -182,18 +183,19 @@ class GlTiles : public AttentionTiles {
 
   // A waiting job is abandoned on cancellation; a running one checks by itself and uses members of
   // this object, so the caller waits for its end.
-  Tensor on_device(const TileRequest& request, const Stop& stop) const {
+  Tensor on_device(const TileRequest& request) const {
     const auto state = std::make_shared<std::atomic<State>>(Waiting);
     const auto cells = std::make_shared<Tensor>();
-    std::future<void> done = thread_->start([this, request, stop, state, cells] {
+    std::future<void> done = thread_->start([this, request, state, cells, stop = current_stop()] {
       State expected = Waiting;
       if (!state->compare_exchange_strong(expected, Running)) return;
+      const StopScope scope(stop);
       if (!maps_) maps_ = std::make_unique<UploadedMaps>(part_, log_sum_exp_);
-      *cells = maps_->tile(*device_, request, stop);
+      *cells = maps_->tile(*device_, request);
     });
     while (done.wait_for(kPoll) != std::future_status::ready) {
       State expected = Waiting;
-      if (stop.requested() && state->compare_exchange_strong(expected, Abandoned)) break;
+      if (is_stopping() && state->compare_exchange_strong(expected, Abandoned)) break;
     }
     if (*state == Abandoned) throw Stopped();
     done.get();

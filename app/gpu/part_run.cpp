@@ -8,6 +8,7 @@
 #include "app/gpu/gl_attention.h"
 #include "app/gpu/part_upload.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -31,12 +32,11 @@ GLuint groups(Index items, Index group) {
 // Execution of one part.
 class PartRun {
  public:
-  PartRun(ComputeDevice& device, const Part& part, const Wanted& wanted, const Stop& stop)
+  PartRun(ComputeDevice& device, const Part& part, const Wanted& wanted)
       : device_(device),
         part_(part),
         wanted_(wanted),
-        stop_(stop),
-        layout_(*part.pattern, stop),
+        layout_(*part.pattern),
         upload_(part),
         pairs_(part.batch * part.heads),
         shared_memory_(device.shared_memory) {
@@ -83,7 +83,7 @@ class PartRun {
       upload_.defines["HEIGHT"] = static_cast<int>(layout_.lists()[place.list].height);
       compute(next_chunk(layout_, copies, cells_of_next_chunk(), place), passes, result);
       device_.thread.serve();
-      stop_.check();
+      check_stop();
     }
   }
 
@@ -290,7 +290,6 @@ class PartRun {
   ComputeDevice& device_;
   const Part& part_;
   const Wanted& wanted_;
-  const Stop& stop_;
   TileLayout layout_;
   PartUpload upload_;
   Index pairs_;  // B h
@@ -302,9 +301,9 @@ class PartRun {
 }  // namespace
 
 PartResult run_part(ComputeDevice& device, const std::shared_ptr<GlThread>& thread,
-                    const Part& part, const Wanted& wanted, const Stop& stop) {
+                    const Part& part, const Wanted& wanted) {
   PartResult result;
-  PartRun(device, part, wanted, stop).run(result, thread);
+  PartRun(device, part, wanted).run(result, thread);
   return result;
 }
 

@@ -20,12 +20,13 @@ class GpuBackends {
 
   BackendOffer offer(BackendChoice choice) {
     if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
+    const StopScope scope(ending_);  // measurements outlive the run that needs them first
     const std::lock_guard lock(mutex_);
     if (!tried_) {
       tried_ = true;
       try {
         auto gpu = std::make_unique<ComputeBackend>(make_context_());
-        gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_, ending_) < 1);
+        gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_) < 1);
         gpu_ = std::move(gpu);
       } catch (const WorkError& e) {
         reason_ = e.what();
@@ -40,7 +41,7 @@ class GpuBackends {
   BackendOffer offer_faster() {
     try {
       if (!gpu_over_cpu_) {
-        gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_, ending_);
+        gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
       }
     } catch (const WorkError& e) {  // present but not working
       return {&cpu_backend(), e.what()};

@@ -258,8 +258,8 @@ void TileLayout::Maker::end_list() {
   to_.lists_.push_back(list);
 }
 
-TileLayout::TileLayout(const Pattern& pattern, const Stop& stop) : heads_(pattern.heads()) {
-  Maker(pattern, *pattern.arrangement(stop), *this).make();
+TileLayout::TileLayout(const Pattern& pattern) : heads_(pattern.heads()) {
+  Maker(pattern, *pattern.arrangement(), *this).make();
 }
 
 bool TileLayout::allows(const Row& row, Index cell) const {

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/part/pattern.h"
 
 namespace attnscope {
@@ -38,7 +37,7 @@ class TileLayout {
     Index first, count;  // tiles
   };
 
-  TileLayout(const Pattern& pattern, const Stop& stop);  // throws Stopped
+  TileLayout(const Pattern& pattern);  // throws Stopped
 
   Index heads() const { return heads_; }  // of the pattern
   const std::vector<List>& lists() const { return lists_; }

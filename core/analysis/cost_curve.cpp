@@ -158,7 +158,7 @@ double median(std::vector<double> numbers) {
 }
 
 // Median of warm runs; fewer of them if they are long.
-double warm_seconds(const OperationInput& input, double first, const Stop& stop) {
+double warm_seconds(const OperationInput& input, double first) {
   constexpr double kTargetSeconds = 0.25;
   constexpr int kMinRuns = 3, kMaxRuns = 15;
   const int wanted =
@@ -168,7 +168,7 @@ double warm_seconds(const OperationInput& input, double first, const Stop& stop)
   std::vector<double> seconds;
   for (int n = 0; n < runs; ++n) {
     const Clock::time_point start = Clock::now();
-    static_cast<void>(evaluate(input, cpu_backend(), {}, stop));
+    static_cast<void>(evaluate(input, cpu_backend(), {}));
     seconds.push_back(seconds_since(start));
   }
   return median(seconds);
@@ -179,19 +179,18 @@ std::size_t bytes_of(const Pattern& pattern) {
 }
 
 // Computes the operation once to count, then repeatedly to measure.
-void run(const CostRequest& request, const Prepared& p, const Stop& stop, CostPoint& point,
-         double& first) {
+void run(const CostRequest& request, const Prepared& p, CostPoint& point, double& first) {
   reset_peak_storage();
   const std::size_t before = storage_statistics().live_bytes;
   const Clock::time_point start = Clock::now();
-  OperationResult result = evaluate(p.input, cpu_backend(), {}, stop);
+  OperationResult result = evaluate(p.input, cpu_backend(), {});
   first = seconds_since(start);
   const std::size_t peak = storage_statistics().peak_bytes - before;
   count(request, p, result, point);
   if (!request.measured) return;
   point.peak_bytes = static_cast<double>(peak + p.bytes + bytes_of(*result.pattern));
   result = {};
-  point.seconds = warm_seconds(p.input, first, stop);
+  point.seconds = warm_seconds(p.input, first);
 }
 
 // Predicts the time of the next length from the last two measured ones and from the published
@@ -220,7 +219,7 @@ class Expected {
 };
 
 CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index length,
-                   Expected& expected, const Stop& stop) {
+                   Expected& expected) {
   const Variant& v = variant(asked.choice.id);
   CostPoint point;
   point.length = length;
@@ -238,7 +237,7 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
     point.missing = p.refusal;
     return point;
   }
-  stop.check();
+  check_stop();
   if (!request.measured) {
     if (const auto counted = counted_alone(request, v, p, point.tokens)) {
       count(request, p, *counted, point);
@@ -246,7 +245,7 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
     }
   }
   double first = 0;
-  run(request, p, stop, point, first);
+  run(request, p, point, first);
   expected.add(point.tokens, std::isfinite(point.seconds) ? point.seconds : first);
   return point;
 }
@@ -255,14 +254,14 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
 constexpr Index kReferenceLength = 1024;
 
 // Minimum over several runs, since other load on the machine only slows them down.
-double measured_seconds_per_operation(const CostRequest& request, const Stop& stop) {
+double measured_seconds_per_operation(const CostRequest& request) {
   constexpr int kTimes = 2;
   CostRequest full = request;
   full.causal = false;
   double best = std::numeric_limits<double>::infinity();
   for (int n = 0; n < kTimes; ++n) {
     Expected expected;
-    const CostPoint point = point_at(full, {default_variant()}, kReferenceLength, expected, stop);
+    const CostPoint point = point_at(full, {default_variant()}, kReferenceLength, expected);
     best = std::min(best, point.seconds / point.operations);
   }
   return best;
@@ -349,7 +348,7 @@ std::vector<Index> doubling_lengths(Index first, Index last) {
   return lengths;
 }
 
-CostCurves cost_curves(const CostRequest& request, const CostProgress& progress, const Stop& stop) {
+CostCurves cost_curves(const CostRequest& request, const CostProgress& progress) {
   check(request);
   CostCurves curves{.request = request, .series = {}, .backend = cpu_backend().name()};
   std::vector<Expected> expected(request.variants.size());
@@ -364,14 +363,12 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress,
                      static_cast<double>(request.variants.size());
   double done = 0;
   try {
-    const StopScope scope(stop);  // also covers the preparation of inputs
-    if (request.measured)
-      curves.seconds_per_operation = measured_seconds_per_operation(request, stop);
+    if (request.measured) curves.seconds_per_operation = measured_seconds_per_operation(request);
     for (const Index length : request.lengths) {
       for (std::size_t n = 0; n < curves.series.size(); ++n) {
-        stop.check();
+        check_stop();
         CostSeries& series = curves.series[n];
-        series.points.push_back(point_at(request, series.variant, length, expected[n], stop));
+        series.points.push_back(point_at(request, series.variant, length, expected[n]));
         update_seconds_per_operation(series.variant, series.points.back(),
                                      curves.seconds_per_operation);
         done += static_cast<double>(length);

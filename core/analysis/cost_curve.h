@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/attention/variant.h"
-#include "core/base/stop.h"
 
 namespace attnscope {
 
@@ -68,7 +67,7 @@ using CostProgress = std::function<void(const CostCurves&, double share)>;
 
 // Measures all variants at a length before the next one. A stop returns the results so far. Throws
 // InputError if a variant cannot be measured alone or its parameters are invalid at all lengths.
-CostCurves cost_curves(const CostRequest& request, const CostProgress& progress, const Stop& stop);
+CostCurves cost_curves(const CostRequest& request, const CostProgress& progress);
 
 // Reports why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
 std::string cost_refusal(const Variant& variant);

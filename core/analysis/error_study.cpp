@@ -8,6 +8,7 @@
 
 #include "core/analysis/matrices.h"
 #include "core/analysis/softmax_weights.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -70,14 +71,13 @@ class EstimatedWeights {
   }
 
   // Estimated weights on tokens.  [L_q, L]
-  Tensor with(const std::string& key, Index size, const EstimateSettings& setting, Index seed,
-              const Stop& stop) {
+  Tensor with(const std::string& key, Index size, const EstimateSettings& setting, Index seed) {
     Values& values = input_.variant.values;
     values.set(key, size);
     if (setting.drawn) values.set("seed", seed);
     for (const auto& [name, value] : setting.values) values.set(name, value);
     const OperationResult result =
-        evaluate(input_, cpu_backend(), {.output = true, .attention = true}, stop);
+        evaluate(input_, cpu_backend(), {.output = true, .attention = true});
     const auto implied = result.extra.find("implied");
     const Tensor& weights = implied != result.extra.end() ? implied->second : result.attention;
     return weights.reshaped({weights.dim(1), weights.dim(2)});
@@ -157,8 +157,7 @@ double ErrorStudy::kept(Index rank) const {
 }
 
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
-                       const std::function<void(std::size_t done, std::size_t all)>& progress,
-                       const Stop& stop) {
+                       const std::function<void(std::size_t done, std::size_t all)>& progress) {
   if (!error_study_refusal(tap).empty()) throw std::logic_error("this head has no error study");
   const Family family = family_of(tap.variant.id);
   const bool rows = family.parameter == "k";
@@ -169,7 +168,7 @@ ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
   study.seeds = kSeeds;
   const Index max = rows ? exact.dim(1) : kMaxFeatures;
   for (Index size = rows ? 1 : kMinFeatures; size <= max; size *= 2) study.sizes.push_back(size);
-  stop.check();
+  check_stop();
   study.singular = singular_values(exact);
   EstimatedWeights estimates(tap, head);
   const std::size_t all = family.settings.size() * study.sizes.size();
@@ -179,9 +178,9 @@ ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
     for (const Index size : study.sizes) {
       std::vector<double> errors;
       for (Index seed = 0; seed < (setting.drawn ? kSeeds : 1); ++seed) {
-        stop.check();
+        check_stop();
         errors.push_back(
-            relative_error(exact, estimates.with(family.parameter, size, setting, seed, stop)));
+            relative_error(exact, estimates.with(family.parameter, size, setting, seed)));
       }
       curve.errors.push_back(spread_of(std::move(errors)));
       progress(++done, all);

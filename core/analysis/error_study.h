@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
@@ -42,7 +41,6 @@ struct ErrorStudy {
 
 // Throws std::logic_error if there is none. `head`: within the tap's group; `model`: the width d.
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
-                       const std::function<void(std::size_t done, std::size_t all)>& progress,
-                       const Stop& stop);
+                       const std::function<void(std::size_t done, std::size_t all)>& progress);
 
 }  // namespace attnscope

@@ -280,7 +280,7 @@ class WordTiles : public AttentionTiles {
 
   std::string note() const override { return tiles_->note(); }
 
-  Tensor tile(const TileRequest& request, const Stop& stop) const override {
+  Tensor tile(const TileRequest& request) const override {
     check(request, heads_, pairs_.queries.count(), pairs_.keys.count());
     Tensor cells = Tensor::zeros({request.cell_rows(), request.cell_columns()});
     if (cells.empty()) return cells;
@@ -289,9 +289,9 @@ class WordTiles : public AttentionTiles {
       const Index end = std::min(first + request.step, request.row + request.height);
       float* row = cells.data() + n * cells.dim(1);
       if (request.sampled) {
-        pool(request, (first + end) / 2, (first + end) / 2 + 1, stop, row);
+        pool(request, (first + end) / 2, (first + end) / 2 + 1, row);
       } else {
-        pool(request, first, end, stop, row);
+        pool(request, first, end, row);
       }
     }
     return cells;
@@ -299,8 +299,7 @@ class WordTiles : public AttentionTiles {
 
  private:
   // Pools words [first, end) into one row of cells.
-  void pool(const TileRequest& request, Index first, Index end, const Stop& stop,
-            float* cells) const {
+  void pool(const TileRequest& request, Index first, Index end, float* cells) const {
     constexpr Index kMaxWeights = Index{1} << 22;  // per request to the underlying tiles: 16 MiB
     const Index column = pairs_.keys.begin(request.column);
     const Index width = pairs_.keys.end(request.column + request.width - 1) - column;
@@ -320,8 +319,7 @@ class WordTiles : public AttentionTiles {
                                         .row = top,
                                         .column = column,
                                         .height = pairs_.queries.end(last - 1) - top,
-                                        .width = width},
-                                       stop);
+                                        .width = width});
       for (; w < last; ++w) {
         const Index begin = pairs_.queries.begin(w);
         add_word(

@@ -7,33 +7,32 @@
 
 namespace attnscope {
 
-Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report,
-              const Stop& stop) {
+Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report) {
   std::vector<Var> inputs = ingredients(part);
   const bool differentiable = std::any_of(inputs.begin(), inputs.end(),
                                           [](const Var& var) { return var.requires_gradient(); });
   if (!differentiable) {
-    PartResult result = backend.run(part, wanted, stop);
+    PartResult result = backend.run(part, wanted);
     const Tensor output = result.output;
     if (report != nullptr) *report = std::move(result);
     return output;
   }
 
   check(part);
-  const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients, stop);
+  const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients);
   Wanted more = wanted;
   more.output = more.log_sum_exp = true;
   // The backward pass needs only the output and the log-sum-exp, of any backend.
-  PartResult result = &backend == &cpu_backend() ? cpu::forward(*prepared, more, stop)
-                                                 : backend.run(part, more, stop);
+  PartResult result =
+      &backend == &cpu_backend() ? cpu::forward(*prepared, more) : backend.run(part, more);
   if (report != nullptr) *report = result;
 
   PartResult kept;
   kept.output = result.output;
   kept.log_sum_exp = result.log_sum_exp;
   return record("attention", result.output, std::move(inputs),
-                [prepared, kept, stop](const Tensor& gradient, const std::vector<Var>&) {
-                  cpu::backward(*prepared, kept, gradient, stop);
+                [prepared, kept](const Tensor& gradient, const std::vector<Var>&) {
+                  cpu::backward(*prepared, kept, gradient);
                 });
 }
 

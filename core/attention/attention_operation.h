@@ -10,7 +10,6 @@ namespace attnscope {
 // ingredient and normaliser and recomputes probabilities: memory stays linear in L. `report` (may
 // be null) receives what `wanted` asks for, without gradients. The backward pass may throw Stopped,
 // too.
-Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report,
-              const Stop& stop);
+Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report);
 
 }  // namespace attnscope

@@ -6,7 +6,6 @@
 
 #include "core/attention/tiles.h"
 #include "core/base/progress.h"
-#include "core/base/stop.h"
 #include "core/part/part.h"
 #include "core/tensor/device_tensor.h"
 
@@ -44,7 +43,7 @@ class Backend {
   // Reason why this part cannot run here; empty if it can.
   virtual std::string refusal(const Part& part, const Wanted& wanted) const = 0;
   // Throws Stopped within 50 ms of a request, WorkError if the device fails.
-  virtual PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) = 0;
+  virtual PartResult run(const Part& part, const Wanted& wanted) = 0;
 };
 
 Backend& cpu_backend();

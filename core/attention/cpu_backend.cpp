@@ -15,13 +15,13 @@ class CpuBackend : public Backend {
 
   std::string refusal(const Part&, const Wanted&) const override { return {}; }
 
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+  PartResult run(const Part& part, const Wanted& wanted) override {
     check(part);
     Wanted more = wanted;
     more.log_sum_exp |= wanted.tiles;
     const bool maps = wanted.attention || wanted.scores;
     const cpu::Purpose purpose = maps ? cpu::Purpose::Maps : cpu::Purpose::Pass;
-    PartResult result = cpu::forward(cpu::Prepared(part, purpose, stop), more, stop);
+    PartResult result = cpu::forward(cpu::Prepared(part, purpose), more);
     if (wanted.tiles) result.tiles = cpu_tiles(part, result.log_sum_exp);
     return result;
   }

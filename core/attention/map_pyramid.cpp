@@ -147,7 +147,7 @@ int map_level(double height, double width, double pixels_down, double pixels_acr
   return step >= 2 ? std::min(kMost, static_cast<int>(std::floor(std::log2(step)))) : 0;
 }
 
-MapCells exact_cells(const MapPlace& place, const Stop& stop) {
+MapCells exact_cells(const MapPlace& place) {
   MapCells result = empty_cells(place);
   result.exact = 1;
   TileRequest request{.head = place.head,
@@ -157,7 +157,7 @@ MapCells exact_cells(const MapPlace& place, const Stop& stop) {
                       .pooling = place.pooling};
   request.height = std::min(result.cells.dim(0) * result.step, place.rows - result.row);
   request.width = std::min(result.cells.dim(1) * result.step, place.columns - result.column);
-  result.cells = place.tiles->tile(request, stop);
+  result.cells = place.tiles->tile(request);
   return result;
 }
 
@@ -355,7 +355,8 @@ Tensor MapPyramid::State::computed(const Job& job, std::unique_lock<std::mutex>&
   running = job;
   lock.unlock();
   try {
-    cells = job.tiles->tile(job.request(), own_stop);
+    const StopScope scope(own_stop);
+    cells = job.tiles->tile(job.request());
   } catch (const Stopped&) {
     // The view moved.
   } catch (const std::exception& e) {

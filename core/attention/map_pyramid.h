@@ -37,7 +37,7 @@ struct MapCells {
 };
 
 // Exact cells, computed on the calling thread. Throws Stopped, WorkError.
-MapCells exact_cells(const MapPlace& place, const Stop& stop);
+MapCells exact_cells(const MapPlace& place);
 
 class MapPyramid {
  public:

@@ -25,11 +25,11 @@ Part without_scores(const Part& part) {
 }
 
 // Adds the scores of `part` to a term.
-void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part, const Stop& stop) {
+void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part) {
   Wanted wanted;
   wanted.output = false;
   wanted.scores = true;
-  Tensor scores = cpu_backend().run(part, wanted, stop).scores;
+  Tensor scores = cpu_backend().run(part, wanted).scores;
   const auto [at, is_first] = terms.emplace(term, scores);
   if (is_first) return;
   std::transform(at->second.begin(), at->second.end(), scores.begin(), at->second.begin(),
@@ -38,7 +38,7 @@ void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part, const 
 
 }  // namespace
 
-std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop) {
+std::map<Term, Tensor> score_terms(const Part& part) {
   std::map<Term, Tensor> terms;
   const auto bare = [&] {
     Part result = without_scores(part);
@@ -56,37 +56,37 @@ std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop) {
     content.additive_v = part.additive_v;
     content.logits = part.logits;
     content.logits_index = part.logits_index;
-    add_term(terms, Term::Content, content, stop);
+    add_term(terms, Term::Content, content);
   }
   for (const auto* products : {&part.split, &part.products}) {
     for (const ExtraProduct& product : *products) {
       Part only = bare();
       only.products = {product};
-      add_term(terms, product.term, only, stop);
+      add_term(terms, product.term, only);
     }
   }
   if (part.query_rows) {
     Part only = bare();
     only.q = part.q;
     only.query_rows = part.query_rows;
-    add_term(terms, part.query_rows->term, only, stop);
+    add_term(terms, part.query_rows->term, only);
   }
   for (const RelativeRows& rows : part.key_rows) {
     Part only = bare();
     only.k = part.k;
     only.key_rows = {rows};
-    add_term(terms, rows.term, only, stop);
+    add_term(terms, rows.term, only);
   }
   for (const OffsetTable& table : part.scaled_biases) {
     Part only = bare();
     only.scaled_biases = {table};
-    add_term(terms, table.term, only, stop);
+    add_term(terms, table.term, only);
   }
   for (const auto* table : {&part.bias, &part.factor}) {
     if (!*table) continue;
     Part only = bare();
     only.bias = *table;
-    add_term(terms, table == &part.factor ? Term::Factor : (*table)->term, only, stop);
+    add_term(terms, table == &part.factor ? Term::Factor : (*table)->term, only);
   }
   return terms;
 }

@@ -3,7 +3,6 @@
 
 #include <map>
 
-#include "core/base/stop.h"
 #include "core/part/part.h"
 
 namespace attnscope {
@@ -11,7 +10,7 @@ namespace attnscope {
 // Score terms of a part, scaled, [B h, L_q, L_k] each, 0 where not allowed (spec.md, section 3;
 // `--terms`). Their sum (times Factor, if present) is `scores` before the cap. Content is always
 // present.
-std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop = {});
+std::map<Term, Tensor> score_terms(const Part& part);
 
 // Queries or keys as the sum of a content and a position part.
 struct Addends {

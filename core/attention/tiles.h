@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "core/base/stop.h"
 #include "core/part/part.h"
 
 namespace attnscope {
@@ -36,7 +35,7 @@ class AttentionTiles {
   // Exact unless `sampled`.  [ceil(height / step), ceil(width / step)]
   // Throws Stopped within 50 ms of a request, WorkError if the device fails, std::logic_error if
   // the rectangle exceeds the map or step < 1.
-  virtual Tensor tile(const TileRequest& request, const Stop& stop) const = 0;
+  virtual Tensor tile(const TileRequest& request) const = 0;
   // Reason why tiles are not computed on the requested device; empty if they are.
   virtual std::string note() const { return {}; }
 };

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/find_by_id.h"
 #include "core/base/json.h"
-#include "core/base/stop_scope.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
@@ -164,9 +163,7 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
   return of_variant.empty() ? objection(e, encoding_choice.values, "position.") : of_variant;
 }
 
-OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                         const Stop& stop) {
-  const StopScope scope(stop);
+OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted) {
   const Variant& v = variant(input.variant.id);
   const Encoding& e = encoding(input.encoding.id);
   const Dimensions dimensions = operation_dimensions(input);
@@ -187,11 +184,11 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
   const bool causal = input.causal || v.causality.by_definition;
   OperationResult result;
   if (!is_pattern_alone(v, input.variant.values)) {
-    result = v.evaluate(input, backend, wanted, stop);
+    result = v.evaluate(input, backend, wanted);
   } else {
     Part part = plain_part(input, ruled_pattern(input, v));
     apply_encoding(part, input, causal);
-    result = run_part(std::move(part), backend, wanted, stop);
+    result = run_part(std::move(part), backend, wanted);
   }
   if (causal && v.causality.leaks_future) {
     result.leaks_future = v.causality.leaks_future(input.variant.values, input.weights);

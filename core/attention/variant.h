@@ -198,8 +198,7 @@ struct Variant : Info {
   // S_i, for a variant that is a choice of keys and nothing else ...
   std::function<Pattern(const PatternInput&)> pattern;
   // ... otherwise the whole operation.
-  std::function<OperationResult(const OperationInput&, Backend&, const Wanted&, const Stop&)>
-      evaluate;
+  std::function<OperationResult(const OperationInput&, Backend&, const Wanted&)> evaluate;
   // If both are present: true if the values make it more than a choice of keys.
   Predicate evaluates_with = always;
 
@@ -231,7 +230,6 @@ std::string refusal(const Choice& variant, const Choice& encoding, bool causal,
 // Runs the operation after checking refusal() (InputError). Falls back to the CPU if the backend
 // cannot run it; the result's note gives the reason. If an input requires gradients, it is
 // differentiable and runs on the CPU.
-OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                         const Stop& stop);
+OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted);
 
 }  // namespace attnscope

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -58,7 +57,7 @@ void wait_while(const std::atomic<int>& number, int old) {
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
-       Index threads, const Stop* stop)
+       Index threads, const Stop& stop)
       : body_(body),
         count_(count),
         step_(step),
@@ -73,8 +72,7 @@ class Loop {
 
   void run_ranges(int thread) {
     in_loop = true;
-    std::optional<StopScope> scope;  // makes is_stopping() work in the body
-    if (stop_ != nullptr && thread > 0) scope.emplace(*stop_);
+    const StopScope scope(stop_);  // makes is_stopping() work on helper threads
     const std::size_t own = static_cast<std::size_t>(thread);
     for (std::size_t t = 0; t < shares_.size(); ++t) {
       Share& share = shares_[(own + t) % shares_.size()];
@@ -82,7 +80,7 @@ class Loop {
         const Index range = share.next.fetch_add(1, std::memory_order_relaxed);
         if (range >= share.end) break;
         if (failed_.load(std::memory_order_relaxed)) break;
-        if (stop_ != nullptr && stop_->requested()) break;
+        if (stop_.requested()) break;
         try {
           body_(range * step_, std::min(count_, (range + 1) * step_));
         } catch (...) {  // std::bad_alloc, for example
@@ -105,7 +103,7 @@ class Loop {
   };
   const std::function<void(Index, Index)>& body_;
   Index count_, step_;  // items; items per range
-  const Stop* stop_;    // null: cannot be cancelled
+  const Stop stop_;
   std::vector<Share> shares_;
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;  // the first
@@ -209,11 +207,10 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   if (ranges > 1 && max_threads > 1 && !in_loop) {
     static Helpers helpers;
     const Index wanted = std::min<Index>(ranges, max_threads);
-    const Stop* const stop = current_stop();
-    Loop loop(body, count, step, ranges, wanted, stop);
+    Loop loop(body, count, step, ranges, wanted, current_stop());
     if (helpers.run(loop, static_cast<int>(wanted) - 1)) {
       loop.rethrow();
-      if (stop != nullptr) stop->check();
+      check_stop();
       return;
     }
   }

@@ -18,8 +18,9 @@ StopScope::~StopScope() {
   innermost = outer_;
 }
 
-const Stop* current_stop() {
-  return innermost;
+const Stop& current_stop() {
+  static const Stop never;
+  return innermost != nullptr ? *innermost : never;
 }
 
 bool is_stopping() {
@@ -27,7 +28,7 @@ bool is_stopping() {
 }
 
 void check_stop() {
-  if (is_stopping() && !in_parallel_for()) throw Stopped();
+  if (is_stopping()) throw Stopped();
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Thread-local cancellation.
+// Cancellation of the calling thread's work.
 #pragma once
 
 #include "core/base/stop.h"
@@ -6,8 +6,8 @@
 namespace attnscope {
 
 // While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
-// Stopped once `stop` is requested. Scopes nest; the innermost wins. Never open one around saving:
-// an interrupted write would be lost.
+// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work handed to another thread
+// opens a scope there, with current_stop() of the thread that waits for it.
 class StopScope {
  public:
   explicit StopScope(Stop stop);
@@ -20,16 +20,23 @@ class StopScope {
   const Stop* const outer_;
 };
 
-// Throws Stopped if this thread's work is cancelled. Does nothing outside a scope and in
-// parallel_for bodies, which end with their loop. Costs a few nanoseconds.
+// Protects work that must not be left half done, such as saving, from the cancellation of outer
+// scopes.
+class UninterruptedScope {
+ private:
+  const StopScope scope_{Stop()};
+};
+
+// Throws Stopped if this thread's work is cancelled. Does nothing outside a scope. Costs a few
+// nanoseconds; long work calls it at least every few milliseconds.
 void check_stop();
 
-// True if this thread's work is cancelled. For parallel_for bodies, on any of the loop's threads;
-// the loop then throws Stopped.
+// True if this thread's work is cancelled. parallel_for bodies with slow items poll it and return
+// early, on any of the loop's threads; the loop then throws Stopped.
 bool is_stopping();
 
-// The innermost scope's Stop, or null.
-const Stop* current_stop();
+// The innermost scope's Stop; outside a scope one that is never requested.
+const Stop& current_stop();
 
 // True on a thread inside a parallel_for body. Once the caller's scope is cancelled, such a loop
 // skips the ranges that have not started and throws Stopped.

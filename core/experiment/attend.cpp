@@ -374,7 +374,7 @@ void refuse_model_parameters(const Info& info, const Values& values, const std::
 }  // namespace
 
 Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
-                bool terms, Backend& backend, const Stop& stop) {
+                bool terms, Backend& backend) {
   Spec spec = parse_spec(tensors, spec_json);
   refuse_model_parameters(variant(spec.variant.id), spec.variant.values, "variant.");
   refuse_model_parameters(encoding(spec.encoding.id), spec.encoding.values, "position.");
@@ -391,7 +391,7 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
   const bool scores = v.scores.has_softmax(spec.variant.values);
   check_memory(input, true);
   const OperationResult result =
-      evaluate(input, backend, {.output = true, .attention = true, .scores = scores}, stop);
+      evaluate(input, backend, {.output = true, .attention = true, .scores = scores});
 
   Attended attended{.out = {}, .note = result.note, .remarks = result.remarks};
   SafetensorsFile& out = attended.out;
@@ -406,7 +406,7 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
     out.tensors.emplace(name, stored(counts));
   }
   if (terms) {
-    for (const auto& [term, tensor] : score_terms(*result.part, stop)) {
+    for (const auto& [term, tensor] : score_terms(*result.part)) {
       add_floats(out, "term." + std::string(to_string(term)), tensor);
     }
   }

@@ -18,6 +18,6 @@ struct Attended {
 // The spec is `spec_json` or, if absent, the string "spec" in the metadata of `tensors`. Throws
 // InputError that names the tensor or key, the expectation and the value found.
 Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
-                bool terms, Backend& backend, const Stop& stop);
+                bool terms, Backend& backend);
 
 }  // namespace attnscope

@@ -84,7 +84,7 @@ std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& 
 }
 
 Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
-                     Backend& backend, const Stop& stop) {
+                     Backend& backend) {
   const ModelInput input = model_input(model.config, checkpoint, spec, {}, false);
   const IntTensor& actions = input.batch.actions;
   if (actions[actions.size() - 1] >= 0) {
@@ -93,7 +93,6 @@ Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const Run
   }
   ForwardOptions options;
   options.backend = &backend;
-  options.stop = stop;
   const Tensor logits = run(model, input.batch, options).logits.value();  // [1, T, actions]
   const Index count = logits.dim(2), steps = logits.dim(1);
   return logits.reshaped({steps, count}).slice(steps - 1, 1).reshaped({count});

@@ -27,6 +27,6 @@ std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& 
 // Logits of the next action, [actions], for a trajectory whose last action is open. Throws
 // InputError otherwise, since the following state is unknown.
 Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
-                     Backend& backend, const Stop& stop);
+                     Backend& backend);
 
 }  // namespace attnscope

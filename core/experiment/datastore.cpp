@@ -29,7 +29,7 @@ std::vector<Window> windows(Index length, Index room) {
 }  // namespace
 
 Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>>& texts,
-                 Backend& backend, const StoreProgress& progress, const Stop& stop) {
+                 Backend& backend, const StoreProgress& progress) {
   const ModelConfig& config = model.config;
   const std::string reason = retrieval_refusal(config);
   if (!reason.empty()) throw InputError(reason);
@@ -39,7 +39,6 @@ Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>
   Store store{Tensor({count, config.width}), IntTensor({count}), IntTensor({count, 2})};
   ForwardOptions options;
   options.backend = &backend;
-  options.stop = stop;
   Index row = 0, number = 0;
   for (const auto& text : texts) {
     const Index length = static_cast<Index>(text.size()) - 1;

@@ -15,6 +15,6 @@ using StoreProgress = std::function<void(Index done, Index all)>;  // tokens
 // are read in windows that overlap by half, so that each key has at least half a context before it.
 // Throws InputError if the model does not support retrieval or no text has two tokens.
 Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>>& texts,
-                 Backend& backend, const StoreProgress& progress, const Stop& stop);
+                 Backend& backend, const StoreProgress& progress);
 
 }  // namespace attnscope

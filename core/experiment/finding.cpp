@@ -59,13 +59,12 @@ const Finding& finding(std::string_view id) {
 }
 
 Findings compute_background_findings(const Session& session, const std::vector<std::string>& names,
-                                     ExperimentRun& run, const FindingProgress& progress,
-                                     const Stop& stop) {
+                                     ExperimentRun& run, const FindingProgress& progress) {
   Findings found;
   for (const Finding& one : findings()) {
     const bool asked = std::ranges::find(names, one.id) != names.end();
     if (!asked || !one.in_background || !one.exists(session)) continue;
-    one.in_background(session, run, progress, stop, found);
+    one.in_background(session, run, progress, found);
   }
   return found;
 }

@@ -14,7 +14,6 @@
 #include <typeinfo>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
@@ -112,7 +111,6 @@ struct FinishedRun {
   // Performs another run in the same way; it is cached, and timed if times are compared.
   // `alone`: include the findings of the run, since the view may show it by itself.
   std::function<Traces(const Session&, bool alone)> observe;
-  Stop stop;
 };
 
 using FindingProgress = std::function<void(std::size_t done, std::size_t all)>;
@@ -132,8 +130,7 @@ struct Finding {
   std::function<void(const FinishedRun&, Findings&)> with_run{};
   // In the background: takes long and is shared by many runs, which do not wait for it. The window
   // has a worker for each; commands compute it before drawing. `run` is exclusive to the callee.
-  std::function<void(const Session&, ExperimentRun& run, const FindingProgress&, const Stop&,
-                     Findings&)>
+  std::function<void(const Session&, ExperimentRun& run, const FindingProgress&, Findings&)>
       in_background{};
   // Live: an object that computes the visible content on demand, for all traces of a window. File
   // export works without it and computes its content directly. Its worker calls `wake` when new
@@ -146,8 +143,7 @@ const Finding& finding(std::string_view id);  // InputError
 
 // Computes background findings by name.
 Findings compute_background_findings(const Session& session, const std::vector<std::string>& names,
-                                     ExperimentRun& run, const FindingProgress& progress,
-                                     const Stop& stop);
+                                     ExperimentRun& run, const FindingProgress& progress);
 
 // Creates all live findings for a window.
 Findings live_findings(const std::function<void()>& wake);

@@ -7,6 +7,7 @@
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -157,7 +158,7 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
 }
 
 HeadTable head_table(const RunView& viewed, const std::string& texts, ExperimentRun& run,
-                     const TextProgress& progress, const Stop& stop) {
+                     const TextProgress& progress) {
   constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // tokens are rarely longer
   Sums sums;
   Index count = 0, tokens = 0;
@@ -171,10 +172,10 @@ HeadTable head_table(const RunView& viewed, const std::string& texts, Experiment
   one.overlong = Overlong::First;
   for (const auto& [begin, paragraph] : paragraphs(texts)) {
     for (std::size_t at = 0; at < paragraph.size();) {
-      stop.check();
+      check_stop();
       const std::string_view piece = beginning(paragraph.substr(at), most);
       one.text = piece;
-      const auto trace = run.run(one, stop);
+      const auto trace = run.run(one);
       most = kBytesOfToken * static_cast<std::size_t>(trace->config->context);
       const std::size_t used = trace->text_tokens().back().end;
       at += used > 0 ? used : piece.size();

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/analysis/statistics.h"
-#include "core/base/stop.h"
 #include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
@@ -55,7 +54,7 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = 
 // bytes. Throws InputError if no text is left, or if there are no words to merge.
 using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
 HeadTable head_table(const RunView& viewed, const std::string& texts, ExperimentRun& run,
-                     const TextProgress& progress, const Stop& stop);
+                     const TextProgress& progress);
 
 // CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. Columns
 // for stack, kind, step and segment precede these if the model has several. Statistics between

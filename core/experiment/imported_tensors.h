@@ -38,6 +38,6 @@ struct ImportedTensors {
 ImportedTensors read_imported_tensors(const TensorFiles& files);
 
 // Trace of the experiment's tensors; attention of q and k is computed on `backend`.
-Trace trace_of_tensors(const RunSpec& spec, Backend& backend, const Stop& stop);
+Trace trace_of_tensors(const RunSpec& spec, Backend& backend);
 
 }  // namespace attnscope

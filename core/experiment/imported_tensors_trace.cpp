@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/image_tensors.h"
 #include "core/experiment/imported_tensors.h"
@@ -183,8 +184,7 @@ void add_missing_weights(OperationInput& input, Trace& trace) {
   add(encoding(input.encoding.id), input.encoding.values);
 }
 
-void add_computed(const ImportedTensors& own, const RunSpec& spec, Backend& backend,
-                  const Stop& stop, Trace& trace) {
+void add_computed(const ImportedTensors& own, const RunSpec& spec, Backend& backend, Trace& trace) {
   Index cells = 0;
   for (const Tensor& q : own.q) cells += q.dim(0) * own.queries() * own.keys();
   for (std::size_t layer = 0; layer < own.q.size(); ++layer) {
@@ -212,7 +212,7 @@ void add_computed(const ImportedTensors& own, const RunSpec& spec, Backend& back
     tap.input.q = own.q[layer];
     tap.input.k = own.k[layer];
     if (!own.v.empty()) tap.input.v = own.v[layer];
-    tap.result = evaluate(input, backend, wanted, stop);
+    tap.result = evaluate(input, backend, wanted);
     trace.attention.push_back(std::move(tap));
   }
   trace.backend = backend.name();
@@ -235,10 +235,10 @@ ModelConfig config_of(const ImportedTensors& own, bool causal) {
 
 }  // namespace
 
-Trace trace_of_tensors(const RunSpec& spec, Backend& backend, const Stop& stop) {
+Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
   Trace trace;
   const ImportedTensors own = read_imported_tensors(spec.tensors);
-  stop.check();
+  check_stop();
   trace.model = std::filesystem::path(spec.tensors.file).filename().string();
   trace.tokens = trace_tokens(own.tokens, own.queries());
   if (own.queries() != own.keys() || !own.key_tokens.empty()) {
@@ -260,7 +260,7 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend, const Stop& stop) 
                      std::to_string(spec.groups.size()));
   }
   if (own.attention.empty()) {
-    add_computed(own, with_text_parameters(spec, trace.tokens), backend, stop, trace);
+    add_computed(own, with_text_parameters(spec, trace.tokens), backend, trace);
   } else {
     add_imported(own, trace);
   }

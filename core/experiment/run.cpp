@@ -203,12 +203,11 @@ void record_losses(const Model& model, const Output& output, bool gradients, Tra
 // Runs the model and fills in the taps.
 void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
                  const Retrieval* retrieval, Backend& backend, const RunSpec& spec,
-                 ExperimentRun::Training training, const Stop& stop, Progress* progress,
+                 ExperimentRun::Training training, Progress* progress,
                  const ExperimentRun::LayerWatch* watch, Trace& trace) {
   const Model model = training.gradients ? with_parameters(chosen) : chosen;
   ForwardOptions options;
   options.backend = &backend;
-  options.stop = stop;
   options.trace = &trace;
   options.interventions = &spec.interventions;
   options.keep_attention = keeps_attention(model.config, length);
@@ -243,16 +242,16 @@ void note_fallbacks(BackendChoice choice, Trace& trace) {
 
 }  // namespace
 
-std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, const Stop& stop) {
-  return run(spec, {}, stop);
+std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec) {
+  return run(spec, {});
 }
 
 namespace {
 
 // Trace of imported tensors.
 std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
-                                         std::vector<std::string> notes, const Stop& stop) {
-  auto trace = std::make_shared<Trace>(trace_of_tensors(spec, backend, stop));
+                                         std::vector<std::string> notes) {
+  auto trace = std::make_shared<Trace>(trace_of_tensors(spec, backend));
   if (!trace->is_imported) {  // imported attention was not computed on any device
     trace->notes.insert(trace->notes.begin(), notes.begin(), notes.end());
   }
@@ -308,19 +307,17 @@ Prepared prepared(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& 
 
 }  // namespace
 
-std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training training,
-                                                const Stop& stop) {
-  const StopScope scope(stop);
+std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training training) {
   auto trace = std::make_shared<Trace>();
   if (!spec.tensors.file.empty()) {
     state_->enter("reading the file", 0);
     Backend& backend = state_->backend(spec.backend, *trace);
-    return run_tensors(spec, backend, trace->notes, stop);
+    return run_tensors(spec, backend, trace->notes);
   }
   state_->enter("reading the model", 0);
   const State::Sources sources = state_->sources_of(spec);
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.model.checkpoint;
-  stop.check();
+  check_stop();
   state_->enter("tokenising the text", 0);
   Prepared prepared_run = prepared(spec, checkpoint, sources.contexts, training, *trace);
   const Model& model = prepared_run.model;
@@ -328,7 +325,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   trace->streams = std::move(prepared_run.input.streams);
   trace->pixels = prepared_run.input.pixels ? prepared_run.input.pixels
                                             : pixels_of(model.config, trace->tokens);
-  stop.check();
+  check_stop();
   if (state_->watch != nullptr) {
     state_->watch->on = shows_layers(model.config, state_->watch->from);
   }
@@ -338,7 +335,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   Backend& backend = state_->backend(spec.backend, *trace);
   run_forward(model, prepared_run.input, prepared_run.length,
               prepared_run.retrieval ? &*prepared_run.retrieval : nullptr, backend, spec, training,
-              stop, state_->progress.get(), state_->watch.get(), *trace);
+              state_->progress.get(), state_->watch.get(), *trace);
   state_->enter("collecting notes", 1);
   note_fallbacks(spec.backend, *trace);
   trace->untrained = model.untrained;
@@ -354,16 +351,13 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   return trace;
 }
 
-ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& spec,
-                                                               const Stop& stop) {
-  const StopScope scope(stop);
+ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& spec) {
   const State::Sources sources = state_->sources_of(spec);
   Trace names;  // the run itself is not recorded
   const Prepared prepared_run =
       prepared(spec, sources.model.checkpoint, sources.contexts, {}, names);
   InferenceOnly result;
   ForwardOptions options;
-  options.stop = stop;
   options.interventions = &spec.interventions;
   options.exit = spec.exit;
   options.retrieval = prepared_run.retrieval ? &*prepared_run.retrieval : nullptr;
@@ -393,16 +387,15 @@ Index warm_runs_after(double milliseconds) {
 namespace {
 
 // Reports the median time of warm runs after a first one with cold caches.
-std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spec,
-                                          const Stop& stop) {
-  const std::shared_ptr<const Trace> first = run.run(spec, stop);
+std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spec) {
+  const std::shared_ptr<const Trace> first = run.run(spec);
   const Index wanted = warm_runs_after(first->milliseconds);
   if (wanted == 0) return first;
   std::vector<double> times;
   std::shared_ptr<const Trace> last;
   for (Index n = 0; n < wanted; ++n) {
     last.reset();
-    last = run.run(spec, stop);
+    last = run.run(spec);
     times.push_back(last->milliseconds);
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -430,9 +423,7 @@ Findings valid_findings(const FinishedRun& run, const std::vector<std::string>& 
 
 }  // namespace
 
-Traces ExperimentRun::observe(const Session& session, const std::vector<std::string>& names,
-                              const Stop& stop) {
-  const StopScope scope(stop);
+Traces ExperimentRun::observe(const Session& session, const std::vector<std::string>& names) {
   std::vector<State::Kept> now;  // runs of this request
   const auto run_unless_kept = [&](const Session& one) {
     // Imported attention was not computed here.
@@ -442,7 +433,7 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<std::str
       return k.session.run == one.run && k.sources == sources && (k.timed || !timed);
     });
     if (before != state_->kept.end()) return *before;
-    const auto trace = timed ? run_for_time(*this, one.run, stop) : run(one.run, stop);
+    const auto trace = timed ? run_for_time(*this, one.run) : run(one.run);
     return State::Kept{one, std::move(sources), trace, {}, timed};
   };
   using Names = std::vector<std::string>;
@@ -454,7 +445,7 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<std::str
       std::erase(of_other, Findings::reference.id);  // already the reference of this run
       return observed(other, of_other);
     };
-    const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside, stop};
+    const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside};
     if (!wanted.empty()) state_->enter("computing findings", 1);
     kept.findings = valid_findings(run, wanted, kept.findings, kept.session);
     Traces traces(kept.trace);

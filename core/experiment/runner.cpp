@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -78,9 +79,9 @@ struct Runner::State {
         now.request = std::move(*waiting);
         waiting.reset();
         now.started = Clock::now();
-        now.layers->on_layers = [this, experiment = now.request.experiment, stop = now.stop](
+        now.layers->on_layers = [this, experiment = now.request.experiment](
                                     std::shared_ptr<const Trace> trace, Index layers) {
-          show_layers(experiment, stop, std::move(trace), layers);
+          show_layers(experiment, std::move(trace), layers);
         };
         running = now;
       }
@@ -101,11 +102,10 @@ struct Runner::State {
     }
   }
 
-  void show_layers(const Session& experiment, const Stop& stop, std::shared_ptr<const Trace> trace,
-                   Index layers) {
+  void show_layers(const Session& experiment, std::shared_ptr<const Trace> trace, Index layers) {
     {
       const std::scoped_lock lock(mutex);
-      if (stop.requested()) return;
+      if (is_stopping()) return;
       Outcome outcome;
       outcome.experiment = experiment;
       outcome.trace = std::move(trace);
@@ -161,11 +161,12 @@ struct Runner::State {
   // Nullopt if cancelled.
   static std::optional<Outcome> carry_out(ExperimentRun& run, const Request& request,
                                           const Stop& stop) {
+    const StopScope scope(stop);
     const Session& experiment = request.experiment;
     Outcome outcome;
     outcome.experiment = experiment;
     try {
-      const Traces traces = run.observe(experiment, request.names, stop);
+      const Traces traces = run.observe(experiment, request.names);
       outcome.trace = traces.trace;
       outcome.findings = traces.findings;
     } catch (const Stopped&) {

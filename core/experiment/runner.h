@@ -51,13 +51,13 @@ class ExperimentRun {
     std::atomic<bool> on{false};
   };
   void watch(std::shared_ptr<LayerWatch> watch);  // null: none
-  std::shared_ptr<const Trace> run(const RunSpec& spec, const Stop& stop);
+  std::shared_ptr<const Trace> run(const RunSpec& spec);
   // Adds the model's losses to the trace (taps "loss.total", ...), and their gradients
   // ("gradient.WEIGHT") for every trained weight.
   struct Training {
     bool losses = false, gradients = false;
   };
-  std::shared_ptr<const Trace> run(const RunSpec& spec, Training training, const Stop& stop);
+  std::shared_ptr<const Trace> run(const RunSpec& spec, Training training);
   // Output, time and work of a run on the CPU without recording. Tokens that exit early are not
   // computed further. Not available for imported tensors.
   struct InferenceOnly {
@@ -65,12 +65,12 @@ class ExperimentRun {
     double milliseconds = 0;
     Work work;
   };
-  InferenceOnly run_inference_only(const RunSpec& spec, const Stop& stop);
+  InferenceOnly run_inference_only(const RunSpec& spec);
   // The experiment's checkpoint, and its retrieval store (null if none).
   std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
   std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
   // Runs an experiment and computes the named findings of the run.
-  Traces observe(const Session& session, const std::vector<std::string>& names, const Stop& stop);
+  Traces observe(const Session& session, const std::vector<std::string>& names);
 
  private:
   struct State;

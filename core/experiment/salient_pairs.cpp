@@ -7,6 +7,7 @@
 
 #include "core/analysis/words.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/figure/plain_text.h"
 #include "core/trace/key_token.h"
 
@@ -62,12 +63,12 @@ class Search {
   Search(const Trace& trace, const WordTrace& words)
       : words_(words), trace_(words.trace), surprisals_(surprisals(trace, words)) {}
 
-  void add_pairs(const AttentionTap& tap, const Stop& stop) {
+  void add_pairs(const AttentionTap& tap) {
     tokens_ = &trace_.tokens_of(tap.query_rows);
     predicted_ = tap.query_rows.stream.empty() && surprisals_.size() == tokens_->size();
     const WordPairs& pieces = words_.of(tap);
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
-      stop.check();
+      check_stop();
       const HeadRef at{tap.address.layer, tap.heads[n], part_of(tap.address)};
       std::vector<SalientPair> best = best_of_head(tap, static_cast<Index>(n));
       for (SalientPair& pair : best) {
@@ -216,7 +217,7 @@ std::string salient_pairs_refusal(const Trace& trace) {
   return "";
 }
 
-std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most, const Stop& stop,
+std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most,
                                             Progress* progress) {
   const std::string refusal = salient_pairs_refusal(trace);
   if (!refusal.empty()) throw InputError(refusal);
@@ -226,7 +227,7 @@ std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most
   if (progress != nullptr) progress->begin_stage("searching for pairs of words", 0, 1);
   double done = 0;
   for (const AttentionTap& tap : taps) {
-    if (is_within_text(tap)) search.add_pairs(tap, stop);
+    if (is_within_text(tap)) search.add_pairs(tap);
     done += 1 / static_cast<double>(taps.size());
     if (progress != nullptr) progress->set_stage_share(done);
   }

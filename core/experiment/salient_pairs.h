@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/base/stop.h"
 #include "core/experiment/view_settings.h"
 #include "core/trace/trace.h"
 
@@ -47,7 +46,7 @@ std::string salient_pairs_refusal(const Trace& trace);
 // with itself, punctuation, and the first word, which often is an attention sink. Throws InputError
 // with salient_pairs_refusal().
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most,
-                                            const Stop& stop = {}, Progress* progress = nullptr);
+                                            Progress* progress = nullptr);
 
 // Selects the pair's head, pins the pair and shows the whole map.
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -35,9 +36,8 @@ std::vector<double> log_probabilities(const float* logits, Index vocabulary) {
 
 class Search {
  public:
-  Search(const Model& model, const std::vector<std::int32_t>& prompt, const BeamOptions& options,
-         const Stop& stop)
-      : model_(model), prompt_(prompt), options_(options), stop_(stop) {}
+  Search(const Model& model, const std::vector<std::int32_t>& prompt, const BeamOptions& options)
+      : model_(model), prompt_(prompt), options_(options) {}
 
   // Most likely extensions of `beams` by one id.
   std::vector<Beam> after(const std::vector<Beam>& beams) const {
@@ -126,7 +126,6 @@ class Search {
     }
     ForwardOptions options;
     options.backend = options_.backend;
-    options.stop = stop_;
     options.exit = options_.exit;
     const Tensor all = run(model_, batch, options).logits.value();  // [count, length, vocabulary]
     const Index vocabulary = model_.config.vocabulary;
@@ -141,7 +140,6 @@ class Search {
   const Model& model_;
   const std::vector<std::int32_t>& prompt_;
   const BeamOptions& options_;
-  const Stop& stop_;
 };
 
 }  // namespace
@@ -157,8 +155,7 @@ Index BeamSearch::best_at(std::size_t n) const {
 }
 
 BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prompt,
-                       const BeamOptions& options, const Stop& stop,
-                       const std::function<void(Index)>& progress) {
+                       const BeamOptions& options, const std::function<void(Index)>& progress) {
   if (prompt.empty()) throw InputError("ids: expected at least one token, found none");
   const auto positive = [](const char* name, Index number) {
     if (number >= 1) return;
@@ -167,11 +164,11 @@ BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prom
   };
   positive("beams", options.width);
   positive("tokens", options.max_tokens);
-  const Search search(model, prompt, options, stop);
+  const Search search(model, prompt, options);
   BeamSearch found;
   std::vector<Beam> beams{Beam{}};
   for (Index n = 0; n < options.max_tokens && !beams.front().ended; ++n) {
-    stop.check();
+    check_stop();
     beams = search.after(beams);
     found.steps.push_back(beams);
     if (progress) progress(n + 1);

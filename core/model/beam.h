@@ -42,7 +42,7 @@ struct BeamSearch {
 // `progress` is called after each step. Throws InputError as run() does, and if width or
 // `max_tokens` is below 1.
 BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prompt,
-                       const BeamOptions& options, const Stop& stop,
+                       const BeamOptions& options,
                        const std::function<void(Index written)>& progress = {});
 
 }  // namespace attnscope

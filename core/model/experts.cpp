@@ -6,6 +6,7 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/stop_scope.h"
 #include "core/model/pass.h"
 #include "core/model/rows.h"
 
@@ -57,7 +58,7 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
   for (Index slot = 0; slot < experts.chosen; ++slot) place.emplace_back(Shape{rows});
   Index done = 0;
   for (Index e = 0; e < experts.count; ++e) {
-    options_.stop.check();
+    check_stop();
     std::vector<std::int32_t> own;
     for (Index row = 0; row < rows; ++row) {
       const std::vector<Index>& of_row = chosen[static_cast<std::size_t>(row)];

@@ -1,5 +1,4 @@
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
 #include "core/model/architecture.h"
 #include "core/model/pass.h"
 #include "core/model/retrieval.h"
@@ -76,7 +75,6 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
 // keys: receives the retrieval keys; null: not needed.
 Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& options,
                 Tensor* keys) {
-  const StopScope scope(options.stop);
   const ModelConfig& config = model.config;
   const Architecture& architecture = attnscope::architecture(config.architecture.id);
   check_batch(config, architecture, batch);

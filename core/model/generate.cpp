@@ -26,7 +26,7 @@ Generator::Generator(const Model& model, GeneratorOptions options)
       options_(std::move(options)),
       recomputes_(cache_refusal(model.config, options_.exit.has_value())) {}
 
-Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, Trace* trace) {
+Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   if (ids.empty()) throw InputError("ids: expected at least one token, found none");
   std::vector<std::int32_t> all = tokens_;
   all.insert(all.end(), ids.begin(), ids.end());
@@ -41,8 +41,8 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, T
   const bool goes_on = caches && cache.length > 0;
   cache.steps = steps_;
   const Step made = in_segments
-                        ? read_segments(all, memory, stop, trace)
-                        : run(goes_on ? ids : all, caches ? &cache : nullptr, nullptr, stop, trace);
+                        ? read_segments(all, memory, trace)
+                        : run(goes_on ? ids : all, caches ? &cache : nullptr, nullptr, trace);
   if (trace && !caches) {
     for (AttentionTap& tap : trace->attention) tap.address.step = steps_;
   }
@@ -57,7 +57,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, T
 
 // memory: of the completed segments; extended by segments that become complete.
 Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, State& memory,
-                                         const Stop& stop, Trace* trace) const {
+                                         Trace* trace) const {
   const Index segment = model_.config.segment, length = static_cast<Index>(all.size());
   Step made;
   while (memory.length < length) {
@@ -65,7 +65,7 @@ Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, S
     const auto first = all.begin() + memory.length;
     const bool last = memory.length + count == length;
     State after = memory;
-    made = run({first, first + count}, nullptr, &after, stop, last ? trace : nullptr);
+    made = run({first, first + count}, nullptr, &after, last ? trace : nullptr);
     if (count < segment) break;  // incomplete: processed again with the next tokens
     memory = std::move(after);
   }
@@ -73,10 +73,9 @@ Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, S
 }
 
 Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cache, State* memory,
-                               const Stop& stop, Trace* trace) const {
+                               Trace* trace) const {
   ForwardOptions options;
   options.backend = options_.backend;
-  options.stop = stop;
   options.trace = trace;
   options.cache = cache;
   options.memory = memory;

@@ -31,7 +31,7 @@ class Generator {
   // log-probabilities. A trace receives the rows of the new tokens over all keys so far (all rows
   // if nothing is cached), with the step number in the address of its attention taps. After Stopped
   // or an error the generator is unchanged. Throws InputError as forward() does.
-  Tensor step(const std::vector<std::int32_t>& ids, const Stop& stop, Trace* trace = nullptr);
+  Tensor step(const std::vector<std::int32_t>& ids, Trace* trace = nullptr);
 
   // Tokens that the next one depends on: limited by the context, except with segments.
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
@@ -46,10 +46,8 @@ class Generator {
     Tensor logits;  // [vocabulary]
     Index exit_layer = 0;
   };
-  Step run(const std::vector<std::int32_t>& ids, State* cache, State* memory, const Stop& stop,
-           Trace* trace) const;
-  Step read_segments(const std::vector<std::int32_t>& all, State& memory, const Stop& stop,
-                     Trace* trace) const;
+  Step run(const std::vector<std::int32_t>& ids, State* cache, State* memory, Trace* trace) const;
+  Step read_segments(const std::vector<std::int32_t>& all, State& memory, Trace* trace) const;
 
   const Model& model_;
   GeneratorOptions options_;

@@ -16,7 +16,7 @@ void InterventionBackend::check_tokens(const Pattern& pattern) const {
                    " columns of its own");
 }
 
-PartResult InterventionBackend::run(const Part& part, const Wanted& wanted, const Stop& stop) {
+PartResult InterventionBackend::run(const Part& part, const Wanted& wanted) {
   check_tokens(*part.pattern);
   used_ = true;
   Part changed = part;
@@ -24,12 +24,12 @@ PartResult InterventionBackend::run(const Part& part, const Wanted& wanted, cons
   note_ = inner_.refusal(changed, wanted);
   if (note_.empty() && &inner_ != &cpu_backend()) {
     try {
-      return inner_.run(changed, wanted, stop);
+      return inner_.run(changed, wanted);
     } catch (const WorkError& error) {
       note_ = error.what();
     }
   }
-  return cpu_backend().run(changed, on_host(wanted), stop);
+  return cpu_backend().run(changed, on_host(wanted));
 }
 
 void InterventionBackend::finish(OperationResult& result) const {

@@ -19,7 +19,7 @@ class InterventionBackend : public Backend {
 
   std::string name() const override { return inner_.name(); }
   std::string refusal(const Part&, const Wanted&) const override { return {}; }
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override;
+  PartResult run(const Part& part, const Wanted& wanted) override;
 
   // Applies the changes to the result of an operation that was evaluated with this backend.
   void finish(OperationResult& result) const;

@@ -6,6 +6,7 @@
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/stop_scope.h"
 #include "core/model/rows.h"
 
 namespace attnscope {
@@ -19,8 +20,8 @@ constexpr Index kMinRows = 16;
 
 // `together`: in one product, for gradients.
 template <class Product>
-Var in_blocks(const Var& x, Index out, bool together, const Stop& stop, const Product& product) {
-  stop.check();
+Var in_blocks(const Var& x, Index out, bool together, const Product& product) {
+  check_stop();
   const Index rows = x.dim(0);
   const Index block =
       std::max(kMinRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * out));
@@ -29,7 +30,7 @@ Var in_blocks(const Var& x, Index out, bool together, const Stop& stop, const Pr
   for (Index first = 0; first < rows; first += block) {
     const Tensor part = product(x.value().slice(first, std::min(block, rows - first))).value();
     std::copy_n(part.data(), part.size(), result.data() + first * out);
-    stop.check();
+    check_stop();
   }
   return result;
 }
@@ -48,15 +49,15 @@ const Var& weight(const Model& model, const std::string& name) {
 
 }  // namespace
 
-Var linear(const Var& x, const Var& w, const Var& bias, const Stop& stop) {
-  return plus(in_blocks(x, w.dim(1), requires_gradient(x, w), stop,
+Var linear(const Var& x, const Var& w, const Var& bias) {
+  return plus(in_blocks(x, w.dim(1), requires_gradient(x, w),
                         [&](const Var& rows) { return matmul(rows, w); }),  // [n, out]
               bias);
 }
 
-Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& stop) {
-  if (x.requires_gradient()) return linear(x, Var(w.to_tensor()), bias, stop);
-  return plus(in_blocks(x, w.columns, false, stop,
+Var linear(const Var& x, const NarrowMatrix& w, const Var& bias) {
+  if (x.requires_gradient()) return linear(x, Var(w.to_tensor()), bias);
+  return plus(in_blocks(x, w.columns, false,
                         [&](const Var& rows) {
                           const Tensor& a = rows.value();
                           Tensor product({a.dim(0), w.columns});  // [n, out]
@@ -67,18 +68,17 @@ Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& sto
               bias);
 }
 
-Var linear_transposed(const Var& x, const Var& w, const Stop& stop) {
-  return in_blocks(x, w.dim(0), requires_gradient(x, w), stop,
+Var linear_transposed(const Var& x, const Var& w) {
+  return in_blocks(x, w.dim(0), requires_gradient(x, w),
                    [&](const Var& rows) { return matmul_transposed(rows, w); });  // [n, out]
 }
 
-Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias,
-           const Stop& stop) {
+Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias) {
   const auto found = model.weights.find(bias);
   const Var offset = found == model.weights.end() ? Var() : found->second;
   const auto narrow = model.narrow.find(matrix);
-  return narrow == model.narrow.end() ? linear(x, weight(model, matrix), offset, stop)
-                                      : linear(x, narrow->second, offset, stop);
+  return narrow == model.narrow.end() ? linear(x, weight(model, matrix), offset)
+                                      : linear(x, narrow->second, offset);
 }
 
 Var apply_activation(Activation activation, const Var& x) {
@@ -136,7 +136,7 @@ Var embed_by_cluster(const Model& model, const IntTensor& ids) {
 
 // log p(token) = log p(cluster) + log p(token | cluster); tokens of the first cluster compete with
 // the other clusters.  [n, d] -> [n, vocabulary]
-Var adaptive_logits(const Model& model, const Var& x, const Stop& stop) {
+Var adaptive_logits(const Model& model, const Var& x) {
   const auto clusters = vocabulary_clusters(model.config);
   const std::string of_tables = model.config.tied_output ? "embed.cluster." : "output.cluster.";
   const bool has_bias = model.config.head.bias;
@@ -145,17 +145,17 @@ Var adaptive_logits(const Model& model, const Var& x, const Stop& stop) {
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     const std::string number = std::to_string(c);
     const std::string table = of_tables + number + ".table";
-    const Var y = linear(model, x, "output.cluster." + number + ".project", "", stop);  // [n, e]
+    const Var y = linear(model, x, "output.cluster." + number + ".project", "");  // [n, e]
     const auto narrow = model.narrow.find(table);
-    Var logits = narrow == model.narrow.end() ? linear_transposed(y, weight(model, table), stop)
-                                              : linear(y, narrow->second.transpose(), Var(), stop);
+    Var logits = narrow == model.narrow.end() ? linear_transposed(y, weight(model, table))
+                                              : linear(y, narrow->second.transpose(), Var());
     if (has_bias) {
       logits =
           add(logits, slice(weight(model, "output.bias"), 0, clusters[c].first, clusters[c].count));
     }
     if (c == 0) {
       const auto others = static_cast<Index>(clusters.size()) - 1;
-      const Var of_clusters = linear(model, y, "output.choice.w", "output.choice.b", stop);
+      const Var of_clusters = linear(model, y, "output.choice.w", "output.choice.b");
       const Var head = log_softmax(concat({logits, of_clusters}, 1));
       parts.push_back(slice(head, 1, 0, clusters[0].count));
       choice = slice(head, 1, clusters[0].count, others);
@@ -189,32 +189,32 @@ Var apply_norm(const Model& model, const Var& x, const std::string& name) {
 namespace {
 
 // Transform before the product with the token table.  [n, d] -> [n, e]
-Var apply_transform(const Model& model, const Var& x, const Stop& stop) {
+Var apply_transform(const Model& model, const Var& x) {
   const std::string at = "output.transform.";
   const Var y =
-      apply_activation(model.config.head.activation, linear(model, x, at + "w", at + "b", stop));
+      apply_activation(model.config.head.activation, linear(model, x, at + "w", at + "b"));
   return apply_norm(model, y, at + "norm");
 }
 
-Var plain_logits(const Model& model, const Var& x, const Stop& stop) {
-  if (!model.config.embedding.adaptive.cutoffs.empty()) return adaptive_logits(model, x, stop);
+Var plain_logits(const Model& model, const Var& x) {
+  if (!model.config.embedding.adaptive.cutoffs.empty()) return adaptive_logits(model, x);
   const bool bias = model.config.head.bias;
-  const Var state = model.config.head.transform ? apply_transform(model, x, stop) : x;
+  const Var state = model.config.head.transform ? apply_transform(model, x) : x;
   if (!model.config.tied_output) {
-    return linear(model, state, "output.weight", bias ? "output.bias" : "", stop);
+    return linear(model, state, "output.weight", bias ? "output.bias" : "");
   }
   const auto narrow = model.narrow.find("embed.weight");
   const Var logits = narrow == model.narrow.end()
-                         ? linear_transposed(state, weight(model, "embed.weight"), stop)
-                         : linear(state, narrow->second.transpose(), Var(), stop);
+                         ? linear_transposed(state, weight(model, "embed.weight"))
+                         : linear(state, narrow->second.transpose(), Var());
   return bias ? add(logits, weight(model, "output.bias")) : logits;
 }
 
 }  // namespace
 
-Var output_logits(const Model& model, const Var& x, const Stop& stop) {
+Var output_logits(const Model& model, const Var& x) {
   const ModelOptions& i = model.config.model_options;
-  Var logits = plain_logits(model, x, stop);
+  Var logits = plain_logits(model, x);
   if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
   if (i.logit_cap == 0) return logits;
   const auto cap = static_cast<float>(i.logit_cap);

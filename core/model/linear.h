@@ -2,25 +2,23 @@
 #pragma once
 
 #include "core/autodiff/var.h"
-#include "core/base/stop.h"
 #include "core/model/model.h"
 
 namespace attnscope {
 
 // x w + bias: [n, in] x [in, out] -> [n, out]; bias [out] or undefined. Without gradients, large
 // products are computed in blocks of rows and check `stop` between them (Stopped).
-Var linear(const Var& x, const Var& w, const Var& bias, const Stop& stop);
-Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& stop);
+Var linear(const Var& x, const Var& w, const Var& bias);
+Var linear(const Var& x, const NarrowMatrix& w, const Var& bias);
 
 // x w^T with w [out, in].
-Var linear_transposed(const Var& x, const Var& w, const Stop& stop);
+Var linear_transposed(const Var& x, const Var& w);
 
 // Uses the model's weights of these names; the bias may be missing.
-Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias,
-           const Stop& stop);
+Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias);
 Var apply_activation(Activation activation, const Var& x);
-Var embed_tokens(const Model& model, const IntTensor& ids);             // [B, L] -> [B, L, e]
-Var output_logits(const Model& model, const Var& x, const Stop& stop);  // [n, d] -> [n, vocabulary]
+Var embed_tokens(const Model& model, const IntTensor& ids);  // [B, L] -> [B, L, e]
+Var output_logits(const Model& model, const Var& x);         // [n, d] -> [n, vocabulary]
 
 // Norm over the last axis with the weights name.weight and, if present, name.bias.
 Var apply_norm(const Model& model, const Var& x, const std::string& name);

@@ -6,6 +6,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/linear.h"
 #include "core/model/residual_connection.h"
 #include "core/model/site.h"
@@ -26,7 +27,7 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
 
 // Final norm and output projection of the model or, with own exit classifiers, of the layer.
 // layer: from 0.  x: [n, d], returns [n, vocabulary]
-Var read_out(const Model& model, Index layer, const Tensor& x, const Stop& stop) {
+Var read_out(const Model& model, Index layer, const Tensor& x) {
   const ModelConfig& config = model.config;
   const bool own = config.exits && config.exits->values.choice("classifier") == "own";
   const std::string exit = "exits." + std::to_string(layer + 1) + ".";
@@ -35,7 +36,7 @@ Var read_out(const Model& model, Index layer, const Tensor& x, const Stop& stop)
     const std::string norm = own ? exit + "norm" : "final_norm";
     state = apply_norm(model, state, norm);
   }
-  return own ? linear(model, state, exit + "weight", "", stop) : output_logits(model, state, stop);
+  return own ? linear(model, state, exit + "weight", "") : output_logits(model, state);
 }
 
 double cosine(const float* a, const float* b, Index count) {
@@ -105,7 +106,7 @@ Tensor kept_where_halted(const Tensor& after, const Tensor& before, Index step,
 
 }  // namespace
 
-LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
+LogitLens logit_lens(const Model& model, const Trace& trace) {
   const std::vector<LayerState> states = layer_states(model, trace);
   const Index layers = static_cast<Index>(states.size()), length = trace.logits.dim(0);
   const Index width = state_width(model.config), vocabulary = trace.logits.dim(1);
@@ -122,12 +123,12 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
     const LayerState& at = states[static_cast<std::size_t>(layer)];
     const Tensor state = kept_where_halted(tap(trace, at.tap), before, at.step, trace);  // [L, d]
     for (Index first = 0; first < length; first += kRowsAtATime) {
-      stop.check();
+      check_stop();
       const Index count = std::min(kRowsAtATime, length - first);
       // The last layer's logits are those of the run.
       const Tensor logits = layer + 1 == layers
                                 ? trace.logits.slice(first, count)
-                                : read_out(model, layer, state.slice(first, count), stop).value();
+                                : read_out(model, layer, state.slice(first, count)).value();
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
         read_row(logits.data() + r * vocabulary, vocabulary,
@@ -141,9 +142,9 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
   return lens;
 }
 
-Tensor layer_logits(const Model& model, const Trace& trace, Index layer, const Stop& stop) {
+Tensor layer_logits(const Model& model, const Trace& trace, Index layer) {
   if (layer + 1 == model.config.layers) return trace.logits;
-  return read_out(model, layer, tap(trace, layer_prefix(layer) + "residual"), stop).value();
+  return read_out(model, layer, tap(trace, layer_prefix(layer) + "residual")).value();
 }
 
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold) {

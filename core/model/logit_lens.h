@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/model/model.h"
 
 namespace attnscope {
@@ -25,11 +24,11 @@ struct LogitLens {
 
 // Logits of one layer, from 0, from the taps of a run without early exits; not for recurrences over
 // depth.  [L, vocabulary]
-Tensor layer_logits(const Model& model, const Trace& trace, Index layer, const Stop& stop);
+Tensor layer_logits(const Model& model, const Trace& trace, Index layer);
 
 // Uses the taps of a run of this model; throws WorkError if they are missing. Processes one layer
 // and a few positions at a time to limit memory.
-LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop);
+LogitLens logit_lens(const Model& model, const Trace& trace);
 
 enum class Confidence { Margin, Probability, Saturation };
 

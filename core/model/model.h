@@ -69,7 +69,6 @@ struct Work {
 
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
-  Stop stop;
   Trace* trace = nullptr;      // filled with taps if given (batch size 1 only)
   bool keep_attention = true;  // keeps attention maps in the trace, on host or device
   // Cache of earlier tokens; the new ones are appended. The trace has only the new rows, over all

@@ -37,7 +37,7 @@ NamedVars Pass::weights_below(const std::string& prefix) const {
 }
 
 Var Pass::linear(const Var& x, const std::string& matrix, const std::string& bias) const {
-  const Var y = attnscope::linear(model_, x, matrix, bias, options_.stop);
+  const Var y = attnscope::linear(model_, x, matrix, bias);
   count(x.value().size() * y.dim(1));
   return y;
 }
@@ -261,7 +261,7 @@ Var Pass::final_norm(const Var& x, const std::string& stack) {
 Var Pass::logits(const Var& x) const {
   if (!config().model_options.output_head) return {};
   count(x.value().size() * config().vocabulary);
-  return output_logits(model_, x, options_.stop);
+  return output_logits(model_, x);
 }
 
 Var Pass::apply_activation(const Var& x) const {

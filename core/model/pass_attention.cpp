@@ -299,7 +299,7 @@ OperationResult Pass::evaluate_operation(const Site& site, const OperationInput&
                                          const Wanted& wanted) {
   const Index first_head = input.first_head, layer = site.at.layer;
   if (!supports_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
-    return evaluate(input, backend_, wanted, options_.stop);
+    return evaluate(input, backend_, wanted);
   }
   InterventionBackend changed(
       backend_,
@@ -307,7 +307,7 @@ OperationResult Pass::evaluate_operation(const Site& site, const OperationInput&
         return changed_pattern(pattern, changes_, layer, first_head, input.heads);
       },
       variant(input.variant.id).label, input.q.dim(1));
-  OperationResult result = evaluate(input, changed, wanted, options_.stop);
+  OperationResult result = evaluate(input, changed, wanted);
   changed.finish(result);
   return result;
 }
@@ -360,9 +360,8 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
                       bias = site.prefix + "attn.b" + letter;
     const auto narrow = model_.narrow.find(matrix);
     const Var offset = has(bias) ? own(weight(bias)) : Var();
-    Var all = narrow != model_.narrow.end()
-                  ? attnscope::linear(x, narrow->second, offset, options_.stop)
-                  : attnscope::linear(x, own(weight(matrix)), offset, options_.stop);
+    Var all = narrow != model_.narrow.end() ? attnscope::linear(x, narrow->second, offset)
+                                            : attnscope::linear(x, own(weight(matrix)), offset);
     const std::string normed = site.prefix + "attn." + letter + "_norm";
     if (has(normed + ".weight")) {
       all = query_key_normed(all, own(weight(normed + ".weight")), own_or_none(normed + ".bias"));
@@ -404,7 +403,7 @@ Var Pass::plain_attention(const Address& at, OperationInput input) {
   const HeadGroup group{1, input.variant, default_encoding()};
   const std::vector<HeadGroup> groups{group};
   const Site site{"", at, &groups, false};
-  OperationResult result = evaluate(input, backend_, wanted(group), options_.stop);
+  OperationResult result = evaluate(input, backend_, wanted(group));
   const Var output = result.output;
   if (recorder_.on()) record_attention(site, 0, group, std::move(input), std::move(result));
   return output;

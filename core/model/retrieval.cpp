@@ -74,8 +74,8 @@ Retrieval::Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store>
 
 void Retrieval::mix(Pass& pass, const Batch& batch, Output& output) const {
   const Index rows = pass.readout().state.dim(0);
-  const Neighbours neighbours = nearest_keys(*store_, pass.readout().query.value(),
-                                             choice_.values.integer("k"), pass.options().stop);
+  const Neighbours neighbours =
+      nearest_keys(*store_, pass.readout().query.value(), choice_.values.integer("k"));
   RetrievalInput retrieved{*store_,
                            neighbours,
                            pass.readout().query,

@@ -44,7 +44,7 @@ struct Neighbours {
   Tensor distance;  // [rows, k] squared, nearest first; ties: lowest index first
 };
 // Exact search. x: [rows, d]; k: at most the number of keys.
-Neighbours nearest_keys(const Store& store, const Tensor& x, Index k, const Stop& stop);
+Neighbours nearest_keys(const Store& store, const Tensor& x, Index k);
 
 // Input of a retrieval head.
 struct RetrievalInput {

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/home.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "core/model/retrieval.h"
 
 namespace attnscope {
@@ -122,11 +123,11 @@ SafetensorsFile store_file(const Store& store, bool half) {
   return file;
 }
 
-Neighbours nearest_keys(const Store& store, const Tensor& x, Index k, const Stop& stop) {
+Neighbours nearest_keys(const Store& store, const Tensor& x, Index k) {
   const Index rows = x.dim(0), size = x.dim(1);
   Neighbours result{IntTensor({rows, k}), Tensor({rows, k})};
   parallel_for(rows, 1, [&](Index first, Index last) {
-    for (Index row = first; row < last && !stop.requested(); ++row) {
+    for (Index row = first; row < last && !is_stopping(); ++row) {
       Index n = row * k;
       for (const NearContext& one : nearest_of(store, x.data() + row * size, k)) {
         result.index[n] = one.index;
@@ -134,7 +135,7 @@ Neighbours nearest_keys(const Store& store, const Tensor& x, Index k, const Stop
       }
     }
   });
-  stop.check();
+  check_stop();
   return result;
 }
 

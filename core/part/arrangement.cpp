@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -58,8 +59,7 @@ struct Plan {
 
 class HeadArranger {
  public:
-  HeadArranger(const Pattern& pattern, Index head, const Stop& stop)
-      : pattern_(pattern), head_index_(head), stop_(stop) {}
+  HeadArranger(const Pattern& pattern, Index head) : pattern_(pattern), head_index_(head) {}
 
   Arrangement::Head arrange();
 
@@ -82,7 +82,6 @@ class HeadArranger {
 
   const Pattern& pattern_;
   const Index head_index_;
-  const Stop& stop_;
   Arrangement::Head result_;
   // Union of the columns of some pieces.
   std::vector<std::int32_t> columns_;
@@ -100,7 +99,7 @@ Arrangement::Head HeadArranger::arrange() {
   const Index queries = pattern_.queries();
   Plan good, poor;  // row groups that form dense rectangles in their own order, and the others
   std::vector<Span> spans;
-  for (Index row = 0; row < queries && !stop_.requested(); row += Arrangement::block_rows) {
+  for (Index row = 0; row < queries && !is_stopping(); row += Arrangement::block_rows) {
     const Index end = std::min(row + Arrangement::block_rows, queries);
     result_.in_order.push_back(is_in_order(row, end));
     if (result_.in_order.back()) continue;
@@ -242,7 +241,7 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
     return n;
   };
   double cost = 0;
-  for (Index from = 0; from < count && !stop_.requested();) {
+  for (Index from = 0; from < count && !is_stopping();) {
     Index n = alike(from);
     if (n >= min_rows) {
       const Index parts = (n + Arrangement::block_rows - 1) / Arrangement::block_rows;
@@ -349,7 +348,7 @@ double HeadArranger::cells(const std::vector<Piece>& pieces, Index first, Index 
 void HeadArranger::commit(const std::vector<Piece>& pieces, const std::vector<Span>& spans,
                           std::vector<Arrangement::Block>& layer) {
   for (const Span& span : spans) {
-    if (stop_.requested()) return;
+    if (is_stopping()) return;
     if (span.block) {
       layer.push_back(block(pieces, span));
     } else {
@@ -460,15 +459,15 @@ bool Arrangement::has_intervals() const {
   });
 }
 
-Arrangement arrange(const Pattern& pattern, const Stop& stop) {
+Arrangement arrange(const Pattern& pattern) {
   Arrangement arrangement;
   arrangement.heads.resize(at(pattern.heads()));
   parallel_for(pattern.heads(), 1, [&](Index first, Index last) {
-    for (Index head = first; head < last && !stop.requested(); ++head) {
-      arrangement.heads[at(head)] = HeadArranger(pattern, head, stop).arrange();
+    for (Index head = first; head < last && !is_stopping(); ++head) {
+      arrangement.heads[at(head)] = HeadArranger(pattern, head).arrange();
     }
   });
-  stop.check();
+  check_stop();
   return arrangement;
 }
 

@@ -13,7 +13,6 @@
 
 #include <span>
 
-#include "core/base/stop.h"
 #include "core/part/pattern.h"
 
 namespace attnscope {
@@ -74,6 +73,6 @@ struct Arrangement {
   bool has_intervals() const;
 };
 
-Arrangement arrange(const Pattern& pattern, const Stop& stop);  // throws Stopped
+Arrangement arrange(const Pattern& pattern);  // throws Stopped
 
 }  // namespace attnscope

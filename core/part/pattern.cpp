@@ -122,13 +122,13 @@ struct Pattern::Arranged {
 };
 
 // Computed without holding the lock: threads that compute it wait for helpers, which may need it.
-std::shared_ptr<const Arrangement> Pattern::arrangement(const Stop& stop) const {
+std::shared_ptr<const Arrangement> Pattern::arrangement() const {
   const auto kept = [this] {
     const std::scoped_lock lock(arranged_->mutex);
     return arranged_->arrangement;
   };
   if (auto arrangement = kept()) return arrangement;
-  auto made = std::make_shared<const Arrangement>(arrange(*this, stop));
+  auto made = std::make_shared<const Arrangement>(arrange(*this));
   const std::scoped_lock lock(arranged_->mutex);
   if (!arranged_->arrangement) arranged_->arrangement = std::move(made);
   return arranged_->arrangement;

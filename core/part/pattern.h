@@ -16,7 +16,6 @@
 namespace attnscope {
 
 struct Arrangement;
-class Stop;
 
 // Columns begin, begin + step, ... below end, admitted by rule `rule`.
 struct Run {
@@ -59,7 +58,7 @@ class Pattern {
 
   // The rows reordered for kernels (arrangement.h); computed on first use and shared by copies of
   // the pattern. Throws Stopped. Thread-safe.
-  std::shared_ptr<const Arrangement> arrangement(const Stop& stop) const;
+  std::shared_ptr<const Arrangement> arrangement() const;
 
  private:
   friend class PatternBuilder;

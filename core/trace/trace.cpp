@@ -39,8 +39,7 @@ Tensor AttentionTap::rows(Index head, Index first, Index count) const {
     return Tensor(all.slice(first, count));
   }
   if (result.tiles) {
-    return result.tiles->tile({.head = head, .row = first, .height = count, .width = keys()},
-                              Stop());
+    return result.tiles->tile({.head = head, .row = first, .height = count, .width = keys()});
   }
   throw InputError("attention of " + variant.id + ": not stored for " + std::to_string(queries()) +
                    " tokens and cannot be recomputed");

@@ -5,6 +5,7 @@
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/exits.h"
 #include "core/training/evaluate.h"
 
@@ -31,11 +32,10 @@ std::size_t end_of_stretch(std::string_view text, std::size_t first) {
 
 // Tokenises in stretches, so that stopping does not wait for a long text. Special tokens of the
 // tokenizer are added only at the ends of the text.
-std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_view text,
-                                      const Stop& stop) {
+std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> ids;
   for (std::size_t first = 0, end = 0; end < text.size(); first = end) {
-    stop.check();
+    check_stop();
     end = end_of_stretch(text, first);
     const std::vector<Token> tokens = tokenizer.encode(text.substr(first, end - first));
     for (const Token& token : tokens) {
@@ -43,7 +43,7 @@ std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_vi
       if (!inner) ids.push_back(token.id);
     }
   }
-  stop.check();
+  check_stop();
   return ids;
 }
 
@@ -56,8 +56,8 @@ Index windows_among(std::size_t tokens, Index length) {
 }
 
 std::vector<CalibrationWindow> windows_of(const Checkpoint& checkpoint, std::string_view text,
-                                          const CalibrationRequest& request, const Stop& stop) {
-  const std::vector<std::int32_t> tokens = ids_of_text(*checkpoint.tokenizer, text, stop);
+                                          const CalibrationRequest& request) {
+  const std::vector<std::int32_t> tokens = ids_of_text(*checkpoint.tokenizer, text);
   const Index length = window_length(checkpoint, request);
   const Index there = windows_among(tokens.size(), length);
   if (there < 2) {
@@ -85,22 +85,21 @@ std::vector<std::int32_t> likeliest(const Tensor& logits) {
 }
 
 Output run_window(const Model& model, const CalibrationWindow& window,
-                  std::optional<double> threshold, const Stop& stop) {
+                  std::optional<double> threshold) {
   Batch batch;
   batch.ids = window.ids;
   ForwardOptions options;
-  options.stop = stop;
   options.exit = threshold;
   Output output = run(model, batch, options);
-  stop.check();
+  check_stop();
   return output;
 }
 
 // Computes the full model's guesses, stored in the windows, and its loss.
-double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows, const Stop& stop) {
+double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows) {
   Tally tally;
   for (CalibrationWindow& window : windows) {
-    const Output output = run_window(model, window, std::nullopt, stop);
+    const Output output = run_window(model, window, std::nullopt);
     window.guesses = likeliest(output.logits.value());
     tally.add(output.logits.value(), window.targets);
   }
@@ -109,12 +108,12 @@ double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows,
 
 // Effect of exits at the effect's threshold; risks: of each window.
 ExitEffect effect_of(const Model& model, const std::vector<CalibrationWindow>& windows,
-                     double threshold, const Stop& stop) {
+                     double threshold) {
   ExitEffect effect{.threshold = threshold};
   Tally tally;
   double tokens = 0;
   for (const CalibrationWindow& window : windows) {
-    const Output output = run_window(model, window, threshold, stop);
+    const Output output = run_window(model, window, threshold);
     tally.add(output.logits.value(), window.targets);
     const std::vector<std::int32_t> guesses = likeliest(output.logits.value());
     for (std::size_t i = 0; i < guesses.size(); ++i) {
@@ -221,31 +220,30 @@ std::string calibration_refusal(const Checkpoint& checkpoint) {
 }
 
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
-                    const CalibrationRequest& request, const Stop& stop) {
+                    const CalibrationRequest& request) {
   const std::string refusal = calibration_refusal(checkpoint);
   if (!refusal.empty()) throw InputError(refusal);
-  const std::size_t tokens = ids_of_text(*checkpoint.tokenizer, text, stop).size();
+  const std::size_t tokens = ids_of_text(*checkpoint.tokenizer, text).size();
   return std::min(windows_among(tokens, window_length(checkpoint, request)), request.max_windows);
 }
 
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
-                      const CalibrationRequest& request, const CalibrationProgress& progress,
-                      const Stop& stop) {
+                      const CalibrationRequest& request, const CalibrationProgress& progress) {
   const std::string refusal = calibration_refusal(checkpoint);
   if (!refusal.empty()) throw InputError(refusal);
   check_predicts(checkpoint);
   check_request(request);
   const Model& model = checkpoint.model;
-  std::vector<CalibrationWindow> windows = windows_of(checkpoint, text, request, stop);
+  std::vector<CalibrationWindow> windows = windows_of(checkpoint, text, request);
   std::vector<CalibrationWindow> others;
-  if (!other.empty()) others = windows_of(checkpoint, other, request, stop);
+  if (!other.empty()) others = windows_of(checkpoint, other, request);
   Calibration calibration{.request = request,
                           .model = checkpoint.name,
                           .rule = model.config.exits->id,
                           .layers = model.config.layers,
                           .windows = static_cast<Index>(windows.size())};
   calibration.tokens = calibration.windows * windows.front().ids.size();
-  calibration.full_loss = read_in_full(model, windows, stop);
+  calibration.full_loss = read_in_full(model, windows);
   if (!std::isfinite(calibration.full_loss)) {
     throw WorkError("the model's logits are not finite");
   }
@@ -255,7 +253,7 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   };
   report(1);
   for (const double threshold : request.thresholds) {
-    calibration.points.push_back({effect_of(model, windows, threshold, stop)});
+    calibration.points.push_back({effect_of(model, windows, threshold)});
     report(1 + static_cast<double>(calibration.points.size()));
   }
   if (request.method == CalibrationMethod::LearnThenTest) {
@@ -265,8 +263,8 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   }
   if (!others.empty() && calibration.threshold) {
     calibration.other_windows = static_cast<Index>(others.size());
-    calibration.other_full_loss = read_in_full(model, others, stop);
-    calibration.other = effect_of(model, others, *calibration.threshold, stop);
+    calibration.other_full_loss = read_in_full(model, others);
+    calibration.other = effect_of(model, others, *calibration.threshold);
   }
   report(steps);
   return calibration;

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
 
 namespace attnscope {
@@ -79,7 +78,7 @@ std::string calibration_refusal(const ModelConfig& config);  // before weights a
 // Number of windows of a text; calibrate() needs two. Throws InputError if calibration_refusal()
 // gives a reason.
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
-                    const CalibrationRequest& request, const Stop& stop);
+                    const CalibrationRequest& request);
 // "7 windows are too few for any guarantee: ..."; empty: enough for this request.
 std::string too_few_windows(Index windows, const CalibrationRequest& request);
 
@@ -87,8 +86,7 @@ std::string too_few_windows(Index windows, const CalibrationRequest& request);
 // independent. Throws InputError if calibration_refusal() gives a reason, a text is shorter than
 // two windows, or the request is invalid.
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
-                      const CalibrationRequest& request, const CalibrationProgress& progress,
-                      const Stop& stop);
+                      const CalibrationRequest& request, const CalibrationProgress& progress);
 
 // CSV "threshold,differs,p,loss,layers,accepted", one line per threshold.
 std::string to_csv(const Calibration& calibration);

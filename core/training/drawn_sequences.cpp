@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/training/tally.h"
 
 namespace attnscope {
@@ -22,7 +23,7 @@ void DrawnSequences::batch(std::uint64_t number, Index count, IntTensor& inputs,
   }
 }
 
-Score score_of(const Model& model, const DrawnSequences& sequences, Index count, const Stop& stop) {
+Score score_of(const Model& model, const DrawnSequences& sequences, Index count) {
   if (leaks_future(model.config)) {
     throw InputError(
         "model: expected one with a causal mask, found one that sees its "
@@ -35,9 +36,8 @@ Score score_of(const Model& model, const DrawnSequences& sequences, Index count,
     sequences.batch(static_cast<std::uint64_t>(first), std::min(kAtATime, count - first), inputs,
                     targets);
     ForwardOptions options;
-    options.stop = stop;
     tally.add(forward(model, inputs, options).value(), targets);
-    stop.check();
+    check_stop();
   }
   return tally.score();
 }

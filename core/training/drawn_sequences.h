@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/base/random.h"
-#include "core/base/stop.h"
 #include "core/model/model.h"
 #include "core/training/train.h"
 
@@ -33,6 +32,6 @@ class DrawnSequences {
 
 // Loss and accuracy (top-1) over the targets of the first `count` sequences. Throws InputError for
 // models that see later tokens.
-Score score_of(const Model& model, const DrawnSequences& sequences, Index count, const Stop& stop);
+Score score_of(const Model& model, const DrawnSequences& sequences, Index count);
 
 }  // namespace attnscope

@@ -23,8 +23,8 @@ class DrawnTask final : public TextualTask {
     return batch;
   }
 
-  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
-    return score_of(checkpoint.model, held_out_, all ? kScored : kSampled, stop);
+  Score score(const Checkpoint& checkpoint, bool all) const override {
+    return score_of(checkpoint.model, held_out_, all ? kScored : kSampled);
   }
 
  private:

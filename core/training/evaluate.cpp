@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/training/masking.h"
 
 namespace attnscope {
@@ -40,7 +41,7 @@ void add_batch(const Model& model, const Batch& batch, const IntTensor& targets,
     evaluation.layers += output.exits[n];
     ++evaluation.available_layers;
   }
-  options.stop.check();
+  check_stop();
 }
 
 // Adds the counted predictions of some windows.
@@ -144,7 +145,7 @@ void check_predicts(const Checkpoint& checkpoint) {
 }
 
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
-                         const EvaluationOptions& reading, const Stop& stop) {
+                         const EvaluationOptions& reading) {
   const Model& model = checkpoint.model;
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   if (text.empty())
@@ -161,7 +162,6 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
     tokens.push_back(token.id);
   }
   ForwardOptions options;
-  options.stop = stop;
   options.exit = reading.exit;
   Evaluation evaluation;
   if (is_masked_model(model.config)) {
@@ -181,9 +181,8 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
   return evaluation;
 }
 
-double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const Stop& stop,
-                     Index length) {
-  return evaluate_text(checkpoint, text, {.length = length}, stop).bits_per_byte();
+double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, Index length) {
+  return evaluate_text(checkpoint, text, {.length = length}).bits_per_byte();
 }
 
 }  // namespace attnscope

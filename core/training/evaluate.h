@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/training/tally.h"
 
@@ -42,15 +41,14 @@ void check_predicts(const Checkpoint& checkpoint);
 // training, with a fixed seed, and bytes are not counted. Throws InputError for an empty text or a
 // model without a tokenizer; all evaluations throw as check_predicts() does.
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
-                         const EvaluationOptions& reading, const Stop& stop);
+                         const EvaluationOptions& reading);
 
 // Evaluates a file of the model's input type: a text; lines of source, tab and target; an image; a
 // trajectory (core/input/input_file.h). InputErrors name the file.
 Evaluation evaluate_file(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                         const EvaluationOptions& reading, const Stop& stop);
+                         const EvaluationOptions& reading);
 
 // Bits per byte of `text`, from evaluate_text().
-double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const Stop& stop,
-                     Index length = 0);
+double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, Index length = 0);
 
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/input/input_file.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
@@ -63,13 +64,12 @@ void count_exits(const Output& output, Evaluation& evaluation) {
 }
 
 Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
-                          const EvaluationOptions& reading, const Stop& stop) {
+                          const EvaluationOptions& reading) {
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   const Values& values = checkpoint.model.config.architecture.values;
   const auto start = static_cast<std::int32_t>(values.integer("start"));
   const std::int32_t end = checkpoint.end_tokens.empty() ? start : checkpoint.end_tokens.front();
   ForwardOptions options;
-  options.stop = stop;
   options.exit = reading.exit;
   Evaluation all;
   for (const Pair& pair : read_pairs(file)) {
@@ -88,16 +88,15 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
     ++all.lines;
     if (line.right() == line.counted()) ++all.whole;
     count_exits(output, all);
-    stop.check();
+    check_stop();
   }
   return all;
 }
 
 Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
-                             const EvaluationOptions& reading, const Stop& stop) {
+                             const EvaluationOptions& reading) {
   const ModelConfig& config = checkpoint.model.config;
   ForwardOptions options;
-  options.stop = stop;
   options.exit = reading.exit;
   Evaluation evaluation;
   for (const std::vector<std::int32_t>& pixels : picture_ids(file, config)) {
@@ -107,13 +106,12 @@ Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
     const Output output = run(checkpoint.model, batch, options);
     evaluation.tally.add(output.logits.value(), targets);
     count_exits(output, evaluation);
-    stop.check();
+    check_stop();
   }
   return evaluation;
 }
 
-Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& file,
-                               const Stop& stop) {
+Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& file) {
   const InputFile read = read_input_file(file);
   if (!read.trajectory) {
     throw InputError(file.string() + ": expected returns, states and actions, found pixels");
@@ -125,7 +123,6 @@ Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& fil
   batch.states = steps.states.reshaped({1, count, steps.states.dim(1)});
   batch.actions = steps.actions.reshaped({1, count});
   ForwardOptions options;
-  options.stop = stop;
   Evaluation evaluation;
   evaluation.tally.add(run(checkpoint.model, batch, options).logits.value(), batch.actions);
   return evaluation;
@@ -134,7 +131,7 @@ Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& fil
 }  // namespace
 
 Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file,
-                         const EvaluationOptions& reading, const Stop& stop) {
+                         const EvaluationOptions& reading) {
   check_predicts(checkpoint);
   const ModelConfig& config = checkpoint.model.config;
   const Reads reads = architecture(config.architecture.id).reads;
@@ -142,12 +139,12 @@ Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file,
   if (!is_text && reading.length > 0) {
     throw InputError("length: expected none, " + config.architecture.id + " does not read windows");
   }
-  if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, reading, stop);
-  if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file, stop);
-  if (!is_text) return evaluate_pictures(checkpoint, file, reading, stop);
+  if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, reading);
+  if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file);
+  if (!is_text) return evaluate_pictures(checkpoint, file, reading);
   const std::string text = read_file(file);
   if (text.empty()) throw InputError(file.string() + ": expected a text, found an empty file");
-  return evaluate_text(checkpoint, text, reading, stop);
+  return evaluate_text(checkpoint, text, reading);
 }
 
 }  // namespace attnscope

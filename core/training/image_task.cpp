@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/training/pictures.h"
 #include "core/training/tally.h"
 #include "core/training/task.h"
@@ -34,7 +35,7 @@ class ImageTask final : public Task {
     return picture_batch(some, config_);
   }
 
-  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+  Score score(const Checkpoint& checkpoint, bool all) const override {
     constexpr std::size_t kAtATime = 8;
     const std::size_t count = all ? held_out_.size() : std::min(held_out_.size(), sampled_);
     Tally tally;
@@ -45,9 +46,8 @@ class ImageTask final : public Task {
       }
       const Batch batch = picture_batch(some, config_);
       ForwardOptions options;
-      options.stop = stop;
       tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
-      stop.check();
+      check_stop();
     }
     return tally.score();
   }
@@ -83,12 +83,12 @@ void check_image(const TrainingPlan& plan) {
   }
 }
 
-std::unique_ptr<Task> make_image(const TrainingPlan& plan, const Stop& stop) {
+std::unique_ptr<Task> make_image(const TrainingPlan& plan) {
   const auto read = [&](const std::vector<std::filesystem::path>& names) {
     std::vector<Picture> pictures;
     for (const auto& file : picture_files(names)) {
       for (Picture& picture : picture_ids(file, plan.model)) pictures.push_back(std::move(picture));
-      stop.check();
+      check_stop();
     }
     return pictures;
   };

@@ -1,6 +1,7 @@
 // Text files with masked tokens, predicted from both sides. The mask is the last id, after the
 // tokens learned from the text.
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/training/masking.h"
 #include "core/training/stream.h"
 #include "core/training/tally.h"
@@ -18,14 +19,14 @@ constexpr Index kMaskIds = 1;
 class MaskedTask final : public TextualTask {
  public:
   MaskedTask(const TrainingPlan& plan, const Texts& texts,
-             std::shared_ptr<const Tokenizer> tokenizer, const Stop& stop)
+             std::shared_ptr<const Tokenizer> tokenizer)
       : TextualTask(std::move(tokenizer)),
         config_(config(plan.model)),
         seed_(derived_seed(plan.seed, kHidingSeed)),
         length_(sequence_length(plan)),
         sampled_(plan.score_batches * plan.batch),
-        stream_(tokens_of(texts.training, *tokenizer_, stop), length_, plan.seed),
-        held_out_(tokens_of(texts.held_out, *tokenizer_, stop)) {}
+        stream_(tokens_of(texts.training, *tokenizer_), length_, plan.seed),
+        held_out_(tokens_of(texts.held_out, *tokenizer_)) {}
 
   ModelConfig config(const ModelConfig& planned) const override {
     ModelConfig config = TextualTask::config(planned);
@@ -46,7 +47,7 @@ class MaskedTask final : public TextualTask {
     return batch;
   }
 
-  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+  Score score(const Checkpoint& checkpoint, bool all) const override {
     const auto most = static_cast<Index>(held_out_.size()) - 1;
     const Index length = std::min(length_, most);
     if (length < 1) return {};
@@ -64,9 +65,8 @@ class MaskedTask final : public TextualTask {
         mask_tokens(whole.data() + b * length, masking_of(config_), random, b, batch);
       }
       ForwardOptions options;
-      options.stop = stop;
       tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
-      stop.check();
+      check_stop();
     }
     return tally.score();
   }
@@ -87,10 +87,10 @@ void check_masked(const TrainingPlan& plan) {
                    ", which is no token of the text, found " + std::to_string(masking.mask));
 }
 
-std::unique_ptr<Task> make_masked(const TrainingPlan& plan, const Stop& stop) {
+std::unique_ptr<Task> make_masked(const TrainingPlan& plan) {
   const Texts texts = read_texts(plan);
-  auto tokenizer = make_tokenizer(plan, texts, stop, kMaskIds);
-  return std::make_unique<MaskedTask>(plan, texts, std::move(tokenizer), stop);
+  auto tokenizer = make_tokenizer(plan, texts, kMaskIds);
+  return std::make_unique<MaskedTask>(plan, texts, std::move(tokenizer));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/training/number_words.h"
 #include "core/training/tally.h"
 #include "core/training/task.h"
@@ -108,7 +109,7 @@ class NumbersTask final : public Task {
 
   // Loss per letter, and share of numbers whose words are entirely correct, which equals greedy
   // decoding accuracy.
-  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+  Score score(const Checkpoint& checkpoint, bool all) const override {
     constexpr std::size_t kAtATime = 32, kSampledNumbers = 256;
     const std::size_t stride =
         all ? 1 : std::max<std::size_t>(1, held_out_.size() / kSampledNumbers);
@@ -126,7 +127,6 @@ class NumbersTask final : public Task {
       Batch unscored = batch;
       unscored.targets = IntTensor();
       ForwardOptions options;
-      options.stop = stop;
       const Tensor logits = run(checkpoint.model, unscored, options).logits.value();
       for (Index b = 0; b < logits.dim(0); ++b) {
         Tally word;
@@ -135,7 +135,7 @@ class NumbersTask final : public Task {
       }
       letters.add(logits, batch.targets);
       numbers += static_cast<double>(some.size());
-      stop.check();
+      check_stop();
     }
     Score score = letters.score();
     if (numbers > 0) score.accuracy = right / numbers;
@@ -174,7 +174,7 @@ TaskInfo numbers_task() {
           .reads = Reads::SourceAndTarget,
           .files = "",
           .check = check_numbers,
-          .make = [](const TrainingPlan& plan, const Stop&) -> std::unique_ptr<Task> {
+          .make = [](const TrainingPlan& plan) -> std::unique_ptr<Task> {
             return std::make_unique<NumbersTask>(plan);
           }};
 }

@@ -43,7 +43,7 @@ TaskInfo recall_task() {
           .files = "",
           .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
           .make =
-              [](const TrainingPlan& plan, const Stop&) {
+              [](const TrainingPlan& plan) {
                 return drawn_task(byte_tokenizer(), plan.seed,
                                   [length = sequence_length(plan)](std::uint64_t seed) {
                                     return DrawnSequences(length, seed, draw_recalls);

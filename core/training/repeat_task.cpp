@@ -19,9 +19,8 @@ void check_repeat(const TrainingPlan& plan) {
   repeated_sequences(plan.model.vocabulary, sequence_length(plan), plan.seed);  // may throw
 }
 
-std::unique_ptr<Task> make_repeat(const TrainingPlan& plan, const Stop& stop) {
-  auto tokenizer =
-      plan.text.empty() ? byte_tokenizer() : make_tokenizer(plan, read_texts(plan), stop);
+std::unique_ptr<Task> make_repeat(const TrainingPlan& plan) {
+  auto tokenizer = plan.text.empty() ? byte_tokenizer() : make_tokenizer(plan, read_texts(plan));
   const Index vocabulary = tokenizer->vocabulary_size(), length = sequence_length(plan);
   return drawn_task(std::move(tokenizer), plan.seed, [=](std::uint64_t seed) {
     return repeated_sequences(vocabulary, length, seed);

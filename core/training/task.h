@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/architecture.h"
 #include "core/training/train.h"
@@ -25,7 +24,7 @@ class Task {
   virtual Batch batch(std::uint64_t number, Index count) = 0;
   // Score on held-out data: all of it, or a sample that takes no longer than a few training steps.
   // All NaN if nothing is held out.
-  virtual Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const = 0;
+  virtual Score score(const Checkpoint& checkpoint, bool all) const = 0;
 };
 
 // Task on texts: the tokenizer determines the vocabulary size.
@@ -56,7 +55,7 @@ struct TaskInfo {
   // Tokens per sequence, if the plan does not specify it.
   std::function<Index(const TrainingPlan&)> length{};
   void (*check)(const TrainingPlan& plan) = nullptr;  // InputError for unsuitable plans
-  std::unique_ptr<Task> (*make)(const TrainingPlan& plan, const Stop& stop) = nullptr;
+  std::unique_ptr<Task> (*make)(const TrainingPlan& plan) = nullptr;
 };
 const std::vector<TaskInfo>& tasks();
 const TaskInfo& task(std::string_view id);  // InputError "task: expected one of ..., found ..."

@@ -5,6 +5,7 @@
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/training/evaluate.h"
 #include "core/training/stream.h"
 #include "core/training/task.h"
@@ -20,15 +21,14 @@ constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // differs from trai
 
 class TextTask final : public TextualTask {
  public:
-  TextTask(const TrainingPlan& plan, Texts texts, std::shared_ptr<const Tokenizer> tokenizer,
-           const Stop& stop)
+  TextTask(const TrainingPlan& plan, Texts texts, std::shared_ptr<const Tokenizer> tokenizer)
       : TextualTask(std::move(tokenizer)),
         texts_(std::move(texts)),
-        stream_(tokens_of(texts_.training, *tokenizer_, stop), sequence_length(plan), plan.seed),
+        stream_(tokens_of(texts_.training, *tokenizer_), sequence_length(plan), plan.seed),
         batch_(plan.batch),
         score_batches_(plan.score_batches),
         length_(sequence_length(plan)),
-        held_out_(tokens_of(texts_.held_out, *tokenizer_, stop)) {
+        held_out_(tokens_of(texts_.held_out, *tokenizer_)) {
     texts_.training.clear();
   }
 
@@ -38,23 +38,23 @@ class TextTask final : public TextualTask {
     return batch;
   }
 
-  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+  Score score(const Checkpoint& checkpoint, bool all) const override {
     Score score;
     if (texts_.held_out.empty()) return score;
     double bits = 0, bytes = 0;
     for (const std::string& text : texts_.held_out) {
       const auto part = std::string_view(text).substr(0, all ? std::string::npos : kSampledBytes);
-      bits += bits_per_byte(checkpoint, part, stop) * static_cast<double>(part.size());
+      bits += bits_per_byte(checkpoint, part) * static_cast<double>(part.size());
       bytes += static_cast<double>(part.size());
     }
     score.bits_per_byte = bits / bytes;
-    score.loss = held_out_loss(checkpoint.model, stop);
+    score.loss = held_out_loss(checkpoint.model);
     return score;
   }
 
  private:
   // Mean over batches of random windows, the same ones every time. NaN without a window.
-  double held_out_loss(const Model& model, const Stop& stop) const {
+  double held_out_loss(const Model& model) const {
     const auto most = static_cast<Index>(held_out_.size()) - 1;  // predictable tokens
     const Index length = std::min(length_, most);
     if (length < 1 || score_batches_ == 0) return std::numeric_limits<double>::quiet_NaN();
@@ -64,10 +64,9 @@ class TextTask final : public TextualTask {
       IntTensor inputs, targets;
       random_windows(held_out_, batch_, length, random, inputs, targets);
       ForwardOptions options;
-      options.stop = stop;
       const Var loss = cross_entropy(forward(model, inputs, options), targets);
       sum += static_cast<double>(loss.value()[0]);
-      stop.check();
+      check_stop();
     }
     return sum / static_cast<double>(score_batches_);
   }
@@ -80,10 +79,10 @@ class TextTask final : public TextualTask {
 
 void check_text(const TrainingPlan&) {}
 
-std::unique_ptr<Task> make_text(const TrainingPlan& plan, const Stop& stop) {
+std::unique_ptr<Task> make_text(const TrainingPlan& plan) {
   Texts texts = read_texts(plan);
-  auto tokenizer = make_tokenizer(plan, texts, stop);
-  return std::make_unique<TextTask>(plan, std::move(texts), std::move(tokenizer), stop);
+  auto tokenizer = make_tokenizer(plan, texts);
+  return std::make_unique<TextTask>(plan, std::move(texts), std::move(tokenizer));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/text/bpe.h"
 
 namespace attnscope {
@@ -26,20 +27,20 @@ Texts read_texts(const TrainingPlan& plan) {
 }
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
-                                                const Stop& stop, Index kept) {
+                                                Index kept) {
   if (file_exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
   std::string all;
   for (const std::string& text : texts.training) all += text;
   return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary - kept),
-                   [&](double) { stop.check(); });
+                   [&](double) { check_stop(); });
 }
 
 std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
-                                    const Tokenizer& tokenizer, const Stop& stop) {
+                                    const Tokenizer& tokenizer) {
   std::vector<std::int32_t> ids;
   for (const std::string& text : texts) {
     for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-    stop.check();
+    check_stop();
   }
   return ids;
 }

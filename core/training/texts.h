@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/stop.h"
 #include "core/text/tokenizer.h"
 #include "core/training/train.h"
 
@@ -21,10 +20,10 @@ Texts read_texts(const TrainingPlan& plan);
 // Tokenizer in the folder of a resumed training, otherwise one learned from the training texts by
 // byte-pair encoding, with model.vocabulary tokens minus `kept` ids reserved for other purposes.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
-                                                const Stop& stop, Index kept = 0);
+                                                Index kept = 0);
 
 // Tokens of all texts, concatenated.
 std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
-                                    const Tokenizer& tokenizer, const Stop& stop);
+                                    const Tokenizer& tokenizer);
 
 }  // namespace attnscope

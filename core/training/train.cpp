@@ -18,7 +18,7 @@ double seconds_since(Clock::time_point start) {
 
 // Runs all remaining steps, with scores and saves. Returns the last loss.
 double run_to_end(Trainer& trainer, const TrainingPlan& plan,
-                  const std::function<void(const TrainingProgress&)>& report, const Stop& stop) {
+                  const std::function<void(const TrainingProgress&)>& report) {
   const auto start = Clock::now();
   const Index first_step = trainer.steps_done();
   auto saved = start;
@@ -27,13 +27,13 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   progress.loss = std::numeric_limits<double>::quiet_NaN();
   double evaluating = 0;  // seconds, excluded from the training time
   while (!trainer.done()) {
-    const LossRow row = trainer.step(stop);
+    const LossRow row = trainer.step();
     progress.step = row.step;
     progress.loss = row.loss;
     progress.tokens_per_second = row.tokens_per_second;
     if (plan.evaluate_every > 0 && row.step % plan.evaluate_every == 0 && !trainer.done()) {
       const auto evaluation_start = Clock::now();
-      progress.held_out = trainer.score(false, stop);
+      progress.held_out = trainer.score(false);
       evaluating += seconds_since(evaluation_start);
     }
     const double per_step =
@@ -51,20 +51,19 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
 }  // namespace
 
 TrainingResult train(const TrainingPlan& plan,
-                     const std::function<void(const TrainingProgress&)>& progress,
-                     const Stop& stop) {
+                     const std::function<void(const TrainingProgress&)>& progress) {
   check(plan);
   const FolderLock lock(plan.folder, "training");
-  Trainer trainer(plan, stop);
+  Trainer trainer(plan);
   TrainingResult result;
   try {
-    result.loss = run_to_end(trainer, plan, progress, stop);
+    result.loss = run_to_end(trainer, plan, progress);
   } catch (const Stopped&) {
     trainer.save();
     throw;
   }
   trainer.save();
-  result.held_out = trainer.score(true, stop);
+  result.held_out = trainer.score(true);
   trainer.save_log();
   result.notes = future_leak_notes(trainer.snapshot()->model);
   if (!trainer.note().empty()) result.notes.push_back(trainer.note());

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/base/stop.h"
 #include "core/model/config.h"
 
 namespace attnscope {
@@ -79,7 +78,6 @@ struct TrainingResult {
 // threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not finite; the last
 // save is then kept.
 TrainingResult train(const TrainingPlan& plan,
-                     const std::function<void(const TrainingProgress&)>& progress,
-                     const Stop& stop);
+                     const std::function<void(const TrainingProgress&)>& progress);
 
 }  // namespace attnscope

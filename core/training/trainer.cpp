@@ -32,14 +32,14 @@ void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
 
 }  // namespace
 
-Trainer::Trainer(const TrainingPlan& plan, const Stop& stop)
+Trainer::Trainer(const TrainingPlan& plan)
     : plan_(plan),
       optimiser_({plan.beta1, plan.beta2, 1e-8, plan.weight_decay, plan.clip}),
       log_(plan.folder) {
   check(plan_);
   const std::optional<TrainingState> state = load_state(plan_);
   checkpoint_.name = plan_.folder.filename().string();
-  task_ = task(plan_.task).make(plan_, stop);
+  task_ = task(plan_.task).make(plan_);
   checkpoint_.tokenizer = task_->tokenizer();
   const ModelConfig config = task_->config(plan_.model);
   check_memory(config, plan_);
@@ -90,11 +90,11 @@ Var Trainer::weight_of(const TrainingState& state, const std::string& name,
   return found->second;
 }
 
-LossRow Trainer::step(const Stop& stop) {
+LossRow Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
   const double rate = learning_rate(step_, plan_.steps, plan_.warm_up, plan_.learning_rate,
                                     plan_.min_learning_rate);
-  const double loss = update(rate, stop);
+  const double loss = update(rate);
   ++step_;
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   const auto tokens = static_cast<double>(plan_.batch * sequence_length(plan_));
@@ -103,33 +103,32 @@ LossRow Trainer::step(const Stop& stop) {
 }
 
 // Accumulates the gradients of a batch in parts, then updates once. Returns the loss.
-double Trainer::update(double rate, const Stop& stop) {
+double Trainer::update(double rate) {
   const Index part = plan_.micro_batch > 0 ? plan_.micro_batch : plan_.batch;
   const Index parts = plan_.batch / part;
   Model model = checkpoint_.model;
   for (const auto& [name, parameter] : parameters_) model.weights[name] = parameter;
   std::map<std::string, Tensor> adapted;  // weights trained without gradients
   double loss_sum = 0;
-  for (Index p = 0; p < parts; ++p) {
-    const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
-    Batch batch = task_->batch(sequence_number, part);
-    batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
-    ForwardOptions options;
-    options.stop = stop;
-    options.training = true;
-    options.dropout_seed = derived_seed(plan_.seed, sequence_number);
-    options.adapted = &adapted;
-    try {
-      const StopScope scope(stop);  // includes the backward pass
+  try {
+    for (Index p = 0; p < parts; ++p) {
+      const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
+      Batch batch = task_->batch(sequence_number, part);
+      batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
+      ForwardOptions options;
+      options.training = true;
+      options.dropout_seed = derived_seed(plan_.seed, sequence_number);
+      options.adapted = &adapted;
       const Output output = attnscope::run(model, batch, options);
       loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
-      stop.check();
+      check_stop();
       backward(scale(output.total_loss(), 1.0f / static_cast<float>(parts)));
-    } catch (const Stopped&) {
-      for (auto& [name, parameter] : parameters_) parameter.clear_gradient();
-      throw;
     }
+  } catch (const Stopped&) {
+    for (auto& [name, parameter] : parameters_) parameter.clear_gradient();
+    throw;
   }
+  const UninterruptedScope updating;
   const double loss = loss_sum / static_cast<double>(parts);
   const double length = std::isfinite(loss) ? optimiser_.step(parameters_, rate)
                                             : std::numeric_limits<double>::quiet_NaN();
@@ -157,9 +156,9 @@ std::shared_ptr<const Checkpoint> Trainer::snapshot() const {
   return copy;
 }
 
-Score Trainer::score(bool all, const Stop& stop) {
+Score Trainer::score(bool all) {
   refresh_checkpoint();
-  const Score score = task_->score(checkpoint_, all, stop);
+  const Score score = task_->score(checkpoint_, all);
   log_.add_score(score);
   return score;
 }
@@ -172,6 +171,7 @@ void Trainer::refresh_checkpoint() {
 }
 
 void Trainer::save() {
+  const UninterruptedScope saving;
   refresh_checkpoint();
   make_folder(plan_.folder);
   save_checkpoint(plan_.folder, checkpoint_, plan_.half);

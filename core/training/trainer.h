@@ -1,9 +1,9 @@
 // Training step by step. train() is a loop over it; a window can step and inspect the model in
 // between:
 //
-//   Trainer trainer(plan, stop);
+//   Trainer trainer(plan);
 //   while (!trainer.done()) {
-//     trainer.step(stop);
+//     trainer.step();
 //     model_store()->publish("in training", trainer.snapshot());
 //   }
 //   trainer.save();
@@ -25,7 +25,7 @@ class Trainer {
  public:
   // Continues from the state in the plan's folder if there is one. Writes nothing yet. Throws
   // InputError if the plan or that state is invalid.
-  Trainer(const TrainingPlan& plan, const Stop& stop);
+  Trainer(const TrainingPlan& plan);
 
   Index steps_done() const { return step_; }
   bool done() const { return step_ >= plan_.steps; }
@@ -35,13 +35,13 @@ class Trainer {
 
   // Trains on one batch and returns the new row of the log. Stopped leaves everything unchanged.
   // Throws WorkError if the loss is not finite: weights and the last save are unchanged.
-  LossRow step(const Stop& stop);
+  LossRow step();
 
   // Copy of the current model, unaffected by later steps.
   std::shared_ptr<const Checkpoint> snapshot() const;
 
   // Score on held-out data (Task::score()); also added to the log.
-  Score score(bool all, const Stop& stop);
+  Score score(bool all);
 
   // Writes the folder's files listed in train.h.
   void save();
@@ -51,7 +51,7 @@ class Trainer {
  private:
   void resume(const TrainingState& state);
   Var weight_of(const TrainingState& state, const std::string& name, const Shape& shape) const;
-  double update(double rate, const Stop& stop);
+  double update(double rate);
   [[noreturn]] void fail() const;
   void refresh_checkpoint();
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/training/tally.h"
 #include "core/training/task.h"
 #include "core/training/walks.h"
@@ -17,7 +18,7 @@ constexpr Index kTokensPerStep = 3;
 
 // Share of cells from which the model, given the highest return and taking the most likely action,
 // reaches the goal in the fewest steps.
-double shortest_share(const Model& model, Index most_steps, const Stop& stop) {
+double shortest_share(const Model& model, Index most_steps) {
   double cells = 0, reached = 0;
   for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {
     if (distance > most_steps) break;
@@ -29,7 +30,6 @@ double shortest_share(const Model& model, Index most_steps, const Stop& stop) {
     const std::vector<Index> asked(walks.size(), distance);
     for (Index t = 0; t < distance; ++t) {
       ForwardOptions options;
-      options.stop = stop;
       const Tensor logits = run(model, unfinished_walks(walks, actions, asked), options)
                                 .logits.value();  // [B, T, actions]
       for (std::size_t b = 0; b < walks.size(); ++b) {
@@ -59,7 +59,7 @@ class TrajectoryTask final : public Task {
     return random_walks(seed_, number, count, steps_);
   }
 
-  Score score(const Checkpoint& checkpoint, bool, const Stop& stop) const override {
+  Score score(const Checkpoint& checkpoint, bool) const override {
     constexpr Index kAtATime = 16;
     Tally tally;
     for (Index first = 0; first < sampled_; first += kAtATime) {
@@ -69,12 +69,11 @@ class TrajectoryTask final : public Task {
       const IntTensor targets = batch.targets;
       batch.targets = IntTensor();
       ForwardOptions options;
-      options.stop = stop;
       tally.add(run(checkpoint.model, batch, options).logits.value(), targets);
-      stop.check();
+      check_stop();
     }
     Score score = tally.score();
-    score.accuracy = shortest_share(checkpoint.model, steps_, stop);
+    score.accuracy = shortest_share(checkpoint.model, steps_);
     return score;
   }
 
@@ -116,7 +115,7 @@ TaskInfo trajectory_task() {
           .files = "",
           .length = walk_tokens,
           .check = check_trajectory,
-          .make = [](const TrainingPlan& plan, const Stop&) -> std::unique_ptr<Task> {
+          .make = [](const TrainingPlan& plan) -> std::unique_ptr<Task> {
             return std::make_unique<TrajectoryTask>(plan);
           }};
 }

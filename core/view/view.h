@@ -41,7 +41,6 @@ struct ViewInput {
   double scale = 1;      // pixels per unit, for decisions that depend on resolution
   Findings findings{};   // the requested View::findings that are available so far
   bool flipped = false;  // Shift is held: the reference replaces the run
-  Stop stop{};  // for slow derivations of maps that were not stored, if nothing computes them live
   // If `trace` is one of merged words: the merging, and the original run. Otherwise null.
   const WordTrace* words = nullptr;
   const Trace* pieces = nullptr;

@@ -90,7 +90,7 @@ void measure(benchmark::State& state, double pairs, double flops, const Work& wo
 
 void run(benchmark::State& state, const Part& part, const Wanted& wanted) {
   measure(state, pairs_of(part), 4 * pairs_of(part) * static_cast<double>(part.q.dim(2)),
-          [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {})); });
+          [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted)); });
 }
 
 void DenseWithProbabilities(benchmark::State& state) {
@@ -128,7 +128,7 @@ BENCHMARK(Scattered)->Arg(2048)->Arg(16384)->UseRealTime();
 
 void SparseForward(benchmark::State& state, const Sparse& sparse) {
   compare_with_dense(state, sparse.make(), 2048, [](const Part& part) {
-    return seconds_of([&] { benchmark::DoNotOptimize(cpu_backend().run(part, {}, {})); });
+    return seconds_of([&] { benchmark::DoNotOptimize(cpu_backend().run(part, {})); });
   });
 }
 
@@ -137,7 +137,7 @@ void SparseBackward(benchmark::State& state, const Sparse& sparse) {
   for (Var* var : {&part.q, &part.k, &part.v}) *var = Var::parameter(var->value());
   compare_with_dense(state, part, 2048, [](const Part& part) {
     for (Var var : {part.q, part.k, part.v}) var.clear_gradient();
-    const Var total = sum(attention(part, cpu_backend(), {}, nullptr, {}));
+    const Var total = sum(attention(part, cpu_backend(), {}, nullptr));
     return seconds_of([&] { backward(total); });
   });
 }
@@ -162,7 +162,7 @@ void LogSumExp(benchmark::State& state) {
   wanted.log_sum_exp = true;
   const Part part = make_part(1, 1, length, 64, Pattern::all(length, length));
   measure(state, pairs_of(part), 2 * pairs_of(part) * 64,
-          [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {})); });
+          [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted)); });
 }
 BENCHMARK(LogSumExp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
@@ -174,13 +174,12 @@ void Tile(benchmark::State& state) {
   wanted.output = false;
   wanted.tiles = true;
   const Part part = make_part(1, 1, length, 64, Pattern::all(length, length));
-  const auto tiles = cpu_backend().run(part, wanted, {}).tiles;
+  const auto tiles = cpu_backend().run(part, wanted).tiles;
   TileRequest request{.row = 5000, .column = 4000, .step = step};
   request.height = request.width = cells * step;
   request.pooling = state.range(1) == 0 ? Pooling::Max : Pooling::Mean;
   const auto pairs = static_cast<double>(request.height * request.width);
-  measure(state, pairs, 2 * pairs * 64,
-          [&] { benchmark::DoNotOptimize(tiles->tile(request, {})); });
+  measure(state, pairs, 2 * pairs * 64, [&] { benchmark::DoNotOptimize(tiles->tile(request)); });
 }
 BENCHMARK(Tile)
     ->ArgNames({"step", "mean"})
@@ -196,7 +195,7 @@ void Training(benchmark::State& state) {
   Part part = make_part(16, 8, length, size, Pattern::causal(length, length), true);
   measure(state, pairs_of(part), 14 * pairs_of(part) * static_cast<double>(size), [&] {
     for (Var* var : {&part.q, &part.k, &part.v}) var->clear_gradient();
-    backward(sum(attention(part, cpu_backend(), {}, nullptr, {})));
+    backward(sum(attention(part, cpu_backend(), {}, nullptr)));
   });
 }
 BENCHMARK(Training)->Args({64, 32})->Args({256, 32})->Args({256, 64})->UseRealTime();

@@ -38,7 +38,7 @@ double best_cpu_seconds(const Part& part, const Wanted& wanted) {
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 3; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    benchmark::DoNotOptimize(cpu_backend().run(part, wanted, Stop()));
+    benchmark::DoNotOptimize(cpu_backend().run(part, wanted));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     best = std::min(best, seconds.count());
   }
@@ -57,8 +57,8 @@ void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted,
     state.SkipWithError(reason.c_str());
     return;
   }
-  gpu().run(part, wanted, Stop());  // compiles
-  for (auto _ : state) benchmark::DoNotOptimize(gpu().run(part, wanted, Stop()));
+  gpu().run(part, wanted);  // compiles
+  for (auto _ : state) benchmark::DoNotOptimize(gpu().run(part, wanted));
   const double flops = 4.0 * static_cast<double>(part.pattern->pair_count(kHeads) * kHeadSize);
   wanted.attention = wanted.device_attention;
   const double cpu_rate = flops / best_cpu_seconds(part, wanted);
@@ -113,7 +113,7 @@ BENCHMARK_CAPTURE(run, band, narrow_band, kOutput)
 void sparse(benchmark::State& state, const Sparse& sparse, Shaders shaders) {
   gpu().use_shared_memory(shaders == Shaders::SharedMemory);
   compare_with_dense(state, sparse.make(), 1024, [](const Part& part) {
-    return seconds_of([&] { benchmark::DoNotOptimize(gpu().run(part, kOutput, {})); });
+    return seconds_of([&] { benchmark::DoNotOptimize(gpu().run(part, kOutput)); });
   });
 }
 
@@ -140,14 +140,14 @@ void tile(benchmark::State& state) {
                             .width = cells * state.range(0),
                             .step = state.range(0)};
   const Wanted wanted{.output = false, .tiles = true};
-  const auto on_gpu = gpu().run(part, wanted, Stop()).tiles;
-  const auto on_cpu = cpu_backend().run(part, wanted, Stop()).tiles;
-  on_gpu->tile(request, Stop());  // compiles
-  for (auto _ : state) benchmark::DoNotOptimize(on_gpu->tile(request, Stop()));
+  const auto on_gpu = gpu().run(part, wanted).tiles;
+  const auto on_cpu = cpu_backend().run(part, wanted).tiles;
+  on_gpu->tile(request);  // compiles
+  for (auto _ : state) benchmark::DoNotOptimize(on_gpu->tile(request));
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 3; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    benchmark::DoNotOptimize(on_cpu->tile(request, Stop()));
+    benchmark::DoNotOptimize(on_cpu->tile(request));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     best = std::min(best, seconds.count());
   }

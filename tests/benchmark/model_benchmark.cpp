@@ -48,7 +48,7 @@ void text_to_trace(benchmark::State& state, const std::string& model) {
     return;
   }
   experiment.run.text.resize(tokens[count - 1].end);
-  for (auto _ : state) benchmark::DoNotOptimize(run.run(experiment.run, {}));
+  for (auto _ : state) benchmark::DoNotOptimize(run.run(experiment.run));
 }
 
 // One token of a continuation after `range` others, with and without a KV cache.
@@ -57,13 +57,13 @@ void next_token(benchmark::State& state, bool cached) {
   const std::vector<std::int32_t> before(static_cast<std::size_t>(state.range(0)), 7);
   IntTensor all = IntTensor::full({1, state.range(0) + 1}, 7);
   Generator generator(checkpoint.model);
-  generator.step(before, {});
+  generator.step(before);
   ForwardOptions options;
   options.last_logits = true;
   for (auto _ : state) {
     if (cached) {
       Generator copy = generator;
-      benchmark::DoNotOptimize(copy.step({7}, {}));
+      benchmark::DoNotOptimize(copy.step({7}));
     } else {
       benchmark::DoNotOptimize(forward(checkpoint.model, all, options));
     }
@@ -112,15 +112,15 @@ void next_token_exits(benchmark::State& state) {
   leaving.exit = 0.5;
   Generator with(model, leaving), without(model);
   const std::vector<std::int32_t> before(255, 7);
-  with.step(before, {});
-  without.step(before, {});
+  with.step(before);
+  without.step(before);
   std::chrono::duration<double> seconds_with{0}, seconds_without{0};
   for (auto _ : state) {
     Generator first = with, second = without;
     const auto start = Clock::now();
-    benchmark::DoNotOptimize(first.step({7}, {}));
+    benchmark::DoNotOptimize(first.step({7}));
     const auto middle = Clock::now();
-    benchmark::DoNotOptimize(second.step({7}, {}));
+    benchmark::DoNotOptimize(second.step({7}));
     const auto end = Clock::now();
     seconds_with += middle - start;
     seconds_without += end - middle;
@@ -232,7 +232,7 @@ void gpt2(benchmark::State& state, DType dtype) {
   const Checkpoint checkpoint = load_checkpoint(folder.path());
   const std::chrono::duration<double> loading = std::chrono::steady_clock::now() - start;
   const IntTensor ids = IntTensor::full({1, 64}, 464);
-  for (auto _ : state) benchmark::DoNotOptimize(forward(checkpoint.model, ids, {}));
+  for (auto _ : state) benchmark::DoNotOptimize(forward(checkpoint.model, ids));
   const auto size =
       static_cast<double>(std::filesystem::file_size(folder.path() / "model.safetensors"));
   state.counters["loading_seconds"] = loading.count();
@@ -257,7 +257,7 @@ void training_step(benchmark::State& state, const std::string& name) {
   const IntTensor ids = IntTensor::full({part, plan.model.context}, 1);
   for (auto _ : state) {
     for (Index done = 0; done < plan.batch; done += part) {
-      backward(cross_entropy(forward(model, ids, {}), ids));
+      backward(cross_entropy(forward(model, ids), ids));
     }
     optimiser.step(model.weights, 1e-3);
   }

@@ -18,9 +18,9 @@ class Keeper : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }
   std::string refusal(const Part&, const Wanted&) const override { return {}; }
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+  PartResult run(const Part& part, const Wanted& wanted) override {
     kept = part;
-    return cpu_backend().run(part, wanted, stop);
+    return cpu_backend().run(part, wanted);
   }
   Part kept;
 };
@@ -35,7 +35,7 @@ Part variant_part(const char* type, Index length, bool causal) {
   input.variant = variant_from_json(Json::parse(type), "variant");
   input.causal = causal;
   Keeper keeper;
-  evaluate(input, keeper, {}, {});
+  evaluate(input, keeper, {});
   keeper.kept.scale = 0.125F;
   return keeper.kept;
 }

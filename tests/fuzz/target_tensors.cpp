@@ -13,8 +13,7 @@ namespace attnscope::fuzz {
 namespace {
 
 void read_attend(const std::string& input) {
-  attend(read_safetensors(file_with("f.safetensors", input)), std::nullopt, true, cpu_backend(),
-         Stop());
+  attend(read_safetensors(file_with("f.safetensors", input)), std::nullopt, true, cpu_backend());
 }
 
 std::vector<std::string> attend_seeds() {

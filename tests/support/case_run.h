@@ -21,7 +21,7 @@ inline std::shared_ptr<const Trace> run_case(const std::string& model,
   e.run.ids = ids;
   e.run.target_ids = target;
   ExperimentRun runner(cpu_only());
-  return runner.run(e.run, Stop());
+  return runner.run(e.run);
 }
 
 }  // namespace attnscope::testing

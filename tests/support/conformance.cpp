@@ -53,8 +53,7 @@ void expect_conformance(const std::string& name) {
   const fs::path spec_file = begin.string() + ".spec.json";
   const auto spec = fs::exists(spec_file) ? std::optional(read_file(spec_file)) : std::nullopt;
   const auto carried = [&](bool terms) {
-    return attend(read_safetensors(begin.string() + ".safetensors"), spec, terms, cpu_backend(),
-                  Stop());
+    return attend(read_safetensors(begin.string() + ".safetensors"), spec, terms, cpu_backend());
   };
   if (fs::exists(begin.string() + ".reject.txt")) {
     EXPECT_THROW(carried(false), InputError) << name;

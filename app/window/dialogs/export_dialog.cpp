@@ -298,17 +298,15 @@ Task task(const State& state) {
   traces.findings = state.findings.with(state.background_findings);
   if (!is_movie(export_format(dialog.path))) {
     check_export_name(dialog.path);
-    return {[path = dialog.path, experiment, traces, picture = dialog.picture](const auto&,
-                                                                               const Stop& stop) {
-      write_view(path, *traces.trace, experiment, picture, traces.findings, stop);
+    return {[path = dialog.path, experiment, traces, picture = dialog.picture](const auto&) {
+      write_view(path, *traces.trace, experiment, picture, traces.findings);
     }};
   }
   check_frames_name(dialog.path);
   const auto moving =
       std::make_shared<AnimationExport>(dialog.backends, experiment, traces, dialog.frames);
-  return {[path = dialog.path, moving, picture = dialog.picture](const auto& progress,
-                                                                 const Stop& stop) {
-            write_frames(path, moving->frames, picture, progress, stop);
+  return {[path = dialog.path, moving, picture = dialog.picture](const auto& progress) {
+            write_frames(path, moving->frames, picture, progress);
           },
           is_numbered(dialog.path) ? moving->frames.count() : 1};
 }

@@ -43,13 +43,11 @@ void CalibrationJob::run(const CalibrationTask& task) {
     share_ = share;
     ++version_;
   };
-  take(calibrate(
-           checkpoint, text, other, request,
-           [&](const Calibration& so_far, double share) {
-             take(so_far, share);
-             glfwPostEmptyEvent();
-           },
-           stop_),
+  take(calibrate(checkpoint, text, other, request,
+                 [&](const Calibration& so_far, double share) {
+                   take(so_far, share);
+                   glfwPostEmptyEvent();
+                 }),
        1);
 }
 

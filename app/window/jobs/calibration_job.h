@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "core/base/stop.h"
 #include "core/model/structure.h"
 #include "core/training/calibrate.h"
 

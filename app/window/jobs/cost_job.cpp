@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "core/base/stop_scope.h"
+
 namespace attnscope::window {
 
 CostJob::CostJob(CostRequest request) {
@@ -19,7 +21,8 @@ CostJob::CostJob(CostRequest request) {
         share_ = share;
         glfwPostEmptyEvent();
       };
-      take(cost_curves(request, progress, stop_));
+      const StopScope scope(stop_);
+      take(cost_curves(request, progress));
     } catch (const std::exception& e) {
       problem_ = e.what();
     }

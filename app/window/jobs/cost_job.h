@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/analysis/cost_curve.h"
+#include "core/base/stop.h"
 
 namespace attnscope::window {
 

@@ -10,7 +10,7 @@ ExportJob::ExportJob(std::filesystem::path path, Write write) : path_(std::move(
   thread_ = std::thread([this, write = std::move(write)] {
     try {
       const StopScope scope(stop_);  // a file is written completely or not at all
-      write([this](double share) { share_ = share; }, stop_);
+      write([this](double share) { share_ = share; });
     } catch (const Stopped&) {
       cancelled_ = true;
     } catch (const std::exception& e) {

@@ -14,7 +14,7 @@ namespace attnscope::window {
 class ExportJob {
  public:
   // Writes the file and reports progress, 0..1. Throws Stopped after a request to stop.
-  using Write = std::function<void(const std::function<void(double)>& progress, const Stop& stop)>;
+  using Write = std::function<void(const std::function<void(double)>& progress)>;
 
   ExportJob(std::filesystem::path path, Write write);
   ~ExportJob();  // cancels and joins

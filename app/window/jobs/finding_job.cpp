@@ -35,7 +35,7 @@ void FindingJob::start(const Session& experiment) {
         glfwPostEmptyEvent();
       };
       Findings found;
-      finding.in_background(one, run, progress, stop, found);
+      finding.in_background(one, run, progress, found);
       const std::scoped_lock lock(shared->mutex);
       shared->found = std::move(found);
     } catch (const Stopped&) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/window/state.h"
+#include "core/base/stop.h"
 
 namespace attnscope::window {
 

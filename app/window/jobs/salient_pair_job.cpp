@@ -13,7 +13,7 @@ SalientPairJob::SalientPairJob(std::shared_ptr<const Trace> trace, std::size_t m
   thread_ = std::thread([this, max_pairs] {
     try {
       const StopScope scope(stop_);
-      pairs_ = find_salient_pairs(*trace_, max_pairs, stop_, &progress_);
+      pairs_ = find_salient_pairs(*trace_, max_pairs, &progress_);
     } catch (const Stopped&) {
       cancelled_ = true;
     } catch (const std::exception& e) {

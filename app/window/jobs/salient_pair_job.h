@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/progress.h"
+#include "core/base/stop.h"
 #include "core/experiment/salient_pairs.h"
 
 namespace attnscope::window {

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "core/base/json.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/view/export/thumbnail.h"
 #include "core/view/session_file.h"
@@ -22,17 +23,17 @@ std::string key_of(const LessonStep& step, bool dark) {
 }
 
 // An empty image if there is nothing to show.
-Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner, const Stop& stop) {
+Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
   try {
     Session experiment = step.experiment;
     experiment.run.backend = BackendChoice::Auto;
     const std::vector<std::string> names = required_findings(experiment);
-    Traces traces = runner.observe(experiment, names, stop);
-    traces.findings.add(compute_background_findings(
-        experiment, names, runner, [](std::size_t, std::size_t) {}, stop));
+    Traces traces = runner.observe(experiment, names);
+    traces.findings.add(
+        compute_background_findings(experiment, names, runner, [](std::size_t, std::size_t) {}));
     ThumbnailOptions options;
     options.dark = dark;
-    return thumbnail(traces, experiment, options, stop);
+    return thumbnail(traces, experiment, options);
   } catch (const Stopped&) {
     throw;
   } catch (const std::exception&) {
@@ -91,13 +92,14 @@ void StepPictures::start(const State& state) {
   worker_ = std::thread([lesson, order, keys = keys_, dark = dark_, shared = shared_,
                          stop = stop_] {
     try {
+      const StopScope scope(stop);
       ExperimentRun runner(cpu_only());  // the graphics context is reserved for the window's runs
       for (const std::size_t step : order) {
         while (shared->paused) {
-          stop.check();
+          check_stop();
           std::this_thread::sleep_for(kPauseTick);
         }
-        Image image = picture_of(lesson->steps[step], dark, runner, stop);
+        Image image = picture_of(lesson->steps[step], dark, runner);
         const std::scoped_lock lock(shared->mutex);
         shared->made.emplace_back(keys[step], std::move(image));
         glfwPostEmptyEvent();

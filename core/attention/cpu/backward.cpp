@@ -10,6 +10,7 @@
 #include "core/attention/cpu/passes.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope::cpu {
 
@@ -44,22 +45,21 @@ class BackwardRows {
         arranged_(prepared),
         scores_(prepared) {}
 
-  void run(Index pair, Index row, Index end, Index slice, const Stop& stop) {
+  void run(Index pair, Index row, Index end, Index slice) {
     use(in_order_);
-    while (row < end && !stop.requested()) {
+    while (row < end && !is_stopping()) {
       const Index rows = in_order_.choose(pair, row, end - row);
-      run_block(pair, slice, stop);
+      run_block(pair, slice);
       row += rows;
     }
   }
 
   // Processes a block of an arrangement, or a single row.
   template <class Rows>
-  void run(Index pair, const Arrangement::Head& head, const Rows& rows, Index slice,
-           const Stop& stop) {
+  void run(Index pair, const Arrangement::Head& head, const Rows& rows, Index slice) {
     arranged_.take(pair, head, rows);
     use(arranged_);
-    run_block(pair, slice, stop);
+    run_block(pair, slice);
   }
 
  private:
@@ -67,7 +67,7 @@ class BackwardRows {
     columns_ = &columns;
     scores_.set_columns(columns);
   }
-  void run_block(Index pair, Index slice, const Stop& stop);
+  void run_block(Index pair, Index slice);
   const float* rows_of(const Tile& rows, const Tensor& tensor, std::vector<float>& gathered) const;
   void weigh(const Tile& tile);
   void through_normaliser(const Tile& tile);
@@ -98,7 +98,7 @@ const float* BackwardRows::rows_of(const Tile& rows, const Tensor& tensor,
   return gathered.data();
 }
 
-void BackwardRows::run_block(Index pair, Index slice, const Stop& stop) {
+void BackwardRows::run_block(Index pair, Index slice) {
   if (columns_->count() == 0) return;
   const Index size = prepared_.value_size;
   const Tile block = columns_->tile(0);
@@ -113,7 +113,7 @@ void BackwardRows::run_block(Index pair, Index slice, const Stop& stop) {
     mean_[static_cast<std::size_t>(r)] =
         prepared_.kernels.dot(d_output + r * size, output + r * size, size);
   }
-  for (Index begin = 0; begin < columns_->count() && !stop.requested();) {
+  for (Index begin = 0; begin < columns_->count() && !is_stopping();) {
     const Tile tile = columns_->tile(begin);
     const bool softmax = prepared_.part.normaliser == Normaliser::Softmax ||
                          prepared_.part.normaliser == Normaliser::SpanSoftmax;
@@ -197,7 +197,7 @@ void sinks_backward(const Prepared& prepared, const PartResult& result, const Te
 // Calls f(rows, pair, item, slice) for each group of heads and slice of the items of each head.
 template <class Count, class F>
 void each_item(const Work& work, const Prepared& prepared, const PartResult& result,
-               const Tensor& d_output, Gradients& gradients, const Stop& stop, Count count, F f) {
+               const Tensor& d_output, Gradients& gradients, Count count, F f) {
   parallel_for(work.groups * work.slices, 1, [&](Index first, Index last) {
     BackwardRows rows(prepared, result, d_output, gradients);
     for (Index n = first; n < last; ++n) {
@@ -207,7 +207,7 @@ void each_item(const Work& work, const Prepared& prepared, const PartResult& res
         const Index items = static_cast<Index>(count(pair));
         const Index per_slice = (items + work.slices - 1) / work.slices;
         const Index end = std::min((slice + 1) * per_slice, items);
-        for (Index item = slice * per_slice; item < end && !stop.requested(); ++item) {
+        for (Index item = slice * per_slice; item < end && !is_stopping(); ++item) {
           f(rows, pair, item, slice);
         }
       }
@@ -217,12 +217,11 @@ void each_item(const Work& work, const Prepared& prepared, const PartResult& res
 
 }  // namespace
 
-void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
-              const Stop& stop) {
+void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output) {
   if (is_linear(prepared.part)) {
     Gradients gradients(prepared, 1);
-    backward_linear(prepared, result, d_output, gradients, stop);
-    stop.check();
+    backward_linear(prepared, result, d_output, gradients);
+    check_stop();
     gradients.deliver();
     return;
   }
@@ -234,28 +233,27 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
   Gradients gradients(prepared, work.slices);
   if (gradients.sinks.wanted()) sinks_backward(prepared, result, d_output, gradients.sinks);
   const auto run = [&](auto count, auto f) {
-    each_item(work, prepared, result, d_output, gradients, stop, count, f);
+    each_item(work, prepared, result, d_output, gradients, count, f);
   };
   const Index blocks = (prepared.queries + block_rows - 1) / block_rows;
   run([=](Index) { return blocks; },
       [&](BackwardRows& rows, Index pair, Index block, Index slice) {
         if (!head(pair).is_in_order(block)) return;
         const Index row = block * block_rows;
-        rows.run(pair, row, std::min(row + block_rows, prepared.queries), slice, stop);
+        rows.run(pair, row, std::min(row + block_rows, prepared.queries), slice);
       });
   for (std::size_t layer = 0; layer < arrangement->layers(); ++layer) {
     run([&](Index pair) { return head(pair).layer(layer).size(); },
         [&](BackwardRows& rows, Index pair, Index block, Index slice) {
           const auto& of_layer = head(pair).layer(layer);
-          rows.run(pair, head(pair), of_layer[static_cast<std::size_t>(block)], slice, stop);
+          rows.run(pair, head(pair), of_layer[static_cast<std::size_t>(block)], slice);
         });
   }
   run([&](Index pair) { return head(pair).lone_rows.size(); },
       [&](BackwardRows& rows, Index pair, Index row, Index slice) {
-        rows.run(pair, head(pair), head(pair).lone_rows[static_cast<std::size_t>(row)], slice,
-                 stop);
+        rows.run(pair, head(pair), head(pair).lone_rows[static_cast<std::size_t>(row)], slice);
       });
-  stop.check();
+  check_stop();
   gradients.deliver();
 }
 

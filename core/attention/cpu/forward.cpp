@@ -20,6 +20,7 @@
 #include "core/attention/cpu/plain_rows.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope::cpu {
 
@@ -43,22 +44,22 @@ class ForwardRows {
         plain_(prepared, wanted, result) {}
 
   // Computes rows [row, end) of one pair; the result holds them after finish().
-  void run(Index pair, Index row, Index end, const Stop& stop) {
-    row = plain_.run(pair, row, end, stop);
+  void run(Index pair, Index row, Index end) {
+    row = plain_.run(pair, row, end);
     use(in_order_);
-    while (row < end && !stop.requested()) {
+    while (row < end && !is_stopping()) {
       const Index rows = in_order_.choose(pair, row, end - row);
-      run_block(pair, row, rows, stop);
+      run_block(pair, row, rows);
       row += rows;
     }
   }
 
   // Adds a block of an arrangement, or a single row, to its queries.
   template <class Rows>
-  void add(Index pair, const Arrangement::Head& head, const Rows& rows, const Stop& stop) {
+  void add(Index pair, const Arrangement::Head& head, const Rows& rows) {
     arranged_.take(pair, head, rows);
     use(arranged_);
-    add_arranged(pair, stop);
+    add_arranged(pair);
   }
   // Reports a query without keys.
   void report_empty(Index pair, Index query);
@@ -70,9 +71,9 @@ class ForwardRows {
     columns_ = &columns;
     scores_.set_columns(columns);
   }
-  void run_block(Index pair, Index row, Index rows, const Stop& stop);
-  void add_arranged(Index pair, const Stop& stop);
-  void add_columns(Index pair, Index rows, const Stop& stop);
+  void run_block(Index pair, Index row, Index rows);
+  void add_arranged(Index pair);
+  void add_columns(Index pair, Index rows);
   void prepare_weights(Index pair, Index row, Index rows);
   void weigh(Index rows, Index begin, Index end, float* s);
   void normalise(Index pair, Index rows);
@@ -126,13 +127,13 @@ class ForwardRows {
   std::vector<float> most_, sum_;  // of each row so far; sum_ of the weights
 };
 
-void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop) {
+void ForwardRows::run_block(Index pair, Index row, Index rows) {
   prepare_weights(pair, row, rows);
   output_.assign(static_cast<std::size_t>(rows * prepared_.value_size), 0.0F);
   most_.assign(static_cast<std::size_t>(rows), -infinity);
   sum_.assign(static_cast<std::size_t>(rows), 0.0F);
-  add_columns(pair, rows, stop);
-  if (stop.requested()) return;
+  add_columns(pair, rows);
+  if (is_stopping()) return;
   normalise(pair, rows);
   if (wanted_.attention) report_attention(pair, row, rows);
   if (result_.log_sum_exp.defined()) report_sums(pair, row, rows);
@@ -142,7 +143,7 @@ void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop)
   }
 }
 
-void ForwardRows::add_arranged(Index pair, const Stop& stop) {
+void ForwardRows::add_arranged(Index pair) {
   const Tile rows = columns_->tile(0);
   const Index size = wanted_.output ? prepared_.value_size : 0;
   const auto at = [&](Index r) { return pair * prepared_.queries + rows.query(r); };
@@ -163,7 +164,7 @@ void ForwardRows::add_arranged(Index pair, const Stop& stop) {
       std::copy_n(result_.output.data() + at(r) * size, size, output_.data() + r * size);
     }
   }
-  add_columns(pair, rows.rows, stop);
+  add_columns(pair, rows.rows);
   for (Index r = 0; r < rows.rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
     sums_.most[at(r)] = most_[n];
@@ -185,14 +186,14 @@ void ForwardRows::report_empty(Index pair, Index query) {
 }
 
 // Adds all columns to the sums of the rows.
-void ForwardRows::add_columns(Index pair, Index rows, const Stop& stop) {
+void ForwardRows::add_columns(Index pair, Index rows) {
   const Index count = columns_->count(), value_size = prepared_.value_size;
   const bool has_span = prepared_.part.normaliser == Normaliser::SpanSoftmax;
   const float hidden = is_softmax() ? -infinity : 0;
   for (Index begin = 0; begin < count;) {
     Index end = begin;
     do {
-      if (stop.requested()) return;
+      if (is_stopping()) return;
       const Tile tile = columns_->tile(end);
       float* s = s_ + (end - begin);
       scores_.compute(tile, s, s_row_, hidden);
@@ -313,11 +314,11 @@ void ForwardRows::report_sums(Index pair, Index row, Index rows) {
 // Calls f(rows, item) for items [0, count), with one instance of rows per thread.
 template <class F>
 void each_item(Index count, const Prepared& prepared, const Wanted& wanted, PartResult& result,
-               RowSums& sums, const Stop& stop, F f) {
+               RowSums& sums, F f) {
   std::atomic<Index> done{0};
   parallel_for(count, 1, [&](Index first, Index last) {
     ForwardRows rows(prepared, wanted, result, sums);
-    for (Index n = first; n < last && !stop.requested(); ++n) {
+    for (Index n = first; n < last && !is_stopping(); ++n) {
       f(rows, n);
       if (wanted.progress == nullptr) continue;
       wanted.progress->set_stage_share(static_cast<double>(++done) / static_cast<double>(count));
@@ -328,7 +329,7 @@ void each_item(Index count, const Prepared& prepared, const Wanted& wanted, Part
 
 // Adds rows that are not in order: layer by layer, all blocks of a layer concurrently.
 void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
-                       const Wanted& wanted, PartResult& result, const Stop& stop) {
+                       const Wanted& wanted, PartResult& result) {
   RowSums sums{Tensor({prepared.pairs, prepared.queries}),
                Tensor({prepared.pairs, prepared.queries})};
   const auto head = [&](Index pair) -> const Arrangement::Head& {
@@ -346,10 +347,10 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
         items.push_back({pair, first, std::min(first + together, all)});
       }
     }
-    each_item(static_cast<Index>(items.size()), prepared, wanted, result, sums, stop,
+    each_item(static_cast<Index>(items.size()), prepared, wanted, result, sums,
               [&](ForwardRows& rows, Index n) {
                 const Item& item = items[static_cast<std::size_t>(n)];
-                for (Index i = item.first; i < item.last && !stop.requested(); ++i) {
+                for (Index i = item.first; i < item.last && !is_stopping(); ++i) {
                   f(rows, item.pair, static_cast<std::size_t>(i));
                 }
               });
@@ -358,13 +359,13 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
     run(
         1, [&](Index pair) { return head(pair).layer(layer).size(); },
         [&](ForwardRows& rows, Index pair, std::size_t i) {
-          rows.add(pair, head(pair), head(pair).layer(layer)[i], stop);
+          rows.add(pair, head(pair), head(pair).layer(layer)[i]);
         });
   }
   run(
       block_rows, [&](Index pair) { return head(pair).lone_rows.size(); },
       [&](ForwardRows& rows, Index pair, std::size_t i) {
-        rows.add(pair, head(pair), head(pair).lone_rows[i], stop);
+        rows.add(pair, head(pair), head(pair).lone_rows[i]);
       });
   run(
       block_rows, [&](Index pair) { return head(pair).empty.size(); },
@@ -375,7 +376,7 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
 
 }  // namespace
 
-PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& stop) {
+PartResult forward(const Prepared& prepared, const Wanted& wanted) {
   const Index pairs = prepared.pairs, queries = prepared.queries;
   PartResult result;
   if (wanted.output) result.output = Tensor({pairs, queries, prepared.value_size});
@@ -385,8 +386,8 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
     result.log_sum_exp = Tensor({pairs, queries});
   }
   if (!wanted.attention && !wanted.scores && wanted.output && is_linear(prepared.part)) {
-    forward_linear(prepared, result, stop);
-    stop.check();
+    forward_linear(prepared, result);
+    check_stop();
     return result;
   }
   // Whole maps are written in order.
@@ -395,18 +396,18 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
   const bool careful = prepared.careful;
   const Index blocks = (queries + block_rows - 1) / block_rows;
   RowSums none;
-  each_item(pairs * blocks, prepared, wanted, result, none, stop, [&](ForwardRows& rows, Index n) {
+  each_item(pairs * blocks, prepared, wanted, result, none, [&](ForwardRows& rows, Index n) {
     const Index pair = n / blocks;
     const Index block = blocks - 1 - n % blocks;  // causal: long rows first
     if (arrangement && !arrangement->of(pair % prepared.heads).is_in_order(block)) return;
     const Index row = block * block_rows;
-    rows.run(pair, row, std::min(row + block_rows, queries), stop);
+    rows.run(pair, row, std::min(row + block_rows, queries));
   });
   if (arrangement && !arrangement->all_in_order()) {
-    add_arranged_rows(prepared, *arrangement, wanted, result, stop);
+    add_arranged_rows(prepared, *arrangement, wanted, result);
   }
-  stop.check();
-  if (prepared.careful != careful) return forward(prepared, wanted, stop);
+  check_stop();
+  if (prepared.careful != careful) return forward(prepared, wanted);
   return result;
 }
 

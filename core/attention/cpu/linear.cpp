@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope::cpu {
 
@@ -34,9 +35,8 @@ class LinearRows {
   explicit LinearRows(const Prepared& prepared)
       : p_(prepared), f_(prepared.key_size), m_(prepared.value_size + 1) {}
 
-  void forward(Index pair, PartResult& result, const Stop& stop);
-  void backward(Index pair, const PartResult& result, const Tensor& d_output, Gradients& gradients,
-                const Stop& stop);
+  void forward(Index pair, PartResult& result);
+  void backward(Index pair, const PartResult& result, const Tensor& d_output, Gradients& gradients);
 
  private:
   // End of the keys [0, end) visible to query i of the pair.
@@ -55,7 +55,7 @@ class LinearRows {
   Index blocks() const { return (p_.queries + block_rows - 1) / block_rows; }
 
   void extend_values(Index pair);
-  void add_keys(Index pair, Index first, Index last, const Stop& stop);
+  void add_keys(Index pair, Index first, Index last);
   void turn_state();
   void query_gradients(Index pair, const Block& b, float* d_q);
   void key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v);
@@ -89,9 +89,9 @@ void LinearRows::extend_values(Index pair) {
 }
 
 // state += sum of k_c v~_c^T.
-void LinearRows::add_keys(Index pair, Index first, Index last, const Stop& stop) {
+void LinearRows::add_keys(Index pair, Index first, Index last) {
   const Index step = std::max<Index>(block_rows, products_per_step / (f_ * m_));
-  while (first < last && !stop.requested()) {
+  while (first < last && !is_stopping()) {
     const Index count = std::min(step, last - first);
     p_.kernels.multiply(f_, m_, count, p_.k(pair) + first * f_, 1, f_, values_.data() + first * m_,
                         m_, state_.data(), m_, true);
@@ -115,13 +115,13 @@ void LinearRows::products(Index pair, const Block& b, const float* a, Index size
   }
 }
 
-void LinearRows::forward(Index pair, PartResult& result, const Stop& stop) {
+void LinearRows::forward(Index pair, PartResult& result) {
   extend_values(pair);
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
   Index done = 0;
-  for (Index number = 0; number < blocks() && !stop.requested(); ++number) {
+  for (Index number = 0; number < blocks() && !is_stopping(); ++number) {
     const Block b = block(pair, number);
-    add_keys(pair, done, b.common, stop);
+    add_keys(pair, done, b.common);
     done = b.common;
     make_room(rows_, b.rows * m_);
     const float* q = p_.q(pair, b.row);
@@ -147,7 +147,7 @@ void LinearRows::forward(Index pair, PartResult& result, const Stop& stop) {
 // Queries first to last, with the state of the keys before; keys last to first, with the state of
 // the queries after.
 void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_output,
-                          Gradients& gradients, const Stop& stop) {
+                          Gradients& gradients) {
   const Index size = m_ - 1;
   extend_values(pair);
   make_room(g_, p_.queries * m_);
@@ -163,9 +163,9 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   const Index kv = p_.key_head(pair);
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
   Index done = 0;
-  for (Index number = 0; number < blocks() && gradients.q.wanted() && !stop.requested(); ++number) {
+  for (Index number = 0; number < blocks() && gradients.q.wanted() && !is_stopping(); ++number) {
     const Block b = block(pair, number);
-    add_keys(pair, done, b.common, stop);
+    add_keys(pair, done, b.common);
     done = b.common;
     query_gradients(pair, b, gradients.q.at(0, pair) + b.row * f_);
   }
@@ -174,7 +174,7 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   float* d_v = gradients.v.wanted() ? gradients.v.at(0, kv) : nullptr;
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
   Index seen = end(pair, p_.queries - 1);  // keys from here on are complete
-  for (Index number = blocks() - 1; number >= 0 && !stop.requested(); --number) {
+  for (Index number = blocks() - 1; number >= 0 && !is_stopping(); --number) {
     const Block b = block(pair, number);
     key_gradients(pair, b.common, seen, d_k, d_v);
     seen = b.common;
@@ -241,20 +241,20 @@ bool is_linear(const Part& part) {
          sees_growing_prefixes(*part.pattern);
 }
 
-void forward_linear(const Prepared& prepared, PartResult& result, const Stop& stop) {
+void forward_linear(const Prepared& prepared, PartResult& result) {
   parallel_for(prepared.pairs, 1, [&](Index first, Index last) {
     LinearRows rows(prepared);
-    for (Index pair = first; pair < last; ++pair) rows.forward(pair, result, stop);
+    for (Index pair = first; pair < last; ++pair) rows.forward(pair, result);
   });
 }
 
 void backward_linear(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
-                     Gradients& gradients, const Stop& stop) {
+                     Gradients& gradients) {
   const Index heads_per_group = prepared.heads / prepared.kv_heads;
   parallel_for(prepared.batch * prepared.kv_heads, 1, [&](Index first, Index last) {
     LinearRows rows(prepared);
     for (Index pair = first * heads_per_group; pair < last * heads_per_group; ++pair) {
-      rows.backward(pair, result, d_output, gradients, stop);
+      rows.backward(pair, result, d_output, gradients);
     }
   });
 }

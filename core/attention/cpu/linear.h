@@ -16,8 +16,8 @@ namespace attnscope::cpu {
 bool is_linear(const Part& part);
 
 // Writes the output and, if defined, the sums l_i to log_sum_exp.
-void forward_linear(const Prepared& prepared, PartResult& result, const Stop& stop);
+void forward_linear(const Prepared& prepared, PartResult& result);
 void backward_linear(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
-                     Gradients& gradients, const Stop& stop);
+                     Gradients& gradients);
 
 }  // namespace attnscope::cpu

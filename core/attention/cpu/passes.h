@@ -6,11 +6,10 @@
 
 namespace attnscope::cpu {
 
-PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& stop);
+PartResult forward(const Prepared& prepared, const Wanted& wanted);
 
 // Adds to the gradients of the part's ingredients. `result` holds the output and the log-sum-exp of
 // the forward pass; probabilities are recomputed from them.
-void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
-              const Stop& stop);
+void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output);
 
 }  // namespace attnscope::cpu

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/stop_scope.h"
+
 namespace attnscope::cpu {
 
 namespace {
@@ -59,18 +61,18 @@ PlainRows::PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult&
   }
 }
 
-Index PlainRows::run(Index pair, Index row, Index end, const Stop& stop) {
+Index PlainRows::run(Index pair, Index row, Index end) {
   if (!applies_ || prepared_.careful) return row;
   pair_ = pair;
-  while (row < end && !stop.requested()) {
+  while (row < end && !is_stopping()) {
     const Index next = std::min(row + rows_together_, end);
-    if (!run_together(row, next, stop)) break;
+    if (!run_together(row, next)) break;
     row = next;
   }
   return row;
 }
 
-bool PlainRows::run_together(Index row, Index end, const Stop& stop) {
+bool PlainRows::run_together(Index row, Index end) {
   row_ = row;
   rows_ = end - row;
   if (!find_keys()) return false;
@@ -91,7 +93,7 @@ bool PlainRows::run_together(Index row, Index end, const Stop& stop) {
   std::fill(sums_.begin(), sums_.end(), 0.0F);
   writer_.plan((all.end - block_.first_key + keys_together_ - 1) / keys_together_);
   for (Index key = block_.first_key; key < all.end; key += keys_together_) {
-    if (stop.requested()) return true;
+    if (is_stopping()) return true;
     add_keys(key, key + keys_together_);
     writer_.advance();
   }

@@ -22,7 +22,7 @@ class PlainRows {
 
   // Computes rows [row, end) of one pair, at most block_rows, up to the first that needs the
   // general pass. Returns the end. Results are complete after finish().
-  Index run(Index pair, Index row, Index end, const Stop& stop);
+  Index run(Index pair, Index row, Index end);
   void finish() { writer_.finish(); }
 
  private:
@@ -30,7 +30,7 @@ class PlainRows {
     Index begin = 0, end = 0;
   };
 
-  bool run_together(Index row, Index end, const Stop& stop);
+  bool run_together(Index row, Index end);
   bool find_keys();
   Group all_keys();
   bool scale_queries();

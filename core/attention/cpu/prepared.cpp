@@ -68,7 +68,7 @@ bool touches_few_keys(const Pattern& pattern) {
 
 }  // namespace
 
-Prepared::Prepared(const Part& of, Purpose purpose, const Stop& stop)
+Prepared::Prepared(const Part& of, Purpose purpose)
     : part(of),
       kernels(row_kernels()),
       batch(of.batch),
@@ -88,7 +88,7 @@ Prepared::Prepared(const Part& of, Purpose purpose, const Stop& stop)
   if (p.v.defined()) value_size = p.v.dim(2);
   const bool one_pass = purpose == Purpose::Pass || purpose == Purpose::Maps;
   if (purpose == Purpose::Pass || purpose == Purpose::Gradients) {
-    arrangement = p.pattern->arrangement(stop);
+    arrangement = p.pattern->arrangement();
   }
   const bool intervals = arrangement == nullptr || arrangement->has_intervals();
   if (p.v.defined() && purpose == Purpose::Gradients && intervals) {

@@ -48,7 +48,7 @@ class PerHead {
 enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
-  Prepared(const Part& part, Purpose purpose, const Stop& stop = {});  // throws Stopped
+  Prepared(const Part& part, Purpose purpose);  // throws Stopped
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 

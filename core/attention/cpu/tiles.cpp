@@ -10,6 +10,7 @@
 #include "core/attention/cpu/pooling.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -32,15 +33,15 @@ class TileRows {
   }
 
   // Computes rows [first, last) of cells, at most `most`.
-  void compute(Index first, Index last, Tensor& cells, const Stop& stop) {
+  void compute(Index first, Index last, Tensor& cells) {
     const Index end = std::min(last * request_.step, request_.height);
     first_ = first;
     for (Index n = first; n < last; ++n) {
       const Index rows = std::min(request_.step, request_.height - n * request_.step);
       cell_row(n).begin(cells.data() + n * cells.dim(1), request_.sampled ? 1 : rows);
-      if (request_.sampled) add_rows(n * request_.step + rows / 2, 1, stop);
+      if (request_.sampled) add_rows(n * request_.step + rows / 2, 1);
     }
-    if (!request_.sampled) add_rows(first * request_.step, end - first * request_.step, stop);
+    if (!request_.sampled) add_rows(first * request_.step, end - first * request_.step);
     for (Index n = first; n < last; ++n) cell_row(n).finish();
   }
 
@@ -48,21 +49,21 @@ class TileRows {
   cpu::CellRow& cell_row(Index n) { return cells_[static_cast<std::size_t>(n - first_)]; }
 
   // Adds `count` rows of pairs, counted from the request's first.
-  void add_rows(Index from, Index count, const Stop& stop) {
-    for (Index done = 0; done < count && !stop.requested();) {
+  void add_rows(Index from, Index count) {
+    for (Index done = 0; done < count && !is_stopping();) {
       const Index row = request_.row + from + done;
       const Index rows =
           columns_.choose(request_.head, row, std::min(cpu::block_rows, count - done));
-      add_block(from + done, rows, stop);
+      add_block(from + done, rows);
       done += rows;
     }
   }
 
-  void add_block(Index from, Index rows, const Stop& stop) {
+  void add_block(Index from, Index rows) {
     const Normaliser normaliser = prepared_.part.normaliser;
     const bool softmax = normaliser == Normaliser::Softmax || normaliser == Normaliser::SpanSoftmax;
     const float hidden = softmax ? -std::numeric_limits<float>::infinity() : 0;
-    for (Index x = 0; x < columns_.count() && !stop.requested();) {
+    for (Index x = 0; x < columns_.count() && !is_stopping();) {
       const cpu::Tile tile = columns_.tile(x);
       scores_.compute(tile, s_.data(), cpu::tile_columns, hidden);
       if (normaliser == Normaliser::SpanSoftmax) {
@@ -91,9 +92,9 @@ class CpuTiles : public AttentionTiles {
   CpuTiles(Part part, Tensor log_sum_exp)
       : part_(std::move(part)), log_sum_exp_(std::move(log_sum_exp)) {}
 
-  Tensor tile(const TileRequest& request, const Stop& stop) const override {
+  Tensor tile(const TileRequest& request) const override {
     check(request, part_.batch * part_.heads, part_.queries(), part_.keys());
-    stop.check();
+    check_stop();
     const cpu::Prepared& prepared = this->prepared();
     const float* sums =
         log_sum_exp_.defined() ? log_sum_exp_.data() + request.head * part_.queries() : nullptr;
@@ -104,11 +105,11 @@ class CpuTiles : public AttentionTiles {
     const Index groups = (cells.dim(0) + together - 1) / together;
     parallel_for(groups, 1, [&](Index first, Index last) {
       TileRows rows(prepared, sums, request, together);
-      for (Index n = first; n < last && !stop.requested(); ++n) {
-        rows.compute(n * together, std::min((n + 1) * together, cells.dim(0)), cells, stop);
+      for (Index n = first; n < last && !is_stopping(); ++n) {
+        rows.compute(n * together, std::min((n + 1) * together, cells.dim(0)), cells);
       }
     });
-    stop.check();
+    check_stop();
     return cells;
   }
 

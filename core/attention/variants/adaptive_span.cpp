@@ -46,8 +46,7 @@ Pattern span_pattern(const OperationInput& input, const Tensor& z) {
   });
 }
 
-OperationResult evaluate_span(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                              const Stop& stop) {
+OperationResult evaluate_span(const OperationInput& input, Backend& backend, const Wanted& wanted) {
   const Var z = spans(input);
   Part part = plain_part(input, span_pattern(input, z.value()));
   part.normaliser = Normaliser::SpanSoftmax;
@@ -55,7 +54,7 @@ OperationResult evaluate_span(const OperationInput& input, Backend& backend, con
   part.span_ramp = input.variant.values.real("ramp");
   part.span_most = static_cast<double>(input.variant.values.integer("span"));
   apply_encoding(part, input, true);
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.quantities["span.z"] = z;
   return result;
 }
@@ -158,11 +157,10 @@ Variant adaptive_span_variant() {
     const bool fixed = holds("span.z"), dynamic = holds("span.v");
     if (fixed != dynamic) values.set("dynamic", dynamic);
   };
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
-                  const Stop& stop) {
+  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted) {
     const Evaluate one =
         is_dynamic(input.variant.values) ? item_by_item(evaluate_span) : evaluate_span;
-    return one(input, backend, wanted, stop);
+    return one(input, backend, wanted);
   };
   return v;
 }

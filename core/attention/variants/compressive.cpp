@@ -135,7 +135,7 @@ std::optional<Compressed> compressed_before(const OperationInput& input) {
 }
 
 OperationResult evaluate_compressive(const OperationInput& input, Backend& backend,
-                                     const Wanted& wanted, const Stop& stop) {
+                                     const Wanted& wanted) {
   const Index d_k = input.k.dim(2), d_v = input.v.dim(2);
   const Var keys = memory_rows(input, "mem.k", d_k), values = memory_rows(input, "mem.v", d_v);
   const Index memory = keys.dim(1), length = key_count(input);
@@ -150,7 +150,7 @@ OperationResult evaluate_compressive(const OperationInput& input, Backend& backe
   part.v = prepended(old.values, prepended(values, input.v));  // [B h_kv, n + M + L, d_v]
   part.pos_k = column_positions(old, input.heads, memory, length);
   apply_encoding(part, input, true);
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.columns = {
       {KeyKind::Compressed, old.keys.dim(1)}, {KeyKind::Memory, memory}, {KeyKind::Token, length}};
   return result;
@@ -243,12 +243,11 @@ Variant compressive_variant() {
        .used = [](const Values& values) { return has_function(values, "most_used"); }}};
   v.memory.remember = remember_compressing;
   v.memory.needs_attention = [](const Values& values) { return has_function(values, "most_used"); };
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
-                  const Stop& stop) {
+  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted) {
     if (!has_function(input.variant.values, "most_used")) {
-      return evaluate_compressive(input, backend, wanted, stop);
+      return evaluate_compressive(input, backend, wanted);
     }
-    return item_by_item(evaluate_compressive)(input, backend, wanted, stop);
+    return item_by_item(evaluate_compressive)(input, backend, wanted);
   };
   return v;
 }

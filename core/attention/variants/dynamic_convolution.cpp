@@ -16,7 +16,7 @@ Index reach_back(Index width, bool causal) {
 }
 
 OperationResult evaluate_convolution(const OperationInput& input, Backend& backend,
-                                     const Wanted& wanted, const Stop& stop) {
+                                     const Wanted& wanted) {
   const Index width = input.variant.values.integer("width");
   const Index back = reach_back(width, input.causal);
   Part part = plain_part(input, ruled_pattern(input, variant(input.variant.id)));
@@ -26,7 +26,7 @@ OperationResult evaluate_convolution(const OperationInput& input, Backend& backe
       index_offsets({back - width + 1, back}, [back](Index offset) { return back - offset; });
   part.q = part.k = Var();
   part.split.clear();
-  return run_part(std::move(part), backend, wanted, stop);
+  return run_part(std::move(part), backend, wanted);
 }
 
 }  // namespace

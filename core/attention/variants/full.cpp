@@ -20,8 +20,7 @@ WeightInfo additive_projection(const char* name, const char* help) {
           .used = is_additive};
 }
 
-OperationResult evaluate_full(const OperationInput& given, Backend& backend, const Wanted& wanted,
-                              const Stop& stop) {
+OperationResult evaluate_full(const OperationInput& given, Backend& backend, const Wanted& wanted) {
   OperationInput input = given;
   const Values& values = input.variant.values;
   if (values.has("scale")) input.scale = static_cast<float>(values.real("scale"));
@@ -36,7 +35,7 @@ OperationResult evaluate_full(const OperationInput& given, Backend& backend, con
   } else {
     apply_encoding(part, input, input.causal);
   }
-  return run_part(std::move(part), backend, wanted, stop);
+  return run_part(std::move(part), backend, wanted);
 }
 
 }  // namespace

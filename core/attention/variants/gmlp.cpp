@@ -22,8 +22,7 @@ Var spatial_weights(const OperationInput& input, Index length) {
   return input.heads == 1 ? cut : concat(copies, 0);
 }
 
-OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                              const Stop& stop) {
+OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, const Wanted& wanted) {
   const Index length = input.x.dim(1);
   const Var gate = sigmoid(matmul(input.x, weight(input.weights, "gmlp.u1")));  // [B, L, f]
   const Var mixed = matmul(input.x, weight(input.weights, "gmlp.u2"));          // [B, L, f]
@@ -39,7 +38,7 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, con
   part.q = part.k = Var();
   part.v = split_heads(mixed, input.heads);  // [B h, L, f / h]
   part.split.clear();
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.output = multiply(split_heads(gate, input.heads), result.output);  // [B h, L, f / h]
   return result;
 }

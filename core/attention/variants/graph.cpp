@@ -171,19 +171,19 @@ Var degree_weights(const OperationInput& input, const Pattern& pattern) {
   return weights;
 }
 
-OperationResult evaluate_graph(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                               const Stop& stop) {
+OperationResult evaluate_graph(const OperationInput& input, Backend& backend,
+                               const Wanted& wanted) {
   Part part = plain_part(input, ruled_pattern(input, variant(input.variant.id)));
   if (has_graph_mode(input.variant.values, "dot")) {
     apply_encoding(part, input, input.causal);
-    return run_part(std::move(part), backend, wanted, stop);
+    return run_part(std::move(part), backend, wanted);
   }
   const bool additive = has_graph_mode(input.variant.values, "additive");
   part.source = Source::Logits;
   part.logits = additive ? additive_logits(input) : degree_weights(input, *part.pattern);
   part.normaliser = additive ? Normaliser::Softmax : Normaliser::None;
   part.q = part.k = Var();
-  return run_part(std::move(part), backend, wanted, stop);
+  return run_part(std::move(part), backend, wanted);
 }
 
 // Node 0 is the root, 2i + 1 and 2i + 2 are the children of i; edges are bidirectional.

@@ -4,6 +4,7 @@
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/autodiff/operations_elementwise.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -32,7 +33,7 @@ Var stepped(const Var& before, const Var& after, const std::vector<bool>& moving
 }
 
 OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
-                                  const Wanted& wanted, const Stop& stop) {
+                                  const Wanted& wanted) {
   const Values& values = input.variant.values;
   const double tolerance = values.real("tolerance");
   Part part = plain_part(input, plain_pattern(input, input.causal));
@@ -45,11 +46,11 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
   std::vector<bool> moving(static_cast<std::size_t>(rows), true);
   IntTensor steps = IntTensor::full({input.q.dim(0), input.q.dim(1)}, 1);
   for (Index step = 2; step <= values.integer("steps"); ++step) {
-    stop.check();
+    check_stop();
     Part retrieval = part;
     retrieval.q = xi;
     retrieval.v = input.k;
-    const Var next = run_part(std::move(retrieval), backend, {}, stop).output;  // [B h, L, d_k]
+    const Var next = run_part(std::move(retrieval), backend, {}).output;  // [B h, L, d_k]
     const std::vector<double> change = changes(xi.value(), next.value());
     bool any = false;
     for (Index row = 0; row < rows; ++row) {
@@ -63,7 +64,7 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
     xi = stepped(xi, next, moving);
   }
   part.q = xi;
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.extra_counts["hopfield.steps"] = steps;
   return result;
 }

@@ -17,12 +17,12 @@ Features elu_plus_one(const Var& x) {
   return features;
 }
 
-OperationResult evaluate_linear(const OperationInput& given, Backend& backend, const Wanted& wanted,
-                                const Stop& stop) {
+OperationResult evaluate_linear(const OperationInput& given, Backend& backend,
+                                const Wanted& wanted) {
   const OperationInput input = with_rotation(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Features of_q = elu_plus_one(input.q), of_k = elu_plus_one(k);
-  OperationResult result = run_features(input, of_q, of_k, backend, wanted, stop);
+  OperationResult result = run_features(input, of_q, of_k, backend, wanted);
   if (wants_report(wanted)) add_features(result, of_q, of_k, input.heads);
   return result;
 }

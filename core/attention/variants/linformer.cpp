@@ -87,7 +87,7 @@ Tensor implied_weights(const OperationInput& input, const Tensor& attention, Ind
 }
 
 OperationResult evaluate_linformer(const OperationInput& input, Backend& backend,
-                                   const Wanted& wanted, const Stop& stop) {
+                                   const Wanted& wanted) {
   const Values& values = input.variant.values;
   const Index length = key_count(input), count = rows_of(values);
   // A window beyond the end is no key.
@@ -104,7 +104,7 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   part.v = shortened_rows(input, repeat_heads(input.v, input.heads, input.kv_heads),
                           value_weight(values));
   part.split.clear();
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   if (wanted.attention && !has_projection(values, "max")) {
     result.extra["implied"] = implied_weights(input, result.attention, length);
     result.extra["linformer.projection"] = mixing_matrix(input, length, "lin.e");

@@ -48,7 +48,7 @@ Var own_heads(const OperationInput& input, const char* letter, Index heads) {
 // A single part for all rows: [q | 0] · [k | k_g] is the score of a local row, [0 | q_g] · [k |
 // k_g] that of a global one, and of sums of [v | v_g] each uses its half.
 OperationResult evaluate_with_own(const OperationInput& input, Backend& backend,
-                                  const Wanted& wanted, const Stop& stop) {
+                                  const Wanted& wanted) {
   const std::vector<Index> global = sorted_global(input.variant.values);
   OperationInput of_global = input;
   of_global.q = own_heads(input, "q", input.heads);
@@ -67,7 +67,7 @@ OperationResult evaluate_with_own(const OperationInput& input, Backend& backend,
   part.k = concat({turned.k, of_global.k}, -1);                           // [B h_kv, L, 2 d_k]
   part.v = concat({input.v, own_heads(input, "v", input.kv_heads)}, -1);  // [B h_kv, L, 2 d_v]
   part.split.clear();
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.output = add(multiply(slice(result.output, -1, 0, size), is_other),
                       multiply(slice(result.output, -1, size, size), is_global));
   return result;

@@ -12,6 +12,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -72,17 +73,16 @@ std::int32_t hash(const float* x, const float* rotation, Index size, Index colum
   return static_cast<std::int32_t>(bucket);
 }
 
-Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>& factors,
-              const Stop& stop) {
+Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>& factors) {
   const Index rounds = rotation.dim(0), heads = q.dim(0), length = q.dim(1), size = q.dim(2);
   const Index half = rotation.dim(3);
   Hashes hashes{IntTensor({rounds, heads, length}), IntTensor({rounds, heads, length}),
                 std::vector<std::int32_t>(static_cast<std::size_t>(rounds * heads * length))};
   parallel_for(rounds * heads, 1, [&](Index first, Index last) {
-    for (Index n = first; n < last && !stop.requested(); ++n) {
+    for (Index n = first; n < last && !is_stopping(); ++n) {
       const Index head = n % heads;
       std::int32_t* bucket = hashes.bucket.data() + n * length;
-      for (Index i = 0; i < length && !stop.requested(); ++i) {
+      for (Index i = 0; i < length && !is_stopping(); ++i) {
         bucket[i] = hash(q.data() + (head * length + i) * size, rotation.data() + n * size * half,
                          size, half, factors);
       }
@@ -95,7 +95,7 @@ Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>&
       }
     }
   });
-  stop.check();
+  check_stop();
   return hashes;
 }
 
@@ -224,7 +224,7 @@ Var copied(const Var& x, Index copies) {
 }
 
 OperationResult evaluate_released(const OperationInput& input, const Hashes& hashes,
-                                  Backend& backend, const Wanted& wanted, const Stop& stop) {
+                                  Backend& backend, const Wanted& wanted) {
   const MetKeys met = met_keys(input, hashes);
   const Index rounds = hashes.bucket.dim(0), length = input.q.dim(1), size = input.q.dim(2);
   Index copies = 1;
@@ -245,11 +245,11 @@ OperationResult evaluate_released(const OperationInput& input, const Hashes& has
   const float scale = part.scale;
   apply_encoding(part, input, input.causal);
   part.scale = scale;
-  if (copies == 1) return run_part(std::move(part), backend, wanted, stop);
+  if (copies == 1) return run_part(std::move(part), backend, wanted);
   Wanted of_copies = wanted;
   of_copies.attention = wanted.attention || wanted.device_attention;
   of_copies.device_attention = of_copies.tiles = false;
-  OperationResult result = run_part(std::move(part), backend, of_copies, stop);
+  OperationResult result = run_part(std::move(part), backend, of_copies);
   if (result.attention.defined()) result.attention = folded(result.attention, copies, true);
   if (result.scores.defined()) result.scores = folded(result.scores, copies, false);
   result.mask = ByteTensor();
@@ -258,8 +258,7 @@ OperationResult evaluate_released(const OperationInput& input, const Hashes& has
   return result;
 }
 
-OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                              const Stop& stop) {
+OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted) {
   const Values& values = input.variant.values;
   const Var* given = find_weight(input.weights, "lsh.rotation");
   const Tensor rotation =
@@ -267,9 +266,9 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
             : drawn_for_heads(input, "lsh.rotation",
                               rotation_shape(values, input.heads, input.q.dim(2)), 1, 1,
                               static_cast<std::uint64_t>(values.integer("seed")));
-  const Hashes hashes = hashed(input.q.value(), rotation, factors_of(values), stop);
+  const Hashes hashes = hashed(input.q.value(), rotation, factors_of(values));
   if (as_released(values)) {
-    OperationResult result = evaluate_released(input, hashes, backend, wanted, stop);
+    OperationResult result = evaluate_released(input, hashes, backend, wanted);
     result.extra_counts["lsh.bucket"] = hashes.bucket;
     result.extra_counts["lsh.rank"] = hashes.rank;
     return result;
@@ -279,7 +278,7 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   part.v = repeat_heads(input.v, input.heads, input.kv_heads);  // [h, L, d_v]
   part.split.clear();
   apply_encoding(part, input, input.causal);
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.extra_counts["lsh.bucket"] = hashes.bucket;
   result.extra_counts["lsh.rank"] = hashes.rank;
   return result;

@@ -11,6 +11,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -18,7 +19,7 @@ namespace {
 
 // The `top` stored keys of largest product with each query, [rows, top]: the first if equal.
 std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index heads,
-                                  Index kv_heads, Index top, const Stop& stop) {
+                                  Index kv_heads, Index top) {
   const Index queries = q.dim(1), size = q.dim(2), stored = memory.dim(1);
   std::vector<double> unit =
       exact_unit_rows(memory.data(), memory.dim(0) * stored, size);  // [h_kv, M, d_k]
@@ -26,7 +27,7 @@ std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index h
   parallel_for(heads * queries, 1, [&](Index first, Index last) {
     std::vector<double> products(static_cast<std::size_t>(stored));
     std::vector<std::int32_t> order(static_cast<std::size_t>(stored));
-    for (Index row = first; row < last && !stop.requested(); ++row) {
+    for (Index row = first; row < last && !is_stopping(); ++row) {
       const Index kv = row / queries / (heads / kv_heads);
       for (Index m = 0; m < stored; ++m) {
         products[static_cast<std::size_t>(m)] =
@@ -43,7 +44,7 @@ std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index h
       std::copy_n(order.begin(), top, chosen.begin() + row * top);
     }
   });
-  stop.check();
+  check_stop();
   return chosen;
 }
 
@@ -88,8 +89,8 @@ Var memory_share(const OperationInput& input, bool remembers) {
   return remembers ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
 }
 
-OperationResult memorizing_item(const OperationInput& given, Backend& backend, const Wanted& wanted,
-                                const Stop& stop) {
+OperationResult memorizing_item(const OperationInput& given, Backend& backend,
+                                const Wanted& wanted) {
   const Values& values = given.variant.values;
   OperationInput input = given;
   const Var stored_keys = memory_rows(input, "mem.k", input.k.dim(2));
@@ -109,10 +110,10 @@ OperationResult memorizing_item(const OperationInput& given, Backend& backend, c
   local.split.clear();
   apply_encoding(local, input, true);
   const float scale = local.scale;  // an encoding's default applies to the whole operation
-  OperationResult result = run_part(std::move(local), backend, of_parts, stop);
+  OperationResult result = run_part(std::move(local), backend, of_parts);
   OperationResult retrieved;
   const std::vector<std::int32_t> chosen =
-      nearest(given.q.value(), stored_keys.value(), input.heads, input.kv_heads, top, stop);
+      nearest(given.q.value(), stored_keys.value(), input.heads, input.kv_heads, top);
   const auto weigh = [&](const Var& output, const Var& share) {
     const Shape shape = output.shape();  // [h, L, d_v]
     const Var flat = reshape(output, {shape[0], shape[1] * shape[2]});
@@ -127,7 +128,7 @@ OperationResult memorizing_item(const OperationInput& given, Backend& backend, c
     part.split.clear();
     part.pos_q.clear();
     part.scale = scale;
-    retrieved = run_part(std::move(part), backend, of_parts, stop);
+    retrieved = run_part(std::move(part), backend, of_parts);
     result.output = add(result.output, weigh(retrieved.output, gate));
     if (result.note.empty()) result.note = retrieved.note;
   }

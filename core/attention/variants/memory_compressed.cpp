@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 OperationResult evaluate_compressed(const OperationInput& input, Backend& backend,
-                                    const Wanted& wanted, const Stop& stop) {
+                                    const Wanted& wanted) {
   const Index stride = input.variant.values.integer("stride"), keys = key_count(input);
   const Index size = std::min(stride, keys), count = window_count(keys, size);
   const auto convolved = [&](const Var& x, const char* name) {
@@ -23,7 +23,7 @@ OperationResult evaluate_compressed(const OperationInput& input, Backend& backen
   part.k = convolved(input.k, "mc.key");
   part.v = convolved(input.v, "mc.value");
   part.split.clear();
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.columns = {{KeyKind::Projected, count}};
   return result;
 }

@@ -172,7 +172,7 @@ Features trigonometric_features(const Side& side) {
 }
 
 OperationResult evaluate_performer(const OperationInput& given, Backend& backend,
-                                   const Wanted& wanted, const Stop& stop) {
+                                   const Wanted& wanted) {
   const OperationInput input = with_rotation(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var w = performer_matrix(input);
@@ -184,11 +184,11 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
     return made;
   };
   const Features of_q = features(input.q, true), of_k = features(k, false);
-  OperationResult result = run_features(input, of_q, of_k, backend, wanted, stop);
+  OperationResult result = run_features(input, of_q, of_k, backend, wanted);
   if (wants_report(wanted)) add_features(result, of_q, of_k, input.heads);
   if (wanted.attention) {
     const auto size = static_cast<double>(input.q.dim(2));
-    result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend, stop);
+    result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend);
   }
   return result;
 }

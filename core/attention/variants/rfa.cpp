@@ -53,8 +53,7 @@ void check_gate(const OperationInput& input) {
   }
 }
 
-OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, const Wanted& wanted,
-                             const Stop& stop) {
+OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, const Wanted& wanted) {
   const bool gated = has_gate(given.variant.values);
   if (gated) check_gate(given);
   const OperationInput input = with_rotation(given);
@@ -72,15 +71,15 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
     that_count.exponents = gates.exponents;
     that_count.exact_exponents = std::move(gates.exact);
   }
-  OperationResult result = gated ? run_gated(input, of_q, that_count, backend, wanted, stop)
-                                 : run_features(input, of_q, of_k, backend, wanted, stop);
+  OperationResult result = gated ? run_gated(input, of_q, that_count, backend, wanted)
+                                 : run_features(input, of_q, of_k, backend, wanted);
   if (wants_report(wanted)) {
     add_features(result, of_q, of_k, input.heads);
     if (gated) result.extra["rfa.gate"] = sigmoid(logits).value().slice(0, input.heads);
   }
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
-    result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);
+    result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend);
   }
   return result;
 }

@@ -158,8 +158,7 @@ std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   return result;
 }
 
-OperationResult routed_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                            const Stop& stop) {
+OperationResult routed_item(const OperationInput& input, Backend& backend, const Wanted& wanted) {
   const Clusters clusters = routed(input, input.q.value(), keys_of(input).value());
   Part part = plain_part(input, routed_pattern(input, clusters));
   if (is_shared(input.variant.values)) {
@@ -168,7 +167,7 @@ OperationResult routed_item(const OperationInput& input, Backend& backend, const
     part.split = shared_split(input.split);
   }
   apply_encoding(part, input, input.causal);
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.extra_counts["routing.query_cluster"] = clusters.query;
   result.extra_counts["routing.key_cluster"] = clusters.key;
   return result;

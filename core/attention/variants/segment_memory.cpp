@@ -20,7 +20,7 @@ Pattern reaching(Index queries, Index memory, Index length, Index first, Index r
 }
 
 OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
-                                 const Wanted& wanted, const Stop& stop) {
+                                 const Wanted& wanted) {
   const Var keys = memory_rows(input, "mem.k", input.k.dim(2));
   const Var values = memory_rows(input, "mem.v", input.v.dim(2));
   const Index memory = keys.dim(1), length = key_count(input);
@@ -33,7 +33,7 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   part.v = prepended(values, input.v);  // [B h_kv, M + L, d_v]
   part.pos_k = positions_from(-memory, memory + length);
   apply_encoding(part, input, true);
-  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted);
   result.columns = {{KeyKind::Memory, memory}, {KeyKind::Token, length}};
   return result;
 }

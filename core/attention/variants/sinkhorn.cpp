@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -27,12 +28,12 @@ Var used_logits(const OperationInput& input, Index blocks) {
 }
 
 // Rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
-Var matching(const OperationInput& input, Index blocks, const Stop& stop) {
+Var matching(const OperationInput& input, Index blocks) {
   const Values& values = input.variant.values;
   Var log_p = used_logits(input, blocks);
   log_p = multiply(log_p, Tensor::full({1}, static_cast<float>(1 / values.real("temperature"))));
   for (Index n = 0; n < values.integer("iterations"); ++n) {
-    stop.check();
+    check_stop();
     log_p = log_softmax(log_p);                        // rows
     log_p = transpose(log_softmax(transpose(log_p)));  // columns
   }
@@ -96,11 +97,11 @@ Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
 }
 
 OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
-                                  const Wanted& wanted, const Stop& stop) {
+                                  const Wanted& wanted) {
   const Index block = input.variant.values.integer("block"), length = key_count(input);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var v = repeat_heads(input.v, input.heads, input.kv_heads);
-  const Var p = matching(input, length / block, stop);  // [h, n, n]
+  const Var p = matching(input, length / block);  // [h, n, n]
   Part part = plain_part(input, two_block_pattern(length, block));
   part.k = concat({k, sorted_blocks(p, k, input.batch)}, 1);  // [B h, 2 L, d_k]
   part.v = concat({v, sorted_blocks(p, v, input.batch)}, 1);  // [B h, 2 L, d_v]
@@ -108,7 +109,7 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
 
   Wanted of_part;
   of_part.attention = wanted.attention || wanted.device_attention;
-  OperationResult result = run_part(std::move(part), backend, of_part, stop);
+  OperationResult result = run_part(std::move(part), backend, of_part);
   if (of_part.attention) {
     result.attention = implied_weights(result.attention, p.value(), block);
     result.extra["sinkhorn.logits"] = used_logits(input, p.dim(1)).value();

@@ -74,13 +74,13 @@ Var random_logits(const OperationInput& input) {
 }
 
 OperationResult evaluate_synthesizer(const OperationInput& input, Backend& backend,
-                                     const Wanted& wanted, const Stop& stop) {
+                                     const Wanted& wanted) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.source = Source::Logits;
   part.logits = is_dense(input.variant.values) ? dense_logits(input) : random_logits(input);
   part.q = part.k = Var();
   part.split.clear();
-  return run_part(std::move(part), backend, wanted, stop);
+  return run_part(std::move(part), backend, wanted);
 }
 
 WeightInfo dense_weight(const char* name, const char* help,

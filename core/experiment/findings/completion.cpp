@@ -45,10 +45,10 @@ namespace {
 // whose remaining pixels are black, which no earlier pixel attends to; others only the prefix.
 class PixelByPixel {
  public:
-  PixelByPixel(const Model& model, const Continuation& from, const Stop& stop)
-      : model_(model), stop_(stop), generator_(model, {.kept = from.kept}) {
+  PixelByPixel(const Model& model, const Continuation& from)
+      : model_(model), generator_(model, {.kept = from.kept}) {
     try {
-      next_ = generator_.step(from.prompt, stop);
+      next_ = generator_.step(from.prompt);
     } catch (const InputError&) {
       whole_ = true;
     }
@@ -64,7 +64,6 @@ class PixelByPixel {
     Batch batch = kind.batch(all, model_.config);
     batch.targets = IntTensor();
     ForwardOptions options;
-    options.stop = stop_;
     const Tensor rows = run(model_, batch, options).logits.value();  // [1, L, vocabulary]
     return rows.reshaped({rows.dim(1), rows.dim(2)})
         .slice(pixel, 1)
@@ -73,12 +72,11 @@ class PixelByPixel {
   }
 
   void add(std::int32_t id) {
-    if (!whole_) next_ = generator_.step({id}, stop_);
+    if (!whole_) next_ = generator_.step({id});
   }
 
  private:
   const Model& model_;
-  const Stop& stop_;
   Generator generator_;
   Tensor next_;
   bool whole_ = false;
@@ -86,8 +84,8 @@ class PixelByPixel {
 
 // Completes an image pixel by pixel after the given ones.
 void complete(Completion& c, const Model& model, const Continuation& from,
-              const CompletionRequest& request, const FindingProgress& progress, const Stop& stop) {
-  PixelByPixel pixels(model, from, stop);
+              const CompletionRequest& request, const FindingProgress& progress) {
+  PixelByPixel pixels(model, from);
   const Index count = c.width * c.height;
   for (Index pixel = c.given; pixel < count; ++pixel) {
     const std::vector<double> chances = probabilities(pixels.logits(c.ids, c.levels), {});
@@ -105,7 +103,7 @@ void complete(Completion& c, const Model& model, const Continuation& from,
   }
 }
 
-Completion completion_of(const RunView& viewed, const FindingProgress& progress, const Stop& stop) {
+Completion completion_of(const RunView& viewed, const FindingProgress& progress) {
   const CompletionRequest request = completion_request(viewed.view);
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(viewed.run.model);
   Model model = effective_model(checkpoint->model, viewed.run);
@@ -140,7 +138,7 @@ Completion completion_of(const RunView& viewed, const FindingProgress& progress,
     if (c.width * c.height > model.config.context) {
       model = with_context(model, c.width * c.height);
     }
-    complete(c, model, from, request, progress, stop);
+    complete(c, model, from, request, progress);
   } catch (const InputError& e) {
     c = {};
     c.problem = e.what();
@@ -164,9 +162,9 @@ Finding completion_finding() {
               },
           .in_background =
               [](const Session& session, ExperimentRun&, const FindingProgress& progress,
-                 const Stop& stop, Findings& results) {
-                results.set(Findings::completion, std::make_shared<const Completion>(
-                                                      completion_of(session, progress, stop)));
+                 Findings& results) {
+                results.set(Findings::completion,
+                            std::make_shared<const Completion>(completion_of(session, progress)));
               }};
 }
 

@@ -42,7 +42,7 @@ Finding contexts_finding() {
             return one == now.run;
           },
       .in_background =
-          [](const Session& session, ExperimentRun& run, const FindingProgress&, const Stop& stop,
+          [](const Session& session, ExperimentRun& run, const FindingProgress&,
              Findings& results) {
             RunSpec more = session.run;
             const std::shared_ptr<const Store> store = run.contexts(more);
@@ -51,7 +51,7 @@ Finding contexts_finding() {
                 "k", std::max(most,
                               std::min(store->keys.dim(0),
                                        session.run.retrieval->retrieval_head.values.integer("k"))));
-            const std::shared_ptr<const Trace> trace = run.run(more, stop);
+            const std::shared_ptr<const Trace> trace = run.run(more);
             RetrievedContexts found{
                 store, {trace->counts.at("retrieval.index"), trace->taps.at("retrieval.distance")}};
             results.set(Findings::contexts,

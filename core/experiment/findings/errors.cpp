@@ -35,14 +35,14 @@ Finding errors_finding() {
       .exists = asks_for_errors,
       .is_reusable = same_head,
       .in_background = [](const Session& session, ExperimentRun& run,
-                          const FindingProgress& progress, const Stop& stop, Findings& results) {
-        const std::shared_ptr<const Trace> trace = run.run(session.run, stop);
+                          const FindingProgress& progress, Findings& results) {
+        const std::shared_ptr<const Trace> trace = run.run(session.run);
         Index head = 0;
         const AttentionTap* tap = trace->find(head_ref(*trace, session.view), &head);
         if (tap == nullptr || !error_study_refusal(*tap).empty()) return;  // the view explains
         const Index width = trace->config ? trace->config->width : 0;
-        results.set(Findings::errors, std::make_shared<const ErrorStudy>(
-                                          error_study(*tap, head, width, progress, stop)));
+        results.set(Findings::errors,
+                    std::make_shared<const ErrorStudy>(error_study(*tap, head, width, progress)));
       }};
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/exit_study.h"
@@ -51,7 +52,7 @@ OracleInput oracle_of(const Choice& rule, const IntTensor& targets) {
   return input;
 }
 
-ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
+ExitStudy study_of(const Model& model, const Trace& trace) {
   ExitStudy study;
   study.rule = *model.config.exits;
   const ExitRule& rule = exit_rule(study.rule.id);
@@ -68,8 +69,8 @@ ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
   OracleInput oracle;
   if (study.has_oracle) oracle = oracle_of(study.rule, next_ids(trace.tokens));
   for (Index n = 0; n < layers; ++n) {
-    stop.check();
-    const Tensor logits = layer_logits(model, trace, n, stop);  // [L, vocabulary]
+    check_stop();
+    const Tensor logits = layer_logits(model, trace, n);  // [L, vocabulary]
     const Tensor logs = log_softmax(Var(logits)).value();
     const std::vector<std::int32_t> guesses = likeliest_rows(logits);
     for (Index i = 0; i < length; ++i) {
@@ -103,7 +104,7 @@ double bits_of(const Tensor& logits, const IntTensor& targets) {
 // Alternates the runs, since the speed of a machine varies, and reports the minimum time, which is
 // least disturbed.
 ExitWork work_of(const RunSpec& all, const RunSpec& early, ExperimentRun& run,
-                 const FindingProgress& progress, const Stop& stop) {
+                 const FindingProgress& progress) {
   constexpr int kMinRuns = 5, kMaxRuns = 15;
   constexpr double kEnoughTime = 250;  // total milliseconds of both
   ExitWork work;
@@ -111,8 +112,8 @@ ExitWork work_of(const RunSpec& all, const RunSpec& early, ExperimentRun& run,
   double spent = 0;
   work.all.milliseconds = work.early.milliseconds = std::numeric_limits<double>::infinity();
   for (int n = 0; n < kMaxRuns && (n < kMinRuns || spent < kEnoughTime); ++n) {
-    all_result = run.run_inference_only(all, stop);
-    early_result = run.run_inference_only(early, stop);
+    all_result = run.run_inference_only(all);
+    early_result = run.run_inference_only(early);
     spent += all_result.milliseconds + early_result.milliseconds;
     work.all.milliseconds = std::min(work.all.milliseconds, all_result.milliseconds);
     work.early.milliseconds = std::min(work.early.milliseconds, early_result.milliseconds);
@@ -129,7 +130,7 @@ ExitWork work_of(const RunSpec& all, const RunSpec& early, ExperimentRun& run,
     work.exit_layers.push_back(early_result.output.exits[i] - 1);
     work.agrees.push_back(then[at] == last[at]);
   }
-  const IntTensor targets = next_ids(run.run(all, stop)->tokens);
+  const IntTensor targets = next_ids(run.run(all)->tokens);
   work.all.bits = bits_of(full, targets);
   work.early.bits = bits_of(cut, targets);
   return work;
@@ -218,14 +219,14 @@ Finding exits_finding() {
           .exists = asks_for_exits,
           .is_reusable = same_but_for_exit,
           .in_background = [](const Session& session, ExperimentRun& run, const FindingProgress&,
-                              const Stop& stop, Findings& results) {
+                              Findings& results) {
             const std::optional<RunSpec> all = with_all_layers(session.run, run);
             if (!all) return;
-            const std::shared_ptr<const Trace> trace = run.run(*all, stop);
+            const std::shared_ptr<const Trace> trace = run.run(*all);
             const Model model = effective_model(run.checkpoint(*all)->model, *all,
                                                 static_cast<Index>(trace->tokens.size()));
             results.set(Findings::exits,
-                        std::make_shared<const ExitStudy>(study_of(model, *trace, stop)));
+                        std::make_shared<const ExitStudy>(study_of(model, *trace)));
           }};
 }
 
@@ -239,7 +240,7 @@ Finding exit_work_finding() {
               },
           .in_background =
               [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
-                 const Stop& stop, Findings& results) {
+                 Findings& results) {
                 const std::optional<RunSpec> all = with_all_layers(session.run, run);
                 if (!all) return;
                 const ExitRequest request = *exit_request(session);
@@ -249,7 +250,7 @@ Finding exit_work_finding() {
                 early.exit = request.threshold;
                 if (const auto rule = with_decay(config, request.decay))
                   early.structure.exits = rule;
-                ExitWork work = work_of(*all, early, run, progress, stop);
+                ExitWork work = work_of(*all, early, run, progress);
                 work.threshold = request.threshold;
                 work.decay = request.decay.value_or(decay_of(*config.exits));
                 results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));

@@ -26,17 +26,16 @@ bool same_measuring(const Session& a, const Session& b) {
 }  // namespace
 
 Finding heads_finding() {
-  return {
-      .id = Findings::heads.id,
-      .summary = "Head statistics over a file of texts.",
-      .exists = has_texts,
-      .is_reusable = same_measuring,
-      .in_background = [](const Session& session, ExperimentRun& run,
-                          const FindingProgress& progress, const Stop& stop, Findings& results) {
-        const std::string texts = read_file(session.view.statistics_file);
-        results.set(Findings::heads, std::make_shared<const HeadTable>(
-                                         head_table(session, texts, run, progress, stop)));
-      }};
+  return {.id = Findings::heads.id,
+          .summary = "Head statistics over a file of texts.",
+          .exists = has_texts,
+          .is_reusable = same_measuring,
+          .in_background = [](const Session& session, ExperimentRun& run,
+                              const FindingProgress& progress, Findings& results) {
+            const std::string texts = read_file(session.view.statistics_file);
+            results.set(Findings::heads, std::make_shared<const HeadTable>(
+                                             head_table(session, texts, run, progress)));
+          }};
 }
 
 }  // namespace attnscope

@@ -17,8 +17,8 @@ Finding lens_finding() {
                 const ModelConfig& config = run.checkpoint->model.config;
                 if (!architecture(config.architecture.id).has_self_attention) return;
                 if (!run.trace->logits.defined()) return;  // no output layer to decode states
-                results.set(Findings::lens, std::make_shared<const LogitLens>(logit_lens(
-                                                run.checkpoint->model, *run.trace, run.stop)));
+                results.set(Findings::lens, std::make_shared<const LogitLens>(
+                                                logit_lens(run.checkpoint->model, *run.trace)));
               }};
 }
 

@@ -39,12 +39,12 @@ Index default_position(const std::vector<TraceToken>& tokens) {
 }
 
 ReplacedToken with_other_token(const RunView& viewed, ExperimentRun& run,
-                               const FindingProgress& progress, const Stop& stop) {
+                               const FindingProgress& progress) {
   const ReplaceRequest request = *replace_request(viewed);
   RunSpec spec = viewed.run;
   ReplacedToken result;
   try {
-    result.without = run.run(spec, stop);
+    result.without = run.run(spec);
     if (progress) progress(1, 2);
     const std::vector<TraceToken>& tokens = result.without->tokens;
     if (tokens.empty())
@@ -60,7 +60,7 @@ ReplacedToken with_other_token(const RunView& viewed, ExperimentRun& run,
     replace.position = result.position;
     replace.token = result.after;
     spec.interventions.push_back(replace);
-    result.with = run.run(spec, stop);
+    result.with = run.run(spec);
     if (progress) progress(2, 2);
   } catch (const InputError& e) {
     result.problem = e.what();
@@ -81,9 +81,9 @@ Finding replaced_finding() {
           },
       .in_background =
           [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
-             const Stop& stop, Findings& results) {
+             Findings& results) {
             results.set(Findings::replaced, std::make_shared<const ReplacedToken>(
-                                                with_other_token(session, run, progress, stop)));
+                                                with_other_token(session, run, progress)));
           }};
 }
 

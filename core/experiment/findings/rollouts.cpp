@@ -37,12 +37,11 @@ std::string rollout_refusal(const ModelConfig& config) {
 }
 
 // Attention before the last action of a rollout.  [layers][heads, L, L]
-std::vector<Tensor> attention_of(const Model& model, const Rollout& walk, const Stop& stop) {
+std::vector<Tensor> attention_of(const Model& model, const Rollout& walk) {
   std::vector<Index> cells(walk.cells.begin(), walk.cells.end() - 1);
   std::vector<Index> actions(walk.actions.begin(), walk.actions.end() - 1);
   Trace trace;
   ForwardOptions options;
-  options.stop = stop;
   options.trace = &trace;
   run(model, unfinished_walks({cells}, {actions}, {walk.target_steps}), options);
   std::vector<Tensor> layers;
@@ -62,7 +61,7 @@ std::vector<Tensor> attention_of(const Model& model, const Rollout& walk, const 
 }
 
 // Advances the unfinished rollouts by one step.
-void step(const Model& model, std::vector<Rollout*>& walking, const Stop& stop) {
+void step(const Model& model, std::vector<Rollout*>& walking) {
   std::vector<std::vector<Index>> cells, actions;
   std::vector<Index> target_steps;
   for (const Rollout* walk : walking) {
@@ -71,7 +70,6 @@ void step(const Model& model, std::vector<Rollout*>& walking, const Stop& stop) 
     target_steps.push_back(walk->target_steps);
   }
   ForwardOptions options;
-  options.stop = stop;
   const Tensor logits =
       run(model, unfinished_walks(cells, actions, target_steps), options).logits.value();
   const Index steps = logits.dim(1);  // logits: [B, T, actions]
@@ -93,7 +91,7 @@ void step(const Model& model, std::vector<Rollout*>& walking, const Stop& stop) 
   std::erase_if(walking, [](const Rollout* walk) { return walk->reached; });
 }
 
-Rollouts roll_out(const Model& model, const FindingProgress& progress, const Stop& stop) {
+Rollouts roll_out(const Model& model, const FindingProgress& progress) {
   Rollouts rollouts;
   rollouts.problem = rollout_refusal(model.config);
   if (!rollouts.problem.empty()) return rollouts;
@@ -114,19 +112,19 @@ Rollouts roll_out(const Model& model, const FindingProgress& progress, const Sto
   for (Rollout& walk : rollouts.all) walking.push_back(&walk);
   const std::size_t parts = static_cast<std::size_t>(most) + rollouts.all.size();
   for (Index t = 0; t < most && !walking.empty(); ++t) {
-    step(model, walking, stop);
+    step(model, walking);
     if (progress) progress(static_cast<std::size_t>(t), parts);
   }
   std::size_t done = static_cast<std::size_t>(most);
   for (Rollout& walk : rollouts.all) {
     walk.probabilities = walk.probabilities.slice(0, walk.steps());
-    walk.attention = attention_of(model, walk, stop);
+    walk.attention = attention_of(model, walk);
     if (progress) progress(++done, parts);
   }
   return rollouts;
 }
 
-Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress, const Stop& stop) {
+Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress) {
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::Trajectories) {
@@ -140,7 +138,7 @@ Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress, const
           "rollouts are not available with interventions; remove the "
           "interventions, or select a map");
     }
-    return roll_out(model, progress, stop);
+    return roll_out(model, progress);
   } catch (const InputError& e) {
     Rollouts none;
     none.problem = e.what();
@@ -194,20 +192,20 @@ Rollouts::Share Rollouts::shortest() const {
 }
 
 Finding rollouts_finding() {
-  return {
-      .id = Findings::rollouts.id,
-      .summary = "Rollouts of the model from every cell, for every target return.",
-      .exists =
-          [](const Session& e) {
-            return e.view.id == "trajectory" && e.run.tensors.file.empty() && !e.run.input.empty();
-          },
-      .is_reusable = same_model,
-      .in_background =
-          [](const Session& session, ExperimentRun&, const FindingProgress& progress,
-             const Stop& stop, Findings& results) {
-            results.set(Findings::rollouts,
-                        std::make_shared<const Rollouts>(rollouts_of(session.run, progress, stop)));
-          }};
+  return {.id = Findings::rollouts.id,
+          .summary = "Rollouts of the model from every cell, for every target return.",
+          .exists =
+              [](const Session& e) {
+                return e.view.id == "trajectory" && e.run.tensors.file.empty() &&
+                       !e.run.input.empty();
+              },
+          .is_reusable = same_model,
+          .in_background =
+              [](const Session& session, ExperimentRun&, const FindingProgress& progress,
+                 Findings& results) {
+                results.set(Findings::rollouts,
+                            std::make_shared<const Rollouts>(rollouts_of(session.run, progress)));
+              }};
 }
 
 }  // namespace attnscope

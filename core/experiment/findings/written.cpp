@@ -39,8 +39,7 @@ std::string small_digit(std::size_t number) {
 }
 
 // Interventions refer to positions of the given target and cannot apply to one not yet generated.
-GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingProgress& progress,
-                      const Stop& stop) {
+GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingProgress& progress) {
   const RunSpec& spec = viewed.run;
   const Index beams = requested_beams(viewed);
   GeneratedTarget written;
@@ -65,7 +64,7 @@ GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingPr
     options.source = from.source;
     options.exit = spec.exit;
     const auto most = static_cast<std::size_t>(from.room);
-    written.search = beam_search(model, from.prompt, options, stop, [&](Index n) {
+    written.search = beam_search(model, from.prompt, options, [&](Index n) {
       if (progress) progress(static_cast<std::size_t>(n), most + 1);
     });
     const Beam& best = written.search.best();
@@ -77,7 +76,7 @@ GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingPr
     whole.target.clear();
     whole.target_ids = {from.prompt.front()};
     whole.target_ids.insert(whole.target_ids.end(), written.ids.begin(), written.ids.end() - 1);
-    written.trace = run.run(whole, stop);
+    written.trace = run.run(whole);
   } catch (const InputError& e) {
     written = {};
     written.problem = e.what();
@@ -148,9 +147,9 @@ Finding written_finding() {
               },
           .in_background =
               [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
-                 const Stop& stop, Findings& results) {
-                results.set(Findings::written, std::make_shared<const GeneratedTarget>(
-                                                   write(session, run, progress, stop)));
+                 Findings& results) {
+                results.set(Findings::written,
+                            std::make_shared<const GeneratedTarget>(write(session, run, progress)));
               }};
 }
 

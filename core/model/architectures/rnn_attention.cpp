@@ -6,6 +6,7 @@
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/stop_scope.h"
 #include "core/model/architecture.h"
 #include "core/model/linear.h"
 #include "core/model/losses.h"
@@ -23,7 +24,7 @@ Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
   const auto third = [&](const Var& all, Index n) { return slice(all, 1, n * width, width); };
   std::vector<Var> states;
   for (Index t = 0; t < length; ++t) {
-    pass.options().stop.check();
+    check_stop();
     const Var from_x = reshape(slice(inputs, 1, t, 1), {batch, 3 * width});
     const Var from_s = add(matmul(s, pass.weight(prefix + "w_hh")), pass.weight(prefix + "b_hh"));
     const Var r = sigmoid(add(third(from_x, 0), third(from_s, 0)));            // [B, d]

@@ -19,10 +19,8 @@ using Path = std::filesystem::path;
 void write_still(const Path& path, const ExportContent& content) {
   PictureOptions options = content.options;
   if (!picture_format(path)->has_pixels) options.scale = kVectorPixels;
-  write_picture(
-      path,
-      lay_out_picture(content.trace, content.experiment, options, content.findings, content.stop),
-      options.scale, picture_metadata(content.trace, content.experiment));
+  write_picture(path, lay_out_picture(content.trace, content.experiment, options, content.findings),
+                options.scale, picture_metadata(content.trace, content.experiment));
 }
 
 ViewData numbers(const ExportContent& content) {

@@ -19,7 +19,6 @@ struct ExportContent {
   const Session& experiment;
   const PictureOptions& options;
   const Findings& findings;
-  const Stop& stop;
 };
 
 struct ExportFormat {

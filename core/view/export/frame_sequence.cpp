@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/figure/plain_text.h"
 #include "core/view/next/next.h"
 #include "core/view/view.h"
@@ -105,23 +106,23 @@ Value FrameSequence::value(int frame) const {
   return static_cast<Index>(std::llround(number));
 }
 
-Frame FrameSequence::frame(int number, const Stop& stop) {
-  stop.check();
+Frame FrameSequence::frame(int number) {
+  check_stop();
   Session one = experiment_;
   if (number_.set) {
     number_.set(one, value(number));
   } else {
-    one = continued(std::get<Index>(value(number)), stop);
+    one = continued(std::get<Index>(value(number)));
   }
-  return {one, traces_of(one, stop)};
+  return {one, traces_of(one)};
 }
 
-const Session& FrameSequence::continued(Index tokens, const Stop& stop) {
+const Session& FrameSequence::continued(Index tokens) {
   while (static_cast<Index>(continued_.size()) <= tokens) {
     Session next = continued_.back();
     // The end of the text becomes visible first.
-    if (!shows_end(*traces_of(next, stop).trace, next.run)) next.run.overlong = Overlong::Last;
-    const std::shared_ptr<const Trace> trace = traces_of(next, stop).trace;
+    if (!shows_end(*traces_of(next).trace, next.run)) next.run.overlong = Overlong::Last;
+    const std::shared_ptr<const Trace> trace = traces_of(next).trace;
     const Index last = static_cast<Index>(trace->tokens.size()) - 1;
     const std::int32_t token = sample_next_token(*trace, last, next_settings(next.view));
     if (!append_token(next.run, *trace, token)) {
@@ -134,14 +135,14 @@ const Session& FrameSequence::continued(Index tokens, const Stop& stop) {
   return continued_[static_cast<std::size_t>(tokens)];
 }
 
-Traces FrameSequence::traces_of(const Session& experiment, const Stop& stop) {
+Traces FrameSequence::traces_of(const Session& experiment) {
   const std::vector<std::string> names = required_findings(experiment);
   const bool all_there = std::ranges::all_of(names, [&](const std::string& name) {
     const Finding& one = finding(name);
     return !one.with_run || !one.exists(experiment) || traces_.findings.has(name);
   });
   if (all_there && same_run(experiment, experiment_)) return traces_;
-  Traces traces = run_.observe(experiment, names, stop);
+  Traces traces = run_.observe(experiment, names);
   for (const Finding& one : findings()) {  // findings that do not depend on the run
     if (one.in_background) traces.findings.add(traces_.findings.only(one.id));
   }

@@ -41,12 +41,12 @@ class FrameSequence {
   double seconds() const { return seconds_; }
   // Frame `number`, in any order. Throws InputError if the run rejects the value or the generated
   // text ends before; Stopped.
-  Frame frame(int number, const Stop& stop);
+  Frame frame(int number);
 
  private:
   Value value(int frame) const;
-  const Session& continued(Index tokens, const Stop& stop);
-  Traces traces_of(const Session& experiment, const Stop& stop);
+  const Session& continued(Index tokens);
+  Traces traces_of(const Session& experiment);
 
   Session experiment_;
   Traces traces_;

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/stop_scope.h"
 #include "core/figure/gif.h"
 #include "core/figure/render.h"
 
@@ -59,21 +60,21 @@ namespace {
 
 class Writer {
  public:
-  Writer(FrameSequence& frames, const PictureOptions& options, const Stop& stop)
-      : frames_(frames), options_(options), stop_(stop) {}
+  Writer(FrameSequence& frames, const PictureOptions& options)
+      : frames_(frames), options_(options) {}
 
   // A first pass without drawing: all frames become as high as the highest.
   void measure(const std::function<void(int)>& before) {
     for (int frame = 0; frame < frames_.count(); ++frame) {
       before(frame);
-      height_ = std::max(height_, laid_out(frames_.frame(frame, stop_)).height);
+      height_ = std::max(height_, laid_out(frames_.frame(frame)).height);
     }
   }
 
   void write_numbered(const std::filesystem::path& path, const std::function<void(int)>& before) {
     for (int number = 0; number < frames_.count(); ++number) {
       before(number);
-      const Frame frame = frames_.frame(number, stop_);
+      const Frame frame = frames_.frame(number);
       write_picture(numbered(path, number), framed(frame), options_.scale,
                     picture_metadata(*frame.traces.trace, frame.experiment));
     }
@@ -93,35 +94,30 @@ class Writer {
       before(frame);
       encoder.add(image(frame));
     }
-    stop_.check();
+    check_stop();
     return encoder.finish();
   }
 
  private:
   DisplayList laid_out(const Frame& frame) {
-    return lay_out_picture(*frame.traces.trace, frame.experiment, options_, frame.traces.findings,
-                           stop_);
+    return lay_out_picture(*frame.traces.trace, frame.experiment, options_, frame.traces.findings);
   }
   DisplayList framed(const Frame& frame) {
     DisplayList list = laid_out(frame);
     list.height = height_;
     return list;
   }
-  Image image(int frame) {
-    return render_image(framed(frames_.frame(frame, stop_)), options_.scale);
-  }
+  Image image(int frame) { return render_image(framed(frames_.frame(frame)), options_.scale); }
 
   FrameSequence& frames_;
   const PictureOptions& options_;
-  const Stop& stop_;
   double height_ = 0;
 };
 
 }  // namespace
 
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
-                  const PictureOptions& options, const std::function<void(double)>& progress,
-                  const Stop& stop) {
+                  const PictureOptions& options, const std::function<void(double)>& progress) {
   check_frames_name(path);
   PictureOptions of_file = options;
   const bool gif = !is_numbered(path);
@@ -132,7 +128,7 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
   };
   const auto second = [&](int frame) { done(frames.count() + frame); };
-  Writer writer(frames, of_file, stop);
+  Writer writer(frames, of_file);
   writer.measure(done);
   if (gif) {
     write_file(path, writer.gif(second));

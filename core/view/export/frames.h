@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/base/stop.h"
 #include "core/view/export/frame_sequence.h"
 #include "core/view/export/picture.h"
 
@@ -22,7 +21,6 @@ void check_frames_name(const std::filesystem::path& path);
 // `progress` receives the completed share, on the calling thread. Throws Stopped, and InputError
 // before anything is written.
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
-                  const PictureOptions& options, const std::function<void(double)>& progress,
-                  const Stop& stop);
+                  const PictureOptions& options, const std::function<void(double)>& progress);
 
 }  // namespace attnscope

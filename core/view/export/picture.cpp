@@ -23,8 +23,7 @@ void check(const std::string& name, double value, double least, double most) {
 }  // namespace
 
 DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
-                            const PictureOptions& options, const Findings& findings,
-                            const Stop& stop) {
+                            const PictureOptions& options, const Findings& findings) {
   constexpr double kMinSize = 50, kMaxSize = 16384, kLeastFont = 4, kMostFont = 200;
   constexpr double kMinScale = 0.1, kMostScale = 20;
   check("width", options.width, kMinSize, kMaxSize);
@@ -48,8 +47,7 @@ DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
                                     .tight = tight,
                                     .parts = options.parts,
                                     .scale = options.scale,
-                                    .findings = findings,
-                                    .stop = stop});
+                                    .findings = findings});
   if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
   if (options.transparent) layout.list.background.a = 0;
   return std::move(layout.list);
@@ -74,9 +72,9 @@ void check_export_name(const std::filesystem::path& path) {
 }
 
 void write_view(const std::filesystem::path& path, const Trace& trace, const Session& experiment,
-                const PictureOptions& options, const Findings& findings, const Stop& stop) {
+                const PictureOptions& options, const Findings& findings) {
   check_export_name(path);
-  still_format(path)->write(path, {trace, experiment, options, findings, stop});
+  still_format(path)->write(path, {trace, experiment, options, findings});
 }
 
 }  // namespace attnscope

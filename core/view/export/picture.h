@@ -36,16 +36,14 @@ struct PictureOptions {
 // (no such layer or head, no tokens, no space) or a size is out of range, and Stopped: maps of long
 // texts take time.
 DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
-                            const PictureOptions& options, const Findings& findings = {},
-                            const Stop& stop = {});
+                            const PictureOptions& options, const Findings& findings = {});
 
 // Title, software and the session of the picture, so that opening the file restores it.
 PictureMetadata picture_metadata(const Trace& trace, const Session& experiment);
 
 // Writes a picture or the view's numbers; the ending selects the format (export_format.h).
 void write_view(const std::filesystem::path& path, const Trace& trace, const Session& experiment,
-                const PictureOptions& options, const Findings& findings = {},
-                const Stop& stop = {});
+                const PictureOptions& options, const Findings& findings = {});
 
 // Throws InputError if write_view() does not know the ending: call it before long work.
 void check_export_name(const std::filesystem::path& path);

@@ -8,8 +8,7 @@
 
 namespace attnscope {
 
-Image thumbnail(const Traces& traces, const Session& experiment, const ThumbnailOptions& options,
-                const Stop& stop) {
+Image thumbnail(const Traces& traces, const Session& experiment, const ThumbnailOptions& options) {
   constexpr std::array<double, 3> kFontSizes = {8, 6.5, 5};
   const Trace& trace = *traces.trace;
   Session looking = experiment;
@@ -26,8 +25,7 @@ Image thumbnail(const Traces& traces, const Session& experiment, const Thumbnail
                             .measure = file_text_measure(),
                             .framed = false,
                             .scale = options.scale,
-                            .findings = traces.findings,
-                            .stop = stop});
+                            .findings = traces.findings});
     if (!lacks_space(layout.refusal)) break;
   }
   if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);

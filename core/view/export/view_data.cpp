@@ -144,8 +144,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
                                           .row = cells.rows.first,
                                           .column = cells.columns.first,
                                           .height = rows,
-                                          .width = columns},
-                                         input.stop);
+                                          .width = columns});
   matrix.rows = part_of(matrix.rows, cells.rows);
   matrix.columns = part_of(matrix.columns, cells.columns);
   return matrix;

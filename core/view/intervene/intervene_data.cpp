@@ -21,8 +21,7 @@ ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Fo
   const ViewInput own{.trace = trace,
                       .experiment = input.experiment,
                       .theme = input.theme,
-                      .measure = input.measure,
-                      .stop = input.stop};
+                      .measure = input.measure};
   ViewData::Matrix matrix = head_weights(own, *found.tap, found.head, true);
   matrix.name = "attention " + name;
   return matrix;

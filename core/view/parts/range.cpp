@@ -49,7 +49,7 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
   }
   const MapPlace place = visible_place(cells, input, tap, head);
   const std::shared_ptr<MapPyramid> maps = input.findings.get(Findings::maps);
-  const MapCells part = maps != nullptr ? maps->look(place) : exact_cells(place, input.stop);
+  const MapCells part = maps != nullptr ? maps->look(place) : exact_cells(place);
   shown = {part.cells, part.row, part.column, part.step, part.exact};
   cells.values = part.cells;
   const auto step = static_cast<double>(part.step);

@@ -56,7 +56,6 @@ ViewInput input_of_words(const ViewInput& input, const WordTrace& words,
           .scale = input.scale,
           .findings = input.findings,
           .flipped = input.flipped,
-          .stop = input.stop,
           .words = &words,
           .pieces = &input.trace};
 }

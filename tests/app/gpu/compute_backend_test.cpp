@@ -13,6 +13,7 @@
 #include "app/gpu/part_upload.h"
 #include "app/gpu/tile_layout.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/pattern_cases.h"
@@ -40,9 +41,9 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   ASSERT_EQ(gpu().refusal(part, wanted), "");
   Wanted on_host = wanted;
   on_host.device_attention = false;
-  const PartResult expected = cpu_backend().run(part, on_host, Stop());
+  const PartResult expected = cpu_backend().run(part, on_host);
   const std::int64_t before = gpu().dispatch_count();
-  const PartResult got = gpu().run(part, wanted, Stop());
+  const PartResult got = gpu().run(part, wanted);
   EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
   EXPECT_TRUE(close(got.scores, expected.scores, tolerance)) << "scores";
   EXPECT_TRUE(close(got.attention, expected.attention, tolerance)) << "attention";
@@ -55,7 +56,7 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   EXPECT_EQ(got.device->shape(), got.attention.shape());
   EXPECT_TRUE(close(got.device->download(), got.attention, 0)) << "on the device";
   // Without stored maps, rows in several tiles are accumulated once.
-  const PartResult streamed = gpu().run(part, {.output = true, .log_sum_exp = true}, Stop());
+  const PartResult streamed = gpu().run(part, {.output = true, .log_sum_exp = true});
   EXPECT_TRUE(close(streamed.output, expected.output, tolerance)) << "streamed";
   if (got.log_sum_exp.defined()) {
     EXPECT_TRUE(close(streamed.log_sum_exp, expected.log_sum_exp, tolerance)) << "streamed";
@@ -114,7 +115,7 @@ TEST(ComputeBackend, MatchesCpuOnEveryIngredient) {
 TEST(ComputeBackend, PlacesRowsInSeveralTiles) {
   for (const char* pattern : {"strided", "class_and_lone_keys"}) {
     const Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
-    const TileLayout layout(*part.pattern, {});
+    const TileLayout layout(*part.pattern);
     EXPECT_TRUE(layout.has_several_visits()) << pattern;
     EXPECT_EQ(layout.lists().size(), 2U) << pattern;
     EXPECT_EQ(layout.lists().back().height == 1, pattern != std::string("strided")) << pattern;
@@ -154,7 +155,7 @@ TEST(ComputeBackend, PropagatesNaNToAttendingRowsOnly) {
       Tensor k = part.k.value().copy();
       k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
       part.k = k;
-      const Tensor output = gpu().run(part, {.output = true}, Stop()).output;
+      const Tensor output = gpu().run(part, {.output = true}).output;
       for (Index i = 0; i < part.queries(); ++i) {
         EXPECT_FALSE(std::isnan(output(0, i, 0))) << pattern << ", " << i;
         EXPECT_EQ(std::isnan(output(1, i, 0)), part.pattern->allowed(1, i, 70))
@@ -222,13 +223,13 @@ TEST(ComputeBackend, MatchesCpuInSeveralTilesAndChunks) {
 
 TEST(ComputeBackend, ComputesRequestedOutputsOnly) {
   const Part part = testing::plain_part({});
-  const PartResult output = gpu().run(part, {.output = true}, Stop());
+  const PartResult output = gpu().run(part, {.output = true});
   EXPECT_TRUE(output.output.defined());
   EXPECT_FALSE(output.attention.defined());
   EXPECT_FALSE(output.scores.defined());
   EXPECT_FALSE(output.log_sum_exp.defined());
   EXPECT_EQ(output.device, nullptr);
-  const PartResult sums = gpu().run(part, {.output = false, .log_sum_exp = true}, Stop());
+  const PartResult sums = gpu().run(part, {.output = false, .log_sum_exp = true});
   EXPECT_FALSE(sums.output.defined());
   EXPECT_TRUE(sums.log_sum_exp.defined());
 }
@@ -236,13 +237,14 @@ TEST(ComputeBackend, ComputesRequestedOutputsOnly) {
 // Seconds from the stop request to the end of the run.
 double seconds_to_stop(const Part& part) {
   const Stop stop;
+  const StopScope scope(stop);
   std::chrono::steady_clock::time_point asked;
   std::thread asker([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     asked = std::chrono::steady_clock::now();
     stop.request();
   });
-  EXPECT_THROW(gpu().run(part, {.output = true}, stop), Stopped);
+  EXPECT_THROW(gpu().run(part, {.output = true}), Stopped);
   const auto ended = std::chrono::steady_clock::now();
   asker.join();
   return std::chrono::duration<double>(ended - asked).count();
@@ -263,7 +265,8 @@ TEST(ComputeBackend, StopsWithinTimeLimit) {
 TEST(ComputeBackend, StopsBeforeStart) {
   const Stop stop;
   stop.request();
-  EXPECT_THROW(gpu().run(testing::plain_part({}), {.output = true}, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(gpu().run(testing::plain_part({}), {.output = true}), Stopped);
 }
 
 TEST(ComputeBackend, RejectsPartsBeyondTextureLimits) {
@@ -273,7 +276,7 @@ TEST(ComputeBackend, RejectsPartsBeyondTextureLimits) {
   EXPECT_EQ(gpu().refusal(part, {.output = true}), "");
   const std::string reason = gpu().refusal(part, {.output = true, .device_attention = true});
   EXPECT_NE(reason.find("[1, 1, 70000]"), std::string::npos) << reason;
-  EXPECT_THROW(gpu().run(part, {.device_attention = true}, Stop()), WorkError);
+  EXPECT_THROW(gpu().run(part, {.device_attention = true}), WorkError);
 }
 
 TEST(ComputeBackend, RejectsPartsBeyondBufferLimits) {
@@ -291,13 +294,13 @@ TEST(ComputeBackend, ResultsOutliveBackend) {
   const Part part = testing::plain_part({});
   {
     ComputeBackend backend(make_headless_context());
-    result = backend.run(part, kEverything, Stop());
+    result = backend.run(part, kEverything);
   }
   EXPECT_TRUE(close(result.device->download(), result.attention, 0));
 }
 
 TEST(ComputeBackend, DownloadsFromAnyThread) {
-  const PartResult result = gpu().run(testing::plain_part({}), kEverything, Stop());
+  const PartResult result = gpu().run(testing::plain_part({}), kEverything);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back(

@@ -54,7 +54,7 @@ class FailingGpu : public ::testing::Test {
                           ", registers\n");
     experiment_.run.text = "the cat sat on the mat";
     experiment_.run.backend = BackendChoice::Cpu;
-    expected_ = ExperimentRun(cpu_only()).run(experiment_.run, Stop())->logits;
+    expected_ = ExperimentRun(cpu_only()).run(experiment_.run)->logits;
     experiment_.run.backend = BackendChoice::Auto;
   }
   BackendProvider provider() const {
@@ -84,7 +84,7 @@ TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
       std::shared_ptr<const Trace> trace;
       {
         const Failure failure(after, lost ? GL_CONTEXT_LOST : GL_OUT_OF_MEMORY, lost);
-        ASSERT_NO_THROW(trace = run.run(experiment_.run, Stop()));
+        ASSERT_NO_THROW(trace = run.run(experiment_.run));
         if (!Failure::was_reported()) break;
       }
       ++failed;
@@ -94,7 +94,7 @@ TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
     EXPECT_GT(failed, 3);
     // The next run uses the recovered device.
     if (!lost) {
-      EXPECT_FALSE(has_note(*ExperimentRun(backends).run(experiment_.run, Stop()), "GPU:"));
+      EXPECT_FALSE(has_note(*ExperimentRun(backends).run(experiment_.run), "GPU:"));
     }
   }
 }
@@ -104,7 +104,7 @@ TEST_F(FailingGpu, AutoNotesMissingContextOrDevice) {
   std::shared_ptr<const Trace> trace;
   {
     const Failure failure(0, GL_CONTEXT_LOST, true);  // during its creation
-    ASSERT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run, Stop()));
+    ASSERT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run));
   }
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
   EXPECT_TRUE(has_note(*trace, "context lost while"));
@@ -112,7 +112,7 @@ TEST_F(FailingGpu, AutoNotesMissingContextOrDevice) {
 
 TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
   // Warm-up: epoxy resolves its functions on their first call.
-  static_cast<void>(ExperimentRun(provider()).run(experiment_.run, Stop()));
+  static_cast<void>(ExperimentRun(provider()).run(experiment_.run));
   const BackendProvider backends = provider();
   static decltype(epoxy_glGetShaderiv) real;
   real = epoxy_glGetShaderiv;
@@ -121,7 +121,7 @@ TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
     if (what == GL_COMPILE_STATUS) *answer = GL_FALSE;
   };
   std::shared_ptr<const Trace> trace;
-  EXPECT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run, Stop()));
+  EXPECT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run));
   epoxy_glGetShaderiv = real;
   ASSERT_NE(trace, nullptr);
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
@@ -132,9 +132,9 @@ TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
 TEST_F(FailingGpu, RejectsExplicitGpuChoice) {
   const BackendProvider backends = provider();
   experiment_.run.backend = BackendChoice::Gpu;
-  ASSERT_NO_THROW(ExperimentRun(backends).run(experiment_.run, Stop()));
+  ASSERT_NO_THROW(ExperimentRun(backends).run(experiment_.run));
   const Failure failure(2, GL_OUT_OF_MEMORY, false);
-  EXPECT_THROW(ExperimentRun(backends).run(experiment_.run, Stop()), InputError);
+  EXPECT_THROW(ExperimentRun(backends).run(experiment_.run), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/stop_scope.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
 
@@ -52,13 +53,13 @@ std::vector<TileRequest> requests(Index heads, Index queries, Index keys) {
 }
 
 void expect_same(const Part& part) {
-  const PartResult expected = cpu_backend().run(part, kTiles, Stop());
-  const PartResult got = gpu().run(part, kTiles, Stop());
+  const PartResult expected = cpu_backend().run(part, kTiles);
+  const PartResult got = gpu().run(part, kTiles);
   ASSERT_NE(got.tiles, nullptr);
   const Index heads = part.batch * part.heads;
   for (const TileRequest& request : requests(heads, part.queries(), part.keys())) {
     const std::int64_t before = gpu().dispatch_count();
-    EXPECT_TRUE(close(got.tiles->tile(request, {}), expected.tiles->tile(request, {}), 2e-5))
+    EXPECT_TRUE(close(got.tiles->tile(request), expected.tiles->tile(request), 2e-5))
         << "step " << request.step << " at " << request.row << ", " << request.column
         << (request.sampled ? ", sampled" : "");
     EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
@@ -90,18 +91,19 @@ TEST(GlTiles, MatchCpuOnEveryIngredient) {
 TEST(GlTiles, StopWithinTimeLimit) {
   const Part part = testing::plain_part(
       {.heads = 1, .kv_heads = 1, .queries = 4096, .keys = 4096, .key = 64, .value = 4});
-  const auto gpu_tiles = gpu().run(part, kTiles, {}).tiles;
-  gpu_tiles->tile({.height = 8, .width = 8}, {});  // uploads and compiles
-  double least = 1e9;                              // ms; the best of a few, for a shared machine
+  const auto gpu_tiles = gpu().run(part, kTiles).tiles;
+  gpu_tiles->tile({.height = 8, .width = 8});  // uploads and compiles
+  double least = 1e9;                          // ms; the best of a few, for a shared machine
   for (int round = 0; round < 5 && !(least <= 50); ++round) {
     const Stop stop;
+    const StopScope scope(stop);
     std::chrono::steady_clock::time_point asked;
     std::thread asker([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(gpu_tiles->tile({.height = 4096, .width = 4096, .step = 16}, stop), Stopped);
+    EXPECT_THROW(gpu_tiles->tile({.height = 4096, .width = 4096, .step = 16}), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
@@ -114,11 +116,11 @@ TEST(GlTiles, OutliveBackend) {
   const Part part = testing::plain_part({});
   {
     ComputeBackend backend(make_headless_context());
-    tiles = backend.run(part, kTiles, Stop()).tiles;
+    tiles = backend.run(part, kTiles).tiles;
   }
   const TileRequest whole{.height = part.queries(), .width = part.keys()};
-  const auto expected = cpu_backend().run(part, kTiles, Stop()).tiles->tile(whole, {});
-  EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 2e-5));
+  const auto expected = cpu_backend().run(part, kTiles).tiles->tile(whole);
+  EXPECT_TRUE(close(tiles->tile(whole), expected, 2e-5));
 }
 
 // With a broken shader the CPU takes over, and note() names the shader.
@@ -131,12 +133,12 @@ TEST(GlTiles, FallBackToCpu) {
   {
     ComputeBackend backend(make_headless_context());
     const Part part = testing::plain_part({});
-    const auto tiles = backend.run(part, kTiles, Stop()).tiles;
+    const auto tiles = backend.run(part, kTiles).tiles;
     const TileRequest whole{.height = part.queries(), .width = part.keys()};
-    const auto expected = cpu_backend().run(part, kTiles, Stop()).tiles->tile(whole, {});
-    EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 1e-6));
+    const auto expected = cpu_backend().run(part, kTiles).tiles->tile(whole);
+    EXPECT_TRUE(close(tiles->tile(whole), expected, 1e-6));
     EXPECT_NE(tiles->note().find("pooled_tile.comp"), std::string::npos) << tiles->note();
-    EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 1e-6));
+    EXPECT_TRUE(close(tiles->tile(whole), expected, 1e-6));
   }
   setenv("ATTNSCOPE_HOME", before.c_str(), 1);
 }

@@ -224,7 +224,7 @@ TEST_F(HeatMapPainting, PreservesGlState) {
 TEST_F(HeatMapPainting, DrawsGpuAttentionFromItsTexture) {
   ComputeBackend backend(make_headless_context(target_.context.get()));
   const Part part = testing::plain_part({.heads = 3, .kv_heads = 3, .queries = 90, .keys = 130});
-  const PartResult result = backend.run(part, {.device_attention = true}, Stop());
+  const PartResult result = backend.run(part, {.device_attention = true});
   HeatMap map;
   map.device = result.device;
   map.height = 90;

@@ -59,7 +59,7 @@ TEST_F(Provider, GpuChoiceUsesGpu) {
   auto* gpu = dynamic_cast<ComputeBackend*>(offer.backend);
   ASSERT_NE(gpu, nullptr);
   const std::int64_t before = gpu->dispatch_count();
-  gpu->run(testing::plain_part({}), {.output = true}, Stop());
+  gpu->run(testing::plain_part({}), {.output = true});
   EXPECT_GT(gpu->dispatch_count(), before);
 }
 
@@ -74,8 +74,8 @@ TEST_F(Provider, AutoChoosesFasterBackend) {
   ASSERT_NE(offer.backend, nullptr);
   EXPECT_EQ(offer.backend->name(), device);
   const Part part = testing::plain_part({});
-  EXPECT_TRUE(testing::close(offer.backend->run(part, {.output = true}, Stop()).output,
-                             cpu_backend().run(part, {.output = true}, Stop()).output));
+  EXPECT_TRUE(testing::close(offer.backend->run(part, {.output = true}).output,
+                             cpu_backend().run(part, {.output = true}).output));
 }
 
 TEST_F(Provider, CachesCalibration) {

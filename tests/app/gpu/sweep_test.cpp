@@ -36,9 +36,9 @@ class CountingBackend : public Backend {
   std::string refusal(const Part& part, const Wanted& wanted) const override {
     return cpu_backend().refusal(part, wanted);
   }
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+  PartResult run(const Part& part, const Wanted& wanted) override {
     ++parts;
-    return cpu_backend().run(part, wanted, stop);
+    return cpu_backend().run(part, wanted);
   }
   int parts = 0;
 };
@@ -135,13 +135,13 @@ bool sweep(const Sweep& s) {
   CountingBackend cpu;
   OperationResult expected;
   try {
-    expected = evaluate(input, cpu, kOnHost, Stop());
+    expected = evaluate(input, cpu, kOnHost);
   } catch (const InputError&) {
-    EXPECT_THROW(evaluate(input, gpu(), kOnHost, Stop()), InputError);
+    EXPECT_THROW(evaluate(input, gpu(), kOnHost), InputError);
     return false;
   }
   const std::int64_t before = gpu().dispatch_count();
-  const OperationResult got = evaluate(input, gpu(), kOnHost, Stop());
+  const OperationResult got = evaluate(input, gpu(), kOnHost);
   EXPECT_EQ(got.note, "");
   EXPECT_EQ(gpu().dispatch_count() > before, cpu.parts > 0) << "shaders and parts";
   // Large scores lose precision before the exponential, on either backend.
@@ -155,8 +155,7 @@ bool sweep(const Sweep& s) {
   }
 
   // Results on the device are the same.
-  const OperationResult kept =
-      evaluate(input, gpu(), {.output = true, .device_attention = true}, Stop());
+  const OperationResult kept = evaluate(input, gpu(), {.output = true, .device_attention = true});
   EXPECT_EQ(kept.note, "");
   EXPECT_TRUE(kept.device != nullptr || kept.attention.defined()) << "no attention was kept";
   const Tensor attention = kept.device ? kept.device->download() : kept.attention;
@@ -166,7 +165,7 @@ bool sweep(const Sweep& s) {
   // Results without stored maps are the same. (Feature sums may be close to 0, and their order of
   // summation differs.)
   if (expected.log_sum_exp.defined()) {
-    const OperationResult streamed = evaluate(input, gpu(), {.output = true}, Stop());
+    const OperationResult streamed = evaluate(input, gpu(), {.output = true});
     EXPECT_TRUE(close(streamed.output.value(), expected.output.value(), tolerance)) << "streamed";
   }
   return true;

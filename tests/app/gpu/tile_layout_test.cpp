@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/base/stop_scope.h"
 #include "core/part/arrangement.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/pattern_cases.h"
@@ -44,7 +45,7 @@ Pattern band(Index length, Index reach) {
 
 // Checks all invariants of a layout.
 void expect_layout(const Pattern& pattern) {
-  const TileLayout layout(pattern, {});
+  const TileLayout layout(pattern);
   Pairs pairs;
   std::map<std::pair<Index, Index>, int> visits;  // head, query: number of earlier tiles
   for (const TileLayout::List& list : layout.lists()) {
@@ -105,7 +106,7 @@ TEST(TileLayout, ContainsEachPairOnceForArbitraryPatterns) {
 
 TEST(TileLayout, MergesNeighboursFromDifferentRules) {
   const Index length = 256, reach = 128;
-  const TileLayout layout(band(length, reach), {});
+  const TileLayout layout(band(length, reach));
   for (const TileLayout::Row& row : layout.rows()) {
     if (row.query < reach) continue;
     EXPECT_EQ(row.words, -1);
@@ -122,7 +123,7 @@ TEST(TileLayout, GroupsRowsThatShareKeys) {
     builder.next_row();
   }
   const Pattern pattern = builder.finish();
-  const TileLayout layout(pattern, {});
+  const TileLayout layout(pattern);
   ASSERT_EQ(layout.lists().size(), 1U);
   EXPECT_EQ(layout.cells(layout.lists()[0]), pattern.pair_count(1));
   EXPECT_TRUE(layout.words().empty());
@@ -130,7 +131,7 @@ TEST(TileLayout, GroupsRowsThatShareKeys) {
 
 // Every tile of every copy once; each chunk within the limit unless it is a single tile.
 void expect_chunks(const Pattern& pattern, Index copies, std::int64_t most) {
-  const TileLayout layout(pattern, {});
+  const TileLayout layout(pattern);
   std::set<std::pair<Index, Index>> seen;  // copy, tile
   std::set<std::pair<Index, std::size_t>> lists;
   for (Place place; place.list < layout.lists().size();) {
@@ -174,7 +175,7 @@ TEST(TileLayout, ChunksContainTilesOfSimilarWidth) {
     }
     builder.next_row();
   }
-  const TileLayout layout(builder.finish(), {});
+  const TileLayout layout(builder.finish());
   for (Place place; place.list < layout.lists().size();) {
     const Chunk chunk = next_chunk(layout, 1, 1 << 24, place);
     const Index covered = chunk.tiles * layout.lists()[chunk.list].height * chunk.widest;
@@ -193,7 +194,7 @@ TEST(TileLayout, SizesGrowWithNumberOfPairs) {
     }
     const Pattern pattern = builder.finish();
     for (const Pattern& p : {pattern, testing::scattered_pattern(1, length, length, 16)}) {
-      const TileLayout layout(p, {});
+      const TileLayout layout(p);
       std::int64_t cells = 0;
       for (const TileLayout::List& list : layout.lists()) cells += layout.cells(list);
       EXPECT_LT(cells, 3 * p.pair_count(1)) << length;
@@ -208,7 +209,8 @@ TEST(TileLayout, StopsOnRequest) {
   const Pattern pattern = testing::scattered_pattern(1, 64, 64, 8);
   const Stop stop;
   stop.request();
-  EXPECT_THROW(TileLayout(pattern, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(TileLayout(pattern), Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

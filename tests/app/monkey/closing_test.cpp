@@ -88,12 +88,12 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
         Session experiment = s.shown_experiment();
         experiment.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
-        s.exporting.job = std::make_shared<ExportJob>(path, [path, experiment](const auto& progress,
-                                                                               const Stop& stop) {
+        s.exporting.job = std::make_shared<ExportJob>(path, [path,
+                                                             experiment](const auto& progress) {
           ExperimentRun run(cpu_only());
-          const Traces traces = run.observe(experiment, {}, stop);
+          const Traces traces = run.observe(experiment, {});
           FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
-          write_frames(path, frames, {}, progress, stop);
+          write_frames(path, frames, {}, progress);
         });
         s.experiment.run.text = words(700);
         s.experiment.run.overlong = Overlong::All;

@@ -17,7 +17,7 @@ class ModelSelectionTest : public ::testing::Test {
   }
   void run() {
     ExperimentRun runner(cpu_only(), model_store());
-    state_.trace = runner.run(state_.experiment.run, Stop());
+    state_.trace = runner.run(state_.experiment.run);
     state_.shown = state_.experiment;
     replace_empty_view(state_);
   }

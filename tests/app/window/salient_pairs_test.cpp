@@ -18,7 +18,7 @@ State with_run() {
   experiment.run.text = "The old sailor gave the girl his lamp because she was afraid of the dark.";
   State state(experiment);
   ExperimentRun run(cpu_only());
-  state.trace = run.run(experiment.run, Stop());
+  state.trace = run.run(experiment.run);
   state.shown = experiment;
   return state;
 }
@@ -89,7 +89,7 @@ TEST(StartOver, RestoresFirstStartUndoably) {
   EXPECT_EQ(*state.new_session, state.experiment);
   // The pair on which a run opens adds no undo step.
   ExperimentRun run(cpu_only());
-  state.trace = run.run(state.experiment.run, Stop());
+  state.trace = run.run(state.experiment.run);
   state.shown = state.experiment;
   open_on_salient_pair(state);
   finish(state);

@@ -18,7 +18,7 @@ class VariantSelectionTest : public ::testing::Test {
   }
   void run() {
     ExperimentRun runner(cpu_only(), model_store());
-    state_.trace = runner.run(state_.experiment.run, Stop());
+    state_.trace = runner.run(state_.experiment.run);
   }
   void pick(const std::string& id) { select_variant(state_, Choice{id, {}}, true); }
 

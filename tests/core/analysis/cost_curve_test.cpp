@@ -9,6 +9,7 @@
 
 #include "core/analysis/cost_plot.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/figure/render.h"
 #include "tests/support/golden.h"
 
@@ -30,7 +31,7 @@ CostVariant named(const std::string& id) {
 }
 
 CostCurves curves_of(const CostRequest& request) {
-  return cost_curves(request, {}, Stop());
+  return cost_curves(request, {});
 }
 
 TEST(CostCurve, CountsPairsOfFullAndLocal) {
@@ -131,17 +132,15 @@ TEST(CostCurve, RejectsInvalidRequests) {
 
 TEST(CostCurve, ReturnsPartialResultsWhenStopped) {
   const Stop stop;
+  const StopScope scope(stop);
   CostRequest request = small({named("full"), named("local")}, {32, 64, 128});
   int points = 0;
   double last = 0;
-  const CostCurves curves = cost_curves(
-      request,
-      [&](const CostCurves&, double share) {
-        EXPECT_GT(share, last);
-        last = share;
-        if (++points == 3) stop.request();
-      },
-      stop);
+  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double share) {
+    EXPECT_GT(share, last);
+    last = share;
+    if (++points == 3) stop.request();
+  });
   EXPECT_TRUE(curves.stopped);
   EXPECT_EQ(curves.series[0].points.size(), 2u);
   EXPECT_EQ(curves.series[1].points.size(), 1u);
@@ -270,9 +269,8 @@ TEST(CostCurve, AcceptsInputsUpToTheLimit) {
 
 TEST(CostCurve, ReportsProgressByLength) {
   std::vector<double> shares;
-  cost_curves(
-      small({named("full"), named("local")}, {10, 30}),
-      [&](const CostCurves&, double share) { shares.push_back(share); }, Stop());
+  cost_curves(small({named("full"), named("local")}, {10, 30}),
+              [&](const CostCurves&, double share) { shares.push_back(share); });
   ASSERT_EQ(shares.size(), 4u);
   EXPECT_NEAR(shares[0], 10 / 80.0, 1e-12);
   EXPECT_NEAR(shares[1], 20 / 80.0, 1e-12);

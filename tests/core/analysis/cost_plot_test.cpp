@@ -17,7 +17,7 @@ CostCurves curves() {
   }
   request.lengths = {64, 256, 1024, 4096};
   request.measured = false;
-  CostCurves result = cost_curves(request, {}, {});
+  CostCurves result = cost_curves(request, {});
   result.backend = "CPU (2 threads, AVX-512)";
   result.seconds_per_operation = 2e-10;
   double faster = 1;

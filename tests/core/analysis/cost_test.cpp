@@ -54,7 +54,7 @@ TEST(RunCost, AttentionMemoryIsProportionalToPairs) {
     tap.variant = in.variant;
     tap.input.q = in.q.value();
     tap.input.k = in.k.value();
-    tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+    tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true});
     Trace trace;
     trace.attention.push_back(std::move(tap));
     return run_cost(trace).attention_bytes;
@@ -84,7 +84,7 @@ HeadCost cost_of(const Json& json, bool causal = false) {
   tap.variant = choice;
   tap.input.q = in.q.value();
   tap.input.k = in.k.value();
-  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true});
   return head_cost(tap, 0);
 }
 

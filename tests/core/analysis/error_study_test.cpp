@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/softmax_weights.h"
+#include "core/base/stop_scope.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 
@@ -19,8 +20,7 @@ Trace trace_of(const std::string& variant, bool causal = true, const char* encod
 }
 
 ErrorStudy study_of(const Trace& trace, Index head = 0) {
-  return error_study(
-      trace.attention[0], head, kWidth, [](std::size_t, std::size_t) {}, Stop());
+  return error_study(trace.attention[0], head, kWidth, [](std::size_t, std::size_t) {});
 }
 
 double error_of(const Tensor& exact, const Tensor& weights) {
@@ -110,11 +110,13 @@ TEST(ErrorStudy, SingularValuesSumToTheWholeMap) {
 
 TEST(ErrorStudy, StopsAndReportsRefusals) {
   const Trace trace = trace_of(R"({"type": "performer", "features": 8})");
-  Stop stop;
-  stop.request();
-  EXPECT_THROW(error_study(
-                   trace.attention[0], 0, kWidth, [](std::size_t, std::size_t) {}, stop),
-               Stopped);
+  {
+    const Stop stop;
+    stop.request();
+    const StopScope scope(stop);
+    EXPECT_THROW(error_study(trace.attention[0], 0, kWidth, [](std::size_t, std::size_t) {}),
+                 Stopped);
+  }
   const Trace full = trace_of("full");
   EXPECT_NE(error_study_refusal(full.attention[0]), "");
   EXPECT_THROW(study_of(full), std::logic_error);

@@ -34,7 +34,7 @@ std::shared_ptr<const Part> part_with(const std::string& id) {
   }
   Wanted wanted;
   wanted.scores = true;
-  return evaluate(input, cpu_backend(), wanted, Stop()).part;
+  return evaluate(input, cpu_backend(), wanted).part;
 }
 
 // Every listed encoding of pairs: terms and score match those of the operation.

@@ -148,7 +148,7 @@ TEST(Words, TilesMatchTheWholeMap) {
                               .width = words - 3,
                               .step = 4,
                               .pooling = pooling};
-    const Tensor tile = tap.result.tiles->tile(request, Stop());
+    const Tensor tile = tap.result.tiles->tile(request);
     Tensor expected = Tensor::zeros({request.cell_rows(), request.cell_columns()});
     for (Index r = 0; r < expected.dim(0); ++r) {
       for (Index c = 0; c < expected.dim(1); ++c) {
@@ -392,7 +392,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
   struct Whole : AttentionTiles {
     explicit Whole(Tensor all) : all_(std::move(all)) {}
     std::string note() const override { return "whole"; }
-    Tensor tile(const TileRequest& request, const Stop&) const override {
+    Tensor tile(const TileRequest& request) const override {
       Tensor part({request.height, request.width});
       for (Index r = 0; r < request.height; ++r) {
         for (Index c = 0; c < request.width; ++c) {
@@ -425,7 +425,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
                                 .step = 3,
                                 .pooling = pooling,
                                 .sampled = sampled};
-      const Tensor tile = merged.result.tiles->tile(request, Stop());
+      const Tensor tile = merged.result.tiles->tile(request);
       ASSERT_EQ(tile.shape(), (Shape{4, 4}));
       for (Index r = 0; r < 4; ++r) {
         Index first = 1 + 3 * r, end = std::min<Index>(first + 3, 12);
@@ -457,7 +457,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
   }
   tap.result.tiles = std::make_shared<Whole>(equal);
   const Tensor tile = merge_words(trace)->trace.attention[0].result.tiles->tile(
-      {.height = 2, .width = 13, .step = 13}, Stop());
+      {.height = 2, .width = 13, .step = 13});
   EXPECT_EQ(tile(Index{0}, Index{0}), 0.5F);
 }
 

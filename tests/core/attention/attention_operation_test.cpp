@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
@@ -23,7 +24,7 @@ using testing::reference;
 // Probes all elements of small ingredients, and spread ones of large ingredients.
 void check_gradients(const Part& part, Index most_per_ingredient) {
   for (Var ingredient : ingredients(part)) ingredient.clear_gradient();  // parts share some
-  const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+  const Var result = attention(part, cpu_backend(), {}, nullptr);
   const Tensor weights = random_tensor(result.shape(), 99);
   ASSERT_TRUE(result.requires_gradient());
   backward(sum(multiply(result, weights)));
@@ -61,7 +62,7 @@ TEST(AttentionOperation, IsIndependentOfThreadCount) {
   for (const int threads : {1, 2}) {
     set_thread_count(threads);
     const Part part = named_parts(257, true)[12].part;  // all together
-    const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+    const Var result = attention(part, cpu_backend(), {}, nullptr);
     backward(sum(multiply(result, random_tensor(result.shape(), 99))));
     for (const Var& v : ingredients(part)) gradients[threads - 1].push_back(v.gradient());
   }
@@ -75,13 +76,13 @@ TEST(AttentionOperation, IsIndependentOfThreadCount) {
 
 TEST(AttentionOperation, RecordsNothingWithoutParameters) {
   const Part part = named_parts(5, false)[0].part;
-  EXPECT_FALSE(attention(part, cpu_backend(), {}, nullptr, {}).requires_gradient());
+  EXPECT_FALSE(attention(part, cpu_backend(), {}, nullptr).requires_gradient());
 }
 
 TEST(AttentionOperation, ComputesOnlyRequestedGradients) {
   Part part = named_parts(9, false)[0].part;
   part.v = Var::parameter(part.v.value());
-  const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+  const Var result = attention(part, cpu_backend(), {}, nullptr);
   backward(sum(result));
   EXPECT_TRUE(part.v.gradient().defined());
 }
@@ -91,7 +92,7 @@ TEST(AttentionOperation, ReportsRequestedResults) {
   Wanted wanted;
   wanted.attention = true;
   AttentionMaps report;
-  const Var result = attention(part, cpu_backend(), wanted, &report, {});
+  const Var result = attention(part, cpu_backend(), wanted, &report);
   EXPECT_EQ(report.attention.shape(), (Shape{8, 9, 9}));
   EXPECT_EQ(result.shape()[1], 9);
 }
@@ -99,7 +100,8 @@ TEST(AttentionOperation, ReportsRequestedResults) {
 TEST(AttentionOperation, StopsInTheBackwardPass) {
   const Part part = named_parts(9, true)[0].part;
   const Stop stop;
-  const Var loss = sum(attention(part, cpu_backend(), {}, nullptr, stop));
+  const StopScope scope(stop);
+  const Var loss = sum(attention(part, cpu_backend(), {}, nullptr));
   stop.request();
   EXPECT_THROW(backward(loss), Stopped);
 }

@@ -9,6 +9,7 @@
 
 #include "core/attention/backend.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
 
@@ -52,7 +53,7 @@ TEST_P(CpuBackend, MatchesEquations) {
       const Threads scope(threads);
       Wanted wanted;
       wanted.log_sum_exp = true;
-      const PartResult streamed = cpu_backend().run(part, wanted, {});
+      const PartResult streamed = cpu_backend().run(part, wanted);
       EXPECT_TRUE(close(streamed.output, output));
       EXPECT_FALSE(streamed.attention.defined());
       if (part.normaliser != Normaliser::None) {
@@ -60,7 +61,7 @@ TEST_P(CpuBackend, MatchesEquations) {
       }
 
       wanted.attention = wanted.scores = true;
-      const PartResult all = cpu_backend().run(part, wanted, {});
+      const PartResult all = cpu_backend().run(part, wanted);
       EXPECT_TRUE(close(all.output, output));
       EXPECT_TRUE(close(all.attention, to_tensor(square, expected.attention)));
       EXPECT_TRUE(close(all.scores, to_tensor(square, expected.scores)));
@@ -91,7 +92,7 @@ TEST(CpuBackendExtremes, StayFiniteWithHugeScores) {
     const Part part = two_heads(65, 70, scale);
     Wanted wanted;
     wanted.attention = wanted.log_sum_exp = true;
-    const PartResult result = cpu_backend().run(part, wanted, {});
+    const PartResult result = cpu_backend().run(part, wanted);
     for (const float x : result.output) ASSERT_TRUE(std::isfinite(x)) << scale;
     for (Index row = 0; row < 2 * 65; ++row) {
       double sum = 0;
@@ -113,7 +114,7 @@ TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
     Wanted wanted;
     wanted.attention = attention;
     wanted.log_sum_exp = true;
-    const PartResult result = cpu_backend().run(part, wanted, {});
+    const PartResult result = cpu_backend().run(part, wanted);
     for (Index a = 0; a < 2; ++a) {
       for (Index i = 0; i < 130; ++i) {
         const bool empty = i % 2 == 1 || i >= 100 || i == 0;
@@ -131,13 +132,14 @@ TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
   double least = 1e9;  // ms; a shared machine may keep a thread waiting: the best of a few counts
   for (int round = 0; round < 5 && !(least <= 50); ++round) {
     const Stop stop;
+    const StopScope scope(stop);
     std::chrono::steady_clock::time_point asked;
     std::thread asker([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(60));
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(cpu_backend().run(part, {}, stop), Stopped);
+    EXPECT_THROW(cpu_backend().run(part), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
@@ -148,7 +150,8 @@ TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
 TEST(CpuBackendStop, HonoursEarlierRequest) {
   const Stop stop;
   stop.request();
-  EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1), {}, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1)), Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

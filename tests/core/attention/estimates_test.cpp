@@ -215,7 +215,7 @@ TEST(Costs, MatchGolden) {
       const OperationInput input =
           testing::random_operation(sizes, choice, default_encoding(), causal, 5);
       const OperationResult result =
-          evaluate(input, cpu_backend(), {.output = true, .attention = true}, Stop());
+          evaluate(input, cpu_backend(), {.output = true, .attention = true});
       text += v.id + changed(v, choice.values, default_values(v.parameters)) + ":";
       for (Index head = 0; head < sizes.heads; ++head) {
         text += " " + number(v.cost.head({.values = choice.values,
@@ -329,9 +329,9 @@ TEST(Reports, MatchGolden) {
         }
         const OperationInput input =
             testing::random_operation(sizes, fitted, default_encoding(), causal, 5);
-        const OperationResult result = evaluate(
-            input, cpu_backend(),
-            {.output = true, .attention = true, .scores = true, .log_sum_exp = true}, Stop());
+        const OperationResult result =
+            evaluate(input, cpu_backend(),
+                     {.output = true, .attention = true, .scores = true, .log_sum_exp = true});
         text += v.id + changed(v, fitted.values, default_values(v.parameters)) +
                 (causal ? ", causal" : "") + ":";
         for (const auto& [kind, count] : result.columns) {
@@ -429,8 +429,8 @@ TEST(HeadGroups, MatchTheirHeadsOfTheLayer) {
             found->second = of_heads(found->second.value(), axis, 4, 1, 2);
           }
           const Wanted wanted{.output = true, .attention = true};
-          const OperationResult of_layer = evaluate(whole, cpu_backend(), wanted, Stop());
-          const OperationResult of_group = evaluate(group, cpu_backend(), wanted, Stop());
+          const OperationResult of_layer = evaluate(whole, cpu_backend(), wanted);
+          const OperationResult of_group = evaluate(group, cpu_backend(), wanted);
           SCOPED_TRACE(testing::describe(whole) + (drawn ? ", drawn" : ""));
           EXPECT_TRUE(testing::close(of_group.output.value(),
                                      of_heads(of_layer.output.value(), 0, 4, 1, 2), 1e-5));

@@ -54,8 +54,8 @@ TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
         last.q = rows_of(whole.q.value(), 13, 3);
         last.x = rows_of(whole.x.value(), 13, 3);
         last.positions = {13, 14, 15};
-        const Tensor all = evaluate(whole, cpu_backend(), kOutput, Stop()).output.value();
-        EXPECT_TRUE(close(evaluate(last, cpu_backend(), kOutput, Stop()).output.value(),
+        const Tensor all = evaluate(whole, cpu_backend(), kOutput).output.value();
+        EXPECT_TRUE(close(evaluate(last, cpu_backend(), kOutput).output.value(),
                           rows_of(all, 13, 3), 1e-5));
         ++count;
       }
@@ -69,7 +69,7 @@ TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
 TEST(Evaluate, CountsPositionsFromTheOrigin) {
   const auto run = [](OperationInput in, Index origin) {
     in.origin = origin;
-    return evaluate(in, cpu_backend(), kOutput, Stop()).output.value();
+    return evaluate(in, cpu_backend(), kOutput).output.value();
   };
   OperationSizes sizes;
   sizes.length = 8;
@@ -104,9 +104,9 @@ TEST(Evaluate, RestrictsSinksAndCapsToSoftmaxScores) {
     with_sinks.sinks = random_tensor({2}, 3);
     for (const OperationInput& changed : {in, with_sinks}) {
       if (accepts_score_changes(v)) {
-        EXPECT_NO_THROW(evaluate(changed, cpu_backend(), kOutput, Stop())) << v.id;
+        EXPECT_NO_THROW(evaluate(changed, cpu_backend(), kOutput)) << v.id;
       } else {
-        EXPECT_THROW(evaluate(changed, cpu_backend(), kOutput, Stop()), InputError) << v.id;
+        EXPECT_THROW(evaluate(changed, cpu_backend(), kOutput), InputError) << v.id;
       }
     }
   }
@@ -125,7 +125,7 @@ TEST(Evaluate, GivesSinksTheirShare) {
   for (const bool maps : {true, false}) {
     const OperationResult out =
         evaluate(in, cpu_backend(),
-                 {.output = true, .attention = maps, .scores = maps, .log_sum_exp = true}, Stop());
+                 {.output = true, .attention = maps, .scores = maps, .log_sum_exp = true});
     const Tensor &q = in.q.value(), &k = in.k.value(), &v = in.v.value();
     for (Index a = 0; a < 2; ++a) {
       const double sink = static_cast<double>(in.sinks.value()[a]);
@@ -161,11 +161,11 @@ class Device : public Backend {
  public:
   std::string name() const override { return "device"; }
   std::string refusal(const Part&, const Wanted&) const override { return refuses; }
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+  PartResult run(const Part& part, const Wanted& wanted) override {
     ++runs;
     if (fails) throw WorkError("the device is gone");
     kept = wanted.device_attention;
-    return cpu_backend().run(part, wanted, stop);
+    return cpu_backend().run(part, wanted);
   }
   std::string refuses;
   bool fails = false, kept = false;
@@ -176,9 +176,9 @@ TEST(Evaluate, FallsBackToTheCpu) {
   const OperationInput in =
       testing::random_operation({}, default_variant(), default_encoding(), true, 5);
   const Wanted wanted{.output = true, .device_attention = true};
-  const OperationResult expected = evaluate(in, cpu_backend(), {.attention = true}, Stop());
+  const OperationResult expected = evaluate(in, cpu_backend(), {.attention = true});
   Device able;
-  const OperationResult done = evaluate(in, able, wanted, Stop());
+  const OperationResult done = evaluate(in, able, wanted);
   EXPECT_EQ(done.note, "");
   EXPECT_EQ(able.runs, 1);
   EXPECT_TRUE(able.kept);
@@ -188,7 +188,7 @@ TEST(Evaluate, FallsBackToTheCpu) {
   Device broken;
   broken.fails = true;
   for (Device* device : {&unable, &broken}) {
-    const OperationResult instead = evaluate(in, *device, wanted, Stop());
+    const OperationResult instead = evaluate(in, *device, wanted);
     EXPECT_EQ(instead.note, device == &unable ? "too many keys" : "the device is gone");
     EXPECT_EQ(device->runs, device == &unable ? 0 : 1);
     EXPECT_TRUE(close(instead.output.value(), expected.output.value(), 0));

@@ -11,6 +11,7 @@
 
 #include "core/attention/backend.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -34,12 +35,12 @@ class MadeUp : public AttentionTiles {
     return std::max(a, b);
   }
 
-  Tensor tile(const TileRequest& r, const Stop& stop) const override {
+  Tensor tile(const TileRequest& r) const override {
     check(r, 1, rows_, columns_);
     ++(r.sampled ? sampled : exact);
     if (fails) throw WorkError("the device is gone");
     while (!r.sampled && held) {
-      stop.check();
+      check_stop();
       std::this_thread::sleep_for(milliseconds(1));
     }
     return pooled(r);
@@ -143,7 +144,7 @@ TEST(MapPyramid, BecomesExactAtEveryPlaceAndLevel) {
         EXPECT_LE(cells.row, row);
         EXPECT_EQ(cells.row % at.step(), 0);
         EXPECT_TRUE(close(cells.cells, expected(at, cells), 1e-5)) << level << " at " << row;
-        const MapCells at_once = exact_cells(at, {});
+        const MapCells at_once = exact_cells(at);
         EXPECT_EQ(at_once.row, cells.row);
         EXPECT_TRUE(close(cells.cells, at_once.cells, 1e-5));
       }

@@ -34,13 +34,13 @@ TEST(SingleHead, MatchesTheOperation) {
         }
         const OperationInput in =
             testing::random_operation(sizes, choice, encoding_choice, causal, ++seed);
-        const OperationResult whole = evaluate(in, cpu_backend(), wanted, Stop());
+        const OperationResult whole = evaluate(in, cpu_backend(), wanted);
         if (whole.part == nullptr) continue;
         SCOPED_TRACE(testing::describe(in));
-        const PartResult all = cpu_backend().run(*whole.part, wanted, Stop());
+        const PartResult all = cpu_backend().run(*whole.part, wanted);
         for (Index head = 0; head < 4; ++head) {
           const Part one = single_head(*whole.part, head);
-          const PartResult alone = cpu_backend().run(one, wanted, Stop());
+          const PartResult alone = cpu_backend().run(one, wanted);
           EXPECT_TRUE(close(alone.attention, all.attention.slice(head, 1), 1e-6)) << head;
           EXPECT_TRUE(close(alone.output, all.output.slice(head, 1), 1e-5)) << head;
           ++count;
@@ -60,7 +60,7 @@ TEST(SingleHead, RequiresBatchOfOne) {
   sizes.batch = 2;
   const OperationInput in =
       testing::random_operation(sizes, default_variant(), default_encoding(), true, 3);
-  const OperationResult whole = evaluate(in, cpu_backend(), {.output = true, .tiles = true}, {});
+  const OperationResult whole = evaluate(in, cpu_backend(), {.output = true, .tiles = true});
   ASSERT_NE(whole.part, nullptr);
   EXPECT_THROW(single_head(*whole.part, 0), std::logic_error);
 }

@@ -18,7 +18,7 @@ TEST(ScoreTerms, SumToTheScores) {
     SCOPED_TRACE(name);
     Wanted wanted;
     wanted.scores = true;
-    const Tensor scores = cpu_backend().run(part, wanted, {}).scores;
+    const Tensor scores = cpu_backend().run(part, wanted).scores;
     const std::map<Term, Tensor> terms = score_terms(part);
     ASSERT_TRUE(terms.contains(Term::Content));
     Tensor total = Tensor::zeros(scores.shape());
@@ -48,7 +48,7 @@ TEST(ScoreTerms, SplitTheProduct) {
   ASSERT_EQ(terms.size(), 2U);
   Wanted wanted;
   wanted.scores = true;
-  const Tensor scores = cpu_backend().run(part, wanted, {}).scores;
+  const Tensor scores = cpu_backend().run(part, wanted).scores;
   Tensor total({8, 20, 20});
   for (Index i = 0; i < total.size(); ++i) {
     total[i] = terms.at(Term::Content)[i] + terms.at(Term::PositionContent)[i];
@@ -62,7 +62,7 @@ TEST(AllowedPairs, MatchNonzeroWeights) {
     SCOPED_TRACE(name);
     Wanted wanted;
     wanted.attention = true;
-    const Tensor attention = cpu_backend().run(part, wanted, {}).attention;
+    const Tensor attention = cpu_backend().run(part, wanted).attention;
     const ByteTensor allowed = allowed_pairs(part);
     ASSERT_EQ(allowed.shape(), attention.shape());
     for (Index i = 0; i < allowed.size(); ++i) ASSERT_EQ(allowed[i] != 0, attention[i] > 0) << i;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/attention/backend.h"
+#include "core/base/stop_scope.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
 
@@ -54,7 +55,7 @@ TEST(AttentionTiles, PoolEveryPairOfEveryPart) {
     SCOPED_TRACE(name);
     Wanted wanted;
     wanted.attention = wanted.tiles = true;
-    const PartResult whole = cpu_backend().run(part, wanted, {});
+    const PartResult whole = cpu_backend().run(part, wanted);
     ASSERT_NE(whole.tiles, nullptr);
     for (TileRequest request : rectangles) {
       for (const Index step : {1, 2, 3, 4, 64, 70, 200}) {
@@ -63,8 +64,7 @@ TEST(AttentionTiles, PoolEveryPairOfEveryPart) {
             request.step = step;
             request.pooling = pooling;
             request.sampled = sampled;
-            EXPECT_TRUE(
-                close(whole.tiles->tile(request, {}), pooled(whole.attention, request), 1e-5))
+            EXPECT_TRUE(close(whole.tiles->tile(request), pooled(whole.attention, request), 1e-5))
                 << "head " << request.head << " step " << step << " pooling "
                 << static_cast<int>(pooling) << " sampled " << sampled;
           }
@@ -98,9 +98,9 @@ TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
   wanted.output = false;
   wanted.tiles = true;
   const Part part = banded(length, 8);
-  const PartResult result = cpu_backend().run(part, wanted, {});
+  const PartResult result = cpu_backend().run(part, wanted);
   const TileRequest whole{.head = 1, .height = length, .width = length, .step = 32};
-  const Tensor cells = result.tiles->tile(whole, {});
+  const Tensor cells = result.tiles->tile(whole);
   ASSERT_EQ(cells.shape(), (Shape{512, 512}));
   for (const Index n : {Index{0}, Index{200}, Index{511}}) {
     EXPECT_GT(cells(n, n), 0.02) << n;  // the window
@@ -109,7 +109,7 @@ TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
     fine.height = fine.width = 32;
     fine.step = 1;
     float most = 0;
-    for (const float w : result.tiles->tile(fine, {})) most = std::max(most, w);
+    for (const float w : result.tiles->tile(fine)) most = std::max(most, w);
     EXPECT_TRUE(std::abs(cells(n, n) - most) <= 1e-6) << n;
   }
   EXPECT_EQ(cells(3, 100), 0);  // later tokens
@@ -129,13 +129,14 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   double least = 1e9;
   for (int round = 0; round < 5 && !(least <= 50); ++round) {
     const Stop stop;
+    const StopScope scope(stop);
     std::chrono::steady_clock::time_point asked;
     std::thread asker([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(60));
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(tiles->tile(whole, stop), Stopped);
+    EXPECT_THROW(tiles->tile(whole), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
@@ -146,18 +147,18 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
 TEST(AttentionTiles, RejectRequestsBeyondTheMap) {
   const auto tiles = cpu_tiles(banded(10, 2), Tensor::zeros({2, 10}));
   const TileRequest good{.height = 10, .width = 10};
-  EXPECT_NO_THROW(tiles->tile(good, {}));
+  EXPECT_NO_THROW(tiles->tile(good));
   for (const auto& spoil : std::vector<std::function<void(TileRequest&)>>{
            [](TileRequest& r) { r.head = 2; }, [](TileRequest& r) { r.row = 1; },
            [](TileRequest& r) { r.column = -1; }, [](TileRequest& r) { r.width = 11; },
            [](TileRequest& r) { r.height = -1; }, [](TileRequest& r) { r.step = 0; }}) {
     TileRequest request = good;
     spoil(request);
-    EXPECT_THROW(tiles->tile(request, {}), std::logic_error);
+    EXPECT_THROW(tiles->tile(request), std::logic_error);
   }
   TileRequest empty = good;
   empty.height = 0;
-  EXPECT_EQ(tiles->tile(empty, {}).shape(), (Shape{0, 10}));
+  EXPECT_EQ(tiles->tile(empty).shape(), (Shape{0, 10}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/stop_scope.h"
 #include "tests/core/attention/operation_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
@@ -206,7 +207,7 @@ TEST(Evaluate, ReturnsConsistentResults) {
   for_each_operation({}, [&](const OperationInput& input) {
     ++count;
     const Variant& v = variant(input.variant.id);
-    const OperationResult result = evaluate(input, cpu_backend(), kEverything, Stop());
+    const OperationResult result = evaluate(input, cpu_backend(), kEverything);
     EXPECT_EQ(result.note, "");
     const Index pairs = input.heads, queries = 16;
     EXPECT_EQ(result.output.shape(), (Shape{pairs, queries, 3}));
@@ -245,7 +246,7 @@ TEST(Evaluate, TreatsBatchItemsIndependently) {
   OperationSizes two;
   two.batch = 2;
   for_each_operation(two, [&](const OperationInput& both) {
-    const OperationResult result = evaluate(both, cpu_backend(), kEverything, Stop());
+    const OperationResult result = evaluate(both, cpu_backend(), kEverything);
     for (Index n = 0; n < 2; ++n) {
       OperationInput one = both;
       one.batch = 1;
@@ -259,7 +260,7 @@ TEST(Evaluate, TreatsBatchItemsIndependently) {
         const Tensor& whole = state->second.value();
         state->second = whole.slice(n * whole.dim(0) / 2, whole.dim(0) / 2);
       }
-      const OperationResult alone = evaluate(one, cpu_backend(), kEverything, Stop());
+      const OperationResult alone = evaluate(one, cpu_backend(), kEverything);
       const Index heads = both.heads;
       EXPECT_TRUE(close(result.output.value().slice(n * heads, heads), alone.output.value(), 1e-5));
       EXPECT_TRUE(close(result.attention.slice(n * heads, heads), alone.attention, 1e-5));
@@ -302,8 +303,8 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
       const Tensor flat = twice(x.reshaped({before * grouped.kv_heads, 1, size}));
       found->second = flat.reshaped(each);
     }
-    EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}, Stop()).output.value(),
-                      evaluate(repeated, cpu_backend(), {}, Stop()).output.value(), 1e-5));
+    EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}).output.value(),
+                      evaluate(repeated, cpu_backend(), {}).output.value(), 1e-5));
   });
 }
 
@@ -324,11 +325,11 @@ TEST(Evaluate, MatchesFiniteDifferences) {
       }
     }
     for (auto& [name, var] : wanted) *var = Var::parameter(var->value().copy());
-    const Var output = evaluate(with, cpu_backend(), {}, Stop()).output;
+    const Var output = evaluate(with, cpu_backend(), {}).output;
     const Tensor by = random_tensor(output.shape(), 99);
     backward(sum(multiply(output, by)));
     const auto projected = [&] {
-      return testing::projected(evaluate(with, cpu_backend(), {}, Stop()).output.value(), by);
+      return testing::projected(evaluate(with, cpu_backend(), {}).output.value(), by);
     };
     for (const auto& [name, var] : wanted) {
       SCOPED_TRACE(name);
@@ -352,7 +353,7 @@ TEST(Evaluate, ReportsTermsThatSumToScores) {
     const Variant& v = variant(input.variant.id);
     if (!v.scores.has_terms(input.variant.values)) return;
     ++count;
-    const OperationResult result = evaluate(input, cpu_backend(), kEverything, Stop());
+    const OperationResult result = evaluate(input, cpu_backend(), kEverything);
     ASSERT_TRUE(result.part);
     const auto terms = score_terms(*result.part);
     Tensor sum = Tensor::zeros(result.scores.shape());
@@ -374,14 +375,15 @@ TEST(Evaluate, RejectsInvalidInputs) {
   OperationInput input =
       random_operation({}, variant_of(R"({"type": "graph"})"), default_encoding(), false, 1);
   input.weights.clear();
-  EXPECT_THROW(evaluate(input, cpu_backend(), {}, Stop()), InputError);
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
   input.weights["graph.adjacency"] = Tensor::full({15, 15}, 1);
-  EXPECT_THROW(evaluate(input, cpu_backend(), {}, Stop()), InputError);
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
   input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // serves longer ones
-  EXPECT_NO_THROW(evaluate(input, cpu_backend(), {}, Stop()));
+  EXPECT_NO_THROW(evaluate(input, cpu_backend(), {}));
   Stop stop;
   stop.request();
-  EXPECT_THROW(evaluate(input, cpu_backend(), {}, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}), Stopped);
 }
 
 // With cached keys, queries are the last rows of the whole.
@@ -402,8 +404,8 @@ TEST(Evaluate, MatchesWholeTextWithCachedKeys) {
       last.q = rows;
       last.x = Var();
       last.positions = {13, 14, 15};
-      const Tensor all = evaluate(whole, cpu_backend(), {}, Stop()).output.value();
-      const Tensor few = evaluate(last, cpu_backend(), {}, Stop()).output.value();
+      const Tensor all = evaluate(whole, cpu_backend(), {}).output.value();
+      const Tensor few = evaluate(last, cpu_backend(), {}).output.value();
       Tensor expected({whole.heads, 3, 3});
       for (Index a = 0; a < whole.heads; ++a) {
         std::copy_n(all.data() + (a * 16 + 13) * 3, 9, expected.data() + a * 9);
@@ -418,7 +420,7 @@ TEST(Evaluate, ReportsLeaksOfFutureTokens) {
   const auto result_of = [](const Choice& choice, bool with_centroids, bool causal) {
     OperationInput input = random_operation({}, choice, default_encoding(), causal, 3);
     if (!with_centroids) input.weights.erase("routing.centroid");
-    return evaluate(input, cpu_backend(), kEverything, Stop());
+    return evaluate(input, cpu_backend(), kEverything);
   };
   const Choice routing = variant_of(R"({"type": "routing", "clusters": 3})");
   const Choice whole = variant_of(R"({"type": "lsh", "buckets": 4, "rounds": 2})");
@@ -435,7 +437,7 @@ TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
   for_each_operation({}, [](const OperationInput& input) {
     const Variant& v = variant(input.variant.id);
     if (!(input.causal || v.causality.by_definition) || input.encoding.id != "none") return;
-    const OperationResult before = evaluate(input, cpu_backend(), kEverything, Stop());
+    const OperationResult before = evaluate(input, cpu_backend(), kEverything);
     if (!before.leaks_future.empty()) return;
     OperationInput changed = input;
     for (Var* x : {&changed.x, &changed.q, &changed.k, &changed.v}) {
@@ -446,7 +448,7 @@ TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
       }
       *x = other;
     }
-    const Tensor after = evaluate(changed, cpu_backend(), {}, Stop()).output.value();
+    const Tensor after = evaluate(changed, cpu_backend(), {}).output.value();
     const Tensor& output = before.output.value();
     for (Index a = 0; a < output.dim(0); ++a) {
       for (Index i = 0; i < 10; ++i) {
@@ -468,7 +470,7 @@ TEST(Evaluate, ReportsSpansForLosses) {
     const char* name = dynamic ? "span.b" : "span.z";
     Var& weight = input.weights.find(name)->second;
     weight = Var::parameter(weight.value().copy());
-    const OperationResult result = evaluate(input, cpu_backend(), {}, Stop());
+    const OperationResult result = evaluate(input, cpu_backend(), {});
     const Var& z = result.quantities.at("span.z");
     EXPECT_EQ(z.shape(), dynamic ? (Shape{4, 16}) : (Shape{2}));
     backward(mean(z));

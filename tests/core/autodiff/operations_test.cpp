@@ -182,7 +182,7 @@ Case attention_case(Index queries, Index keys) {
             const OffsetIndex index{-1, {0, 1, 2, 3}};
             part.bias = OffsetTable{in[3], std::make_shared<const OffsetIndex>(index)};
             part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries, keys, 1));
-            return attention(part, cpu_backend(), {}, nullptr, {});
+            return attention(part, cpu_backend(), {}, nullptr);
           }};
 }
 
@@ -224,7 +224,7 @@ Case reversible_case() {
   c.compute = [model, names](const std::vector<Var>& in) {
     Model changed = model;
     for (std::size_t n = 0; n < names.size(); ++n) changed.weights[names[n]] = in[n];
-    return forward(changed, IntTensor::from({1, 4}, {0, 1, 2, 4}), {});
+    return forward(changed, IntTensor::from({1, 4}, {0, 1, 2, 4}));
   };
   c.step = 2e-2f;  // smaller steps have more rounding error, larger ones more truncation error
   c.tolerance = 5e-4;

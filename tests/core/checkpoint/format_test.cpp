@@ -133,8 +133,8 @@ TEST_P(Layouts, KeepNarrowMatrices) {
     narrow_options.trace = &narrow_trace;
     const Tensor expected = forward(wide, ids, wide_options).value();
     EXPECT_TRUE(testing::close(forward(narrow, ids, narrow_options).value(), expected, 1e-5));
-    const LogitLens lens = logit_lens(wide, wide_trace, {});
-    EXPECT_TRUE(testing::close(logit_lens(narrow, narrow_trace, {}).probability, lens.probability));
+    const LogitLens lens = logit_lens(wide, wide_trace);
+    EXPECT_TRUE(testing::close(logit_lens(narrow, narrow_trace).probability, lens.probability));
     // The trace combines the heads as the model does, and outlives it.
     for (const Trace* trace : {&wide_trace, &narrow_trace}) {
       const AttentionTap& tap = trace->attention.front();
@@ -154,8 +154,8 @@ TEST_P(Layouts, KeepNarrowMatrices) {
     const auto groups =
         uniform_groups(wide.config, {"local", default_values(variant("local").parameters)},
                        {"alibi", default_values(encoding("alibi").parameters)});
-    EXPECT_TRUE(testing::close(forward(with_groups(narrow, groups, true), ids, {}).value(),
-                               forward(with_groups(wide, groups, true), ids, {}).value(), 1e-5));
+    EXPECT_TRUE(testing::close(forward(with_groups(narrow, groups, true), ids).value(),
+                               forward(with_groups(wide, groups, true), ids).value(), 1e-5));
   }
 }
 

@@ -89,7 +89,7 @@ TEST(Gpt2, MatchesReference) {
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   EXPECT_EQ(checkpoint.model.config.context, 9);
   const Tensor logits =
-      forward(checkpoint.model, IntTensor::from({1, 5}, {3, 16, 0, 5, 5}), {}).value();
+      forward(checkpoint.model, IntTensor::from({1, 5}, {3, 16, 0, 5, 5})).value();
   EXPECT_TRUE(
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }
@@ -115,7 +115,7 @@ TEST(Gpt2, SupportsOtherScoreScales) {
       tensors());
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
   const Tensor logits =
-      forward(checkpoint.model, IntTensor::from({1, 5}, {3, 16, 0, 5, 5}), {}).value();
+      forward(checkpoint.model, IntTensor::from({1, 5}, {3, 16, 0, 5, 5})).value();
   EXPECT_TRUE(
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }

@@ -185,9 +185,9 @@ void compare_cached(const Model& model, const Reference& reference, const std::s
   if (ids.size() < 2 || !in_context || reference.has(length + "/source")) return;
   if (!cache_refusal(model.config).empty() || !model.config.model_options.output_head) return;
   Generator generator(model, {});
-  Tensor logits = generator.step({ids.begin(), ids.begin() + 2}, {});
-  for (std::size_t n = 2; n < ids.size(); ++n) logits = generator.step({ids[n]}, {});
-  const Tensor whole = forward(model, one_row(ids), {}).value();  // [1, L, vocabulary]
+  Tensor logits = generator.step({ids.begin(), ids.begin() + 2});
+  for (std::size_t n = 2; n < ids.size(); ++n) logits = generator.step({ids[n]});
+  const Tensor whole = forward(model, one_row(ids)).value();  // [1, L, vocabulary]
   const Index vocabulary = whole.dim(2);
   const Tensor last = whole.reshaped({whole.dim(1), vocabulary}).slice(whole.dim(1) - 1, 1);
   EXPECT_TRUE(testing::close(logits, last.reshaped({vocabulary}), 1e-4)) << length;

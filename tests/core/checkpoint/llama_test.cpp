@@ -73,7 +73,7 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
 }
 
 Tensor logits_of(const Checkpoint& checkpoint) {
-  return forward(checkpoint.model, IntTensor::from({1, 6}, {3, 16, 0, 5, 5, 9}), {})
+  return forward(checkpoint.model, IntTensor::from({1, 6}, {3, 16, 0, 5, 5, 9}))
       .value()
       .reshaped({6, 17});
 }

@@ -58,7 +58,7 @@ inline Model make_random_model(const ModelConfig& config) {
 // Compares the gradients of the next-token loss with finite differences for each used weight.
 inline void expect_gradients(Model& model, const IntTensor& ids, const IntTensor& targets,
                              const std::function<bool(const std::string&)>& unused = {}) {
-  const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+  const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
   backward(loss());
   const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
   for (auto& [name, weight] : model.weights) {

@@ -71,7 +71,7 @@ TEST(AdaptiveVocabulary, RoundTripsAndRejectsInvalidValues) {
 
 TEST(AdaptiveVocabulary, YieldsProbabilities) {
   const Tensor logits = forward(testing::make_random_model(adaptive_config(true)),
-                                IntTensor::from({1, 3}, {1, 5, 11}), {})
+                                IntTensor::from({1, 3}, {1, 5, 11}))
                             .value();
   for (Index row = 0; row < 3; ++row) {
     double sum = 0;

@@ -32,7 +32,7 @@ SafetensorsFile input_form() {
 }
 
 Attended run(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
-  return attend(file, spec, terms, cpu_backend(), Stop());
+  return attend(file, spec, terms, cpu_backend());
 }
 
 std::string refusal_of(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
@@ -85,15 +85,15 @@ TEST(Attend, RejectsInvalidSpecs) {
     EXPECT_TRUE(reason.starts_with(begins)) << spec << ": " << reason;
     EXPECT_EQ(reason.find('\n'), std::string::npos);
   }
-  EXPECT_THROW(attend(heads_form(), std::nullopt, false, cpu_backend(), Stop()), InputError);
+  EXPECT_THROW(attend(heads_form(), std::nullopt, false, cpu_backend()), InputError);
 }
 
 TEST(Attend, ReadsSpecFromMetadata) {
   SafetensorsFile file = heads_form();
   file.metadata["spec"] = kFull;
-  EXPECT_NO_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()));
+  EXPECT_NO_THROW(attend(file, std::nullopt, false, cpu_backend()));
   file.metadata["spec"] = "{";
-  EXPECT_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()), InputError);
+  EXPECT_THROW(attend(file, std::nullopt, false, cpu_backend()), InputError);
   EXPECT_NO_THROW(run(file, kFull));
 }
 

@@ -30,7 +30,7 @@ RunView reading(const std::string& text) {
 
 std::shared_ptr<const Trace> run(const RunView& viewed) {
   ExperimentRun runner(cpu_only(), model_store());
-  return runner.run(viewed.run, Stop());
+  return runner.run(viewed.run);
 }
 
 Index token_count(const std::string& text) {

@@ -14,6 +14,7 @@
 #include "core/base/file.h"
 #include "core/base/memory_budget.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
@@ -117,6 +118,7 @@ struct Outcome {
 template <class Work>
 Outcome run_and_stop(int milliseconds, const Work& work) {
   const Stop stop;
+  const StopScope scope(stop);
   const WorkClock busy;
   Clock::time_point asked{};
   double thread = 0, all = 0;
@@ -132,7 +134,7 @@ Outcome run_and_stop(int milliseconds, const Work& work) {
   });
   Outcome outcome;
   try {
-    work(stop);
+    work();
     outcome.finished = true;
   } catch (const Stopped&) {
   } catch (const InputError& e) {
@@ -167,7 +169,7 @@ class Extremes : public ::testing::Test {
   }
 
   void sweep(const Session& experiment, const std::string& name) {
-    sweep(name, [&](const Stop& stop) { run_.run(experiment.run, stop); });
+    sweep(name, [&] { run_.run(experiment.run); });
   }
 
   template <class Work>
@@ -280,11 +282,11 @@ TEST_F(Extremes, TrainingStepCanBeCancelled) {
   plan.steps = 100;
   plan.model = testing::small_config(
       {.context = 1024, .layers = 4, .heads = 4, .head_size = 32, .hidden = 512});
-  Trainer trainer(plan, {});
+  Trainer trainer(plan);
   for (const int moment : thorough() ? std::vector<int>{5, 50, 150, 400, 900, 1600, 2400}
                                      : std::vector<int>{60, 330}) {
-    const Outcome outcome = run_and_stop(moment, [&](const Stop& stop) {
-      for (;;) trainer.step(stop);
+    const Outcome outcome = run_and_stop(moment, [&] {
+      for (;;) trainer.step();
     });
     if (thorough()) std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.busy);
     EXPECT_EQ(outcome.refusal, "");

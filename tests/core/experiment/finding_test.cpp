@@ -70,7 +70,7 @@ class BackgroundFindings : public ::testing::Test {
     write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
   }
   Findings find(const std::vector<std::string>& names) {
-    return compute_background_findings(experiment_, names, run_, {}, {});
+    return compute_background_findings(experiment_, names, run_, {});
   }
   testing::TemporaryFolder folder_;
   Session experiment_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -20,12 +21,12 @@ class HeadTableTest : public ::testing::Test {
     experiment_.run.model = folder_.path() / "model";
   }
   HeadTable table_of_texts(const std::string& texts) {
-    return head_table(experiment_, texts, run_, {}, {});
+    return head_table(experiment_, texts, run_, {});
   }
   HeadTable table_of_run(const std::string& text) {
     Session one = experiment_;
     one.run.text = text;
-    return head_table(*run_.run(one.run, {}));
+    return head_table(*run_.run(one.run));
   }
   static void expect_alike(const HeadTable& a, const HeadTable& b) {
     ASSERT_EQ(a.rows.size(), b.rows.size());
@@ -84,12 +85,10 @@ TEST_F(HeadTableTest, BlankLinesSeparateTexts) {
 
 TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
   std::vector<std::size_t> seen;
-  head_table(experiment_, "abcd\n\nefgh\n", run_,
-             [&](std::size_t done, std::size_t all) {
-               EXPECT_EQ(all, 11u);
-               seen.push_back(done);
-             },
-             {});
+  head_table(experiment_, "abcd\n\nefgh\n", run_, [&](std::size_t done, std::size_t all) {
+    EXPECT_EQ(all, 11u);
+    seen.push_back(done);
+  });
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back(), 11u);
@@ -98,7 +97,8 @@ TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
 TEST_F(HeadTableTest, StopsOnRequest) {
   const Stop stop;
   stop.request();
-  EXPECT_THROW(head_table(experiment_, "abcd", run_, {}, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(head_table(experiment_, "abcd", run_, {}), Stopped);
 }
 
 // One row per head of each kind; cross-attention has no distance.

@@ -85,7 +85,7 @@ class ImageTensors : public ::testing::Test {
 TEST_F(ImageTensors, AttentionMatchesNonLocalMeans) {
   Session experiment;
   experiment.run.tensors = {save("a.png", 7, 5), "", "", 7, 5};
-  const Trace trace = trace_of_tensors(experiment.run, cpu_backend(), {});
+  const Trace trace = trace_of_tensors(experiment.run, cpu_backend());
   ASSERT_TRUE(trace.pixels);
   EXPECT_EQ(trace.pixels->width, 7);
   EXPECT_EQ(trace.pixels->height, 5);
@@ -135,7 +135,7 @@ TEST_F(ImageTensors, EveryPatternFollowsGrid) {
     experiment.run.variant =
         incomplete_choice_from_json(variant(id), Json({{"type", id}}), "variant");
     fill_unset_parameters(experiment.run);
-    const Trace trace = trace_of_tensors(experiment.run, cpu_backend(), {});
+    const Trace trace = trace_of_tensors(experiment.run, cpu_backend());
     const Tensor weights = trace.attention[0].attention(0);
     EXPECT_TRUE(std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) << id;
   }
@@ -155,7 +155,7 @@ TEST_F(ImageTensors, RejectModelInput) {
   experiment.run.tensors = {save("a.png", 4, 4), "", "", 4, 4};
   for (const char* id : {"synthesizer", "dynamic_convolution"}) {
     experiment.run.variant = default_choice(variant(id));
-    EXPECT_THROW(trace_of_tensors(experiment.run, cpu_backend(), {}), InputError) << id;
+    EXPECT_THROW(trace_of_tensors(experiment.run, cpu_backend()), InputError) << id;
   }
 }
 

@@ -48,7 +48,7 @@ class ImportedTensorsTest : public ::testing::Test {
 
   static Trace trace(const std::string& file, RunSpec experiment = {}) {
     experiment.tensors.file = file;
-    return trace_of_tensors(experiment, cpu_backend(), {});
+    return trace_of_tensors(experiment, cpu_backend());
   }
 
   static void expect_refusal(const TensorFiles& files, const std::string& words) {

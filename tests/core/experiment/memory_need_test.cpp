@@ -47,7 +47,7 @@ class MemoryNeed : public ::testing::Test {
     const std::size_t before = storage_statistics().live_bytes;
     reset_peak_storage();
     try {
-      run_.run(e, training, Stop());
+      run_.run(e, training);
     } catch (const InputError& error) {
       ADD_FAILURE() << name << ": " << error.what();
       return;
@@ -132,7 +132,7 @@ TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {
   const std::size_t before = storage_statistics().live_bytes;
   reset_peak_storage();
   try {
-    run_.run(e, Stop());
+    run_.run(e);
   } catch (const InputError& error) {
     refusal = error.what();
   }
@@ -164,7 +164,7 @@ TEST_F(MemoryNeed, ErrorsNameMenusInWindow) {
   e.variant->values.set("features", Index{1000000});
   std::string refusal;
   try {
-    run_.run(e, Stop());
+    run_.run(e);
   } catch (const InputError& error) {
     refusal = error.what();
   }

@@ -36,7 +36,7 @@ AttentionTap tap_of(const Json& json, Index memory = 0) {
   AttentionTap tap;
   tap.variant = in.variant;
   tap.heads = {0, 1};
-  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true});
   return tap;
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -23,7 +24,7 @@ class Run : public ::testing::Test {
     e.text = text;
     return e;
   }
-  std::shared_ptr<const Trace> run(const RunSpec& spec) { return run_.run(spec, {}); }
+  std::shared_ptr<const Trace> run(const RunSpec& spec) { return run_.run(spec); }
 
   static bool notes_have(const Trace& trace, const std::string& words) {
     return std::ranges::any_of(trace.notes, [&](const std::string& note) {
@@ -40,7 +41,7 @@ class LostDevice : public Backend {
  public:
   std::string name() const override { return "lost device"; }
   std::string refusal(const Part&, const Wanted&) const override { return {}; }
-  PartResult run(const Part&, const Wanted&, const Stop&) override {
+  PartResult run(const Part&, const Wanted&) override {
     throw WorkError("GPU: OpenGL: context lost while computing scores");
   }
 };
@@ -49,7 +50,7 @@ TEST_F(Run, FallsBackToCpuIfDeviceIsLost) {
   LostDevice lost;
   ExperimentRun run([&lost](BackendChoice) { return BackendOffer{&lost, ""}; });
   RunSpec e = experiment("ab c\n");
-  const auto trace = run.run(e, Stop()), expected = run_.run(e, Stop());
+  const auto trace = run.run(e), expected = run_.run(e);
   EXPECT_TRUE(testing::close(trace->logits, expected->logits, 0));
   EXPECT_TRUE(
       testing::close(trace->attention[1].attention(1), expected->attention[1].attention(1)));
@@ -57,11 +58,11 @@ TEST_F(Run, FallsBackToCpuIfDeviceIsLost) {
                        "GPU: OpenGL: context lost while computing scores"),
             1);
   e.interventions = {intervention_from_text("forbid key=1")};
-  EXPECT_TRUE(testing::close(run.run(e, Stop())->attention[0].attention(0),
-                             run_.run(e, Stop())->attention[0].attention(0)));
+  EXPECT_TRUE(testing::close(run.run(e)->attention[0].attention(0),
+                             run_.run(e)->attention[0].attention(0)));
   // An explicit GPU choice turns the loss into an error.
   e.backend = BackendChoice::Gpu;
-  EXPECT_THROW(run.run(e, Stop()), InputError);
+  EXPECT_THROW(run.run(e), InputError);
 }
 
 TEST_F(Run, RecordsTokensAttentionAndLogits) {
@@ -251,8 +252,7 @@ TEST_F(Run, NotesUntrainedWeights) {
   RunSpec e = experiment("abcd");
   e.encoding = Choice{"relative_bias", default_values(encoding("relative_bias").parameters)};
   const auto trace = run(e);
-  EXPECT_TRUE(
-      notes_have(*trace, "untrained: score bias by head and offset (pos.bias)"));
+  EXPECT_TRUE(notes_have(*trace, "untrained: score bias by head and offset (pos.bias)"));
   EXPECT_FALSE(trace->untrained.empty());
   EXPECT_TRUE(run(experiment("abcd"))->untrained.empty());
 }
@@ -281,14 +281,15 @@ TEST_F(Run, RejectsInvalidExperiments) {
   EXPECT_THROW(run(experiment(std::string(std::size_t{2} << 20, 'a'))), InputError);
   Stop stop;
   stop.request();
-  EXPECT_THROW(run_.run(experiment("ab"), stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(run_.run(experiment("ab")), Stopped);
 }
 
 // Shared between runs: the worker of the window, statistics of heads, and exports.
 TEST_F(Run, SharesModelInMemory) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun one(cpu_only(), models), other(cpu_only(), models);
-  const auto first = one.run(experiment("abc"), {}), second = other.run(experiment("ab"), {});
+  const auto first = one.run(experiment("abc")), second = other.run(experiment("ab"));
   EXPECT_EQ(first->trained, second->trained);  // stored in the checkpoint
   EXPECT_EQ(models->reads(), 1);
   const std::shared_ptr<const Checkpoint> held = models->checkpoint(folder_.path().string());
@@ -301,20 +302,20 @@ TEST_F(Run, RunsAgainAfterPublication) {
   Session session{{experiment("abc"), {}}};
   RunSpec& e = session.run;
   e.model = "in training";
-  EXPECT_THROW(runs.run(e, {}), InputError);
+  EXPECT_THROW(runs.run(e), InputError);
   Checkpoint snapshot = load_checkpoint(folder_.path().string());
   models->publish(e.model, std::make_shared<const Checkpoint>(snapshot));
-  const Traces before = runs.observe(session, {}, {});
+  const Traces before = runs.observe(session, {});
   EXPECT_TRUE(testing::close(before.trace->logits, run(experiment("abc"))->logits, 0));
-  EXPECT_EQ(runs.observe(session, {}, {}).trace, before.trace);
+  EXPECT_EQ(runs.observe(session, {}).trace, before.trace);
   models->publish("another", models->checkpoint(e.model));
-  EXPECT_EQ(runs.observe(session, {}, {}).trace, before.trace);
+  EXPECT_EQ(runs.observe(session, {}).trace, before.trace);
   models->publish(e.model, models->checkpoint(e.model));
-  EXPECT_NE(runs.observe(session, {}, {}).trace, before.trace);
+  EXPECT_NE(runs.observe(session, {}).trace, before.trace);
   snapshot.model = make_model(snapshot.model.config, 5);
   models->publish(e.model, std::make_shared<const Checkpoint>(snapshot));
   EXPECT_TRUE(
-      testing::differs(runs.observe(session, {}, {}).trace->logits, before.trace->logits, 1e-6));
+      testing::differs(runs.observe(session, {}).trace->logits, before.trace->logits, 1e-6));
 }
 
 TEST_F(Run, DetectsChangedCheckpoint) {

@@ -93,34 +93,34 @@ TEST_F(RunnerTest, RunsBothSidesOfComparison) {
   ExperimentRun run{cpu_only()};
   Session both = quick("abc");
   both.b = quick("abcd");
-  const Traces first = run.observe(both, kReferenceFindings, Stop());
+  const Traces first = run.observe(both, kReferenceFindings);
   EXPECT_EQ(first.trace->tokens.size(), 3u);
   ASSERT_NE(first.reference(), nullptr);
   EXPECT_EQ(first.reference()->tokens.size(), 4u);
 
   both.run.text = "ab";  // the reference is not run again
-  const Traces second = run.observe(both, kReferenceFindings, Stop());
+  const Traces second = run.observe(both, kReferenceFindings);
   EXPECT_EQ(second.trace->tokens.size(), 2u);
   EXPECT_EQ(second.reference(), first.reference());
-  EXPECT_EQ(run.observe(quick("abc"), kReferenceFindings, Stop()).reference(), nullptr);
+  EXPECT_EQ(run.observe(quick("abc"), kReferenceFindings).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, ComputesFindingsOfView) {
   ExperimentRun run{cpu_only()};
   Session experiment = quick("abc");
-  const Traces plain = run.observe(experiment, {}, Stop());
+  const Traces plain = run.observe(experiment, {});
   EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
-  const Traces deep = run.observe(experiment, {"lens"}, Stop());
+  const Traces deep = run.observe(experiment, {"lens"});
   const auto lens = deep.findings.get(Findings::lens);
   ASSERT_NE(lens, nullptr);
   EXPECT_EQ(lens->guess.dim(1), 3);
   // The forward pass was not repeated; findings are kept, even for views that do not read them.
   EXPECT_EQ(deep.trace, plain.trace);
   for (const auto& names : {std::vector<std::string>{"lens"}, std::vector<std::string>{}}) {
-    EXPECT_EQ(run.observe(experiment, names, Stop()).findings.get(Findings::lens), lens);
+    EXPECT_EQ(run.observe(experiment, names).findings.get(Findings::lens), lens);
   }
   experiment.run.text = "abcd";
-  EXPECT_EQ(run.observe(experiment, {}, Stop()).findings, Findings());
+  EXPECT_EQ(run.observe(experiment, {}).findings, Findings());
 }
 
 // The reference run may be shown alone, with the findings of the view.
@@ -128,7 +128,7 @@ TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
   Session both = quick("abc");
   both.b = quick("abcd");
-  const Traces traces = run.observe(both, {"lens", "reference"}, Stop());
+  const Traces traces = run.observe(both, {"lens", "reference"});
   const auto beside = traces.findings.get(Findings::reference);
   ASSERT_NE(beside, nullptr);
   ASSERT_TRUE(beside->findings.has("lens"));
@@ -136,9 +136,9 @@ TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   EXPECT_FALSE(beside->findings.has("reference"));
   // Another reference replaces it; then none.
   both.b->run.text = "ab";
-  EXPECT_EQ(run.observe(both, kReferenceFindings, Stop()).reference()->tokens.size(), 2u);
+  EXPECT_EQ(run.observe(both, kReferenceFindings).reference()->tokens.size(), 2u);
   both.b.reset();
-  EXPECT_EQ(run.observe(both, kReferenceFindings, Stop()).reference(), nullptr);
+  EXPECT_EQ(run.observe(both, kReferenceFindings).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
@@ -146,15 +146,15 @@ TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   Session experiment = quick("abc");
   experiment.run.interventions = {intervention_from_text("replace position=1 text=x"),
                                   intervention_from_text("off layer=0")};
-  const Traces traces = run.observe(experiment, kReferenceFindings, Stop());
+  const Traces traces = run.observe(experiment, kReferenceFindings);
   ASSERT_NE(traces.reference(), nullptr);
   EXPECT_EQ(traces.trace->tokens[1].label, "x");
   EXPECT_EQ(traces.reference()->tokens[1].label, "b");
   EXPECT_EQ(traces.trace->tokens[1].begin, 1u);
   experiment.run.interventions = {intervention_from_text("replace position=1 text=xy")};
-  EXPECT_THROW(run.run(experiment.run, Stop()), InputError);  // two tokens
+  EXPECT_THROW(run.run(experiment.run), InputError);  // two tokens
   experiment.run.interventions = {intervention_from_text("replace position=3 text=x")};
-  EXPECT_THROW(run.run(experiment.run, Stop()), InputError);  // there are three
+  EXPECT_THROW(run.run(experiment.run), InputError);  // there are three
 }
 
 TEST_F(RunnerTest, ReportsErrors) {
@@ -247,11 +247,11 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  run.run(experiment.run, Stop());
+  run.run(experiment.run);
   EXPECT_TRUE(seen.empty());  // too small for previews
   EXPECT_FALSE(watch->on);
   watch->from = 0;
-  const auto whole = run.run(experiment.run, Stop());
+  const auto whole = run.run(experiment.run);
   EXPECT_TRUE(watch->on);
   ASSERT_EQ(seen.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
@@ -283,7 +283,7 @@ TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  const auto whole = run.run(experiment.run, Stop());
+  const auto whole = run.run(experiment.run);
   EXPECT_TRUE(watch->on);
   ASSERT_EQ(static_cast<Index>(seen.size()), whole->config->layers - 1);
   const Trace& first = *seen[0];
@@ -335,9 +335,9 @@ TEST(Preview, IsOmittedIfItWouldDiffer) {
 TEST_F(RunnerTest, ComparedTimesAreMediansOfWarmRuns) {
   ExperimentRun run{cpu_only()};
   Session both = quick("abc");
-  EXPECT_EQ(run.observe(both, kReferenceFindings, Stop()).trace->warm_runs, 0);
+  EXPECT_EQ(run.observe(both, kReferenceFindings).trace->warm_runs, 0);
   both.b = quick("abcd");
-  const Traces traces = run.observe(both, kReferenceFindings, Stop());
+  const Traces traces = run.observe(both, kReferenceFindings);
   EXPECT_GE(traces.trace->warm_runs, 3);
   EXPECT_GE(traces.reference()->warm_runs, 3);
   EXPECT_GT(traces.trace->milliseconds, 0);

@@ -285,7 +285,7 @@ TEST_F(SalientPairs, RejectsLongTexts) {
   Progress progress;
   set(0, 6, 3, 0.5F);
   pairs();
-  find_salient_pairs(trace_, 1, {}, &progress);
+  find_salient_pairs(trace_, 1, &progress);
   EXPECT_EQ(progress.snapshot().share, 1);
 }
 

@@ -31,7 +31,7 @@ inline void save_walker(const std::filesystem::path& folder) {
 struct ViewedRun {
   explicit ViewedRun(const Session& e) : experiment(e) {
     ExperimentRun run(cpu_only());
-    trace = run.run(experiment.run, {});
+    trace = run.run(experiment.run);
     for (const Finding& one : attnscope::findings()) {
       if (one.in_background && one.exists(experiment)) {
         one.in_background(experiment, run, {}, {}, findings);

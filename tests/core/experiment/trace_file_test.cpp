@@ -16,7 +16,7 @@ TEST(TraceFile, StacksAttentionOfEqualShapes) {
   RunSpec e;
   e.model = folder.path().string();
   e.text = "abc";
-  const auto trace = ExperimentRun(cpu_only()).run(e, {});
+  const auto trace = ExperimentRun(cpu_only()).run(e);
   const auto path = folder.path() / "trace.safetensors";
   write_safetensors(path, trace_file(*trace));
   const SafetensorsFile file = read_safetensors(path);
@@ -37,7 +37,7 @@ TEST(TraceFile, NamesAttentionOfUnequalShapes) {
   RunSpec e;
   e.model = folder.path().string();
   e.text = "abc";
-  Trace trace = *ExperimentRun(cpu_only()).run(e, {});
+  Trace trace = *ExperimentRun(cpu_only()).run(e);
   trace.attention.pop_back();
   trace.attention[0].heads = {0, 1};
   trace.attention.push_back(trace.attention[0]);

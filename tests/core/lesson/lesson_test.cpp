@@ -102,8 +102,8 @@ TEST(BundledLessons, HoldTheirClaims) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
       const std::vector<std::string> names = required_findings(step.experiment);
-      Traces traces = run.observe(step.experiment, names, Stop());
-      traces.findings.add(compute_background_findings(step.experiment, names, run, {}, {}));
+      Traces traces = run.observe(step.experiment, names);
+      traces.findings.add(compute_background_findings(step.experiment, names, run, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);

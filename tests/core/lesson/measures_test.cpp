@@ -212,7 +212,7 @@ TEST(Measures, CountLayersToReachOfImage) {
   e.run.variant->values.set("stride", Index{32});
   e.run.variant->values.set("mode", std::string("merged"));
   ExperimentRun run(cpu_only());
-  const Traces picture{run.run(e.run, {}), nullptr};
+  const Traces picture{run.run(e.run), nullptr};
   Claim claim;
   claim.measure = "layers_to_reach_earlier";
   claim.least = 0;

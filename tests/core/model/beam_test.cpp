@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/checkpoint.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
@@ -68,7 +69,7 @@ TEST(BeamSearch, FindsGlobalOptimumIfNoBeamIsDropped) {
     options.max_tokens = 2;
     options.end_ids = {kEnd};
     options.source = kSource;
-    const BeamSearch found = beam_search(checkpoint.model, prompt, options, {});
+    const BeamSearch found = beam_search(checkpoint.model, prompt, options);
     const std::vector<Beam>& beams = found.steps.back();
     if (found.steps.size() == 2) {
       ASSERT_EQ(beams.size(), all.size()) << name;
@@ -86,7 +87,7 @@ TEST(BeamSearch, EqualsGreedyDecodingForWidthOne) {
   BeamOptions options;
   options.max_tokens = 6;
   options.source = kSource;
-  const BeamSearch found = beam_search(checkpoint.model, {1}, options, {});
+  const BeamSearch found = beam_search(checkpoint.model, {1}, options);
   ASSERT_EQ(found.best().ids.size(), 6u);
   std::vector<std::int32_t> ids{1};
   double sum = 0;
@@ -109,7 +110,7 @@ TEST(BeamSearch, KeepsWidthBeamsInOrderOfLikelihood) {
     options.width = width;
     options.max_tokens = 3;
     options.source = kSource;
-    const BeamSearch found = beam_search(checkpoint.model, {1}, options, {});
+    const BeamSearch found = beam_search(checkpoint.model, {1}, options);
     for (std::size_t step = 0; step < found.steps.size(); ++step) {
       const std::vector<Beam>& beams = found.steps[step];
       EXPECT_LE(static_cast<Index>(beams.size()), width);
@@ -131,13 +132,14 @@ TEST(BeamSearch, RejectsInvalidOptions) {
   const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
   BeamOptions options;
   options.source = kSource;
-  EXPECT_THROW(beam_search(checkpoint.model, {}, options, {}), InputError);
+  EXPECT_THROW(beam_search(checkpoint.model, {}, options), InputError);
   options.width = 0;
-  EXPECT_THROW(beam_search(checkpoint.model, {1}, options, {}), InputError);
+  EXPECT_THROW(beam_search(checkpoint.model, {1}, options), InputError);
   options.width = 1;
   Stop stop;
   stop.request();
-  EXPECT_THROW(beam_search(checkpoint.model, {1}, options, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(beam_search(checkpoint.model, {1}, options), Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

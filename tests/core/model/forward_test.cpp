@@ -227,19 +227,19 @@ TEST(Forward, RecomputesAttentionThatWasNotKept) {
 TEST(Forward, ProcessesBatchItemsIndependently) {
   const Model model = make_random_model(small_config(), 2);
   const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Tensor together = forward(model, both, {}).value();
+  const Tensor together = forward(model, both).value();
   for (Index b = 0; b < 2; ++b) {
-    const Tensor alone = forward(model, both.slice(b, 1), {}).value();
+    const Tensor alone = forward(model, both.slice(b, 1)).value();
     EXPECT_TRUE(close(together.slice(b, 1), alone, 1e-6));
   }
 }
 
 TEST(Forward, RejectsInvalidIds) {
   const Model model = make_model(small_config(), 1);
-  EXPECT_THROW(forward(model, ids_of({13}), {}), InputError);
-  EXPECT_THROW(forward(model, ids_of({-1}), {}), InputError);
-  EXPECT_THROW(forward(model, IntTensor({1, 0}), {}), InputError);
-  EXPECT_THROW(forward(model, IntTensor::from({2}, {1, 2}), {}), InputError);
+  EXPECT_THROW(forward(model, ids_of({13})), InputError);
+  EXPECT_THROW(forward(model, ids_of({-1})), InputError);
+  EXPECT_THROW(forward(model, IntTensor({1, 0})), InputError);
+  EXPECT_THROW(forward(model, IntTensor::from({2}, {1, 2})), InputError);
 }
 
 // Compares the gradient of the whole model with central differences, for some entries per weight.
@@ -254,7 +254,7 @@ TEST(Forward, GradientMatchesFiniteDifferences) {
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const IntTensor ids = IntTensor::from({2, 4}, {1, 2, 3, 4, 5, 6, 7, 0});
   const IntTensor targets = IntTensor::from({2, 4}, {2, 3, 4, 5, 6, 7, 0, 1});
-  const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+  const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
   backward(loss());
   const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
   const testing::Differences how{{1e-2f, 3e-3f}, 5e-3, 5};
@@ -285,12 +285,12 @@ TEST(Forward, AppliesDropoutOnlyInTraining) {
 // one.
 TEST(Forward, ReusesBuffers) {
   Model model = make_random_model(small_config(), 2);
-  for (int n = 0; n < 3; ++n) forward(model, ids_of(kIds), {});
+  for (int n = 0; n < 3; ++n) forward(model, ids_of(kIds));
   const StorageStatistics before = storage_statistics();
   if (before.cached_bytes == 0) GTEST_SKIP() << "with AddressSanitizer every block is fresh";
   std::size_t kept = 0;
   {
-    const Var logits = forward(model, ids_of(kIds), {});
+    const Var logits = forward(model, ids_of(kIds));
     EXPECT_FALSE(logits.requires_gradient());
     kept = storage_statistics().live_bytes - before.live_bytes;
     EXPECT_GE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float));
@@ -303,7 +303,7 @@ TEST(Forward, ReusesBuffers) {
   // With gradients, activations are kept.
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const std::size_t without = storage_statistics().live_bytes;
-  const Var logits = forward(model, ids_of(kIds), {});
+  const Var logits = forward(model, ids_of(kIds));
   EXPECT_GT(storage_statistics().live_bytes - without, 10 * kept);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/weights.h"
@@ -73,7 +74,7 @@ void expect_matches_whole_pass(const Model& model) {
     const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(count);
     count += step;
     const Tensor logits =
-        generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)}, {});
+        generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)});
     ASSERT_TRUE(close(logits, whole(model, count), 1e-5)) << count << " tokens";
   }
   EXPECT_EQ(generator.tokens(), kIds);
@@ -162,11 +163,11 @@ TEST(Generate, RecomputesModelsThatCannotBeCached) {
     try {
       whole(model, 8);
     } catch (const InputError&) {
-      EXPECT_THROW(generator.step(tokens(8), {}), InputError);
+      EXPECT_THROW(generator.step(tokens(8)), InputError);
       continue;
     }
-    EXPECT_TRUE(close(generator.step(tokens(7), {}), whole(model, 7), 1e-6));
-    EXPECT_TRUE(close(generator.step({kIds[7]}, {}), whole(model, 8), 1e-6));
+    EXPECT_TRUE(close(generator.step(tokens(7)), whole(model, 7), 1e-6));
+    EXPECT_TRUE(close(generator.step({kIds[7]}), whole(model, 8), 1e-6));
     ++recomputed;
   }
   EXPECT_GT(recomputed, 3);
@@ -193,7 +194,7 @@ TEST(Generate, KeepsBatchItemsSeparate) {
   ForwardOptions options;
   options.cache = &cache;
   const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Tensor at_once = forward(model, both, {}).value();
+  const Tensor at_once = forward(model, both).value();
   forward(model, IntTensor::from({2, 2}, {1, 2, 4, 5}), options);
   const Tensor last = forward(model, IntTensor::from({2, 1}, {3, 6}), options).value();
   for (Index b = 0; b < 2; ++b) {
@@ -205,9 +206,9 @@ TEST(Generate, KeepsBatchItemsSeparate) {
 TEST(Generate, FillsATraceOfEachStep) {
   const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
   Generator generator(model);
-  generator.step({kIds.begin(), kIds.begin() + 7}, {});
+  generator.step({kIds.begin(), kIds.begin() + 7});
   Trace step, all;
-  generator.step({kIds[7]}, {}, &step);
+  generator.step({kIds[7]}, &step);
   whole(model, 8, &all);
   ASSERT_EQ(step.attention.size(), 2u);
   EXPECT_EQ(step.attention[0].address.step, 1);
@@ -226,21 +227,21 @@ TEST(Generate, DropsOlderHalfOfAFullContext) {
   config.context = 8;
   const Model model = make_random_model(config);
   Generator generator(model, {.backend = nullptr, .kept = 1});
-  generator.step({kIds.begin(), kIds.begin() + 8}, {});
+  generator.step({kIds.begin(), kIds.begin() + 8});
   EXPECT_EQ(generator.forgotten(), 0);
-  const Tensor logits = generator.step({kIds[8]}, {});
+  const Tensor logits = generator.step({kIds[8]});
   // Nine tokens exceed the context of eight: the first and the last three stay.
   const std::vector<std::int32_t> expected = {kIds[0], kIds[6], kIds[7], kIds[8]};
   EXPECT_EQ(generator.tokens(), expected);
   EXPECT_EQ(generator.forgotten(), 5);
   EXPECT_TRUE(close(logits,
-                    forward(model, IntTensor::from({1, 4}, expected), {})
+                    forward(model, IntTensor::from({1, 4}, expected))
                         .value()
                         .reshaped({4, 13})
                         .slice(3, 1)
                         .reshaped({13}),
                     1e-5));
-  generator.step({1, 2, 3, 4}, {});
+  generator.step({1, 2, 3, 4});
   EXPECT_EQ(generator.tokens().size(), 8u);
 }
 
@@ -249,21 +250,24 @@ TEST(Generate, WorksWithSmallestContext) {
   config.context = 1;
   const Model model = make_random_model(config);
   Generator generator(model, {.backend = nullptr, .kept = 3});
-  for (int n = 0; n < 4; ++n) EXPECT_TRUE(close(generator.step({3}, {}), whole(model, 1), 1e-6));
+  for (int n = 0; n < 4; ++n) EXPECT_TRUE(close(generator.step({3}), whole(model, 1), 1e-6));
   EXPECT_EQ(generator.forgotten(), 3);
 }
 
 TEST(Generate, IsUnchangedAfterAFailure) {
   const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
   Generator generator(model);
-  EXPECT_THROW(generator.step({}, {}), InputError);
-  generator.step({kIds.begin(), kIds.begin() + 7}, {});
-  EXPECT_THROW(generator.step({99}, {}), InputError);
-  Stop stop;
-  stop.request();
-  EXPECT_THROW(generator.step({kIds[7]}, stop), Stopped);
+  EXPECT_THROW(generator.step({}), InputError);
+  generator.step({kIds.begin(), kIds.begin() + 7});
+  EXPECT_THROW(generator.step({99}), InputError);
+  {
+    const Stop stop;
+    stop.request();
+    const StopScope scope(stop);
+    EXPECT_THROW(generator.step({kIds[7]}), Stopped);
+  }
   EXPECT_EQ(generator.tokens().size(), 7u);
-  EXPECT_TRUE(close(generator.step({kIds[7]}, {}), whole(model, 8), 1e-5));
+  EXPECT_TRUE(close(generator.step({kIds[7]}), whole(model, 8), 1e-5));
 }
 
 // One step of a model, computed by a whole pass.
@@ -303,7 +307,7 @@ TEST(Generate, ContinuesInEveryArchitecture) {
     for (const std::size_t step : {3, 1, 1}) {
       const std::size_t before = generator.tokens().size();
       const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(before);
-      const Tensor logits = generator.step({first, first + static_cast<std::ptrdiff_t>(step)}, {});
+      const Tensor logits = generator.step({first, first + static_cast<std::ptrdiff_t>(step)});
       batch.ids = row_of(generator.tokens());
       EXPECT_TRUE(close(logits, at_once(model, batch), 1e-5));
     }
@@ -328,7 +332,7 @@ TEST(Generate, RecomputesOnlyTheCurrentSegment) {
       count += step;
       Trace trace;
       const Tensor logits =
-          generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)}, {}, &trace);
+          generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)}, &trace);
       EXPECT_TRUE(close(logits, whole(model, count), 1e-5)) << count;
       EXPECT_LE(trace.attention.at(0).queries(), 4);
     }
@@ -359,7 +363,7 @@ std::set<Index> expect_exits_match_whole_pass(const Model& model, double thresho
     const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(count);
     count += step;
     const auto last = kIds.begin() + static_cast<std::ptrdiff_t>(count);
-    const Tensor logits = generator.step({first, last}, {});
+    const Tensor logits = generator.step({first, last});
     Batch batch;
     batch.ids = row_of({kIds.begin(), last});
     if (!source.empty()) batch.source = row_of(source);
@@ -435,9 +439,9 @@ TEST(Generate, ThresholdsDecayAlongTheContext) {
   options.exit = 0.6;
   Generator one_by_one(model, options), some(model, options);
   for (const std::int32_t id : kIds) {
-    const Tensor logits = one_by_one.step({id}, {});
+    const Tensor logits = one_by_one.step({id});
     if (one_by_one.tokens().size() < kIds.size()) continue;
-    EXPECT_TRUE(close(some.step(kIds, {}), logits, 1e-4));
+    EXPECT_TRUE(close(some.step(kIds), logits, 1e-4));
   }
   EXPECT_EQ(one_by_one.exit_layer(), some.exit_layer());
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "core/base/stop_scope.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"
 
@@ -18,24 +19,25 @@ using testing::random_tensor;
 TEST(Linear, ComputesProductPlusBias) {
   const Tensor x = random_tensor({5, 7}, 1), w = random_tensor({7, 3}, 2),
                b = random_tensor({3}, 3);
-  EXPECT_TRUE(close(linear(x, w, b, {}).value(),
+  EXPECT_TRUE(close(linear(x, w, b).value(),
                     testing::tensor_of(testing::times(testing::rows_of(x), w, &b))));
   const Tensor wt = random_tensor({3, 7}, 4);
-  EXPECT_TRUE(close(linear_transposed(x, wt, {}).value(),
+  EXPECT_TRUE(close(linear_transposed(x, wt).value(),
                     testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
 }
 
 // Large enough for blocks of rows, the last of them short; one block with gradients.
 TEST(Linear, GivesSameResultInBlocks) {
   const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
-  const Tensor whole = linear(x, Var::parameter(w), Var(), {}).value();
-  EXPECT_TRUE(close(linear(x, w, Var(), {}).value(), whole, 1e-5));
+  const Tensor whole = linear(x, Var::parameter(w), Var()).value();
+  EXPECT_TRUE(close(linear(x, w, Var()).value(), whole, 1e-5));
 }
 
 TEST(Linear, ThrowsStoppedOnRequest) {
   Stop stop;
   stop.request();
-  EXPECT_THROW(linear(random_tensor({2, 2}, 1), random_tensor({2, 2}, 2), Var(), stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(linear(random_tensor({2, 2}, 1), random_tensor({2, 2}, 2), Var()), Stopped);
 }
 
 // Products of models with billions of parameters take long and check the stop meanwhile. Measures
@@ -45,6 +47,7 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
   double least = 1e9;
   for (int round = 0; round < 5 && least > 100; ++round) {
     const Stop stop;
+    const StopScope scope(stop);
     std::chrono::steady_clock::time_point asked;
     std::thread asks([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -53,7 +56,7 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
     });
     bool stopped = false;
     try {
-      while (true) linear(x, w, Var(), stop);
+      while (true) linear(x, w, Var());
     } catch (const Stopped&) {
       stopped = true;
     }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/architecture.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"
@@ -81,7 +82,7 @@ TEST(LogitLens, AppliesOutputHeadToEveryLayer) {
                                              {Norm::RmsNorm, false, false}}) {
     const Model model = make_random_model(config_of(norm, tied, pre_norm));
     const Trace trace = run(model, 70);  // more than one block of rows
-    const LogitLens lens = logit_lens(model, trace, Stop());
+    const LogitLens lens = logit_lens(model, trace);
     ASSERT_EQ(lens.guess.shape(), Shape({3, 70}));
     const Rows last = probabilities(model, trace.taps.at("layers.2.residual"));
     for (Index layer = 0; layer < 3; ++layer) {
@@ -106,7 +107,7 @@ TEST(LogitLens, AppliesOutputHeadToEveryLayer) {
 TEST(LogitLens, SaturationIsCosineOfSuccessiveStates) {
   const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
   const Trace trace = run(model, 5);
-  const LogitLens lens = logit_lens(model, trace, Stop());
+  const LogitLens lens = logit_lens(model, trace);
   const Tensor& before = trace.taps.at("embed");
   const Tensor& after = trace.taps.at("layers.0.residual");
   double product = 0, a = 0, b = 0;
@@ -125,7 +126,7 @@ TEST(LogitLens, CoversLayersOfEveryStep) {
   config.architecture.values.set("steps", Index{2});
   const Model model = make_random_model(config);
   const Trace trace = run(model, 5);
-  const LogitLens lens = logit_lens(model, trace, Stop());
+  const LogitLens lens = logit_lens(model, trace);
   ASSERT_EQ(lens.guess.shape(), (Shape{6, 5}));
   const Tensor& before = trace.taps.at("steps.1.layers.2.residual");
   const Tensor& after = trace.taps.at("steps.2.layers.0.residual");
@@ -148,7 +149,7 @@ TEST(LogitLens, RequiresStatesOfAllLayers) {
   const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
   Trace trace = run(model, 3);
   trace.taps.erase("layers.1.residual");
-  EXPECT_THROW(logit_lens(model, trace, Stop()), WorkError);
+  EXPECT_THROW(logit_lens(model, trace), WorkError);
 }
 
 TEST(LogitLens, StopsOnRequest) {
@@ -156,7 +157,8 @@ TEST(LogitLens, StopsOnRequest) {
   const Trace trace = run(model, 3);
   const Stop stop;
   stop.request();
-  EXPECT_THROW(logit_lens(model, trace, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(logit_lens(model, trace), Stopped);
 }
 
 LogitLens by_hand() {

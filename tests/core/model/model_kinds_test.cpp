@@ -325,7 +325,7 @@ void add_trace(const Trace& trace, Numbers& numbers) {
 
 // Adds the logit lens, and the resulting early exits.
 void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
-  const LogitLens lens = logit_lens(model, trace, Stop());
+  const LogitLens lens = logit_lens(model, trace);
   RecordTotals sorts;
   for (const Tensor& t : {lens.probability, lens.margin, lens.final_guess, lens.saturation}) {
     sorts.add("lenses", t);
@@ -358,15 +358,15 @@ void add_continuations(const Model& model, Numbers& numbers) {
     RecordTotals sorts;
     std::vector<std::int32_t> next{1, 7, 2};
     for (int n = 0; n < 22; ++n) {
-      sorts.add(name + "steps", generator.step(next, Stop()));
+      sorts.add(name + "steps", generator.step(next));
       sorts.add(name + "leaves", static_cast<double>(generator.exit_layer()));
       next = {static_cast<std::int32_t>((n * 5 + n * n) % 10)};
     }
     sorts.add(name + "forgotten", static_cast<double>(generator.forgotten()));
     sorts.add(name + "remembered", static_cast<double>(generator.tokens().size()));
-    const BeamSearch found = beam_search(
-        model, {1, 7, 2},
-        {.width = 3, .max_tokens = 5, .end_ids = {4}, .source = source, .exit = exit}, Stop());
+    const BeamSearch found =
+        beam_search(model, {1, 7, 2},
+                    {.width = 3, .max_tokens = 5, .end_ids = {4}, .source = source, .exit = exit});
     for (std::size_t n = 0; n < found.steps.size(); ++n) {
       for (const Beam& beam : found.steps[n]) {
         sorts.add(name + "beams", beam.log_probability);
@@ -387,9 +387,9 @@ class ProgressRecorder : public Backend {
   std::string refusal(const Part& part, const Wanted& wanted) const override {
     return cpu_backend().refusal(part, wanted);
   }
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+  PartResult run(const Part& part, const Wanted& wanted) override {
     shares.push_back(progress_.snapshot().share);
-    return cpu_backend().run(part, wanted, stop);
+    return cpu_backend().run(part, wanted);
   }
 
   std::vector<double> shares;

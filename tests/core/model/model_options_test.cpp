@@ -105,7 +105,7 @@ TEST(ModelOptions, MatchFiniteDifferences) {
     for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
     const IntTensor ids = IntTensor::from({2, 5}, {1, 2, 3, 4, 9, 5, 6, 7, 0, 8});
     const IntTensor targets = IntTensor::from({2, 5}, {2, 3, 4, 5, 1, 6, 7, 0, 1, 12});
-    const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+    const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
     backward(loss());
     const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
     const testing::Differences how{{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4};
@@ -125,7 +125,7 @@ TEST(ModelOptions, TrainRouters) {
     for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
     const IntTensor ids = IntTensor::from({1, 5}, {1, 2, 3, 4, 9});
     const IntTensor targets = IntTensor::from({1, 5}, {2, 3, 4, 9, 1});
-    const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+    const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
     backward(loss());
     const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
     const Var& router = model.weights.find("layers.0.ffn.router")->second;
@@ -140,8 +140,8 @@ TEST(ModelOptions, DecodeEquallyWithAndWithoutCache) {
     const std::vector<std::int32_t> ids{1, 5, 3, 12, 0, 7, 7, 2};
     Generator generator(model, {});
     Tensor last;
-    for (const std::int32_t id : ids) last = generator.step({id}, {});
-    const Tensor whole = forward(model, IntTensor::from({1, 8}, ids), {}).value();
+    for (const std::int32_t id : ids) last = generator.step({id});
+    const Tensor whole = forward(model, IntTensor::from({1, 8}, ids)).value();
     EXPECT_TRUE(testing::close(last, whole.reshaped({8, 13}).slice(7, 1).reshaped({13})));
   }
 }
@@ -185,7 +185,7 @@ TEST(ModelOptions, GiveStatesButNoPredictionsIfHeadIsDisabled) {
   EXPECT_TRUE(trace.taps.contains("final"));
   EXPECT_FALSE(trace.logits.defined());
   Generator generator(model, {});
-  EXPECT_THROW(generator.step({1}, {}), InputError);
+  EXPECT_THROW(generator.step({1}), InputError);
 }
 
 std::string refusal_of(const std::function<void(ModelConfig&)>& change) {

@@ -156,7 +156,7 @@ std::vector<std::vector<HeadGroup>> split(const ModelConfig& config,
 }
 
 Tensor logits(const Model& model) {
-  return forward(model, IntTensor::from({1, 8}, {3, 0, 10, 7, 7, 1, 5, 2}), {}).value();
+  return forward(model, IntTensor::from({1, 8}, {3, 0, 10, 7, 7, 1, 5, 2})).value();
 }
 
 // Covers every variant with every encoding: all weights of a head move with it.
@@ -343,7 +343,7 @@ TEST(Model, ExtendsContextUnlessTrainedWeightsDependOnIt) {
   ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
   const Model turned = with_context(make_model(config, 1), 40);
   EXPECT_EQ(turned.config.context, 40);
-  EXPECT_EQ(forward(turned, IntTensor::full({1, 40}, 3), {}).dim(1), 40);
+  EXPECT_EQ(forward(turned, IntTensor::full({1, 40}, 3)).dim(1), 40);
   config = testing::small_config({.context = 8, .encoding = "learned"});
   Model placed = make_model(config, 1);
   const std::string table = "embed.pos.embedding";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/stop_scope.h"
 #include "core/model/retrieval.h"
 #include "tests/support/compare.h"
 
@@ -19,7 +20,7 @@ TEST(NearestKeys, MatchExhaustiveSearch) {
   for (Index i = 0; i < kSize; ++i) store.keys(31, i) = store.keys(12, i);  // ties
   const Tensor x = random_tensor({kRows, kSize}, 2);
   for (const Index k : {Index{1}, Index{3}, kKeys}) {
-    const Neighbours found = nearest_keys(store, x, k, Stop());
+    const Neighbours found = nearest_keys(store, x, k);
     for (Index row = 0; row < kRows; ++row) {
       std::vector<std::pair<double, Index>> all;
       for (Index n = 0; n < kKeys; ++n) {
@@ -45,7 +46,8 @@ TEST(NearestKeys, StopOnRequest) {
   store.keys = random_tensor({3, 2}, 1);
   Stop stop;
   stop.request();
-  EXPECT_THROW(nearest_keys(store, random_tensor({2, 2}, 2), 1, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(nearest_keys(store, random_tensor({2, 2}, 2), 1), Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

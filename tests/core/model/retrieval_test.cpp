@@ -68,7 +68,7 @@ TEST(Retrieval, InterpolatesWithNearestNeighbours) {
   Batch batch;
   batch.ids = some_ids();
   const Tensor queries = context_keys(model, batch, {});
-  const Tensor plain = forward(model, batch.ids, {}).value();  // [2, L, vocabulary]
+  const Tensor plain = forward(model, batch.ids).value();  // [2, L, vocabulary]
   for (const Index k : {1, 3, 14}) {
     RetrievalChoice choice = choice_of("knn", k);
     choice.retrieval_head.values.set("lambda", 0.3);
@@ -153,7 +153,7 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
     recorded.trace = &trace;
     run(model, one, recorded);
     const Tensor& r = trace.taps.at("final");
-    const Neighbours near = nearest_keys(*store, context_keys(model, one, {}), 3, Stop());
+    const Neighbours near = nearest_keys(*store, context_keys(model, one, {}), 3);
     const Tensor& embedding = model.weights.at("embed.weight").value();
     for (Index row = 0; row < kLength; ++row) {
       std::vector<double> m(static_cast<std::size_t>(width)), scores(3);

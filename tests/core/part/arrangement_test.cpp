@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "tests/support/pattern_cases.h"
 
 namespace attnscope {
@@ -115,7 +116,7 @@ class Tally {
 };
 
 void expect_every_pair_once(const Pattern& pattern) {
-  const Arrangement arrangement = arrange(pattern, {});
+  const Arrangement arrangement = arrange(pattern);
   ASSERT_EQ(static_cast<Index>(arrangement.heads.size()), pattern.heads());
   for (Index head = 0; head < pattern.heads(); ++head) {
     Tally tally(pattern, head);
@@ -164,13 +165,11 @@ TEST(Arrangement, ContainsEveryPairOnceForAnyPattern) {
 }
 
 TEST(Arrangement, KeepsSimilarRunsInOrder) {
-  EXPECT_TRUE(arrange(Pattern::all(200, 100), {}).all_in_order());
-  EXPECT_TRUE(arrange(Pattern::causal(200, 200), {}).all_in_order());
-  EXPECT_TRUE(arrange(built_pattern(
-                          1, 300, 300, 1,
-                          [](PatternBuilder& rows, Index, Index i) { rows.add(0, i - 3, i + 4); }),
-                      {})
-                  .all_in_order());
+  EXPECT_TRUE(arrange(Pattern::all(200, 100)).all_in_order());
+  EXPECT_TRUE(arrange(Pattern::causal(200, 200)).all_in_order());
+  EXPECT_TRUE(arrange(built_pattern(1, 300, 300, 1, [](PatternBuilder& rows, Index, Index i) {
+                rows.add(0, i - 3, i + 4);
+              })).all_in_order());
 }
 
 // Finds the structure: rectangles hold all pairs and little else.
@@ -178,7 +177,7 @@ TEST(Arrangement, FillsRectanglesWithSharedKeys) {
   const Pattern by_stride = strided_pattern(2048, 2048, 32, 32),
                 by_bucket = hashed_pattern(1, 1024, 1024, 16);
   for (const Pattern* pattern : {&by_stride, &by_bucket}) {
-    const Arrangement arrangement = arrange(*pattern, {});
+    const Arrangement arrangement = arrange(*pattern);
     const Arrangement::Head& head = arrangement.of(0);
     Index alone = 0, stay = 0;
     for (const Arrangement::LoneRow& row : head.lone_rows) {
@@ -197,7 +196,7 @@ TEST(Arrangement, FillsRectanglesWithSharedKeys) {
 TEST(Arrangement, LeavesScatteredKeysInPlace) {
   const Index length = 4096;
   const Pattern pattern = scattered_pattern(1, length, length, 16);
-  const Arrangement arrangement = arrange(pattern, {});
+  const Arrangement arrangement = arrange(pattern);
   const Arrangement::Head& head = arrangement.of(0);
   EXPECT_EQ(static_cast<Index>(head.lone_rows.size()), length);
   EXPECT_EQ(static_cast<Index>(head.columns.size()), pattern.pair_count(1));
@@ -207,17 +206,20 @@ TEST(Arrangement, LeavesScatteredKeysInPlace) {
 TEST(Arrangement, IsComputedOnceAndShared) {
   const Pattern pattern = strided_pattern(300, 300, 16, 20);
   const Pattern copy = pattern;
-  const auto first = pattern.arrangement({});
-  EXPECT_EQ(first, pattern.arrangement({}));
-  EXPECT_EQ(first, copy.arrangement({}));
+  const auto first = pattern.arrangement();
+  EXPECT_EQ(first, pattern.arrangement());
+  EXPECT_EQ(first, copy.arrangement());
 }
 
 TEST(Arrangement, StopsOnRequest) {
   const Pattern pattern = strided_pattern(300, 300, 16, 20);
-  const Stop stop;
-  stop.request();
-  EXPECT_THROW(pattern.arrangement(stop), Stopped);
-  EXPECT_NO_THROW(pattern.arrangement({}));
+  {
+    const Stop stop;
+    stop.request();
+    const StopScope scope(stop);
+    EXPECT_THROW(pattern.arrangement(), Stopped);
+  }
+  EXPECT_NO_THROW(pattern.arrangement());
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -337,7 +337,7 @@ TEST(Encoding, AddsShawsVectorsToValues) {
     part.pattern = std::make_shared<const Pattern>(Pattern::all(5, 6));
     encoding("shaw").apply(part,
                            {.values = values, .weights = weights, .dimensions = {}, .scale = {}});
-    return cpu_backend().run(part, {.output = true, .attention = true}, Stop());
+    return cpu_backend().run(part, {.output = true, .attention = true});
   };
   const Tensor table = random_tensor({5, 3}, 4), v = random_tensor({2, 6, 3}, 3);
   const PartResult result = run({{"pos.value", Var(table)}});

@@ -66,7 +66,7 @@ Tensor scores_of(const Setting& s, const Choice& choice, std::optional<float> sc
                                    .dimensions = sizes,
                                    .causal = s.causal,
                                    .scale = scale});
-  return cpu_backend().run(part, {.output = true, .scores = true}, Stop()).scores;
+  return cpu_backend().run(part, {.output = true, .scores = true}).scores;
 }
 
 void expect_scores(const char* json, const Score& score, bool causal = false) {
@@ -315,7 +315,7 @@ TEST(Encoding, DistanceAwareIsStable) {
   const Values none;
   encoding("distance_aware")
       .apply(part, {.values = none, .weights = weights, .dimensions = {}, .scale = {}});
-  const PartResult result = cpu_backend().run(part, {.attention = true}, Stop());
+  const PartResult result = cpu_backend().run(part, {.attention = true});
   for (const float a : result.attention) EXPECT_TRUE(std::isfinite(a));
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/figure/render.h"
 #include "core/model/exits.h"
 #include "core/training/calibration_picture.h"
@@ -58,7 +59,7 @@ TEST(Calibrate, CountsActualDifferences) {
   const Checkpoint checkpoint = small_checkpoint("response");
   const std::string text = some_text('A');
   const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  const Calibration found = calibrate(checkpoint, text, "", request, {}, {});
+  const Calibration found = calibrate(checkpoint, text, "", request, {});
   const Index windows = (static_cast<Index>(text.size()) - 1) / request.length;
   ASSERT_EQ(found.windows, windows);
   EXPECT_EQ(found.tokens, windows * request.length);
@@ -111,7 +112,7 @@ TEST(Calibrate, CountsActualDifferences) {
 TEST(Calibrate, AcceptsInSequenceUntilARejection) {
   const Checkpoint checkpoint = small_checkpoint("response");
   const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
+  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {});
   bool accepts = true;
   std::optional<double> lowest;
   for (const CalibrationPoint& point : found.points) {
@@ -130,7 +131,7 @@ TEST(Calibrate, FindsFewestLayersWithinTolerance) {
   const Checkpoint checkpoint = small_checkpoint("geometric");
   EXPECT_EQ(default_method(checkpoint.model.config), CalibrationMethod::GridSearch);
   const CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
-  const Calibration found = calibrate(checkpoint, some_text('A'), "", request, {}, {});
+  const Calibration found = calibrate(checkpoint, some_text('A'), "", request, {});
   ASSERT_TRUE(found.threshold.has_value());
   const CalibrationPoint* chosen = found.chosen();
   ASSERT_NE(chosen, nullptr);
@@ -147,35 +148,33 @@ TEST(Calibrate, ReportsThatNoThresholdIsAcceptable) {
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   request.tolerance = 1e-6;
   const Calibration found =
-      calibrate(small_checkpoint("response"), some_text('A'), "", request, {}, {});
+      calibrate(small_checkpoint("response"), some_text('A'), "", request, {});
   EXPECT_FALSE(found.threshold.has_value());
   EXPECT_NE(summary(found).find("too few"), std::string::npos) << summary(found);
   CalibrationRequest searching = request_of(CalibrationMethod::GridSearch);
   searching.thresholds = {0};
   searching.tolerance = 1e-9;
   const Calibration searched =
-      calibrate(small_checkpoint("geometric"), some_text('A'), "", searching, {}, {});
+      calibrate(small_checkpoint("geometric"), some_text('A'), "", searching, {});
   EXPECT_FALSE(searched.threshold.has_value()) << searched.points.front().effect.loss;
   EXPECT_NE(summary(searched).find("No threshold"), std::string::npos) << summary(searched);
 }
 
 TEST(Calibrate, RejectsModelsAndRequestsWithoutThreshold) {
   const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  EXPECT_THROW(calibrate(small_checkpoint("multinomial"), some_text('A'), "", request, {}, {}),
+  EXPECT_THROW(calibrate(small_checkpoint("multinomial"), some_text('A'), "", request, {}),
                InputError);
   Checkpoint none = small_checkpoint("response");
   none.model.config.exits.reset();
-  EXPECT_THROW(calibrate(none, some_text('A'), "", request, {}, {}), InputError);
-  EXPECT_THROW(calibrate(small_checkpoint("response"), "short", "", request, {}, {}), InputError);
+  EXPECT_THROW(calibrate(none, some_text('A'), "", request, {}), InputError);
+  EXPECT_THROW(calibrate(small_checkpoint("response"), "short", "", request, {}), InputError);
   for (const double wrong : {0.0, 1.0, -1.0, std::nan("")}) {
     CalibrationRequest bad = request;
     bad.tolerance = wrong;
-    EXPECT_THROW(calibrate(small_checkpoint("response"), some_text('A'), "", bad, {}, {}),
-                 InputError);
+    EXPECT_THROW(calibrate(small_checkpoint("response"), some_text('A'), "", bad, {}), InputError);
     bad = request;
     bad.level = wrong;
-    EXPECT_THROW(calibrate(small_checkpoint("response"), some_text('A'), "", bad, {}, {}),
-                 InputError);
+    EXPECT_THROW(calibrate(small_checkpoint("response"), some_text('A'), "", bad, {}), InputError);
   }
 }
 
@@ -209,13 +208,13 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   request.length = 100;
   request.max_windows = 1 << 20;
   const auto tokens = static_cast<Index>(text.size()) + 2;  // with one at each end
-  EXPECT_EQ(count_windows(checkpoint, text, request, {}), (tokens - 1) / request.length);
+  EXPECT_EQ(count_windows(checkpoint, text, request), (tokens - 1) / request.length);
   request.length = 1;  // every token but the last is a window
-  EXPECT_EQ(count_windows(checkpoint, text, request, {}), tokens - 1);
+  EXPECT_EQ(count_windows(checkpoint, text, request), tokens - 1);
   EXPECT_GT(tokenizer->calls, 3);
   tokenizer->calls = 0;
   tokenizer->stops = true;
-  EXPECT_THROW(calibrate(checkpoint, text, "", request, {}, tokenizer->stop), Stopped);
+  EXPECT_THROW(calibrate(checkpoint, text, "", request, {}), Stopped);
   EXPECT_EQ(tokenizer->calls, 1);
 }
 
@@ -242,13 +241,13 @@ TEST(Calibrate, SplitsTextBeforeAWord) {
     const std::string first(stretch - 1, 'a'), word(40, 'b');
     const std::string text = first + gap + word + " " + word + gap + word;
     tokenizer->pieces.clear();
-    count_windows(checkpoint, text, request, {});
+    count_windows(checkpoint, text, request);
     ASSERT_EQ(tokenizer->pieces.size(), 2u);
     EXPECT_EQ(tokenizer->pieces[0], first + gap + word);
     EXPECT_EQ(tokenizer->pieces[1], " " + word + gap + word);
     // The next stretch begins after the split.
     tokenizer->pieces.clear();
-    count_windows(checkpoint, text + std::string(stretch, 'c') + "\nend", request, {});
+    count_windows(checkpoint, text + std::string(stretch, 'c') + "\nend", request);
     ASSERT_EQ(tokenizer->pieces.size(), 3u);
     EXPECT_EQ(tokenizer->pieces[2], "\nend");
   }
@@ -260,8 +259,8 @@ TEST(Calibrate, SpreadsWindowsOverTheText) {
   CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
   const std::string text = some_text('A');  // 24 windows
   request.max_windows = 5;
-  EXPECT_EQ(count_windows(checkpoint, text, request, {}), 5);
-  const Calibration found = calibrate(checkpoint, text, "", request, {}, {});
+  EXPECT_EQ(count_windows(checkpoint, text, request), 5);
+  const Calibration found = calibrate(checkpoint, text, "", request, {});
   EXPECT_EQ(found.windows, 5);
   double nats = 0;
   for (const std::size_t window : {0, 4, 9, 14, 19}) {
@@ -288,7 +287,7 @@ TEST(Calibrate, ReportsProgress) {
   const auto shares = [&](std::string_view other) {
     std::vector<double> all;
     calibrate(checkpoint, some_text('A'), other, request,
-              [&](const Calibration&, double share) { all.push_back(share); }, {});
+              [&](const Calibration&, double share) { all.push_back(share); });
     return all;
   };
   // Stages: the full model, the thresholds; for the other text the full model and the chosen one.
@@ -302,7 +301,7 @@ TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   request.tolerance = 5;  // nats, not a share: may exceed 1
   request.thresholds = {1, 0.99999, 0.99998};
   const Checkpoint checkpoint = small_checkpoint("geometric");
-  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
+  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {});
   ASSERT_EQ(found.points.size(), 3u);
   ASSERT_EQ(found.points[0].effect.layers, found.points[2].effect.layers);
   EXPECT_EQ(found.threshold, 1);
@@ -312,7 +311,7 @@ TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   // Without an acceptable threshold, the other text is not evaluated.
   request.tolerance = 1e-9;
   request.thresholds = {0};
-  const Calibration none = calibrate(checkpoint, some_text('A'), some_text('a'), request, {}, {});
+  const Calibration none = calibrate(checkpoint, some_text('A'), some_text('a'), request, {});
   EXPECT_FALSE(none.threshold.has_value());
   EXPECT_EQ(none.chosen(), nullptr);
   EXPECT_FALSE(none.other.has_value());
@@ -325,7 +324,7 @@ TEST(Calibrate, RequiresTwoWindows) {
   const std::string text = some_text('A');
   const auto words = [&](const CalibrationRequest& asked, std::string_view read) {
     try {
-      calibrate(checkpoint, read, "", asked, {}, {});
+      calibrate(checkpoint, read, "", asked, {});
     } catch (const InputError& e) {
       return std::string(e.what());
     }
@@ -335,13 +334,13 @@ TEST(Calibrate, RequiresTwoWindows) {
   EXPECT_EQ(words(request, text.substr(0, 32)),
             "text: expected at least 33 tokens, two windows, found 32");
   request.length = 0;  // the context, 32
-  EXPECT_EQ(count_windows(checkpoint, text, request, {}), 399 / 32);
+  EXPECT_EQ(count_windows(checkpoint, text, request), 399 / 32);
   EXPECT_EQ(words(request, text.substr(0, 65)), "");
   EXPECT_NE(words(request, text.substr(0, 64)), "");
   request.length = 1;
-  EXPECT_EQ(count_windows(checkpoint, "", request, {}), 0);
-  EXPECT_EQ(count_windows(checkpoint, "a", request, {}), 0);
-  EXPECT_EQ(count_windows(checkpoint, "ab", request, {}), 1);
+  EXPECT_EQ(count_windows(checkpoint, "", request), 0);
+  EXPECT_EQ(count_windows(checkpoint, "a", request), 0);
+  EXPECT_EQ(count_windows(checkpoint, "ab", request), 1);
   // Invalid requests.
   request.length = 16;
   request.max_windows = 2;
@@ -424,16 +423,16 @@ TEST(Calibrate, WarnsInAdvanceOfTooFewWindows) {
   EXPECT_NE(too_few_windows(1, request), "");
   const Checkpoint checkpoint = small_checkpoint("response");
   request.length = 16;
-  EXPECT_EQ(count_windows(checkpoint, some_text('A'), request, {}), 399 / 16);
-  EXPECT_EQ(count_windows(checkpoint, "short", request, {}), 0);
-  EXPECT_EQ(count_windows(checkpoint, "", request, {}), 0);
+  EXPECT_EQ(count_windows(checkpoint, some_text('A'), request), 399 / 16);
+  EXPECT_EQ(count_windows(checkpoint, "short", request), 0);
+  EXPECT_EQ(count_windows(checkpoint, "", request), 0);
   EXPECT_NE(calibration_refusal(small_checkpoint("multinomial").model.config), "");
   EXPECT_EQ(calibration_refusal(checkpoint.model.config), "");
 }
 
 TEST(Calibrate, WritesOneLinePerThreshold) {
   const Calibration found = calibrate(small_checkpoint("response"), some_text('A'), "",
-                                      request_of(CalibrationMethod::LearnThenTest), {}, {});
+                                      request_of(CalibrationMethod::LearnThenTest), {});
   const std::string csv = to_csv(found);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 11);
   EXPECT_TRUE(csv.starts_with("threshold,differs,p,loss,layers,accepted\n"));

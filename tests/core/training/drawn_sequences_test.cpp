@@ -61,9 +61,9 @@ TEST(DrawnSequencesScore, RejectsModelsThatSeeLaterTokens) {
   const testing::TemporaryFolder folder;
   Model model = make_model(testing::tiny_plan(folder.path()).model, 3);
   const DrawnSequences stream = repeated_sequences(256, 24, 5);
-  EXPECT_NO_THROW(score_of(model, stream, 1, {}));
+  EXPECT_NO_THROW(score_of(model, stream, 1));
   model.config.causal = false;
-  EXPECT_THROW(score_of(model, stream, 1, {}), InputError);
+  EXPECT_THROW(score_of(model, stream, 1), InputError);
 }
 
 // By the definition: predictions of a model, one row at a time.
@@ -76,7 +76,7 @@ TEST(DrawnSequencesScore, AveragesOverTargets) {
   const Index count = 40;
   IntTensor inputs, targets;
   stream.batch(0, count, inputs, targets);
-  const Tensor logits = forward(model, inputs, {}).value();
+  const Tensor logits = forward(model, inputs).value();
   double loss = 0, right = 0, counted = 0;
   for (Index row = 0; row < targets.size(); ++row) {
     if (targets[row] < 0) continue;
@@ -91,7 +91,7 @@ TEST(DrawnSequencesScore, AveragesOverTargets) {
     right += best == targets[row] ? 1 : 0;
     ++counted;
   }
-  const Score score = score_of(model, stream, count, {});
+  const Score score = score_of(model, stream, count);
   EXPECT_NEAR(score.loss, loss / counted, 1e-5);
   EXPECT_NEAR(score.accuracy, right / counted, 1e-9);
   EXPECT_GT(score.accuracy, 0);

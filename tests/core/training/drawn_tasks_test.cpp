@@ -17,7 +17,7 @@ Batch some_of(const std::string& task_id) {
   const testing::TemporaryFolder folder;
   const TrainingPlan plan = testing::plan_of(task_id, folder.path());
   check(plan);
-  return task(task_id).make(plan, {})->batch(0, kSequences);
+  return task(task_id).make(plan)->batch(0, kSequences);
 }
 
 // Targets are the positions after "?"; the target is the letter after the last "!".

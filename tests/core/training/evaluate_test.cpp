@@ -39,7 +39,7 @@ double by_definition(const Checkpoint& checkpoint, const std::string& text) {
     for (Index i = 0; i < ids.size(); ++i) {
       ids[i] = static_cast<unsigned char>(text[static_cast<std::size_t>(window + i)]);
     }
-    const Tensor logits = forward(checkpoint.model, ids, {}).value();
+    const Tensor logits = forward(checkpoint.model, ids).value();
     double sum = 0;
     const float* last = logits.data() + (ids.size() - 1) * 256;
     for (Index v = 0; v < 256; ++v) sum += std::exp(static_cast<double>(last[v]));
@@ -55,7 +55,7 @@ TEST(BitsPerByte, MatchesItsDefinition) {
     const Checkpoint checkpoint = byte_model(context);
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{9}, text.size()}) {
       const std::string part = text.substr(0, size);
-      EXPECT_NEAR(bits_per_byte(checkpoint, part, {}), by_definition(checkpoint, part), 1e-4)
+      EXPECT_NEAR(bits_per_byte(checkpoint, part), by_definition(checkpoint, part), 1e-4)
           << context << " " << size;
     }
   }
@@ -63,9 +63,9 @@ TEST(BitsPerByte, MatchesItsDefinition) {
 
 TEST(BitsPerByte, RejectsTextsAndModelsWithoutIt) {
   Checkpoint checkpoint = byte_model(8);
-  EXPECT_THROW(bits_per_byte(checkpoint, "", {}), InputError);
+  EXPECT_THROW(bits_per_byte(checkpoint, ""), InputError);
   checkpoint.tokenizer = nullptr;
-  EXPECT_THROW(bits_per_byte(checkpoint, "abc", {}), InputError);
+  EXPECT_THROW(bits_per_byte(checkpoint, "abc"), InputError);
 }
 
 Choice variant_with(const char* id) {
@@ -93,14 +93,14 @@ TEST(EvaluateText, ReadsSegmentsAsOneText) {
     }
     const Output output = run(checkpoint.model, next_token_batch(ids), {});
     const double loss = static_cast<double>(output.losses.at(0).value.value()[0]);
-    const Evaluation evaluation = evaluate_text(checkpoint, text, {}, {});
+    const Evaluation evaluation = evaluate_text(checkpoint, text, {});
     EXPECT_NEAR(evaluation.loss(), loss, 1e-5);
     EXPECT_EQ(evaluation.tally.counted(), ids.size() - 1);
     EXPECT_NEAR(evaluation.bits_per_byte(),
                 (loss * static_cast<double>(ids.size() - 1) / std::numbers::ln2 + 8) /
                     static_cast<double>(ids.size()),
                 1e-5);
-    EXPECT_THROW(evaluate_text(checkpoint, text, {.length = 4}, {}), InputError);
+    EXPECT_THROW(evaluate_text(checkpoint, text, {.length = 4}), InputError);
   }
 }
 
@@ -110,7 +110,7 @@ TEST(EvaluateText, UsesConstantMemoryForSegments) {
   const auto peak = [&](std::size_t bytes) {
     const std::size_t before = storage_statistics().live_bytes;
     reset_peak_storage();
-    evaluate_text(checkpoint, std::string(bytes, 'a'), {}, {});
+    evaluate_text(checkpoint, std::string(bytes, 'a'), {});
     return static_cast<double>(storage_statistics().peak_bytes - before);
   };
   peak(256);
@@ -125,12 +125,12 @@ TEST(EvaluateText, SupportsEarlyExits) {
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   checkpoint.model = make_model(config, 3);
   const std::string text = "Alice was beginning to get very tired of sitting by her sister";
-  const Evaluation all = evaluate_text(checkpoint, text, {}, {});
+  const Evaluation all = evaluate_text(checkpoint, text, {});
   EXPECT_TRUE(std::isnan(all.mean_layers()));
-  const Evaluation none = evaluate_text(checkpoint, text, {.exit = 1.0}, {});
+  const Evaluation none = evaluate_text(checkpoint, text, {.exit = 1.0});
   EXPECT_NEAR(none.loss(), all.loss(), 1e-5);
   EXPECT_NEAR(none.mean_layers(), 4, 1e-9);
-  const Evaluation early = evaluate_text(checkpoint, text, {.exit = 0.0}, {});
+  const Evaluation early = evaluate_text(checkpoint, text, {.exit = 0.0});
   EXPECT_TRUE(early.mean_layers() >= 1 && early.mean_layers() < 3) << early.mean_layers();
   EXPECT_TRUE(std::isfinite(early.loss()));
 }
@@ -140,11 +140,11 @@ TEST(EvaluateText, PredictsMaskedTokens) {
   Checkpoint checkpoint = byte_model(16);
   checkpoint.model = make_model(testing::plan_of("masked", folder.path()).model, 1);
   const std::string text(3000, 'a');
-  const Evaluation evaluation = evaluate_text(checkpoint, text, {}, {});
+  const Evaluation evaluation = evaluate_text(checkpoint, text, {});
   EXPECT_NEAR(static_cast<double>(evaluation.tally.counted()) / 3000, 0.2, 0.03);
   EXPECT_NEAR(evaluation.loss(), std::log(257), 0.5);  // fresh weights
   EXPECT_TRUE(std::isnan(evaluation.bits_per_byte()));
-  EXPECT_EQ(evaluate_text(checkpoint, text, {}, {}).loss(), evaluation.loss());
+  EXPECT_EQ(evaluate_text(checkpoint, text, {}).loss(), evaluation.loss());
 }
 
 TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
@@ -156,7 +156,7 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
   const std::string words = "expected one with a causal mask";
   Checkpoint open = byte_model(16);
   open.model.config.causal = false;
-  EXPECT_NE(refusal([&] { evaluate_text(open, "abc", {}, {}); }).find(words), std::string::npos);
+  EXPECT_NE(refusal([&] { evaluate_text(open, "abc", {}); }).find(words), std::string::npos);
   // The target is a separate text: the encoder need not be causal.
   for (const bool recurrent : {false, true}) {
     Checkpoint pairs;
@@ -166,7 +166,7 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
     config.causal = false;
     pairs.model = make_model(config, 1);
     pairs.tokenizer = byte_tokenizer();
-    const auto evaluate = [&] { evaluate_file(pairs, folder.path() / "pairs.txt", {}, {}); };
+    const auto evaluate = [&] { evaluate_file(pairs, folder.path() / "pairs.txt", {}); };
     if (recurrent) {  // no self-attention that could leak future tokens
       EXPECT_NO_THROW(evaluate());
     } else {
@@ -183,14 +183,14 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
     checkpoint.model = make_model(plan.model, 1);
     checkpoint.tokenizer = byte_tokenizer();
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7\tsieben\n");
-    const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {});
+    const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
     EXPECT_EQ(evaluation.lines, 2);
     EXPECT_EQ(evaluation.tally.counted(), 14 + 6 + 2);  // including the end ids
     EXPECT_EQ(evaluation.bytes, 20);
     EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // fresh weights
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7 sieben\n");
     const std::string why = testing::message_of<InputError>(
-        [&] { evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {}); });
+        [&] { evaluate_file(checkpoint, folder.path() / "pairs.txt", {}); });
     EXPECT_NE(why.find("line 2"), std::string::npos) << why;
   }
 }
@@ -199,17 +199,17 @@ TEST(EvaluateFile, ReadsImagesAndTrajectories) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint;
   checkpoint.model = make_model(testing::plan_of("image", folder.path()).model, 1);
-  const Evaluation pixels = evaluate_file(checkpoint, folder.path() / "pictures" / "0.png", {}, {});
+  const Evaluation pixels = evaluate_file(checkpoint, folder.path() / "pictures" / "0.png", {});
   EXPECT_EQ(pixels.tally.counted(), 16);
   EXPECT_NEAR(pixels.loss(), std::log(3), 0.5);
-  EXPECT_THROW(evaluate_file(checkpoint, folder.path() / "text.txt", {}, {}), InputError);
+  EXPECT_THROW(evaluate_file(checkpoint, folder.path() / "text.txt", {}), InputError);
   checkpoint.model = make_model(testing::plan_of("trajectory", folder.path()).model, 1);
   SafetensorsFile file;
   file.tensors.emplace("returns", stored(Tensor::from({3}, {-0.3f, -0.2f, -0.1f})));
   file.tensors.emplace("states", stored(Tensor::zeros({3, 2})));
   file.tensors.emplace("actions", stored(IntTensor::from({3}, {1, 2, -1})));
   write_safetensors(folder.path() / "walk.safetensors", file);
-  const Evaluation actions = evaluate_file(checkpoint, folder.path() / "walk.safetensors", {}, {});
+  const Evaluation actions = evaluate_file(checkpoint, folder.path() / "walk.safetensors", {});
   EXPECT_EQ(actions.tally.counted(), 2);
   EXPECT_NEAR(actions.loss(), std::log(4), 0.5);
 }
@@ -221,9 +221,9 @@ TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
     Checkpoint short_context = wide;
     short_context.model.config.context = length;
     if (length > 1) {
-      EXPECT_NEAR(bits_per_byte(wide, text, {}, length), by_definition(short_context, text), 1e-4);
+      EXPECT_NEAR(bits_per_byte(wide, text, length), by_definition(short_context, text), 1e-4);
     }
-    EXPECT_EQ(evaluate_text(wide, text, {.length = length}, {}).tally.counted(),
+    EXPECT_EQ(evaluate_text(wide, text, {.length = length}).tally.counted(),
               static_cast<Index>(text.size()) - 1);
   }
   // Windows of one token: each is predicted from the preceding one only.
@@ -233,10 +233,10 @@ TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
     targets[n] = text[static_cast<std::size_t>(n) + 1];
   }
   Tally tally;
-  tally.add(forward(wide.model, ids, {}).value(), targets);
-  EXPECT_NEAR(evaluate_text(wide, text, {.length = 1}, {}).loss(), tally.score().loss, 1e-5);
-  EXPECT_EQ(evaluate_text(wide, "a", {}, {}).tally.counted(), 0);
-  EXPECT_NEAR(evaluate_text(wide, "a", {}, {}).bits_per_byte(), 8, 1e-12);
+  tally.add(forward(wide.model, ids).value(), targets);
+  EXPECT_NEAR(evaluate_text(wide, text, {.length = 1}).loss(), tally.score().loss, 1e-5);
+  EXPECT_EQ(evaluate_text(wide, "a", {}).tally.counted(), 0);
+  EXPECT_NEAR(evaluate_text(wide, "a", {}).bits_per_byte(), 8, 1e-12);
 }
 
 TEST(Evaluation, AddsUp) {
@@ -271,7 +271,7 @@ TEST(EvaluateText, CountsLayersOfEveryToken) {
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   checkpoint.model = make_model(config, 3);
   const std::string zeros(10, '\0');
-  const Evaluation none = evaluate_text(checkpoint, zeros, {.exit = 1.0}, {});
+  const Evaluation none = evaluate_text(checkpoint, zeros, {.exit = 1.0});
   EXPECT_EQ(none.available_layers, 9);
   EXPECT_EQ(none.layers, 36);
 }
@@ -295,10 +295,10 @@ TEST(EvaluateText, MasksTokensInAdjacentWindows) {
       batch.ids = IntTensor({1, here});
       batch.targets = IntTensor({1, here});
       mask_tokens(ids.data(), masking_of(checkpoint.model.config), random, 0, batch);
-      tally.add(forward(checkpoint.model, batch.ids, {}).value(), batch.targets);
+      tally.add(forward(checkpoint.model, batch.ids).value(), batch.targets);
     }
     if (asked > 105) checkpoint.model.config.context = 300;
-    const Evaluation found = evaluate_text(checkpoint, text, {.length = asked}, {});
+    const Evaluation found = evaluate_text(checkpoint, text, {.length = asked});
     EXPECT_EQ(found.tally.counted(), tally.counted());
     EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
   }
@@ -312,7 +312,7 @@ TEST(EvaluateFile, ReportsInvalidLines) {
   const auto file = folder.path() / "pairs.txt";
   const auto refusal = [&](const std::string& text, const EvaluationOptions& reading = {}) {
     write_file(file, text);
-    return testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, reading, {}); });
+    return testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, reading); });
   };
   EXPECT_NE(refusal("7\tsieben\n24\t\n").find("line 2"), std::string::npos);
   EXPECT_NE(refusal("\tsieben\n").find("line 1"), std::string::npos);
@@ -349,7 +349,7 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   checkpoint.tokenizer = std::make_shared<Marking>();
   checkpoint.end_tokens = {7};
   write_file(folder.path() / "pairs.txt", "24\tvi\n");
-  const Evaluation found = evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {});
+  const Evaluation found = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
   Batch batch;
   batch.source = IntTensor::from({1, 3}, {5, '2', '4'});
   batch.ids = IntTensor::from({1, 3}, {256, 'v', 'i'});
@@ -372,7 +372,7 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   if (first > 0 && first < 128 && first != '\t' && first != '\n') {
     checkpoint.end_tokens = {end};
     write_file(folder.path() / "pairs.txt", std::string("24\t") + static_cast<char>(first) + "\n");
-    EXPECT_EQ(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}, {}).whole, 1);
+    EXPECT_EQ(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}).whole, 1);
   }
 }
 
@@ -388,20 +388,20 @@ TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindowsOfThem) {
   for (int n = 0; n < 3; ++n) table += "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,7\n";
   write_file(folder.path() / "table.csv", table);
   const auto file = folder.path() / "table.csv";
-  const Evaluation whole = evaluate_file(checkpoint, file, {.exit = 1.0}, {});
+  const Evaluation whole = evaluate_file(checkpoint, file, {.exit = 1.0});
   EXPECT_EQ(whole.available_layers, 48);
   EXPECT_EQ(whole.layers, 192);
   EXPECT_EQ(whole.tally.counted(), 48);
-  const Evaluation early = evaluate_file(checkpoint, file, {.exit = 0.0}, {});
+  const Evaluation early = evaluate_file(checkpoint, file, {.exit = 0.0});
   EXPECT_TRUE(early.mean_layers() >= 1 && early.mean_layers() < 4) << early.mean_layers();
   const auto words =
-      testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}, {}); });
+      testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}); });
   EXPECT_NE(words.find("length: expected none"), std::string::npos) << words;
   // Texts are read in windows.
   Checkpoint text = byte_model(16);
   write_file(folder.path() / "some.txt", "Alice was beginning to get very tired");
-  EXPECT_EQ(evaluate_file(text, folder.path() / "some.txt", {.length = 4}, {}).loss(),
-            evaluate_text(text, "Alice was beginning to get very tired", {.length = 4}, {}).loss());
+  EXPECT_EQ(evaluate_file(text, folder.path() / "some.txt", {.length = 4}).loss(),
+            evaluate_text(text, "Alice was beginning to get very tired", {.length = 4}).loss());
 }
 
 }  // namespace ATTNSCOPE_FILE

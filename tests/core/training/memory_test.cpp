@@ -22,9 +22,9 @@ class TrainingMemory : public ::testing::Test {
     release_cached_storage();
     const auto before = static_cast<double>(storage_statistics().live_bytes);
     reset_peak_storage();
-    Trainer trainer(plan, {});
-    trainer.step({});
-    trainer.step({});
+    Trainer trainer(plan);
+    trainer.step();
+    trainer.step();
     const double peak = static_cast<double>(storage_statistics().peak_bytes) - before;
     const ModelConfig config = trainer.snapshot()->model.config;
     const Index length = sequence_length(plan);
@@ -89,7 +89,7 @@ TEST_F(TrainingMemory, IsSufficientForReversibleLayers) {
 
 std::string refusal(const TrainingPlan& plan) {
   try {
-    Trainer trainer(plan, {});
+    Trainer trainer(plan);
     return "fits";
   } catch (const InputError& e) {
     return e.what();
@@ -100,7 +100,7 @@ std::string refusal(const TrainingPlan& plan) {
 TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 60;
-  const ModelConfig config = Trainer(plan, {}).snapshot()->model.config;
+  const ModelConfig config = Trainer(plan).snapshot()->model.config;
   const auto need = [&](Index micro_batch) {
     return static_cast<std::size_t>(total_bytes(training_memory_need(
         config,

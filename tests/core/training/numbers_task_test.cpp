@@ -22,7 +22,7 @@ TEST(NumbersTask, GeneratesNumbersAndTheirWords) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 55;  // five digits: siebenunddreißigtausendsiebenhundertsiebenunddreißig
-  const auto made = task("numbers").make(plan, {});
+  const auto made = task("numbers").make(plan);
   std::set<std::size_t> digits;
   for (std::uint64_t step = 0; step < 60; ++step) {
     const Batch batch = made->batch(step * 8, 8);
@@ -56,7 +56,7 @@ TEST(NumbersTask, LongestWordsFitTheContext) {
       plan.model.context = context - spare;
       Index most = 0;
       if (plan.model.context < 7) continue;
-      const auto made = task("numbers").make(plan, {});
+      const auto made = task("numbers").make(plan);
       for (std::uint64_t step = 0; step < 80; ++step) {
         most = std::max(most, made->batch(step * 8, 8).source.dim(1));
       }
@@ -70,7 +70,7 @@ TEST(NumbersTask, HoldsOutNumbers) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 31;  // three digits
-  const auto made = task("numbers").make(plan, {});
+  const auto made = task("numbers").make(plan);
   std::set<std::string> seen;
   for (std::uint64_t step = 0; step < 4000; ++step) {
     const Batch batch = made->batch(step * 8, 8);

@@ -111,7 +111,7 @@ TEST(TrainingPlan, AcceptsValuesAtTheLimits) {
     TrainingPlan drawn = testing::plan_of(id, folder.path());
     drawn.sequence = least;
     EXPECT_TRUE(valid(drawn)) << id;
-    EXPECT_EQ(task(id).make(drawn, {})->batch(0, 1).ids.dim(1), least);
+    EXPECT_EQ(task(id).make(drawn)->batch(0, 1).ids.dim(1), least);
     drawn.sequence = least - 1;
     EXPECT_FALSE(valid(drawn)) << id;
   }

@@ -69,7 +69,7 @@ TEST(TaskBatches, MatchGolden) {
   for (const TaskInfo& info : tasks()) {
     TrainingPlan plan = varied_plan(info.id, folder.path());
     if (info.id == "numbers") plan.model.context = 100;
-    const auto made = info.make(plan, {});
+    const auto made = info.make(plan);
     for (const std::uint64_t number : {0, 8, 800}) {
       const Batch batch = made->batch(number, 3);
       for (Index b = 0; b < 3; ++b) {
@@ -128,8 +128,8 @@ TEST(TaskScores, MatchRecordedValues) {
     plan.batch = 5;  // does not divide the number of scored sequences
     if (plan.task == "numbers") plan.model.context = 44;  // numbers of four digits are sampled
     if (plan.task == "masked" && c.all) write_file(plan.text[0], random_words(9000, 3));
-    const auto made = task(c.id).make(plan, {});
-    const Score score = made->score(confident_checkpoint(plan, *made), c.all, {});
+    const auto made = task(c.id).make(plan);
+    const Score score = made->score(confident_checkpoint(plan, *made), c.all);
     EXPECT_TRUE(near(score.loss, c.loss) && near(score.accuracy, c.accuracy) &&
                 near(score.bits_per_byte, c.bits))
         << "{\"" << c.id << "\", " << (c.all ? "true" : "false") << ", " << score.loss << ", "
@@ -144,7 +144,7 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   const auto pictures = picture_ids(plan.text[0], plan.model);
   const std::set<std::vector<std::int32_t>> training(pictures.begin(), pictures.begin() + 18);
   ASSERT_EQ(training.size(), 18u);
-  const auto made = task("image").make(plan, {});
+  const auto made = task("image").make(plan);
   std::vector<std::vector<std::int32_t>> order;
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     const Batch batch = made->batch(epoch * 18, 18);
@@ -163,15 +163,14 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
     Tally tally;
     for (std::size_t n = first; n < last; ++n) {
       const Batch one = picture_batch({&pictures[n]}, plan.model);
-      tally.add(forward(checkpoint.model, one.ids, {}).value(), one.targets);
+      tally.add(forward(checkpoint.model, one.ids).value(), one.targets);
     }
     return tally.score().loss;
   };
-  EXPECT_NEAR(made->score(checkpoint, true, {}).loss, loss_of(18, 25), 1e-4);
+  EXPECT_NEAR(made->score(checkpoint, true).loss, loss_of(18, 25), 1e-4);
   plan.batch = 3;
   plan.score_batches = 1;
-  EXPECT_NEAR(task("image").make(plan, {})->score(checkpoint, false, {}).loss, loss_of(18, 21),
-              1e-4);
+  EXPECT_NEAR(task("image").make(plan)->score(checkpoint, false).loss, loss_of(18, 21), 1e-4);
   plan.model.context = 16;
   EXPECT_NO_THROW(check(plan));
   plan.model.context = 15;
@@ -183,7 +182,7 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("masked", folder.path());
   const std::string text = read_file(plan.text[0]);
-  const auto made = task("masked").make(plan, {});
+  const auto made = task("masked").make(plan);
   const Batch batch = made->batch(0, 30);
   std::set<std::string> windows;
   double hidden = 0, masks = 0;
@@ -207,7 +206,7 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   plan.model.vocabulary = 270;
   plan.model.architecture.values.set("mask", Index{269});
   EXPECT_NO_THROW(check(plan));
-  EXPECT_LE(task("masked").make(plan, {})->tokenizer()->vocabulary_size(), 269);
+  EXPECT_LE(task("masked").make(plan)->tokenizer()->vocabulary_size(), 269);
   // A mask without any other id.
   Batch one;
   one.ids = IntTensor({1, 50});
@@ -228,8 +227,8 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
     for (const bool two : {false, true}) {
       write_file(plan.held_out[0], two ? "ab" : "a");
       plan.score_batches = 50;  // so that some tokens are masked
-      const auto made = task(id).make(plan, {});
-      const Score score = made->score(confident_checkpoint(plan, *made), false, {});
+      const auto made = task(id).make(plan);
+      const Score score = made->score(confident_checkpoint(plan, *made), false);
       EXPECT_EQ(std::isfinite(score.loss), two) << id << " " << score.loss;
     }
   }
@@ -240,13 +239,12 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
   const std::string one = random_words(100, 8), two = random_words(33, 9);
   write_file(plan.held_out[0], one);
   write_file(plan.held_out[1], two);
-  const auto made = task("text").make(plan, {});
+  const auto made = task("text").make(plan);
   const Checkpoint checkpoint = confident_checkpoint(plan, *made);
-  const double bits =
-      bits_per_byte(checkpoint, one, {}) * 100 + bits_per_byte(checkpoint, two, {}) * 33;
-  EXPECT_NEAR(made->score(checkpoint, true, {}).bits_per_byte, bits / 133, 1e-6);
+  const double bits = bits_per_byte(checkpoint, one) * 100 + bits_per_byte(checkpoint, two) * 33;
+  EXPECT_NEAR(made->score(checkpoint, true).bits_per_byte, bits / 133, 1e-6);
   plan.score_batches = 0;
-  const Score none = task("text").make(plan, {})->score(checkpoint, true, {});
+  const Score none = task("text").make(plan)->score(checkpoint, true);
   EXPECT_TRUE(std::isnan(none.loss));
   EXPECT_NEAR(none.bits_per_byte, bits / 133, 1e-6);
 }
@@ -283,17 +281,17 @@ TEST(Trainer, UsesNextSequencesInEachStep) {
     TrainingPlan plan = varied_plan("text", folder.path());
     plan.folder = folder.path() / ("model" + std::to_string(part));
     plan.micro_batch = part;
-    Trainer trainer(plan, {});
-    const auto made = task("text").make(plan, {});
+    Trainer trainer(plan);
+    const auto made = task("text").make(plan);
     for (std::uint64_t step = 0; step < 4; ++step) {
       const auto before = trainer.snapshot();
       const double loss = static_cast<double>(
           run(before->model, made->batch(step * 8, 8), {}).losses[0].value.value()[0]);
-      EXPECT_NEAR(trainer.step({}).loss, loss, 1e-5) << step;
+      EXPECT_NEAR(trainer.step().loss, loss, 1e-5) << step;
     }
     trainer.save();
     // With a complete log there is nothing to report.
-    EXPECT_EQ(Trainer(plan, {}).note(), "");
+    EXPECT_EQ(Trainer(plan).note(), "");
   }
 }
 
@@ -302,7 +300,7 @@ TEST(Train, ReportsRemainingTime) {
   TrainingPlan plan = testing::tiny_plan(folder.path());
   plan.steps = 4;
   std::vector<double> left;
-  train(plan, [&](const TrainingProgress& p) { left.push_back(p.seconds_left); }, {});
+  train(plan, [&](const TrainingProgress& p) { left.push_back(p.seconds_left); });
   ASSERT_EQ(left.size(), 4u);
   for (std::size_t n = 0; n < 3; ++n) EXPECT_GT(left[n], 0);
   EXPECT_EQ(left[3], 0);

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/stop_scope.h"
 #include "core/base/strict_json.h"
 #include "core/model/exits.h"
 #include "core/model/residual_connection.h"
@@ -119,7 +120,7 @@ TEST(Task, GivesSameSequencesInParts) {
   for (const TaskInfo& info : tasks()) {
     SCOPED_TRACE(info.id);
     TrainingPlan plan = testing::plan_of(info.id, folder.path());
-    const auto made = info.make(plan, {});
+    const auto made = info.make(plan);
     const Batch whole = made->batch(16, 8);
     made->batch(40, 8);
     const Batch part = made->batch(20, 4);
@@ -134,7 +135,7 @@ TEST(Task, GivesSameSequencesInParts) {
     last_half(whole.actions, part.actions);
     EXPECT_GT(std::ranges::count_if(whole.targets, [](std::int32_t t) { return t >= 0; }), 0);
     plan.seed = 77;
-    const Batch other = info.make(plan, {})->batch(16, 8);
+    const Batch other = info.make(plan)->batch(16, 8);
     const IntTensor& a = whole.actions.defined() ? whole.actions : whole.ids;
     const IntTensor& b = other.actions.defined() ? other.actions : other.ids;
     EXPECT_FALSE(a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin()));
@@ -155,25 +156,26 @@ TEST(Task, ResumesTrainingExactly) {
     SCOPED_TRACE(plan.task + " " + plan.model.architecture.id);
     plan.micro_batch = 4;
     plan.folder = folder.path() / ("whole-" + plan.task + plan.model.architecture.id);
-    const TrainingResult whole = train(plan, {}, {});
+    const TrainingResult whole = train(plan, {});
     EXPECT_TRUE(std::isfinite(whole.loss) && whole.loss > 0);
     EXPECT_TRUE(std::isfinite(whole.held_out.loss) && whole.held_out.loss > 0);
     plan.folder = folder.path() / ("parts-" + plan.task + plan.model.architecture.id);
-    const Stop stop;
-    EXPECT_THROW(train(
-                     plan,
-                     [&](const TrainingProgress& p) {
-                       if (p.step == 3) stop.request();
-                     },
-                     stop),
-                 Stopped);
-    const TrainingResult parts = train(plan, {}, {});
+    {
+      const Stop stop;
+      const StopScope scope(stop);
+      EXPECT_THROW(train(plan,
+                         [&](const TrainingProgress& p) {
+                           if (p.step == 3) stop.request();
+                         }),
+                   Stopped);
+    }
+    const TrainingResult parts = train(plan, {});
     EXPECT_EQ(parts.loss, whole.loss);
     EXPECT_EQ(parts.held_out.loss, whole.held_out.loss);
     // The saved model can be loaded, and equals the scored one.
     const Checkpoint saved = load_checkpoint(plan.folder.string());
     EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
-    const Score again = task(plan.task).make(plan, {})->score(saved, true, {});
+    const Score again = task(plan.task).make(plan)->score(saved, true);
     EXPECT_NEAR(again.loss, whole.held_out.loss, 1e-6);
   }
 }
@@ -227,18 +229,19 @@ TEST(TextTask, TrainsEveryStructuralChoice) {
     plan.steps = 3;
     plan.model.dropout = 0.1;
     plan.folder = folder.path() / ("whole " + name);
-    const TrainingResult whole = train(plan, {}, {});
+    const TrainingResult whole = train(plan, {});
     EXPECT_TRUE(std::isfinite(whole.loss) && std::isfinite(whole.held_out.bits_per_byte));
     plan.folder = folder.path() / ("parts " + name);
-    const Stop stop;
-    EXPECT_THROW(train(
-                     plan,
-                     [&](const TrainingProgress& p) {
-                       if (p.step == 2) stop.request();
-                     },
-                     stop),
-                 Stopped);
-    const TrainingResult parts = train(plan, {}, {});
+    {
+      const Stop stop;
+      const StopScope scope(stop);
+      EXPECT_THROW(train(plan,
+                         [&](const TrainingProgress& p) {
+                           if (p.step == 2) stop.request();
+                         }),
+                   Stopped);
+    }
+    const TrainingResult parts = train(plan, {});
     EXPECT_EQ(parts.loss, whole.loss);
     EXPECT_EQ(parts.held_out.bits_per_byte, whole.held_out.bits_per_byte);
   }
@@ -249,7 +252,7 @@ TEST(Task, ReducesItsLoss) {
   const auto loss_after = [&](TrainingPlan plan, Index steps) {
     plan.steps = steps;
     plan.folder = folder.path() / (plan.task + plan.model.architecture.id + std::to_string(steps));
-    return train(plan, {}, {}).held_out.loss;
+    return train(plan, {}).held_out.loss;
   };
   for (const TrainingPlan& plan : all_plans(folder.path())) {
     if (plan.task == "repeat" || plan.task == "text") continue;  // train_test.cpp
@@ -267,7 +270,7 @@ TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   plan.folder = folder.path() / "walks";
   plan.steps = 300;
   plan.evaluate_every = 0;
-  const TrainingResult result = train(plan, {}, {});
+  const TrainingResult result = train(plan, {});
   EXPECT_LT(result.held_out.loss, std::log(4));
   EXPECT_GT(result.held_out.accuracy, 0.5);  // of all cells; less than a fifth by chance
 }
@@ -279,7 +282,7 @@ TEST(TextTask, HoldsOutShareGivenByPlan) {
   for (int i = 0; i < 900; ++i) text += "ab"[i % 2];
   text += std::string(100, 'z');
   write_file(plan.text[0], text);
-  const auto made = task("text").make(plan, {});
+  const auto made = task("text").make(plan);
   const Batch batch = made->batch(0, 100);
   for (const std::int32_t id : batch.ids) EXPECT_NE(id, 'z');
   for (const std::int32_t id : batch.targets) EXPECT_NE(id, 'z');
@@ -288,28 +291,28 @@ TEST(TextTask, HoldsOutShareGivenByPlan) {
 TEST(TextTask, ScoresHeldOutText) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
-  const auto made = task("text").make(plan, {});
+  const auto made = task("text").make(plan);
   Checkpoint checkpoint;
   checkpoint.model = make_model(plan.model, 1);
   checkpoint.tokenizer = made->tokenizer();
-  const Score score = made->score(checkpoint, true, {});
+  const Score score = made->score(checkpoint, true);
   const std::string text = read_file(plan.text[0]);
   EXPECT_NEAR(score.bits_per_byte,
-              bits_per_byte(checkpoint, text.substr(text.size() - text.size() / 10), {}), 1e-9);
-  EXPECT_NEAR(score.loss, std::log(256), 0.5);                    // fresh weights
-  EXPECT_EQ(made->score(checkpoint, true, {}).loss, score.loss);  // the same batches
+              bits_per_byte(checkpoint, text.substr(text.size() - text.size() / 10)), 1e-9);
+  EXPECT_NEAR(score.loss, std::log(256), 0.5);                // fresh weights
+  EXPECT_EQ(made->score(checkpoint, true).loss, score.loss);  // the same batches
   EXPECT_TRUE(std::isnan(score.accuracy));
   plan.held_out_share = 0;
-  EXPECT_TRUE(std::isnan(task("text").make(plan, {})->score(checkpoint, true, {}).loss));
+  EXPECT_TRUE(std::isnan(task("text").make(plan)->score(checkpoint, true).loss));
 }
 
 TEST(RepeatTask, LearnsItsTokensFromText) {
   const TemporaryFolder folder;
   TrainingPlan plan = repeat_plan(folder.path());
-  EXPECT_EQ(task("repeat").make(plan, {})->tokenizer()->vocabulary_size(), 256);
+  EXPECT_EQ(task("repeat").make(plan)->tokenizer()->vocabulary_size(), 256);
   plan.text = tiny_plan(folder.path()).text;
   plan.model.vocabulary = 260;
-  const auto made = task("repeat").make(plan, {});
+  const auto made = task("repeat").make(plan);
   EXPECT_EQ(made->tokenizer()->vocabulary_size(), 260);
   const Batch batch = made->batch(0, 100);
   EXPECT_GT(*std::max_element(batch.ids.begin(), batch.ids.end()), 255);
@@ -319,7 +322,7 @@ TEST(RepeatTask, TrainsLikeOtherTasks) {
   const TemporaryFolder folder;
   TrainingPlan plan = repeat_plan(folder.path());
   plan.steps = 5;
-  const TrainingResult result = train(plan, {}, {});
+  const TrainingResult result = train(plan, {});
   EXPECT_NEAR(result.held_out.loss, std::log(256), 0.5);
   EXPECT_TRUE(result.held_out.accuracy >= 0 && result.held_out.accuracy < 0.2);
   EXPECT_TRUE(std::isnan(result.held_out.bits_per_byte));

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/folder_lock.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/tensor/safetensors.h"
 #include "core/training/evaluate.h"
@@ -23,10 +24,11 @@ using testing::tiny_plan;
 // Trains until `stop_at` steps are complete, then requests a stop.
 void train_until(const TrainingPlan& plan, Index stop_at) {
   const Stop stop;
+  const StopScope scope(stop);
   const auto watch = [&](const TrainingProgress& p) {
     if (p.step == stop_at) stop.request();
   };
-  EXPECT_THROW(train(plan, watch, stop), Stopped);
+  EXPECT_THROW(train(plan, watch), Stopped);
 }
 
 void expect_same_weights(const TrainingPlan& a, const TrainingPlan& b) {
@@ -43,15 +45,13 @@ TEST(Train, LearnsRepeatingText) {
   const TrainingPlan plan = tiny_plan(folder.path());
   double first = 0, last = 0;
   Index reports = 0;
-  const TrainingResult result = train(plan,
-                                      [&](const TrainingProgress& p) {
-                                        if (++reports == 1) first = p.loss;
-                                        last = p.loss;
-                                        EXPECT_EQ(p.step, reports);
-                                        EXPECT_EQ(p.steps, plan.steps);
-                                        EXPECT_GT(p.tokens_per_second, 0);
-                                      },
-                                      {});
+  const TrainingResult result = train(plan, [&](const TrainingProgress& p) {
+    if (++reports == 1) first = p.loss;
+    last = p.loss;
+    EXPECT_EQ(p.step, reports);
+    EXPECT_EQ(p.steps, plan.steps);
+    EXPECT_GT(p.tokens_per_second, 0);
+  });
   EXPECT_EQ(reports, plan.steps);
   EXPECT_NEAR(first, std::log(256), 0.5);
   EXPECT_LT(last, 0.15);
@@ -60,7 +60,7 @@ TEST(Train, LearnsRepeatingText) {
   // The saved model is the evaluated one.
   const std::string text = read_file(plan.text[0]);
   const std::string held_out = text.substr(text.size() - text.size() / 10);
-  EXPECT_NEAR(bits_per_byte(load_checkpoint(plan.folder.string()), held_out, {}),
+  EXPECT_NEAR(bits_per_byte(load_checkpoint(plan.folder.string()), held_out),
               result.held_out.bits_per_byte, 1e-6);
 }
 
@@ -72,10 +72,10 @@ TEST(Train, ResumesExactly) {
   whole.model.dropout = 0.2;
   TrainingPlan parts = whole;
   parts.folder = folder.path() / "parts";
-  train(whole, {}, {});
+  train(whole, {});
   train_until(parts, 5);
   train_until(parts, 6);
-  train(parts, {}, {});
+  train(parts, {});
   expect_same_weights(whole, parts);
   // The log has every step once, with the same losses.
   const auto losses = [](const TrainingPlan& plan) {
@@ -96,7 +96,7 @@ TEST(Train, LogsEveryStepOnce) {
   plan.evaluate_every = 2;
   train_until(plan, 3);
   train_until(plan, 4);
-  train(plan, {}, {});
+  train(plan, {});
   LossLog log(plan.folder);
   log.keep(plan.steps);
   ASSERT_EQ(log.rows().size(), 6u);
@@ -112,8 +112,8 @@ TEST(Train, LeavesFinishedTrainingUnchanged) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
-  const TrainingResult first = train(plan, {}, {});
-  const TrainingResult again = train(plan, {}, {});
+  const TrainingResult first = train(plan, {});
+  const TrainingResult again = train(plan, {});
   EXPECT_TRUE(std::isnan(again.loss));
   EXPECT_EQ(again.held_out.bits_per_byte, first.held_out.bits_per_byte);
 }
@@ -125,7 +125,7 @@ TEST(Train, AccumulatesPartsOfABatch) {
   TrainingPlan parts = whole;
   parts.micro_batch = 2;
   parts.folder = folder.path() / "parts";
-  EXPECT_NEAR(train(whole, {}, {}).loss, train(parts, {}, {}).loss, 1e-4);
+  EXPECT_NEAR(train(whole, {}).loss, train(parts, {}).loss, 1e-4);
 }
 
 TEST(Train, IsDeterministicInTheSeed) {
@@ -133,22 +133,22 @@ TEST(Train, IsDeterministicInTheSeed) {
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
   plan.model.dropout = 0.1;
-  const double loss = train(plan, {}, {}).loss;
+  const double loss = train(plan, {}).loss;
   plan.folder = folder.path() / "again";
-  EXPECT_EQ(train(plan, {}, {}).loss, loss);
+  EXPECT_EQ(train(plan, {}).loss, loss);
   plan.folder = folder.path() / "other";
   plan.seed = 2;
-  EXPECT_NE(train(plan, {}, {}).loss, loss);
+  EXPECT_NE(train(plan, {}).loss, loss);
 }
 
 TEST(Train, RejectsResumingAnotherPlan) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
-  train(plan, {}, {});
+  train(plan, {});
   plan.learning_rate = 0.5;
   try {
-    train(plan, {}, {});
+    train(plan, {});
     FAIL() << "another plan was resumed";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("other settings (rate"), std::string::npos) << e.what();
@@ -163,7 +163,7 @@ TEST(Train, KeepsLastGoodModelAfterDivergence) {
   plan.weight_decay = 100;
   plan.clip = 0;
   try {
-    train(plan, {}, {});
+    train(plan, {});
     FAIL() << "it did not diverge";
   } catch (const WorkError& e) {
     EXPECT_NE(std::string(e.what()).find("not finite"), std::string::npos) << e.what();
@@ -178,13 +178,13 @@ TEST(Train, RejectsBrokenStates) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
-  train(plan, {}, {});
+  train(plan, {});
   const auto path = plan.folder / "training.safetensors";
   const std::string whole = read_file(path);
   write_file(path, whole.substr(0, whole.size() / 2));
-  EXPECT_THROW(train(plan, {}, {}), InputError);
+  EXPECT_THROW(train(plan, {}), InputError);
   write_file(path, "");
-  EXPECT_THROW(train(plan, {}, {}), InputError);
+  EXPECT_THROW(train(plan, {}), InputError);
 }
 
 // Expects that a state modified by `change` is rejected with these words.
@@ -196,7 +196,7 @@ void expect_refused(const TrainingPlan& plan, const std::string& words,
   change(file);
   write_safetensors(path, file);
   try {
-    train(plan, {}, {});
+    train(plan, {});
     ADD_FAILURE() << "resumed, expected: " << words;
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
@@ -208,7 +208,7 @@ TEST(Train, RejectsIncompleteStatesAndUnknownEntries) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
-  train(plan, {}, {});
+  train(plan, {});
   expect_refused(plan, "expected the moments of", [](SafetensorsFile& file) {
     file.tensors.erase("first:embed.weight");
     file.tensors.erase("second:embed.weight");
@@ -226,17 +226,17 @@ TEST(Train, RejectsIncompleteStatesAndUnknownEntries) {
   });
   expect_refused(plan, "metadata moments is missing",
                  [](SafetensorsFile& file) { file.metadata.erase("moments"); });
-  EXPECT_NO_THROW(train(plan, {}, {}));
+  EXPECT_NO_THROW(train(plan, {}));
 }
 
 TEST(Train, ReportsMissingStepsOfTheLog) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
-  const std::size_t notes = train(plan, {}, {}).notes.size();
+  const std::size_t notes = train(plan, {}).notes.size();
   const auto log = plan.folder / "loss.csv";
   std::filesystem::remove(log);
-  const std::vector<std::string> said = train(plan, {}, {}).notes;
+  const std::vector<std::string> said = train(plan, {}).notes;
   ASSERT_EQ(said.size(), notes + 1);
   EXPECT_EQ(said.back(), log.string() + ": the rows of steps 1 to 2 are missing");
 }
@@ -248,14 +248,14 @@ TEST(Train, LocksItsFolder) {
   {
     const FolderLock other(plan.folder, "training");
     try {
-      train(plan, {}, {});
+      train(plan, {});
       FAIL() << "two trainings in one folder";
     } catch (const InputError& e) {
       EXPECT_EQ(std::string(e.what()), plan.folder.string() + ": in use by another training");
     }
   }
   EXPECT_FALSE(std::filesystem::exists(plan.folder)) << "it was made, and nothing came into it";
-  EXPECT_NO_THROW(train(plan, {}, {}));
+  EXPECT_NO_THROW(train(plan, {}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
@@ -33,12 +34,12 @@ void expect_same(const Checkpoint& a, const Checkpoint& b) {
 TEST(Trainer, StepsLikeTrain) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  train(plan, {}, {});
+  train(plan, {});
   TrainingPlan own = plan;
   own.folder = folder.path() / "own";
-  Trainer trainer(own, {});
+  Trainer trainer(own);
   Index steps = 0;
-  while (!trainer.done()) EXPECT_EQ(trainer.step({}).step, ++steps);
+  while (!trainer.done()) EXPECT_EQ(trainer.step().step, ++steps);
   EXPECT_EQ(steps, plan.steps);
   // Nothing is written before saving.
   EXPECT_FALSE(std::filesystem::exists(own.folder));
@@ -49,31 +50,31 @@ TEST(Trainer, StepsLikeTrain) {
 
 TEST(Trainer, KeepsSnapshotsUnchanged) {
   const TemporaryFolder folder;
-  Trainer trainer(short_plan(folder.path()), {});
+  Trainer trainer(short_plan(folder.path()));
   const auto before = trainer.snapshot(), same = trainer.snapshot();
   const Tensor kept = before->model.weights.begin()->second.value().copy();
   EXPECT_NE(before->tokenizer, nullptr);
   expect_same(*before, *same);
-  trainer.step({});
+  trainer.step();
   EXPECT_TRUE(testing::close(before->model.weights.begin()->second.value(), kept, 0));
   const auto after = trainer.snapshot();
   EXPECT_TRUE(testing::differs(after->model.weights.begin()->second.value(), kept, 1e-6));
   // A snapshot can be used while the training continues.
   ModelStore models;
   models.publish("in training", after);
-  trainer.step({});
+  trainer.step();
   expect_same(*models.checkpoint("in training"), *after);
 }
 
 TEST(Trainer, IsUnchangedByInspection) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer watched(plan, {}), alone(plan, {});
+  Trainer watched(plan), alone(plan, {});
   while (!watched.done()) {
-    const double loss = watched.step({}).loss;
-    EXPECT_EQ(loss, alone.step({}).loss);
+    const double loss = watched.step().loss;
+    EXPECT_EQ(loss, alone.step().loss);
     watched.snapshot();
-    EXPECT_FALSE(std::isnan(watched.score(false, {}).loss));
+    EXPECT_FALSE(std::isnan(watched.score(false).loss));
   }
   expect_same(*watched.snapshot(), *alone.snapshot());
 }
@@ -81,35 +82,38 @@ TEST(Trainer, IsUnchangedByInspection) {
 TEST(Trainer, IsUnchangedByAnInterruptedStep) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer stopped(plan, {}), other(plan, {});
-  Stop stop;
-  stop.request();
-  stopped.step({});
-  EXPECT_THROW(stopped.step(stop), Stopped);
+  Trainer stopped(plan), other(plan, {});
+  stopped.step();
+  {
+    const Stop stop;
+    stop.request();
+    const StopScope scope(stop);
+    EXPECT_THROW(stopped.step(), Stopped);
+  }
   EXPECT_EQ(stopped.steps_done(), 1);
-  EXPECT_EQ(stopped.step({}).step, 2);
-  other.step({});
-  other.step({});
+  EXPECT_EQ(stopped.step().step, 2);
+  other.step();
+  other.step();
   expect_same(*stopped.snapshot(), *other.snapshot());
 }
 
 TEST(Trainer, ContinuesFromSavedState) {
   const TemporaryFolder folder;
   TrainingPlan plan = short_plan(folder.path());
-  Trainer whole(plan, {});
-  while (!whole.done()) whole.step({});
+  Trainer whole(plan);
+  while (!whole.done()) whole.step();
   {
-    Trainer first(plan, {});
-    for (int n = 0; n < 4; ++n) first.step({});
+    Trainer first(plan);
+    for (int n = 0; n < 4; ++n) first.step();
     first.save();
   }
-  Trainer second(plan, {});
+  Trainer second(plan);
   EXPECT_EQ(second.steps_done(), 4);
-  while (!second.done()) second.step({});
+  while (!second.done()) second.step();
   expect_same(*second.snapshot(), *whole.snapshot());
   plan.steps = 0;
   plan.folder.clear();
-  EXPECT_THROW(Trainer(plan, {}), InputError);
+  EXPECT_THROW(Trainer(plan), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -48,15 +48,15 @@ inline Session family_experiment(const Family& family) {
 class ViewRun {
  public:
   explicit ViewRun(const Session& experiment) : experiment_(experiment), run_(cpu_only()) {
-    trace_ = run_.run(experiment_.run, {});
+    trace_ = run_.run(experiment_.run);
   }
   const Session& experiment() const { return experiment_; }
   const Trace& trace() const { return *trace_; }
   // Findings that the experiment's view reads.
   Findings findings(const Session& e) {
     const std::vector<std::string> names = required_findings(e);
-    Findings found = run_.observe(e, names, {}).findings;
-    found.add(compute_background_findings(e, names, run_, {}, {}));
+    Findings found = run_.observe(e, names).findings;
+    found.add(compute_background_findings(e, names, run_, {}));
     return found;
   }
 

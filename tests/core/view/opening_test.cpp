@@ -21,7 +21,7 @@ TEST(Opening, BundledModelsReadTheirSamplesAndHaveContent) {
     ASSERT_FALSE(offered.empty()) << model;
     EXPECT_EQ(e.run.text, offered.front()->text) << model;
     ExperimentRun runner(cpu_only(), model_store());
-    const auto trace = runner.run(e.run, Stop());
+    const auto trace = runner.run(e.run);
     const View& shown = view(e.view.id);
     EXPECT_EQ(shown.objection ? shown.objection(*trace) : "", "") << model << " " << shown.id;
     if (!trace->attention.empty()) {
@@ -29,7 +29,7 @@ TEST(Opening, BundledModelsReadTheirSamplesAndHaveContent) {
     }
     for (const Sample* sample : offered) {
       use_sample(e.run, *sample);
-      EXPECT_NO_THROW(static_cast<void>(runner.run(e.run, Stop()))) << model << " " << sample->id;
+      EXPECT_NO_THROW(static_cast<void>(runner.run(e.run))) << model << " " << sample->id;
     }
   }
 }

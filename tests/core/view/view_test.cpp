@@ -29,7 +29,7 @@ Trace first_layer() {
   run.watch(watch);
   Session experiment;
   experiment.run.text = "The cat sat on the mat.";
-  run.run(experiment.run, Stop());
+  run.run(experiment.run);
   return *first;
 }
 

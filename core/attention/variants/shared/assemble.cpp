@@ -125,7 +125,7 @@ Wanted on_host(Wanted wanted) {
   return wanted;
 }
 
-OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop) {
+OperationResult run_part(Part part, Backend& backend, const Wanted& wanted) {
   OperationResult result;
   const auto shared = std::make_shared<const Part>(std::move(part));
   result.note = backend.refusal(*shared, wanted);
@@ -134,11 +134,11 @@ OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, cons
   const bool replaced = &able != &backend;
   try {
     result.output =
-        attention(*shared, able, replaced ? on_cpu : wanted, &result, stop);  // [B h, L_q, d_v]
+        attention(*shared, able, replaced ? on_cpu : wanted, &result);  // [B h, L_q, d_v]
   } catch (const WorkError& error) {
     if (&able == &cpu_backend()) throw;
     result.note = error.what();
-    result.output = attention(*shared, cpu_backend(), on_cpu, &result, stop);
+    result.output = attention(*shared, cpu_backend(), on_cpu, &result);
   }
   result.pattern = shared->pattern;
   result.part = shared;
@@ -201,10 +201,9 @@ OperationResult run_batch(const OperationInput& input,
 }  // namespace
 
 Evaluate item_by_item(Evaluate one) {
-  return [one = std::move(one)](const OperationInput& input, Backend& backend, const Wanted& wanted,
-                                const Stop& stop) {
-    return run_batch(input,
-                     [&](const OperationInput& item) { return one(item, backend, wanted, stop); });
+  return [one = std::move(one)](const OperationInput& input, Backend& backend,
+                                const Wanted& wanted) {
+    return run_batch(input, [&](const OperationInput& item) { return one(item, backend, wanted); });
   };
 }
 

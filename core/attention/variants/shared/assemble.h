@@ -37,7 +37,7 @@ Var head_logits(const OperationInput& input, const char* w, const char* b);
 Wanted on_host(Wanted wanted);
 
 // Runs one part; on the CPU if gradients are required or the backend cannot.
-OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop);
+OperationResult run_part(Part part, Backend& backend, const Wanted& wanted);
 
 // Evaluates each item of the batch separately, for rules that depend on q and k, and concatenates
 // the results; extras, counts and patterns are those of the first item.

@@ -6,6 +6,7 @@
 
 #include "core/attention/variants/shared/scaled_rows.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -37,11 +38,11 @@ class FeatureWeights {
                  Index heads)
       : q_(q), k_(k), pattern_(std::move(pattern)), heads_(heads) {}
 
-  Tensor forward(const Stop& stop) const {
+  Tensor forward() const {
     Tensor weights = Tensor::zeros({q_.pairs, q_.rows, k_.rows});  // [B h, L_q, L_k]
     parallel_for(q_.pairs * q_.rows, 1, [&](Index first, Index last) {
       std::vector<double> w(static_cast<std::size_t>(k_.rows));
-      for (Index row = first; row < last && !stop.requested(); ++row) {
+      for (Index row = first; row < last && !is_stopping(); ++row) {
         const double sum = weigh(row, w);
         float* to = weights.data() + row * k_.rows;
         each_key(row, [&](Index j) {
@@ -49,7 +50,7 @@ class FeatureWeights {
         });
       }
     });
-    stop.check();
+    check_stop();
     return weights;
   }
 
@@ -157,9 +158,9 @@ class FeatureWeights {
 }  // namespace
 
 Var feature_weights(const Features& q, const Features& k,
-                    const std::shared_ptr<const Pattern>& pattern, Index heads, const Stop& stop) {
+                    const std::shared_ptr<const Pattern>& pattern, Index heads) {
   const auto weights = std::make_shared<const FeatureWeights>(q, k, pattern, heads);
-  return record("feature_weights", weights->forward(stop),
+  return record("feature_weights", weights->forward(),
                 {q.mantissa, q.exponents, k.mantissa, k.exponents},
                 [weights](const Tensor& gradient, const std::vector<Var>& inputs) {
                   weights->backward(gradient, inputs);

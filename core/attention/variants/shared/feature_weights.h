@@ -12,6 +12,6 @@ namespace attnscope {
 
 // Weights a_ij, 0 outside S_i.  [B h, L_q, L_k]
 Var feature_weights(const Features& q, const Features& k,
-                    const std::shared_ptr<const Pattern>& pattern, Index heads, const Stop& stop);
+                    const std::shared_ptr<const Pattern>& pattern, Index heads);
 
 }  // namespace attnscope

@@ -79,14 +79,14 @@ bool in_range(const OperationResult& result) {
 }
 
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
-                             Backend& backend, const Wanted& wanted, const Stop& stop) {
+                             Backend& backend, const Wanted& wanted) {
   Part part = feature_part(input);
   part.normaliser = Normaliser::FeatureRatio;
   part.q = q.plain;
   part.k = k.plain;
   Wanted with_sums = wanted;
   with_sums.log_sum_exp = true;
-  OperationResult result = run_part(part, backend, with_sums, stop);
+  OperationResult result = run_part(part, backend, with_sums);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
   const bool wants_weights = wanted.attention || wanted.device_attention;
   const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMaxExact &&
@@ -94,7 +94,7 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   if (!rounded && (!has_exponents || in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
   } else {
-    result = run_weighed(input, q, k, backend, wanted, stop);
+    result = run_weighed(input, q, k, backend, wanted);
   }
   if (wants_report(wanted)) add_state(result, input, k);
   return result;
@@ -102,7 +102,7 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
 
 // Uses the weights as given logits without a normaliser.
 OperationResult run_weighed(const OperationInput& input, const Features& q, const Features& k,
-                            Backend& backend, const Wanted& wanted, const Stop& stop) {
+                            Backend& backend, const Wanted& wanted) {
   Part part = feature_part(input);
   if (weight_count(part) > kMaxWeights) {
     throw InputError("q: features beyond the range of float32: expected at most " +
@@ -111,10 +111,10 @@ OperationResult run_weighed(const OperationInput& input, const Features& q, cons
                      "found " +
                      std::to_string(weight_count(part)));
   }
-  part.logits = feature_weights(q, k, part.pattern, part.heads, stop);  // [B h, L_q, L_k]
+  part.logits = feature_weights(q, k, part.pattern, part.heads);  // [B h, L_q, L_k]
   part.source = Source::Logits;
   part.normaliser = Normaliser::None;
-  return run_part(std::move(part), backend, wanted, stop);
+  return run_part(std::move(part), backend, wanted);
 }
 
 bool wants_report(const Wanted& wanted) {
@@ -123,14 +123,14 @@ bool wants_report(const Wanted& wanted) {
 }
 
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,
-                       Backend& backend, const Stop& stop) {
+                       Backend& backend) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.q = q;
   part.k = k;
   part.scale = static_cast<float>(scale);
   part.v = repeat_heads(input.v, input.heads, input.kv_heads);
   part.split.clear();
-  return run_part(std::move(part), backend, {.attention = true}, stop).attention;
+  return run_part(std::move(part), backend, {.attention = true}).attention;
 }
 
 Doubles exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w, double s) {

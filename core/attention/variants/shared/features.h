@@ -25,11 +25,11 @@ struct Features {
 // requested or if sums of plain features leave the range of float32 (feature_weights.h), or if
 // requested weights nearly cancel in a row's sum. A report includes "state".
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
-                             Backend& backend, const Wanted& wanted, const Stop& stop);
+                             Backend& backend, const Wanted& wanted);
 
 // Computes pair by pair. InputError if there are too many pairs.
 OperationResult run_weighed(const OperationInput& input, const Features& q, const Features& k,
-                            Backend& backend, const Wanted& wanted, const Stop& stop);
+                            Backend& backend, const Wanted& wanted);
 
 // True if more than the output is requested.
 bool wants_report(const Wanted& wanted);
@@ -47,7 +47,7 @@ bool in_range(const OperationResult& result);
 
 // Softmax over the same S_i, estimated by random features, of scale * q·k.  [B h, L_q, L_k]
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,
-                       Backend& backend, const Stop& stop);
+                       Backend& backend);
 
 // sin(w_t·x s) and cos(w_t·x s) of every row of x and w, for exact_mantissa.
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, 2 D]

@@ -5,6 +5,7 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -84,16 +85,14 @@ Var cut(const Var& x, Index first, Index count, Index row, Index end) {
 // Computes the output of all rows, block by block.
 class GatedRows {
  public:
-  GatedRows(const OperationInput& input, const Features& q, const Features& k, Backend& backend,
-            const Stop& stop)
+  GatedRows(const OperationInput& input, const Features& q, const Features& k, Backend& backend)
       : q_(q),
         k_(k),
         v_(repeat_heads(input.v, input.heads, input.kv_heads)),
         pairs_(v_.dim(0)),
         length_(v_.dim(1)),
         most_(running_maxima(k.exact_exponents, length_)),
-        backend_(backend),
-        stop_(stop) {}
+        backend_(backend) {}
 
   // [B h, L, d_v]; undefined if a row's sums leave the range of float32.
   Var output() {
@@ -119,9 +118,9 @@ class GatedRows {
   Var rows(Index first, Index count, const std::vector<Block>& blocks) {
     std::vector<Var> outputs;
     for (const Block& block : blocks) {
-      stop_.check();
-      const OperationResult result = run_part(part(first, count, block), backend_,
-                                              {.output = true, .log_sum_exp = true}, stop_);
+      check_stop();
+      const OperationResult result =
+          run_part(part(first, count, block), backend_, {.output = true, .log_sum_exp = true});
       if (!in_range(result)) return {};
       if (note_.empty()) note_ = result.note;
       outputs.push_back(result.output);
@@ -164,7 +163,6 @@ class GatedRows {
   const Index pairs_, length_;
   const Doubles most_;
   Backend& backend_;
-  const Stop& stop_;
   std::string note_;
 };
 
@@ -195,18 +193,18 @@ GateExponents gate_exponents(const Var& logits) {
 }
 
 OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
-                          Backend& backend, const Wanted& wanted, const Stop& stop) {
+                          Backend& backend, const Wanted& wanted) {
   const Index weights = k.mantissa.dim(0) * k.mantissa.dim(1) * k.mantissa.dim(1);
   const bool wants_weights = wanted.attention || wanted.device_attention || wanted.scores ||
                              (wanted.tiles && weights <= kMaxForTiles);
   OperationResult result;
   if (!wants_weights) {
-    GatedRows rows(input, q, k, backend, stop);
+    GatedRows rows(input, q, k, backend);
     result.output = rows.output();
     result.note = rows.note();
     result.pattern = std::make_shared<const Pattern>(plain_pattern(input, true));
   }
-  if (!result.output.defined()) result = run_weighed(input, q, k, backend, wanted, stop);
+  if (!result.output.defined()) result = run_weighed(input, q, k, backend, wanted);
   if (wants_report(wanted)) add_state(result, input, k);
   return result;
 }

@@ -20,6 +20,6 @@ GateExponents gate_exponents(const Var& logits);
 // Causal run_features(); the exponents of k are those of the gates. O(L) unless weights are
 // requested, in blocks of rows within which the sums keep their scale.
 OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
-                          Backend& backend, const Wanted& wanted, const Stop& stop);
+                          Backend& backend, const Wanted& wanted);
 
 }  // namespace attnscope

@@ -11,6 +11,7 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 #include "core/part/arrangement.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
@@ -45,7 +46,7 @@ std::vector<NamedPattern> patterns(const Part& part) {
 Part with(const Part& part, const Pattern& pattern) {
   Part changed = part;
   changed.pattern = std::make_shared<const Pattern>(pattern);
-  EXPECT_FALSE(pattern.arrangement({})->all_in_order());
+  EXPECT_FALSE(pattern.arrangement()->all_in_order());
   return changed;
 }
 
@@ -59,14 +60,14 @@ TEST(ArrangedRows, MatchEquations) {
         const testing::Reference expected = reference(changed);
         Wanted wanted;
         wanted.log_sum_exp = true;
-        const PartResult got = cpu_backend().run(changed, wanted, {});
+        const PartResult got = cpu_backend().run(changed, wanted);
         const Index pairs = part.batch * part.heads;
         EXPECT_TRUE(close(got.output, to_tensor({pairs, queries, part.v.dim(2)}, expected.output)));
         if (part.normaliser != Normaliser::None) {
           EXPECT_TRUE(close(got.log_sum_exp, to_tensor({pairs, queries}, expected.log_sum_exp)));
         }
         wanted.output = false;
-        const PartResult sums = cpu_backend().run(changed, wanted, {});
+        const PartResult sums = cpu_backend().run(changed, wanted);
         if (part.normaliser != Normaliser::None) {
           EXPECT_TRUE(close(sums.log_sum_exp, got.log_sum_exp));
         }
@@ -78,7 +79,7 @@ TEST(ArrangedRows, MatchEquations) {
 
 void check_gradients(const Part& part) {
   for (Var ingredient : ingredients(part)) ingredient.clear_gradient();  // parts share some
-  const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+  const Var result = attention(part, cpu_backend(), {}, nullptr);
   const Tensor weights = random_tensor(result.shape(), 99);
   backward(sum(multiply(result, weights)));
   const auto by_the_reference = [&] {
@@ -112,12 +113,15 @@ TEST(ArrangedRows, SkipArrangementForMaps) {
       with(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
   Part again = part;
   again.pattern = std::make_shared<const Pattern>(testing::scattered_pattern(1, 150, 150, 3));
-  const Stop stop;
-  stop.request();
-  const PartResult maps = cpu_backend().run(again, {.attention = true}, {});
-  EXPECT_THROW(again.pattern->arrangement(stop), Stopped);  // there is none
-  const PartResult streamed = cpu_backend().run(again, {}, {});
-  EXPECT_NO_THROW(again.pattern->arrangement(stop));
+  const PartResult maps = cpu_backend().run(again, {.attention = true});
+  {
+    const Stop stop;
+    stop.request();
+    const StopScope scope(stop);
+    EXPECT_THROW(again.pattern->arrangement(), Stopped);  // there is none
+  }
+  const PartResult streamed = cpu_backend().run(again, {});
+  EXPECT_NO_THROW(again.pattern->arrangement());
   EXPECT_TRUE(close(maps.output, streamed.output));
 }
 
@@ -130,7 +134,7 @@ TEST(ArrangedRows, AreIndependentOfThreadCount) {
     for (const int threads : {1, 2, 5}) {
       set_thread_count(threads);
       const Part part = with(named_parts(300, true)[12].part, pattern);
-      const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+      const Var result = attention(part, cpu_backend(), {}, nullptr);
       backward(sum(multiply(result, random_tensor(result.shape(), 99))));
       got.push_back({result.value()});
       for (const Var& v : ingredients(part)) got.back().push_back(v.gradient());
@@ -165,7 +169,7 @@ TEST(ArrangedRows, StayFiniteWithHugeScores) {
       Tensor ones({2, 200, 8});
       std::fill(ones.begin(), ones.end(), 1.0F);
       part.v = ones;
-      const PartResult result = cpu_backend().run(part, {}, {});
+      const PartResult result = cpu_backend().run(part, {});
       for (Index a = 0; a < 2; ++a) {
         for (Index i = 0; i < 200; ++i) {
           if (part.pattern->row(a, i).empty()) continue;
@@ -181,7 +185,7 @@ TEST(ArrangedRows, PropagateNanOnlyToRowsThatSeeIt) {
   Tensor k = part.k.value();
   k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
   part.k = k;
-  const PartResult got = cpu_backend().run(part, {}, {});
+  const PartResult got = cpu_backend().run(part, {});
   for (Index i = 0; i < 200; ++i) {
     EXPECT_FALSE(std::isnan(got.output(0, i, 0))) << i;
     EXPECT_EQ(std::isnan(got.output(1, i, 0)), part.pattern->allowed(1, i, 70)) << i;
@@ -194,13 +198,14 @@ TEST(ArrangedRows, StopWithinAHundredMilliseconds) {
   double least = 1e9;  // ms; a shared machine may keep a thread waiting: the best of a few counts
   for (int round = 0; round < 5 && !(least <= 100); ++round) {
     const Stop stop;
+    const StopScope scope(stop);
     std::chrono::steady_clock::time_point asked;
     std::thread asker([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(for (;;) cpu_backend().run(part, {}, stop), Stopped);
+    EXPECT_THROW(for (;;) cpu_backend().run(part), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());

@@ -49,7 +49,7 @@ void expect_the_equation(const Part& part, double tolerance) {
   for (const bool attention : {false, true}) {
     Wanted wanted{.output = true, .attention = attention};
     wanted.log_sum_exp = true;
-    const PartResult got = cpu_backend().run(part, wanted, {});
+    const PartResult got = cpu_backend().run(part, wanted);
     EXPECT_TRUE(
         close(got.output, to_tensor({kHeads, queries, kHeadSize}, expected.output), tolerance));
     EXPECT_TRUE(close(got.log_sum_exp, to_tensor({kHeads, queries}, expected.log_sum_exp)));
@@ -107,7 +107,7 @@ TEST(PlainRows, PackKeysOfManyWindows) {
   constexpr Index length = 2200;
   const Part part = plain_part(band(length, 60, 30));
   const Tensor expected = to_tensor({kHeads, length, kHeadSize}, testing::reference(part).output);
-  EXPECT_TRUE(close(cpu_backend().run(part, {}, {}).output, expected));
+  EXPECT_TRUE(close(cpu_backend().run(part, {}).output, expected));
 }
 
 // Invalid inputs affect only the rows that see them.
@@ -118,7 +118,7 @@ TEST(PlainRows, PropagateNanOnlyToRowsThatSeeIt) {
   part.k = k;
   Wanted wanted{.output = true, .attention = true};
   wanted.log_sum_exp = true;
-  const PartResult got = cpu_backend().run(part, wanted, {});
+  const PartResult got = cpu_backend().run(part, wanted);
   for (Index i = 0; i < 90; ++i) {
     EXPECT_FALSE(std::isnan(got.log_sum_exp(0, i))) << i;
     EXPECT_EQ(std::isnan(got.log_sum_exp(1, i)), i >= 70) << i;
@@ -130,7 +130,7 @@ TEST(PlainRows, PropagateNanOnlyToRowsThatSeeIt) {
 
 TEST(PlainRows, GiveSingleKeyTheWholeWeight) {
   const Part part = plain_part(Pattern::all(100, 1));
-  const PartResult got = cpu_backend().run(part, {.output = true, .attention = true}, {});
+  const PartResult got = cpu_backend().run(part, {.output = true, .attention = true});
   for (Index i = 0; i < got.attention.size(); ++i) ASSERT_EQ(got.attention[i], 1) << i;
 }
 

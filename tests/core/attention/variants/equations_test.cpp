@@ -95,7 +95,7 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
     }
     run.in = testing::random_operation(run.sizes, choice, default_encoding(), causal,
                                        static_cast<std::uint64_t>(length));
-    run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true}, Stop());
+    run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true});
     Tensor attention(run.out.attention.shape());
     Tensor output(run.out.output.shape());
     const auto value_row =
@@ -554,7 +554,7 @@ TEST(Equations, LongformerWithSeparateProjections) {
       Json::parse(R"({"type": "longformer", "window": 2, "global": [7, 0], "projections": "own"})");
   const Choice choice = variant_from_json(json, "variant");
   run.in = testing::random_operation(run.sizes, choice, default_encoding(), false, 3);
-  run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true});
   const Index length = run.sizes.length;
   Tensor attention({3, length, length}), output({3, length, run.sizes.value});
   for (Index a = 0; a < 3; ++a) {
@@ -614,8 +614,7 @@ TEST(Equations, GatedMlp) {
   sizes.heads = sizes.kv_heads = 1;
   const OperationInput in =
       testing::random_operation(sizes, {"gmlp", {}}, default_encoding(), true, 3);
-  const OperationResult out =
-      evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
   const Tensor &x = in.x.value(), &psi = in.weights.at("gmlp.psi").value();
   const auto times = [&](const char* name, Index i, Index f) {
     double sum = 0;
@@ -688,8 +687,7 @@ TEST(Equations, DynamicSpan) {
       Json::parse(R"({"type": "adaptive_span", "span": 9, "ramp": 3, "dynamic": true})"),
       "variant");
   const OperationInput in = testing::random_operation(sizes, choice, default_encoding(), false, 5);
-  const OperationResult out =
-      evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
   for (Index a = 0; a < sizes.heads; ++a) {
     for (Index i = 0; i < sizes.length; ++i) {
       double logit = in.weights.at("span.b").value()[a];
@@ -798,8 +796,7 @@ TEST(Equations, MemorizingIsLocalWithoutMemory) {
       in.weights.erase("mem.k");
       in.weights.erase("mem.v");
     }
-    const OperationResult out =
-        evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+    const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
     ASSERT_EQ(out.attention.shape(), (Shape{2, 16, 16}));
     for (Index row = 0; row < 32; ++row) {
       double sum = 0;
@@ -826,9 +823,9 @@ TEST(Equations, MemorizingScalesMemoryLikeSegment) {
   const Choice deberta = encoding_from_json({{"type", "deberta"}, {"clip", 3}}, "position");
   OperationInput input = testing::random_operation(sizes, variant, deberta, true, 5);
   const Wanted wanted{.output = true, .attention = true, .scores = true};
-  const OperationResult by_default = evaluate(input, cpu_backend(), wanted, Stop());
+  const OperationResult by_default = evaluate(input, cpu_backend(), wanted);
   input.scale = static_cast<float>(1 / std::sqrt(3.0 * static_cast<double>(sizes.key)));
-  const OperationResult given = evaluate(input, cpu_backend(), wanted, Stop());
+  const OperationResult given = evaluate(input, cpu_backend(), wanted);
   EXPECT_TRUE(close(by_default.scores, given.scores, 0));
   EXPECT_TRUE(close(by_default.attention, given.attention, 0));
 }

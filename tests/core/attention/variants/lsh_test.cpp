@@ -180,8 +180,8 @@ TEST(Lsh, MatchesRoundsAndChunks) {
         const OperationInput in =
             testing::random_operation(sizes, choice, default_encoding(), causal, 4);
         SCOPED_TRACE(testing::describe(in) + " of " + std::to_string(length));
-        const OperationResult out = evaluate(
-            in, cpu_backend(), {.output = true, .attention = true, .scores = true}, Stop());
+        const OperationResult out =
+            evaluate(in, cpu_backend(), {.output = true, .attention = true, .scores = true});
         const Tensor& q = in.q.value();
         Tensor expected({3, length, length}), output({3, length, sizes.value});
         for (Index head = 0; head < 3; ++head) {
@@ -230,9 +230,9 @@ TEST(Lsh, AppliesGivenScaleInReleasedForm) {
       "variant");
   OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
   const Wanted wanted{.output = true, .attention = true, .scores = true};
-  const OperationResult plain = evaluate(in, cpu_backend(), wanted, Stop());
+  const OperationResult plain = evaluate(in, cpu_backend(), wanted);
   in.scale = 0.5f;
-  const OperationResult scaled = evaluate(in, cpu_backend(), wanted, Stop());
+  const OperationResult scaled = evaluate(in, cpu_backend(), wanted);
   for (Index n = 0; n < plain.scores.size(); ++n) {
     EXPECT_NEAR(scaled.scores[n], plain.scores[n] / 2, 1e-6);
   }
@@ -244,9 +244,9 @@ TEST(Drawn, AreDeterminedByTheSeed) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
     OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
     in.weights.erase(name);
-    const Tensor drawn = evaluate(in, cpu_backend(), {.output = true}, Stop()).output.value();
+    const Tensor drawn = evaluate(in, cpu_backend(), {.output = true}).output.value();
     in.weights[name] = drawn_normal(name, shape, deviation, 7);
-    const Tensor given = evaluate(in, cpu_backend(), {.output = true}, Stop()).output.value();
+    const Tensor given = evaluate(in, cpu_backend(), {.output = true}).output.value();
     EXPECT_TRUE(testing::close(drawn, given, 0)) << json;
   };
   check(R"({"type": "rfa", "features": 5, "sigma": 0.5, "seed": 7})", "rfa.w", {2, 5, 4}, 2);
@@ -278,7 +278,7 @@ TEST(Drawn, ExtendMatricesOfShorterTexts) {
       in.x = Tensor({1, length - from, sizes.model});
       for (Index i = from; i < length; ++i) in.positions.push_back(static_cast<std::int32_t>(i));
     }
-    return evaluate(in, cpu_backend(), {.output = true, .scores = true}, Stop()).scores;
+    return evaluate(in, cpu_backend(), {.output = true, .scores = true}).scores;
   };
   const Tensor short_text = scores(5, 0), long_text = scores(9, 0), last = scores(9, 7);
   for (Index head = 0; head < 2; ++head) {
@@ -326,13 +326,13 @@ TEST(Weights, SupportTextsUpToTheirLength) {
         SCOPED_TRACE(testing::describe(in) + " " + w.name);
         OperationInput with = in;
         for (const auto& [name, weight] : wide.weights) with.weights[name] = weight;
-        EXPECT_NO_THROW(evaluate(with, cpu_backend(), {.output = true}, Stop()));
+        EXPECT_NO_THROW(evaluate(with, cpu_backend(), {.output = true}));
         ++served;
         if (w.shape(testing::dimensions(smaller), choice.values) == exact) continue;
         with.weights = in.weights;
         with.weights[w.name] =
             testing::random_tensor(w.shape(testing::dimensions(smaller), choice.values), 3);
-        EXPECT_THROW(evaluate(with, cpu_backend(), {.output = true}, Stop()), InputError);
+        EXPECT_THROW(evaluate(with, cpu_backend(), {.output = true}), InputError);
         ++refused;
       }
     }
@@ -352,8 +352,7 @@ TEST(Linformer, ReportsImpliedWeightsOfTokens) {
           variant_from_json({{"type", "linformer"}, {"k", 4}, {"mode", mode}}, "variant");
       const OperationInput in =
           testing::random_operation(sizes, choice, default_encoding(), false, 5);
-      const OperationResult out =
-          evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+      const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
       const Tensor& implied = out.extra.at("implied");
       ASSERT_EQ(implied.shape(), (Shape{4, length, length}));
       for (Index pair = 0; pair < 4; ++pair) {
@@ -382,9 +381,9 @@ TEST(Memories, PrecedeTheSegment) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
     OperationInput in = testing::random_operation(sizes, choice, alibi, true, 5);
     const Wanted wanted{.output = true, .attention = true, .scores = true};
-    const OperationResult out = evaluate(in, cpu_backend(), wanted, Stop());
+    const OperationResult out = evaluate(in, cpu_backend(), wanted);
     in.encoding = default_encoding();
-    const OperationResult plain = evaluate(in, cpu_backend(), wanted, Stop());
+    const OperationResult plain = evaluate(in, cpu_backend(), wanted);
     std::vector<Index> positions;
     if (choice.id == "compressive") positions = {2 - 4 - 5, 3 - 4 - 5};  // of 4 old rows by 3
     for (Index m = 0; m < 5 + 6; ++m) positions.push_back(m - 5);

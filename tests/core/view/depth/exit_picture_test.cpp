@@ -34,9 +34,9 @@ class EarlyExits : public ::testing::Test {
   void find(double threshold, std::optional<double> decay = std::nullopt) {
     set_view_value(experiment_.view, "depth", "threshold", threshold);
     if (decay) set_view_value(experiment_.view, "depth", "decay", *decay);
-    traces_ = run_.observe(experiment_, {"lens"}, {});
+    traces_ = run_.observe(experiment_, {"lens"});
     traces_.findings.add(
-        compute_background_findings(experiment_, {"exits", "exit_work"}, run_, {}, {}));
+        compute_background_findings(experiment_, {"exits", "exit_work"}, run_, {}));
     study_ = traces_.findings.get(Findings::exits);
     work_ = traces_.findings.get(Findings::exit_work);
     ASSERT_NE(study_, nullptr);
@@ -183,7 +183,7 @@ TEST_F(EarlyExits, MatchRunWithSameThreshold) {
     Choice rule{"response", default_values(exit_rule("response").parameters)};
     rule.values.set("decay", decay);
     early.run.structure.exits = rule;
-    const auto trace = run_.run(early.run, {});
+    const auto trace = run_.run(early.run);
     for (Index i = 0; i < kLength; ++i) {
       EXPECT_EQ(work_->exit_layers[static_cast<std::size_t>(i)],
                 trace->counts.at("exit.layer")[i] - 1);

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/stop_scope.h"
 #include "core/view/session_file.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -81,12 +82,12 @@ TEST(Frames, SweepOneParameter) {
   TraceFrames run;
   FrameSequence frames = run.frames(experiment_for("rope"), options("query=10:20", 5));
   for (int n = 0; n < 5; ++n) {
-    const Frame frame = frames.frame(n, Stop());
+    const Frame frame = frames.frame(n);
     EXPECT_DOUBLE_EQ(view_values(frame.experiment.view, "rope").real("query"), 10 + 2.5 * n);
     EXPECT_EQ(frame.traces.trace.get(), &run.trace());  // a change of the view needs no new run
   }
   FrameSequence whole = run.frames(experiment_for("rope"), options("reach=8:16", 3));
-  EXPECT_EQ(view_values(whole.frame(1, Stop()).experiment.view, "rope").integer("reach"), 12);
+  EXPECT_EQ(view_values(whole.frame(1).experiment.view, "rope").integer("reach"), 12);
   EXPECT_EQ(run.frames(experiment_for("rope"), options("reach=8:16")).count(), 9);
   EXPECT_EQ(run.frames(experiment_for("rope"), options("query=8:16")).count(), 60);
 }
@@ -98,12 +99,12 @@ TEST(Frames, SweepLayerAndHead) {
   experiment.b = experiment;
   FrameSequence frames = run.frames(experiment, options("layer=1:0"));
   ASSERT_EQ(frames.count(), 2);
-  Session first = frames.frame(0, Stop()).experiment;
+  Session first = frames.frame(0).experiment;
   EXPECT_EQ(first.view.layer, 1);
   EXPECT_EQ(first.b->view.layer, 1);  // both show the same layer
   experiment.b->view.head = 0;
   FrameSequence apart = run.frames(experiment, options("layer=1:0"));
-  EXPECT_EQ(apart.frame(0, Stop()).experiment.b->view.layer, 0);
+  EXPECT_EQ(apart.frame(0).experiment.b->view.layer, 0);
 }
 
 TEST(Frames, RejectInvalidSweepsBeforeRunning) {
@@ -164,8 +165,7 @@ class RunFrames : public ::testing::Test {
     experiment_.run.text = "the cat";
   }
   FrameSequence frames(const FrameOptions& options) {
-    return {experiment_, run_.observe(experiment_, required_findings(experiment_), Stop()), options,
-            run_};
+    return {experiment_, run_.observe(experiment_, required_findings(experiment_)), options, run_};
   }
   testing::TemporaryFolder folder_;
   ExperimentRun run_{cpu_only()};
@@ -177,7 +177,7 @@ TEST_F(RunFrames, SweepVariantParameter) {
   FrameSequence moved = frames(options("variant.window=1:5"));
   ASSERT_EQ(moved.count(), 5);
   for (int n = 0; n < 5; ++n) {
-    const Frame frame = moved.frame(n, Stop());
+    const Frame frame = moved.frame(n);
     EXPECT_EQ(frame.experiment.run.variant->values.integer("window"), n + 1);
     const Pattern& pattern = *frame.traces.trace->attention.front().result.pattern;
     EXPECT_EQ(pattern.row_count(0, 6), n + 2);  // the query's own position and the window
@@ -192,7 +192,7 @@ TEST_F(RunFrames, SweepParameterOfOneHeadGroup) {
   experiment_.run.groups = {group};
   EXPECT_THROW(frames(options("variant.window=1:3")), InputError);  // head 0 attends to all keys
   experiment_.view.head = 1;
-  const Session moved = frames(options("variant.window=1:3")).frame(2, Stop()).experiment;
+  const Session moved = frames(options("variant.window=1:3")).frame(2).experiment;
   EXPECT_EQ(moved.run.groups.front().variant->values.integer("window"), 3);
   EXPECT_EQ(moved.run.variant, std::nullopt);
 }
@@ -241,14 +241,13 @@ TEST_F(LocalHeads, UniformTrainingSweepsAllHeads) {
   FrameSequence moved = frames(options("variant.window=1:3"));
   for (int n = 0; n < 3; ++n) {
     const std::vector<Index> expected(4, n + 2);
-    const Frame frame = moved.frame(n, Stop());
+    const Frame frame = moved.frame(n);
     EXPECT_EQ(visible_keys(frame, 0), expected);
     EXPECT_EQ(visible_keys(frame, 1), expected);
   }
   // Imported tensors do not accept groups.
   experiment_.run.groups.clear();
-  EXPECT_EQ(frames(options("variant.window=1:3")).frame(0, Stop()).experiment.run.groups.size(),
-            0U);
+  EXPECT_EQ(frames(options("variant.window=1:3")).frame(0).experiment.run.groups.size(), 0U);
 }
 
 TEST_F(LocalHeads, MixedTrainingSweepsMatchingHeads) {
@@ -257,7 +256,7 @@ TEST_F(LocalHeads, MixedTrainingSweepsMatchingHeads) {
   experiment_.view.head = 1;
   FrameSequence moved = frames(options("variant.window=1:3"));
   for (int n = 0; n < 3; ++n) {
-    const Frame frame = moved.frame(n, Stop());
+    const Frame frame = moved.frame(n);
     EXPECT_EQ(visible_keys(frame, 1), (std::vector<Index>{5, n + 2, 7, 7}));
     EXPECT_EQ(visible_keys(frame, 0), (std::vector<Index>{5, 5, 7, 7}));
     EXPECT_EQ(frame.experiment.run.variant, std::nullopt);
@@ -269,7 +268,7 @@ TEST_F(LocalHeads, OtherHeadGroupDoesNotAffectShownHead) {
   experiment_.run.groups = {head_two_local()};
   FrameSequence moved = frames(options("variant.window=1:3"));
   for (int n = 0; n < 3; ++n) {
-    const Frame frame = moved.frame(n, Stop());
+    const Frame frame = moved.frame(n);
     EXPECT_EQ(visible_keys(frame, 0), (std::vector<Index>{n + 2, 5, n + 2, 7}));
     EXPECT_EQ(visible_keys(frame, 1), (std::vector<Index>{5, 5, 7, 7}));
   }
@@ -277,17 +276,17 @@ TEST_F(LocalHeads, OtherHeadGroupDoesNotAffectShownHead) {
 
 TEST_F(RunFrames, FollowGeneratedText) {
   FrameSequence written = frames(options("tokens=0:12"));
-  const std::string sixth = written.frame(6, Stop()).experiment.run.text;  // any order
+  const std::string sixth = written.frame(6).experiment.run.text;  // any order
   std::string before;
   for (int n = 0; n <= 12; ++n) {
-    const Frame frame = written.frame(n, Stop());
+    const Frame frame = written.frame(n);
     EXPECT_TRUE(frame.experiment.run.text.starts_with(before));
     EXPECT_EQ(frame.experiment.run.text.size(), 7U + static_cast<std::size_t>(n));  // in bytes
     const auto tokens = static_cast<Index>(frame.traces.trace->tokens.size());
     EXPECT_EQ(tokens, std::min<Index>(7 + n, 16));  // the context keeps the last tokens
     before = frame.experiment.run.text;
   }
-  EXPECT_EQ(written.frame(6, Stop()).experiment.run.text, sixth);
+  EXPECT_EQ(written.frame(6).experiment.run.text, sixth);
 }
 
 TEST(Frames, NumberedPicturesEmbedTheirExperiment) {
@@ -298,7 +297,7 @@ TEST(Frames, NumberedPicturesEmbedTheirExperiment) {
   std::vector<double> shares;
   FrameSequence frames = run.frames(experiment_for("rope"), options("query=0:6", 3));
   write_frames(folder.path() / "r-%02d.png", frames, picture,
-               [&](double share) { shares.push_back(share); }, {});
+               [&](double share) { shares.push_back(share); });
   EXPECT_EQ(shares.front(), 0);
   EXPECT_EQ(shares.back(), 1);
   for (int n = 0; n < 3; ++n) {
@@ -317,19 +316,19 @@ TEST(Frames, StopOnRequest) {
   TraceFrames run;
   PictureOptions picture;
   picture.scale = 0.5;
-  const Stop stop;
   int seen = 0;
   FrameSequence frames = run.frames(experiment_for("rope"), options("query=0:6", 9));
-  EXPECT_THROW(write_frames(
-                   folder.path() / "a.gif", frames, picture,
-                   [&](double) {
-                     if (++seen == 12) stop.request();
-                   },
-                   stop),
-               Stopped);
+  {
+    const Stop stop;
+    const StopScope scope(stop);
+    const auto stop_at_frame = [&](double) {
+      if (++seen == 12) stop.request();
+    };
+    EXPECT_THROW(write_frames(folder.path() / "a.gif", frames, picture, stop_at_frame), Stopped);
+  }
   EXPECT_TRUE(fs::is_empty(folder.path()));
   FrameSequence all = run.frames(experiment_for("span"), options("z=0:6", 4));
-  write_frames(folder.path() / "a.gif", all, picture, {}, {});
+  write_frames(folder.path() / "a.gif", all, picture, {});
   EXPECT_EQ(read_file(folder.path() / "a.gif").substr(0, 6), "GIF89a");
 }
 

@@ -189,7 +189,7 @@ TEST(FlowView, DisabledHeadAddsNothing) {
   e.run.ids = kIds;
   e.run.interventions = {intervention_from_text("off layer=0 head=1")};
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run, Stop());
+  const auto trace = runner.run(e.run);
   const FlowNumbers flow = numbers_of(*trace, e);
   EXPECT_TRUE(flow.heads.off[1]);
   EXPECT_TRUE(close(row(flow.heads.adds, 1), Tensor::zeros({flow.heads.adds.dim(1)})));
@@ -202,7 +202,7 @@ TEST(FlowView, DisabledLayerIsSkipped) {
   e.run.ids = kIds;
   e.run.interventions = {intervention_from_text("off layer=0")};
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run, Stop());
+  const auto trace = runner.run(e.run);
   const FlowNumbers flow = numbers_of(*trace, e);
   ASSERT_TRUE(flow.layer);
   EXPECT_EQ(flow.layer->join, FlowLayer::Join::Off);
@@ -311,7 +311,7 @@ TEST(FlowView, ExitedTokenIsCopied) {
   e.run.ids = kIds;
   e.run.exit = 0.0;  // exit after the first layer
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run, Stop());
+  const auto trace = runner.run(e.run);
   ASSERT_EQ(trace->counts.at("exit.layer")[10], 1);
   e.view.layer = 1;
   const FlowNumbers flow = numbers_of(*trace, e);
@@ -332,7 +332,7 @@ TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   Session e = testing::trajectory_experiment(folder.path() / "walker");
   e.view.id = "flow";
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run, Stop());
+  const auto trace = runner.run(e.run);
   e.view.pinned_query = 1;  // first state
   const FlowNumbers flow = numbers_of(*trace, e);
   ASSERT_EQ(flow.chances.size(), 4u);

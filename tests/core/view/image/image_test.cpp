@@ -25,7 +25,7 @@ Session example() {
 
 std::shared_ptr<const Trace> run(const Session& session) {
   ExperimentRun runner(cpu_only());
-  return runner.run(session.run, Stop());
+  return runner.run(session.run);
 }
 
 // Sparse Transformer, strided: preceding pixels within the row length, and those of the column.

@@ -17,7 +17,7 @@ class Convolution : public ::testing::Test {
   Convolution() {
     experiment_.run.model = "convolution";
     experiment_.run.text = "The old sailor gave the girl his lamp because she was afraid.";
-    trace_ = run_.run(experiment_.run, {});
+    trace_ = run_.run(experiment_.run);
   }
   const AttentionTap& tap() const { return trace_->attention.front(); }
   Session experiment_;

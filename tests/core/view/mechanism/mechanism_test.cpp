@@ -185,8 +185,8 @@ TEST(Mechanism, DrawsErrorsOnceMeasured) {
     look.width = 900;
     look.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
     EXPECT_EQ(look_at(trace, "mechanism", look).pending, "errors") << id;
-    const ErrorStudy study = error_study(
-        trace.attention[0], 1, 16, [](std::size_t, std::size_t) {}, Stop());
+    const ErrorStudy study =
+        error_study(trace.attention[0], 1, 16, [](std::size_t, std::size_t) {});
     look.errors = &study;
     EXPECT_EQ(look_at(trace, "mechanism", look).pending, "") << id;
     expect_legible(trace, look.settings, id, &study);

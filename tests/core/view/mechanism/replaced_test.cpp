@@ -37,8 +37,7 @@ class ReplacementPicture : public ::testing::Test {
     experiment_.run.encoding = default_encoding();
   }
   std::shared_ptr<const ReplacedToken> runs() {
-    return compute_background_findings(experiment_, {"replaced"}, run_, {}, {})
-        .get(Findings::replaced);
+    return compute_background_findings(experiment_, {"replaced"}, run_, {}).get(Findings::replaced);
   }
   ReplacedChange change(const ReplacedToken& runs, Index layer = 0) {
     const HeadRef at{layer, 0, runs.without->part({})};
@@ -167,7 +166,7 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
 
 TEST_F(ReplacementPicture, PictureReportsChanges) {
   choose(R"({"type": "synthesizer"})");
-  const auto trace = run_.run(experiment_.run, {});
+  const auto trace = run_.run(experiment_.run);
   const testing::InputOf of(*trace, experiment_.view);
   ViewInput input{.trace = of.input.trace,
                   .experiment = of.input.experiment,
@@ -177,7 +176,7 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
                   .measure = of.input.measure};
   const ViewLayout waiting = view("mechanism").lay_out(input);
   EXPECT_NE(waiting.pending, "");
-  input.findings = compute_background_findings(experiment_, {"replaced"}, run_, {}, {});
+  input.findings = compute_background_findings(experiment_, {"replaced"}, run_, {});
   ViewCache cache;
   input.cache = &cache;
   for (int n = 0; n < 2; ++n) {

@@ -28,7 +28,7 @@ class DerivedMaps : public ::testing::Test {
     part.k = testing::random_tensor({1, length, 8}, 2);
     part.pattern = std::make_shared<const Pattern>(Pattern::causal(length, length));
     Wanted wanted{.output = false, .attention = true, .tiles = true};
-    const PartResult result = cpu_backend().run(part, wanted, {});
+    const PartResult result = cpu_backend().run(part, wanted);
     trace_ = testing::synthetic_trace(1, 1, length);
     kept_ = trace_.attention[0];
     kept_.result.attention = result.attention;

@@ -12,7 +12,7 @@ namespace ATTNSCOPE_FILE {
 std::vector<bool> mixed(const char* model, Session e) {
   e.run.model = testing::source_folder() / "tests" / "model-cases" / model;
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run, Stop());
+  const auto trace = runner.run(e.run);
   std::vector<bool> result;
   for (const AttentionTap& tap : trace->attention) {
     result.push_back(has_positions_in_content(*trace, tap));
@@ -45,7 +45,7 @@ TEST(TermWords, CrossAttentionMergesContentAndPosition) {
   std::size_t crossed = 0;
   e.run.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run, Stop());
+  const auto trace = runner.run(e.run);
   for (const AttentionTap& tap : trace->attention) {
     const bool cross = tap.address.kind == AttentionKind::Cross;
     crossed += cross ? 1 : 0;

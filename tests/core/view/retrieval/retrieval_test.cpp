@@ -48,8 +48,8 @@ class RetrievalView : public ::testing::Test {
       choice.retrieval_head.values.set("temperature", temperature);
     }
     experiment_.run.retrieval = choice;
-    traces_ = run_.observe(experiment_, {}, {});
-    traces_.findings.add(compute_background_findings(experiment_, {"contexts"}, run_, {}, {}));
+    traces_ = run_.observe(experiment_, {});
+    traces_.findings.add(compute_background_findings(experiment_, {"contexts"}, run_, {}));
     found_ = traces_.findings.get(Findings::contexts);
   }
   void remember(Index segment) {
@@ -59,7 +59,7 @@ class RetrievalView : public ::testing::Test {
     experiment_.run.variant->values.set("top", Index{3});
     experiment_.run.variant->values.set("memory", Index{10});
     experiment_.run.structure.segment = segment;
-    traces_ = run_.observe(experiment_, {}, {});
+    traces_ = run_.observe(experiment_, {});
   }
   ViewInput input(double width = 720, double height = 800, double font = 13, bool framed = true) {
     return {.trace = *traces_.trace,
@@ -269,7 +269,7 @@ TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
 
 TEST_F(RetrievalView, ExplainsMissingRetrieval) {
   experiment_.run.retrieval.reset();
-  traces_ = run_.observe(experiment_, {}, {});
+  traces_ = run_.observe(experiment_, {});
   EXPECT_NE(view("retrieval").objection(*traces_.trace), "");
   EXPECT_NE(words().find("attnscope datastore"), std::string::npos);
   EXPECT_THROW(retrieval_data(input()), InputError);

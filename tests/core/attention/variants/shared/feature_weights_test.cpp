@@ -72,7 +72,7 @@ std::vector<double> log_elu(Index, const float* x, Index size) {
 // Both forms of the operation: with the weights, and the output alone.
 void expect_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor weights = expected_weights(input, features);
-  const OperationResult whole = evaluate(input, cpu_backend(), {.attention = true}, Stop());
+  const OperationResult whole = evaluate(input, cpu_backend(), {.attention = true});
   EXPECT_TRUE(close(whole.attention, weights, 2e-5));
   const Tensor& v = input.v.value();
   Tensor output = Tensor::zeros({v.dim(0), weights.dim(1), v.dim(2)});
@@ -84,7 +84,7 @@ void expect_weights(const OperationInput& input, const LogFeatures& features) {
     }
   }
   EXPECT_TRUE(close(whole.output.value(), output, 2e-5));
-  const OperationResult bare = evaluate(input, cpu_backend(), {}, Stop());
+  const OperationResult bare = evaluate(input, cpu_backend(), {});
   EXPECT_TRUE(close(bare.output.value(), output, 2e-5));
 }
 
@@ -149,7 +149,7 @@ TEST(FeatureWeights, SupportWavesBeforeALargerKey) {
       operation(R"({"type": "performer", "features": 1, "kind": "trig"})",
                 Tensor::from({1, 2, 1}, {1, 1}), Tensor::from({1, 2, 1}, {0.5f, 20}), true);
   input.weights["performer.w"] = Tensor::from({1, 1, 1}, {0.5f});
-  const OperationResult result = evaluate(input, cpu_backend(), {.attention = true}, Stop());
+  const OperationResult result = evaluate(input, cpu_backend(), {.attention = true});
   EXPECT_TRUE(close(result.attention, Tensor::from({1, 2, 2}, {1, 0, 0, 1}), 2e-5));
 }
 
@@ -189,7 +189,7 @@ TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
       }
     }
   }
-  const OperationResult result = evaluate(input, cpu_backend(), {.attention = true}, Stop());
+  const OperationResult result = evaluate(input, cpu_backend(), {.attention = true});
   EXPECT_TRUE(close(result.attention, weights, 1e-6));
 }
 
@@ -206,7 +206,7 @@ TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
     input.q = subtract(of_q, Var(Tensor::full({1}, far)));
     input.k = of_k;
     input.v = v;
-    backward(sum(multiply(evaluate(input, cpu_backend(), {}, Stop()).output, share)));
+    backward(sum(multiply(evaluate(input, cpu_backend(), {}).output, share)));
     return std::pair(of_q.gradient(), of_k.gradient());
   };
   const auto near = gradients(30), far = gradients(200);

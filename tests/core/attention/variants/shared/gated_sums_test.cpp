@@ -102,7 +102,7 @@ TEST(GatedSums, MatchTheRecurrence) {
     sizes.length = length;
     const OperationInput in = gated(sizes, static_cast<std::uint64_t>(length));
     const Recurrence expected = by_steps(in);
-    const OperationResult report = evaluate(in, cpu_backend(), kReport, Stop());
+    const OperationResult report = evaluate(in, cpu_backend(), kReport);
     EXPECT_TRUE(close(report.output.value(), expected.output, 1e-4)) << length;
     EXPECT_TRUE(close(report.extra.at("state"), expected.state, 1e-5)) << length;
     // The reported weights are those of the values.
@@ -117,8 +117,7 @@ TEST(GatedSums, MatchTheRecurrence) {
       }
     }
     EXPECT_TRUE(close(weighed, expected.output, 1e-4)) << length;
-    EXPECT_TRUE(
-        close(evaluate(in, cpu_backend(), {}, Stop()).output.value(), expected.output, 1e-4))
+    EXPECT_TRUE(close(evaluate(in, cpu_backend(), {}).output.value(), expected.output, 1e-4))
         << length << ", by blocks";
   }
 }
@@ -132,8 +131,8 @@ TEST(GatedSums, KeepPrecisionForAllGates) {
   for (const float spread : {0.1F, 30.0F, 300.0F}) {
     in.weights["rfa.gate.b"] = Tensor::from({4}, {-60, -1, 3, 70});
     in.weights["rfa.gate.w"] = random_tensor({4, sizes.model}, 5, static_cast<double>(spread));
-    const OperationResult blocks = evaluate(in, cpu_backend(), {}, Stop());
-    const OperationResult whole = evaluate(in, cpu_backend(), kReport, Stop());
+    const OperationResult blocks = evaluate(in, cpu_backend(), {});
+    const OperationResult whole = evaluate(in, cpu_backend(), kReport);
     for (const float x : whole.attention) ASSERT_TRUE(std::isfinite(x));
     // A row's weights may be large and of both signs if few keys remain.
     EXPECT_TRUE(close(blocks.output.value(), whole.output.value(), 1e-3)) << spread;
@@ -146,8 +145,7 @@ TEST(GatedSums, StayFiniteForLongTexts) {
   sizes.length = 5000;
   OperationInput in = gated(sizes);
   in.weights["rfa.gate.b"] = Tensor::from({2}, {-2, 4});
-  const OperationResult result =
-      evaluate(in, cpu_backend(), {.output = true, .log_sum_exp = true}, Stop());
+  const OperationResult result = evaluate(in, cpu_backend(), {.output = true, .log_sum_exp = true});
   for (const float x : result.output.value()) ASSERT_TRUE(std::isfinite(x));
   const Recurrence expected = by_steps(in);
   EXPECT_TRUE(close(result.output.value(), expected.output, 1e-3));
@@ -166,7 +164,7 @@ TEST(GatedSums, PropagateGradientsThroughBlocks) {
   const Tensor by = random_tensor({2, 90, 3}, 7);
   const auto gradients = [&](const Wanted& how) {
     for (Var* var : wanted) var->clear_gradient();
-    backward(sum(multiply(evaluate(in, cpu_backend(), how, Stop()).output, by)));
+    backward(sum(multiply(evaluate(in, cpu_backend(), how).output, by)));
     std::vector<Tensor> result;
     for (Var* var : wanted) result.push_back(var->gradient().copy());
     return result;
@@ -180,13 +178,13 @@ TEST(GatedSums, PropagateGradientsThroughBlocks) {
 TEST(GatedSums, RejectInvalidInputs) {
   OperationInput in = gated({});
   in.x = Var();
-  EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
+  EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
   in = gated({});
   in.causal = false;
-  EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
+  EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
   in = gated({});
   in.y = in.x;
-  EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
+  EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
 }
 
 // Rotates the pairs (2t, 2t + 1) of row i by i · 10000^(-2t/d).
@@ -218,15 +216,14 @@ TEST(Features, UseRotatedQueriesAndKeys) {
     by_hand.q = turned(in.q.value());
     by_hand.k = turned(in.k.value());
     in.encoding = encoding_from_json({{"type", "rope"}}, "position");
-    const OperationResult got = evaluate(in, cpu_backend(), kReport, Stop());
-    const OperationResult expected = evaluate(by_hand, cpu_backend(), kReport, Stop());
+    const OperationResult got = evaluate(in, cpu_backend(), kReport);
+    const OperationResult expected = evaluate(by_hand, cpu_backend(), kReport);
     EXPECT_TRUE(close(got.attention, expected.attention, 1e-4));
     EXPECT_TRUE(close(got.output.value(), expected.output.value(), 1e-4));
     for (const auto& [name, tensor] : expected.extra) {
       EXPECT_TRUE(close(got.extra.at(name), tensor, 1e-4)) << name;
     }
-    const OperationResult plain =
-        evaluate(operation(json, {}, true), cpu_backend(), kReport, Stop());
+    const OperationResult plain = evaluate(operation(json, {}, true), cpu_backend(), kReport);
     EXPECT_TRUE(testing::differs(got.attention, plain.attention, 1e-2));
   }
 }
@@ -277,7 +274,7 @@ TEST(Features, ReportTheirState) {
     for (const bool causal : {false, true}) {
       SCOPED_TRACE(json.dump());
       const OperationInput in = operation(json, sizes, causal);
-      const Tensor state = evaluate(in, cpu_backend(), kReport, Stop()).extra.at("state");
+      const Tensor state = evaluate(in, cpu_backend(), kReport).extra.at("state");
       const Index keys = sizes.length, d_k = sizes.key, d_v = sizes.value;
       Tensor expected = Tensor::zeros(state.shape());
       ASSERT_EQ(state.dim(0), 4);
@@ -303,7 +300,7 @@ TEST(Features, OmitStateBeyondFloat32) {
   OperationInput in =
       operation({{"type", "performer"}, {"features", 8}, {"kind", "trig"}}, {}, true);
   in.k = random_tensor(in.k.shape(), 3, 30);
-  const OperationResult result = evaluate(in, cpu_backend(), kReport, Stop());
+  const OperationResult result = evaluate(in, cpu_backend(), kReport);
   EXPECT_FALSE(result.extra.contains("state"));
   ASSERT_EQ(result.remarks.size(), 1u);
   EXPECT_TRUE(result.remarks[0].starts_with("state: "));
@@ -312,7 +309,7 @@ TEST(Features, OmitStateBeyondFloat32) {
 // Training needs no reports.
 TEST(Features, ReportNothingUnlessRequested) {
   for (const OperationInput& in : {gated({}), operation({{"type", "linear"}}, {}, true)}) {
-    EXPECT_TRUE(evaluate(in, cpu_backend(), {}, Stop()).extra.empty());
+    EXPECT_TRUE(evaluate(in, cpu_backend(), {}).extra.empty());
   }
 }
 
@@ -332,7 +329,7 @@ TEST(Features, DrawOrthogonalDirections) {
       in.v = Tensor::full({1, 1, 1}, 1);
       in.variant = variant_from_json(
           {{"type", "performer"}, {"features", kCount}, {"orthogonal", orthogonal}}, "variant");
-      const Tensor state = evaluate(in, cpu_backend(), kReport, Stop()).extra.at("state");
+      const Tensor state = evaluate(in, cpu_backend(), kReport).extra.at("state");
       for (Index t = 0; t < kCount; ++t) {
         w(t, n) =
             static_cast<float>(std::log(state[t] * std::sqrt(static_cast<double>(kCount))) + 0.5);
