@@ -6,6 +6,7 @@
 #include "app/gpu/calibration.h"
 #include "app/gpu/compute_backend.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "app/gpu/calibration.h"
 #include "app/gpu/context.h"
+#include "core/base/stop.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope {

@@ -15,7 +15,7 @@ Tensor softmax_weights(const AttentionTap& tap, Index head, Index model) {
   Wanted wanted;
   wanted.output = false;
   wanted.attention = true;
-  const Tensor weights = cpu_backend().run(single_head(part, head), wanted, {}).attention;
+  const Tensor weights = cpu_backend().run(single_head(part, head), wanted).attention;
   return weights.reshaped({weights.dim(1), weights.dim(2)});
 }
 

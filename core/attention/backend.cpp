@@ -1,5 +1,7 @@
 #include "core/attention/backend.h"
 
+#include "core/base/error.h"
+
 namespace attnscope {
 
 std::string_view to_string(BackendChoice choice) {

@@ -128,7 +128,7 @@ Var embed_by_cluster(const Model& model, const IntTensor& ids) {
       }
       rows = read;
     }
-    rows = linear(model, rows, at + "project", "", {});
+    rows = linear(model, rows, at + "project", "");
     all = c == 0 ? rows : choose_rows(mine, rows, all);
   }
   return reshape(all, {ids.dim(0), ids.dim(1), model.config.width});

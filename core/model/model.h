@@ -112,6 +112,6 @@ Tensor context_keys(const Model& model, const Batch& batch, const ForwardOptions
 
 // ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary], or with `last_logits`
 // [B, 1, vocabulary]. Only for architectures that read a single token sequence.
-Var forward(const Model& model, const IntTensor& ids, const ForwardOptions& options);
+Var forward(const Model& model, const IntTensor& ids, const ForwardOptions& options = {});
 
 }  // namespace attnscope

@@ -435,12 +435,12 @@ std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) c
   const auto narrow = model_.narrow.find(prefix + "wo");
   if (narrow != model_.narrow.end()) {
     return [matrix = narrow->second, bias](const Tensor& rows) {
-      return attnscope::linear(Var(rows), matrix, bias, {}).value();
+      return attnscope::linear(Var(rows), matrix, bias).value();
     };
   }
   if (!has(prefix + "wo")) return {};  // recurrent networks
   return [matrix = Var(weight(prefix + "wo").value()), bias](const Tensor& rows) {
-    return attnscope::linear(Var(rows), matrix, bias, {}).value();
+    return attnscope::linear(Var(rows), matrix, bias).value();
   };
 }
 

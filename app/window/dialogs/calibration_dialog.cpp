@@ -111,7 +111,7 @@ const CalibrationDialog::WindowCount& window_count(State& state) {
     const std::string text = beginning_of(state, known.more);
     Checkpoint checkpoint = *model_store()->checkpoint(state.edited().run.model);
     checkpoint.model = with_structure(checkpoint.model, state.edited().run.structure);
-    known.windows = count_windows(checkpoint, text, request_of(state), {});
+    known.windows = count_windows(checkpoint, text, request_of(state));
   } catch (const InputError& e) {
     known.problem = capitalised(e.what());
   }

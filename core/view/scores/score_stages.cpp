@@ -43,7 +43,7 @@ Tensor scores_of(const Part& part) {
   Wanted wanted;
   wanted.output = false;
   wanted.scores = true;
-  return cpu_backend().run(part, wanted, {}).scores;
+  return cpu_backend().run(part, wanted).scores;
 }
 
 // True if the encoding has rotated q and k.

@@ -46,7 +46,7 @@ Tensor attention_of(const Part& one) {
   Wanted wanted;
   wanted.output = false;
   wanted.attention = true;
-  return cpu_backend().run(one, wanted, {}).attention.reshaped({one.queries(), one.keys()});
+  return cpu_backend().run(one, wanted).attention.reshaped({one.queries(), one.keys()});
 }
 
 double mask(const HeadSpan& span, double z, double distance) {

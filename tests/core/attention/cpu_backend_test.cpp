@@ -139,7 +139,7 @@ TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(cpu_backend().run(part), Stopped);
+    EXPECT_THROW(cpu_backend().run(part, {}), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
@@ -151,7 +151,7 @@ TEST(CpuBackendStop, HonoursEarlierRequest) {
   const Stop stop;
   stop.request();
   const StopScope scope(stop);
-  EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1)), Stopped);
+  EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1), {}), Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -200,7 +200,7 @@ Case feature_weights_case(bool causal, Index exponents) {
             k.exponents = in[3];
             const auto pattern = std::make_shared<const Pattern>(causal ? Pattern::causal(3, 3)
                                                                         : Pattern::all(3, 3));
-            return feature_weights(q, k, pattern, 2, {});
+            return feature_weights(q, k, pattern, 2);
           }};
 }
 

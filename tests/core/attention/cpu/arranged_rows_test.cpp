@@ -205,7 +205,7 @@ TEST(ArrangedRows, StopWithinAHundredMilliseconds) {
       asked = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(for (;;) cpu_backend().run(part), Stopped);
+    EXPECT_THROW(for (;;) cpu_backend().run(part, {}), Stopped);
     const auto ended = std::chrono::steady_clock::now();
     asker.join();
     least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
