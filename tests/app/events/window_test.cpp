@@ -279,7 +279,7 @@ TEST_F(Window, RunsTour) {
   for (int stop = 2; stop <= 5; ++stop) {
     program.click("tour.next");
     program.wait_for("the next stop", [&](const Report& r) { return r["tour_stop"] == stop - 1; });
-    program.keep_screenshot("tour-" + std::to_string());
+    program.keep_screenshot("tour-" + std::to_string(stop));
   }
   program.click("tour.next");
   program.wait_for("the end", [](const Report& r) { return r["tour_stop"] == -1; });

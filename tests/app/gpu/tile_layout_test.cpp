@@ -210,7 +210,7 @@ TEST(TileLayout, StopsOnRequest) {
   const Stop stop;
   stop.request();
   const StopScope scope(stop);
-  EXPECT_THROW(TileLayout(pattern), Stopped);
+  EXPECT_THROW(TileLayout{pattern}, Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -138,9 +138,8 @@ TEST(Datastore, ContainsNextTokenOfEachContext) {
   for (std::int32_t n = 0; n < 17; ++n) texts[0].push_back(n * 7 % 20);
   for (std::int32_t n = 0; n < 7; ++n) texts[2].push_back(n * 3 % 20);
   std::vector<std::pair<Index, Index>> reports;
-  const Store store =
-      make_store(model, texts, cpu_backend(),
-                 [&](Index done, Index all) { reports.emplace_back(done, all); }, {});
+  const Store store = make_store(model, texts, cpu_backend(),
+                                 [&](Index done, Index all) { reports.emplace_back(done, all); });
   ASSERT_EQ(store.values.size(), 16 + 0 + 6 + 1);
   ForwardOptions options;
   options.backend = &cpu_backend();
@@ -161,7 +160,7 @@ TEST(Datastore, ContainsNextTokenOfEachContext) {
   ASSERT_FALSE(reports.empty());
   EXPECT_TRUE(std::ranges::is_sorted(reports));
   EXPECT_EQ(reports.back(), (std::pair<Index, Index>{23, 23}));
-  EXPECT_THROW(make_store(model, {{3}, {}}, cpu_backend(), {}, {}), InputError);
+  EXPECT_THROW(make_store(model, {{3}, {}}, cpu_backend(), {}), InputError);
 }
 
 TEST(Contexts, AreReadFromTheirText) {

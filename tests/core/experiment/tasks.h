@@ -34,7 +34,7 @@ struct ViewedRun {
     trace = run.run(experiment.run);
     for (const Finding& one : attnscope::findings()) {
       if (one.in_background && one.exists(experiment)) {
-        one.in_background(experiment, run, {}, {}, findings);
+        one.in_background(experiment, run, {}, findings);
       }
     }
   }

@@ -292,8 +292,7 @@ void expect_progress(const std::string& id, const Session& e) {
   Findings found;
   std::vector<std::pair<std::size_t, std::size_t>> reports;
   finding(id).in_background(
-      e, run, [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); }, {},
-      found);
+      e, run, [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); }, found);
   ASSERT_GT(reports.size(), 1u) << id;
   for (std::size_t n = 0; n < reports.size(); ++n) {
     EXPECT_LE(reports[n].first, reports[n].second) << id;
@@ -315,7 +314,7 @@ TEST(Rollouts, RequireModelOfGridActions) {
   const auto problem = [](const Session& e) {
     ExperimentRun run(cpu_only());
     Findings found;
-    finding("rollouts").in_background(e, run, {}, {}, found);
+    finding("rollouts").in_background(e, run, {}, found);
     return found.get(Findings::rollouts)->problem;
   };
   EXPECT_NE(problem(testing::trajectory_experiment(testing::model_case("trajectory")))
@@ -391,7 +390,7 @@ TEST(Completion, StartsFromGivenRows) {
     if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
     ExperimentRun run(cpu_only());
     Findings found;
-    finding("completion").in_background(e, run, {}, {}, found);
+    finding("completion").in_background(e, run, {}, found);
     return found.get(Findings::completion);
   };
   EXPECT_EQ(of(3, 12)->given, 9);

@@ -6,6 +6,7 @@
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
 #include "core/tensor/storage.h"
@@ -319,14 +320,15 @@ TEST(Forward, StopsSoonAfterARequest) {
   config.groups = uniform_groups(config, default_variant(), default_encoding());
   const Model model = make_model(config, 1);
   const IntTensor ids = IntTensor::zeros({1, 1024});
-  ForwardOptions options;
+  const Stop stop;
+  const StopScope scope(stop);
   std::chrono::steady_clock::time_point asked;
   std::thread asking([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     asked = std::chrono::steady_clock::now();
-    options.stop.request();
+    stop.request();
   });
-  EXPECT_THROW(forward(model, ids, options), Stopped);
+  EXPECT_THROW(forward(model, ids), Stopped);
   asking.join();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - asked;
   // The limit is 50 ms, plus the time taken by other processes.

@@ -69,7 +69,7 @@ TEST(Trainer, KeepsSnapshotsUnchanged) {
 TEST(Trainer, IsUnchangedByInspection) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer watched(plan), alone(plan, {});
+  Trainer watched(plan), alone(plan);
   while (!watched.done()) {
     const double loss = watched.step().loss;
     EXPECT_EQ(loss, alone.step().loss);
@@ -82,7 +82,7 @@ TEST(Trainer, IsUnchangedByInspection) {
 TEST(Trainer, IsUnchangedByAnInterruptedStep) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer stopped(plan), other(plan, {});
+  Trainer stopped(plan), other(plan);
   stopped.step();
   {
     const Stop stop;
@@ -113,7 +113,7 @@ TEST(Trainer, ContinuesFromSavedState) {
   expect_same(*second.snapshot(), *whole.snapshot());
   plan.steps = 0;
   plan.folder.clear();
-  EXPECT_THROW(Trainer(plan), InputError);
+  EXPECT_THROW(Trainer{plan}, InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -36,7 +36,7 @@ class RetrievalView : public ::testing::Test {
       for (const Token& token : checkpoint->tokenizer->encode(text))
         texts.back().push_back(token.id);
     }
-    store_ = make_store(checkpoint->model, texts, cpu_backend(), {}, {});
+    store_ = make_store(checkpoint->model, texts, cpu_backend(), {});
     write_safetensors(folder_.path() / "store.safetensors", store_file(store_, false));
   }
   void retrieve(const std::string& id, Index k, double lambda = 0.25, double temperature = 1) {
