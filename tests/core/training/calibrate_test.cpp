@@ -214,6 +214,7 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
   EXPECT_GT(tokenizer->calls, 3);
   tokenizer->calls = 0;
   tokenizer->stops = true;
+  const StopScope scope(tokenizer->stop);
   EXPECT_THROW(calibrate(checkpoint, text, "", request, {}), Stopped);
   EXPECT_EQ(tokenizer->calls, 1);
 }
