@@ -138,11 +138,12 @@ class Gallery {
   void draw(const std::string& id, Session shown, PictureOptions picture,
             const std::vector<std::string>& endings) {
     picture.scale = options_.scale;
-    const std::vector<std::string> names = required_findings(shown);
-    const StopScope scope(stop_on_interrupt());
+    const std::vector<FindingRequest> requests = required_findings(shown);
+    const Stop stop = stop_on_interrupt();
+    const StopScope scope(stop);
     const ProgressLine line("drawing " + id);
-    Traces traces = runner_.observe(shown, names);
-    traces.findings.add(compute_background_findings(shown, names, runner_, {}));
+    Traces traces = runner_.observe(shown, requests, stop);
+    traces.findings.add(compute_background_findings(shown, requests, runner_, {}, stop));
     make_folder(options_.folder);  // created only once there is something to save
     choose_head(*traces.trace, shown.view);
     if (shown.b) {

@@ -60,11 +60,11 @@ void run(const LessonOptions& options) {
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
-    const std::vector<std::string> names = required_findings(step.experiment);
+    const std::vector<FindingRequest> requests = required_findings(step.experiment);
     std::optional<ProgressLine> line(runner);
-    Traces traces = runner.observe(step.experiment, names);
-    traces.findings.add(compute_background_findings(step.experiment, names, runner,
-                                                    [](std::size_t, std::size_t) {}));
+    Traces traces = runner.observe(step.experiment, requests, stop);
+    traces.findings.add(compute_background_findings(
+        step.experiment, requests, runner, [](std::size_t, std::size_t) {}, stop));
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));

@@ -103,12 +103,13 @@ void run(const RenderOptions& options) {
   options.compare.apply(experiment);
   check_writable(options.output);
   ExperimentRun runner(backends());
-  const StopScope scope(stop_on_interrupt());  // includes drawing and writing
-  if (options.salient > 0) point_at_salient_pair(options.salient, runner, experiment);
-  const std::vector<std::string> names = required_findings(experiment);
+  const Stop stop = stop_on_interrupt();
+  const StopScope scope(stop);  // includes drawing and writing
+  if (options.salient > 0) point_at_salient_pair(options.salient, runner, stop, experiment);
+  const std::vector<FindingRequest> requests = required_findings(experiment);
   Traces traces = [&] {
     const ProgressLine line(runner);
-    return runner.observe(experiment, names);
+    return runner.observe(experiment, requests, stop);
   }();
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, experiment.view);
@@ -117,8 +118,8 @@ void run(const RenderOptions& options) {
     experiment.view.part = {};
   }
   traces.findings.add(
-      compute_background_findings(experiment, names, runner, print_progress("measuring")));
-  write(to_write, experiment, traces, runner);
+      compute_background_findings(experiment, requests, runner, print_progress("measuring"), stop));
+  write(to_write, experiment, traces, runner, stop);
   options.experiment.say_sample(experiment.run);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -57,7 +57,8 @@ HeadTable measure(const StatisticsOptions& options) {
     fill_unset_parameters(experiment.run,
                           model_store()->checkpoint(options.model)->model.config.context);
   }
-  return head_table(experiment, read_file(options.file), runner, print_progress("measuring"));
+  return head_table(experiment.run, read_file(options.file), options.words, runner,
+                    print_progress("measuring"), stop);
 }
 
 void run(const StatisticsOptions& options) {

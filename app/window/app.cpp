@@ -48,9 +48,9 @@ Settings with_options(Settings settings, const WindowOptions& options) {
 // True if `one`'s view reads a finding computed with the run that `other`'s view does not read.
 bool reads_more_findings(const Session& one, const Session& other) {
   const View& of_one = view(one.view.id);
-  return std::ranges::any_of(of_one.findings, [&](const std::string& name) {
-    return finding(name).with_run && !view(other.view.id).reads(name) &&
-           name != Findings::reference.id;  // available to every view
+  return std::ranges::any_of(of_one.findings, [&](const ViewFinding& one) {
+    return finding(one.id).with_run && !view(other.view.id).reads(one.id) &&
+           one.id != Findings::reference.id;  // available to every view
   });
 }
 

@@ -5,19 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/session.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
-
-// Settings of the view "image" that determine a completion.
-struct CompletionRequest {
-  Index rows = -1;     // given rows; -1: half
-  bool draws = false;  // sample with the seed; otherwise greedy
-  std::uint64_t seed = 0;
-  bool operator==(const CompletionRequest&) const = default;
-};
-CompletionRequest completion_request(const ViewSettings& view);
 
 struct Completion {
   Index width = 0, height = 0, levels = 0;

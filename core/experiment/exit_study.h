@@ -2,11 +2,10 @@
 // layers, and the measured savings of exiting early.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/experiment/session.h"
+#include "core/part/choice.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -49,14 +48,5 @@ struct ExitWork {
   double agreement() const;    // share of agreeing tokens
   double mean_layers() const;  // mean number of layers per token
 };
-
-// Request of the view "depth": threshold from RunSpec::exit, otherwise from the view's parameter
-// threshold; decay from its parameter decay (nullopt: the model's).
-struct ExitRequest {
-  double threshold = 0;
-  std::optional<double> decay{};
-  bool operator==(const ExitRequest&) const = default;
-};
-std::optional<ExitRequest> exit_request(const RunView& viewed);
 
 }  // namespace attnscope

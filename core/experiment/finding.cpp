@@ -58,13 +58,15 @@ const Finding& finding(std::string_view id) {
   return find_by_id(findings(), id, "finding");
 }
 
-Findings compute_background_findings(const Session& session, const std::vector<std::string>& names,
-                                     ExperimentRun& run, const FindingProgress& progress) {
+Findings compute_background_findings(const Session& session,
+                                     const std::vector<FindingRequest>& requests,
+                                     ExperimentRun& run, const FindingProgress& progress,
+                                     const Stop& stop) {
   Findings found;
   for (const Finding& one : findings()) {
-    const bool asked = std::ranges::find(names, one.id) != names.end();
-    if (!asked || !one.in_background || !one.exists(session)) continue;
-    one.in_background(session, run, progress, found);
+    const auto request = std::ranges::find(requests, one.id, &FindingRequest::id);
+    if (request == requests.end() || !one.in_background || !one.exists(session)) continue;
+    one.in_background(session.run, request->settings, run, progress, stop, found);
   }
   return found;
 }

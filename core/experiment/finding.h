@@ -1,5 +1,5 @@
 // Findings: results derived from a run, in addition to its trace. Each has its own file in
-// findings/; findings() lists them in order. A view names the findings that it reads
+// findings/; findings() lists them in order. A view requests the findings that it reads
 // (View::findings). The caller of a run computes each once and passes them to the view, which reads
 // them by name.
 #pragma once
@@ -14,6 +14,8 @@
 #include <typeinfo>
 #include <vector>
 
+#include "core/base/stop.h"
+#include "core/experiment/finding_request.h"
 #include "core/experiment/session.h"
 #include "core/trace/trace.h"
 
@@ -118,11 +120,13 @@ using FindingProgress = std::function<void(std::size_t done, std::size_t all)>;
 struct Finding {
   std::string id;       // "lens"; views refer to it
   std::string summary;  // one sentence
-  // True if the experiment has this finding.
+  // True if the runs of a session have this finding.
   std::function<bool(const Session&)> exists;
-  // True if the finding of one experiment is valid for another; for findings of a run, if both make
-  // the same run. Not called for live findings.
-  std::function<bool(const Session& before, const Session& now)> is_reusable;
+  // True if the finding of one run, with the same settings, is valid for another.
+  std::function<bool(const RunSpec& before, const RunSpec& now)> is_reusable =
+      std::equal_to<RunSpec>();
+  // True if a window continues to compute and keep it while other views are shown.
+  bool outlives_view = false;
 
   // Ways of computing a finding; exactly one is set.
   //
@@ -130,7 +134,8 @@ struct Finding {
   std::function<void(const FinishedRun&, Findings&)> with_run{};
   // In the background: takes long and is shared by many runs, which do not wait for it. The window
   // has a worker for each; commands compute it before drawing. `run` is exclusive to the callee.
-  std::function<void(const Session&, ExperimentRun& run, const FindingProgress&, Findings&)>
+  std::function<void(const RunSpec&, const FindingSettings&, ExperimentRun& run,
+                     const FindingProgress&, const Stop&, Findings&)>
       in_background{};
   // Live: an object that computes the visible content on demand, for all traces of a window. File
   // export works without it and computes its content directly. Its worker calls `wake` when new
@@ -141,9 +146,11 @@ struct Finding {
 const std::vector<Finding>& findings();       // in order of computation
 const Finding& finding(std::string_view id);  // InputError
 
-// Computes background findings by name.
-Findings compute_background_findings(const Session& session, const std::vector<std::string>& names,
-                                     ExperimentRun& run, const FindingProgress& progress);
+// Computes those of the requested findings that are computed in the background.
+Findings compute_background_findings(const Session& session,
+                                     const std::vector<FindingRequest>& requests,
+                                     ExperimentRun& run, const FindingProgress& progress,
+                                     const Stop& stop);
 
 // Creates all live findings for a window.
 Findings live_findings(const std::function<void()>& wake);
@@ -160,8 +167,5 @@ Finding completion_finding();
 Finding exits_finding();
 Finding exit_work_finding();
 Finding contexts_finding();
-
-// Picture of the view "mechanism" that reads the finding "errors".
-inline constexpr const char* kErrorsPicture = "errors";
 
 }  // namespace attnscope

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/session.h"
 #include "core/model/beam.h"
 #include "core/trace/trace.h"
 
@@ -23,9 +22,6 @@ struct GeneratedTarget {
 
   Index rows() const { return static_cast<Index>(ids.size()); }
 };
-
-// Beam width if the experiment shows the generation of a target (view "alignment"), otherwise 0.
-Index requested_beams(const RunView& viewed);
 
 // Label of each id of the target: for a character of several byte tokens the character with the
 // number of the byte ("ü₁", "ü₂"); "■" for the end.

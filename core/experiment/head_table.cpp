@@ -157,16 +157,15 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   return table;
 }
 
-HeadTable head_table(const RunView& viewed, const std::string& texts, ExperimentRun& run,
-                     const TextProgress& progress) {
+HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_words,
+                     ExperimentRun& run, const TextProgress& progress, const Stop& stop) {
   constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // tokens are rarely longer
   Sums sums;
   Index count = 0, tokens = 0;
   AddressParts parts;
   std::size_t most = kFirst;
-  const bool in_words = viewed.view.words;
   bool merged = false;  // a word of several tokens was found
-  RunSpec one = viewed.run;
+  RunSpec one = spec;
   one.ids.clear();
   one.tensors = {};
   one.overlong = Overlong::First;

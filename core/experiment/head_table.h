@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "core/analysis/statistics.h"
-#include "core/experiment/session.h"
+#include "core/base/stop.h"
+#include "core/experiment/run_spec.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
@@ -49,12 +50,12 @@ HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Inde
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
 // Statistics over a file of texts, separated by blank lines. Texts longer than the model's context
-// are split. Each text is run with the settings of `experiment`, and measured between words if its
-// view merges them (ViewSettings::words); texts of a single token are skipped. `progress` receives
-// bytes. Throws InputError if no text is left, or if there are no words to merge.
+// are split. Each text is run as `spec` says, and measured between words with `words`; texts of a
+// single token are skipped. `progress` receives bytes. Throws InputError if no text is left, or if
+// there are no words to merge.
 using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
-HeadTable head_table(const RunView& viewed, const std::string& texts, ExperimentRun& run,
-                     const TextProgress& progress);
+HeadTable head_table(const RunSpec& spec, const std::string& texts, bool words, ExperimentRun& run,
+                     const TextProgress& progress, const Stop& stop);
 
 // CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. Columns
 // for stack, kind, step and segment precede these if the model has several. Statistics between

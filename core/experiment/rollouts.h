@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/session.h"
 #include "core/tensor/tensor.h"
 #include "core/training/walks.h"
 

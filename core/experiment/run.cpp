@@ -406,15 +406,17 @@ std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spe
   return timed;
 }
 
-// Findings that are still valid, and the missing ones of `names`.
-Findings valid_findings(const FinishedRun& run, const std::vector<std::string>& names,
+// Findings that are still valid, and the missing ones of `requests`.
+Findings valid_findings(const FinishedRun& run, const std::vector<FindingRequest>& requests,
                         const Findings& before, const Session& of_before) {
   Findings result;
   for (const Finding& one : findings()) {
     if (!one.with_run) continue;
-    if (before.has(one.id) && one.is_reusable(of_before, run.session)) {
+    const bool requested =
+        std::ranges::find(requests, one.id, &FindingRequest::id) != requests.end();
+    if (before.has(one.id) && one.is_reusable(of_before.run, run.session.run)) {
       result.add(before.only(one.id));
-    } else if (std::ranges::find(names, one.id) != names.end() && one.exists(run.session)) {
+    } else if (requested && one.exists(run.session)) {
       one.with_run(run, result);
     }
   }
@@ -423,7 +425,9 @@ Findings valid_findings(const FinishedRun& run, const std::vector<std::string>& 
 
 }  // namespace
 
-Traces ExperimentRun::observe(const Session& session, const std::vector<std::string>& names) {
+Traces ExperimentRun::observe(const Session& session, const std::vector<FindingRequest>& requests,
+                              const Stop& stop) {
+  const StopScope scope(stop);
   std::vector<State::Kept> now;  // runs of this request
   const auto run_unless_kept = [&](const Session& one) {
     // Imported attention was not computed here.
@@ -436,24 +440,26 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<std::str
     const auto trace = timed ? run_for_time(*this, one.run) : run(one.run);
     return State::Kept{one, std::move(sources), trace, {}, timed};
   };
-  using Names = std::vector<std::string>;
-  const std::function<Traces(const Session&, const Names&)> observed = [&](const Session& whole,
-                                                                           const Names& wanted) {
-    State::Kept kept = run_unless_kept(whole);
-    const auto beside = [&](const Session& other, bool alone) {
-      Names of_other = alone ? wanted : Names();
-      std::erase(of_other, Findings::reference.id);  // already the reference of this run
-      return observed(other, of_other);
-    };
-    const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside};
-    if (!wanted.empty()) state_->enter("computing findings", 1);
-    kept.findings = valid_findings(run, wanted, kept.findings, kept.session);
-    Traces traces(kept.trace);
-    traces.findings = kept.findings;
-    now.push_back(std::move(kept));
-    return traces;
-  };
-  Traces traces = observed(session, names);
+  using Requests = std::vector<FindingRequest>;
+  const std::function<Traces(const Session&, const Requests&)> observed =
+      [&](const Session& whole, const Requests& wanted) {
+        State::Kept kept = run_unless_kept(whole);
+        const auto beside = [&](const Session& other, bool alone) {
+          Requests of_other = alone ? wanted : Requests();
+          std::erase_if(of_other, [](const FindingRequest& one) {
+            return one.id == Findings::reference.id;  // already the reference of this run
+          });
+          return observed(other, of_other);
+        };
+        const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside, stop};
+        if (!wanted.empty()) state_->enter("computing findings", 1);
+        kept.findings = valid_findings(run, wanted, kept.findings, kept.session);
+        Traces traces(kept.trace);
+        traces.findings = kept.findings;
+        now.push_back(std::move(kept));
+        return traces;
+      };
+  Traces traces = observed(session, requests);
   state_->kept = std::move(now);
   return traces;
 }

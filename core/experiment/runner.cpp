@@ -44,7 +44,7 @@ struct Runner::State {
 
   struct Request {
     Session experiment;
-    std::vector<std::string> names;  // requested findings
+    std::vector<FindingRequest> findings;
   };
   // Request in progress.
   struct Running {
@@ -152,7 +152,7 @@ struct Runner::State {
     const auto tokens = static_cast<Index>(of.progress->tokens());
     const std::optional<Session> first = preview_of(of.request.experiment, tokens);
     if (!first) return std::nullopt;
-    std::optional<Outcome> outcome = carry_out(run, {*first, of.request.names}, of.stop);
+    std::optional<Outcome> outcome = carry_out(run, {*first, of.request.findings}, of.stop);
     if (!outcome || outcome->trace == nullptr) return std::nullopt;
     outcome->preview_of = tokens;
     return outcome;
@@ -166,7 +166,7 @@ struct Runner::State {
     Outcome outcome;
     outcome.experiment = experiment;
     try {
-      const Traces traces = run.observe(experiment, request.names);
+      const Traces traces = run.observe(experiment, request.findings, stop);
       outcome.trace = traces.trace;
       outcome.findings = traces.findings;
     } catch (const Stopped&) {
@@ -198,10 +198,10 @@ Runner::~Runner() {
   if (state_->previewer.joinable()) state_->previewer.join();
 }
 
-void Runner::request(const Session& experiment, std::vector<std::string> names) {
+void Runner::request(const Session& experiment, std::vector<FindingRequest> findings) {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->waiting = State::Request{experiment, std::move(names)};
+    state_->waiting = State::Request{experiment, std::move(findings)};
     if (state_->running) state_->running->stop.request();
   }
   state_->changed.notify_all();

@@ -69,8 +69,9 @@ class ExperimentRun {
   // The experiment's checkpoint, and its retrieval store (null if none).
   std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
   std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
-  // Runs an experiment and computes the named findings of the run.
-  Traces observe(const Session& session, const std::vector<std::string>& names);
+  // Runs an experiment and computes those of the requested findings that belong to the run.
+  Traces observe(const Session& session, const std::vector<FindingRequest>& requests,
+                 const Stop& stop);
 
  private:
   struct State;
@@ -108,8 +109,8 @@ class Runner {
   Runner(BackendProvider backends, std::function<void()> wake);
   ~Runner();  // cancels and joins
 
-  // Cancels the running request; only the newest one waits. names: see observe().
-  void request(const Session& experiment, std::vector<std::string> names = {});
+  // Cancels the running request; only the newest one waits. findings: see observe().
+  void request(const Session& experiment, std::vector<FindingRequest> findings = {});
   void cancel();
   bool busy() const;
   double busy_seconds() const;          // since the running request started

@@ -27,14 +27,19 @@ const View& view(std::string_view id) {
 }
 
 bool View::reads(std::string_view finding) const {
-  return std::ranges::find(findings, finding) != findings.end();
+  return std::ranges::find(findings, finding, &ViewFinding::id) != findings.end();
 }
 
-std::vector<std::string> required_findings(const Session& experiment) {
+std::vector<FindingRequest> required_findings(const Session& experiment) {
   const View& of = view(experiment.view.id);
-  std::vector<std::string> names = of.findings;
-  if (!of.shows_reference()) names.push_back(Findings::reference.id);
-  return names;
+  std::vector<FindingRequest> requests;
+  for (const ViewFinding& one : of.findings) {
+    const std::optional<FindingSettings> settings =
+        one.settings ? one.settings(experiment) : FindingSettings();
+    if (settings) requests.push_back({one.id, *settings});
+  }
+  if (!of.shows_reference()) requests.push_back({Findings::reference.id});
+  return requests;
 }
 
 ViewSettings with_defaults(ViewSettings settings, const Trace& trace) {

@@ -149,6 +149,14 @@ struct ViewReading {
   std::vector<ViewTerm> terms{};
 };
 
+// A finding that a view reads.
+struct ViewFinding {
+  std::string id;  // Findings::lens.id
+  // The finding's settings, by those of the view; nullopt if the selected picture does not read it.
+  // Empty: the finding has no settings and is always read.
+  std::function<std::optional<FindingSettings>(const RunView&)> settings{};
+};
+
 struct View {
   std::string id;       // "map": on the command line and in file names
   std::string label;    // "Map"
@@ -162,8 +170,7 @@ struct View {
   // Configures an experiment so that this view has content: a sparse variant, a run to compare
   // with. Empty: every experiment has content.
   std::function<void(Session&)> example{};
-  // Ids of the findings that this view reads, such as Findings::lens.id.
-  std::vector<std::string> findings{};
+  std::vector<ViewFinding> findings{};
   // The numbers behind the picture; empty: the weights of the selected head.
   std::function<ViewData(const ViewInput&)> data{};
   // Removes controls without effect for these settings on this trace (null: none yet). Empty: all
@@ -201,9 +208,9 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 // The settings, with the view's initial part if none is selected.
 ViewSettings with_defaults(ViewSettings settings, const Trace& trace);
 
-// Ids of the findings that the experiment's view reads, including the reference run that is shown
-// while Shift is held.
-std::vector<std::string> required_findings(const Session& experiment);
+// The findings that the experiment's view reads, including the reference run, which every view can
+// show.
+std::vector<FindingRequest> required_findings(const Session& experiment);
 
 // Title of a picture of this trace, or of one part of it: "default · Full · position: RoPE".
 std::string picture_title(const Trace& trace, const std::optional<TracePart>& part = std::nullopt);

@@ -1,13 +1,17 @@
-// Includes run downwards only: no room of core/ knows one that stands above it.
+// Knowledge runs downwards only: no room of core/ includes one that stands above it, or knows the
+// ids of its views.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "core/base/file.h"
+#include "core/view/view.h"
 #include "tests/support/places.h"
 
 namespace attnscope {
@@ -80,6 +84,37 @@ TEST(Rooms, IncludesRunDownwards) {
     }
   }
   EXPECT_GT(seen, 1000u);
+}
+
+// Ids and parameters of views are opaque below view/: a view hands down typed requests.
+TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
+  const std::regex access(R"(\bview(?:ed\.view)?\.(?:id|options)\b)");
+  for (const fs::path& source : core_sources()) {
+    if (height(room_of(source)) >= height("view")) continue;
+    const std::string text = read_file(testing::source_folder() / source);
+    std::smatch match;
+    EXPECT_FALSE(std::regex_search(text, match, access)) << source << ": " << match.str();
+  }
+}
+
+TEST(Rooms, ExperimentsNameNoView) {
+  // Words of an experiment that are ids of views, too.
+  const std::set<std::pair<std::string, std::string>> homonyms = {
+      {"core/experiment/attend.cpp", "position"},     // keys and names of tensors
+      {"core/experiment/attend.cpp", "scores"},       //
+      {"core/experiment/mask_and_graph.h", "graph"},  // id of a variant
+      {"core/experiment/view_settings.h", "map"}};    // the initial view
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const fs::path& source : core_sources()) {
+    if (room_of(source) != "experiment") continue;
+    const std::string text = read_file(testing::source_folder() / source);
+    for (const View& view : views()) {
+      if (text.find('"' + view.id + '"') != std::string::npos) {
+        seen.emplace(source.string(), view.id);
+      }
+    }
+  }
+  EXPECT_EQ(seen, homonyms);
 }
 
 }  // namespace ATTNSCOPE_FILE

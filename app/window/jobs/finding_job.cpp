@@ -2,6 +2,7 @@
 
 #include <GLFW/glfw3.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/stop_scope.h"
@@ -19,23 +20,23 @@ void FindingJob::cancel() {
   shared_.reset();
 }
 
-void FindingJob::start(const Session& experiment) {
+void FindingJob::start(const RunSpec& run, const FindingSettings& settings) {
   cancel();
   stop_ = Stop();
   shared_ = std::make_shared<Shared>();
-  asked_ = experiment;
-  worker_ = std::thread([&finding = finding_, shared = shared_, stop = stop_, experiment] {
+  asked_ = {run, settings};
+  worker_ = std::thread([&finding = finding_, shared = shared_, stop = stop_, asked = *asked_] {
     try {
       const StopScope scope(stop);
       ExperimentRun run(cpu_only());  // the graphics context is reserved for the window's runs
-      Session one = experiment;
-      one.run.backend = BackendChoice::Auto;
+      RunSpec spec = asked.run;
+      spec.backend = BackendChoice::Auto;
       const auto progress = [&](std::size_t done, std::size_t all) {
         shared->share = all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1;
         glfwPostEmptyEvent();
       };
       Findings found;
-      finding.in_background(one, run, progress, found);
+      finding.in_background(spec, asked.settings, run, progress, stop, found);
       const std::scoped_lock lock(shared->mutex);
       shared->found = std::move(found);
     } catch (const Stopped&) {
@@ -48,20 +49,23 @@ void FindingJob::start(const Session& experiment) {
   });
 }
 
-bool FindingJob::update(State& state) {
+bool FindingJob::update(State& state, const std::vector<FindingRequest>& requests) {
   const Session& now = state.experiment;
   FindingState& progress = state.finding_states[finding_.id];
   const FindingState before = progress;
   const Findings found_before = state.background_findings.only(finding_.id);
-  if (!finding_.exists(now)) {
+  const auto request = std::ranges::find(requests, finding_.id, &FindingRequest::id);
+  const bool wanted = request != requests.end();
+  const bool kept = finding_.outlives_view && !view(now.view.id).reads(finding_.id);
+  if ((!wanted && !kept) || !finding_.exists(now)) {
     if (asked_) cancel();
     asked_.reset();
     state.background_findings.remove(finding_.id);
     progress = {};
-  } else if (view(now.view.id).reads(finding_.id) &&
-             (!asked_ || !finding_.is_reusable(*asked_, now))) {
+  } else if (wanted && !(asked_ && asked_->settings == request->settings &&
+                         finding_.is_reusable(asked_->run, now.run))) {
     state.background_findings.remove(finding_.id);
-    start(now);
+    start(now.run, request->settings);
   }
   if (shared_) {
     progress.running = !shared_->done;
@@ -86,7 +90,8 @@ FindingJobs::FindingJobs() {
 
 bool FindingJobs::update(State& state) {
   bool changed = false;
-  for (const auto& job : jobs_) changed |= job->update(state);
+  const std::vector<FindingRequest> requests = required_findings(state.experiment);
+  for (const auto& job : jobs_) changed |= job->update(state, requests);
   return changed;
 }
 

@@ -22,9 +22,9 @@ class FindingJob {
   FindingJob(const FindingJob&) = delete;
   FindingJob& operator=(const FindingJob&) = delete;
 
-  // Starts the finding if the state's view needs it, and stores progress and results in the state.
-  // True if something changed. On the window's thread.
-  bool update(State& state);
+  // Starts the finding if it is among the requests of the state's view, and stores progress and
+  // results in the state. True if something changed. On the window's thread.
+  bool update(State& state, const std::vector<FindingRequest>& requests);
   void stop() const { stop_.request(); }  // returns immediately
   void cancel();
   const std::string& id() const { return finding_.id; }
@@ -37,10 +37,14 @@ class FindingJob {
     Findings found;  // guarded, like `problem`
     std::string problem;
   };
-  void start(const Session& experiment);
+  void start(const RunSpec& run, const FindingSettings& settings);
 
   const Finding& finding_;
-  std::optional<Session> asked_;  // running or last computed
+  struct Asked {
+    RunSpec run;
+    FindingSettings settings;
+  };
+  std::optional<Asked> asked_;  // running or last computed
   std::shared_ptr<Shared> shared_;
   Stop stop_;
   std::thread worker_;

@@ -27,10 +27,10 @@ Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
   try {
     Session experiment = step.experiment;
     experiment.run.backend = BackendChoice::Auto;
-    const std::vector<std::string> names = required_findings(experiment);
-    Traces traces = runner.observe(experiment, names);
-    traces.findings.add(
-        compute_background_findings(experiment, names, runner, [](std::size_t, std::size_t) {}));
+    const std::vector<FindingRequest> requests = required_findings(experiment);
+    Traces traces = runner.observe(experiment, requests, stop);
+    traces.findings.add(compute_background_findings(
+        experiment, requests, runner, [](std::size_t, std::size_t) {}, stop));
     ThumbnailOptions options;
     options.dark = dark;
     return thumbnail(traces, experiment, options);

@@ -17,18 +17,6 @@
 
 namespace attnscope {
 
-CompletionRequest completion_request(const ViewSettings& view) {
-  CompletionRequest request;
-  const auto options = view.options.find("image");
-  if (options == view.options.end()) return request;
-  const Values& values = options->second;
-  if (values.has("rows")) request.rows = values.integer("rows");
-  if (values.has("completed")) request.draws = values.choice("completed") == "drawn";
-  if (values.has("seed")) request.seed = static_cast<std::uint64_t>(values.integer("seed"));
-  if (!request.draws) request.seed = 0;
-  return request;
-}
-
 double Completion::mean_error() const {
   const auto made = ids.size() - static_cast<std::size_t>(given);
   if (whole.size() != ids.size() || made == 0) return std::numeric_limits<double>::quiet_NaN();
@@ -84,8 +72,9 @@ class PixelByPixel {
 
 // Completes an image pixel by pixel after the given ones.
 void complete(Completion& c, const Model& model, const Continuation& from,
-              const CompletionRequest& request, const FindingProgress& progress) {
-  PixelByPixel pixels(model, from);
+              const CompletionSettings& settings, const FindingProgress& progress,
+              const Stop& stop) {
+  PixelByPixel pixels(model, from, stop);
   const Index count = c.width * c.height;
   for (Index pixel = c.given; pixel < count; ++pixel) {
     const std::vector<double> chances = probabilities(pixels.logits(c.ids, c.levels), {});
@@ -94,7 +83,7 @@ void complete(Completion& c, const Model& model, const Continuation& from,
     }
     const auto likeliest = static_cast<std::int32_t>(
         std::max_element(chances.begin(), chances.end()) - chances.begin());
-    c.ids.push_back(request.draws ? sample_at(chances, pixel, request.seed) : likeliest);
+    c.ids.push_back(settings.draws ? sample_at(chances, pixel, settings.seed) : likeliest);
     if (progress) {
       progress(static_cast<std::size_t>(pixel - c.given + 1),
                static_cast<std::size_t>(count - c.given));
@@ -103,16 +92,16 @@ void complete(Completion& c, const Model& model, const Continuation& from,
   }
 }
 
-Completion completion_of(const RunView& viewed, const FindingProgress& progress) {
-  const CompletionRequest request = completion_request(viewed.view);
-  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(viewed.run.model);
-  Model model = effective_model(checkpoint->model, viewed.run);
+Completion completion_of(const RunSpec& spec, const CompletionSettings& settings,
+                         const FindingProgress& progress, const Stop& stop) {
+  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
+  Model model = effective_model(checkpoint->model, spec);
   Completion c;
   if (!reads_tokens(model.config)) return c;
   const InputKind& kind = input_kind(model.config.input.id);
   if (kind.is_text || kind.uses_patches) return c;
   try {
-    if (!viewed.run.interventions.empty()) {
+    if (!spec.interventions.empty()) {
       throw InputError(
           "image completion is not available with interventions; remove the interventions");
     }
@@ -120,17 +109,17 @@ Completion completion_of(const RunView& viewed, const FindingProgress& progress)
     c.width = kind.columns(values);
     c.height = kind.max_ids(values) / c.width;
     c.levels = kind.levels(values);
-    RunSpec half = viewed.run;
-    if (viewed.run.input.empty()) {  // ids of a whole image: use the first rows
-      const Index rows = request.rows >= 0 ? std::min(request.rows, c.height) : c.height / 2;
+    RunSpec half = spec;
+    if (spec.input.empty()) {  // ids of a whole image: use the first rows
+      const Index rows = settings.rows >= 0 ? std::min(settings.rows, c.height) : c.height / 2;
       if (static_cast<Index>(half.ids.size()) == kind.max_ids(values)) c.whole = half.ids;
       if (static_cast<Index>(half.ids.size()) > rows * c.width) {
         half.ids.resize(static_cast<std::size_t>(rows * c.width));
       }
     } else {
-      c.whole = pixel_ids(model.config, viewed.run.input);
+      c.whole = pixel_ids(model.config, spec.input);
     }
-    const Index rows = std::min(request.rows, c.height - 1);
+    const Index rows = std::min(settings.rows, c.height - 1);
     const Continuation from = continuation(*checkpoint, model.config, half, rows);
     c.ids.assign(from.prompt.begin() + 1, from.prompt.end());  // without the start token
     c.given = static_cast<Index>(c.ids.size());
@@ -138,7 +127,7 @@ Completion completion_of(const RunView& viewed, const FindingProgress& progress)
     if (c.width * c.height > model.config.context) {
       model = with_context(model, c.width * c.height);
     }
-    complete(c, model, from, request, progress);
+    complete(c, model, from, settings, progress, stop);
   } catch (const InputError& e) {
     c = {};
     c.problem = e.what();
@@ -149,23 +138,17 @@ Completion completion_of(const RunView& viewed, const FindingProgress& progress)
 }  // namespace
 
 Finding completion_finding() {
-  return {.id = Findings::completion.id,
-          .summary = "The image, completed by the model from its first rows.",
-          .exists =
-              [](const Session& e) {
-                return e.view.id == "image" && e.run.tensors.file.empty() && e.run.has_input();
-              },
-          .is_reusable =
-              [](const Session& before, const Session& now) {
-                return before.run == now.run &&
-                       completion_request(before.view) == completion_request(now.view);
-              },
-          .in_background =
-              [](const Session& session, ExperimentRun&, const FindingProgress& progress,
-                 Findings& results) {
-                results.set(Findings::completion,
-                            std::make_shared<const Completion>(completion_of(session, progress)));
-              }};
+  return {
+      .id = Findings::completion.id,
+      .summary = "The image, completed by the model from its first rows.",
+      .exists = [](const Session& e) { return e.run.tensors.file.empty() && e.run.has_input(); },
+      .in_background =
+          [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun&,
+             const FindingProgress& progress, const Stop& stop, Findings& results) {
+            results.set(Findings::completion,
+                        std::make_shared<const Completion>(completion_of(
+                            spec, std::get<CompletionSettings>(settings), progress, stop)));
+          }};
 }
 
 }  // namespace attnscope

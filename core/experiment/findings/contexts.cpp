@@ -34,24 +34,24 @@ Finding contexts_finding() {
       .summary = "The retrieved contexts nearest to each token, as text.",
       .exists = [](const Session& e) { return e.run.retrieval && e.run.tensors.file.empty(); },
       .is_reusable =
-          [](const Session& before, const Session& now) {
-            RunSpec one = before.run;
-            const std::optional<RetrievalChoice>& wanted = now.run.retrieval;
+          [](const RunSpec& before, const RunSpec& now) {
+            RunSpec one = before;
+            const std::optional<RetrievalChoice>& wanted = now.retrieval;
             if (!one.retrieval || !wanted || one.retrieval->store != wanted->store) return false;
             one.retrieval = wanted;  // neighbours do not depend on the mixture
-            return one == now.run;
+            return one == now;
           },
+      .outlives_view = true,
       .in_background =
-          [](const Session& session, ExperimentRun& run, const FindingProgress&,
-             Findings& results) {
-            RunSpec more = session.run;
+          [](const RunSpec& spec, const FindingSettings&, ExperimentRun& run,
+             const FindingProgress&, const Stop& stop, Findings& results) {
+            RunSpec more = spec;
             const std::shared_ptr<const Store> store = run.contexts(more);
             const Index most = std::min(store->keys.dim(0), kMaxNeighboursShown);
             more.retrieval->retrieval_head.values.set(
-                "k", std::max(most,
-                              std::min(store->keys.dim(0),
-                                       session.run.retrieval->retrieval_head.values.integer("k"))));
-            const std::shared_ptr<const Trace> trace = run.run(more);
+                "k", std::max(most, std::min(store->keys.dim(0),
+                                             spec.retrieval->retrieval_head.values.integer("k"))));
+            const std::shared_ptr<const Trace> trace = run.run(more, stop);
             RetrievedContexts found{
                 store, {trace->counts.at("retrieval.index"), trace->taps.at("retrieval.distance")}};
             results.set(Findings::contexts,

@@ -21,9 +21,6 @@ namespace attnscope {
 
 namespace {
 
-constexpr const char* kView = "depth";
-constexpr double kDefaultThreshold = 0.3;  // default of the view's parameter
-
 // The run with every token passing all layers; nullopt if the model has no exits.
 std::optional<RunSpec> with_all_layers(const RunSpec& spec, ExperimentRun& run) {
   RunSpec all = spec;
@@ -185,30 +182,17 @@ double ExitWork::mean_layers() const {
   return sum / static_cast<double>(exit_layers.size());
 }
 
-std::optional<ExitRequest> exit_request(const RunView& viewed) {
-  if (viewed.view.id != kView) return std::nullopt;
-  ExitRequest request{kDefaultThreshold};
-  const auto options = viewed.view.options.find(kView);
-  if (options != viewed.view.options.end()) {
-    const Values& values = options->second;
-    if (values.has("threshold")) request.threshold = values.real("threshold");
-    if (values.has("decay")) request.decay = values.real("decay");
-  }
-  if (viewed.run.exit) request.threshold = *viewed.run.exit;
-  return request;
-}
-
 namespace {
 
-bool asks_for_exits(const Session& e) {
-  return exit_request(e) && e.run.tensors.file.empty();
+bool has_model(const Session& e) {
+  return e.run.tensors.file.empty();
 }
 
 // True if runs differ only in the threshold: all layers are computed in any case.
-bool same_but_for_exit(const Session& before, const Session& now) {
-  RunSpec one = before.run;
-  one.exit = now.run.exit;
-  return one == now.run;
+bool same_but_for_exit(const RunSpec& before, const RunSpec& now) {
+  RunSpec one = before;
+  one.exit = now.exit;
+  return one == now;
 }
 
 }  // namespace
@@ -216,11 +200,11 @@ bool same_but_for_exit(const Session& before, const Session& now) {
 Finding exits_finding() {
   return {.id = Findings::exits.id,
           .summary = "Early-exit confidence after each layer, and the oracle's exit layers.",
-          .exists = asks_for_exits,
+          .exists = has_model,
           .is_reusable = same_but_for_exit,
-          .in_background = [](const Session& session, ExperimentRun& run, const FindingProgress&,
-                              Findings& results) {
-            const std::optional<RunSpec> all = with_all_layers(session.run, run);
+          .in_background = [](const RunSpec& spec, const FindingSettings&, ExperimentRun& run,
+                              const FindingProgress&, const Stop& stop, Findings& results) {
+            const std::optional<RunSpec> all = with_all_layers(spec, run);
             if (!all) return;
             const std::shared_ptr<const Trace> trace = run.run(*all);
             const Model model = effective_model(run.checkpoint(*all)->model, *all,
@@ -231,30 +215,26 @@ Finding exits_finding() {
 }
 
 Finding exit_work_finding() {
-  return {.id = Findings::exit_work.id,
-          .summary = "Measured savings of early exits: two runs.",
-          .exists = asks_for_exits,
-          .is_reusable =
-              [](const Session& before, const Session& now) {
-                return same_but_for_exit(before, now) && exit_request(before) == exit_request(now);
-              },
-          .in_background =
-              [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
-                 Findings& results) {
-                const std::optional<RunSpec> all = with_all_layers(session.run, run);
-                if (!all) return;
-                const ExitRequest request = *exit_request(session);
-                const ModelConfig config =
-                    apply_structure(run.checkpoint(*all)->model.config, all->structure);
-                RunSpec early = *all;
-                early.exit = request.threshold;
-                if (const auto rule = with_decay(config, request.decay))
-                  early.structure.exits = rule;
-                ExitWork work = work_of(*all, early, run, progress);
-                work.threshold = request.threshold;
-                work.decay = request.decay.value_or(decay_of(*config.exits));
-                results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));
-              }};
+  return {
+      .id = Findings::exit_work.id,
+      .summary = "Measured savings of early exits: two runs.",
+      .exists = has_model,
+      .is_reusable = same_but_for_exit,
+      .in_background = [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
+                          const FindingProgress& progress, const Stop& stop, Findings& results) {
+        const std::optional<RunSpec> all = with_all_layers(spec, run);
+        if (!all) return;
+        const auto& [threshold, decay] = std::get<ExitSettings>(settings);
+        const ModelConfig config =
+            apply_structure(run.checkpoint(*all)->model.config, all->structure);
+        RunSpec early = *all;
+        early.exit = threshold;
+        if (const auto rule = with_decay(config, decay)) early.structure.exits = rule;
+        ExitWork work = work_of(*all, early, run, progress, stop);
+        work.threshold = threshold;
+        work.decay = decay.value_or(decay_of(*config.exits));
+        results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));
+      }};
 }
 
 }  // namespace attnscope

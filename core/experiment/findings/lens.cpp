@@ -11,7 +11,6 @@ Finding lens_finding() {
           .summary = "Logit lens: predictions of every layer.",
           // Imported tensors have no model.
           .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
-          .is_reusable = [](const Session&, const Session&) { return true; },
           .with_run =
               [](const FinishedRun& run, Findings& results) {
                 const ModelConfig& config = run.checkpoint->model.config;

@@ -10,7 +10,6 @@ Finding maps_finding() {
   return {.id = Findings::maps.id,
           .summary = "Maps too large to keep, computed in tiles on demand.",
           .exists = [](const Session&) { return true; },
-          .is_reusable = {},
           .live =
               [](std::function<void()> wake, Findings& results) {
                 results.set(Findings::maps, std::make_shared<MapPyramid>(std::move(wake)));

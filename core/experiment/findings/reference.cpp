@@ -9,7 +9,7 @@ Finding reference_finding() {
           .summary = "Run B of a comparison, or the run without interventions.",
           .exists = [](const Session& e) { return reference_of(e).has_value(); },
           // It is another run with its own cache entry.
-          .is_reusable = [](const Session&, const Session&) { return false; },
+          .is_reusable = [](const RunSpec&, const RunSpec&) { return false; },
           .with_run =
               [](const FinishedRun& run, Findings& results) {
                 const bool alone = run.session.b.has_value();

@@ -8,21 +8,6 @@
 
 namespace attnscope {
 
-std::optional<ReplaceRequest> replace_request(const RunView& viewed) {
-  const auto options = viewed.view.options.find("mechanism");
-  if (viewed.view.id != "mechanism" || options == viewed.view.options.end()) return {};
-  const Values& values = options->second;
-  if (!values.has("picture") || values.choice("picture") != "replaced") return {};
-  ReplaceRequest request;
-  if (values.has("token")) {
-    request.position = values.integer("token");
-  } else if (viewed.view.pinned_query >= 0) {
-    request.position = viewed.view.pinned_query;
-  }
-  if (values.has("by")) request.by = values.integer("by");
-  return request;
-}
-
 namespace {
 
 // A whole word rather than a word piece, near the middle.
@@ -38,10 +23,9 @@ Index default_position(const std::vector<TraceToken>& tokens) {
   return count / 2;
 }
 
-ReplacedToken with_other_token(const RunView& viewed, ExperimentRun& run,
-                               const FindingProgress& progress) {
-  const ReplaceRequest request = *replace_request(viewed);
-  RunSpec spec = viewed.run;
+ReplacedToken with_other_token(RunSpec spec, const ReplacementSettings& settings,
+                               ExperimentRun& run, const FindingProgress& progress,
+                               const Stop& stop) {
   ReplacedToken result;
   try {
     result.without = run.run(spec);
@@ -51,10 +35,10 @@ ReplacedToken with_other_token(const RunView& viewed, ExperimentRun& run,
       throw InputError("token: expected a text with a token to replace, found none");
     const auto count = static_cast<Index>(tokens.size());
     result.position =
-        std::min(request.position ? *request.position : default_position(tokens), count - 1);
+        std::min(settings.position ? *settings.position : default_position(tokens), count - 1);
     result.before = tokens[static_cast<std::size_t>(result.position)].id;
     const std::int32_t neighbour = result.before > 0 ? result.before - 1 : 1;
-    result.after = request.by ? static_cast<std::int32_t>(*request.by) : neighbour;
+    result.after = settings.by ? static_cast<std::int32_t>(*settings.by) : neighbour;
     Intervention replace;
     replace.kind = Intervention::Kind::Replace;
     replace.position = result.position;
@@ -71,20 +55,17 @@ ReplacedToken with_other_token(const RunView& viewed, ExperimentRun& run,
 }  // namespace
 
 Finding replaced_finding() {
-  return {
-      .id = Findings::replaced.id,
-      .summary = "The run with one token replaced by another.",
-      .exists = [](const Session& e) { return replace_request(e) && e.run.tensors.file.empty(); },
-      .is_reusable =
-          [](const Session& before, const Session& now) {
-            return before.run == now.run && replace_request(before) == replace_request(now);
-          },
-      .in_background =
-          [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
-             Findings& results) {
-            results.set(Findings::replaced, std::make_shared<const ReplacedToken>(
-                                                with_other_token(session, run, progress)));
-          }};
+  return {.id = Findings::replaced.id,
+          .summary = "The run with one token replaced by another.",
+          .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
+          .in_background =
+              [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
+                 const FindingProgress& progress, const Stop& stop, Findings& results) {
+                results.set(
+                    Findings::replaced,
+                    std::make_shared<const ReplacedToken>(with_other_token(
+                        spec, std::get<ReplacementSettings>(settings), run, progress, stop)));
+              }};
 }
 
 }  // namespace attnscope

@@ -147,10 +147,10 @@ Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress) {
 }
 
 // True for the same model: rollouts do not depend on the trajectory that is read.
-bool same_model(const Session& before, const Session& now) {
-  RunSpec other = before.run;
-  other.input = now.run.input;
-  return other == now.run;
+bool same_model(const RunSpec& before, const RunSpec& now) {
+  RunSpec other = before;
+  other.input = now.input;
+  return other == now;
 }
 
 }  // namespace
@@ -192,20 +192,17 @@ Rollouts::Share Rollouts::shortest() const {
 }
 
 Finding rollouts_finding() {
-  return {.id = Findings::rollouts.id,
-          .summary = "Rollouts of the model from every cell, for every target return.",
-          .exists =
-              [](const Session& e) {
-                return e.view.id == "trajectory" && e.run.tensors.file.empty() &&
-                       !e.run.input.empty();
-              },
-          .is_reusable = same_model,
-          .in_background =
-              [](const Session& session, ExperimentRun&, const FindingProgress& progress,
-                 Findings& results) {
-                results.set(Findings::rollouts,
-                            std::make_shared<const Rollouts>(rollouts_of(session.run, progress)));
-              }};
+  return {
+      .id = Findings::rollouts.id,
+      .summary = "Rollouts of the model from every cell, for every target return.",
+      .exists = [](const Session& e) { return e.run.tensors.file.empty() && !e.run.input.empty(); },
+      .is_reusable = same_model,
+      .in_background =
+          [](const RunSpec& spec, const FindingSettings&, ExperimentRun&,
+             const FindingProgress& progress, const Stop& stop, Findings& results) {
+            results.set(Findings::rollouts,
+                        std::make_shared<const Rollouts>(rollouts_of(spec, progress, stop)));
+          }};
 }
 
 }  // namespace attnscope

@@ -14,13 +14,6 @@
 
 namespace attnscope {
 
-Index requested_beams(const RunView& viewed) {
-  if (viewed.view.id != "alignment") return 0;
-  const auto options = viewed.view.options.find("alignment");
-  const bool named = options != viewed.view.options.end() && options->second.has("beams");
-  return named ? options->second.integer("beams") : 1;
-}
-
 namespace {
 
 std::string bytes_of(const GeneratedTarget& written, std::int32_t id) {
@@ -39,9 +32,8 @@ std::string small_digit(std::size_t number) {
 }
 
 // Interventions refer to positions of the given target and cannot apply to one not yet generated.
-GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingProgress& progress) {
-  const RunSpec& spec = viewed.run;
-  const Index beams = requested_beams(viewed);
+GeneratedTarget write(const RunSpec& spec, const TargetSettings& settings, ExperimentRun& run,
+                      const FindingProgress& progress, const Stop& stop) {
   GeneratedTarget written;
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
@@ -58,7 +50,7 @@ GeneratedTarget write(const RunView& viewed, ExperimentRun& run, const FindingPr
     }
     const Continuation from = continuation(*checkpoint, model.config, spec, -1);
     BeamOptions options;
-    options.width = std::max<Index>(1, beams);
+    options.width = settings.beams;
     options.max_tokens = from.room;
     options.end_ids = from.ends;
     options.source = from.source;
@@ -135,22 +127,17 @@ std::string beam_text(const GeneratedTarget& written, const Beam& beam) {
 }
 
 Finding written_finding() {
-  return {.id = Findings::written.id,
-          .summary = "The target that the model generates from the source.",
-          .exists =
-              [](const Session& e) {
-                return requested_beams(e) > 0 && e.run.tensors.file.empty() && e.run.has_input();
-              },
-          .is_reusable =
-              [](const Session& before, const Session& now) {
-                return before.run == now.run && requested_beams(before) == requested_beams(now);
-              },
-          .in_background =
-              [](const Session& session, ExperimentRun& run, const FindingProgress& progress,
-                 Findings& results) {
-                results.set(Findings::written,
-                            std::make_shared<const GeneratedTarget>(write(session, run, progress)));
-              }};
+  return {
+      .id = Findings::written.id,
+      .summary = "The target that the model generates from the source.",
+      .exists = [](const Session& e) { return e.run.tensors.file.empty() && e.run.has_input(); },
+      .in_background =
+          [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
+             const FindingProgress& progress, const Stop& stop, Findings& results) {
+            results.set(Findings::written,
+                        std::make_shared<const GeneratedTarget>(
+                            write(spec, std::get<TargetSettings>(settings), run, progress, stop)));
+          }};
 }
 
 }  // namespace attnscope

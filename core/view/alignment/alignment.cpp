@@ -161,7 +161,9 @@ View alignment_view() {
             alignment_parameters()};
   view.animation = Animation{"step", 1, 15, 9};
   view.example = show_numbers;
-  view.findings = {Findings::written.id};
+  view.findings = {{Findings::written.id, [](const RunView& viewed) {
+                      return TargetSettings{view_values(viewed.view, "alignment").integer("beams")};
+                    }}};
   view.data = alignment_data;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";

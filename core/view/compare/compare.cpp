@@ -307,7 +307,7 @@ View compare_view() {
        .initial = std::string("KL"),
        .choices = {"KL", "reverse", "JS"}}};
   view.example = show_example;
-  view.findings = {Findings::reference.id};
+  view.findings = {{Findings::reference.id}};
   view.data = data;
   view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
     const std::string show = view_values(settings, "compare").choice("show");

@@ -432,6 +432,14 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   }
 }
 
+// The threshold and decay of the picture.
+std::optional<FindingSettings> exit_settings(const RunView& viewed) {
+  const Values values = view_values(viewed.view, "depth");
+  ExitSettings settings{viewed.run.exit.value_or(values.real("threshold"))};
+  if (values.has("decay")) settings.decay = values.real("decay");
+  return settings;
+}
+
 }  // namespace
 
 View depth_view() {
@@ -443,7 +451,8 @@ View depth_view() {
         if (shows_exits(input.experiment.view, input.trace)) return lay_out_exits(input);
         return Depth(input).lay_out();
       }};
-  view.findings = {Findings::lens.id, Findings::exits.id, Findings::exit_work.id};
+  view.findings = {
+      {Findings::lens.id}, {Findings::exits.id}, {Findings::exit_work.id, exit_settings}};
   view.data = [](const ViewInput& input) {
     if (shows_exits(input.experiment.view, input.trace)) return exits_data(input);
     return depth_data(input);

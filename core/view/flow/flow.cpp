@@ -382,7 +382,7 @@ View flow_view() {
             flow_parameters()};
   view.animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
                              kSecondsPerStep * static_cast<double>(kFlowSteps)};
-  view.findings = {Findings::lens.id};
+  view.findings = {{Findings::lens.id}};
   view.data = flow_data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;

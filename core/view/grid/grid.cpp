@@ -355,11 +355,16 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   }
 }
 
+std::optional<FindingSettings> head_table_settings(const RunView& viewed) {
+  if (viewed.view.statistics_file.empty()) return std::nullopt;
+  return HeadTableSettings{viewed.view.statistics_file, viewed.view.words};
+}
+
 }  // namespace
 
 View grid_view() {
   View view{"grid", "Grid", "All layers and heads at once; a click opens one.", false, lay_out};
-  view.findings = {Findings::heads.id, Findings::maps.id};
+  view.findings = {{Findings::heads.id, head_table_settings}, {Findings::maps.id}};
   view.parameters = parameters();
   view.data = data;
   view.restrict_controls = restrict_controls;

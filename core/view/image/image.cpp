@@ -402,11 +402,20 @@ ViewData image_data(const ViewInput& input) {
   return data;
 }
 
+CompletionSettings completion_settings(const ViewSettings& settings) {
+  const Values values = view_values(settings, "image");
+  CompletionSettings of;
+  if (values.has("rows")) of.rows = values.integer("rows");
+  of.draws = values.choice("completed") == "drawn";
+  if (of.draws) of.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  return of;
+}
+
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.colour_ends.clear();  // fixed
   const bool makes = trace != nullptr && trace->pixels && trace->pixels->key_shift > 0;
   if (trace != nullptr && !makes) controls.parameters.clear();  // requires a generative model
-  if (!completion_request(settings).draws) {
+  if (!completion_settings(settings).draws) {
     controls.idle["seed"] = "Greedy decoding does not sample.";
   }
   if (!makes) {
@@ -469,7 +478,8 @@ View image_view() {
             "the next pixel, and the image completed by the model.",
             false, lay_out_image};
   view.parameters = image_parameters();
-  view.findings = {Findings::completion.id};
+  view.findings = {{Findings::completion.id,
+                    [](const RunView& viewed) { return completion_settings(viewed.view); }}};
   view.data = image_data;
   view.example = show_picture;
   view.restrict_controls = restrict_controls;

@@ -558,7 +558,7 @@ View intervene_view() {
                       .choices = {"this head", "this layer", "all"}}};
   view.example = show_example;
   view.data = intervene_data;
-  view.findings = {Findings::reference.id, Findings::maps.id};
+  view.findings = {{Findings::reference.id}, {Findings::maps.id}};
   view.group = "Model";
   view.reading = fixed_reading(
       "Change the model and see the effect: before on the left, after on the right. Click a "

@@ -361,7 +361,7 @@ View map_view() {
   View view{
       "map", "Map",   "Attention weights of one head, or aggregated over several: queries by keys.",
       true,  lay_out, map_parameters()};
-  view.findings = {Findings::maps.id};
+  view.findings = {{Findings::maps.id}};
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";

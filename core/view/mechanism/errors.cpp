@@ -206,9 +206,13 @@ std::vector<ViewData::Matrix> error_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism errors_mechanism() {
-  Mechanism m{kErrorsPicture, "estimates that improve with their size", shows_errors, draw_errors,
+  Mechanism m{"errors", "estimates that improve with their size", shows_errors, draw_errors,
               error_numbers};
   m.label = "Errors by size";
+  m.finding = {Findings::errors.id, [](const RunView& viewed) {
+                 const ViewSettings& of = viewed.view;
+                 return ErrorStudySettings{of.layer, of.head, of.part};
+               }};
   m.objection = error_study_refusal;
   return m;
 }

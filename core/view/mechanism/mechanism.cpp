@@ -163,6 +163,18 @@ void show_hashing(Session& experiment) {
   experiment.run.variant = Choice{lsh.id, default_values(lsh.parameters)};
 }
 
+std::vector<ViewFinding> mechanism_findings() {
+  std::vector<ViewFinding> all;
+  for (const Mechanism& m : mechanisms()) {
+    if (!m.finding) continue;
+    all.push_back({m.finding->id, [&m](const RunView& viewed) -> std::optional<FindingSettings> {
+                     const bool selected = view_values(viewed.view, kId).choice("picture") == m.id;
+                     return selected ? m.finding->settings(viewed) : std::nullopt;
+                   }});
+  }
+  return all;
+}
+
 }  // namespace
 
 View mechanism_view() {
@@ -193,7 +205,7 @@ View mechanism_view() {
                              .initial = Index{0},
                              .slider = {.max = 2047}});
   view.animation = Animation{"token", 0, 64, 12};
-  view.findings = {Findings::errors.id, Findings::replaced.id};
+  view.findings = mechanism_findings();
   view.data = mechanism_data;
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;

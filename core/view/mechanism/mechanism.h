@@ -49,6 +49,8 @@ struct Mechanism {
   // True if this is the most illustrative picture among several that fit. Empty: never.
   std::function<bool(const AttentionTap&)> leads{};
   bool plays = false;  // "play" steps through the tokens
+  // The finding that it reads, requested while it is the selected picture.
+  std::optional<ViewFinding> finding{};
   // Reason why it does not fit, one sentence. Empty: it illustrates other methods.
   std::function<std::string(const AttentionTap&)> objection{};
 };

@@ -301,12 +301,26 @@ std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
           {"change of each output", row(change.outputs), {"output"}, queries}};
 }
 
+// The token is by default the pinned query.
+ReplacementSettings replacement_settings(const RunView& viewed) {
+  const Values values = view_values(viewed.view, "mechanism");
+  ReplacementSettings settings;
+  if (values.has("token")) {
+    settings.position = values.integer("token");
+  } else if (viewed.view.pinned_query >= 0) {
+    settings.position = viewed.view.pinned_query;
+  }
+  if (values.has("by")) settings.by = values.integer("by");
+  return settings;
+}
+
 }  // namespace
 
 Mechanism replaced_mechanism() {
   Mechanism m{"replaced", "the effect of replacing one token",
               [](const AttentionTap&) { return true; }, draw_replaced, replaced_data};
   m.label = "Replaced token";
+  m.finding = {Findings::replaced.id, replacement_settings};
   m.parameters = {"token", "by"};
   m.weights = m.to_largest = true;
   return m;

@@ -114,7 +114,7 @@ View retrieval_view() {
             "Contexts retrieved from a store or memory, and their effect on the prediction.", false,
             lay_out};
   view.parameters = parameters();
-  view.findings = {Findings::contexts.id};
+  view.findings = {{Findings::contexts.id}};
   view.data = retrieval_data;
   view.example = example;
   view.restrict_controls = restrict_controls;

@@ -159,7 +159,7 @@ View trajectory_view() {
             trajectory_parameters()};
   view.animation = Animation{"step", 0, 12, 9};
   view.example = show_paths;
-  view.findings = {Findings::rollouts.id};
+  view.findings = {{Findings::rollouts.id}};
   view.data = trajectory_data;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";

@@ -438,7 +438,7 @@ View vectors_view() {
                  .help = "Query and key before a rotary encoding is applied.",
                  .kind = Parameter::Kind::Flag,
                  .initial = false}}};
-  view.findings = {Findings::maps.id};
+  view.findings = {{Findings::maps.id}};
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";

@@ -51,12 +51,14 @@ TEST(Findings, DeclareWhenTheyAreComputed) {
 // Views read declared findings only.
 TEST(Findings, ViewsDeclareFindings) {
   for (const View& view : views()) {
-    for (const std::string& name : view.findings) EXPECT_NO_THROW(finding(name)) << view.id;
+    for (const ViewFinding& one : view.findings) EXPECT_NO_THROW(finding(one.id)) << view.id;
     Session experiment;
     experiment.view.id = view.id;
-    const std::vector<std::string> read = required_findings(experiment);
-    EXPECT_EQ(std::set<std::string>(read.begin(), read.end()).size(), read.size()) << view.id;
-    EXPECT_NE(std::ranges::find(read, "reference"), read.end()) << view.id;
+    std::set<std::string> read;
+    for (const FindingRequest& request : required_findings(experiment)) {
+      EXPECT_TRUE(read.insert(request.id).second) << view.id << ": " << request.id;
+    }
+    EXPECT_TRUE(read.contains("reference")) << view.id;
   }
   EXPECT_TRUE(view("depth").reads("lens"));
   EXPECT_FALSE(view("map").reads("lens"));
@@ -69,8 +71,8 @@ class BackgroundFindings : public ::testing::Test {
     experiment_.run.model = (folder_.path() / "model").string();
     write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
   }
-  Findings find(const std::vector<std::string>& names) {
-    return compute_background_findings(experiment_, names, run_, {});
+  Findings find(const std::vector<FindingRequest>& requests) {
+    return compute_background_findings(experiment_, requests, run_, {}, {});
   }
   testing::TemporaryFolder folder_;
   Session experiment_;
@@ -78,24 +80,22 @@ class BackgroundFindings : public ::testing::Test {
 };
 
 TEST_F(BackgroundFindings, AreComputedIfRequestedAndAvailable) {
-  EXPECT_EQ(find({"heads"}), Findings());  // no texts
-  experiment_.view.statistics_file = (folder_.path() / "texts").string();
-  EXPECT_EQ(find({"lens", "maps"}), Findings());
-  const auto heads = find({"heads"}).get(Findings::heads);
+  EXPECT_EQ(find({{"lens"}, {"maps"}}), Findings());
+  const FindingRequest request{"heads", HeadTableSettings{(folder_.path() / "texts").string()}};
+  const auto heads = find({request}).get(Findings::heads);
   ASSERT_NE(heads, nullptr);
   EXPECT_EQ(heads->texts, 2);
+  experiment_.run.tensors.file = "a.npy";
+  EXPECT_EQ(find({request}), Findings());
 }
 
 TEST_F(BackgroundFindings, RemainValidForAnotherText) {
   const Finding& heads = finding("heads");
-  Session other = experiment_;
-  other.run.text = "another";
-  EXPECT_TRUE(heads.is_reusable(experiment_, other));
-  other.view.statistics_file = "other texts";
-  EXPECT_FALSE(heads.is_reusable(experiment_, other));
-  other = experiment_;
-  other.run.causal = false;
-  EXPECT_FALSE(heads.is_reusable(experiment_, other));
+  RunSpec other = experiment_.run;
+  other.text = "another";
+  EXPECT_TRUE(heads.is_reusable(experiment_.run, other));
+  other.causal = false;
+  EXPECT_FALSE(heads.is_reusable(experiment_.run, other));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -117,18 +117,6 @@ TEST(ExitStudy, ExitsAtConfidenceThreshold) {
   EXPECT_EQ(study.exit_layers_at(0.5, 0), (Layers{1, 0, 2, 0}));
 }
 
-TEST(ExitStudy, IsRequestedByViewOrRun) {
-  Session e;
-  EXPECT_FALSE(exit_request(e));
-  e.view.id = "depth";
-  EXPECT_EQ(exit_request(e), (ExitRequest{0.3, std::nullopt}));
-  set_view_value(e.view, "depth", "threshold", 0.7);
-  set_view_value(e.view, "depth", "decay", 2.0);
-  EXPECT_EQ(exit_request(e), (ExitRequest{0.7, 2.0}));
-  e.run.exit = 0.25;
-  EXPECT_EQ(exit_request(e), (ExitRequest{0.25, 2.0}));
-}
-
 // Each token except the first of a text has a context as long as its window allows; every window
 // except the first begins with half of the previous one.
 TEST(Datastore, ContainsNextTokenOfEachContext) {
@@ -215,10 +203,8 @@ TEST(ReplacedTokenFinding, UsesRequestedToken) {
   EXPECT_EQ(of(e)->after, 7);
   e = replacing();
   e.view.pinned_query = 0;
-  EXPECT_EQ(replace_request(e)->position, 0);
+  EXPECT_EQ(of(e)->position, 0);
   EXPECT_EQ(of(e)->after, 4);
-  e.view.id = "map";
-  EXPECT_FALSE(replace_request(e));
 }
 
 // Word nearest to the middle; ties go to the earlier one.

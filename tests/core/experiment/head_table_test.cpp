@@ -21,7 +21,7 @@ class HeadTableTest : public ::testing::Test {
     experiment_.run.model = folder_.path() / "model";
   }
   HeadTable table_of_texts(const std::string& texts) {
-    return head_table(experiment_, texts, run_, {});
+    return head_table(experiment_.run, texts, experiment_.view.words, run_, {}, {});
   }
   HeadTable table_of_run(const std::string& text) {
     Session one = experiment_;
@@ -85,10 +85,12 @@ TEST_F(HeadTableTest, BlankLinesSeparateTexts) {
 
 TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
   std::vector<std::size_t> seen;
-  head_table(experiment_, "abcd\n\nefgh\n", run_, [&](std::size_t done, std::size_t all) {
-    EXPECT_EQ(all, 11u);
-    seen.push_back(done);
-  });
+  head_table(experiment_.run, "abcd\n\nefgh\n", false, run_,
+             [&](std::size_t done, std::size_t all) {
+               EXPECT_EQ(all, 11u);
+               seen.push_back(done);
+             },
+             {});
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back(), 11u);
@@ -97,8 +99,7 @@ TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
 TEST_F(HeadTableTest, StopsOnRequest) {
   const Stop stop;
   stop.request();
-  const StopScope scope(stop);
-  EXPECT_THROW(head_table(experiment_, "abcd", run_, {}), Stopped);
+  EXPECT_THROW(head_table(experiment_.run, "abcd", false, run_, {}, stop), Stopped);
 }
 
 // One row per head of each kind; cross-attention has no distance.

@@ -76,7 +76,7 @@ class RunnerTest : public ::testing::Test {
                  }};
 };
 
-const std::vector<std::string> kReferenceFindings = {Findings::reference.id};
+const std::vector<FindingRequest> kReferenceFindings = {{Findings::reference.id}};
 
 TEST_F(RunnerTest, ExecutesRequest) {
   Runner::Outcome outcome;
@@ -110,14 +110,15 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
   Session experiment = quick("abc");
   const Traces plain = run.observe(experiment, {});
   EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
-  const Traces deep = run.observe(experiment, {"lens"});
+  const Traces deep = run.observe(experiment, {{"lens"}}, Stop());
   const auto lens = deep.findings.get(Findings::lens);
   ASSERT_NE(lens, nullptr);
   EXPECT_EQ(lens->guess.dim(1), 3);
   // The forward pass was not repeated; findings are kept, even for views that do not read them.
   EXPECT_EQ(deep.trace, plain.trace);
-  for (const auto& names : {std::vector<std::string>{"lens"}, std::vector<std::string>{}}) {
-    EXPECT_EQ(run.observe(experiment, names).findings.get(Findings::lens), lens);
+  for (const auto& requests :
+       {std::vector<FindingRequest>{{"lens"}}, std::vector<FindingRequest>{}}) {
+    EXPECT_EQ(run.observe(experiment, requests, Stop()).findings.get(Findings::lens), lens);
   }
   experiment.run.text = "abcd";
   EXPECT_EQ(run.observe(experiment, {}).findings, Findings());
@@ -128,7 +129,7 @@ TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
   Session both = quick("abc");
   both.b = quick("abcd");
-  const Traces traces = run.observe(both, {"lens", "reference"});
+  const Traces traces = run.observe(both, {{"lens"}, {"reference"}}, Stop());
   const auto beside = traces.findings.get(Findings::reference);
   ASSERT_NE(beside, nullptr);
   ASSERT_TRUE(beside->findings.has("lens"));

@@ -3,6 +3,7 @@
 
 #include "core/experiment/runner.h"
 #include "core/training/walks.h"
+#include "core/view/view.h"
 #include "tests/support/places.h"
 #include "tests/support/small_config.h"
 
@@ -27,16 +28,12 @@ inline void save_walker(const std::filesystem::path& folder) {
   save_checkpoint(folder, checkpoint, false);
 }
 
-// An experiment with its trace and its background findings.
+// An experiment with its trace and the background findings of its view.
 struct ViewedRun {
   explicit ViewedRun(const Session& e) : experiment(e) {
     ExperimentRun run(cpu_only());
-    trace = run.run(experiment.run);
-    for (const Finding& one : attnscope::findings()) {
-      if (one.in_background && one.exists(experiment)) {
-        one.in_background(experiment, run, {}, findings);
-      }
-    }
+    trace = run.run(experiment.run, {});
+    findings = compute_background_findings(experiment, required_findings(experiment), run, {}, {});
   }
   Session experiment;
   std::shared_ptr<const Trace> trace;

@@ -67,16 +67,9 @@ TEST(GeneratedTarget, BeamSearchIsAtLeastAsLikely) {
   const double one =
       ViewedRun(e).findings.get(Findings::written)->search.steps.front().front().log_probability;
   set_view_value(e.view, "alignment", "beams", Index{3});
-  EXPECT_EQ(requested_beams(e), 3);
   const auto three = ViewedRun(e).findings.get(Findings::written);
   EXPECT_EQ(three->search.steps.front().size(), 3u);
   EXPECT_NEAR(three->search.steps.front().front().log_probability, one, 1e-6);
-  const Finding& of = finding("written");
-  EXPECT_FALSE(of.is_reusable(e, testing::alignment_experiment("encoder_decoder-sinusoidal")));
-  e.view.layer = 1;
-  Session same = e;
-  same.view.layer = 0;
-  EXPECT_TRUE(of.is_reusable(e, same));
 }
 
 TEST(GeneratedTarget, LabelsMultibyteCharactersOnce) {
@@ -223,9 +216,6 @@ TEST(Completion, IsSampledBySeed) {
   const auto once = ViewedRun(e).findings.get(Findings::completion);
   EXPECT_EQ(once->given, 3);
   EXPECT_EQ(ViewedRun(e).findings.get(Findings::completion)->ids, once->ids);
-  const Session before = e;
-  set_view_value(e.view, "image", "seed", Index{5});
-  EXPECT_FALSE(finding("completion").is_reusable(before, e));
 }
 
 // Texts are not images, and images without a model cannot be completed.
@@ -268,20 +258,14 @@ TEST(GeneratedTarget, BeamTextFollowsGivenTarget) {
   EXPECT_EQ(beam_text(written, beam), "abc■");
 }
 
-TEST(GeneratedTarget, IsRequestedByViewOnly) {
+TEST(GeneratedTarget, RequiresInputOfModel) {
   const Finding& of = finding("written");
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  const Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
   EXPECT_TRUE(of.exists(e));
-  EXPECT_EQ(requested_beams(e), 1);
-  set_view_value(e.view, "alignment", "beams", Index{0});
   Session none = e;
-  none.view.id = "map";
-  EXPECT_EQ(requested_beams(none), 0);
-  EXPECT_FALSE(of.exists(none));
-  none = testing::alignment_experiment("encoder_decoder-sinusoidal");
   none.run.ids.clear();
   EXPECT_FALSE(of.exists(none));
-  none = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  none = e;
   none.run.tensors.file = "a.npy";
   EXPECT_FALSE(of.exists(none));
 }
@@ -289,10 +273,11 @@ TEST(GeneratedTarget, IsRequestedByViewOnly) {
 // Progress never decreases and ends at the total.
 void expect_progress(const std::string& id, const Session& e) {
   ExperimentRun run(cpu_only());
-  Findings found;
   std::vector<std::pair<std::size_t, std::size_t>> reports;
-  finding(id).in_background(
-      e, run, [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); }, found);
+  const Findings found = compute_background_findings(
+      e, required_findings(e), run,
+      [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); }, {});
+  EXPECT_TRUE(found.has(id));
   ASSERT_GT(reports.size(), 1u) << id;
   for (std::size_t n = 0; n < reports.size(); ++n) {
     EXPECT_LE(reports[n].first, reports[n].second) << id;
@@ -312,10 +297,7 @@ TEST_F(WalkerRollouts, ProgressRisesToTheEnd) {
 
 TEST(Rollouts, RequireModelOfGridActions) {
   const auto problem = [](const Session& e) {
-    ExperimentRun run(cpu_only());
-    Findings found;
-    finding("rollouts").in_background(e, run, {}, found);
-    return found.get(Findings::rollouts)->problem;
+    return ViewedRun(e).findings.get(Findings::rollouts)->problem;
   };
   EXPECT_NE(problem(testing::trajectory_experiment(testing::model_case("trajectory")))
                 .find("another environment"),
@@ -324,7 +306,6 @@ TEST(Rollouts, RequireModelOfGridActions) {
                 .find("predicts no actions"),
             std::string::npos);
   Session e;
-  e.view.id = "trajectory";
   EXPECT_FALSE(finding("rollouts").exists(e));
   e.run.input = "a.safetensors";
   EXPECT_TRUE(finding("rollouts").exists(e));
@@ -388,10 +369,7 @@ TEST(Completion, StartsFromGivenRows) {
     Session e = testing::completion_experiment();
     e.run.ids.resize(ids);
     if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
-    ExperimentRun run(cpu_only());
-    Findings found;
-    finding("completion").in_background(e, run, {}, found);
-    return found.get(Findings::completion);
+    return ViewedRun(e).findings.get(Findings::completion);
   };
   EXPECT_EQ(of(3, 12)->given, 9);
   EXPECT_EQ(of(1, 12)->given, 3);

@@ -101,9 +101,9 @@ TEST(BundledLessons, HoldTheirClaims) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
-      const std::vector<std::string> names = required_findings(step.experiment);
-      Traces traces = run.observe(step.experiment, names);
-      traces.findings.add(compute_background_findings(step.experiment, names, run, {}));
+      const std::vector<FindingRequest> requests = required_findings(step.experiment);
+      Traces traces = run.observe(step.experiment, requests, Stop());
+      traces.findings.add(compute_background_findings(step.experiment, requests, run, {}, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);

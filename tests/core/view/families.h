@@ -54,9 +54,9 @@ class ViewRun {
   const Trace& trace() const { return *trace_; }
   // Findings that the experiment's view reads.
   Findings findings(const Session& e) {
-    const std::vector<std::string> names = required_findings(e);
-    Findings found = run_.observe(e, names).findings;
-    found.add(compute_background_findings(e, names, run_, {}));
+    const std::vector<FindingRequest> requests = required_findings(e);
+    Findings found = run_.observe(e, requests, {}).findings;
+    found.add(compute_background_findings(e, requests, run_, {}, {}));
     return found;
   }
 

@@ -34,9 +34,9 @@ class EarlyExits : public ::testing::Test {
   void find(double threshold, std::optional<double> decay = std::nullopt) {
     set_view_value(experiment_.view, "depth", "threshold", threshold);
     if (decay) set_view_value(experiment_.view, "depth", "decay", *decay);
-    traces_ = run_.observe(experiment_, {"lens"});
+    traces_ = run_.observe(experiment_, {{"lens"}}, {});
     traces_.findings.add(
-        compute_background_findings(experiment_, {"exits", "exit_work"}, run_, {}));
+        compute_background_findings(experiment_, required_findings(experiment_), run_, {}, {}));
     study_ = traces_.findings.get(Findings::exits);
     work_ = traces_.findings.get(Findings::exit_work);
     ASSERT_NE(study_, nullptr);

@@ -58,9 +58,9 @@ SampleRun sample_run_for(const View& view) {
                      : view.id == "image") {
     ExperimentRun runner(cpu_only());
     const Session seen = example(view);
-    Traces traces = runner.observe(seen, view.findings);
+    Traces traces = runner.observe(seen, required_findings(seen), Stop());
     SampleRun shown{*traces.trace, traces.findings};
-    shown.found.add(compute_background_findings(seen, view.findings, runner, {}));
+    shown.found.add(compute_background_findings(seen, required_findings(seen), runner, {}, Stop()));
     shown.trace.model = "synthetic";
     return shown;
   }

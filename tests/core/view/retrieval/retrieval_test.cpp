@@ -48,8 +48,8 @@ class RetrievalView : public ::testing::Test {
       choice.retrieval_head.values.set("temperature", temperature);
     }
     experiment_.run.retrieval = choice;
-    traces_ = run_.observe(experiment_, {});
-    traces_.findings.add(compute_background_findings(experiment_, {"contexts"}, run_, {}));
+    traces_ = run_.observe(experiment_, {}, {});
+    traces_.findings.add(compute_background_findings(experiment_, {{"contexts"}}, run_, {}, {}));
     found_ = traces_.findings.get(Findings::contexts);
   }
   void remember(Index segment) {
