@@ -9,6 +9,7 @@
 
 #include "app/command/address_space.h"
 #include "app/command/commands.h"
+#include "app/command/error_text.h"
 #include "app/command/options.h"
 #include "app/command/output.h"
 #include "core/base/error.h"
@@ -61,6 +62,6 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& e) {
     return fail(kFailed, "system error: " + e.code().message());
   } catch (const std::exception& e) {
-    return fail(kFailed, e.what());
+    return fail(kFailed, attnscope::command::error_text(e));
   }
 }

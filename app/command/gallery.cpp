@@ -6,6 +6,7 @@
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
+#include "app/command/error_text.h"
 #include "app/command/experiment_options.h"
 #include "app/command/gallery_methods.h"
 #include "app/command/html_page.h"
@@ -93,7 +94,7 @@ class Gallery {
       } catch (const InputError& e) {  // the view has no content for this model
         if (!view.objection) throw;
         sections += "<section><h2>" + markup(view.label) +
-                    "</h2>\n<p>Not available for this model: " + markup(e.what()) +
+                    "</h2>\n<p>Not available for this model: " + markup(error_text(e)) +
                     "</p></section>\n";
       }
     }

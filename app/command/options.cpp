@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "app/command/error_text.h"
 #include "core/base/error.h"
 
 namespace attnscope::command {
@@ -282,7 +283,8 @@ std::string option_that_helps(const CLI::App& program, const std::string& refusa
   };
   constexpr std::array kHelps{
       Help{"causal: ", "expected false", "--no-causal", "--no-causal"},
-      Help{"position.type: ", "expected none", "--position", "--position none"}};
+      Help{"position.type: ", "expected none", "--position", "--position none"},
+      Help{"weights, too many to be exported", "expected a part of it", "--tile", "--tile"}};
   for (const CLI::App* command : program.get_subcommands()) {
     for (const Help& help : kHelps) {
       if (refusal.find(help.key) != std::string::npos &&
@@ -317,7 +319,7 @@ void CommandLine::run(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const InputError& e) {
-    throw input_error(e.what() + option_that_helps(*app_, e.what()));
+    throw input_error(error_text(e) + option_that_helps(*app_, e.what()));
   } catch (const CLI::Success& e) {  // help or the version
     app_->exit(e);
   } catch (const CLI::ParseError& e) {

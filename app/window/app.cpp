@@ -11,6 +11,7 @@
 
 #include "app/gpu/provider.h"
 #include "app/window/actions/actions.h"
+#include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/jobs/calibration_job.h"
 #include "app/window/jobs/cost_job.h"
@@ -73,7 +74,6 @@ App::App(const WindowOptions& options)
       imgui_(platform_.window(), loaded_fonts()),
       painter_(platform_.can_compute()),
       screen_(Painter::drawing) {
-  set_window_wording(true);
   ui_.fonts.track_missing_glyphs();
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
@@ -262,7 +262,7 @@ bool App::take_outcome() {
     if (state_.generating) generate_token(state_);
     if (first) open_on_salient_pair(state_);
   } else {
-    state_.error = outcome.error;
+    state_.error = error_text(outcome.error);
     state_.generating = false;
   }
   report_due_ = true;
@@ -278,7 +278,7 @@ void App::run() {
     }
   } catch (const std::exception& e) {
     atlas_.Locked = false;  // an exception interrupted a frame
-    save_and_throw(e.what());
+    save_and_throw(error_text(e));
   }
   close();
 }
@@ -427,15 +427,15 @@ void App::try_to_show_frame() {
   } catch (const WorkError& e) {
     if (++failed_frames_ > kMaxFailedFrames) throw;
     screen_.invalidate();
-    state_.report_error(e.what());
+    state_.report_error(error_text(e));
     settle_ = kSettleFrames;
   }
 }
 
-void App::save_and_throw(const char* reason) {
+void App::save_and_throw(const std::string& reason) {
   const std::string kept = autosave_.save_now(state_.own_experiment());
   throw WorkError(
-      std::string(reason) + "; the window has to close. " +
+      reason + "; the window has to close. " +
       (kept.empty() ? "The session is saved: the next start offers to restore it" : kept));
 }
 

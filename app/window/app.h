@@ -55,7 +55,7 @@ class App {
   void show_frame();
   void try_to_show_frame();  // reports OpenGL errors; throws WorkError if they persist
   void save_and_throw(
-      const char* reason);  // saves the session after a fatal error and throws WorkError
+      const std::string& reason);  // saves the session after a fatal error and throws WorkError
   void cancel_run();
   void after_frame();  // pending requests, history, run requests
   void request_run();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/window/actions/navigation.h"
+#include "app/window/error_text.h"
 #include "app/window/jobs/open_job.h"
 #include "app/window/model_selection.h"
 #include "app/window/variant_selection.h"
@@ -241,7 +242,7 @@ bool open_path(State& state, const std::filesystem::path& path) {
     }
     return true;
   } catch (const std::exception& e) {
-    state.report_error(e.what());
+    state.report_error(error_text(e));
     return false;
   }
 }
@@ -260,7 +261,7 @@ bool apply_opened_files(State& state) {
       if (!job->problem().empty()) throw InputError(job->problem());
       apply_file(state, job->path(), job->file());
     } catch (const std::exception& e) {
-      state.report_error(e.what());
+      state.report_error(error_text(e));
     }
   }
   std::erase_if(state.opening, [](const auto& job) { return job->is_finished(); });
@@ -275,7 +276,7 @@ bool report_errors(State& state, const std::function<void()>& take) {
     take();
     return true;
   } catch (const std::exception& e) {
-    state.report_error(e.what());
+    state.report_error(error_text(e));
     return false;
   }
 }
@@ -302,7 +303,7 @@ bool open_store(State& state, const std::filesystem::path& path) {
     edit_experiment(state, [&](RunView now) { return with_store(path, std::move(now)); });
     return true;
   } catch (const std::exception& e) {
-    state.report_error(e.what());
+    state.report_error(error_text(e));
     return false;
   }
 }
@@ -315,7 +316,7 @@ bool save_to(State& state, const std::filesystem::path& path) {
     state.notify("Saved " + path.filename().string() + ".");
     return true;
   } catch (const std::exception& e) {
-    state.report_error(e.what());
+    state.report_error(error_text(e));
     return false;
   }
 }

@@ -183,7 +183,7 @@ struct MapPyramid::State {
   std::vector<Job> jobs;            // the next one last
   std::optional<Job> running;
   Stop stop;  // of the running job
-  std::string error;
+  std::exception_ptr error;
   bool ending = false;
   std::thread worker;
 
@@ -332,8 +332,8 @@ void MapPyramid::State::work() {
         Tensor cells = pooled_children(job);
         if (!cells.defined()) cells = computed(job, lock);
         if (cells.defined()) keep(job, std::move(cells));
-      } catch (const std::exception& e) {  // out of memory
-        error = e.what();
+      } catch (const std::exception&) {  // out of memory
+        error = std::current_exception();
         jobs.clear();
       }
       unseen = true;
@@ -350,7 +350,7 @@ void MapPyramid::State::work() {
 // Runs without the lock; undefined if it was stopped or failed.
 Tensor MapPyramid::State::computed(const Job& job, std::unique_lock<std::mutex>& lock) {
   Tensor cells;
-  std::string problem;
+  std::exception_ptr problem;
   const Stop own_stop;
   stop = own_stop;
   running = job;
@@ -360,12 +360,12 @@ Tensor MapPyramid::State::computed(const Job& job, std::unique_lock<std::mutex>&
     cells = job.tiles->tile(job.request());
   } catch (const Stopped&) {
     // The view moved.
-  } catch (const std::exception& e) {
-    problem = e.what();
+  } catch (const std::exception&) {
+    problem = std::current_exception();
   }
   lock.lock();
   running.reset();
-  if (!problem.empty()) {
+  if (problem) {
     error = problem;
     jobs.clear();
   }
@@ -417,7 +417,7 @@ void MapPyramid::end() {
       return looked.place;
     };
     if (std::ranges::equal(s.before, s.now, {}, place_of, place_of)) return;
-    s.error.clear();
+    s.error = nullptr;
     s.plan();
   }
   state_->changed.notify_all();

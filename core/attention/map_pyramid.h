@@ -5,6 +5,7 @@
 // coarser level, then exactly; the coarser levels around them follow, ready for zooming out.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -62,7 +63,7 @@ class MapPyramid {
   struct Progress {
     Index exact = 0, in_sight = 0;  // tiles of the latest places
     bool busy = false;              // also with levels that are not visible yet
-    std::string error;              // empty unless the worker failed
+    std::exception_ptr error;       // null unless the worker failed
     std::string note;               // see AttentionTiles::note
   };
   Progress progress() const;

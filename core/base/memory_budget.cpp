@@ -48,11 +48,6 @@ std::atomic<std::size_t>& budget() {
   return bytes;
 }
 
-std::atomic<bool>& window_wording() {
-  static std::atomic<bool> enabled(false);
-  return enabled;
-}
-
 }  // namespace
 
 std::size_t default_memory_budget() {
@@ -65,18 +60,6 @@ std::size_t memory_budget() {
 
 void set_memory_budget(std::size_t bytes) {
   budget().store(bytes, std::memory_order_relaxed);
-}
-
-void set_window_wording(bool window) {
-  window_wording().store(window, std::memory_order_relaxed);
-}
-
-bool uses_window_wording() {
-  return window_wording().load(std::memory_order_relaxed);
-}
-
-const char* memory_setting_name() {
-  return uses_window_wording() ? "menu Window, Memory" : "--memory";
 }
 
 std::size_t memory_from_text(std::string_view text, std::string_view path) {

@@ -18,13 +18,6 @@ void set_memory_budget(std::size_t bytes);
 // whichever is smallest.
 std::size_t default_memory_budget();
 
-// Selects the wording of out-of-memory messages: the window names menus and parameter controls, the
-// command line names options and JSON keys. Initially false.
-void set_window_wording(bool window);
-bool uses_window_wording();
-// The control for the budget: "--memory" or "menu Window, Memory".
-const char* memory_setting_name();
-
 // Parses "4G", "512M", "1.5GB" (units of 1024). InputError, beginning with `path`, for invalid text
 // or less than kMinMemoryBudget.
 std::size_t memory_from_text(std::string_view text, std::string_view path);

@@ -8,6 +8,7 @@
 #include "core/base/home.h"
 #include "core/base/json.h"
 #include "core/base/memory_budget.h"
+#include "core/base/memory_error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
@@ -33,9 +34,8 @@ void check_memory_budget(const CheckpointSource& source) {
   }
   const auto budget = static_cast<double>(memory_budget());
   if (bytes <= budget) return;
-  throw InputError(source.place + ": its weights need " + memory_text(bytes) +
-                   " of memory, the limit is " + memory_text(budget) + " (" +
-                   memory_setting_name() + ")");
+  throw BudgetError<InputError>(source.place + ": its weights need " + memory_text(bytes) +
+                                " of memory, the limit is " + memory_text(budget));
 }
 
 const CheckpointFormat& format_of(const Json& config, const std::string& name,

@@ -171,8 +171,8 @@ struct Runner::State {
       outcome.findings = traces.findings;
     } catch (const Stopped&) {
       return std::nullopt;
-    } catch (const std::exception& e) {
-      outcome.error = e.what();
+    } catch (...) {
+      outcome.error = std::current_exception();
     }
     return outcome;
   }

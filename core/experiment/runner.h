@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -102,7 +103,7 @@ class Runner {
     Index layers_of = 0;                 // likewise for layers
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
-    std::string error;
+    std::exception_ptr error;
   };
 
   // `wake` is called from the worker whenever an outcome is ready (glfwPostEmptyEvent).

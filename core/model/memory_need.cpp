@@ -64,12 +64,6 @@ double keys_to_row(const ModelConfig& config, const LayerRuns& runs) {
   return keys / real(runs.rows);
 }
 
-// "features=1000000", in the user interface's notation.
-std::string describe(const Parameter& parameter, Index value) {
-  if (!uses_window_wording()) return parameter.key + "=" + std::to_string(value);
-  return parameter.label + " " + grouped(value);
-}
-
 // The largest integer parameter, which determines the size.
 const Parameter* largest_integer(const Variant& v, const Values& values) {
   const Parameter* largest = nullptr;
@@ -83,11 +77,11 @@ const Parameter* largest_integer(const Variant& v, const Values& values) {
   return largest;
 }
 
-std::string describe(const HeadGroup& group) {
+MemoryUser user_of(const HeadGroup& group) {
   const Variant& v = variant(group.variant.id);
   const Parameter* parameter = largest_integer(v, group.variant.values);
-  if (parameter == nullptr) return v.label;
-  return v.label + " with " + describe(*parameter, group.variant.values.integer(parameter->key));
+  if (parameter == nullptr) return {v.label};
+  return {v.label, parameter, group.variant.values.integer(parameter->key)};
 }
 
 // Size of weights that are missing in the checkpoint.
@@ -165,21 +159,21 @@ double gradient_bytes(const Model& stored, const ModelConfig& config, RunLength 
   return kNumber * numbers;
 }
 
-// Workspace of the variants, for each kind of head group by name.
-std::map<std::string, OperationBytes> variant_bytes(const ModelConfig& config, RunLength length,
-                                                    bool maps) {
-  std::map<std::string, OperationBytes> of_variants;
+// Workspace of the variants, for each kind of head group.
+std::map<MemoryUser, OperationBytes> variant_bytes(const ModelConfig& config, RunLength length,
+                                                   bool maps) {
+  std::map<MemoryUser, OperationBytes> of_variants;
   for (const LayerRuns& runs : layer_runs(config, length)) {
     if (!runs.has_attention) continue;
     for (const auto& layer : groups_of(config, runs)) {
-      std::map<std::string, double> of_layer;
+      std::map<MemoryUser, double> of_layer;
       for (const HeadGroup& group : layer) {
         const OperationBytes bytes = operation_bytes(config, group, runs, maps);
-        of_variants[describe(group)].of_length += runs.times * bytes.of_length;
-        of_layer[describe(group)] += bytes.of_layer;
+        of_variants[user_of(group)].of_length += runs.times * bytes.of_length;
+        of_layer[user_of(group)] += bytes.of_layer;
       }
-      for (const auto& [words, bytes] : of_layer) {
-        of_variants[words].of_layer = std::max(of_variants[words].of_layer, bytes);
+      for (const auto& [user, bytes] : of_layer) {
+        of_variants[user].of_layer = std::max(of_variants[user].of_layer, bytes);
       }
     }
   }
@@ -211,14 +205,14 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
   }
   const double work = 8 * real(config.width) + 3 * real(config.hidden);
   std::vector<MemoryItem> items;
-  items.push_back({"newly created weights", created_weight_bytes(stored, longer)});
-  items.push_back({"recorded activations", kNumber * recorded});
-  items.push_back({"workspace of one layer", kNumber * most_rows * work});
-  items.push_back({"logits", logits_bytes(config, of.length, of.gradients)});
-  if (of.maps) items.push_back({"attention maps", map_bytes(config, of.length)});
-  if (of.gradients) items.push_back({"gradients", gradient_bytes(stored, config, of.length)});
-  for (const auto& [words, bytes] : variant_bytes(config, of.length, of.maps)) {
-    items.push_back({words, bytes.of_length + bytes.of_layer});
+  items.push_back({{"newly created weights"}, created_weight_bytes(stored, longer)});
+  items.push_back({{"recorded activations"}, kNumber * recorded});
+  items.push_back({{"workspace of one layer"}, kNumber * most_rows * work});
+  items.push_back({{"logits"}, logits_bytes(config, of.length, of.gradients)});
+  if (of.maps) items.push_back({{"attention maps"}, map_bytes(config, of.length)});
+  if (of.gradients) items.push_back({{"gradients"}, gradient_bytes(stored, config, of.length)});
+  for (const auto& [user, bytes] : variant_bytes(config, of.length, of.maps)) {
+    items.push_back({user, bytes.of_length + bytes.of_layer});
   }
   return largest_first(std::move(items));
 }
@@ -236,12 +230,12 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
   }
   const double sequences = real(of.micro_batch);
   std::vector<MemoryItem> items;
-  items.push_back({"weights, gradients and optimiser state", kNumber * 4 * weights});
-  items.push_back({"activations for backpropagation", kNumber * sequences * layers});
-  items.push_back({"logits", sequences * logits_bytes(config, of.length, true)});
-  for (const auto& [words, bytes] : variant_bytes(config, of.length, false)) {
+  items.push_back({{"weights, gradients and optimiser state"}, kNumber * 4 * weights});
+  items.push_back({{"activations for backpropagation"}, kNumber * sequences * layers});
+  items.push_back({{"logits"}, sequences * logits_bytes(config, of.length, true)});
+  for (const auto& [user, bytes] : variant_bytes(config, of.length, false)) {
     // Half as much again for the backward pass.
-    items.push_back({words, sequences * 1.5 * bytes.of_length + bytes.of_layer});
+    items.push_back({user, sequences * 1.5 * bytes.of_length + bytes.of_layer});
   }
   return largest_first(std::move(items));
 }
@@ -302,14 +296,7 @@ ModelConfig limit_parameter(ModelConfig config, const std::string& id, const std
   return config;
 }
 
-// "at most features=120000 here"
-std::string describe_limit(const Parameter& parameter, Index most) {
-  if (uses_window_wording()) return parameter.label + " up to " + grouped(most) + " would fit";
-  return "at most " + describe(parameter, most) + " here";
-}
-
-std::string suggest_fitting_size(const MemoryCheck& check, const ModelConfig& config) {
-  const bool window = uses_window_wording();
+MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& config) {
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       const Variant& v = variant(group.variant.id);
@@ -321,7 +308,7 @@ std::string suggest_fitting_size(const MemoryCheck& check, const ModelConfig& co
           largest_satisfying(least, group.variant.values.integer(parameter->key), [&](Index value) {
             return check.fits(limit_parameter(config, v.id, parameter->key, value), check.length);
           });
-      if (most >= least) return describe_limit(*parameter, most);
+      if (most >= least) return {MemoryRemedy::Of::Parameter, most, parameter};
     }
   }
   const auto shorter = [&](Index tokens) {
@@ -329,30 +316,54 @@ std::string suggest_fitting_size(const MemoryCheck& check, const ModelConfig& co
   };
   const Index most = largest_satisfying(
       1, check.length.tokens, [&](Index count) { return check.fits(config, shorter(count)); });
-  if (most <= 0) {
-    return window ? "Use a smaller model or a larger budget" : "a smaller model or a larger budget";
-  }
-  return window ? "A text of up to " + grouped(most) + " tokens would fit"
-                : "at most " + std::to_string(most) + " tokens (--max-tokens)";
+  if (most <= 0) return {.other = "a smaller model or a larger budget"};
+  return {MemoryRemedy::Of::Tokens, most};
 }
 
-// Throws an error such as "33 GB of 34 GB for 200 tokens", with a suggestion.
 [[noreturn]] void refuse(const std::vector<MemoryItem>& items, const std::string& length,
-                         const std::string& fitting) {
-  const MemoryItem& largest = items.front();
-  const std::string all = memory_text(total_bytes(items)), of = memory_text(largest.bytes);
-  const std::string budget = memory_text(static_cast<double>(memory_budget()));
-  const std::string where = memory_setting_name();
-  if (uses_window_wording()) {
-    throw InputError("This requires " + all + " of memory for " + length + ", " + of +
-                     " of it for " + largest.label + ". At most " + budget + " are allowed (" +
-                     where + "). " + fitting);
+                         const MemoryRemedy& remedy) {
+  throw MemoryNeedError({.bytes = total_bytes(items),
+                         .budget = static_cast<double>(memory_budget()),
+                         .length = length,
+                         .largest = items.front(),
+                         .remedy = remedy});
+}
+
+std::string text_of(const MemoryRemedy& remedy, const MemoryControls& controls) {
+  const std::string most = "at most " + std::to_string(remedy.most);
+  switch (remedy.of) {
+    case MemoryRemedy::Of::Parameter:
+      return "at most " + remedy.parameter->key + "=" + std::to_string(remedy.most) + " here";
+    case MemoryRemedy::Of::Tokens:
+      return most + " tokens" + in_parentheses(controls.tokens);
+    case MemoryRemedy::Of::Sequences:
+      return most + " sequences at a time" + in_parentheses(controls.micro_batch);
+    case MemoryRemedy::Of::Other:
+      break;
   }
-  throw InputError("memory: " + largest.label + ": " + of + " of " + all + " for " + length +
-                   "; the budget is " + budget + " (" + where + "); expected " + fitting);
+  return remedy.other;
+}
+
+std::string text_of(const MemoryNeed& need, const MemoryControls& controls) {
+  return "memory: " + describe(need.largest.user) + ": " + memory_text(need.largest.bytes) +
+         " of " + memory_text(need.bytes) + " for " + need.length + "; the budget is " +
+         memory_text(need.budget) + in_parentheses(controls.budget) + "; expected " +
+         text_of(need.remedy, controls);
 }
 
 }  // namespace
+
+std::string describe(const MemoryUser& user) {
+  if (user.parameter == nullptr) return user.name;
+  return user.name + " with " + user.parameter->key + "=" + std::to_string(user.value);
+}
+
+MemoryNeedError::MemoryNeedError(MemoryNeed of)
+    : InputError(text_of(of, {})), need_(std::move(of)) {}
+
+std::string MemoryNeedError::text(const MemoryControls& controls) const {
+  return text_of(need_, controls);
+}
 
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients) {
@@ -368,16 +379,15 @@ void check_training_memory(const ModelConfig& config, const TrainingMemoryReques
            static_cast<double>(memory_budget());
   };
   if (fits(of)) return;
-  std::string fitting = "a smaller model, shorter sequences or a larger budget";
+  MemoryRemedy remedy{.other = "a smaller model, shorter sequences or a larger budget"};
   for (TrainingMemoryRequest fewer = of; --fewer.micro_batch > 0;) {  // divisors of the batch
     if (of.batch % fewer.micro_batch != 0 || !fits(fewer)) continue;
-    fitting = "at most " + std::to_string(fewer.micro_batch) +
-              " sequences at a time (--micro-batch-size)";
+    remedy = {MemoryRemedy::Of::Sequences, fewer.micro_batch};
     break;
   }
   refuse(training_memory_need(config, of),
          std::to_string(of.micro_batch) + " sequences of " + grouped(of.length.tokens) + " tokens",
-         fitting);
+         remedy);
 }
 
 void check_memory(const OperationInput& input, bool maps) {
@@ -400,10 +410,10 @@ void check_memory(const OperationInput& input, bool maps) {
                          .key_size = sizes.key,
                          .causal = input.causal,
                          .maps = maps};
-    std::vector<MemoryItem> list{{"output, keys and values of each head", kNumber * rows}};
+    std::vector<MemoryItem> list{{{"output, keys and values of each head"}, kNumber * rows}};
     if (maps)
-      list.push_back({"attention maps", kNumber * pairs * real(queries) * columns_of(of, keys)});
-    if (v.cost.bytes) list.push_back({describe(of), v.cost.bytes(in)});
+      list.push_back({{"attention maps"}, kNumber * pairs * real(queries) * columns_of(of, keys)});
+    if (v.cost.bytes) list.push_back({user_of(of), v.cost.bytes(in)});
     std::ranges::sort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     return list;
   };
@@ -411,8 +421,7 @@ void check_memory(const OperationInput& input, bool maps) {
     return total_bytes(items(values)) <= static_cast<double>(memory_budget());
   };
   if (fits(input.variant.values)) return;
-  std::string fitting = uses_window_wording() ? "Use fewer queries and keys, or a larger budget"
-                                              : "fewer queries and keys, or a larger budget";
+  MemoryRemedy remedy{.other = "fewer queries and keys, or a larger budget"};
   if (const Parameter* parameter =
           v.cost.bytes ? largest_integer(v, input.variant.values) : nullptr) {
     const auto least = static_cast<Index>(parameter->limits.min);
@@ -422,10 +431,10 @@ void check_memory(const OperationInput& input, bool maps) {
           values.set(parameter->key, value);
           return fits(values);
         });
-    if (most >= least) fitting = describe_limit(*parameter, most);
+    if (most >= least) remedy = {MemoryRemedy::Of::Parameter, most, parameter};
   }
   refuse(items(input.variant.values), grouped(queries) + " queries and " + grouped(keys) + " keys",
-         fitting);
+         remedy);
 }
 
 }  // namespace attnscope

@@ -4,14 +4,50 @@
 #include <string>
 #include <vector>
 
+#include "core/base/memory_error.h"
 #include "core/model/architecture.h"
 #include "core/model/model.h"
 
 namespace attnscope {
 
+// Consumer of memory.
+struct MemoryUser {
+  std::string name;                      // "Performer", "recorded activations"
+  const Parameter* parameter = nullptr;  // of a variant: the one that determines its size ...
+  Index value = 0;                       // ... and its value
+  auto operator<=>(const MemoryUser&) const = default;
+};
+std::string describe(const MemoryUser& user);  // "Performer with features=1000000"
+
 struct MemoryItem {
-  std::string label;  // "Performer with features=1000000"
+  MemoryUser user;
   double bytes = 0;
+};
+
+// Change that makes a run or plan fit into the budget.
+struct MemoryRemedy {
+  enum class Of { Parameter, Tokens, Sequences, Other } of = Of::Other;
+  Index most = 0;                        // largest value, or number, that fits
+  const Parameter* parameter = nullptr;  // Of::Parameter
+  std::string other{};                   // Of::Other: "a smaller model or a larger budget"
+};
+
+// A run or plan whose estimated memory exceeds the budget.
+struct MemoryNeed {
+  double bytes = 0, budget = 0;
+  std::string length;  // "200 tokens"
+  MemoryItem largest;
+  MemoryRemedy remedy;
+};
+
+class MemoryNeedError : public InputError, public MemoryHint {
+ public:
+  explicit MemoryNeedError(MemoryNeed of);
+  const MemoryNeed& need() const { return need_; }
+  std::string text(const MemoryControls& controls) const override;
+
+ private:
+  MemoryNeed need_;
 };
 
 // Run whose memory is estimated.
@@ -28,9 +64,8 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
                                     const RunMemoryRequest& of);
 double total_bytes(const std::vector<MemoryItem>& items);
 
-// Throws InputError if that exceeds the budget (core/base/memory_budget.h). The message names the
-// largest item and the largest parameter value or number of tokens that fits. Maps are counted if
-// keeps_attention() is true.
+// Throws MemoryNeedError if that exceeds the budget (core/base/memory_budget.h). Maps are counted
+// if keeps_attention() is true.
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients = false);
 // The same for a single operation, beyond its input.
@@ -45,7 +80,7 @@ struct TrainingMemoryRequest {
 // Peak memory of training a model of `config`, including its weights.
 std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
                                              const TrainingMemoryRequest& of);
-// Throws InputError if that exceeds the budget, with the number of sequences at a time that fits.
+// Throws MemoryNeedError if that exceeds the budget.
 void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& of);
 
 // True if the attention maps of all heads fit in 512 MB and an eighth of the budget, so that they

@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
+#include "core/base/memory_error.h"
 #include "core/base/stop_scope.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -166,10 +167,10 @@ class Cache {
     const std::size_t most = memory_budget(), live = statistics_.live_bytes;
     if (size < kMinLimitedBytes || in_parallel_for() || (live <= most && size <= most - live))
       return;
-    throw WorkError("memory budget of " + memory_text(static_cast<double>(most)) +
-                    " exceeded: " + memory_text(static_cast<double>(live)) + " in use, " +
-                    memory_text(static_cast<double>(size)) + " more needed (" +
-                    memory_setting_name() + ")");
+    throw BudgetError<WorkError>("memory budget of " + memory_text(static_cast<double>(most)) +
+                                 " exceeded: " + memory_text(static_cast<double>(live)) +
+                                 " in use, " + memory_text(static_cast<double>(size)) +
+                                 " more needed");
   }
 
   void keep(void* block, std::size_t size) {

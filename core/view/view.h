@@ -26,6 +26,9 @@ struct FigureParts {
   bool operator==(const FigureParts&) const = default;
 };
 
+// Actions of a window that hints in its pictures refer to.
+enum class HintAction { ColourRange, Play, StepBack, StepForward };
+
 struct ViewInput {
   const Trace& trace;
   const Session& experiment;     // the run's settings, and those of the view
@@ -44,6 +47,8 @@ struct ViewInput {
   // If `trace` is one of merged words: the merging, and the original run. Otherwise null.
   const WordTrace* words = nullptr;
   const Trace* pieces = nullptr;
+  // The window's key for an action. Empty in files, whose hints name options of the command line.
+  std::function<std::string(HintAction)> key_of{};
 };
 
 // The part of the run whose layers and heads the settings count.

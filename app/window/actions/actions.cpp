@@ -81,6 +81,21 @@ const Action& action(std::string_view id) {
   return *found;
 }
 
+std::string key_of(HintAction hinted) {
+  const auto key = [](std::string_view id) { return to_string(action(id).shortcuts.front()); };
+  switch (hinted) {
+    case HintAction::ColourRange:
+      return key("colour_end");
+    case HintAction::Play:
+      return key("play");
+    case HintAction::StepBack:
+      return key("step_back");
+    case HintAction::StepForward:
+      return key("step_on");
+  }
+  return "";
+}
+
 std::string help_text(const Action& action, const State& state) {
   const std::string why = action.refusal ? action.refusal(state) : "";
   return action.help + (why.empty() ? "" : "\n" + why);

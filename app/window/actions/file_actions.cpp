@@ -1,5 +1,6 @@
 // Actions of the menus File and Edit.
 #include "app/window/actions/action_lists.h"
+#include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/utf8.h"
@@ -44,7 +45,7 @@ void copy_data(State& s) {
     s.requests.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.findings));
     s.notify("Copied the picture's numbers to the clipboard.");
   } catch (const std::exception& e) {
-    s.report_error(e.what());
+    s.report_error(error_text(e));
   }
 }
 

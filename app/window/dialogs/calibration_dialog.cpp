@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "app/window/dialogs/dialogs.h"
+#include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/jobs/calibration_job.h"
 #include "app/window/panels/parameter_panel.h"
@@ -113,7 +114,7 @@ const CalibrationDialog::WindowCount& window_count(State& state) {
     checkpoint.model = with_structure(checkpoint.model, state.edited().run.structure);
     known.windows = count_windows(checkpoint, text, request_of(state));
   } catch (const InputError& e) {
-    known.problem = capitalised(e.what());
+    known.problem = capitalised(error_text(e));
   }
   return known;
 }

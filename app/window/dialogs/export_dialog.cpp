@@ -5,6 +5,7 @@
 
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/dialogs/export_preview.h"
+#include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/jobs/export_frames.h"
 #include "app/window/jobs/export_job.h"
@@ -332,7 +333,7 @@ void start_export(State& state) {
     }
     dialog.overwrite_path = dialog.path;
   } catch (const std::exception& e) {
-    dialog.problem = e.what();
+    dialog.problem = error_text(e);
   }
   dialog.focus_name = true;
 }

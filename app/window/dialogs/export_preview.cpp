@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/window/error_text.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 
@@ -37,7 +38,7 @@ void lay_out(const State& state, ExportPreview& preview, const PictureOptions& o
   try {
     preview.list = lay_out_picture(*state.trace, experiment, options, findings);
   } catch (const std::exception& e) {
-    preview.problem = e.what();
+    preview.problem = error_text(e);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "app/window/error_text.h"
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
@@ -18,7 +19,7 @@ CalibrationJob::CalibrationJob(CalibrationTask task) {
     } catch (const Stopped&) {
       problem_.clear();
     } catch (const std::exception& e) {
-      problem_ = e.what();
+      problem_ = error_text(e);
     }
     finished_ = true;
     glfwPostEmptyEvent();

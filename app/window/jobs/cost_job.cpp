@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/base/stop_scope.h"
+#include "app/window/error_text.h"
 
 namespace attnscope::window {
 
@@ -24,7 +24,7 @@ CostJob::CostJob(CostRequest request) {
       const StopScope scope(stop_);
       take(cost_curves(request, progress));
     } catch (const std::exception& e) {
-      problem_ = e.what();
+      problem_ = error_text(e);
     }
     finished_ = true;
     glfwPostEmptyEvent();

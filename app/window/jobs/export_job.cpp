@@ -2,6 +2,7 @@
 
 #include <GLFW/glfw3.h>
 
+#include "app/window/error_text.h"
 #include "core/base/stop_scope.h"
 
 namespace attnscope::window {
@@ -14,7 +15,7 @@ ExportJob::ExportJob(std::filesystem::path path, Write write) : path_(std::move(
     } catch (const Stopped&) {
       cancelled_ = true;
     } catch (const std::exception& e) {
-      problem_ = e.what();
+      problem_ = error_text(e);
     }
     finished_ = true;
     glfwPostEmptyEvent();

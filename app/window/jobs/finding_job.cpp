@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/window/error_text.h"
 #include "core/base/stop_scope.h"
 #include "core/experiment/runner.h"
 
@@ -42,7 +43,7 @@ void FindingJob::start(const RunSpec& run, const FindingSettings& settings) {
     } catch (const Stopped&) {
     } catch (const std::exception& e) {
       const std::scoped_lock lock(shared->mutex);
-      shared->problem = e.what();
+      shared->problem = error_text(e);
     }
     shared->done = true;
     glfwPostEmptyEvent();

@@ -1,5 +1,6 @@
 #include "app/window/jobs/generation.h"
 
+#include "app/window/error_text.h"
 #include "core/view/next/next.h"
 #include "core/view/parts/describe.h"
 
@@ -27,7 +28,7 @@ void generate_token(State& state) {
     }
     state.notify("The model ends the text here.");
   } catch (const std::exception& e) {  // logits are not finite
-    state.report_error(e.what());
+    state.report_error(error_text(e));
   }
   state.generating = false;
 }

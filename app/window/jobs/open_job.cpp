@@ -2,6 +2,8 @@
 
 #include <GLFW/glfw3.h>
 
+#include "app/window/error_text.h"
+
 namespace attnscope::window {
 
 OpenJob::OpenJob(std::filesystem::path path) : path_(std::move(path)) {
@@ -9,7 +11,7 @@ OpenJob::OpenJob(std::filesystem::path path) : path_(std::move(path)) {
     try {
       file_ = read_to_open(path_);
     } catch (const std::exception& e) {
-      problem_ = e.what();
+      problem_ = error_text(e);
     }
     finished_ = true;
     glfwPostEmptyEvent();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "app/window/error_text.h"
 #include "core/base/stop_scope.h"
 
 namespace attnscope::window {
@@ -17,7 +18,7 @@ SalientPairJob::SalientPairJob(std::shared_ptr<const Trace> trace, std::size_t m
     } catch (const Stopped&) {
       cancelled_ = true;
     } catch (const std::exception& e) {
-      problem_ = e.what();
+      problem_ = error_text(e);
     }
     {
       const std::scoped_lock lock(mutex_);

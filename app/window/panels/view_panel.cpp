@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "app/window/actions/actions.h"
+#include "app/window/error_text.h"
 #include "app/window/panels/view_message.h"
 #include "app/window/panels/view_mouse.h"
 #include "app/window/panels/view_toolbar.h"
@@ -38,7 +40,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .cache = &picture.cache,
                   .scale = ui.scale,
                   .findings = key.findings.with(picture.live),
-                  .flipped = key.flipped};
+                  .flipped = key.flipped,
+                  .key_of = key_of};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
@@ -48,13 +51,13 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
         state.presenting ? lay_out_for_presentation(shown, input) : shown.lay_out(input);
   } catch (const std::exception& e) {
     picture.layout = {};
-    picture.problem = e.what();
+    picture.problem = error_text(e);
   }
   if (maps == nullptr) return;
   maps->end();
   const MapPyramid::Progress progress = maps->progress();
   std::string& pending = picture.layout.pending;
-  if (!progress.error.empty()) pending = "the map is incomplete: " + progress.error;
+  if (progress.error) pending = "the map is incomplete: " + error_text(progress.error);
   if (!progress.note.empty()) pending += (pending.empty() ? "" : "; ") + progress.note;
 }
 

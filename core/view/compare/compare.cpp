@@ -290,8 +290,7 @@ void show_example(Session& session) {
 
 View compare_view() {
   View view{"compare", "Compare",
-            "Two settings side by side on the same text, and their difference; Shift flips.", true,
-            lay_out};
+            "Two settings side by side on the same text, and their difference.", true, lay_out};
   view.parameters = {
       {.key = "show",
        .label = "Show",

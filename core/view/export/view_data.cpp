@@ -131,7 +131,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
   const Index rows = cells.rows.count(), columns = cells.columns.count();
   if (rows > kMostWeights / std::max<Index>(1, columns)) {
     throw InputError("the map has " + std::to_string(rows) + " x " + std::to_string(columns) +
-                     " weights, too many to be exported; expected a part of it (--tile)");
+                     " weights, too many to be exported; expected a part of it");
   }
   ViewData::Matrix matrix{
       "attention", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};

@@ -120,9 +120,13 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
             (stage == FlowStage::Vectors ? "Queries, keys, values" : flow_title(stage));
   }
   // Interaction hints, only in the window.
-  if (!page.input().framed && stage == FlowStage::Tokens) text += " Click another to follow it.";
-  if (!page.input().framed && stage == FlowStage::Whole) {
-    text += " Space plays it step by step, ← and → move manually; click a panel to open it.";
+  const bool framed = page.input().framed;
+  const auto& key_of = page.input().key_of;
+  if (!framed && stage == FlowStage::Tokens) text += " Click another to follow it.";
+  if (!framed && key_of && stage == FlowStage::Whole) {
+    text += " " + key_of(HintAction::Play) + " plays it step by step, " +
+            key_of(HintAction::StepBack) + " and " + key_of(HintAction::StepForward) +
+            " move manually; click a panel to open it.";
   }
   // Smaller font for long texts.
   const double line = 1.38 * kNarrationSize * u, y = box.y + line / 2;
@@ -395,7 +399,7 @@ View flow_view() {
   view.reading = fixed_reading(
       "One token's path to the prediction: its embedding, its query (q), the others' keys and "
       "values (k, v), the weights, and their sum, layer by layer, up to "
-      "the next token's probabilities. Space steps through it.",
+      "the next token's probabilities. Play steps through it.",
       {{"v", "the content that a token passes to those that attend to it."},
        {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
        {"W_o", "the matrix that combines the outputs of all heads."},

@@ -154,9 +154,11 @@ std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMa
   const auto typical = static_cast<double>(rows[rows.size() / 2]);
   if (!(typical < kDim * range.most)) return {};
   const std::string text = "Half of the rows have no weight above " + brief(typical, 2);
-  return {text + (given ? ": lower “To”, or use the log scale"
-                        : ": clip at the 99th percentile (N), or use another scale"),
-          text + (given ? ": lower “To”" : ": clip at 99 % (N)"), text};
+  if (given) return {text + ": lower “To”, or use the log scale", text + ": lower “To”", text};
+  const std::string how =
+      input.key_of ? input.key_of(HintAction::ColourRange) : "--colours percentile";
+  return {text + ": clip at the 99th percentile (" + how + "), or use another scale",
+          text + ": clip at 99 % (" + how + ")", text};
 }
 
 // Notes on the colours for the line below the map, longest first.

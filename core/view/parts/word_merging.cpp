@@ -57,7 +57,8 @@ ViewInput input_of_words(const ViewInput& input, const WordTrace& words,
           .findings = input.findings,
           .flipped = input.flipped,
           .words = &words,
-          .pieces = &input.trace};
+          .pieces = &input.trace,
+          .key_of = input.key_of};
 }
 
 // The strongest pair of tokens of two words.

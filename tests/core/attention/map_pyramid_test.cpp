@@ -235,8 +235,8 @@ TEST(MapPyramid, ReportsErrors) {
   tiles->fails = true;
   MapPyramid maps({});
   look(maps, place(tiles, 500, 500, 0));
-  ASSERT_TRUE(eventually([&] { return !maps.progress().error.empty(); }));
-  EXPECT_EQ(maps.progress().error, "the device is gone");
+  ASSERT_TRUE(eventually([&] { return maps.progress().error != nullptr; }));
+  EXPECT_THROW(std::rethrow_exception(maps.progress().error), WorkError);
   EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
 }
 

@@ -151,30 +151,8 @@ TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {
     config.groups = effective_groups(config, e);
     check_memory(stored, config, {.tokens = 200});
   };
-  EXPECT_NE(refusal.find("(--memory)"), std::string::npos) << refusal;
   EXPECT_NO_THROW(check(fitting));
   EXPECT_THROW(check(fitting + 1), InputError);
-}
-
-// Errors in the window name menus and labels.
-TEST_F(MemoryNeed, ErrorsNameMenusInWindow) {
-  set_memory_budget(std::size_t{512} << 20);
-  set_window_wording(true);
-  RunSpec e = experiment(variant("performer"), 200);
-  e.variant->values.set("features", Index{1000000});
-  std::string refusal;
-  try {
-    run_.run(e);
-  } catch (const InputError& error) {
-    refusal = error.what();
-  }
-  set_window_wording(false);
-  EXPECT_NE(refusal.find("Performer with Features 1,000,000"), std::string::npos) << refusal;
-  EXPECT_NE(refusal.find("512 MB are allowed (menu Window, Memory)"), std::string::npos) << refusal;
-  EXPECT_NE(refusal.find(" would fit"), std::string::npos) << refusal;
-  for (const char* of_command_line : {"--", "features="}) {
-    EXPECT_EQ(refusal.find(of_command_line), std::string::npos) << refusal;
-  }
 }
 
 // A single operation on user tensors.

@@ -31,7 +31,7 @@ std::string need_text(const std::string& name, const Model& stored, const ModelC
   double total = 0;
   std::vector<std::string> entries;
   for (const MemoryItem& item : memory_need(stored, config, of)) {
-    entries.push_back(word(item.bytes) + " " + item.label);
+    entries.push_back(word(item.bytes) + " " + describe(item.user));
     total += item.bytes;
   }
   EXPECT_NEAR(total_bytes(memory_need(stored, config, of)), total, 1e-6 * total) << name;
@@ -42,7 +42,7 @@ std::string training_text(const ModelConfig& config, const TrainingMemoryRequest
   std::string text = "trained, " + std::to_string(of.micro_batch) + " at once\n";
   std::vector<std::string> entries;
   for (const MemoryItem& item : training_memory_need(config, of)) {
-    entries.push_back(word(item.bytes) + " " + item.label);
+    entries.push_back(word(item.bytes) + " " + describe(item.user));
   }
   return text + testing::wrapped_entries(entries);
 }
@@ -98,29 +98,19 @@ TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
 class MemoryRefusals : public ::testing::Test {
  protected:
   MemoryRefusals() { set_memory_budget(kMinMemoryBudget); }
-  ~MemoryRefusals() override {
-    set_memory_budget(usual_);
-    set_window_wording(false);
-  }
-  // In the wording of the command line and of the window.
+  ~MemoryRefusals() override { set_memory_budget(usual_); }
   template <class Check>
-  static std::string refusals(const Check& check) {
-    std::string text;
-    for (const bool window : {false, true}) {
-      set_window_wording(window);
-      try {
-        check();
-        text += "fits\n";
-      } catch (const InputError& e) {
-        text += std::string(e.what()) + "\n";
-      }
+  static std::string refusal(const Check& check) {
+    try {
+      check();
+    } catch (const InputError& e) {
+      return std::string(e.what()) + "\n";
     }
-    set_window_wording(false);
-    return text;
+    return "fits\n";
   }
   template <class Check>
   static bool fits(const Check& check) {
-    return refusals(check).starts_with("fits");
+    return refusal(check).starts_with("fits");
   }
   const std::size_t usual_ = memory_budget();
 };
@@ -130,24 +120,24 @@ TEST_F(MemoryRefusals, MatchGolden) {
   ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
   const Model stored = make_model(config, 1);
   for (const bool gradients : {false, true}) {
-    text += refusals([&] { check_memory(stored, config, {.tokens = 200000}, gradients); });
+    text += refusal([&] { check_memory(stored, config, {.tokens = 200000}, gradients); });
   }
   ModelConfig performer = config;
   Choice choice{"performer", default_values(variant("performer").parameters)};
   choice.values.set("features", Index{3000000});
   performer.groups = uniform_groups(config, choice, default_encoding());
-  text += refusals([&] { check_memory(stored, performer, {.tokens = 100}); });
+  text += refusal([&] { check_memory(stored, performer, {.tokens = 100}); });
   // If no number of features fits: fewer tokens.
-  text += refusals([&] { check_memory(stored, performer, {.tokens = 300000}); });
+  text += refusal([&] { check_memory(stored, performer, {.tokens = 300000}); });
   ModelConfig wide = testing::small_config({.vocabulary = 100000000, .hidden = 8});
-  text += refusals([&] { check_memory(stored, wide, {.tokens = 2}); });
+  text += refusal([&] { check_memory(stored, wide, {.tokens = 2}); });
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_refusals.txt"));
 }
 
 TEST_F(MemoryRefusals, SuggestLargestSettingThatFits) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
   const Model stored = make_model(config, 1);
-  const std::string said = refusals([&] { check_memory(stored, config, {.tokens = 200000}); });
+  const std::string said = refusal([&] { check_memory(stored, config, {.tokens = 200000}); });
   const std::string at_most = "at most ";
   const Index most = std::stol(said.substr(said.find(at_most) + at_most.size()));
   EXPECT_GT(most, 1000);
@@ -190,7 +180,7 @@ TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
     if (features > 0) input.variant.values.set("features", features);
     for (const bool maps : {false, true}) {
       text += std::string(id) + " " + std::to_string(queries) + " x " + std::to_string(keys) +
-              (maps ? " with maps\n" : "\n") + refusals([&] { check_memory(input, maps); });
+              (maps ? " with maps\n" : "\n") + refusal([&] { check_memory(input, maps); });
     }
   };
   of("full", 2000, 30000, 0);
@@ -207,7 +197,7 @@ TEST(MemoryNeed, CountsSixteenBitMatrices) {
   const auto bytes = [&](const Model& stored, const std::string& what) {
     const RunMemoryRequest of{.length = {.tokens = 9}, .gradients = true};
     for (const MemoryItem& item : memory_need(stored, config, of)) {
-      if (item.label == what) return item.bytes;
+      if (item.user.name == what) return item.bytes;
     }
     return -1.0;
   };

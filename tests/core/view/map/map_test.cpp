@@ -273,7 +273,7 @@ TEST(Map, ExplainsHowToShowSmallWeights) {
   for (float& weight : weights) weight *= 0.05F;
   // The first row of a causal map must not hide the hint.
   weights(0, 0, 0) = 1;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(N)"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(--colours percentile)"));
   look.settings.colour_end = ColourEnd::Percentile;
   EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
 }
@@ -301,7 +301,7 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   for (float& weight : weights) weight *= 0.05F;
   Look look;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99 % (N)"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99 % (--colours percentile)"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
   EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));

@@ -1,0 +1,19 @@
+// Errors in the words of the command line.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "core/base/memory_error.h"
+
+namespace attnscope::command {
+
+// what(), with the options that help if it is about memory.
+inline std::string error_text(const std::exception& error) {
+  const auto* hint = dynamic_cast<const MemoryHint*>(&error);
+  if (hint == nullptr) return error.what();
+  return hint->text(
+      {.budget = "--memory", .tokens = "--max-tokens", .micro_batch = "--micro-batch-size"});
+}
+
+}  // namespace attnscope::command

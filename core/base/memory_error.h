@@ -1,0 +1,36 @@
+// Errors of work beyond the memory budget. what() names no control of the program; a front end
+// words the error with the names of its own.
+#pragma once
+
+#include <string>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+// Names of controls that help: "--memory". Empty: not named.
+struct MemoryControls {
+  std::string budget{}, tokens{}, micro_batch{};
+};
+
+// Second base of these errors, beside InputError or WorkError.
+struct MemoryHint {
+  virtual ~MemoryHint() = default;
+  virtual std::string text(const MemoryControls& controls) const = 0;
+};
+
+// " (--memory)"; empty for an empty name.
+inline std::string in_parentheses(const std::string& name) {
+  return name.empty() ? "" : " (" + name + ")";
+}
+
+// Error that a larger budget avoids.
+template <class Error>
+struct BudgetError : Error, MemoryHint {
+  using Error::Error;
+  std::string text(const MemoryControls& controls) const override {
+    return Error::what() + in_parentheses(controls.budget);
+  }
+};
+
+}  // namespace attnscope
