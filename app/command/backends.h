@@ -1,7 +1,7 @@
 // Backends of the commands.
 #pragma once
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::command {
 

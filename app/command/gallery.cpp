@@ -16,7 +16,7 @@
 #include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/compatible_choice.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
 
@@ -140,11 +140,10 @@ class Gallery {
             const std::vector<std::string>& endings) {
     picture.scale = options_.scale;
     const std::vector<FindingRequest> requests = required_findings(shown);
-    const Stop stop = stop_on_interrupt();
-    const StopScope scope(stop);
+    const StopScope scope(stop_on_interrupt());
     const ProgressLine line("drawing " + id);
-    Traces traces = runner_.observe(shown, requests, stop);
-    traces.findings.add(compute_background_findings(shown, requests, runner_, {}, stop));
+    Traces traces = runner_.observe(shown, requests);
+    traces.findings.add(compute_background_findings(shown, requests, runner_, {}));
     make_folder(options_.folder);  // created only once there is something to save
     choose_head(*traces.trace, shown.view);
     if (shown.b) {

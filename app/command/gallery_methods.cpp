@@ -5,7 +5,7 @@
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/compatible_choice.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::command {
 namespace {

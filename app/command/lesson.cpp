@@ -13,7 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
 
@@ -62,9 +62,9 @@ void run(const LessonOptions& options) {
     const LessonStep& step = lesson.steps[n];
     const std::vector<FindingRequest> requests = required_findings(step.experiment);
     std::optional<ProgressLine> line(runner);
-    Traces traces = runner.observe(step.experiment, requests, stop);
-    traces.findings.add(compute_background_findings(
-        step.experiment, requests, runner, [](std::size_t, std::size_t) {}, stop));
+    Traces traces = runner.observe(step.experiment, requests);
+    traces.findings.add(compute_background_findings(step.experiment, requests, runner,
+                                                    [](std::size_t, std::size_t) {}));
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));

@@ -11,7 +11,7 @@
 #include "app/command/text_progress.h"
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/view_data.h"

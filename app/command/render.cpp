@@ -19,7 +19,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/view/export/export_format.h"
 #include "core/view/export/frames.h"
@@ -103,13 +103,12 @@ void run(const RenderOptions& options) {
   options.compare.apply(experiment);
   check_writable(options.output);
   ExperimentRun runner(backends());
-  const Stop stop = stop_on_interrupt();
-  const StopScope scope(stop);  // includes drawing and writing
-  if (options.salient > 0) point_at_salient_pair(options.salient, runner, stop, experiment);
+  const StopScope scope(stop_on_interrupt());  // includes drawing and writing
+  if (options.salient > 0) point_at_salient_pair(options.salient, runner, experiment);
   const std::vector<FindingRequest> requests = required_findings(experiment);
   Traces traces = [&] {
     const ProgressLine line(runner);
-    return runner.observe(experiment, requests, stop);
+    return runner.observe(experiment, requests);
   }();
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, experiment.view);
@@ -118,8 +117,8 @@ void run(const RenderOptions& options) {
     experiment.view.part = {};
   }
   traces.findings.add(
-      compute_background_findings(experiment, requests, runner, print_progress("measuring"), stop));
-  write(to_write, experiment, traces, runner, stop);
+      compute_background_findings(experiment, requests, runner, print_progress("measuring")));
+  write(to_write, experiment, traces, runner);
   options.experiment.say_sample(experiment.run);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -1,4 +1,6 @@
 // attnscope run: saves all tensors of a forward pass to a file.
+#include "core/experiment/run.h"
+
 #include <cstdio>
 #include <filesystem>
 
@@ -10,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
 #include "core/experiment/trace_file.h"
 #include "core/model/config.h"
 

@@ -18,7 +18,7 @@
 #include "core/experiment/compatible_choice.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/imported_tensors.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::command {
 namespace {
@@ -58,7 +58,7 @@ HeadTable measure(const StatisticsOptions& options) {
                           model_store()->checkpoint(options.model)->model.config.context);
   }
   return head_table(experiment.run, read_file(options.file), options.words, runner,
-                    print_progress("measuring"), stop);
+                    print_progress("measuring"));
 }
 
 void run(const StatisticsOptions& options) {

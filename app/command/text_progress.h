@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::command {
 

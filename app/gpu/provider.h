@@ -9,7 +9,7 @@
 #include "app/gpu/calibration.h"
 #include "app/gpu/context.h"
 #include "core/base/stop.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope {
 

@@ -10,52 +10,42 @@ namespace {
 
 constexpr const char* kMemoryMenu = "menu Window, Memory";
 
-std::string name_of(const MemoryUser& user) {
-  if (user.parameter == nullptr) return user.name;
-  return user.name + " with " + user.parameter->label + " " + grouped(user.value);
-}
-
 std::string advice(const MemoryRemedy& remedy) {
+  using Of = MemoryRemedy::Of;
+  if (remedy.of == Of::Other) return "Use " + remedy.other;
   const std::string most = grouped(remedy.most);
-  switch (remedy.of) {
-    case MemoryRemedy::Of::Parameter:
-      return remedy.parameter->label + " up to " + most + " would fit";
-    case MemoryRemedy::Of::Tokens:
-      return "A text of up to " + most + " tokens would fit";
-    case MemoryRemedy::Of::Sequences:
-      return "Up to " + most + " sequences at a time would fit";
-    case MemoryRemedy::Of::Other:
-      break;
-  }
-  return "Use " + remedy.other;
+  if (remedy.of == Of::Parameter) return remedy.parameter->label + " up to " + most + " would fit";
+  return remedy.of == Of::Tokens ? "A text of up to " + most + " tokens would fit"
+                                 : "Up to " + most + " sequences at a time would fit";
 }
 
 std::string text_of(const MemoryNeed& need) {
+  const MemoryUser& user = need.largest.user;
+  std::string name = user.name;
+  if (user.parameter != nullptr) {
+    name += " with " + user.parameter->label + " " + grouped(user.value);
+  }
   return "This requires " + memory_text(need.bytes) + " of memory for " + need.length + ", " +
-         memory_text(need.largest.bytes) + " of it for " + name_of(need.largest.user) +
-         ". At most " + memory_text(need.budget) + " are allowed (" + kMemoryMenu + "). " +
-         advice(need.remedy);
+         memory_text(need.largest.bytes) + " of it for " + name + ". At most " +
+         memory_text(need.budget) + " are allowed (" + kMemoryMenu + "). " + advice(need.remedy);
 }
 
 }  // namespace
 
 std::string error_text(const std::exception& error) {
-  if (const auto* memory = dynamic_cast<const MemoryNeedError*>(&error)) {
-    return text_of(memory->need());
-  }
-  if (const auto* hint = dynamic_cast<const MemoryHint*>(&error)) {
-    return hint->text({.budget = kMemoryMenu});
-  }
-  return error.what();
+  const auto* memory = dynamic_cast<const MemoryNeedError*>(&error);
+  if (memory != nullptr) return text_of(memory->need);
+  const auto* hint = dynamic_cast<const MemoryHint*>(&error);
+  return hint != nullptr ? hint->text({.budget = kMemoryMenu}) : error.what();
 }
 
 std::string error_text(const std::exception_ptr& error) {
-  if (!error) return "";
   try {
-    std::rethrow_exception(error);
+    if (error) std::rethrow_exception(error);
   } catch (const std::exception& e) {
     return error_text(e);
   }
+  return "";
 }
 
 }  // namespace attnscope::window

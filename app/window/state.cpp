@@ -50,7 +50,7 @@ bool State::shows_other() const {
 }
 
 Findings State::pictured_findings() const {
-  if (shows_other()) return findings.get(Findings::reference)->findings;
+  if (shows_other()) return findings_of_reference(findings);
   return findings.with(background_findings);
 }
 

@@ -267,7 +267,7 @@ struct State {
   // True if B is shown in place of A: Shift is held, and the view shows one run. Views that show
   // both runs swap them themselves.
   bool shows_other() const;
-  std::shared_ptr<const Trace> reference() const { return reference_trace(findings); }
+  std::shared_ptr<const Trace> reference() const { return findings.get(Findings::reference); }
   // The pictured run: its trace (null: none), findings and experiment, with the current view.
   std::shared_ptr<const Trace> pictured_trace() const {
     return shows_other() ? reference() : trace;

@@ -24,19 +24,21 @@ Choice default_encoding();  // none
 Choice variant_from_json(const Json& object, std::string_view path);
 Choice encoding_from_json(const Json& object, std::string_view path);
 
+struct AttentionMethod {
+  Choice variant = default_variant();
+  Choice encoding = default_encoding();
+  bool causal = false;  // some variants are causal by definition, too
+};
+
 // Input of one attention operation: q, k, v are projected and split into heads; x is present in the
 // `x` form only. An encoding of the input is already contained in x, q, k and v. Score changes
 // require accepts_score_changes().
-struct OperationInput : HeadTensors<Var>, ScoreChanges {
-  Index batch = 1, heads = 1, kv_heads = 1;
+struct OperationInput : HeadOperands, AttentionMethod {
+  Index kv_heads = 1;
   Index first_head = 0, layer_heads = 0;  // see Dimensions
   Var x, y;                               // [B, L_q, d], [B, L_k, d]; may be undefined
-  std::vector<ExtraProduct> split;        // see Part::split
   NamedVars weights;                      // "pos.bias", "mem.k", "pattern.mask", ...
-  Choice variant = default_variant();
-  Choice encoding = default_encoding();
-  bool causal = false;         // ignored by variants that are causal by definition
-  std::optional<float> scale;  // default: the encoding's, mostly 1/sqrt(d_k)
+  std::optional<float> scale;             // default: the encoding's, mostly 1/sqrt(d_k)
   Index layer = 0;
   // Positions of the queries; empty: 0, 1, ... Otherwise consecutive, ending at the last key: k and
   // v include cached rows of earlier tokens. Requires an `incremental` variant.

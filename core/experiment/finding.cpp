@@ -32,18 +32,19 @@ Traces::Traces(std::shared_ptr<const Trace> of, std::shared_ptr<const Trace> bes
 }
 
 std::shared_ptr<const Trace> Traces::reference() const {
-  return reference_trace(findings);
-}
-
-std::shared_ptr<const Trace> reference_trace(const Findings& findings) {
-  const std::shared_ptr<const Traces> run = findings.get(Findings::reference);
-  return run != nullptr ? run->trace : nullptr;
+  return findings.get(Findings::reference);
 }
 
 Findings reference_findings(std::shared_ptr<const Trace> reference) {
   Findings found;
-  found.set(Findings::reference, std::make_shared<const Traces>(std::move(reference)));
+  found.set(Findings::reference, std::move(reference));
   return found;
+}
+
+Findings findings_of_reference(const Findings& findings) {
+  Findings own;
+  if (const auto lens = findings.get(Findings::reference_lens)) own.set(Findings::lens, lens);
+  return own;
 }
 
 const std::vector<Finding>& findings() {
@@ -60,13 +61,12 @@ const Finding& finding(std::string_view id) {
 
 Findings compute_background_findings(const Session& session,
                                      const std::vector<FindingRequest>& requests,
-                                     ExperimentRun& run, const FindingProgress& progress,
-                                     const Stop& stop) {
+                                     ExperimentRun& run, const FindingProgress& progress) {
   Findings found;
   for (const Finding& one : findings()) {
     const auto request = std::ranges::find(requests, one.id, &FindingRequest::id);
     if (request == requests.end() || !one.in_background || !one.exists(session)) continue;
-    one.in_background(session.run, request->settings, run, progress, stop, found);
+    one.in_background(session.run, request->settings, run, progress, found);
   }
   return found;
 }

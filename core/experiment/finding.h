@@ -21,7 +21,7 @@
 
 namespace attnscope {
 
-class ExperimentRun;  // core/experiment/runner.h
+class ExperimentRun;  // core/experiment/run.h
 class MapPyramid;     // core/attention/map_pyramid.h
 struct Checkpoint;    // core/checkpoint/checkpoint.h
 struct Completion;    // core/experiment/completion.h
@@ -33,8 +33,7 @@ struct HeadTable;          // core/experiment/head_table.h
 struct LogitLens;          // core/model/logit_lens.h
 struct ReplacedToken;      // core/experiment/replaced_token.h
 struct Rollouts;           // core/experiment/rollouts.h
-struct Traces;
-struct GeneratedTarget;  // core/experiment/generated_target.h
+struct GeneratedTarget;    // core/experiment/generated_target.h
 
 // Id and type of a finding; the type is const except for live findings.
 template <class T>
@@ -45,7 +44,8 @@ struct FindingName {
 // Findings computed so far. Copies share the objects.
 class Findings {
  public:
-  static constexpr FindingName<const Traces> reference{"reference"};
+  static constexpr FindingName<const Trace> reference{"reference"};
+  static constexpr FindingName<const LogitLens> reference_lens{"reference_lens"};
   static constexpr FindingName<const LogitLens> lens{"lens"};
   static constexpr FindingName<const HeadTable> heads{"heads"};
   static constexpr FindingName<MapPyramid> maps{"maps"};
@@ -100,10 +100,10 @@ struct Traces {
   Findings findings;
   std::shared_ptr<const Trace> reference() const;  // null if there is none
 };
-// Trace of the reference run; null if there is none.
-std::shared_ptr<const Trace> reference_trace(const Findings& findings);
 // Findings with an already computed reference run.
 Findings reference_findings(std::shared_ptr<const Trace> reference);
+// Findings about the reference run itself.
+Findings findings_of_reference(const Findings& findings);
 
 // Completed run from which findings are computed.
 struct FinishedRun {
@@ -135,7 +135,7 @@ struct Finding {
   // In the background: takes long and is shared by many runs, which do not wait for it. The window
   // has a worker for each; commands compute it before drawing. `run` is exclusive to the callee.
   std::function<void(const RunSpec&, const FindingSettings&, ExperimentRun& run,
-                     const FindingProgress&, const Stop&, Findings&)>
+                     const FindingProgress&, Findings&)>
       in_background{};
   // Live: an object that computes the visible content on demand, for all traces of a window. File
   // export works without it and computes its content directly. Its worker calls `wake` when new
@@ -149,8 +149,7 @@ const Finding& finding(std::string_view id);  // InputError
 // Computes those of the requested findings that are computed in the background.
 Findings compute_background_findings(const Session& session,
                                      const std::vector<FindingRequest>& requests,
-                                     ExperimentRun& run, const FindingProgress& progress,
-                                     const Stop& stop);
+                                     ExperimentRun& run, const FindingProgress& progress);
 
 // Creates all live findings for a window.
 Findings live_findings(const std::function<void()>& wake);

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
 
@@ -158,7 +158,7 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
 }
 
 HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_words,
-                     ExperimentRun& run, const TextProgress& progress, const Stop& stop) {
+                     ExperimentRun& run, const TextProgress& progress) {
   constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // tokens are rarely longer
   Sums sums;
   Index count = 0, tokens = 0;

@@ -55,7 +55,7 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = 
 // there are no words to merge.
 using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
 HeadTable head_table(const RunSpec& spec, const std::string& texts, bool words, ExperimentRun& run,
-                     const TextProgress& progress, const Stop& stop);
+                     const TextProgress& progress);
 
 // CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. Columns
 // for stack, kind, step and segment precede these if the model has several. Statistics between

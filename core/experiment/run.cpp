@@ -1,4 +1,5 @@
-// ExperimentRun: from an experiment to its trace.
+#include "core/experiment/run.h"
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -11,7 +12,6 @@
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/inputs.h"
 #include "core/experiment/notes.h"
-#include "core/experiment/runner.h"
 #include "core/model/architecture.h"
 #include "core/model/memory.h"
 #include "core/model/memory_need.h"
@@ -425,9 +425,7 @@ Findings valid_findings(const FinishedRun& run, const std::vector<FindingRequest
 
 }  // namespace
 
-Traces ExperimentRun::observe(const Session& session, const std::vector<FindingRequest>& requests,
-                              const Stop& stop) {
-  const StopScope scope(stop);
+Traces ExperimentRun::observe(const Session& session, const std::vector<FindingRequest>& requests) {
   std::vector<State::Kept> now;  // runs of this request
   const auto run_unless_kept = [&](const Session& one) {
     // Imported attention was not computed here.
@@ -451,7 +449,7 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<FindingR
           });
           return observed(other, of_other);
         };
-        const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside, stop};
+        const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside};
         if (!wanted.empty()) state_->enter("computing findings", 1);
         kept.findings = valid_findings(run, wanted, kept.findings, kept.session);
         Traces traces(kept.trace);

@@ -166,7 +166,7 @@ struct Runner::State {
     Outcome outcome;
     outcome.experiment = experiment;
     try {
-      const Traces traces = run.observe(experiment, request.findings, stop);
+      const Traces traces = run.observe(experiment, request.findings);
       outcome.trace = traces.trace;
       outcome.findings = traces.findings;
     } catch (const Stopped&) {

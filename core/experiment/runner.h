@@ -1,97 +1,22 @@
 // Runs of experiments, off the caller's thread. A newer request cancels an older one.
 #pragma once
 
-#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/base/progress.h"
-#include "core/checkpoint/model_store.h"
-#include "core/experiment/finding.h"
-#include "core/trace/trace.h"
+#include "core/experiment/run.h"
 
 namespace attnscope {
 
-// Result of requesting a backend. The provider is called on the worker thread, where it may make a
-// GL context current.
-struct BackendOffer {
-  Backend* backend = nullptr;  // null if unavailable
-  std::string note;            // reason, or a remark for the user ("GPU: no EGL")
-};
-using BackendProvider = std::function<BackendOffer(BackendChoice)>;
-BackendProvider cpu_only();
-
-// From this number of parameters, layers are shown as they are computed instead of a preview: a run
-// of fewer tokens would take nearly as long, since it reads all weights.
-inline constexpr Index kShowLayersFrom = 250'000'000;
-// Seconds before a running experiment shows intermediate results, and between two updates of
-// layers.
-inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;
-
-// Runs experiments on the calling thread. Caches the last traces, so that a change to one of two
-// compared runs does not repeat the other; models come from the store.
-class ExperimentRun {
- public:
-  explicit ExperimentRun(BackendProvider backends,
-                         std::shared_ptr<ModelStore> models = model_store());
-  ~ExperimentRun();
-  // Reports the progress of subsequent runs; null: no reports.
-  void report_to(std::shared_ptr<Progress> progress);
-  // Receiver of the first layers of large models during a run.
-  struct LayerWatch {
-    // Receives the trace of the first layers, as of a model without further layers or predictions,
-    // and the total number of layers.
-    std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
-    Index from = kShowLayersFrom;                            // parameters
-    double after = kPreviewAfter, between = kBetweenLayers;  // seconds
-    // Set for models whose layers are reported, before the number of tokens is.
-    std::atomic<bool> on{false};
-  };
-  void watch(std::shared_ptr<LayerWatch> watch);  // null: none
-  std::shared_ptr<const Trace> run(const RunSpec& spec);
-  // Adds the model's losses to the trace (taps "loss.total", ...), and their gradients
-  // ("gradient.WEIGHT") for every trained weight.
-  struct Training {
-    bool losses = false, gradients = false;
-  };
-  std::shared_ptr<const Trace> run(const RunSpec& spec, Training training);
-  // Output, time and work of a run on the CPU without recording. Tokens that exit early are not
-  // computed further. Not available for imported tensors.
-  struct InferenceOnly {
-    Output output;
-    double milliseconds = 0;
-    Work work;
-  };
-  InferenceOnly run_inference_only(const RunSpec& spec);
-  // The experiment's checkpoint, and its retrieval store (null if none).
-  std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
-  std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
-  // Runs an experiment and computes those of the requested findings that belong to the run.
-  Traces observe(const Session& session, const std::vector<FindingRequest>& requests,
-                 const Stop& stop);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
-// True if layers are shown as they are computed: a large model that passes its layers once.
-bool shows_layers(const ModelConfig& config, Index from = kShowLayersFrom);
-// "layers 1 to 3 of 22"
-std::string first_layers_label(Index layers, Index all);
 // Number of leading tokens in the preview of a run longer than kPreviewAfter; 0: no preview, since
 // too few tokens would be omitted. The first rows of a causal model do not depend on later tokens.
 Index preview_tokens(Index tokens);
 // Experiment of the preview; nullopt if it would not show the same content, or other tokens.
 std::optional<Session> preview_of(const Session& session, Index tokens);
-
-// Number of warm runs whose median time is reported after a first run of this duration; 0: the
-// first run is used because it took too long.
-Index warm_runs_after(double milliseconds);
 
 // Runs experiments on a worker thread.
 class Runner {

@@ -54,9 +54,8 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
   if ((measure(claim.measure).compares || claim.other) && traces.reference() == nullptr) {
     throw InputError("the claim requires run B, which is missing");
   }
-  const std::shared_ptr<const Traces> reference = traces.findings.get(Findings::reference);
-  Traces swapped = reference != nullptr ? *reference : Traces();
-  swapped.findings.add(reference_findings(traces.trace));
+  Traces swapped(traces.reference(), traces.trace);
+  swapped.findings.add(findings_of_reference(traces.findings));
   ClaimCheck checked;
   checked.value = measure(claim.measure).value(claim.other ? swapped : traces, claim);
   checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&

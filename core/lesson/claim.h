@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/experiment/session.h"
 
 namespace attnscope {

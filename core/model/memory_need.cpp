@@ -330,18 +330,13 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
 }
 
 std::string text_of(const MemoryRemedy& remedy, const MemoryControls& controls) {
-  const std::string most = "at most " + std::to_string(remedy.most);
-  switch (remedy.of) {
-    case MemoryRemedy::Of::Parameter:
-      return "at most " + remedy.parameter->key + "=" + std::to_string(remedy.most) + " here";
-    case MemoryRemedy::Of::Tokens:
-      return most + " tokens" + in_parentheses(controls.tokens);
-    case MemoryRemedy::Of::Sequences:
-      return most + " sequences at a time" + in_parentheses(controls.micro_batch);
-    case MemoryRemedy::Of::Other:
-      break;
-  }
-  return remedy.other;
+  using Of = MemoryRemedy::Of;
+  const std::string most = std::to_string(remedy.most);
+  if (remedy.of == Of::Other) return remedy.other;
+  if (remedy.of == Of::Parameter) return "at most " + remedy.parameter->key + "=" + most + " here";
+  if (remedy.of == Of::Tokens)
+    return "at most " + most + " tokens" + in_parentheses(controls.tokens);
+  return "at most " + most + " sequences at a time" + in_parentheses(controls.micro_batch);
 }
 
 std::string text_of(const MemoryNeed& need, const MemoryControls& controls) {
@@ -358,11 +353,10 @@ std::string describe(const MemoryUser& user) {
   return user.name + " with " + user.parameter->key + "=" + std::to_string(user.value);
 }
 
-MemoryNeedError::MemoryNeedError(MemoryNeed of)
-    : InputError(text_of(of, {})), need_(std::move(of)) {}
+MemoryNeedError::MemoryNeedError(const MemoryNeed& of) : InputError(text_of(of, {})), need(of) {}
 
 std::string MemoryNeedError::text(const MemoryControls& controls) const {
-  return text_of(need_, controls);
+  return text_of(need, controls);
 }
 
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,

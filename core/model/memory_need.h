@@ -32,7 +32,7 @@ struct MemoryRemedy {
   std::string other{};                   // Of::Other: "a smaller model or a larger budget"
 };
 
-// A run or plan whose estimated memory exceeds the budget.
+// Estimated memory of a run or plan that exceeds the budget.
 struct MemoryNeed {
   double bytes = 0, budget = 0;
   std::string length;  // "200 tokens"
@@ -40,14 +40,10 @@ struct MemoryNeed {
   MemoryRemedy remedy;
 };
 
-class MemoryNeedError : public InputError, public MemoryHint {
- public:
-  explicit MemoryNeedError(MemoryNeed of);
-  const MemoryNeed& need() const { return need_; }
+struct MemoryNeedError : InputError, MemoryHint {
+  explicit MemoryNeedError(const MemoryNeed& of);
   std::string text(const MemoryControls& controls) const override;
-
- private:
-  MemoryNeed need_;
+  MemoryNeed need;
 };
 
 // Run whose memory is estimated.

@@ -91,11 +91,17 @@ struct ScoreChanges {
   Var sinks{};
 };
 
+// Operands of an operation that its parts use as they are.
+struct HeadOperands : HeadTensors<Var>, ScoreChanges {
+  Index batch = 1;  // B
+  Index heads = 1;  // h
+  // For reports only: products whose sum is q . k, by term, Content included (absolute encodings).
+  std::vector<ExtraProduct> split;
+};
+
 // q is rotated already (RoPE).
-struct Part : HeadTensors<Var>, ScoreChanges {
-  // Heads and positions.
-  Index batch = 1;                  // B
-  Index heads = 1;                  // h
+struct Part : HeadOperands {
+  // Positions.
   std::vector<std::int32_t> pos_q;  // [L_q]; empty: 0, 1, ...
   std::vector<std::int32_t> pos_k;  // [L_k] or [h * L_k]; empty: 0, 1, ...
 
@@ -112,8 +118,6 @@ struct Part : HeadTensors<Var>, ScoreChanges {
   Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
   Var logits;                              // Logits: [B h or h, L_q, L_k], or [.., L_q, n] with
   OffsetIndexPtr logits_index;             // this: the pair reads number index(o) of its row
-  // For reports only: products whose sum is q . k, by term, Content included (absolute encodings).
-  std::vector<ExtraProduct> split;
   // For reports only: ascending rows with their own projections. q, k and v are then twice as
   // wide: rows listed here use the second half, all others the first; q is 0 in the unused half.
   std::vector<std::int32_t> own_rows;

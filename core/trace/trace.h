@@ -25,18 +25,16 @@ struct StreamRows {
 };
 
 // The attention of one head group.
-struct AttentionTap {
+struct AttentionTap : AttentionMethod {
   Address address;
   StreamRows query_rows{}, key_rows{};
-  std::vector<Index> heads;  // the group's heads, numbered within the layer
-  Choice variant, encoding;
+  std::vector<Index> heads;     // the group's heads, numbered within the layer
   OperationResult result;       // batch 1; `part` holds q, k, v
   HeadTensors<Tensor> input{};  // before rotation; v may be undefined
   // Combines the layer's heads: concatenated head outputs times the output projection, plus its
   // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
   std::function<Tensor(const Tensor&)> combine_heads{};
   NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
-  bool causal = false;         // by request or by definition
   // Text rows held by the columns before the segment's own, in order.
   std::vector<RowSource> remembered{};
 

@@ -14,7 +14,7 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/exits.h"
 #include "core/model/generate.h"
 #include "core/model/residual_connection.h"

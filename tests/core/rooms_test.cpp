@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/file.h"
@@ -100,9 +101,10 @@ TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
 TEST(Rooms, ExperimentsNameNoView) {
   // Words of an experiment that are ids of views, too.
   const std::set<std::pair<std::string, std::string>> homonyms = {
-      {"core/experiment/attend.cpp", "position"},     // keys and names of tensors
-      {"core/experiment/attend.cpp", "scores"},       //
-      {"core/experiment/mask_and_graph.h", "graph"},  // id of a variant
+      {"core/experiment/attend.cpp", "position"},  // a key, as below
+      {"core/experiment/attend.cpp", "scores"},    // a tensor
+      {"core/experiment/compatible_choice.cpp", "position"},
+      {"core/experiment/mask_and_graph.h", "graph"},  // a variant
       {"core/experiment/view_settings.h", "map"}};    // the initial view
   std::set<std::pair<std::string, std::string>> seen;
   for (const fs::path& source : core_sources()) {

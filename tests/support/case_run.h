@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "tests/support/places.h"
 
 namespace attnscope::testing {

@@ -182,7 +182,8 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
                         .pointer = look.pointer,
                         .cache = look.cache,
                         .findings = found,
-                        .flipped = look.flipped};
+                        .flipped = look.flipped,
+                        .key_of = look.key_of};
   return view(id).lay_out(input);
 }
 

@@ -48,6 +48,7 @@ struct Look {
   const HeadTable* heads = nullptr;    // statistics over texts, if any
   const ErrorStudy* errors = nullptr;  // of the shown head, if any
   bool knows_lens = true;
+  std::function<std::string(HintAction)> key_of{};
 };
 ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
 

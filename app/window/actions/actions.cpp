@@ -81,19 +81,9 @@ const Action& action(std::string_view id) {
   return *found;
 }
 
-std::string key_of(HintAction hinted) {
-  const auto key = [](std::string_view id) { return to_string(action(id).shortcuts.front()); };
-  switch (hinted) {
-    case HintAction::ColourRange:
-      return key("colour_end");
-    case HintAction::Play:
-      return key("play");
-    case HintAction::StepBack:
-      return key("step_back");
-    case HintAction::StepForward:
-      return key("step_on");
-  }
-  return "";
+std::string key_for(HintAction hinted) {
+  constexpr const char* kIds[] = {"colour_end", "play", "step_back", "step_on"};
+  return to_string(action(kIds[static_cast<std::size_t>(hinted)]).shortcuts.front());
 }
 
 std::string help_text(const Action& action, const State& state) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/window/error_text.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope::window {
 

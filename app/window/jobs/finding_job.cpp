@@ -7,7 +7,7 @@
 
 #include "app/window/error_text.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::window {
 
@@ -37,7 +37,7 @@ void FindingJob::start(const RunSpec& run, const FindingSettings& settings) {
         glfwPostEmptyEvent();
       };
       Findings found;
-      finding.in_background(spec, asked.settings, run, progress, stop, found);
+      finding.in_background(spec, asked.settings, run, progress, found);
       const std::scoped_lock lock(shared->mutex);
       shared->found = std::move(found);
     } catch (const Stopped&) {

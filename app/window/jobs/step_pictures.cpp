@@ -8,7 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/export/thumbnail.h"
 #include "core/view/session_file.h"
 
@@ -28,9 +28,9 @@ Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
     Session experiment = step.experiment;
     experiment.run.backend = BackendChoice::Auto;
     const std::vector<FindingRequest> requests = required_findings(experiment);
-    Traces traces = runner.observe(experiment, requests, stop);
-    traces.findings.add(compute_background_findings(
-        experiment, requests, runner, [](std::size_t, std::size_t) {}, stop));
+    Traces traces = runner.observe(experiment, requests);
+    traces.findings.add(
+        compute_background_findings(experiment, requests, runner, [](std::size_t, std::size_t) {}));
     ThumbnailOptions options;
     options.dark = dark;
     return thumbnail(traces, experiment, options);

@@ -41,7 +41,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .scale = ui.scale,
                   .findings = key.findings.with(picture.live),
                   .flipped = key.flipped,
-                  .key_of = key_of};
+                  .key_of = key_for};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();

@@ -10,7 +10,7 @@
 #include "core/experiment/effective_model.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/inputs.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/generate.h"
 #include "core/model/input_kind.h"
 #include "core/model/sample.h"
@@ -72,9 +72,8 @@ class PixelByPixel {
 
 // Completes an image pixel by pixel after the given ones.
 void complete(Completion& c, const Model& model, const Continuation& from,
-              const CompletionSettings& settings, const FindingProgress& progress,
-              const Stop& stop) {
-  PixelByPixel pixels(model, from, stop);
+              const CompletionSettings& settings, const FindingProgress& progress) {
+  PixelByPixel pixels(model, from);
   const Index count = c.width * c.height;
   for (Index pixel = c.given; pixel < count; ++pixel) {
     const std::vector<double> chances = probabilities(pixels.logits(c.ids, c.levels), {});
@@ -93,7 +92,7 @@ void complete(Completion& c, const Model& model, const Continuation& from,
 }
 
 Completion completion_of(const RunSpec& spec, const CompletionSettings& settings,
-                         const FindingProgress& progress, const Stop& stop) {
+                         const FindingProgress& progress) {
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   Model model = effective_model(checkpoint->model, spec);
   Completion c;
@@ -127,7 +126,7 @@ Completion completion_of(const RunSpec& spec, const CompletionSettings& settings
     if (c.width * c.height > model.config.context) {
       model = with_context(model, c.width * c.height);
     }
-    complete(c, model, from, settings, progress, stop);
+    complete(c, model, from, settings, progress);
   } catch (const InputError& e) {
     c = {};
     c.problem = e.what();
@@ -144,10 +143,10 @@ Finding completion_finding() {
       .exists = [](const Session& e) { return e.run.tensors.file.empty() && e.run.has_input(); },
       .in_background =
           [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun&,
-             const FindingProgress& progress, const Stop& stop, Findings& results) {
+             const FindingProgress& progress, Findings& results) {
             results.set(Findings::completion,
-                        std::make_shared<const Completion>(completion_of(
-                            spec, std::get<CompletionSettings>(settings), progress, stop)));
+                        std::make_shared<const Completion>(
+                            completion_of(spec, std::get<CompletionSettings>(settings), progress)));
           }};
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/experiment/finding.h"
 #include "core/experiment/retrieved_contexts.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope {
 
@@ -44,14 +44,14 @@ Finding contexts_finding() {
       .outlives_view = true,
       .in_background =
           [](const RunSpec& spec, const FindingSettings&, ExperimentRun& run,
-             const FindingProgress&, const Stop& stop, Findings& results) {
+             const FindingProgress&, Findings& results) {
             RunSpec more = spec;
             const std::shared_ptr<const Store> store = run.contexts(more);
             const Index most = std::min(store->keys.dim(0), kMaxNeighboursShown);
             more.retrieval->retrieval_head.values.set(
                 "k", std::max(most, std::min(store->keys.dim(0),
                                              spec.retrieval->retrieval_head.values.integer("k"))));
-            const std::shared_ptr<const Trace> trace = run.run(more, stop);
+            const std::shared_ptr<const Trace> trace = run.run(more);
             RetrievedContexts found{
                 store, {trace->counts.at("retrieval.index"), trace->taps.at("retrieval.distance")}};
             results.set(Findings::contexts,

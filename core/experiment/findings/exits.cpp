@@ -13,7 +13,7 @@
 #include "core/experiment/effective_model.h"
 #include "core/experiment/exit_study.h"
 #include "core/experiment/finding.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/exit_oracle.h"
 #include "core/model/logit_lens.h"
 
@@ -203,7 +203,7 @@ Finding exits_finding() {
           .exists = has_model,
           .is_reusable = same_but_for_exit,
           .in_background = [](const RunSpec& spec, const FindingSettings&, ExperimentRun& run,
-                              const FindingProgress&, const Stop& stop, Findings& results) {
+                              const FindingProgress&, Findings& results) {
             const std::optional<RunSpec> all = with_all_layers(spec, run);
             if (!all) return;
             const std::shared_ptr<const Trace> trace = run.run(*all);
@@ -221,7 +221,7 @@ Finding exit_work_finding() {
       .exists = has_model,
       .is_reusable = same_but_for_exit,
       .in_background = [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
-                          const FindingProgress& progress, const Stop& stop, Findings& results) {
+                          const FindingProgress& progress, Findings& results) {
         const std::optional<RunSpec> all = with_all_layers(spec, run);
         if (!all) return;
         const auto& [threshold, decay] = std::get<ExitSettings>(settings);
@@ -230,7 +230,7 @@ Finding exit_work_finding() {
         RunSpec early = *all;
         early.exit = threshold;
         if (const auto rule = with_decay(config, decay)) early.structure.exits = rule;
-        ExitWork work = work_of(*all, early, run, progress, stop);
+        ExitWork work = work_of(*all, early, run, progress);
         work.threshold = threshold;
         work.decay = decay.value_or(decay_of(*config.exits));
         results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));

@@ -2,7 +2,7 @@
 #include "core/base/file.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/head_table.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope {
 
@@ -28,11 +28,10 @@ Finding heads_finding() {
           .outlives_view = true,
           .in_background =
               [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
-                 const FindingProgress& progress, const Stop& stop, Findings& results) {
+                 const FindingProgress& progress, Findings& results) {
                 const auto& [file, words] = std::get<HeadTableSettings>(settings);
-                results.set(Findings::heads,
-                            std::make_shared<const HeadTable>(
-                                head_table(spec, read_file(file), words, run, progress, stop)));
+                results.set(Findings::heads, std::make_shared<const HeadTable>(head_table(
+                                                 spec, read_file(file), words, run, progress)));
               }};
 }
 

@@ -14,7 +14,10 @@ Finding reference_finding() {
               [](const FinishedRun& run, Findings& results) {
                 const bool alone = run.session.b.has_value();
                 const Traces beside = run.observe(*reference_of(run.session), alone);
-                results.set(Findings::reference, std::make_shared<const Traces>(beside));
+                results.set(Findings::reference, beside.trace);
+                if (const auto lens = beside.findings.get(Findings::lens)) {
+                  results.set(Findings::reference_lens, lens);
+                }
               }};
 }
 

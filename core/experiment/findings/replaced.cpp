@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/replaced_token.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope {
 
@@ -24,8 +24,7 @@ Index default_position(const std::vector<TraceToken>& tokens) {
 }
 
 ReplacedToken with_other_token(RunSpec spec, const ReplacementSettings& settings,
-                               ExperimentRun& run, const FindingProgress& progress,
-                               const Stop& stop) {
+                               ExperimentRun& run, const FindingProgress& progress) {
   ReplacedToken result;
   try {
     result.without = run.run(spec);
@@ -60,11 +59,10 @@ Finding replaced_finding() {
           .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
           .in_background =
               [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
-                 const FindingProgress& progress, const Stop& stop, Findings& results) {
-                results.set(
-                    Findings::replaced,
-                    std::make_shared<const ReplacedToken>(with_other_token(
-                        spec, std::get<ReplacementSettings>(settings), run, progress, stop)));
+                 const FindingProgress& progress, Findings& results) {
+                results.set(Findings::replaced,
+                            std::make_shared<const ReplacedToken>(with_other_token(
+                                spec, std::get<ReplacementSettings>(settings), run, progress)));
               }};
 }
 

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/finding.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/architecture.h"
 #include "core/model/sample.h"
 
@@ -199,9 +199,9 @@ Finding rollouts_finding() {
       .is_reusable = same_model,
       .in_background =
           [](const RunSpec& spec, const FindingSettings&, ExperimentRun&,
-             const FindingProgress& progress, const Stop& stop, Findings& results) {
+             const FindingProgress& progress, Findings& results) {
             results.set(Findings::rollouts,
-                        std::make_shared<const Rollouts>(rollouts_of(spec, progress, stop)));
+                        std::make_shared<const Rollouts>(rollouts_of(spec, progress)));
           }};
 }
 

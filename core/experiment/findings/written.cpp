@@ -7,7 +7,7 @@
 #include "core/experiment/effective_model.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/generated_target.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/architecture.h"
 #include "core/model/id_label.h"
 #include "core/text/utf8_stream.h"
@@ -33,7 +33,7 @@ std::string small_digit(std::size_t number) {
 
 // Interventions refer to positions of the given target and cannot apply to one not yet generated.
 GeneratedTarget write(const RunSpec& spec, const TargetSettings& settings, ExperimentRun& run,
-                      const FindingProgress& progress, const Stop& stop) {
+                      const FindingProgress& progress) {
   GeneratedTarget written;
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
@@ -133,10 +133,10 @@ Finding written_finding() {
       .exists = [](const Session& e) { return e.run.tensors.file.empty() && e.run.has_input(); },
       .in_background =
           [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
-             const FindingProgress& progress, const Stop& stop, Findings& results) {
+             const FindingProgress& progress, Findings& results) {
             results.set(Findings::written,
                         std::make_shared<const GeneratedTarget>(
-                            write(spec, std::get<TargetSettings>(settings), run, progress, stop)));
+                            write(spec, std::get<TargetSettings>(settings), run, progress)));
           }};
 }
 

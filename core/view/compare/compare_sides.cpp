@@ -248,7 +248,7 @@ FoundSides find_sides(const ViewInput& input) {
         "“Compare with this” stores the current settings as B. Then change the variant, encoding, "
         "model, layer or text, and see the effect here."};
   }
-  const std::shared_ptr<const Trace> run_beside = reference_trace(input.findings);
+  const std::shared_ptr<const Trace> run_beside = input.findings.get(Findings::reference);
   if (run_beside == nullptr) {
     return {{}, "Computing", "Run B is being computed."};
   }

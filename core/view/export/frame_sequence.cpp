@@ -135,14 +135,14 @@ const Session& FrameSequence::continued(Index tokens) {
   return continued_[static_cast<std::size_t>(tokens)];
 }
 
-Traces FrameSequence::traces_of(const Session& experiment, const Stop& stop) {
+Traces FrameSequence::traces_of(const Session& experiment) {
   const std::vector<FindingRequest> requests = required_findings(experiment);
   const bool all_there = std::ranges::all_of(requests, [&](const FindingRequest& request) {
     const Finding& one = finding(request.id);
     return !one.with_run || !one.exists(experiment) || traces_.findings.has(one.id);
   });
   if (all_there && same_run(experiment, experiment_)) return traces_;
-  Traces traces = run_.observe(experiment, requests, stop);
+  Traces traces = run_.observe(experiment, requests);
   for (const Finding& one : findings()) {  // findings that do not depend on the run
     if (one.in_background) traces.findings.add(traces_.findings.only(one.id));
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/export/moving_numbers.h"
 
 namespace attnscope {

@@ -75,7 +75,7 @@ Found not_yet() {
 
 // Valid as long as the input.
 const Trace& run_before(const ViewInput& input) {
-  const std::shared_ptr<const Trace> reference = reference_trace(input.findings);
+  const std::shared_ptr<const Trace> reference = input.findings.get(Findings::reference);
   return reference != nullptr ? *reference : input.trace;
 }
 
@@ -85,7 +85,7 @@ TwoRuns::TwoRuns(const ViewInput& input)
     : before(run_before(input)),
       after(input.trace),
       compared(input.experiment.b.has_value()),
-      pending(compared && reference_trace(input.findings) == nullptr),
+      pending(compared && input.findings.get(Findings::reference) == nullptr),
       first_view(compared ? input.experiment.b->view : input.experiment.view),
       first(compared ? "B" : "before"),
       second(compared ? "A" : "after"),

@@ -9,7 +9,7 @@
 #include "app/gpu/compute_backend.h"
 #include "app/gpu/provider.h"
 #include "core/base/file.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {

@@ -7,7 +7,7 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/jobs/salient_pair_job.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {

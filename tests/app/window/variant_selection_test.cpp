@@ -4,7 +4,7 @@
 
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/compatible_choice.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {

@@ -15,7 +15,7 @@
 #include "core/base/memory_budget.h"
 #include "core/base/parallel.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
 #include "core/tensor/storage.h"

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/experiment/head_table.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/model/logit_lens.h"
 #include "core/view/view.h"
 #include "tests/core/experiment/models.h"
@@ -28,7 +28,7 @@ TEST(Findings, AreFoundByName) {
   const Findings beside = reference_findings(std::make_shared<const Trace>());
   const Findings both = found.with(beside);
   EXPECT_EQ(both.get(Findings::lens), lens);
-  EXPECT_EQ(reference_trace(both), reference_trace(beside));
+  EXPECT_EQ(both.get(Findings::reference), beside.get(Findings::reference));
   EXPECT_EQ(both.only("lens"), found);
   EXPECT_NE(both, found);
 }
@@ -72,7 +72,7 @@ class BackgroundFindings : public ::testing::Test {
     write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
   }
   Findings find(const std::vector<FindingRequest>& requests) {
-    return compute_background_findings(experiment_, requests, run_, {}, {});
+    return compute_background_findings(experiment_, requests, run_, {});
   }
   testing::TemporaryFolder folder_;
   Session experiment_;

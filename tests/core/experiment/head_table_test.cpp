@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 
@@ -21,7 +21,7 @@ class HeadTableTest : public ::testing::Test {
     experiment_.run.model = folder_.path() / "model";
   }
   HeadTable table_of_texts(const std::string& texts) {
-    return head_table(experiment_.run, texts, experiment_.view.words, run_, {}, {});
+    return head_table(experiment_.run, texts, experiment_.view.words, run_, {});
   }
   HeadTable table_of_run(const std::string& text) {
     Session one = experiment_;
@@ -89,8 +89,7 @@ TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
              [&](std::size_t done, std::size_t all) {
                EXPECT_EQ(all, 11u);
                seen.push_back(done);
-             },
-             {});
+             });
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back(), 11u);
@@ -99,7 +98,8 @@ TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
 TEST_F(HeadTableTest, StopsOnRequest) {
   const Stop stop;
   stop.request();
-  EXPECT_THROW(head_table(experiment_.run, "abcd", false, run_, {}, stop), Stopped);
+  const StopScope scope(stop);
+  EXPECT_THROW(head_table(experiment_.run, "abcd", false, run_, {}), Stopped);
 }
 
 // One row per head of each kind; cross-attention has no distance.

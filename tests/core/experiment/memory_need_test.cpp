@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
 #include "core/experiment/effective_model.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/tensor/storage.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"

@@ -1,3 +1,5 @@
+#include "core/experiment/run.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/stop_scope.h"
-#include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"

@@ -110,7 +110,7 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
   Session experiment = quick("abc");
   const Traces plain = run.observe(experiment, {});
   EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
-  const Traces deep = run.observe(experiment, {{"lens"}}, Stop());
+  const Traces deep = run.observe(experiment, {{"lens"}});
   const auto lens = deep.findings.get(Findings::lens);
   ASSERT_NE(lens, nullptr);
   EXPECT_EQ(lens->guess.dim(1), 3);
@@ -118,7 +118,7 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
   EXPECT_EQ(deep.trace, plain.trace);
   for (const auto& requests :
        {std::vector<FindingRequest>{{"lens"}}, std::vector<FindingRequest>{}}) {
-    EXPECT_EQ(run.observe(experiment, requests, Stop()).findings.get(Findings::lens), lens);
+    EXPECT_EQ(run.observe(experiment, requests).findings.get(Findings::lens), lens);
   }
   experiment.run.text = "abcd";
   EXPECT_EQ(run.observe(experiment, {}).findings, Findings());
@@ -129,12 +129,11 @@ TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
   Session both = quick("abc");
   both.b = quick("abcd");
-  const Traces traces = run.observe(both, {{"lens"}, {"reference"}}, Stop());
-  const auto beside = traces.findings.get(Findings::reference);
-  ASSERT_NE(beside, nullptr);
-  ASSERT_TRUE(beside->findings.has("lens"));
-  EXPECT_EQ(beside->findings.get(Findings::lens)->guess.dim(1), 4);
-  EXPECT_FALSE(beside->findings.has("reference"));
+  const Traces traces = run.observe(both, {{"lens"}, {"reference"}});
+  const Findings beside = findings_of_reference(traces.findings);
+  ASSERT_TRUE(beside.has("lens"));
+  EXPECT_EQ(beside.get(Findings::lens)->guess.dim(1), 4);
+  EXPECT_FALSE(beside.has("reference"));
   // Another reference replaces it; then none.
   both.b->run.text = "ab";
   EXPECT_EQ(run.observe(both, kReferenceFindings).reference()->tokens.size(), 2u);

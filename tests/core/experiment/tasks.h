@@ -1,7 +1,7 @@
 // Model folders and experiments for target writing, walking and image completion.
 #pragma once
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/training/walks.h"
 #include "core/view/view.h"
 #include "tests/support/places.h"
@@ -33,7 +33,7 @@ struct ViewedRun {
   explicit ViewedRun(const Session& e) : experiment(e) {
     ExperimentRun run(cpu_only());
     trace = run.run(experiment.run, {});
-    findings = compute_background_findings(experiment, required_findings(experiment), run, {}, {});
+    findings = compute_background_findings(experiment, required_findings(experiment), run, {});
   }
   Session experiment;
   std::shared_ptr<const Trace> trace;

@@ -276,7 +276,7 @@ void expect_progress(const std::string& id, const Session& e) {
   std::vector<std::pair<std::size_t, std::size_t>> reports;
   const Findings found = compute_background_findings(
       e, required_findings(e), run,
-      [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); }, {});
+      [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); });
   EXPECT_TRUE(found.has(id));
   ASSERT_GT(reports.size(), 1u) << id;
   for (std::size_t n = 0; n < reports.size(); ++n) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/json.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 

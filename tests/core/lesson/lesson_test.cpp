@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/export/picture.h"
 #include "tests/support/compare.h"
 
@@ -102,8 +102,8 @@ TEST(BundledLessons, HoldTheirClaims) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
       const std::vector<FindingRequest> requests = required_findings(step.experiment);
-      Traces traces = run.observe(step.experiment, requests, Stop());
-      traces.findings.add(compute_background_findings(step.experiment, requests, run, {}, {}));
+      Traces traces = run.observe(step.experiment, requests);
+      traces.findings.add(compute_background_findings(step.experiment, requests, run, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/view.h"
 #include "tests/core/experiment/models.h"
 #include "tests/core/experiment/tasks.h"
@@ -55,8 +55,8 @@ class ViewRun {
   // Findings that the experiment's view reads.
   Findings findings(const Session& e) {
     const std::vector<FindingRequest> requests = required_findings(e);
-    Findings found = run_.observe(e, requests, {}).findings;
-    found.add(compute_background_findings(e, requests, run_, {}, {}));
+    Findings found = run_.observe(e, requests).findings;
+    found.add(compute_background_findings(e, requests, run_, {}));
     return found;
   }
 

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/experiment/samples.h"
 #include "core/view/view.h"
 #include "tests/support/places.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/export/moving_numbers.h"
 #include "core/view/pattern/reach.h"
 #include "tests/support/case_run.h"

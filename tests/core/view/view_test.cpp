@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 

@@ -60,8 +60,7 @@ Pattern ruled_pattern(const OperationInput& input, const Variant& variant) {
 
 Part plain_part(const OperationInput& input, Pattern pattern) {
   Part part;
-  part.batch = input.batch;
-  part.heads = input.heads;
+  static_cast<HeadOperands&>(part) = input;
   part.pos_q = input.positions;
   if (input.origin > 0) {
     for (Index i = 0; i < query_count(input); ++i) {
@@ -69,9 +68,6 @@ Part plain_part(const OperationInput& input, Pattern pattern) {
     }
     part.pos_k = part.pos_q;
   }
-  static_cast<HeadTensors<Var>&>(part) = input;
-  static_cast<ScoreChanges&>(part) = input;
-  part.split = input.split;
   if (input.scale) {
     part.scale = *input.scale;
   } else if (input.q.defined()) {

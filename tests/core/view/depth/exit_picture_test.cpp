@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/render.h"
 #include "core/lesson/claim.h"
 #include "core/model/exits.h"
@@ -34,9 +34,9 @@ class EarlyExits : public ::testing::Test {
   void find(double threshold, std::optional<double> decay = std::nullopt) {
     set_view_value(experiment_.view, "depth", "threshold", threshold);
     if (decay) set_view_value(experiment_.view, "depth", "decay", *decay);
-    traces_ = run_.observe(experiment_, {{"lens"}}, {});
+    traces_ = run_.observe(experiment_, {{"lens"}});
     traces_.findings.add(
-        compute_background_findings(experiment_, required_findings(experiment_), run_, {}, {}));
+        compute_background_findings(experiment_, required_findings(experiment_), run_, {}));
     study_ = traces_.findings.get(Findings::exits);
     work_ = traces_.findings.get(Findings::exit_work);
     ASSERT_NE(study_, nullptr);

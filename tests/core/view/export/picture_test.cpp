@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/export/picture_preset.h"
 #include "core/view/session_file.h"
 #include "tests/support/compare.h"
@@ -58,9 +58,9 @@ SampleRun sample_run_for(const View& view) {
                      : view.id == "image") {
     ExperimentRun runner(cpu_only());
     const Session seen = example(view);
-    Traces traces = runner.observe(seen, required_findings(seen), Stop());
+    Traces traces = runner.observe(seen, required_findings(seen));
     SampleRun shown{*traces.trace, traces.findings};
-    shown.found.add(compute_background_findings(seen, required_findings(seen), runner, {}, Stop()));
+    shown.found.add(compute_background_findings(seen, required_findings(seen), runner, {}));
     shown.trace.model = "synthetic";
     return shown;
   }

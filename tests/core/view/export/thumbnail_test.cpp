@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/render.h"
 #include "tests/support/synthetic.h"
 

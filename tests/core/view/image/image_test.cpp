@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/experiment/image_tensors.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/colour_map.h"
 #include "core/input/image_file.h"
 #include "core/view/image/pixel_panel.h"

@@ -267,13 +267,15 @@ TEST(Map, ExplainsHowToShowSmallWeights) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   Look look;
-  look.width = 1000;
+  look.width = look.height = 1000;
   look.settings.colour_end = ColourEnd::One;
   EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
   for (float& weight : weights) weight *= 0.05F;
   // The first row of a causal map must not hide the hint.
   weights(0, 0, 0) = 1;
   EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(--colours percentile)"));
+  look.key_of = [](HintAction) { return "N"; };
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(N)"));
   look.settings.colour_end = ColourEnd::Percentile;
   EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
 }
@@ -301,7 +303,8 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   for (float& weight : weights) weight *= 0.05F;
   Look look;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99 % (--colours percentile)"));
+  look.key_of = [](HintAction) { return "N"; };
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99 % (N)"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
   EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/checkpoint/model_store.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/mechanism/mechanism.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/replaced_token.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/view/mechanism/replaced_numbers.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -37,7 +37,7 @@ class ReplacementPicture : public ::testing::Test {
     experiment_.run.encoding = default_encoding();
   }
   std::shared_ptr<const ReplacedToken> runs() {
-    return compute_background_findings(experiment_, required_findings(experiment_), run_, {}, {})
+    return compute_background_findings(experiment_, required_findings(experiment_), run_, {})
         .get(Findings::replaced);
   }
   ReplacedChange change(const ReplacedToken& runs, Index layer = 0) {
@@ -174,7 +174,7 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
   const ViewLayout waiting = view("mechanism").lay_out(input);
   EXPECT_NE(waiting.pending, "");
   input.findings =
-      compute_background_findings(experiment_, required_findings(experiment_), run_, {}, {});
+      compute_background_findings(experiment_, required_findings(experiment_), run_, {});
   ViewCache cache;
   input.cache = &cache;
   for (int n = 0; n < 2; ++n) {

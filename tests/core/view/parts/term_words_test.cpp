@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "tests/support/places.h"
 
 namespace attnscope {

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/datastore.h"
-#include "core/experiment/runner.h"
+#include "core/experiment/run.h"
 #include "core/figure/render.h"
 #include "core/lesson/claim.h"
 #include "core/view/retrieval/retrieval_numbers.h"
@@ -48,8 +48,8 @@ class RetrievalView : public ::testing::Test {
       choice.retrieval_head.values.set("temperature", temperature);
     }
     experiment_.run.retrieval = choice;
-    traces_ = run_.observe(experiment_, {}, {});
-    traces_.findings.add(compute_background_findings(experiment_, {{"contexts"}}, run_, {}, {}));
+    traces_ = run_.observe(experiment_, {});
+    traces_.findings.add(compute_background_findings(experiment_, {{"contexts"}}, run_, {}));
     found_ = traces_.findings.get(Findings::contexts);
   }
   void remember(Index segment) {
