@@ -13,12 +13,9 @@
 #include "app/window/actions/actions.h"
 #include "app/window/error_text.h"
 #include "app/window/files.h"
-#include "app/window/jobs/calibration_job.h"
-#include "app/window/jobs/cost_job.h"
-#include "app/window/jobs/export_job.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
-#include "app/window/jobs/salient_pair_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/shutdown_watchdog.h"
@@ -89,37 +86,17 @@ App::App(const WindowOptions& options)
   request_run();
 }
 
-// Requests all stops before anything waits for one of them.
-void App::stop_jobs() {
-  runner_->cancel();
-  finding_jobs_.stop();
-  if (state_.exporting.job != nullptr) state_.exporting.job->cancel();
-  if (state_.salient_pairs.job != nullptr) state_.salient_pairs.job->cancel();
-  if (state_.cost.job != nullptr) state_.cost.job->cancel();
-  if (state_.calibration.job != nullptr) state_.calibration.job->cancel();
-}
-
-std::string App::unfinished_file() const {
-  const auto& job = state_.exporting.job;
-  return job != nullptr && !job->is_finished() ? job->path().string() : "";
-}
-
-// Owners of textures are destroyed while the context still exists.
+// Requests all stops before anything waits for one of them. Tasks end, and owners of textures are
+// destroyed, while the context still exists.
 App::~App() {
   backend_stop_.request();
-  stop_jobs();
+  runner_->cancel();
+  cancel_tasks(state_);
   speaker_.reset();
   runner_.reset();
-  finding_jobs_.cancel();
-  state_.exporting.job.reset();
-  state_.salient_pairs.job.reset();
-  state_.opening.clear();
-  state_.cost.job.reset();
-  state_.calibration.job.reset();
-  state_.exporting.backends = {};
   panels_ = {};
-  state_.trace.reset();
-  state_.findings = {};
+  trace_before_preview_.reset();
+  state_ = State();
 }
 
 // Rasterising glyphs and creating a window take similar time and are independent, except for the
@@ -192,14 +169,9 @@ double App::next_timer() const {
   };
   if (runner_->busy()) at_most(std::max(kBusyTick, kLongRunSeconds - runner_->busy_seconds()));
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
-  if (state_.exporting.job != nullptr || state_.cost.job != nullptr ||
-      state_.calibration.job != nullptr || state_.salient_pairs.job != nullptr ||
-      !state_.opening.empty()) {
-    at_most(kBusyTick);
-  }
+  if (has_task_status(state_)) at_most(kBusyTick);
   if (speaker_ != nullptr)
     at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.clock_start));
-  if (const double due = panels_.steps->due(state_); due >= 0) at_most(due);
   if (ui_.hint_timer.wait > 0) at_most(drawn_at_ + ui_.hint_timer.wait - glfwGetTime());
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
@@ -295,20 +267,13 @@ void App::run_once() {
   const bool notice_over =
       std::any_of(state_.notices.begin(), state_.notices.end(),
                   [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
-  if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
-  if (panels_.steps->update(state_)) settle_ = kSettleFrames;
+  if (update_tasks(state_)) settle_ = kSettleFrames;
+  panels_.steps->update(state_.step_pictures);
   if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
   if (fade_.on()) settle_ = std::max(settle_, 1);
   if (panels_.picture.is_stale()) settle_ = std::max(settle_, 1);
   if (state_.busy_seconds > kLongRunSeconds) settle_ = std::max(settle_, 1);
-  if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
-  if (state_.exporting.job != nullptr && state_.exporting.job->is_finished())
-    settle_ = kSettleFrames;
-  if (take_cost_results(state_.cost)) settle_ = kSettleFrames;
-  if (take_calibration_results(state_.calibration)) settle_ = kSettleFrames;
-  if (take_salient_pairs(state_)) settle_ = kSettleFrames;
-  if (apply_opened_files(state_)) settle_ = kSettleFrames;
-  if (state_.salient_pairs.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
+  if (state_.view.play.on || has_task_status(state_)) settle_ = std::max(settle_, 1);
   report_due_ |= busy_changed;
   const bool draws = settle_ > 0;
   if (draws) {
@@ -467,7 +432,6 @@ void App::after_frame() {
   if (requests.full_screen) platform_.toggle_full_screen();
   if (requests.swap_screens) swap_screens();
   update_presentation();
-  if (!requests.cancel_finding.empty()) finding_jobs_.cancel(requests.cancel_finding);
   if (requests.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   adapt_to_text(state_);
   const bool in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
@@ -524,7 +488,7 @@ void run_window(const WindowOptions& options) {
   App app(options);
   if (options.measure) return app.measure(options.asks_for_something());
   app.run();
-  watchdog.begin(app.unfinished_file());
+  watchdog.begin(unfinished_file(app.state()));
 }
 
 }  // namespace attnscope::window

@@ -11,7 +11,6 @@
 #include "app/window/imgui_session.h"
 #include "app/window/input.h"
 #include "app/window/jobs/autosave.h"
-#include "app/window/jobs/finding_job.h"
 #include "app/window/main_window.h"
 #include "app/window/platform.h"
 #include "app/window/screen.h"
@@ -32,12 +31,10 @@ class App {
   // Alternative to run(): prints frame times, of every view or (`shown`) of the opened session
   // only.
   void measure(bool shown);
-  // The file of an unfinished export that closing the window now would lose; empty: none.
-  std::string unfinished_file() const;
+  const State& state() const { return state_; }
 
  private:
   friend class Rehearsal;  // test driver: operates the window from within
-  void stop_jobs();
   void start_loading_fonts();
   ImFontAtlas& loaded_fonts();
   void start_experiment(const WindowOptions& options);
@@ -90,7 +87,6 @@ class App {
   Panels panels_;
   Stop backend_stop_;  // of work outside runs: measuring the speed of the backends
   std::unique_ptr<Runner> runner_;
-  FindingJobs finding_jobs_;
   Session requested_;                                 // last request to the runner
   double memory_ = 0;                                 // Settings::memory as last applied
   const std::size_t usual_memory_ = memory_budget();  // from the command line or the machine

@@ -61,12 +61,12 @@ void App::write_report() {
       points += static_cast<Index>(series.points.size());
     }
     facts["cost_points"] = points;
-    facts["cost_runs"] = state_.cost.job != nullptr;
+    facts["cost_runs"] = state_.cost.task != nullptr;
     facts["cost_problem"] = state_.cost.problem;
     facts["cost_asks"] = !state_.cost.overwrite_path.empty();
   }
   if (state_.calibration.open) {
-    facts["calibration_runs"] = state_.calibration.job != nullptr;
+    facts["calibration_runs"] = state_.calibration.task != nullptr;
     facts["calibration_problem"] = state_.calibration.problem;
     facts["calibration_points"] =
         state_.calibration.calibration ? state_.calibration.calibration->points.size() : 0;

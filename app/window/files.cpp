@@ -7,7 +7,7 @@
 
 #include "app/window/actions/navigation.h"
 #include "app/window/error_text.h"
-#include "app/window/jobs/open_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
 #include "app/window/variant_selection.h"
 #include "core/base/error.h"
@@ -227,7 +227,7 @@ bool is_large(const std::filesystem::path& path) {
 
 bool open_path(State& state, const std::filesystem::path& path) {
   try {
-    for (const auto& job : state.opening) job->discard();  // superseded
+    for (const OpeningFile& file : state.opening) file.task->cancel();  // superseded
     if (is_lesson(path)) {
       start_lesson(state, load_lesson(path));
       remember_recent(state, path);
@@ -236,7 +236,8 @@ bool open_path(State& state, const std::filesystem::path& path) {
       clear_choices(state.edited());
       remember_recent(state, path);
     } else if (is_large(path)) {
-      state.opening.push_back(std::make_shared<OpenJob>(path));
+      state.opening.push_back({path, std::make_unique<BackgroundTask<ReadFile>>(
+                                         [path](Task&) { return read_to_open(path); })});
     } else {
       apply_file(state, path, read_to_open(path));
     }
@@ -247,25 +248,42 @@ bool open_path(State& state, const std::filesystem::path& path) {
   }
 }
 
-bool is_opening(const State& state) {
-  return !state.opening.empty() && !state.opening.back()->is_discarded();
-}
+namespace {
 
 bool apply_opened_files(State& state) {
   bool changed = false;
-  for (const auto& job : state.opening) {
-    if (!job->is_finished()) continue;
+  for (const OpeningFile& file : state.opening) {
+    if (!file.task->is_finished()) continue;
     changed = true;
-    if (job->is_discarded()) continue;
+    if (file.task->is_cancelled()) continue;
     try {
-      if (!job->problem().empty()) throw InputError(job->problem());
-      apply_file(state, job->path(), job->file());
+      const std::optional<ReadFile> read = file.task->result();
+      if (!read) throw InputError(file.task->problem());
+      apply_file(state, file.path, *read);
     } catch (const std::exception& e) {
       state.report_error(error_text(e));
     }
   }
-  std::erase_if(state.opening, [](const auto& job) { return job->is_finished(); });
+  std::erase_if(state.opening, [](const OpeningFile& file) { return file.task->is_finished(); });
   return changed;
+}
+
+}  // namespace
+
+TaskKind opening_tasks() {
+  return {
+      .update = apply_opened_files,
+      .tasks =
+          [](State& state) {
+            std::vector<Task*> tasks;
+            for (const OpeningFile& file : state.opening) tasks.push_back(file.task.get());
+            return tasks;
+          },
+      .status = [](const State& state) -> std::optional<TaskStatus> {
+        if (state.opening.empty() || state.opening.back().task->is_cancelled()) return std::nullopt;
+        return TaskStatus{"opening", "Reading " + state.opening.back().path.filename().string()};
+      },
+  };
 }
 
 namespace {

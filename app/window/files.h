@@ -12,12 +12,6 @@ namespace attnscope::window {
 
 // Lesson files are started, not edited.
 bool is_lesson(const std::filesystem::path& path);
-// A file read into memory; applying `change` is fast.
-using Change = std::function<RunView(RunView now)>;  // throws InputError if incompatible with `now`
-struct ReadFile {
-  Change change{};
-  std::shared_ptr<const Session> session{};  // not null: replaces everything
-};
 // Throws InputError if the file cannot be opened. Thread-safe.
 ReadFile read_to_open(const std::filesystem::path& path);
 
@@ -26,12 +20,8 @@ ReadFile read_to_open(const std::filesystem::path& path);
 // Throws InputError if it is none of these.
 Session with_opened_file(const std::filesystem::path& path, Session now);
 // The same in the window. Returns false after an error. Large files are read in the background: the
-// call returns true, and apply_opened_files() applies them.
+// call returns true, and opening_tasks() (jobs/task_kinds.h) applies them.
 bool open_path(State& state, const std::filesystem::path& path);
-// True while a file is being read in the background.
-bool is_opening(const State& state);
-// Applies files that have been read. Call before each frame; true if something changed.
-bool apply_opened_files(State& state);
 // Mask or edges for the heads in scope, from a file (core/input/structure_file.h); a datastore that
 // the model retrieves from.
 bool open_mask(State& state, const std::filesystem::path& path);

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "app/window/dialogs/tour.h"
-#include "app/window/jobs/step_pictures.h"
 #include "app/window/panels/explain_panel.h"
 #include "app/window/panels/lesson_band.h"
 #include "app/window/panels/model_panel.h"
+#include "app/window/panels/step_textures.h"
 #include "app/window/panels/view_panel.h"
 #include "app/window/state.h"
 #include "app/window/widgets/painter.h"
@@ -25,7 +25,7 @@ struct Panels {
   PanelBoxes places;
   ParameterWidgets calibration;
   std::string view;  // shown in the last frame
-  std::unique_ptr<StepPictures> steps = std::make_unique<StepPictures>();
+  std::unique_ptr<StepTextures> steps = std::make_unique<StepTextures>();
 };
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter);

@@ -1,7 +1,8 @@
 #include "app/window/salient_pairs.h"
 
-#include "app/window/jobs/salient_pair_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -37,19 +38,30 @@ void show_next(State& state) {
 // Searches the shown run's pairs once.
 void search(State& state, bool opens_session) {
   SalientPairSearch& found = state.salient_pairs;
-  if (found.job != nullptr && found.job->trace() == state.trace) return;
-  if (found.job == nullptr && found.trace.lock() == state.trace) {
+  const bool same_run = found.trace.lock() == state.trace;
+  if (same_run && found.task != nullptr) return;
+  if (same_run) {
     found.opens_session = opens_session;
     show_next(state);
     return;
   }
-  found = {};
-  found.opens_session = opens_session;
-  found.job = std::make_shared<SalientPairJob>(state.trace, kMaxPairs);
-  if (found.job->wait(kImmediateSeconds)) take_salient_pairs(state);
+  start_salient_pair_search(state, opens_session);
+  if (found.task->wait(kImmediateSeconds)) take_salient_pairs(state);
 }
 
 }  // namespace
+
+void start_salient_pair_search(State& state, bool opens_session) {
+  SalientPairSearch& found = state.salient_pairs;
+  found = {.trace = state.trace,
+           .progress = std::make_shared<Progress>(),
+           .opens_session = opens_session};
+  using Pairs = std::vector<SalientPair>;
+  found.task = std::make_unique<BackgroundTask<Pairs>>(
+      [trace = state.trace, progress = found.progress](Task&) -> Pairs {
+        return find_salient_pairs(*trace, kMaxPairs, progress.get());
+      });
+}
 
 std::string salient_pair_refusal(const State& state) {
   if (state.trace == nullptr) return "There is no run yet.";
@@ -79,22 +91,36 @@ void open_on_salient_pair(State& state) {
 
 bool take_salient_pairs(State& state) {
   SalientPairSearch& found = state.salient_pairs;
-  if (found.job == nullptr) return false;
-  const bool other_run = found.job->trace() != state.trace;
-  if (other_run) found.job->cancel();
-  if (!found.job->is_finished()) return false;
-  const std::shared_ptr<SalientPairJob> job = std::move(found.job);
-  found.job.reset();
-  if (other_run || job->was_cancelled()) return true;
-  if (!job->problem().empty()) {  // weights were not kept
-    if (!found.opens_session) state.report_error(job->problem());
+  if (found.task == nullptr) return false;
+  const bool other_run = found.trace.lock() != state.trace;
+  if (other_run) found.task->cancel();
+  if (!found.task->is_finished()) return false;
+  const auto task = std::exchange(found.task, nullptr);
+  const std::optional<std::vector<SalientPair>> pairs = task->result();
+  if (other_run || !pairs) {
+    found.trace.reset();
+    // Otherwise cancelled; a problem is that weights were not kept.
+    const bool failed = !other_run && !found.opens_session && !task->problem().empty();
+    if (failed) state.report_error(task->problem());
     return true;
   }
-  found.trace = job->trace();
-  found.pairs = job->take();
+  found.pairs = *pairs;
   found.next = 0;
   show_next(state);
   return true;
+}
+
+TaskKind salient_pair_tasks() {
+  return {
+      .update = take_salient_pairs,
+      .tasks = [](State& state) { return std::vector<Task*>{state.salient_pairs.task.get()}; },
+      .status = [](const State& state) -> std::optional<TaskStatus> {
+        const SalientPairSearch& search = state.salient_pairs;
+        if (search.task == nullptr) return std::nullopt;
+        const double percent = 100 * search.progress->snapshot().share;
+        return TaskStatus{"surprising", "Searching for pairs, " + fixed(percent, 0) + " %"};
+      },
+  };
 }
 
 }  // namespace attnscope::window

@@ -1,6 +1,6 @@
 // "Show a strong pair": moves to the next salient pair of words and describes it
-// (core/experiment/salient_pairs.h). The search runs in the background; fast results appear at
-// once.
+// (core/experiment/salient_pairs.h). The search runs in the background (salient_pair_tasks() in
+// jobs/task_kinds.h); fast results appear at once.
 #pragma once
 
 #include <string>
@@ -21,7 +21,9 @@ const SalientPair* shown_salient_pair(const State& state);
 // Opens a new session on its most salient pair, if any, without an undo step.
 void open_on_salient_pair(State& state);
 
-// Takes the results. Call before each frame; true if something changed.
+// Searches the shown run in the background, replacing a running search.
+void start_salient_pair_search(State& state, bool opens_session);
+// Takes the results of the search. True if something changed.
 bool take_salient_pairs(State& state);
 
 }  // namespace attnscope::window

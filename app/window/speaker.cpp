@@ -97,7 +97,7 @@ void SpeakerWindow::update_look(const State& state) {
   }
 }
 
-void SpeakerWindow::draw_frame(State& state, const StepPictures& pictures) {
+void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   const CurrentContextScope here(window_.get(), imgui_.get());
   settle_ = input_->pending() ? kSpeakerSettleFrames : std::max(settle_ - 1, 0);
   update_look(state);

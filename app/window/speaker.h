@@ -6,7 +6,7 @@
 
 #include "app/window/imgui_session.h"
 #include "app/window/input.h"
-#include "app/window/jobs/step_pictures.h"
+#include "app/window/panels/step_textures.h"
 #include "app/window/platform.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
@@ -27,7 +27,7 @@ class SpeakerWindow {
   bool is_closed() const;  // by its close button
   // Draws a frame and handles its input, including shortcuts. Restores the first window and its
   // ImGui context as current.
-  void draw_frame(State& state, const StepPictures& pictures);
+  void draw_frame(State& state, const StepTextures& pictures);
 
  private:
   struct Closer {

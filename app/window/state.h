@@ -15,7 +15,10 @@
 #include "app/window/dialogs/calibration_dialog.h"
 #include "app/window/dialogs/cost_dialog.h"
 #include "app/window/dialogs/documentation_dialog.h"
+#include "app/window/file_state.h"
 #include "app/window/history.h"
+#include "app/window/jobs/finding_tasks.h"
+#include "app/window/jobs/step_pictures.h"
 #include "app/window/lesson.h"
 #include "app/window/scope.h"
 #include "app/window/settings.h"
@@ -33,10 +36,6 @@
 #include "core/view/view.h"
 
 namespace attnscope::window {
-
-class ExportJob;
-class OpenJob;
-class SalientPairJob;
 
 // A line above the status line. Errors stay until the user closes them.
 struct Notice {
@@ -105,15 +104,9 @@ struct ExportDialog {
   ExportPreview preview;
   SingleArrayCheck single_array;
   std::string problem;
-  std::string overwrite_path;      // the existing file whose replacement was offered
-  std::shared_ptr<ExportJob> job;  // the running export
-};
-
-// Progress of a background finding.
-struct FindingState {
-  bool running = false;
-  double share = 0;     // 0..1
-  std::string problem;  // why there is no result
+  std::string overwrite_path;         // the existing file whose replacement was offered
+  std::filesystem::path destination;  // of the running export
+  std::unique_ptr<BackgroundTask<std::filesystem::path>> task;  // the running export; null: none
 };
 
 struct Palette {
@@ -167,7 +160,6 @@ struct ViewPanel {
 // Requests of actions and panels to the program; carried out and cleared after each frame.
 struct PendingRequests {
   bool close = false, full_screen = false, swap_screens = false, cancel_run = false;
-  std::string cancel_finding;  // name of a background finding
   std::optional<std::string> clipboard;
 };
 
@@ -184,12 +176,14 @@ struct ImpliedChanges {
 
 // Results of "Show a strong pair" for a run.
 struct SalientPairSearch {
-  std::weak_ptr<const Trace> trace;
-  std::vector<SalientPair> pairs;
+  std::weak_ptr<const Trace> trace{};
+  std::vector<SalientPair> pairs{};
   std::size_t next = 0;
   std::optional<SalientPair> last_shown{};  // last shown
-  std::shared_ptr<SalientPairJob> job;      // running search; null: none
-  bool opens_session = false;               // opens a new session on the first result
+  // Running search; null: none.
+  std::unique_ptr<BackgroundTask<std::vector<SalientPair>>> task{};
+  std::shared_ptr<Progress> progress{};  // of the search
+  bool opens_session = false;            // opens a new session on the first result
 };
 
 struct State {
@@ -212,12 +206,11 @@ struct State {
 
   ChoiceScope scope = ChoiceScope::All;  // heads that a selected variant or encoding applies to
 
-  std::shared_ptr<const Trace> trace;  // newest; null before the first run
-  Findings findings;                   // of that run, including the reference run B
-  Session shown;                       // their experiment
-  Findings background_findings;        // computed in the background (finding_job.h)
-  std::map<std::string, FindingState>
-      finding_states;           // progress of the background findings, by name
+  std::shared_ptr<const Trace> trace;                // newest; null before the first run
+  Findings findings;                                 // of that run, including the reference run B
+  Session shown;                                     // their experiment
+  Findings background_findings;                      // computed in the background
+  std::map<std::string, FindingTask> finding_tasks;  // by finding
   std::string error;            // why the newest run failed; empty: it succeeded
   double busy_seconds = 0;      // since the start of the running run; 0: none
   Progress::Snapshot progress;  // of that run
@@ -235,7 +228,7 @@ struct State {
 
   TextPanel text;
   ViewPanel view;
-  std::vector<std::shared_ptr<OpenJob>> opening;  // large files being read; the last one counts
+  std::vector<OpeningFile> opening;  // the last one counts
   FileBrowser browser;
   ExportDialog exporting;
   CostDialog cost;
@@ -243,6 +236,7 @@ struct State {
   DocumentationDialog documentation;
   Palette palette;
   LessonState lesson;
+  StepPictures step_pictures;
   int tour_stop = -1;            // of the introductory tour; -1: inactive
   bool presenting = false;       // presentation mode: large type, full screen, no panels
   bool black = false;            // black screen while presenting

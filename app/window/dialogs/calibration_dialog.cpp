@@ -6,9 +6,10 @@
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/error_text.h"
 #include "app/window/files.h"
-#include "app/window/jobs/calibration_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "app/window/panels/parameter_panel.h"
 #include "app/window/widgets/painter.h"
+#include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/model/structure.h"
@@ -188,8 +189,8 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& texts) {
   ImGui::Spacing();
   draw_method(ui, state, texts);
   ImGui::Spacing();
-  if (dialog.job != nullptr && !dialog.job->is_finished()) {
-    if (button(ui, "Stop", "calibrate.stop", false, -1)) dialog.job->cancel();
+  if (dialog.task != nullptr) {
+    if (button(ui, "Stop", "calibrate.stop", false, -1)) dialog.task->cancel();
     return;
   }
   const CalibrationDialog::WindowCount& known = dialog.window_count;
@@ -223,7 +224,7 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
     painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
   } else {
     const std::string words =
-        dialog.job != nullptr
+        dialog.task != nullptr
             ? "Reading the text with all layers."
             : "Costs and savings of early exits appear here, threshold by threshold.";
     const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
@@ -231,8 +232,8 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
         {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
         words.c_str());
   }
-  if (dialog.job != nullptr && !dialog.job->is_finished()) {
-    ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, ui.px(6)}, "");
+  if (dialog.task != nullptr) {
+    ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, ui.px(6)}, "");
     mark(ui, "calibrate.progress");
   } else {
     ImGui::Dummy({0, ui.px(6)});
@@ -249,37 +250,64 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
   }
 }
 
+// Model, texts and settings of a calibration.
+struct CalibrationTask {
+  std::string model;
+  Structure structure;                      // the user's changes to the model's structure
+  std::filesystem::path text, other;        // `other` may be empty
+  std::string own_text;                     // used if `text` is empty
+  std::optional<CalibrationMethod> method;  // none: the rule's published method
+  CalibrationRequest request;               // except the method
+};
+
+Calibration run_calibration(const CalibrationTask& of, BackgroundTask<Calibration>& task) {
+  Checkpoint checkpoint = *model_store()->checkpoint(of.model);
+  checkpoint.model = with_structure(checkpoint.model, of.structure);
+  CalibrationRequest request = of.request;
+  request.method = of.method.value_or(default_method(checkpoint.model.config));
+  const std::string text = of.text.empty() ? of.own_text : read_file(of.text);
+  const std::string other = of.other.empty() ? "" : read_file(of.other);
+  const auto progress = [&](const Calibration& so_far, double share) {
+    task.publish(so_far, share);
+  };
+  return calibrate(checkpoint, text, other, request, progress);
+}
+
+bool update_calibration(State& state) {
+  CalibrationDialog& dialog = state.calibration;
+  const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
+  if (change == TaskChange::None) return false;
+  dialog.calibration = dialog.task->result();
+  if (change == TaskChange::End) {
+    dialog.problem = dialog.task->problem();
+    dialog.task.reset();
+  }
+  return true;
+}
+
 }  // namespace
 
 void start_calibration(State& state) {
   CalibrationDialog& dialog = state.calibration;
   dialog.problem.clear();
-  dialog.job.reset();
-  dialog.version = 0;
+  dialog.task.reset();
   dialog.calibration.reset();
-  CalibrationTask task{.model = state.edited().run.model,
-                       .structure = state.edited().run.structure,
-                       .text = dialog.text,
-                       .other = dialog.other,
-                       .own_text = state.edited().run.text,
-                       .method = dialog.method,
-                       .request = request_of(state)};
-  dialog.job = std::make_shared<CalibrationJob>(std::move(task));
+  CalibrationTask request{.model = state.edited().run.model,
+                          .structure = state.edited().run.structure,
+                          .text = dialog.text,
+                          .other = dialog.other,
+                          .own_text = state.edited().run.text,
+                          .method = dialog.method,
+                          .request = request_of(state)};
+  dialog.task = std::make_unique<BackgroundTask<Calibration>>(
+      [request = std::move(request)](BackgroundTask<Calibration>& task) {
+        return run_calibration(request, task);
+      });
 }
 
-bool take_calibration_results(CalibrationDialog& dialog) {
-  if (dialog.job == nullptr) return false;
-  const bool is_finished = dialog.job->is_finished(),
-             more = dialog.job->version() != dialog.version;
-  if (more) {
-    dialog.version = dialog.job->version();
-    dialog.calibration = dialog.job->calibration();
-  }
-  if (is_finished) {
-    dialog.problem = dialog.job->problem();
-    dialog.job.reset();
-  }
-  return more || is_finished;
+TaskKind calibration_tasks() {
+  return {.update = update_calibration,
+          .tasks = [](State& state) { return std::vector<Task*>{state.calibration.task.get()}; }};
 }
 
 void use_calibrated_threshold(State& state) {
@@ -292,7 +320,6 @@ void use_calibrated_threshold(State& state) {
 
 void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Painter& painter) {
   CalibrationDialog& dialog = state.calibration;
-  take_calibration_results(dialog);
   if (dialog.open && !dialog.has_suggested_text) {  // suggest the text of the head statistics
     dialog.has_suggested_text = true;
     if (dialog.text.empty()) dialog.text = state.edited().view.statistics_file;

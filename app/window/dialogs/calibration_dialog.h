@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "app/window/jobs/background_task.h"
 #include "core/figure/display_list.h"
 #include "core/model/structure.h"
 #include "core/training/calibrate.h"
 
 namespace attnscope::window {
 
-class CalibrationJob;
 struct State;
 
 struct CalibrationDialog {
@@ -21,10 +21,9 @@ struct CalibrationDialog {
   bool browses_other = false;               // the browser is open for the other text
   std::optional<CalibrationMethod> method;  // none: the rule's published method
   double tolerance = 0.1, level = 0.05;
-  std::shared_ptr<CalibrationJob> job;
-  int version = 0;                         // of the displayed results
-  std::optional<Calibration> calibration;  // newest
-  DisplayList picture;                     // must live until the frame is drawn
+  std::unique_ptr<BackgroundTask<Calibration>> task;  // null: none is running
+  std::optional<Calibration> calibration;             // newest
+  DisplayList picture;                                // must live until the frame is drawn
   std::string problem;
   // Amount of text available for calibration.
   struct WindowCount {
@@ -38,8 +37,6 @@ struct CalibrationDialog {
 
 // Starts a calibration, replacing a running one.
 void start_calibration(State& state);
-// Takes intermediate results of the job. True if there are new ones.
-bool take_calibration_results(CalibrationDialog& dialog);
 // Sets the runs' exit threshold to the result.
 void use_calibrated_threshold(State& state);
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "app/window/dialogs/dialogs.h"
-#include "app/window/jobs/cost_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "app/window/widgets/painter.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -81,8 +81,8 @@ void draw_request(Ui& ui, CostDialog& dialog) {
   mark(ui, "cost.causal");
   hint(ui, "Mask later keys, in variants that support it.");
   ImGui::Dummy({0, ui.px(2)});
-  if (dialog.job != nullptr && !dialog.job->is_finished()) {
-    if (button(ui, "Stop", "cost.stop", false, -1)) dialog.job->cancel();
+  if (dialog.task != nullptr) {
+    if (button(ui, "Stop", "cost.stop", false, -1)) dialog.task->cancel();
     hint(ui, "Stop and keep the results");
     return;
   }
@@ -140,7 +140,7 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
   const bool any = std::ranges::any_of(
       dialog.curves.series, [](const CostSeries& series) { return !series.points.empty(); });
   if (!any) {
-    const std::string words = dialog.job != nullptr && !dialog.job->is_finished()
+    const std::string words = dialog.task != nullptr
                                   ? "Measuring the first lengths."
                                   : "Tick variants on the left, then press Measure: their time, "
                                     "operations and memory appear here, length by length.";
@@ -200,25 +200,31 @@ CostRequest cost_request(const CostDialog& dialog) {
 
 void start_cost_measurement(CostDialog& dialog) {
   dialog.problem.clear();
-  dialog.job.reset();
-  dialog.version = 0;
+  dialog.task.reset();
   dialog.curves = {};
-  dialog.job = std::make_shared<CostJob>(cost_request(dialog));
+  dialog.task = std::make_unique<BackgroundTask<CostCurves>>(
+      [request = cost_request(dialog)](BackgroundTask<CostCurves>& task) {
+        const auto progress = [&](const CostCurves& so_far, double share) {
+          task.publish(so_far, share);
+        };
+        return cost_curves(request, progress);
+      });
 }
 
 bool take_cost_results(CostDialog& dialog) {
-  if (dialog.job == nullptr) return false;
-  const bool is_finished = dialog.job->is_finished(),
-             more = dialog.job->version() != dialog.version;
-  if (more) {
-    dialog.version = dialog.job->version();
-    dialog.curves = dialog.job->curves();
+  const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
+  if (change == TaskChange::None) return false;
+  if (auto curves = dialog.task->result()) dialog.curves = *std::move(curves);
+  if (change == TaskChange::End) {
+    dialog.problem = dialog.task->problem();
+    dialog.task.reset();
   }
-  if (is_finished) {
-    dialog.problem = dialog.job->problem();
-    dialog.job.reset();
-  }
-  return more || is_finished;
+  return true;
+}
+
+TaskKind cost_tasks() {
+  return {.update = [](State& state) { return take_cost_results(state.cost); },
+          .tasks = [](State& state) { return std::vector<Task*>{state.cost.task.get()}; }};
 }
 
 std::string save_cost(CostDialog& dialog, bool dark) {
@@ -252,7 +258,6 @@ std::string save_cost(CostDialog& dialog, bool dark) {
 
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
   CostDialog& dialog = state.cost;
-  take_cost_results(dialog);
   if (dialog.open && dialog.variants.empty()) {
     for (const CostVariant& one : default_cost_variants()) dialog.variants.push_back(one.choice.id);
   }
@@ -263,12 +268,12 @@ void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
   ImGui::SameLine(0, ui.px(18));
   ImGui::BeginChild("result", {0, 0});
   draw_look(ui, dialog);
-  const bool running = dialog.job != nullptr && !dialog.job->is_finished();
+  const bool running = dialog.task != nullptr;
   const float below = ImGui::GetFrameHeight() + ui.px(12);
   const float bar = ui.px(14);
   draw_picture(ui, dialog, painter, ImGui::GetContentRegionAvail().y - below - bar);
   if (running) {
-    ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, ui.px(6)}, "");
+    ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, ui.px(6)}, "");
     mark(ui, "cost.progress");
   } else {
     ImGui::Dummy({0, ui.px(6)});

@@ -5,22 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "app/window/jobs/background_task.h"
 #include "core/analysis/cost_plot.h"
 
 namespace attnscope::window {
-
-class CostJob;
 
 struct CostDialog {
   bool open = false;
   std::vector<std::string> variants;  // selected ids; empty before it first opens
   Index first = 128, last = 4096;     // tokens
   bool causal = false;
-  CostPlotOptions look;  // except the size
-  std::shared_ptr<CostJob> job;
-  int version = 0;      // of the displayed curves
-  CostCurves curves;    // newest; no series: nothing measured yet
-  DisplayList picture;  // must live until the frame is drawn
+  CostPlotOptions look;                              // except the size
+  std::unique_ptr<BackgroundTask<CostCurves>> task;  // null: none is running
+  CostCurves curves;                                 // newest; no series: nothing measured yet
+  DisplayList picture;                               // must live until the frame is drawn
   std::string path = "cost.png";
   std::string problem;
   std::string overwrite_path;  // the existing file whose replacement was offered
@@ -30,7 +28,7 @@ struct CostDialog {
 CostRequest cost_request(const CostDialog& dialog);
 // Starts a measurement, replacing a running one.
 void start_cost_measurement(CostDialog& dialog);
-// Takes intermediate results of the job. True if there are new ones.
+// Takes results of the measurement. True if something changed.
 bool take_cost_results(CostDialog& dialog);
 // Writes a picture or table; asks before replacing a file. Returns the notice to show; empty: there
 // is a problem or a question.

@@ -8,6 +8,10 @@
 
 namespace attnscope::window {
 
+// Starts the export of a file by `write`, which throws Stopped when cancelled.
+void start_export(ExportDialog& dialog, const std::filesystem::path& path,
+                  const std::function<void(Task& task)>& write);
+
 void draw_file_browser(Ui& ui, State& state);
 void draw_export_dialog(Ui& ui, State& state, Painter& painter);
 void draw_palette(Ui& ui, State& state);

@@ -4,11 +4,11 @@
 #include <iterator>
 
 #include "app/window/dialogs/dialogs.h"
+#include "app/window/dialogs/export_frames.h"
 #include "app/window/dialogs/export_preview.h"
 #include "app/window/error_text.h"
 #include "app/window/files.h"
-#include "app/window/jobs/export_frames.h"
-#include "app/window/jobs/export_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/export_format.h"
@@ -237,15 +237,15 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
   }
 }
 
-// Handles a finished export, even if the dialog was closed.
-void finish_job(State& state) {
+// Handles progress and the end of an export, even if the dialog was closed.
+bool update_export(State& state) {
   ExportDialog& dialog = state.exporting;
-  if (dialog.job == nullptr || !dialog.job->is_finished()) return;
-  const bool was_cancelled = dialog.job->was_cancelled();
-  dialog.problem = dialog.job->problem();
-  if (dialog.problem.empty() && !was_cancelled) {
+  const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
+  if (change != TaskChange::End) return change != TaskChange::None;
+  dialog.problem = dialog.task->problem();
+  if (const std::optional<std::filesystem::path> path = dialog.task->result()) {
     std::error_code ignored;
-    const std::filesystem::path written = std::filesystem::absolute(dialog.job->path(), ignored);
+    const std::filesystem::path written = std::filesystem::absolute(*path, ignored);
     const bool several = is_numbered(written);
     state.settings.export_folder = written.parent_path().string();
     state.notify("Wrote " + numbered(written, 0).string() +
@@ -254,21 +254,22 @@ void finish_job(State& state) {
   } else if (!dialog.problem.empty() && !dialog.open) {
     state.report_error(dialog.problem);
   }
-  dialog.job.reset();
+  dialog.task.reset();
+  return true;
 }
 
 // Progress; true while a file is being written.
-bool draw_job(Ui& ui, State& state) {
+bool draw_progress(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
-  if (dialog.job == nullptr) return false;
+  if (dialog.task == nullptr) return false;
   // Animations report progress; a single picture is written in one go.
-  if (is_movie(export_format(dialog.job->path()))) {
-    ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
+  if (is_movie(export_format(dialog.destination))) {
+    ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, 0});
   } else {
-    faint(ui, "Writing " + dialog.job->path().filename().string() + " …");
+    faint(ui, "Writing " + dialog.destination.filename().string() + " …");
   }
   mark(ui, "export.progress");
-  if (button(ui, "Stop", "export.stop", false, ui.px(100))) dialog.job->cancel();
+  if (button(ui, "Stop", "export.stop", false, ui.px(100))) dialog.task->cancel();
   return true;
 }
 
@@ -286,12 +287,12 @@ struct AnimationExport {
       : run(backends ? backends : cpu_only()), frames(experiment, traces, options, run) {}
 };
 
-struct Task {
-  ExportJob::Write write;
+struct Export {
+  std::function<void(Task& task)> write;
   int files = 1;
 };
 
-Task task(const State& state) {
+Export requested_export(const State& state) {
   const ExportDialog& dialog = state.exporting;
   if (state.trace == nullptr) throw InputError("There is nothing to export.");
   const Session experiment = state.shown_experiment();
@@ -299,14 +300,15 @@ Task task(const State& state) {
   traces.findings = state.findings.with(state.background_findings);
   if (!is_movie(export_format(dialog.path))) {
     check_export_name(dialog.path);
-    return {[path = dialog.path, experiment, traces, picture = dialog.picture](const auto&) {
+    return {[path = dialog.path, experiment, traces, picture = dialog.picture](Task&) {
       write_view(path, *traces.trace, experiment, picture, traces.findings);
     }};
   }
   check_frames_name(dialog.path);
   const auto moving =
       std::make_shared<AnimationExport>(dialog.backends, experiment, traces, dialog.frames);
-  return {[path = dialog.path, moving, picture = dialog.picture](const auto& progress) {
+  return {[path = dialog.path, moving, picture = dialog.picture](Task& task) {
+            const auto progress = [&](double share) { task.report(share); };
             write_frames(path, moving->frames, picture, progress);
           },
           is_numbered(dialog.path) ? moving->frames.count() : 1};
@@ -320,15 +322,15 @@ bool any_exists(const std::filesystem::path& path, int files) {
   return false;
 }
 
-void start_export(State& state) {
+void start_requested_export(State& state) {
   ExportDialog& dialog = state.exporting;
   dialog.problem.clear();
   const bool asked = asks_to_replace(dialog);
   dialog.overwrite_path.clear();
   try {
-    Task next = task(state);
+    const Export next = requested_export(state);
     if (asked || !any_exists(dialog.path, next.files)) {
-      dialog.job = std::make_shared<ExportJob>(dialog.path, std::move(next.write));
+      start_export(dialog, dialog.path, next.write);
       return;
     }
     dialog.overwrite_path = dialog.path;
@@ -362,10 +364,10 @@ void draw_settings(Ui& ui, State& state) {
                                              : "This file exists. Click again to replace it.");
   }
   ImGui::Dummy({0, ui.px(4)});
-  if (draw_job(ui, state)) return;
+  if (draw_progress(ui, state)) return;
   const bool enter = take_key(ui, "Enter");
   if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter) {
-    start_export(state);
+    start_requested_export(state);
   }
   ImGui::SameLine();
   if (button(ui, "Cancel", "export.cancel", false, ui.px(100))) dialog.open = false;
@@ -373,8 +375,27 @@ void draw_settings(Ui& ui, State& state) {
 
 }  // namespace
 
+void start_export(ExportDialog& dialog, const std::filesystem::path& path,
+                  const std::function<void(Task& task)>& write) {
+  dialog.destination = path;
+  dialog.task = std::make_unique<BackgroundTask<std::filesystem::path>>([path, write](Task& task) {
+    write(task);  // completely or not at all
+    return path;
+  });
+}
+
+TaskKind export_tasks() {
+  return {.update = update_export,
+          .tasks = [](State& state) { return std::vector<Task*>{state.exporting.task.get()}; },
+          .unfinished_file =
+              [](const State& state) {
+                const ExportDialog& dialog = state.exporting;
+                const bool runs = dialog.task != nullptr && !dialog.task->is_finished();
+                return runs ? dialog.destination.string() : "";
+              }};
+}
+
 void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
-  finish_job(state);
   ExportDialog& dialog = state.exporting;
   // Hidden while the browser is open.
   bool open =

@@ -1,67 +1,34 @@
-// Thumbnails of a lesson's steps, computed on their own thread while the window is idle. Kept until
-// the program ends.
+// Thumbnails of the running lesson's steps, computed in the background while the window is idle.
+// Kept until the program ends.
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
-#include "app/window/state.h"
-#include "core/base/stop.h"
+#include "app/window/jobs/background_task.h"
 #include "core/figure/image.h"
+
+namespace attnscope {
+struct Lesson;
+}
 
 namespace attnscope::window {
 
-// Width over height of the textures.
-inline constexpr double kStepPictureRatio = 1.5;
+struct StepPictures {
+  // By experiment and theme. Empty image: the step has no content.
+  using Images = std::map<std::string, std::shared_ptr<const Image>>;
 
-class StepPictures {
- public:
-  // Delay after a step, so that quick navigation is not slowed down; seconds.
-  static constexpr double kRestSeconds = 0.7;
-
-  StepPictures() = default;
-  ~StepPictures();  // requires the window's context to be current, as update()
-  StepPictures(const StepPictures&) = delete;
-  StepPictures& operator=(const StepPictures&) = delete;
-
-  // Starts computing missing thumbnails of the running lesson and takes finished ones. True if
-  // something changed.
-  bool update(const State& state);
-  // Seconds until the next start; negative: none planned.
-  double due(const State& state) const;
-  // OpenGL texture of a step of the running lesson, rows from the top; 0: not ready, or no content.
-  unsigned int texture(std::size_t step) const;
-  std::size_t made() const { return textures_.size(); }
-  void cancel();
-
- private:
-  // By experiment and theme.
-  using Made = std::pair<std::string, Image>;
-  struct Shared {  // with the worker
-    std::atomic<bool> paused{false};
-    std::mutex mutex;
-    std::deque<Made> made;  // guarded
-  };
-  void start(const State& state);
-  bool take();
-  bool is_complete() const;
-
-  std::map<std::string, unsigned int> textures_;  // 0: impossible
-  const Lesson* lesson_ = nullptr;                // of the last or running worker
-  std::vector<std::string> keys_;                 // of its steps
-  std::size_t step_ = 0;                          // current step at the last update
-  bool dark_ = false;
-  double stepped_at_ = 0;  // time of the last step
-  std::shared_ptr<Shared> shared_;
-  Stop stop_;
-  std::thread worker_;
+  Images images;
+  std::vector<std::string> keys;         // of the running lesson's steps
+  std::shared_ptr<const Lesson> lesson;  // of the keys
+  std::size_t step = 0;                  // current step at the last update
+  bool dark = false;                     // theme of the keys
+  std::unique_ptr<BackgroundTask<Images>> task;
+  // Time at which the task continues, in seconds of the steady clock.
+  std::shared_ptr<std::atomic<double>> resume_time = std::make_shared<std::atomic<double>>(0);
 };
 
 }  // namespace attnscope::window

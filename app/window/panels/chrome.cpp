@@ -7,8 +7,7 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
-#include "app/window/jobs/open_job.h"
-#include "app/window/jobs/salient_pair_job.h"
+#include "app/window/jobs/task_kinds.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
@@ -75,20 +74,15 @@ void draw_busy(Ui& ui, State& state) {
   if (draw_cancel(ui, "cancel")) action("cancel").run(state);
 }
 
-// Background jobs beside runs.
-void draw_jobs(Ui& ui, State& state) {
-  if (is_opening(state)) {
-    const auto& job = state.opening.back();
+// Background tasks beside runs.
+void draw_tasks(Ui& ui, State& state) {
+  for (const TaskKind& kind : task_kinds()) {
+    const std::optional<TaskStatus> status = kind.status(state);
+    if (!status) continue;
     draw_spinner(ui, state);
-    ImGui::TextUnformatted(on_screen("Reading " + job->path().filename().string()).c_str());
-    mark(ui, "opening");
-    if (draw_cancel(ui, "opening.cancel")) job->discard();
-  }
-  if (const auto job = state.salient_pairs.job) {
-    draw_spinner(ui, state);
-    ImGui::Text("Searching for pairs, %.0f %%", 100 * job->share());
-    mark(ui, "surprising");
-    if (draw_cancel(ui, "surprising.cancel")) job->cancel();
+    ImGui::TextUnformatted(on_screen(status->text).c_str());
+    mark(ui, status->id);
+    if (draw_cancel(ui, (status->id + ".cancel").c_str())) cancel_tasks(state, kind);
   }
 }
 
@@ -258,7 +252,7 @@ void draw_menu_bar(Ui& ui, State& state) {
 void draw_status_line(Ui& ui, State& state) {
   ImGui::PushFont(ui.fonts.small);
   if (state.busy_seconds > kLongRunSeconds) draw_busy(ui, state);
-  draw_jobs(ui, state);
+  draw_tasks(ui, state);
   if (!state.error.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     ImGui::TextUnformatted(on_screen(refusal_in_words(state.error)).c_str());

@@ -159,7 +159,7 @@ float foot_height(const Ui& ui, const State& state, float width) {
   return size.y + gap + ImGui::GetFrameHeightWithSpacing();
 }
 
-void draw_foot_on_stage(Ui& ui, State& state, const StepPictures& pictures) {
+void draw_foot_on_stage(Ui& ui, State& state, const StepTextures& pictures) {
   const float width = ImGui::GetContentRegionAvail().x;
   draw_step_strip(ui, state, pictures, step_picture_size(ui, state, width, ui.px(kStripOnStage)));
   if (state.lesson.lesson == nullptr) return;
@@ -171,7 +171,7 @@ void draw_foot_on_stage(Ui& ui, State& state, const StepPictures& pictures) {
 }
 
 // Foot in one line, with the buttons centred vertically beside the thumbnails.
-void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
+void draw_foot_below(Ui& ui, State& state, const StepTextures& pictures) {
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // a click on Leave releases it
   const float top = ImGui::GetCursorPosY();
   const float high = ui.px(kStripHeight);
@@ -204,7 +204,7 @@ LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& c
   return {false, width, std::min(needed, kMaxBelow * height)};
 }
 
-void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepTextures& pictures,
                       const LessonPlace& place) {
   // Kept alive: a click on Leave releases it.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;

@@ -1,8 +1,8 @@
 // Band below or beside the picture with a lesson's text and the results of its claims.
 #pragma once
 
-#include "app/window/jobs/step_pictures.h"
 #include "app/window/panels/lesson_words.h"
+#include "app/window/panels/step_textures.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
 
@@ -17,7 +17,7 @@ struct LessonPlace {
 LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
                          float height);
 
-void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepTextures& pictures,
                       const LessonPlace& place);
 
 }  // namespace attnscope::window

@@ -103,7 +103,7 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   ImGui::EndChild();
 }
 
-void draw_next(Ui& ui, const State& state, const StepPictures& pictures, ImVec2 size) {
+void draw_next(Ui& ui, const State& state, const StepTextures& pictures, ImVec2 size) {
   ImGui::BeginChild("next", size);
   const LessonState& now = state.lesson;
   const std::size_t next = now.step + 1;
@@ -175,7 +175,7 @@ std::string stage_status(const State& state) {
   return status;
 }
 
-void draw_speaker_panel(Ui& ui, State& state, const StepPictures& pictures, bool own_monitor) {
+void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool own_monitor) {
   if (state.lesson.lesson == nullptr) return;
   // Kept alive: a key may start another lesson.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;

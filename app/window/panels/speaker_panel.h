@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/window/jobs/step_pictures.h"
+#include "app/window/panels/step_textures.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
 
@@ -14,6 +14,6 @@ std::string elapsed_text(double seconds);  // "7:05", "1:02:03"
 std::string stage_status(const State& state);
 
 // `own_monitor`: only the speaker sees the window.
-void draw_speaker_panel(Ui& ui, State& state, const StepPictures& pictures, bool own_monitor);
+void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool own_monitor);
 
 }  // namespace attnscope::window

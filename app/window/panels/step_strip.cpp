@@ -21,7 +21,7 @@ ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float ma
   return {std::floor(high * ratio), high};
 }
 
-void draw_step_picture(const Ui& ui, const StepPictures& pictures, std::size_t step, ImVec2 at,
+void draw_step_picture(const Ui& ui, const StepTextures& pictures, std::size_t step, ImVec2 at,
                        ImVec2 size) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 end(at.x + size.x, at.y + size.y);
@@ -38,7 +38,7 @@ void draw_step_picture(const Ui& ui, const StepPictures& pictures, std::size_t s
   draw.AddRect(at, end, packed(ui.look->line), ui.px(3));
 }
 
-void draw_step_strip(Ui& ui, State& state, const StepPictures& pictures, const ImVec2& size) {
+void draw_step_strip(Ui& ui, State& state, const StepTextures& pictures, const ImVec2& size) {
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   ImGui::BeginGroup();
   for (std::size_t step = 0; step < lesson->steps.size(); ++step) {

@@ -1,7 +1,7 @@
 // Thumbnails of a lesson's steps, for orientation and navigation.
 #pragma once
 
-#include "app/window/jobs/step_pictures.h"
+#include "app/window/panels/step_textures.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
 
@@ -11,10 +11,10 @@ namespace attnscope::window {
 ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float max_height);
 
 // Draws the strip at the cursor as one item. A click goes to the step.
-void draw_step_strip(Ui& ui, State& state, const StepPictures& pictures, const ImVec2& size);
+void draw_step_strip(Ui& ui, State& state, const StepTextures& pictures, const ImVec2& size);
 
 // Draws one thumbnail, or the number of the step without one, on the window's draw list.
-void draw_step_picture(const Ui& ui, const StepPictures& pictures, std::size_t step, ImVec2 at,
+void draw_step_picture(const Ui& ui, const StepTextures& pictures, std::size_t step, ImVec2 at,
                        ImVec2 size);
 
 }  // namespace attnscope::window

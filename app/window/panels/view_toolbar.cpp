@@ -433,20 +433,18 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
 
 // Progress of a picture that requires further runs, and a button to cancel them.
 void draw_picture_progress(Ui& ui, State& state, const char* id) {
-  const auto found = state.finding_states.find(id);
-  if (found == state.finding_states.end()) return;
-  const FindingState& finding = found->second;
-  if (finding.running) {
+  const FindingTask& finding = state.finding_tasks[id];
+  if (finding.is_running()) {
     ImGui::SameLine(0, ui.px(16));
-    ImGui::ProgressBar(static_cast<float>(finding.share), {ui.px(90), 0});
+    ImGui::ProgressBar(static_cast<float>(finding.task->share()), {ui.px(90), 0});
     ImGui::SameLine();
     if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
       set_view_value(state.experiment.view, "mechanism", "picture", std::string("automatic"));
     }
     hint(ui, "Stop, and show the default picture.");
-  } else if (!finding.problem.empty()) {
+  } else if (const std::string problem = finding.problem(); !problem.empty()) {
     ImGui::SameLine(0, ui.px(16));
-    ImGui::TextColored(ui.look->error, "%s", on_screen(finding.problem).c_str());
+    ImGui::TextColored(ui.look->error, "%s", on_screen(problem).c_str());
   }
 }
 
@@ -483,21 +481,19 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   hint(ui, measures ? help : idle->second);
   if (name.empty()) return;
   ImGui::SameLine();
-  const auto measuring = state.finding_states.find(Findings::heads.id);
-  const FindingState heads =
-      measuring != state.finding_states.end() ? measuring->second : FindingState();
-  const bool running = heads.running;
+  const FindingTask& heads = state.finding_tasks[Findings::heads.id];
+  const bool running = heads.is_running();
   if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
-    if (running) state.requests.cancel_finding = Findings::heads.id;
+    if (running) heads.task->cancel();
     settings.statistics_file.clear();
   }
   hint(ui, running ? "Stop measuring" : "Measure on this text again");
   if (running) {
     ImGui::SameLine();
-    ImGui::ProgressBar(static_cast<float>(heads.share), {ui.px(90), 0});
-  } else if (!heads.problem.empty()) {
+    ImGui::ProgressBar(static_cast<float>(heads.task->share()), {ui.px(90), 0});
+  } else if (const std::string problem = heads.problem(); !problem.empty()) {
     ImGui::SameLine();
-    ImGui::TextColored(ui.look->error, "%s", on_screen(heads.problem).c_str());
+    ImGui::TextColored(ui.look->error, "%s", on_screen(problem).c_str());
   }
 }
 

@@ -10,10 +10,7 @@
 
 #include "app/window/dialogs/calibration_dialog.h"
 #include "app/window/dialogs/cost_dialog.h"
-#include "app/window/jobs/calibration_job.h"
-#include "app/window/jobs/cost_job.h"
-#include "app/window/jobs/export_job.h"
-#include "app/window/jobs/salient_pair_job.h"
+#include "app/window/dialogs/dialogs.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/shutdown_watchdog.h"
 #include "core/base/file.h"
@@ -88,12 +85,11 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
         Session experiment = s.shown_experiment();
         experiment.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
-        s.exporting.job = std::make_shared<ExportJob>(path, [path,
-                                                             experiment](const auto& progress) {
+        start_export(s.exporting, path, [path, experiment](Task& task) {
           ExperimentRun run(cpu_only());
           const Traces traces = run.observe(experiment, {});
           FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
-          write_frames(path, frames, {}, progress);
+          write_frames(path, frames, {}, [&](double share) { task.report(share); });
         });
         s.experiment.run.text = words(700);
         s.experiment.run.overlong = Overlong::All;
@@ -102,20 +98,20 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
         s.experiment.run.variant->values.set("features", Index{400});
       },
       [](Rehearsal& window) {
-        const auto& job = window.state().exporting.job;
-        return window.runs() && job != nullptr && !job->is_finished();
+        const auto& task = window.state().exporting.task;
+        return window.runs() && task != nullptr && !task->is_finished();
       });
   EXPECT_FALSE(has_leftovers());
 }
 
-TEST_F(Closing, EndsBackgroundJobs) {
+TEST_F(Closing, EndsBackgroundTasks) {
   options_.model = "exits-calm";
   options_.text = words(20);
   write_file(folder_.path() / "long.txt", words(20000));
   close_while_running(
       "a measurement and a calibration",
       [this](State& s) {
-        s.salient_pairs.job = std::make_shared<SalientPairJob>(s.trace, 1000);
+        start_salient_pair_search(s, false);
         s.calibration.open = true;
         s.calibration.text = (folder_.path() / "long.txt").string();
         start_calibration(s);
@@ -126,8 +122,8 @@ TEST_F(Closing, EndsBackgroundJobs) {
         start_cost_measurement(s.cost);
       },
       [](Rehearsal& window) {
-        const auto& calibration = window.state().calibration.job;
-        const auto& cost = window.state().cost.job;
+        const auto& calibration = window.state().calibration.task;
+        const auto& cost = window.state().cost.task;
         return calibration != nullptr && !calibration->is_finished() && cost != nullptr &&
                !cost->is_finished();
       });

@@ -13,6 +13,7 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/hash.h"
+#include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
 #include "core/base/file.h"
 #include "core/figure/png.h"
@@ -292,9 +293,8 @@ bool Rehearsal::rest(double seconds) {
   for (;;) {
     turn();
     const State& state = app_.state_;
-    const bool works = state.salient_pairs.job != nullptr || is_opening(state) ||
-                       state.cost.job != nullptr || state.calibration.job != nullptr ||
-                       state.exporting.job != nullptr;
+    const bool works = has_task_status(state) || state.cost.task != nullptr ||
+                       state.calibration.task != nullptr || state.exporting.task != nullptr;
     const bool still = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
                        !app_.fade_.on() && !app_.panels_.picture.is_stale() && !works;
     if (still) return true;
@@ -399,7 +399,7 @@ void Rehearsal::go_back_and_forth() {
   state.generating = false;
   do {  // a file being opened would add a step
     turn();
-  } while (is_opening(state) || state.salient_pairs.job != nullptr);
+  } while (has_task_status(state));
   const Session end = state.experiment;
   if (!looks_same(state.history.now(), end)) {
     throw std::runtime_error("no step was taken note of:" + difference(state.history.now(), end));

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "app/window/actions/actions.h"
-#include "app/window/jobs/salient_pair_job.h"
 #include "core/experiment/run.h"
 
 namespace attnscope::window {
@@ -25,13 +24,13 @@ State with_run() {
 
 // Waits for the job and applies its result.
 void finish(State& state) {
-  while (state.salient_pairs.job != nullptr) {
+  while (state.salient_pairs.task != nullptr) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     take_salient_pairs(state);
   }
 }
 
-TEST(SalientPairJob, CyclesThroughPairsOfRun) {
+TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   State state = with_run();
   EXPECT_EQ(salient_pair_refusal(state), "");
   show_strong_pair(state);
@@ -48,13 +47,13 @@ TEST(SalientPairJob, CyclesThroughPairsOfRun) {
   EXPECT_EQ(shown_salient_pair(state), nullptr);
   state.experiment.view = first;
   show_strong_pair(state);
-  EXPECT_EQ(state.salient_pairs.job, nullptr);  // searched only once
+  EXPECT_EQ(state.salient_pairs.task, nullptr);  // searched only once
   EXPECT_NE(state.experiment.view, first);
 }
 
-TEST(SalientPairJob, PairOfAnotherRunIsNotShown) {
+TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
   State state = with_run();
-  state.salient_pairs.job = std::make_shared<SalientPairJob>(state.trace, 5);
+  start_salient_pair_search(state, false);
   const State other = with_run();
   state.trace = other.trace;
   finish(state);
@@ -62,14 +61,14 @@ TEST(SalientPairJob, PairOfAnotherRunIsNotShown) {
   EXPECT_EQ(state.experiment.view.pinned_query, -1);
 }
 
-TEST(SalientPairJob, CanBeCancelled) {
+TEST(SalientPairSearch, CanBeCancelled) {
   State state = with_run();
-  state.salient_pairs.job = std::make_shared<SalientPairJob>(state.trace, 5);
-  state.salient_pairs.job->cancel();
-  state.salient_pairs.job->wait(60);
-  const bool was_cancelled = state.salient_pairs.job->was_cancelled();
+  start_salient_pair_search(state, false);
+  state.salient_pairs.task->cancel();
+  state.salient_pairs.task->wait(60);
+  const bool was_cancelled = !state.salient_pairs.task->result();
   take_salient_pairs(state);
-  EXPECT_EQ(state.salient_pairs.job, nullptr);
+  EXPECT_EQ(state.salient_pairs.task, nullptr);
   EXPECT_EQ(state.salient_pairs.pairs.empty(), was_cancelled);
 }
 

@@ -4,7 +4,6 @@
 
 #include <thread>
 
-#include "app/window/jobs/cost_job.h"
 #include "core/base/file.h"
 #include "tests/support/compare.h"
 
@@ -20,7 +19,7 @@ CostDialog small() {
 }
 
 void wait(CostDialog& dialog) {
-  while (dialog.job != nullptr) {
+  while (dialog.task != nullptr) {
     take_cost_results(dialog);
     std::this_thread::yield();
   }
@@ -38,7 +37,7 @@ TEST(CostDialog, RequestsVariantsInListOrderAndLengthsAscending) {
 TEST(CostDialog, MeasuresInTheBackground) {
   CostDialog dialog = small();
   start_cost_measurement(dialog);
-  ASSERT_NE(dialog.job, nullptr);
+  ASSERT_NE(dialog.task, nullptr);
   wait(dialog);
   EXPECT_EQ(dialog.problem, "");
   ASSERT_EQ(dialog.curves.series.size(), 2u);
@@ -51,7 +50,7 @@ TEST(CostDialog, StopKeepsMeasuredPoints) {
   dialog.last = 1 << 13;
   start_cost_measurement(dialog);
   while (dialog.curves.series.empty()) take_cost_results(dialog);
-  dialog.job->cancel();
+  dialog.task->cancel();
   wait(dialog);
   EXPECT_EQ(dialog.problem, "");
   EXPECT_TRUE(dialog.curves.stopped);

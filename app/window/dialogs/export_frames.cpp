@@ -1,4 +1,4 @@
-#include "app/window/jobs/export_frames.h"
+#include "app/window/dialogs/export_frames.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,87 @@
+// Background task: work on its own thread, with cancellation, progress, intermediate results and an
+// error. Created, asked and destroyed on the window's thread; news wakes its event loop.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/base/stop.h"
+
+namespace attnscope::window {
+
+enum class TaskChange { None, News, End };
+
+// Common part of the tasks with any result.
+class Task {
+ public:
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  void cancel() { stop_.request(); }  // returns immediately
+  bool is_cancelled() const { return stop_.requested(); }
+  bool is_finished() const { return finished_; }
+  bool wait(double seconds) const;         // with a timeout; true if finished
+  double share() const { return share_; }  // completed, 0..1
+  // After the end: the error; empty: success or cancelled.
+  std::string problem() const { return finished_ ? problem_ : ""; }
+  // Change since the last call: a new result or visible progress, or the end.
+  TaskChange take_change();
+
+  void report(double share);  // progress, by the work
+
+ protected:
+  Task() = default;
+  ~Task() = default;
+  void start(std::function<void()> work);
+  void end();  // cancels and joins
+  void wake();
+
+ private:
+  Stop stop_;
+  std::atomic<double> share_{0};
+  std::atomic<bool> changed_{false}, finished_{false};
+  double reported_ = 0;  // share at the last wake-up
+  std::string problem_;
+  mutable std::mutex waiting_;
+  mutable std::condition_variable ended_;
+  std::thread thread_;
+};
+
+template <class T>
+class BackgroundTask : public Task {
+ public:
+  // Returns the result, or throws Stopped when cancelled. Runs in a StopScope of the task.
+  using Work = std::function<T(BackgroundTask& task)>;
+
+  explicit BackgroundTask(Work work) {
+    start([this, work = std::move(work)] { publish(work(*this), 1); });
+  }
+  ~BackgroundTask() { end(); }
+
+  // Newest result; none before the first, or if cancelled before it.
+  std::optional<T> result() const {
+    const std::scoped_lock lock(mutex_);
+    return result_;
+  }
+  // Sets an intermediate result, by the work.
+  void publish(T result, double share) {
+    {
+      const std::scoped_lock lock(mutex_);
+      result_ = std::move(result);
+    }
+    report(share);
+    wake();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::optional<T> result_;  // guarded
+};
+
+}  // namespace attnscope::window

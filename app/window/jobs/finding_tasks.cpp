@@ -1,0 +1,76 @@
+#include "app/window/jobs/finding_tasks.h"
+
+#include <algorithm>
+
+#include "app/window/jobs/task_kinds.h"
+#include "app/window/state.h"
+#include "core/experiment/run.h"
+
+namespace attnscope::window {
+
+namespace {
+
+Findings compute(const Finding& finding, RunSpec spec, const FindingSettings& settings,
+                 Task& task) {
+  ExperimentRun run(cpu_only());  // the graphics context is reserved for the window's runs
+  spec.backend = BackendChoice::Auto;
+  const auto progress = [&](std::size_t done, std::size_t all) {
+    task.report(all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1);
+  };
+  Findings found;
+  finding.in_background(spec, settings, run, progress, found);
+  return found;
+}
+
+bool update_finding(State& state, const Finding& finding,
+                    const std::vector<FindingRequest>& requests) {
+  const Session& now = state.experiment;
+  FindingTask& of = state.finding_tasks[finding.id];
+  const auto request = std::ranges::find(requests, finding.id, &FindingRequest::id);
+  const bool wanted = request != requests.end();
+  const bool kept = finding.outlives_view && !view(now.view.id).reads(finding.id);
+  if ((!wanted && !kept) || !finding.exists(now)) {
+    const bool changed = of.input.has_value();
+    of = {};
+    state.background_findings.remove(finding.id);
+    return changed;
+  }
+  if (wanted && !(of.input && of.input->settings == request->settings &&
+                  finding.is_reusable(of.input->run, now.run))) {
+    state.background_findings.remove(finding.id);
+    of = {};  // ends a running task first
+    of.input = {now.run, request->settings};
+    of.task = std::make_unique<BackgroundTask<Findings>>([&finding, in = *of.input](Task& task) {
+      return compute(finding, in.run, in.settings, task);
+    });
+    return true;
+  }
+  if (of.task == nullptr || of.task->take_change() == TaskChange::None) return false;
+  if (const std::optional<Findings> found = of.task->result()) {
+    state.background_findings.add(*found);
+  }
+  return true;
+}
+
+bool update_findings(State& state) {
+  bool changed = false;
+  const std::vector<FindingRequest> requests = required_findings(state.experiment);
+  for (const Finding& finding : findings()) {
+    if (finding.in_background) changed |= update_finding(state, finding, requests);
+  }
+  return changed;
+}
+
+std::vector<Task*> tasks_of(State& state) {
+  std::vector<Task*> tasks;
+  for (const auto& [id, of] : state.finding_tasks) tasks.push_back(of.task.get());
+  return tasks;
+}
+
+}  // namespace
+
+TaskKind finding_tasks() {
+  return {.update = update_findings, .tasks = tasks_of};
+}
+
+}  // namespace attnscope::window

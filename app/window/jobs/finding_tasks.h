@@ -1,0 +1,25 @@
+// Background findings (Finding::in_background), each computed on its own thread when the view needs
+// it.
+#pragma once
+
+#include <memory>
+
+#include "app/window/jobs/background_task.h"
+#include "core/experiment/finding.h"
+
+namespace attnscope::window {
+
+struct FindingTask {
+  struct Input {
+    RunSpec run;
+    FindingSettings settings;
+  };
+  std::optional<Input> input{};  // of the running or last task; none: there was none
+  std::unique_ptr<BackgroundTask<Findings>> task{};
+
+  bool is_running() const { return task != nullptr && !task->is_finished(); }
+  // Reason why the finding could not be computed; empty: none.
+  std::string problem() const { return task != nullptr ? task->problem() : ""; }
+};
+
+}  // namespace attnscope::window
