@@ -80,9 +80,10 @@ App::App(const WindowOptions& options)
   }
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
-  state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); },
-                                           calibration_file(), backend_stop_);
-  runner_ = std::make_unique<Runner>(state_.exporting.backends, [] { glfwPostEmptyEvent(); });
+  state_.dialogs.exporting.backends = gpu_backends([this] { return platform_.compute_context(); },
+                                                   calibration_file(), backend_stop_);
+  runner_ =
+      std::make_unique<Runner>(state_.dialogs.exporting.backends, [] { glfwPostEmptyEvent(); });
   request_run();
 }
 
@@ -115,13 +116,13 @@ ImFontAtlas& App::loaded_fonts() {
 
 void App::start_experiment(const WindowOptions& options) {
   bool new_session = false;
-  if (const auto file = autosave_.abandoned_file()) state_.abandoned_file = *file;
+  if (const auto file = autosave_.abandoned_file()) state_.files.abandoned = *file;
   if (!samples().empty()) use_sample(state_.experiment.run, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
   std::error_code none;
   if (options.session) {
     state_.experiment = load_session(*options.session);
-    state_.session = *options.session;
+    state_.files.session = *options.session;
     state_.settings.add_recent(
         std::filesystem::absolute(*options.session).lexically_normal().string());
   } else if (std::filesystem::exists(last, none)) {
@@ -151,9 +152,9 @@ void App::start_experiment(const WindowOptions& options) {
     if (!options.key_tokens.empty()) state_.experiment.run.tensors.key_tokens = options.key_tokens;
   }
   if (options.look) options.look(state_.experiment.view);
-  state_.has_checked_view = false;
+  state_.selection.has_checked_view = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
-  if (new_session) state_.new_session = state_.experiment;
+  if (new_session) state_.files.new_session = state_.experiment;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.run.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
@@ -200,42 +201,42 @@ bool App::take_outcome() {
   if (!runner_->poll(outcome)) return false;
   if (outcome.preview_of > 0 || outcome.layers_of > 0) {
     // Pins and settings stay until the complete trace.
-    if (state_.generating) return false;
+    if (state_.run.generating) return false;
     const ViewSettings& view = outcome.experiment.view;
     const bool seen = view.id == "grid" || view.layer < outcome.trace->config->layers;
     if (outcome.layers_of > 0 && !seen) return false;
-    if (!state_.is_preview()) trace_before_preview_ = state_.trace;
-    state_.trace = outcome.trace;
-    state_.findings = outcome.findings;
-    state_.shown = outcome.experiment;
-    state_.preview_of = outcome.preview_of;
-    state_.layers_of = outcome.layers_of;
-    state_.error.clear();
+    if (!state_.run.is_preview()) trace_before_preview_ = state_.run.trace;
+    state_.run.trace = outcome.trace;
+    state_.run.findings = outcome.findings;
+    state_.run.shown = outcome.experiment;
+    state_.run.preview_of = outcome.preview_of;
+    state_.run.layers_of = outcome.layers_of;
+    state_.run.error.clear();
     report_due_ = true;
     return true;
   }
-  const bool first = state_.new_session && *state_.new_session == state_.experiment &&
+  const bool first = state_.files.new_session && *state_.files.new_session == state_.experiment &&
                      same_run(outcome.experiment, state_.experiment);
-  state_.new_session.reset();
+  state_.files.new_session.reset();
   if (outcome.trace != nullptr) {
     const std::shared_ptr<const Trace> before =
-        !state_.is_preview() ? state_.trace : std::exchange(trace_before_preview_, nullptr);
+        !state_.run.is_preview() ? state_.run.trace : std::exchange(trace_before_preview_, nullptr);
     if (state_.text.changed && before != nullptr) {
       state_.clear_stale_pins(*before, *outcome.trace);
       state_.text.changed = !same_run(outcome.experiment, state_.experiment);
     }
-    state_.trace = outcome.trace;
-    state_.findings = outcome.findings;
-    state_.shown = outcome.experiment;
-    state_.preview_of = state_.layers_of = 0;
-    state_.error.clear();
+    state_.run.trace = outcome.trace;
+    state_.run.findings = outcome.findings;
+    state_.run.shown = outcome.experiment;
+    state_.run.preview_of = state_.run.layers_of = 0;
+    state_.run.error.clear();
     state_.clamp_view();
     replace_empty_view(state_);
-    if (state_.generating) generate_token(state_);
+    if (state_.run.generating) generate_token(state_);
     if (first) open_on_salient_pair(state_);
   } else {
-    state_.error = error_text(outcome.error);
-    state_.generating = false;
+    state_.run.error = error_text(outcome.error);
+    state_.run.generating = false;
   }
   report_due_ = true;
   return true;
@@ -257,10 +258,10 @@ void App::run() {
 
 void App::run_once() {
   state_.seconds = glfwGetTime();
-  const bool was_busy = state_.busy_seconds > 0;
-  state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
-  state_.progress = runner_->progress();
-  const bool busy_changed = was_busy != (state_.busy_seconds > 0);
+  const bool was_busy = state_.run.busy_seconds > 0;
+  state_.run.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
+  state_.run.progress = runner_->progress();
+  const bool busy_changed = was_busy != (state_.run.busy_seconds > 0);
   const bool hint_due =
       ui_.hint_timer.wait > 0 && state_.seconds >= drawn_at_ + ui_.hint_timer.wait;
   if (hint_due) settle_ = kSettleFrames;  // a new window is hidden in its first frame
@@ -272,7 +273,7 @@ void App::run_once() {
   if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
   if (fade_.on()) settle_ = std::max(settle_, 1);
   if (panels_.picture.is_stale()) settle_ = std::max(settle_, 1);
-  if (state_.busy_seconds > kLongRunSeconds) settle_ = std::max(settle_, 1);
+  if (state_.run.busy_seconds > kLongRunSeconds) settle_ = std::max(settle_, 1);
   if (state_.view.play.on || has_task_status(state_)) settle_ = std::max(settle_, 1);
   report_due_ |= busy_changed;
   const bool draws = settle_ > 0;
@@ -284,7 +285,7 @@ void App::run_once() {
   }
   update_speaker();
   draw_speaker(draws);
-  if (!state_.restored_file.empty()) autosave_.replace(std::exchange(state_.restored_file, {}));
+  if (!state_.files.restored.empty()) autosave_.replace(std::exchange(state_.files.restored, {}));
   const std::string problem = autosave_.save_if_due(state_.own_experiment(), state_.seconds);
   if (!problem.empty()) {
     state_.report_error(problem);
@@ -309,22 +310,22 @@ void App::update_fade() {
   }
   if (previous.share > 0 && screen_size_ != platform_.window_box()) fade_.end();
   screen_size_ = platform_.window_box();
-  const bool current = state_.trace != nullptr && same_run(state_.shown, state_.experiment);
+  const bool current = state_.run.trace != nullptr && same_run(state_.run.shown, state_.experiment);
   previous.share = static_cast<float>(fade_.share(state_.seconds, current));
 }
 
 void App::update_scale() {
   const double chosen =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
-  const double scale = state_.presenting ? presentation_scale(platform_.window_box().height,
-                                                              state_.presentation_zoom)
-                                         : chosen;
+  const double scale = state_.presentation.on ? presentation_scale(platform_.window_box().height,
+                                                                   state_.presentation.zoom)
+                                              : chosen;
   const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
   const bool first = ui_.look == nullptr;
   const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs() ||
-                             state_.presenting != ui_.fonts.has_lecture();
+                             state_.presentation.on != ui_.fonts.has_lecture();
   if (fonts_changed) {
-    ui_.fonts.load(atlas_, scale, state_.presenting);
+    ui_.fonts.load(atlas_, scale, state_.presentation.on);
 #if IMGUI_VERSION_NUM < 19200  // later versions update the texture themselves
     if (!first) {              // the first frame creates the first texture
       ImGui_ImplOpenGL3_DestroyFontsTexture();
@@ -376,7 +377,7 @@ void App::lay_out_frame() {
   state_.text.focused &= state_.text.drawn;
   const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
   // An open dialog receives all keys.
-  if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
+  if (!state_.dialogs.open()) run_shortcuts(state_, ui_.strokes, typing);
   // Immediately: drawing the frame can take long while the run occupies all processors.
   if (std::exchange(state_.requests.cancel_run, false)) cancel_run();
   ImGui::Render();
@@ -420,10 +421,11 @@ void App::show_frame() {
 
 void App::cancel_run() {
   runner_->cancel();
-  state_.generating = false;
+  state_.run.generating = false;
   panels_.picture.maps()->cancel();
-  state_.notify(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
-                                        : "The map stays incomplete; move it to continue.");
+  state_.notify(state_.run.busy_seconds > 0
+                    ? "The run was cancelled; change something to run again."
+                    : "The map stays incomplete; move it to continue.");
 }
 
 void App::after_frame() {
@@ -441,12 +443,13 @@ void App::after_frame() {
   if (const double memory = state_.settings.memory; memory != memory_) {
     memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : usual_memory_);
-    has_requested_ &= state_.error.empty();  // the run may fit into the new budget
+    has_requested_ &= state_.run.error.empty();  // the run may fit into the new budget
   }
   has_requested_ &= publications_ == model_store()->publications();
   if (!has_requested_ || lacks_findings || !same_run(requested_, state_.experiment)) request_run();
   const std::string title =
-      (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";
+      (state_.files.session.empty() ? "" : state_.files.session.filename().string() + " – ") +
+      "attnscope";
   glfwSetWindowTitle(platform_.window(), title.c_str());
 }
 
@@ -456,9 +459,9 @@ void App::request_run() {
   has_requested_ = true;
   if (!state_.experiment.run.has_input()) {
     runner_->cancel();
-    state_.trace = nullptr;
-    state_.findings = {};
-    state_.error.clear();
+    state_.run.trace = nullptr;
+    state_.run.findings = {};
+    state_.run.error.clear();
     settle_ = kSettleFrames;
     return;
   }

@@ -16,19 +16,19 @@ void App::write_report() {
                 {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
                 {"pointer", {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y}},
                 {"busy", runner_->busy()},
-                {"error", state_.error},
+                {"error", state_.run.error},
                 {"experiment", to_json(state_.experiment)},
                 {"pending", state_.view.pending},
-                {"progress", state_.progress.stage},
-                {"preview_of", state_.preview_of},
-                {"layers_of", state_.layers_of},
-                {"has_trace", state_.trace != nullptr}};
-  if (state_.trace != nullptr) {
-    facts["tokens"] = state_.trace->tokens.size();
-    facts["backend"] = state_.trace->backend;
-    facts["notes"] = state_.trace->notes;
-    facts["has_lens"] = state_.findings.has(Findings::lens.id);
-    facts["current"] = same_run(state_.shown, state_.experiment);
+                {"progress", state_.run.progress.stage},
+                {"preview_of", state_.run.preview_of},
+                {"layers_of", state_.run.layers_of},
+                {"has_trace", state_.run.trace != nullptr}};
+  if (state_.run.trace != nullptr) {
+    facts["tokens"] = state_.run.trace->tokens.size();
+    facts["backend"] = state_.run.trace->backend;
+    facts["notes"] = state_.run.trace->notes;
+    facts["has_lens"] = state_.run.findings.has(Findings::lens.id);
+    facts["current"] = same_run(state_.run.shown, state_.experiment);
   }
   if (state_.lesson.lesson != nullptr) {
     facts["lesson"] = state_.lesson.lesson->id;
@@ -42,34 +42,35 @@ void App::write_report() {
     facts["lesson_more_below"] = state_.lesson.scroll.more_below;
   }
   facts["tour_stop"] = state_.tour_stop;
-  facts["presenting"] = state_.presenting;
-  facts["black"] = state_.black;
+  facts["presenting"] = state_.presentation.on;
+  facts["black"] = state_.presentation.black;
   facts["speaker"] = speaker_ != nullptr;
   facts["scale"] = ui_.scale;
-  if (const auto heads = state_.background_findings.get(Findings::heads)) {
+  if (const auto heads = state_.run.background_findings.get(Findings::heads)) {
     facts["measured_texts"] = heads->texts;
   }
-  if (state_.browser.open) facts["browser_problem"] = state_.browser.problem;
-  if (state_.exporting.open) {
-    facts["export_path"] = state_.exporting.path;
-    facts["export_problem"] = state_.exporting.problem;
-    facts["export_asks"] = !state_.exporting.overwrite_path.empty();
+  if (state_.dialogs.browser.open) facts["browser_problem"] = state_.dialogs.browser.problem;
+  if (state_.dialogs.exporting.open) {
+    facts["export_path"] = state_.dialogs.exporting.path;
+    facts["export_problem"] = state_.dialogs.exporting.problem;
+    facts["export_asks"] = !state_.dialogs.exporting.overwrite_path.empty();
   }
-  if (state_.cost.open) {
+  if (state_.dialogs.cost.open) {
     Index points = 0;
-    for (const CostSeries& series : state_.cost.curves.series) {
+    for (const CostSeries& series : state_.dialogs.cost.curves.series) {
       points += static_cast<Index>(series.points.size());
     }
     facts["cost_points"] = points;
-    facts["cost_runs"] = state_.cost.task != nullptr;
-    facts["cost_problem"] = state_.cost.problem;
-    facts["cost_asks"] = !state_.cost.overwrite_path.empty();
+    facts["cost_runs"] = state_.dialogs.cost.task != nullptr;
+    facts["cost_problem"] = state_.dialogs.cost.problem;
+    facts["cost_asks"] = !state_.dialogs.cost.overwrite_path.empty();
   }
-  if (state_.calibration.open) {
-    facts["calibration_runs"] = state_.calibration.task != nullptr;
-    facts["calibration_problem"] = state_.calibration.problem;
-    facts["calibration_points"] =
-        state_.calibration.calibration ? state_.calibration.calibration->points.size() : 0;
+  if (state_.dialogs.calibration.open) {
+    facts["calibration_runs"] = state_.dialogs.calibration.task != nullptr;
+    facts["calibration_problem"] = state_.dialogs.calibration.problem;
+    facts["calibration_points"] = state_.dialogs.calibration.calibration
+                                      ? state_.dialogs.calibration.calibration->points.size()
+                                      : 0;
   }
   facts["notices"] = Json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);

@@ -47,11 +47,11 @@ void App::draw_speaker(bool redraws) {
 
 // A presentation fills the screen; leaving it restores a window that was one before.
 void App::update_presentation() {
-  if (std::exchange(presenting_, state_.presenting) == state_.presenting) return;
+  if (std::exchange(presenting_, state_.presentation.on) == state_.presentation.on) return;
   if (presenting_) {
     const bool lecture = state_.lesson.lesson != nullptr;
     const std::vector<ScreenBox> monitors = platform_.monitors();
-    state_.monitors = monitors.size();
+    state_.presentation.monitors = monitors.size();
     presentation_filled_screen_ = !platform_.is_full_screen();
     if (presentation_filled_screen_)
       platform_.fill_monitor(presentation_monitor(platform_.window_box(), monitors, lecture));

@@ -35,8 +35,8 @@ double Fade::share(double seconds, bool current) {
 
 bool may_fade(const State& state) {
   const ViewPanel& view = state.view;
-  return !state.settings.reduced_motion && state.trace != nullptr && !state.dialog_open() &&
-         !state.black && !view.play.on && !view.panning && view.held_handle < 0;
+  return !state.settings.reduced_motion && state.run.trace != nullptr && !state.dialogs.open() &&
+         !state.presentation.black && !view.play.on && !view.panning && view.held_handle < 0;
 }
 
 }  // namespace attnscope::window

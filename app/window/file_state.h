@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/window/jobs/background_task.h"
@@ -22,6 +23,15 @@ struct ReadFile {
 struct OpeningFile {
   std::filesystem::path path;
   std::unique_ptr<BackgroundTask<ReadFile>> task;
+};
+
+struct FileState {
+  std::filesystem::path session;     // target of Ctrl+S; empty: asks
+  std::filesystem::path abandoned;   // autosave of a crashed process
+  std::filesystem::path restored;    // the same after restoring: delete once saved again
+  std::vector<OpeningFile> opening;  // the last one counts
+  // A session started by New and not edited since: its first run opens on a salient pair.
+  std::optional<Session> new_session;
 };
 
 }  // namespace attnscope::window

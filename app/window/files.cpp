@@ -166,7 +166,7 @@ bool is_lesson(const std::filesystem::path& path) {
 void set_experiment(State& state, const Session& experiment) {
   state.history.end_step();
   state.experiment = experiment;
-  state.generating = false;  // the continuation belongs to the previous text
+  state.run.generating = false;  // the continuation belongs to the previous text
   state.editing_other = false;
   state.history.record(experiment, state.seconds);
   state.history.end_step();
@@ -201,8 +201,8 @@ namespace {
 constexpr std::uintmax_t kLargeFile = std::uintmax_t{8}
                                       << 20;  // bytes; reading takes noticeable time
 
-void remember_recent(State& state, const std::filesystem::path& path) {
-  state.settings.add_recent(std::filesystem::absolute(path).lexically_normal().string());
+void remember_recent(Settings& settings, const std::filesystem::path& path) {
+  settings.add_recent(std::filesystem::absolute(path).lexically_normal().string());
 }
 
 void apply_file(State& state, const std::filesystem::path& path, const ReadFile& file) {
@@ -212,8 +212,8 @@ void apply_file(State& state, const std::filesystem::path& path, const ReadFile&
     remember_input(state);
     edit_experiment(state, file.change);
   }
-  if (extension(path) == ".json") state.session = path;
-  remember_recent(state, path);
+  if (extension(path) == ".json") state.files.session = path;
+  remember_recent(state.settings, path);
 }
 
 bool is_large(const std::filesystem::path& path) {
@@ -227,17 +227,17 @@ bool is_large(const std::filesystem::path& path) {
 
 bool open_path(State& state, const std::filesystem::path& path) {
   try {
-    for (const OpeningFile& file : state.opening) file.task->cancel();  // superseded
+    for (const OpeningFile& file : state.files.opening) file.task->cancel();  // superseded
     if (is_lesson(path)) {
       start_lesson(state, load_lesson(path));
-      remember_recent(state, path);
+      remember_recent(state.settings, path);
     } else if (is_model(path)) {
       choose_model(state, std::filesystem::absolute(path).lexically_normal().string());
       clear_choices(state.edited());
-      remember_recent(state, path);
+      remember_recent(state.settings, path);
     } else if (is_large(path)) {
-      state.opening.push_back({path, std::make_unique<BackgroundTask<ReadFile>>(
-                                         [path](Task&) { return read_to_open(path); })});
+      state.files.opening.push_back({path, std::make_unique<BackgroundTask<ReadFile>>(
+                                               [path](Task&) { return read_to_open(path); })});
     } else {
       apply_file(state, path, read_to_open(path));
     }
@@ -252,7 +252,7 @@ namespace {
 
 bool apply_opened_files(State& state) {
   bool changed = false;
-  for (const OpeningFile& file : state.opening) {
+  for (const OpeningFile& file : state.files.opening) {
     if (!file.task->is_finished()) continue;
     changed = true;
     if (file.task->is_cancelled()) continue;
@@ -264,7 +264,8 @@ bool apply_opened_files(State& state) {
       state.report_error(error_text(e));
     }
   }
-  std::erase_if(state.opening, [](const OpeningFile& file) { return file.task->is_finished(); });
+  std::erase_if(state.files.opening,
+                [](const OpeningFile& file) { return file.task->is_finished(); });
   return changed;
 }
 
@@ -276,12 +277,14 @@ TaskKind opening_tasks() {
       .tasks =
           [](State& state) {
             std::vector<Task*> tasks;
-            for (const OpeningFile& file : state.opening) tasks.push_back(file.task.get());
+            for (const OpeningFile& file : state.files.opening) tasks.push_back(file.task.get());
             return tasks;
           },
       .status = [](const State& state) -> std::optional<TaskStatus> {
-        if (state.opening.empty() || state.opening.back().task->is_cancelled()) return std::nullopt;
-        return TaskStatus{"opening", "Reading " + state.opening.back().path.filename().string()};
+        if (state.files.opening.empty() || state.files.opening.back().task->is_cancelled())
+          return std::nullopt;
+        return TaskStatus{"opening",
+                          "Reading " + state.files.opening.back().path.filename().string()};
       },
   };
 }
@@ -329,136 +332,13 @@ bool open_store(State& state, const std::filesystem::path& path) {
 bool save_to(State& state, const std::filesystem::path& path) {
   try {
     save_session(path, state.experiment);
-    state.session = path;
-    remember_recent(state, path);
+    state.files.session = path;
+    remember_recent(state.settings, path);
     state.notify("Saved " + path.filename().string() + ".");
     return true;
   } catch (const std::exception& e) {
     state.report_error(error_text(e));
     return false;
-  }
-}
-
-void enter_folder(FileBrowser& browser, const std::filesystem::path& folder) {
-  browser.problem.clear();
-  browser.confirm = false;
-  std::vector<FileEntry> entries;
-  std::error_code failed;
-  const std::filesystem::path full = std::filesystem::weakly_canonical(folder, failed);
-  std::filesystem::directory_iterator files(full, failed);
-  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
-    const std::filesystem::directory_entry& file = *files;
-    std::error_code ignored;
-    const std::string name = file.path().filename().string();
-    if (name.empty() || name[0] == '.') continue;
-    const bool is_folder = file.is_directory(ignored);
-    const std::uintmax_t bytes = is_folder ? 0 : file.file_size(ignored);
-    entries.push_back({name, is_folder, ignored ? 0 : bytes});
-  }
-  if (failed) {
-    browser.problem = folder.string() + ": " + failed.message();
-    return;
-  }
-  std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) {
-    return a.folder != b.folder ? a.folder : a.name < b.name;
-  });
-  browser.folder = full;
-  browser.entries = std::move(entries);
-}
-
-void browse(State& state, BrowsePurpose purpose) {
-  FileBrowser& browser = state.browser;
-  browser = FileBrowser();
-  browser.open = true;
-  browser.purpose = purpose;
-  if (purpose == BrowsePurpose::SaveSession) {
-    browser.name = state.session.empty() ? "session.json" : state.session.filename().string();
-  } else if (purpose == BrowsePurpose::ExportPath) {
-    browser.name = std::filesystem::path(state.exporting.path).filename().string();
-  }
-  if (!state.settings.folder.empty()) enter_folder(browser, state.settings.folder);
-  std::error_code ignored;
-  if (browser.folder.empty()) enter_folder(browser, std::filesystem::current_path(ignored));
-}
-
-bool is_listed(const FileBrowser& browser, const FileEntry& entry) {
-  return entry.folder || browser.purpose != BrowsePurpose::OpenModel;
-}
-
-void select_neighbour(FileBrowser& browser, int by) {
-  std::vector<const FileEntry*> offered;
-  int at = by > 0 ? -1 : 0;  // start at the first if none is selected
-  for (const FileEntry& entry : browser.entries) {
-    if (!is_listed(browser, entry)) continue;
-    if (entry.name == browser.name) at = static_cast<int>(offered.size());
-    offered.push_back(&entry);
-  }
-  if (offered.empty()) return;
-  at = std::clamp(at + by, 0, static_cast<int>(offered.size()) - 1);
-  browser.name = offered[static_cast<std::size_t>(at)]->name;
-  browser.confirm = false;
-  browser.problem.clear();
-  browser.scrolls_to_name = true;
-}
-
-void accept_browser(State& state) {
-  FileBrowser& browser = state.browser;
-  std::filesystem::path path = browser.folder / browser.name;
-  std::error_code ignored;
-  const bool is_model = browser.purpose == BrowsePurpose::OpenModel &&
-                        std::filesystem::exists(path / "config.json", ignored);
-  if (std::filesystem::is_directory(path, ignored) && !is_model && !browser.name.empty()) {
-    browser.name.clear();
-    enter_folder(browser, path);
-    return;
-  }
-  const bool writes =
-      browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::ExportPath;
-  if (browser.purpose == BrowsePurpose::SaveSession && path.extension().empty()) path += ".json";
-  if (writes && browser.name.empty()) {
-    browser.problem = "Enter a name.";
-    return;
-  }
-  if (writes && !browser.confirm && std::filesystem::exists(path, ignored)) {
-    browser.confirm = true;
-    return;
-  }
-  bool done = true;
-  switch (browser.purpose) {
-    case BrowsePurpose::OpenFile:
-    case BrowsePurpose::OpenModel:
-      done = open_path(state, path);
-      break;
-    case BrowsePurpose::OpenStore:
-      done = open_store(state, path);
-      break;
-    case BrowsePurpose::OpenMask:
-      done = open_mask(state, path);
-      break;
-    case BrowsePurpose::OpenEdges:
-      done = open_edges(state, path);
-      break;
-    case BrowsePurpose::OpenTexts:
-      state.experiment.view.statistics_file = path.string();
-      break;
-    case BrowsePurpose::CalibrationText:
-      (state.calibration.browses_other ? state.calibration.other : state.calibration.text) =
-          path.string();
-      break;
-    case BrowsePurpose::SaveSession:
-      done = save_to(state, path);
-      break;
-    case BrowsePurpose::ExportPath:
-      state.exporting.path = state.exporting.overwrite_path = path.string();  // confirmed here
-      break;
-  }
-  if (done) {
-    browser.open = false;
-    state.settings.folder = browser.folder.string();
-  } else {
-    browser.problem = state.notices.back().text;
-    state.notices.pop_back();
-    browser.confirm = false;
   }
 }
 

@@ -33,14 +33,4 @@ bool save_to(State& state, const std::filesystem::path& path);
 // Replaces the experiment as one undoable step.
 void set_experiment(State& state, const Session& experiment);
 
-// File browser inside the window, opened in its last folder.
-void browse(State& state, BrowsePurpose purpose);
-void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
-// True if the browser lists the entry for its purpose.
-bool is_listed(const FileBrowser& browser, const FileEntry& entry);
-// Selects the entry `by` rows below the selected one.
-void select_neighbour(FileBrowser& browser, int by);
-// Confirms "Open" or "Save"; closes the browser on success.
-void accept_browser(State& state);
-
 }  // namespace attnscope::window

@@ -92,12 +92,13 @@ void write_large_map(const std::filesystem::path& path) {
 
 void App::finish_run() {
   const double start = glfwGetTime();
-  while (runner_->busy() || state_.trace == nullptr || !same_run(state_.shown, state_.experiment)) {
+  while (runner_->busy() || state_.run.trace == nullptr ||
+         !same_run(state_.run.shown, state_.experiment)) {
     glfwWaitEventsTimeout(0.01);
     take_outcome();
     frame();
     after_frame();
-    if (!state_.error.empty()) throw WorkError("measuring: " + state_.error);
+    if (!state_.run.error.empty()) throw WorkError("measuring: " + state_.run.error);
     if (glfwGetTime() - start > kMaxWait)
       throw WorkError("measuring: a run exceeds the time limit");
   }
@@ -122,7 +123,7 @@ std::string App::frame_times(const std::function<void(int)>& change, bool larges
 void App::measure_session() {
   finish_run();
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const Trace& trace = *state_.trace;
+  const Trace& trace = *state_.run.trace;
   std::printf("%.0fx%.0f, %s, %s, %zu tokens, %zu heads\n", static_cast<double>(size.x),
               static_cast<double>(size.y), state_.gpu.c_str(), state_.experiment.view.id.c_str(),
               trace.tokens.size(), trace.heads(trace.part({})).size());
@@ -155,7 +156,7 @@ void App::measure(bool shown) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   std::printf("%.0fx%.0f, %s, %zu tokens; milliseconds per frame, median and 99th percentile\n",
               static_cast<double>(size.x), static_cast<double>(size.y), state_.gpu.c_str(),
-              state_.trace->tokens.size());
+              state_.run.trace->tokens.size());
   std::printf("%-12s %15s %15s %15s\n", "view", "pointer moves", "during runs", "pan and zoom");
   for (const View& shown : views()) {
     state_.experiment = Session();

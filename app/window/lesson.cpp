@@ -21,7 +21,7 @@ void show_step(State& state, std::size_t step) {
   LessonState& now = state.lesson;
   now.step = std::min(step, now.lesson->steps.size() - 1);
   now.scroll = {};
-  state.black = false;
+  state.presentation.black = false;
   Session next = now.lesson->steps[now.step].experiment;
   next.run.backend = state.experiment.run.backend;
   set_experiment(state, next);
@@ -31,10 +31,10 @@ void start_lesson(State& state, const Lesson& lesson) {
   LessonState& now = state.lesson;
   if (now.lesson == nullptr) now.saved_experiment = state.experiment;
   now.lesson = std::make_shared<const Lesson>(lesson);
-  now.list_open = false;
+  state.dialogs.lessons.open = false;
   now.trail.clear();
   now.clock_start = state.seconds;
-  now.has_presented = state.presenting;
+  now.has_presented = state.presentation.on;
   read_lessons(now);
   show_step(state, 0);
 }
@@ -47,8 +47,7 @@ void leave_lesson(State& state) {
   state.notify("Your own text and settings are restored.");
 }
 
-const Lesson* lesson_after_current(const State& state) {
-  const LessonState& now = state.lesson;
+const Lesson* lesson_after_current(const LessonState& now) {
   if (now.lesson == nullptr) return nullptr;
   const auto here = std::ranges::find(now.lessons, now.lesson->id, &Lesson::id);
   return here != now.lessons.end() && here + 1 != now.lessons.end() ? &*(here + 1) : nullptr;
@@ -57,20 +56,20 @@ const Lesson* lesson_after_current(const State& state) {
 bool has_next_step(const State& state) {
   const LessonState& now = state.lesson;
   if (now.lesson == nullptr) return false;
-  const bool more_words = state.presenting && now.scroll.more_below;
+  const bool more_words = state.presentation.on && now.scroll.more_below;
   return more_words || now.step + 1 < now.lesson->steps.size() ||
-         lesson_after_current(state) != nullptr;
+         lesson_after_current(now) != nullptr;
 }
 
 void next_step(State& state) {
   LessonState& now = state.lesson;
-  if (state.black) {  // first ends the black screen
-    state.black = false;
-  } else if (state.presenting && now.scroll.more_below) {
+  if (state.presentation.black) {  // first ends the black screen
+    state.presentation.black = false;
+  } else if (state.presentation.on && now.scroll.more_below) {
     now.scroll.turn_page = true;
   } else if (now.step + 1 < now.lesson->steps.size()) {
     show_step(state, now.step + 1);
-  } else if (const Lesson* next = lesson_after_current(state)) {
+  } else if (const Lesson* next = lesson_after_current(now)) {
     now.trail.push_back(now.lesson);
     now.lesson = std::make_shared<const Lesson>(*next);
     show_step(state, 0);
@@ -94,15 +93,15 @@ void previous_step(State& state) {
 }
 
 void set_presenting(State& state, bool on) {
-  state.presenting = on;
-  state.black = false;
+  state.presentation.on = on;
+  state.presentation.black = false;
   if (!on || std::exchange(state.lesson.has_presented, true)) return;
   state.lesson.clock_start = state.seconds;
 }
 
 void leave_presentation(State& state) {
-  if (state.black) {
-    state.black = false;
+  if (state.presentation.black) {
+    state.presentation.black = false;
   } else {
     set_presenting(state, false);
   }

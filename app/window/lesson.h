@@ -26,8 +26,6 @@ struct LessonState {
   bool has_presented = false;  // a presentation has been entered since the start
   LessonScroll scroll;
   Session saved_experiment;                          // the user's experiment, restored at the end
-  bool list_open = false;                            // the dialog to choose a lesson
-  int chosen = 0;                                    // row selected by the arrow keys
   std::vector<Lesson> lessons;                       // bundled lessons, read on first use
   std::string problem;                               // why they cannot be read
   std::vector<std::shared_ptr<const Lesson>> trail;  // previous lessons, oldest first
@@ -41,7 +39,7 @@ void show_step(State& state, std::size_t step);  // clamped to the last step
 void leave_lesson(State& state);
 
 // The bundled lesson after the running one; null: none.
-const Lesson* lesson_after_current(const State& state);
+const Lesson* lesson_after_current(const LessonState& now);
 // While presenting, first scrolls through the text; after the last step continues with the next
 // lesson.
 void next_step(State& state);
@@ -50,9 +48,17 @@ bool has_next_step(const State& state);
 void previous_step(State& state);
 bool has_previous_step(const State& state);
 
+// Presentation mode: large type, full screen, no panels.
+struct PresentationState {
+  bool on = false;
+  bool black = false;        // black screen
+  std::size_t monitors = 1;  // when the presentation was entered
+  double zoom = 1;           // user's factor on the type size
+};
+
 // Enters or leaves presentation mode. The first time restarts the speaker's clock.
 void set_presenting(State& state, bool on);
-// Handles Escape: first ends a black screen.
+// Ends a black screen first, if there is one.
 void leave_presentation(State& state);
 
 }  // namespace attnscope::window

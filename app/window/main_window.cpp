@@ -54,7 +54,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
   ImGui::BeginGroup();
   painter.fill(*ImGui::GetWindowDrawList(), at, end, packed(ui.look->page));
   begin_panel(ui, "middle", end.x - at.x, end.y - at.y);
-  if (!state.presenting) draw_autosave_offer(ui, state);
+  if (!state.presentation.on) draw_autosave_offer(ui, state);
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
   mark(ui, "middle");
@@ -129,14 +129,14 @@ void highlight_pointer(const Ui& ui) {
 }
 
 // Progress or error in a corner of the presentation, which has no status line.
-void draw_presentation_status(Ui& ui, const State& state) {
-  const bool runs = state.busy_seconds > kLongRunSeconds;
-  if (!runs && state.error.empty()) return;
+void draw_presentation_status(Ui& ui, const RunState& run) {
+  const bool runs = run.busy_seconds > kLongRunSeconds;
+  if (!runs && run.error.empty()) return;
   std::array<char, 32> seconds;
-  std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", state.busy_seconds);
+  std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", run.busy_seconds);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const std::string shown =
-      elided(on_screen(runs ? seconds.data() : state.error), 0.9F * screen.Size.x);
+      elided(on_screen(runs ? seconds.data() : run.error), 0.9F * screen.Size.x);
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str()), padding(ui.px(10), ui.px(6));
   const float margin = ui.px(12);
   const ImVec2 least(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
@@ -148,17 +148,16 @@ void draw_presentation_status(Ui& ui, const State& state) {
   ui.report.box("stage.sign", {least.x, least.y, most.x - least.x, most.y - least.y});
 }
 
-// Overlays of a presentation. Escape first ends a black screen.
+// Overlays of a presentation.
 void draw_presentation_overlays(Ui& ui, State& state) {
-  if (state.black) {
+  if (state.presentation.black) {
     const ImGuiViewport& screen = *ImGui::GetMainViewport();
     ImGui::GetForegroundDrawList()->AddRectFilled(
         screen.Pos, {screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y}, IM_COL32_BLACK);
   } else {
-    draw_presentation_status(ui, state);
+    draw_presentation_status(ui, state.run);
     highlight_pointer(ui);
   }
-  if (!state.dialog_open() && take_key(ui, "Escape")) leave_presentation(state);
 }
 
 }  // namespace
@@ -178,36 +177,28 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   // The frame is already cleared in this colour.
   ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
-  const float foot = state.presenting ? 0 : ui.px(kStatusHeight);
+  const float foot = state.presentation.on ? 0 : ui.px(kStatusHeight);
   const float height = std::max(ImGui::GetContentRegionAvail().y - foot, ui.px(60));
   const ImVec2 top = ImGui::GetCursorScreenPos();
   draw_columns(ui, state, panels, painter, height);
-  if (!state.presenting) {
+  if (!state.presentation.on) {
     ImGui::SetCursorScreenPos({top.x, top.y + height});
     draw_foot(ui, state);
   }
   ImGui::End();
 
-  draw_notices(ui, state);
+  draw_notices(ui, state.notices);
   draw_file_browser(ui, state);
   draw_export_dialog(ui, state, painter);
   draw_palette(ui, state);
-  draw_help(ui, state);
-  draw_about(ui, state);
-  draw_documentation(ui, state);
+  draw_help(ui, state.dialogs.help_open);
+  draw_about(ui, state.dialogs.about_open, state.gpu);
+  draw_documentation(ui, state.dialogs.documentation);
   draw_lesson_list(ui, state);
   draw_cost_dialog(ui, state, painter);
   draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_tour(ui, state, panels.places);
-  if (state.presenting) draw_presentation_overlays(ui, state);
-  ViewSettings& looks = state.experiment.view;
-  const bool pinned = looks.pinned_query >= 0 || looks.pinned_key >= 0;
-  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused;
-  const bool can_cancel = state.busy_seconds > kLongRunSeconds && !state.dialog_open();
-  if (can_cancel && !typing && take_key(ui, "Escape")) state.requests.cancel_run = true;
-  if (pinned && !typing && !state.dialog_open() && take_key(ui, "Escape")) {
-    looks.pinned_query = looks.pinned_key = -1;
-  }
+  if (state.presentation.on) draw_presentation_overlays(ui, state);
 }
 
 }  // namespace attnscope::window

@@ -9,8 +9,9 @@ namespace {
 
 // True if neither model nor input have changed since.
 bool still_holds(const State& state) {
-  if (!state.model_changes || state.model_changes->for_b != state.edits_other()) return false;
-  const RunView &now = state.edited(), &then = state.model_changes->after;
+  if (!state.selection.model_changes || state.selection.model_changes->for_b != state.edits_other())
+    return false;
+  const RunView &now = state.edited(), &then = state.selection.model_changes->after;
   return now.run.model == then.run.model && now.run.text == then.run.text &&
          now.run.ids == then.run.ids && now.run.target == then.run.target &&
          now.run.input == then.run.input && now.run.tensors == then.run.tensors;
@@ -31,7 +32,7 @@ void remember_input(State& state) {
   const RunView& e = state.edited();
   const ModelCard card = card_of(e);
   if (card.task.empty() || !e.run.has_input() || !e.run.tensors.file.empty()) return;
-  state.previous_inputs.insert_or_assign(reading_task(card), e);
+  state.selection.previous_inputs.insert_or_assign(reading_task(card), e);
 }
 
 void choose_model(State& state, const std::string& model) {
@@ -42,15 +43,15 @@ void choose_model(State& state, const std::string& model) {
   implied.for_b = state.edits_other();
   RunView from = e;
   if (implied.for_b) from.view.id = "compare";  // its view matters, as A's does
-  OpenedModel opened = with_model(from, model, state.previous_inputs);
+  OpenedModel opened = with_model(from, model, state.selection.previous_inputs);
   if (implied.for_b) opened.viewed.view.id = e.view.id;
   state.history.end_step();
   e = std::move(opened.viewed);
   implied.after = e;
   implied.words = join_words(opened.implied);
-  state.generating = false;
-  state.model_changes = std::move(implied);
-  state.has_checked_view = state.edits_other();
+  state.run.generating = false;
+  state.selection.model_changes = std::move(implied);
+  state.selection.has_checked_view = state.edits_other();
 }
 
 void choose_sample(State& state, const Sample& sample) {
@@ -69,35 +70,36 @@ void return_to_text(State& state) {
     e.run.input.clear();
     return;
   }
-  const auto before = state.previous_inputs.find("text");
-  choose_model(state, before != state.previous_inputs.end() ? before->second.run.model : "default");
+  const auto before = state.selection.previous_inputs.find("text");
+  choose_model(state, before != state.selection.previous_inputs.end() ? before->second.run.model
+                                                                      : "default");
 }
 
 std::string implied_model_changes(const State& state) {
-  return still_holds(state) ? state.model_changes->words : "";
+  return still_holds(state) ? state.selection.model_changes->words : "";
 }
 
 void undo_model_selection(State& state) {
   if (!still_holds(state)) return;
   state.history.end_step();
-  state.edited() = state.model_changes->before;
-  state.model_changes.reset();
+  state.edited() = state.selection.model_changes->before;
+  state.selection.model_changes.reset();
 }
 
 void replace_empty_view(State& state) {
-  if (state.has_checked_view || state.trace == nullptr) return;
-  if (!same_run(state.shown, state.experiment)) return;
-  state.has_checked_view = true;
+  if (state.selection.has_checked_view || state.run.trace == nullptr) return;
+  if (!same_run(state.run.shown, state.experiment)) return;
+  state.selection.has_checked_view = true;
   ViewSettings& settings = state.experiment.view;
   const View& shown = view(settings.id);
-  if (!shown.objection || shown.objection(*state.trace).empty()) return;
+  if (!shown.objection || shown.objection(*state.run.trace).empty()) return;
   const std::string own = recommended_view(card_of(state.experiment));
   const View& next = view(own.empty() ? "map" : own);
-  if (next.id == shown.id || (next.objection && !next.objection(*state.trace).empty())) return;
+  if (next.id == shown.id || (next.objection && !next.objection(*state.run.trace).empty())) return;
   settings.id = next.id;
   state.history.amend(state.experiment);
   if (!still_holds(state)) return;
-  std::string& words = state.model_changes->words;
+  std::string& words = state.selection.model_changes->words;
   words += (words.empty() ? "the view " : ", the view ") + next.label;
 }
 

@@ -17,14 +17,14 @@ bool shows_pairs(const std::string& view) {
 }
 
 void show_next(State& state) {
-  SalientPairSearch& found = state.salient_pairs;
+  SalientPairSearch& found = state.run.salient_pairs;
   if (found.pairs.empty()) {
     if (!found.opens_session) state.notify("No word in this run attends to another word.");
     return;
   }
   const SalientPair& pair = found.pairs[found.next];
   found.next = (found.next + 1) % found.pairs.size();
-  point_at(pair, state.trace->parts, state.experiment.view);
+  point_at(pair, state.run.trace->parts, state.experiment.view);
   if (!shows_pairs(state.experiment.view.id)) state.experiment.view.id = "map";
   found.last_shown = pair;
   if (!found.opens_session) return;
@@ -37,8 +37,8 @@ void show_next(State& state) {
 
 // Searches the shown run's pairs once.
 void search(State& state, bool opens_session) {
-  SalientPairSearch& found = state.salient_pairs;
-  const bool same_run = found.trace.lock() == state.trace;
+  SalientPairSearch& found = state.run.salient_pairs;
+  const bool same_run = found.trace.lock() == state.run.trace;
   if (same_run && found.task != nullptr) return;
   if (same_run) {
     found.opens_session = opens_session;
@@ -52,30 +52,30 @@ void search(State& state, bool opens_session) {
 }  // namespace
 
 void start_salient_pair_search(State& state, bool opens_session) {
-  SalientPairSearch& found = state.salient_pairs;
-  found = {.trace = state.trace,
+  SalientPairSearch& found = state.run.salient_pairs;
+  found = {.trace = state.run.trace,
            .progress = std::make_shared<Progress>(),
            .opens_session = opens_session};
   using Pairs = std::vector<SalientPair>;
   found.task = std::make_unique<BackgroundTask<Pairs>>(
-      [trace = state.trace, progress = found.progress](Task&) -> Pairs {
+      [trace = state.run.trace, progress = found.progress](Task&) -> Pairs {
         return find_salient_pairs(*trace, kMaxPairs, progress.get());
       });
 }
 
 std::string salient_pair_refusal(const State& state) {
-  if (state.trace == nullptr) return "There is no run yet.";
-  return salient_pairs_refusal(*state.trace);
+  if (state.run.trace == nullptr) return "There is no run yet.";
+  return salient_pairs_refusal(*state.run.trace);
 }
 
 const SalientPair* shown_salient_pair(const State& state) {
-  const SalientPairSearch& found = state.salient_pairs;
+  const SalientPairSearch& found = state.run.salient_pairs;
   const ViewSettings& now = state.experiment.view;
-  if (!found.last_shown || state.trace == nullptr || found.trace.lock() != state.trace)
+  if (!found.last_shown || state.run.trace == nullptr || found.trace.lock() != state.run.trace)
     return nullptr;
   const SalientPair& pair = *found.last_shown;
   ViewSettings there = now;
-  point_at(pair, state.trace->parts, there);
+  point_at(pair, state.run.trace->parts, there);
   const bool same = there.layer == now.layer && there.head == now.head && there.part == now.part &&
                     there.pinned_query == now.pinned_query && there.pinned_key == now.pinned_key;
   return same && shows_pairs(now.id) ? &pair : nullptr;
@@ -90,9 +90,9 @@ void open_on_salient_pair(State& state) {
 }
 
 bool take_salient_pairs(State& state) {
-  SalientPairSearch& found = state.salient_pairs;
+  SalientPairSearch& found = state.run.salient_pairs;
   if (found.task == nullptr) return false;
-  const bool other_run = found.trace.lock() != state.trace;
+  const bool other_run = found.trace.lock() != state.run.trace;
   if (other_run) found.task->cancel();
   if (!found.task->is_finished()) return false;
   const auto task = std::exchange(found.task, nullptr);
@@ -113,9 +113,9 @@ bool take_salient_pairs(State& state) {
 TaskKind salient_pair_tasks() {
   return {
       .update = take_salient_pairs,
-      .tasks = [](State& state) { return std::vector<Task*>{state.salient_pairs.task.get()}; },
+      .tasks = [](State& state) { return std::vector<Task*>{state.run.salient_pairs.task.get()}; },
       .status = [](const State& state) -> std::optional<TaskStatus> {
-        const SalientPairSearch& search = state.salient_pairs;
+        const SalientPairSearch& search = state.run.salient_pairs;
         if (search.task == nullptr) return std::nullopt;
         const double percent = 100 * search.progress->snapshot().share;
         return TaskStatus{"surprising", "Searching for pairs, " + fixed(percent, 0) + " %"};

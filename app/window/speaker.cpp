@@ -109,8 +109,7 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   ImGui::PushFont(ui_.fonts.body);
   draw_speaker_panel(ui_, state, pictures, own_monitor_);
   ImGui::PopFont();
-  if (!state.dialog_open()) {
-    if (state.presenting && take_key(ui_, "Escape")) leave_presentation(state);
+  if (!state.dialogs.open()) {
     run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
   }
   ImGui::Render();
@@ -141,7 +140,7 @@ void SpeakerWindow::write_report(const State& state) {
   Json facts = {{"place", {x, y}},
                 {"window", {size.x, size.y}},
                 {"scale", ui_.scale},
-                {"black", state.black},
+                {"black", state.presentation.black},
                 {"elapsed", std::floor(state.seconds - state.lesson.clock_start)}};
   const LessonState& now = state.lesson;
   if (now.lesson != nullptr) facts["says"] = now.lesson->steps[now.step].notes;

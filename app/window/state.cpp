@@ -35,7 +35,7 @@ void State::report_error(std::string text) {
 }
 
 Session State::shown_experiment() const {
-  Session result = shown;
+  Session result = run.shown;
   result.view = experiment.view;
   result.run.interventions = experiment.run.interventions;
   if (result.b && experiment.b) {
@@ -45,13 +45,13 @@ Session State::shown_experiment() const {
 }
 
 bool State::shows_other() const {
-  return view.shift && experiment.b && shown.b && reference() != nullptr &&
+  return view.shift && experiment.b && run.shown.b && run.reference() != nullptr &&
          !attnscope::view(experiment.view.id).shows_reference();
 }
 
 Findings State::pictured_findings() const {
-  if (shows_other()) return findings_of_reference(findings);
-  return findings.with(background_findings);
+  if (shows_other()) return findings_of_reference(run.findings);
+  return run.all_findings();
 }
 
 Session State::pictured_experiment() const {
@@ -68,23 +68,24 @@ Session State::pictured_experiment() const {
 ViewControls State::controls() const {
   // Cached: called many times per frame, and it reads every token of a text.
   const auto is_of = [this](const std::weak_ptr<const Trace>& other) {
-    return !other.owner_before(trace) && !trace.owner_before(other);
+    return !other.owner_before(run.trace) && !run.trace.owner_before(other);
   };
   if (!cached_controls_ || !is_of(cached_controls_->trace) ||
       cached_controls_->view != experiment.view) {
-    cached_controls_ = {trace, experiment.view, view_controls(experiment.view, trace.get())};
+    cached_controls_ = {run.trace, experiment.view,
+                        view_controls(experiment.view, run.trace.get())};
   }
   ViewControls controls = cached_controls_->controls;
-  controls.layer |= scope != ChoiceScope::All;
-  controls.head |= scope == ChoiceScope::Head;
+  controls.layer |= selection.scope != ChoiceScope::All;
+  controls.head |= selection.scope == ChoiceScope::Head;
   return controls;
 }
 
 const AttentionTap* State::tap(Index* head_in_group) const {
   Index ignored = 0;
-  if (trace == nullptr) return nullptr;
-  return trace->find(head_ref(*trace, experiment.view),
-                     head_in_group != nullptr ? head_in_group : &ignored);
+  if (run.trace == nullptr) return nullptr;
+  return run.trace->find(head_ref(*run.trace, experiment.view),
+                         head_in_group != nullptr ? head_in_group : &ignored);
 }
 
 State::PointedHead State::pointed() const {
@@ -93,7 +94,7 @@ State::PointedHead State::pointed() const {
 
 State::PointedHead State::pointed_at(const Hit& hit) const {
   PointedHead pointed;
-  pointed.trace = hit.of_reference ? reference() : trace;
+  pointed.trace = hit.of_reference ? run.reference() : run.trace;
   if (pointed.trace == nullptr) return pointed;
   const bool for_b = hit.of_reference && experiment.b;
   const ViewSettings& seen = for_b ? experiment.b->view : experiment.view;
@@ -192,7 +193,7 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr || ran->text_tokens().empty()) return false;
   const std::vector<TraceToken>& tokens = ran->text_tokens();
-  const RunSpec& of = edits_other() && shown.b ? shown.b->run : shown.run;
+  const RunSpec& of = edits_other() && run.shown.b ? run.shown.b->run : run.shown.run;
   const bool at_once = ran->config->segment == 0;
   if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
   if (static_cast<Index>(tokens.size()) == of.max_tokens) return false;  // as requested
@@ -257,10 +258,10 @@ void State::look_at(Index layer, Index head) {
 
 void State::clamp_view() {
   // The trace of another run does not describe the next one.
-  if (!same_run(shown, experiment)) return;
+  if (!same_run(run.shown, experiment)) return;
   const bool noted = experiment == history.now();  // else part of the user's current step
-  clamp_to_trace(experiment.view, trace.get());
-  if (experiment.b) clamp_to_trace(experiment.b->view, reference().get());
+  clamp_to_trace(experiment.view, run.trace.get());
+  if (experiment.b) clamp_to_trace(experiment.b->view, run.reference().get());
   if (noted) history.amend(experiment);
 }
 

@@ -37,20 +37,20 @@ void copy_choices(RunView& to, const RunView& from) {
 }
 
 bool holds(const State& state) {
-  return state.implied && state.implied->for_b == state.edits_other() &&
-         same_choices(state.edited(), state.implied->after);
+  return state.selection.implied && state.selection.implied->for_b == state.edits_other() &&
+         same_choices(state.edited(), state.selection.implied->after);
 }
 
 // The experiment without the changes implied by the last selection.
 RunView without_implied_changes(const State& state) {
   RunView e = state.edited();
-  if (holds(state)) copy_choices(e, state.implied->before);
+  if (holds(state)) copy_choices(e, state.selection.implied->before);
   return e;
 }
 
 // Tokens of the whole text, even if only the first ones are read.
 Index token_count(const State& state) {
-  if (holds(state) && state.implied->tokens > 0) return state.implied->tokens;
+  if (holds(state) && state.selection.implied->tokens > 0) return state.selection.implied->tokens;
   const Trace* trace = state.edited_trace();
   return trace != nullptr ? static_cast<Index>(trace->tokens.size()) : 0;
 }
@@ -62,7 +62,7 @@ const ModelConfig* stored(const State& state) {
 }
 
 HeadScope heads(const State& state) {
-  const ChoiceScope scope = state.scope;
+  const ChoiceScope scope = state.selection.scope;
   return {[scope](RunView& e, std::optional<Choice> choice) {
             choose_variant(e, scope, std::move(choice));
           },
@@ -93,20 +93,21 @@ void apply_selection(State& state, const CompatibleChoice& suited, bool keeps_im
   std::string words;
   for (const std::string& word : suited.implied) words += (words.empty() ? "" : ", ") + word;
   const bool held = holds(state);
-  const std::optional<Choice> choice = scoped_variant(suited.viewed, state.scope);
+  const std::optional<Choice> choice = scoped_variant(suited.viewed, state.selection.scope);
   const bool fits = choice && variant(choice->id).defaults.length;
   if (words.empty() && !(keeps_implied && held) && !fits) {
-    state.implied.reset();
+    state.selection.implied.reset();
   } else {
-    ImpliedChanges implied = held ? *state.implied : ImpliedChanges{.before = state.edited()};
+    ImpliedChanges implied =
+        held ? *state.selection.implied : ImpliedChanges{.before = state.edited()};
     implied.tokens = tokens;
-    implied.scope = state.scope;
+    implied.scope = state.selection.scope;
     implied.for_b = state.edits_other();
     implied.after = suited.viewed;
     if (!keeps_implied || !held) implied.words.clear();
     if (!keeps_implied || !held || !suited.reason.empty()) implied.reason = suited.reason;
     implied.words += (implied.words.empty() || words.empty() ? "" : ", ") + words;
-    state.implied = std::move(implied);
+    state.selection.implied = std::move(implied);
   }
   copy_choices(state.edited(), suited.viewed);
 }
@@ -125,7 +126,7 @@ Values illustrative_values_for_tensors(const State& state, const Info& info) {
 void apply_alone(State& state, const std::optional<Choice>& choice,
                  void (*choose)(RunView&, ChoiceScope, std::optional<Choice>)) {
   RunView next = without_implied_changes(state);
-  choose(next, state.scope, choice);
+  choose(next, state.selection.scope, choice);
   apply_selection(state, {std::move(next), {}, ""}, false, token_count(state));
 }
 
@@ -182,34 +183,36 @@ bool can_check_compatibility(const State& state) {
 }
 
 void adapt_to_text(State& state) {
-  if (!holds(state) || state.scope != state.implied->scope || stored(state) == nullptr) return;
+  if (!holds(state) || state.selection.scope != state.selection.implied->scope ||
+      stored(state) == nullptr)
+    return;
   const RunView& edited = state.edited();
-  if (edited.run.text == state.implied->after.run.text || !edited.run.ids.empty()) return;
-  const std::optional<Choice> choice = scoped_variant(edited, state.scope);
+  if (edited.run.text == state.selection.implied->after.run.text || !edited.run.ids.empty()) return;
+  const std::optional<Choice> choice = scoped_variant(edited, state.selection.scope);
   const std::shared_ptr<const Tokenizer> tokenizer = state.edited_trace()->tokenizer;
   if (!choice || !variant(choice->id).defaults.length || tokenizer == nullptr) return;
   const auto count = static_cast<Index>(tokenizer->encode(edited.run.text).size());
   const Index tokens = std::min(count, stored(state)->context);
   if (tokens == 0) return;
   RunView now = edited;
-  copy_choices(now, state.implied->before);
+  copy_choices(now, state.selection.implied->before);
   const CompatibleChoice suited =
       select_variant(now, heads(state), variant(choice->id), *stored(state), tokens);
   apply_selection(state, suited, false, tokens);
 }
 
 std::string implied_changes(const State& state) {
-  return holds(state) ? state.implied->words : "";
+  return holds(state) ? state.selection.implied->words : "";
 }
 
 std::string implied_changes_reason(const State& state) {
-  return holds(state) ? state.implied->reason : "";
+  return holds(state) ? state.selection.implied->reason : "";
 }
 
 void undo_implied_changes(State& state) {
   if (!holds(state)) return;
-  copy_choices(state.edited(), state.implied->before);
-  state.implied.reset();
+  copy_choices(state.edited(), state.selection.implied->before);
+  state.selection.implied.reset();
 }
 
 }  // namespace attnscope::window

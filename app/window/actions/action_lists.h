@@ -8,10 +8,11 @@
 namespace attnscope::window {
 
 inline bool has_trace(const State& s) {
-  return s.trace != nullptr;
+  return s.run.trace != nullptr;
 }
 
 void add_file_actions(std::vector<Action>& list);
+void add_autosave_actions(std::vector<Action>& list);
 void add_edit_actions(std::vector<Action>& list);
 void add_draw_actions(std::vector<Action>& list);
 void add_next_actions(std::vector<Action>& list);

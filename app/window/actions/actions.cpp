@@ -59,6 +59,7 @@ const std::vector<Action>& actions() {
   static const std::vector<Action> list = [] {
     std::vector<Action> all;
     add_file_actions(all);
+    add_autosave_actions(all);
     add_edit_actions(all);
     add_draw_actions(all);
     add_next_actions(all);
@@ -92,7 +93,7 @@ std::string help_text(const Action& action, const State& state) {
 }
 
 std::string view_objection(const View& view, const State& state) {
-  if (!view.objection || state.trace == nullptr || state.trace->tokens.empty()) return "";
+  if (!view.objection || state.run.trace == nullptr || state.run.trace->tokens.empty()) return "";
   return view.objection(*state.pictured_trace());
 }
 
@@ -113,24 +114,25 @@ const ColourMap& effective_map(const ViewControls& controls, std::string_view ch
 }
 
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
-  const auto triggers = [&](const KeyStroke& stroke, const Action& a, bool presenting_only) {
+  const auto has_key = [&](const Action& a, const KeyStroke& stroke, bool presenting_only) {
     return std::ranges::any_of(a.shortcuts, [&](const Shortcut& s) {
       const bool function_key = s.key.size() > 1 && s.key[0] == 'F';
       return s.presenting_only == presenting_only && s.matches(stroke) &&
              (s.control || function_key || !typing);
     });
   };
-  const auto find_triggered = [&](const KeyStroke& stroke, bool presenting_only) {
-    return std::ranges::find_if(
-        actions(), [&](const Action& a) { return triggers(stroke, a, presenting_only); });
+  const auto run_first = [&](KeyStroke& stroke, bool presenting_only) {
+    for (const Action& a : actions()) {
+      if (!has_key(a, stroke, presenting_only)) continue;
+      stroke.is_handled = true;
+      if (!a.enabled(state) || (a.keys_enabled && !a.keys_enabled(state))) continue;
+      a.run(state);
+      return;
+    }
   };
   for (KeyStroke& stroke : strokes) {
-    if (stroke.is_handled) continue;
-    auto triggered = state.presenting ? find_triggered(stroke, true) : actions().end();
-    if (triggered == actions().end()) triggered = find_triggered(stroke, false);
-    if (triggered == actions().end()) continue;
-    if (triggered->enabled(state)) triggered->run(state);
-    stroke.is_handled = true;
+    if (!stroke.is_handled && state.presentation.on) run_first(stroke, true);
+    if (!stroke.is_handled) run_first(stroke, false);
   }
 }
 

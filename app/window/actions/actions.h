@@ -39,6 +39,8 @@ struct Action {
   bool starts_group = false;                       // preceded by a separator in the menu
   // Reason for being disabled, if not obvious; empty: no explanation.
   std::function<std::string(const State&)> refusal{};
+  std::function<bool(const State&)> keys_enabled{};  // further condition for its keys
+  bool in_menu = true;                               // else only keys and the palette run it
   std::string view{};                              // view with a button for the action; empty: none
   std::function<bool(const State&)> has_button{};  // condition for that button; empty: always
 };
@@ -58,8 +60,8 @@ std::vector<const ColourMap*> applicable_maps(const ViewControls& controls);
 // The map shown if `chosen` is selected.
 const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen);
 
-// Runs the actions of the key strokes and marks these as handled. While typing, only keys with Ctrl
-// and function keys count.
+// Runs the actions of the key strokes and marks these as handled. Of several actions with one key
+// (Escape), the first enabled one runs. While typing, only keys with Ctrl and function keys count.
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing);
 
 // Actions whose label or help contains all typed words, ignoring case; best match first.

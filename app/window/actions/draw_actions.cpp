@@ -14,7 +14,7 @@ namespace {
 
 // The shown head if its pattern can be edited; else null.
 const AttentionTap* editable_tap(const State& s, Index* head = nullptr) {
-  if (s.trace == nullptr || s.trace->is_imported || s.edits_other()) return nullptr;
+  if (s.run.trace == nullptr || s.run.trace->is_imported || s.edits_other()) return nullptr;
   const AttentionTap* tap = s.tap(head);
   const bool fits = tap != nullptr && tap->result.pattern && tap->queries() <= kMaxPainted &&
                     tap->keys() <= kMaxPainted;
@@ -137,7 +137,7 @@ void add_graph_actions(std::vector<Action>& list) {
 }
 
 bool has_picture(const State& s) {
-  return s.trace != nullptr && s.trace->pixels != nullptr &&
+  return s.run.trace != nullptr && s.run.trace->pixels != nullptr &&
          !s.experiment.run.tensors.file.empty() && !s.edits_other();
 }
 
@@ -161,7 +161,7 @@ constexpr Index kSides[] = {8, 12, 16, 24, 32, 48, 64};
 
 // The next size in a direction; 0: none.
 Index next_side(const State& s, bool finer) {
-  const Index now = std::max(s.trace->pixels->width, s.trace->pixels->height);
+  const Index now = std::max(s.run.trace->pixels->width, s.run.trace->pixels->height);
   Index next = 0;
   for (const Index side : kSides) {
     if (finer && side > now && next == 0) next = side;
@@ -171,7 +171,7 @@ Index next_side(const State& s, bool finer) {
 }
 
 void step_grid(State& s, bool finer) {
-  const PixelGrid& grid = *s.trace->pixels;
+  const PixelGrid& grid = *s.run.trace->pixels;
   const Index side = next_side(s, finer), longer = std::max(grid.width, grid.height);
   const auto scaled = [&](Index old) {
     return std::max<Index>(1, (old * side + longer / 2) / longer);

@@ -11,7 +11,7 @@ namespace attnscope::window {
 namespace {
 
 void restore(State& s, const Session& experiment) {
-  s.generating = false;
+  s.run.generating = false;
   s.experiment = experiment;
   s.text.edit.assign(s.edited().run.text);
   s.text.follow_cursor = true;
@@ -20,10 +20,11 @@ void restore(State& s, const Session& experiment) {
 // Puts a bare file name into the folder of the last export.
 void use_export_folder(State& s) {
   std::error_code failed;
-  const std::filesystem::path path(s.exporting.path);
+  const std::filesystem::path path(s.dialogs.exporting.path);
   const std::filesystem::path folder(s.settings.export_folder);
   if (path.has_parent_path() || folder.empty()) return;
-  if (std::filesystem::is_directory(folder, failed)) s.exporting.path = (folder / path).string();
+  if (std::filesystem::is_directory(folder, failed))
+    s.dialogs.exporting.path = (folder / path).string();
 }
 
 void start_new(State& s) {
@@ -31,18 +32,30 @@ void start_new(State& s) {
   Session new_session;
   if (!samples().empty()) use_sample(new_session.run, samples().front());
   set_experiment(s, new_session);
-  s.new_session = new_session;
-  s.session.clear();
-  s.scope = ChoiceScope::All;
-  if (s.trace != nullptr && same_run(s.shown, new_session)) {  // already computed
-    s.new_session.reset();
+  s.files.new_session = new_session;
+  s.files.session.clear();
+  s.selection.scope = ChoiceScope::All;
+  if (s.run.trace != nullptr && same_run(s.run.shown, new_session)) {  // already computed
+    s.files.new_session.reset();
     open_on_salient_pair(s);
   }
 }
 
+bool offers_autosave(const State& s) {
+  return !s.files.abandoned.empty() && !s.presentation.on;
+}
+
+void restore_autosave(State& s) {
+  const std::filesystem::path file = s.files.abandoned;
+  if (!open_path(s, file)) return;  // kept if it cannot be read
+  s.files.session.clear();
+  s.files.restored = file;
+  s.files.abandoned.clear();
+}
+
 void copy_data(State& s) {
   try {
-    s.requests.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.findings));
+    s.requests.clipboard = to_csv(view_data(*s.run.trace, s.shown_experiment(), s.run.findings));
     s.notify("Copied the picture's numbers to the clipboard.");
   } catch (const std::exception& e) {
     s.report_error(error_text(e));
@@ -78,10 +91,10 @@ void add_file_actions(std::vector<Action>& list) {
                   Menu::File,
                   {{"S", true}},
                   [](State& s) {
-                    if (s.session.empty()) {
+                    if (s.files.session.empty()) {
                       browse(s, BrowsePurpose::SaveSession);
                     } else {
-                      save_to(s, s.session);
+                      save_to(s, s.files.session);
                     }
                   }});
   list.back().starts_group = true;
@@ -98,10 +111,11 @@ void add_file_actions(std::vector<Action>& list) {
                   Menu::File,
                   {{"E", true}},
                   [](State& s) {
-                    s.exporting.open = true;
-                    s.exporting.problem.clear();
+                    s.dialogs.exporting.open = true;
+                    s.dialogs.exporting.problem.clear();
                     use_export_folder(s);
-                    if (!s.exporting.has_own_theme) s.exporting.picture.dark = s.settings.dark;
+                    if (!s.dialogs.exporting.has_own_theme)
+                      s.dialogs.exporting.picture.dark = s.settings.dark;
                   },
                   has_trace});
   list.back().starts_group = true;
@@ -112,6 +126,25 @@ void add_file_actions(std::vector<Action>& list) {
                   {{"C", true}},
                   copy_data,
                   has_trace});
+}
+
+void add_autosave_actions(std::vector<Action>& list) {
+  list.push_back({"autosave_restore",
+                  "Restore the last session",
+                  "Continue the last session, which was not saved.",
+                  Menu::File,
+                  {{"Enter"}},
+                  restore_autosave,
+                  offers_autosave});
+  list.back().in_menu = false;
+  list.push_back({"autosave_later",
+                  "Restore the last session later",
+                  "Ask again at the next start.",
+                  Menu::File,
+                  {{"Escape"}},
+                  [](State& s) { s.files.abandoned.clear(); },
+                  offers_autosave});
+  list.back().in_menu = false;
 }
 
 void add_quit_action(std::vector<Action>& list) {
@@ -150,13 +183,16 @@ void add_edit_actions(std::vector<Action>& list) {
                     s.text.edit.select_all();
                   }});
   list.back().starts_group = true;
-  list.push_back({"cancel",
-                  "Cancel run",
-                  "Cancel the computation (Esc).",
-                  Menu::Edit,
-                  {},
-                  [](State& s) { s.requests.cancel_run = true; },
-                  [](const State& s) { return s.busy_seconds > 0 || !s.view.pending.empty(); }});
+  list.push_back(
+      {"cancel",
+       "Cancel run",
+       "Cancel the computation (Esc).",
+       Menu::Edit,
+       {{"Escape"}},
+       [](State& s) { s.requests.cancel_run = true; },
+       [](const State& s) { return s.run.busy_seconds > 0 || !s.view.pending.empty(); }});
+  // Short runs end by themselves.
+  list.back().keys_enabled = [](const State& s) { return s.run.busy_seconds > kLongRunSeconds; };
 }
 
 }  // namespace attnscope::window

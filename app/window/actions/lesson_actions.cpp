@@ -18,7 +18,7 @@ void add_lesson_actions(std::vector<Action>& list) {
                   "Choose a lesson: steps with text, pictures and checked claims.",
                   Menu::Help,
                   {{"L"}},
-                  [](State& s) { s.lesson.list_open = true; }});
+                  [](State& s) { s.dialogs.lessons.open = true; }});
   list.push_back({"lesson_on",
                   "Next step",
                   "Show the next step; after the last one, the next lesson.",

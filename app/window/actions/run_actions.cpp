@@ -81,7 +81,7 @@ void add_intervene_actions(std::vector<Action>& list) {
                   "growth stated in their papers.",
                   Menu::Edit,
                   {{"K"}},
-                  [](State& s) { s.cost.open = true; }});
+                  [](State& s) { s.dialogs.cost.open = true; }});
   list.back().view = "compare";
   list.push_back({"calibrate",
                   "Calibrate the exit threshold…",
@@ -89,7 +89,7 @@ void add_intervene_actions(std::vector<Action>& list) {
                   "within a tolerance.",
                   Menu::Edit,
                   {},
-                  [](State& s) { s.calibration.open = true; }});
+                  [](State& s) { s.dialogs.calibration.open = true; }});
   list.back().view = "depth";
 }
 
@@ -100,7 +100,7 @@ void add_next_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {{"S"}},
                   [](State& s) {
-                    s.generating = false;
+                    s.run.generating = false;
                     generate_token(s);
                   },
                   can_generate});
@@ -112,11 +112,11 @@ void add_next_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {{"W"}},
                   [](State& s) {
-                    s.generating = !s.generating;
-                    if (s.generating) generate_token(s);
+                    s.run.generating = !s.run.generating;
+                    if (s.run.generating) generate_token(s);
                   },
                   can_generate,
-                  [](const State& s) { return s.generating; }});
+                  [](const State& s) { return s.run.generating; }});
   list.back().view = "next";
 }
 

@@ -141,6 +141,13 @@ void add_view_actions(std::vector<Action>& list) {
       [](State& s) { show_all(s.experiment.view); }, has_trace);
   list.back().starts_group = true;
   add(
+      "unpin", "Unpin", "Clear the pinned row and column.", {{"Escape"}},
+      [](State& s) { s.experiment.view.pinned_query = s.experiment.view.pinned_key = -1; },
+      [](const State& s) {
+        return s.experiment.view.pinned_query >= 0 || s.experiment.view.pinned_key >= 0;
+      });
+  list.back().in_menu = false;
+  add(
       "actual_size", "Actual size", "Make cells as large as the text, so that every label fits.",
       {{"0", true}}, [](State& s) { s.view.actual_size = true; }, has_map);
   add(

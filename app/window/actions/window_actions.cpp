@@ -13,9 +13,9 @@ constexpr double kScaleStep = 1.1;
 
 // While presenting, changes only the presentation.
 void change_scale(State& s, double factor) {
-  if (s.presenting) {
-    s.presentation_zoom =
-        std::clamp(s.presentation_zoom * factor, kMinPresentationZoom, kMaxPresentationZoom);
+  if (s.presentation.on) {
+    s.presentation.zoom =
+        std::clamp(s.presentation.zoom * factor, kMinPresentationZoom, kMaxPresentationZoom);
   } else {
     s.settings.scale = std::clamp(s.scale * factor, kMinScale, kMaxScale);
   }
@@ -30,27 +30,35 @@ void add_window_actions(std::vector<Action>& list) {
        "Full screen with large type, no panels and a highlighted pointer; Escape ends it.",
        Menu::Window,
        {{"F5"}, {"F5", false, true}},
-       [](State& s) { set_presenting(s, !s.presenting); },
+       [](State& s) { set_presenting(s, !s.presentation.on); },
        [](const State&) { return true; },
-       [](const State& s) { return s.presenting; }});
+       [](const State& s) { return s.presentation.on; }});
+  list.push_back({"present_end",
+                  "End the presentation",
+                  "End the presentation, or first its black screen.",
+                  Menu::Window,
+                  {{"Escape", false, false, true}},
+                  leave_presentation,
+                  [](const State& s) { return s.presentation.on; }});
+  list.back().in_menu = false;
   list.push_back({"black",
                   "Black screen",
                   "Blank the screen until the same key or the next step.",
                   Menu::Window,
                   {{"B", false, false, true}},
-                  [](State& s) { s.black = !s.black; },
-                  [](const State& s) { return s.presenting; },
-                  [](const State& s) { return s.black; }});
+                  [](State& s) { s.presentation.black = !s.presentation.black; },
+                  [](const State& s) { return s.presentation.on; },
+                  [](const State& s) { return s.presentation.black; }});
   list.push_back({"swap_screens",
                   "Swap screens",
                   "Exchange the monitors of the presentation and the speaker's window.",
                   Menu::Window,
                   {},
                   [](State& s) { s.requests.swap_screens = true; },
-                  [](const State& s) { return s.presenting && s.monitors > 1; }});
+                  [](const State& s) { return s.presentation.on && s.presentation.monitors > 1; }});
   list.back().refusal = [](const State& s) {
-    if (!s.presenting) return "Not presenting: F5 starts a presentation.";
-    return s.monitors > 1 ? "" : "There is only one monitor.";
+    if (!s.presentation.on) return "Not presenting: F5 starts a presentation.";
+    return s.presentation.monitors > 1 ? "" : "There is only one monitor.";
   };
   list.push_back({"panels",
                   "Side panels",
@@ -89,8 +97,8 @@ void add_window_actions(std::vector<Action>& list) {
                   {{"+", true}, {"=", true}},
                   [](State& s) { change_scale(s, kScaleStep); },
                   [](const State& s) {
-                    return s.presenting ? s.presentation_zoom < kMaxPresentationZoom
-                                        : s.scale < kMaxScale;
+                    return s.presentation.on ? s.presentation.zoom < kMaxPresentationZoom
+                                             : s.scale < kMaxScale;
                   }});
   list.back().starts_group = true;
   list.push_back({"smaller",
@@ -100,8 +108,8 @@ void add_window_actions(std::vector<Action>& list) {
                   {{"-", true}},
                   [](State& s) { change_scale(s, 1 / kScaleStep); },
                   [](const State& s) {
-                    return s.presenting ? s.presentation_zoom > kMinPresentationZoom
-                                        : s.scale > kMinScale;
+                    return s.presentation.on ? s.presentation.zoom > kMinPresentationZoom
+                                             : s.scale > kMinScale;
                   }});
   list.push_back({"normal_size",
                   "Normal size",
@@ -109,14 +117,14 @@ void add_window_actions(std::vector<Action>& list) {
                   Menu::Window,
                   {{"0", true, true}},
                   [](State& s) {
-                    if (s.presenting) {
-                      s.presentation_zoom = 1;
+                    if (s.presentation.on) {
+                      s.presentation.zoom = 1;
                     } else {
                       s.settings.scale = 0;
                     }
                   },
                   [](const State& s) {
-                    return s.presenting ? s.presentation_zoom != 1 : s.settings.scale != 0;
+                    return s.presentation.on ? s.presentation.zoom != 1 : s.settings.scale != 0;
                   }});
   list.push_back({"reduced_motion",
                   "Reduced motion",
@@ -149,14 +157,14 @@ void add_help_actions(std::vector<Action>& list) {
                   "Find a command by its name.",
                   Menu::Help,
                   {{"P", true}},
-                  [](State& s) { s.palette = {.open = true, .typed = "", .chosen = 0}; }});
+                  [](State& s) { s.dialogs.palette = {.open = true, .typed = "", .chosen = 0}; }});
   list.back().starts_group = true;
   list.push_back({"documentation",
                   "Documentation…",
                   "Guides, methods, specification and glossary.",
                   Menu::Help,
                   {},
-                  [](State& s) { s.documentation.open = true; }});
+                  [](State& s) { s.dialogs.documentation.open = true; }});
   list.push_back({"tour",
                   "Tour of the window",
                   "Introduce the five main areas.",
@@ -172,13 +180,13 @@ void add_help_actions(std::vector<Action>& list) {
                   "List shortcuts and mouse gestures.",
                   Menu::Help,
                   {{"?"}, {"F1"}},
-                  [](State& s) { s.help_open = !s.help_open; }});
+                  [](State& s) { s.dialogs.help_open = !s.dialogs.help_open; }});
   list.push_back({"about",
                   "About attnscope",
                   "Purpose and sources of this program.",
                   Menu::Help,
                   {},
-                  [](State& s) { s.about_open = true; }});
+                  [](State& s) { s.dialogs.about_open = true; }});
 }
 
 }  // namespace attnscope::window

@@ -24,7 +24,7 @@ constexpr double kCalibrationWidth = 1120, kCalibrationHeight = 660, kRequestWid
 
 void draw_file(Ui& ui, State& state, const char* label, const std::string& id, bool other,
                const char* help) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   std::string& path = other ? dialog.other : dialog.text;
   ImGui::TextUnformatted(label);
   ImGui::PushID(id.c_str());
@@ -73,7 +73,7 @@ std::optional<ModelConfig> config_of(const State& state) {
 }
 
 CalibrationRequest request_of(const State& state) {
-  const CalibrationDialog& dialog = state.calibration;
+  const CalibrationDialog& dialog = state.dialogs.calibration;
   CalibrationRequest request;
   const std::optional<ModelConfig> config = config_of(state);
   if (config) request.method = default_method(*config);
@@ -87,7 +87,7 @@ CalibrationRequest request_of(const State& state) {
 constexpr std::size_t kCounted = std::size_t{1} << 17;  // bytes: about 1/20 s
 
 std::string beginning_of(const State& state, bool& more) {
-  const CalibrationDialog& dialog = state.calibration;
+  const CalibrationDialog& dialog = state.dialogs.calibration;
   std::string text = state.edited().run.text;
   if (!dialog.text.empty()) {
     std::ifstream file(dialog.text, std::ios::binary);
@@ -103,8 +103,8 @@ std::string beginning_of(const State& state, bool& more) {
 
 // Recounted if model or text changed.
 const CalibrationDialog::WindowCount& window_count(State& state) {
-  CalibrationDialog::WindowCount& known = state.calibration.window_count;
-  const std::string& file = state.calibration.text;
+  CalibrationDialog::WindowCount& known = state.dialogs.calibration.window_count;
+  const std::string& file = state.dialogs.calibration.text;
   const std::string of =
       state.edited().run.model + "\n" + (file.empty() ? state.edited().run.text : file);
   if (known.of == of && known.structure == state.edited().run.structure) return known;
@@ -136,7 +136,7 @@ void draw_windows(Ui& ui, State& state) {
 }
 
 void draw_method(Ui& ui, State& state, ParameterWidgets& texts) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   const CalibrationMethod method = request_of(state).method;
   ImGui::TextUnformatted("Method");
   const int clicked =
@@ -170,7 +170,7 @@ std::string refusal_of(const State& state) {
 }
 
 void draw_request(Ui& ui, State& state, ParameterWidgets& texts) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   const std::string refusal = refusal_of(state);
   draw_file(ui, state, "Calibration text", "text", false,
             "A text file that the model was not trained on, read in windows of the model's "
@@ -209,7 +209,7 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& texts) {
 }
 
 void draw_result(Ui& ui, State& state, Painter& painter) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool found = dialog.calibration && dialog.calibration->threshold;
   const float below = 2 * ImGui::GetFrameHeight() + ui.px(20);
@@ -274,7 +274,7 @@ Calibration run_calibration(const CalibrationTask& of, BackgroundTask<Calibratio
 }
 
 bool update_calibration(State& state) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
   if (change == TaskChange::None) return false;
   dialog.calibration = dialog.task->result();
@@ -288,7 +288,7 @@ bool update_calibration(State& state) {
 }  // namespace
 
 void start_calibration(State& state) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   dialog.problem.clear();
   dialog.task.reset();
   dialog.calibration.reset();
@@ -306,27 +306,28 @@ void start_calibration(State& state) {
 }
 
 TaskKind calibration_tasks() {
-  return {.update = update_calibration,
-          .tasks = [](State& state) { return std::vector<Task*>{state.calibration.task.get()}; }};
+  return {.update = update_calibration, .tasks = [](State& state) {
+            return std::vector<Task*>{state.dialogs.calibration.task.get()};
+          }};
 }
 
 void use_calibrated_threshold(State& state) {
-  const std::optional<Calibration>& found = state.calibration.calibration;
+  const std::optional<Calibration>& found = state.dialogs.calibration.calibration;
   if (!found || !found->threshold) return;
   state.edited().run.exit = found->threshold;
-  state.calibration.open = false;
+  state.dialogs.calibration.open = false;
   state.notify("Tokens now exit at " + fixed(*found->threshold, 2) + ".");
 }
 
 void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Painter& painter) {
-  CalibrationDialog& dialog = state.calibration;
+  CalibrationDialog& dialog = state.dialogs.calibration;
   if (dialog.open && !dialog.has_suggested_text) {  // suggest the text of the head statistics
     dialog.has_suggested_text = true;
     if (dialog.text.empty()) dialog.text = state.edited().view.statistics_file;
   }
   // Hidden while the browser is open.
   const bool picking =
-      state.browser.open && state.browser.purpose == BrowsePurpose::CalibrationText;
+      state.dialogs.browser.open && state.dialogs.browser.purpose == BrowsePurpose::CalibrationText;
   bool open = dialog.open && !picking;
   const bool was_open = open;
   if (!begin_dialog(ui, "Calibrate the exit threshold", open, kCalibrationWidth,

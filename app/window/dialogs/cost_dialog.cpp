@@ -223,8 +223,8 @@ bool take_cost_results(CostDialog& dialog) {
 }
 
 TaskKind cost_tasks() {
-  return {.update = [](State& state) { return take_cost_results(state.cost); },
-          .tasks = [](State& state) { return std::vector<Task*>{state.cost.task.get()}; }};
+  return {.update = [](State& state) { return take_cost_results(state.dialogs.cost); },
+          .tasks = [](State& state) { return std::vector<Task*>{state.dialogs.cost.task.get()}; }};
 }
 
 std::string save_cost(CostDialog& dialog, bool dark) {
@@ -257,7 +257,7 @@ std::string save_cost(CostDialog& dialog, bool dark) {
 }
 
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
-  CostDialog& dialog = state.cost;
+  CostDialog& dialog = state.dialogs.cost;
   if (dialog.open && dialog.variants.empty()) {
     for (const CostVariant& one : default_cost_variants()) dialog.variants.push_back(one.choice.id);
   }

@@ -112,8 +112,7 @@ void draw_block(Ui& ui, const DocumentationBlock& block, int number) {
 
 }  // namespace
 
-void draw_documentation(Ui& ui, State& state) {
-  DocumentationDialog& now = state.documentation;
+void draw_documentation(Ui& ui, DocumentationDialog& now) {
   if (!begin_dialog(ui, "Documentation", now.open, 1080, 720)) return;
   if (ImGui::IsWindowAppearing()) read_index(now);
   ImGui::BeginChild("pages", {ui.px(kListWidth), 0});

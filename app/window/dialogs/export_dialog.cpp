@@ -50,13 +50,13 @@ std::string renamed(const std::string& name, const ExportFormat& format) {
 // Disables .npy if writing the file would be refused.
 void check_single_array(State& state) {
   constexpr Index kMaxTokens = 2048;  // of a run that is checked
-  SingleArrayCheck& known = state.exporting.single_array;
-  if (known.view == state.experiment.view && known.trace == state.trace) return;
-  known = {state.experiment.view, state.trace, ""};
-  if (state.trace == nullptr || static_cast<Index>(state.trace->tokens.size()) > kMaxTokens) return;
+  SingleArrayCheck& known = state.dialogs.exporting.single_array;
+  if (known.view == state.experiment.view && known.trace == state.run.trace) return;
+  known = {state.experiment.view, state.run.trace, ""};
+  if (state.run.trace == nullptr || static_cast<Index>(state.run.trace->tokens.size()) > kMaxTokens)
+    return;
   try {
-    const ViewData data =
-        view_data(*state.trace, state.experiment, state.findings.with(state.background_findings));
+    const ViewData data = view_data(*state.run.trace, state.experiment, state.run.all_findings());
     const std::size_t count = data.matrices.size();
     if (count != 1) {
       known.refusal = "\n\nNot available: a .npy file holds one array, this view has " +
@@ -67,7 +67,7 @@ void check_single_array(State& state) {
 }
 
 void draw_path(Ui& ui, State& state) {
-  ExportDialog& dialog = state.exporting;
+  ExportDialog& dialog = state.dialogs.exporting;
   ImGui::TextUnformatted("File");
   if (ImGui::IsWindowAppearing() || dialog.focus_name) ImGui::SetKeyboardFocusHere();
   dialog.focus_name = false;
@@ -239,7 +239,7 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
 
 // Handles progress and the end of an export, even if the dialog was closed.
 bool update_export(State& state) {
-  ExportDialog& dialog = state.exporting;
+  ExportDialog& dialog = state.dialogs.exporting;
   const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
   if (change != TaskChange::End) return change != TaskChange::None;
   dialog.problem = dialog.task->problem();
@@ -259,8 +259,7 @@ bool update_export(State& state) {
 }
 
 // Progress; true while a file is being written.
-bool draw_progress(Ui& ui, State& state) {
-  ExportDialog& dialog = state.exporting;
+bool draw_progress(Ui& ui, const ExportDialog& dialog) {
   if (dialog.task == nullptr) return false;
   // Animations report progress; a single picture is written in one go.
   if (is_movie(export_format(dialog.destination))) {
@@ -293,11 +292,11 @@ struct Export {
 };
 
 Export requested_export(const State& state) {
-  const ExportDialog& dialog = state.exporting;
-  if (state.trace == nullptr) throw InputError("There is nothing to export.");
+  const ExportDialog& dialog = state.dialogs.exporting;
+  if (state.run.trace == nullptr) throw InputError("There is nothing to export.");
   const Session experiment = state.shown_experiment();
-  Traces traces(state.trace);
-  traces.findings = state.findings.with(state.background_findings);
+  Traces traces(state.run.trace);
+  traces.findings = state.run.all_findings();
   if (!is_movie(export_format(dialog.path))) {
     check_export_name(dialog.path);
     return {[path = dialog.path, experiment, traces, picture = dialog.picture](Task&) {
@@ -323,7 +322,7 @@ bool any_exists(const std::filesystem::path& path, int files) {
 }
 
 void start_requested_export(State& state) {
-  ExportDialog& dialog = state.exporting;
+  ExportDialog& dialog = state.dialogs.exporting;
   dialog.problem.clear();
   const bool asked = asks_to_replace(dialog);
   dialog.overwrite_path.clear();
@@ -342,7 +341,7 @@ void start_requested_export(State& state) {
 
 // Everything except the preview.
 void draw_settings(Ui& ui, State& state) {
-  ExportDialog& dialog = state.exporting;
+  ExportDialog& dialog = state.dialogs.exporting;
   draw_path(ui, state);
   const ExportFormat* format = export_format(dialog.path);
   if (format == nullptr || format->kind != ExportFormat::Kind::Numbers) {
@@ -351,7 +350,9 @@ void draw_settings(Ui& ui, State& state) {
     draw_theme(ui, dialog);
     draw_size(ui, dialog, format != nullptr && format->has_pixels);
   }
-  if (is_movie(format)) draw_export_frames(ui, state);
+  if (is_movie(format) && state.run.trace != nullptr) {
+    draw_export_frames(ui, dialog.frames, *state.shown_session(), *state.run.trace);
+  }
   if (!dialog.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, dialog.problem);
@@ -364,7 +365,7 @@ void draw_settings(Ui& ui, State& state) {
                                              : "This file exists. Click again to replace it.");
   }
   ImGui::Dummy({0, ui.px(4)});
-  if (draw_progress(ui, state)) return;
+  if (draw_progress(ui, dialog)) return;
   const bool enter = take_key(ui, "Enter");
   if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter) {
     start_requested_export(state);
@@ -385,21 +386,22 @@ void start_export(ExportDialog& dialog, const std::filesystem::path& path,
 }
 
 TaskKind export_tasks() {
-  return {.update = update_export,
-          .tasks = [](State& state) { return std::vector<Task*>{state.exporting.task.get()}; },
-          .unfinished_file =
-              [](const State& state) {
-                const ExportDialog& dialog = state.exporting;
-                const bool runs = dialog.task != nullptr && !dialog.task->is_finished();
-                return runs ? dialog.destination.string() : "";
-              }};
+  return {
+      .update = update_export,
+      .tasks = [](State& state) { return std::vector<Task*>{state.dialogs.exporting.task.get()}; },
+      .unfinished_file =
+          [](const State& state) {
+            const ExportDialog& dialog = state.dialogs.exporting;
+            const bool runs = dialog.task != nullptr && !dialog.task->is_finished();
+            return runs ? dialog.destination.string() : "";
+          }};
 }
 
 void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
-  ExportDialog& dialog = state.exporting;
+  ExportDialog& dialog = state.dialogs.exporting;
   // Hidden while the browser is open.
-  bool open =
-      dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
+  bool open = dialog.open && !(state.dialogs.browser.open &&
+                               state.dialogs.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
   const float screen = ImGui::GetMainViewport()->WorkSize.x;
   // Also for formats of numbers, so that the dialog's size is stable while a name is typed.

@@ -57,11 +57,8 @@ void draw_ends(Ui& ui, FrameOptions& frames, const Parameter& moved) {
 
 }  // namespace
 
-void draw_export_frames(Ui& ui, State& state) {
-  if (state.trace == nullptr) return;
-  FrameOptions& frames = state.exporting.frames;
-  const Session shown = state.shown_experiment();
-  const std::vector<MovingNumber> numbers = moving_numbers(shown, *state.trace);
+void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& shown, const Trace& trace) {
+  const std::vector<MovingNumber> numbers = moving_numbers(shown, trace);
   if (numbers.empty()) {
     faint(ui, "This view has no parameter to animate. Choose another view, such as RoPE.");
     return;

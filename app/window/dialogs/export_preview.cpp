@@ -12,10 +12,10 @@ namespace attnscope::window {
 namespace {
 
 // Reason for a missing preview: weights that were not kept are only computed for the file.
-std::string refusal(const State& state) {
-  if (state.trace == nullptr) return "There is nothing to export.";
+std::string refusal(const RunState& run) {
+  if (run.trace == nullptr) return "There is nothing to export.";
   const auto kept = [](const AttentionTap& tap) { return tap.is_kept(); };
-  if (!std::ranges::all_of(state.trace->attention, kept)) {
+  if (!std::ranges::all_of(run.trace->attention, kept)) {
     return "For a text of this length, the map is computed when the file is written.";
   }
   return "";
@@ -23,20 +23,20 @@ std::string refusal(const State& state) {
 
 void lay_out(const State& state, ExportPreview& preview, const PictureOptions& options) {
   const Session experiment = state.shown_experiment();
-  const Findings findings = state.findings.with(state.background_findings);
-  if (preview.of == state.trace && preview.experiment == experiment && preview.options == options &&
-      preview.findings == findings) {
+  const Findings findings = state.run.all_findings();
+  if (preview.of == state.run.trace && preview.experiment == experiment &&
+      preview.options == options && preview.findings == findings) {
     return;
   }
-  preview.of = state.trace;
+  preview.of = state.run.trace;
   preview.experiment = experiment;
   preview.options = options;
   preview.findings = findings;
   preview.list = {};
-  preview.problem = refusal(state);
+  preview.problem = refusal(state.run);
   if (!preview.problem.empty()) return;
   try {
-    preview.list = lay_out_picture(*state.trace, experiment, options, findings);
+    preview.list = lay_out_picture(*state.run.trace, experiment, options, findings);
   } catch (const std::exception& e) {
     preview.problem = error_text(e);
   }
@@ -79,8 +79,8 @@ std::string size_text(const DisplayList& list) {
 }  // namespace
 
 void draw_export_preview(Ui& ui, State& state, Painter& painter, float width, float height) {
-  ExportPreview& preview = state.exporting.preview;
-  lay_out(state, preview, state.exporting.picture);
+  ExportPreview& preview = state.dialogs.exporting.preview;
+  lay_out(state, preview, state.dialogs.exporting.picture);
   ImGui::BeginChild("preview", {width, height});
   const float foot = ImGui::GetFrameHeightWithSpacing();
   const DisplayList& list = preview.list;
@@ -106,7 +106,7 @@ void draw_export_preview(Ui& ui, State& state, Painter& painter, float width, fl
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     const ImVec2 at(std::round(corner.x + std::max(edge, (room.x - size.x) / 2)),
                     std::round(corner.y + std::max(edge, (room.y - size.y) / 2)));
-    draw_ground(ui, at, {at.x + size.x, at.y + size.y}, state.exporting.picture);
+    draw_ground(ui, at, {at.x + size.x, at.y + size.y}, state.dialogs.exporting.picture);
     painter.paint(list, *ImGui::GetWindowDrawList(), at, scale, ui.fonts);
     ImGui::Dummy({size.x + 2 * edge, size.y + 2 * edge});
   }

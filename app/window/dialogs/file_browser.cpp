@@ -7,6 +7,131 @@
 
 namespace attnscope::window {
 
+void enter_folder(FileBrowser& browser, const std::filesystem::path& folder) {
+  browser.problem.clear();
+  browser.confirm = false;
+  std::vector<FileEntry> entries;
+  std::error_code failed;
+  const std::filesystem::path full = std::filesystem::weakly_canonical(folder, failed);
+  std::filesystem::directory_iterator files(full, failed);
+  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+    const std::filesystem::directory_entry& file = *files;
+    std::error_code ignored;
+    const std::string name = file.path().filename().string();
+    if (name.empty() || name[0] == '.') continue;
+    const bool is_folder = file.is_directory(ignored);
+    const std::uintmax_t bytes = is_folder ? 0 : file.file_size(ignored);
+    entries.push_back({name, is_folder, ignored ? 0 : bytes});
+  }
+  if (failed) {
+    browser.problem = folder.string() + ": " + failed.message();
+    return;
+  }
+  std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) {
+    return a.folder != b.folder ? a.folder : a.name < b.name;
+  });
+  browser.folder = full;
+  browser.entries = std::move(entries);
+}
+
+void browse(State& state, BrowsePurpose purpose) {
+  FileBrowser& browser = state.dialogs.browser;
+  browser = FileBrowser();
+  browser.open = true;
+  browser.purpose = purpose;
+  if (purpose == BrowsePurpose::SaveSession) {
+    browser.name =
+        state.files.session.empty() ? "session.json" : state.files.session.filename().string();
+  } else if (purpose == BrowsePurpose::ExportPath) {
+    browser.name = std::filesystem::path(state.dialogs.exporting.path).filename().string();
+  }
+  if (!state.settings.folder.empty()) enter_folder(browser, state.settings.folder);
+  std::error_code ignored;
+  if (browser.folder.empty()) enter_folder(browser, std::filesystem::current_path(ignored));
+}
+
+bool is_listed(const FileBrowser& browser, const FileEntry& entry) {
+  return entry.folder || browser.purpose != BrowsePurpose::OpenModel;
+}
+
+void select_neighbour(FileBrowser& browser, int by) {
+  std::vector<const FileEntry*> offered;
+  int at = by > 0 ? -1 : 0;  // start at the first if none is selected
+  for (const FileEntry& entry : browser.entries) {
+    if (!is_listed(browser, entry)) continue;
+    if (entry.name == browser.name) at = static_cast<int>(offered.size());
+    offered.push_back(&entry);
+  }
+  if (offered.empty()) return;
+  at = std::clamp(at + by, 0, static_cast<int>(offered.size()) - 1);
+  browser.name = offered[static_cast<std::size_t>(at)]->name;
+  browser.confirm = false;
+  browser.problem.clear();
+  browser.scrolls_to_name = true;
+}
+
+void accept_browser(State& state) {
+  FileBrowser& browser = state.dialogs.browser;
+  std::filesystem::path path = browser.folder / browser.name;
+  std::error_code ignored;
+  const bool is_model = browser.purpose == BrowsePurpose::OpenModel &&
+                        std::filesystem::exists(path / "config.json", ignored);
+  if (std::filesystem::is_directory(path, ignored) && !is_model && !browser.name.empty()) {
+    browser.name.clear();
+    enter_folder(browser, path);
+    return;
+  }
+  const bool writes =
+      browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::ExportPath;
+  if (browser.purpose == BrowsePurpose::SaveSession && path.extension().empty()) path += ".json";
+  if (writes && browser.name.empty()) {
+    browser.problem = "Enter a name.";
+    return;
+  }
+  if (writes && !browser.confirm && std::filesystem::exists(path, ignored)) {
+    browser.confirm = true;
+    return;
+  }
+  bool done = true;
+  switch (browser.purpose) {
+    case BrowsePurpose::OpenFile:
+    case BrowsePurpose::OpenModel:
+      done = open_path(state, path);
+      break;
+    case BrowsePurpose::OpenStore:
+      done = open_store(state, path);
+      break;
+    case BrowsePurpose::OpenMask:
+      done = open_mask(state, path);
+      break;
+    case BrowsePurpose::OpenEdges:
+      done = open_edges(state, path);
+      break;
+    case BrowsePurpose::OpenTexts:
+      state.experiment.view.statistics_file = path.string();
+      break;
+    case BrowsePurpose::CalibrationText:
+      (state.dialogs.calibration.browses_other ? state.dialogs.calibration.other
+                                               : state.dialogs.calibration.text) = path.string();
+      break;
+    case BrowsePurpose::SaveSession:
+      done = save_to(state, path);
+      break;
+    case BrowsePurpose::ExportPath:
+      state.dialogs.exporting.path = state.dialogs.exporting.overwrite_path =
+          path.string();  // confirmed here
+      break;
+  }
+  if (done) {
+    browser.open = false;
+    state.settings.folder = browser.folder.string();
+  } else {
+    browser.problem = state.notices.back().text;
+    state.notices.pop_back();
+    browser.confirm = false;
+  }
+}
+
 namespace {
 
 struct Words {
@@ -75,7 +200,7 @@ void draw_path(Ui& ui, FileBrowser& browser) {
 }
 
 void draw_entries(Ui& ui, State& state, float height) {
-  FileBrowser& browser = state.browser;
+  FileBrowser& browser = state.dialogs.browser;
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->field);
   ImGui::BeginChild("entries", {0, height}, true);
   std::string entered;
@@ -126,7 +251,7 @@ std::string message(const FileBrowser& browser) {
 }  // namespace
 
 void draw_file_browser(Ui& ui, State& state) {
-  FileBrowser& browser = state.browser;
+  FileBrowser& browser = state.dialogs.browser;
   const Words say = words(browser.purpose);
   if (!begin_dialog(ui, say.title, browser.open, 620, 520)) return;
   faint(ui, say.advice);

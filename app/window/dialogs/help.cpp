@@ -66,8 +66,8 @@ void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {
 
 }  // namespace
 
-void draw_help(Ui& ui, State& state) {
-  if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 700)) return;
+void draw_help(Ui& ui, bool& open) {
+  if (!begin_dialog(ui, "Keys and gestures", open, 1080, 700)) return;
   if (ImGui::BeginTable("keys", 3)) {
     ImGui::TableNextColumn();
     draw_menu_keys(ui, Menu::View, key_column(ui, {Menu::View}), true);
@@ -85,16 +85,16 @@ void draw_help(Ui& ui, State& state) {
   end_dialog();
 }
 
-void draw_about(Ui& ui, State& state) {
-  if (!begin_dialog(ui, "attnscope", state.about_open, 460)) return;
+void draw_about(Ui& ui, bool& open, const std::string& renderer) {
+  if (!begin_dialog(ui, "attnscope", open, 460)) return;
   paragraph(ui,
             "A laboratory for transformer attention: pick a variant and a positional encoding, "
             "type a text, and see what the model attends to, why, and what it costs.");
   faint(ui,
         "The equations follow the papers cited in the right panel for each variant and encoding.");
-  faint(ui, "Renderer: " + (state.gpu.empty() ? std::string("OpenGL") : state.gpu) + ".");
+  faint(ui, "Renderer: " + (renderer.empty() ? std::string("OpenGL") : renderer) + ".");
   ImGui::Dummy({0, ui.px(4)});
-  if (button(ui, "Close", "about.close", true, ui.px(110))) state.about_open = false;
+  if (button(ui, "Close", "about.close", true, ui.px(110))) open = false;
   end_dialog();
 }
 

@@ -8,31 +8,32 @@ namespace attnscope::window {
 namespace {
 
 // Arrow keys change the selection, initially the running lesson. True if it changed.
-bool choose_by_keys(Ui& ui, LessonState& now, bool appearing) {
-  const int before = now.chosen;
+bool choose_by_keys(Ui& ui, const LessonState& now, int& chosen, bool appearing) {
+  const int before = chosen;
   if (appearing) {
     const auto on = std::ranges::find(now.lessons, now.lesson ? now.lesson->id : "", &Lesson::id);
-    now.chosen = on != now.lessons.end() ? static_cast<int>(on - now.lessons.begin()) : 0;
+    chosen = on != now.lessons.end() ? static_cast<int>(on - now.lessons.begin()) : 0;
   }
-  if (take_key(ui, "Down")) ++now.chosen;
-  if (take_key(ui, "Up")) --now.chosen;
-  now.chosen = std::clamp(now.chosen, 0, std::max(static_cast<int>(now.lessons.size()) - 1, 0));
-  return appearing || now.chosen != before;
+  if (take_key(ui, "Down")) ++chosen;
+  if (take_key(ui, "Up")) --chosen;
+  chosen = std::clamp(chosen, 0, std::max(static_cast<int>(now.lessons.size()) - 1, 0));
+  return appearing || chosen != before;
 }
 
 }  // namespace
 
 void draw_lesson_list(Ui& ui, State& state) {
-  if (!begin_dialog(ui, "Lessons", state.lesson.list_open, 620, 560)) return;
+  LessonList& dialog = state.dialogs.lessons;
+  if (!begin_dialog(ui, "Lessons", dialog.open, 620, 560)) return;
   LessonState& now = state.lesson;
   read_lessons(now);
   if (!now.problem.empty()) paragraph(ui, now.problem);
-  const bool moved = choose_by_keys(ui, now, ImGui::IsWindowAppearing());
+  const bool moved = choose_by_keys(ui, now, dialog.chosen, ImGui::IsWindowAppearing());
   const bool enter = take_key(ui, "Enter");
   ImGui::BeginChild("list", {0, 0});
   for (std::size_t i = 0; i < now.lessons.size(); ++i) {
     const Lesson& lesson = now.lessons[i];
-    const bool chosen = static_cast<int>(i) == now.chosen;
+    const bool chosen = static_cast<int>(i) == dialog.chosen;
     ImGui::PushID(lesson.id.c_str());
     const ImVec2 at = ImGui::GetCursorPos();
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
@@ -47,7 +48,7 @@ void draw_lesson_list(Ui& ui, State& state) {
     mark(ui, "lesson." + lesson.id);
     const ImVec2 pointer = ImGui::GetIO().MouseDelta;
     if (ImGui::IsItemHovered() && (pointer.x != 0 || pointer.y != 0)) {
-      now.chosen = static_cast<int>(i);
+      dialog.chosen = static_cast<int>(i);
     }
     if (chosen && moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     if (clicked || (chosen && enter)) start_lesson(state, lesson);

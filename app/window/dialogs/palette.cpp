@@ -43,7 +43,7 @@ bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool ch
 }  // namespace
 
 void draw_palette(Ui& ui, State& state) {
-  Palette& palette = state.palette;
+  Palette& palette = state.dialogs.palette;
   if (!begin_dialog(ui, "Commands", palette.open, 520, 460)) return;
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);

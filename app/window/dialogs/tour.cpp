@@ -109,7 +109,7 @@ ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
 }  // namespace
 
 void draw_tour(Ui& ui, State& state, const PanelBoxes& places) {
-  if (state.tour_stop < 0 || state.dialog_open()) return;
+  if (state.tour_stop < 0 || state.dialogs.open()) return;
   const auto leave = [&] {
     state.tour_stop = -1;
     state.settings.tour_done = true;

@@ -25,19 +25,19 @@ Findings compute(const Finding& finding, RunSpec spec, const FindingSettings& se
 bool update_finding(State& state, const Finding& finding,
                     const std::vector<FindingRequest>& requests) {
   const Session& now = state.experiment;
-  FindingTask& of = state.finding_tasks[finding.id];
+  FindingTask& of = state.run.finding_tasks[finding.id];
   const auto request = std::ranges::find(requests, finding.id, &FindingRequest::id);
   const bool wanted = request != requests.end();
   const bool kept = finding.outlives_view && !view(now.view.id).reads(finding.id);
   if ((!wanted && !kept) || !finding.exists(now)) {
     const bool changed = of.input.has_value();
     of = {};
-    state.background_findings.remove(finding.id);
+    state.run.background_findings.remove(finding.id);
     return changed;
   }
   if (wanted && !(of.input && of.input->settings == request->settings &&
                   finding.is_reusable(of.input->run, now.run))) {
-    state.background_findings.remove(finding.id);
+    state.run.background_findings.remove(finding.id);
     of = {};  // ends a running task first
     of.input = {now.run, request->settings};
     of.task = std::make_unique<BackgroundTask<Findings>>([&finding, in = *of.input](Task& task) {
@@ -47,7 +47,7 @@ bool update_finding(State& state, const Finding& finding,
   }
   if (of.task == nullptr || of.task->take_change() == TaskChange::None) return false;
   if (const std::optional<Findings> found = of.task->result()) {
-    state.background_findings.add(*found);
+    state.run.background_findings.add(*found);
   }
   return true;
 }
@@ -63,7 +63,7 @@ bool update_findings(State& state) {
 
 std::vector<Task*> tasks_of(State& state) {
   std::vector<Task*> tasks;
-  for (const auto& [id, of] : state.finding_tasks) tasks.push_back(of.task.get());
+  for (const auto& [id, of] : state.run.finding_tasks) tasks.push_back(of.task.get());
   return tasks;
 }
 

@@ -7,22 +7,22 @@
 namespace attnscope::window {
 
 bool can_generate(const State& state) {
-  return state.trace != nullptr && state.trace->logits.defined() && !state.trace->tokens.empty() &&
-         !predicts_masked_tokens(*state.trace);
+  return state.run.trace != nullptr && state.run.trace->logits.defined() &&
+         !state.run.trace->tokens.empty() && !predicts_masked_tokens(*state.run.trace);
 }
 
 void generate_token(State& state) {
-  if (!can_generate(state) || !same_run(state.shown, state.experiment)) return;
-  if (!shows_end(*state.trace, state.experiment.run)) {
+  if (!can_generate(state) || !same_run(state.run.shown, state.experiment)) return;
+  if (!shows_end(*state.run.trace, state.experiment.run)) {
     // First scroll the context to the end of the text.
     state.experiment.run.overlong = Overlong::Last;
     return;
   }
   try {
-    const Index last = static_cast<Index>(state.trace->tokens.size()) - 1;
+    const Index last = static_cast<Index>(state.run.trace->tokens.size()) - 1;
     const std::int32_t token =
-        sample_next_token(*state.trace, last, next_settings(state.experiment.view));
-    if (append_token(state.experiment.run, *state.trace, token)) {
+        sample_next_token(*state.run.trace, last, next_settings(state.experiment.view));
+    if (append_token(state.experiment.run, *state.run.trace, token)) {
       state.text.follow_end = !state.edits_other();
       return;
     }
@@ -30,7 +30,7 @@ void generate_token(State& state) {
   } catch (const std::exception& e) {  // logits are not finite
     state.report_error(error_text(e));
   }
-  state.generating = false;
+  state.run.generating = false;
 }
 
 }  // namespace attnscope::window

@@ -8,7 +8,7 @@ namespace attnscope::window {
 namespace {
 
 std::optional<Animation> animation(const State& state) {
-  return view_controls(state.experiment.view, state.trace.get()).animation;
+  return view_controls(state.experiment.view, state.run.trace.get()).animation;
 }
 
 // The parameter's value, or the start of the range if unset or outside.
@@ -30,7 +30,7 @@ const Parameter& parameter_of(const State& state, const Animation& a) {
 }  // namespace
 
 bool can_play(const State& state) {
-  return state.trace != nullptr && animation(state).has_value();
+  return state.run.trace != nullptr && animation(state).has_value();
 }
 
 void toggle_play(State& state) {

@@ -80,7 +80,7 @@ bool update_step_pictures(State& state) {
     if (auto made = pictures.task->result()) pictures.images.merge(*std::move(made));
   }
   const bool other = pictures.lesson != now.lesson || pictures.dark != state.settings.dark;
-  if (other || pictures.step != now.step || state.busy_seconds > 0) {
+  if (other || pictures.step != now.step || state.run.busy_seconds > 0) {
     *pictures.resume_time = steady_seconds() + kRestSeconds;
   }
   pictures.step = now.step;

@@ -30,20 +30,20 @@ void draw_dot(const Ui& ui) {
 }
 
 // "Running: layer 3 of 4, 12.3 s, about 5 s left"
-std::string run_progress_text(const State& state) {
+std::string run_progress_text(const RunState& run) {
   std::array<char, 32> seconds;
-  std::snprintf(seconds.data(), seconds.size(), ", %.1f s", state.busy_seconds);
-  const Progress::Snapshot& now = state.progress;
+  std::snprintf(seconds.data(), seconds.size(), ", %.1f s", run.busy_seconds);
+  const Progress::Snapshot& now = run.progress;
   std::string words = "Running" + (now.stage.empty() ? "" : ": " + now.stage) + seconds.data();
   if (now.seconds_left >= 0) words += ", " + time_left_text(now.seconds_left);
   return words;
 }
 
-void draw_spinner(Ui& ui, const State& state) {
+void draw_spinner(Ui& ui, double seconds) {
   constexpr int kSpokes = 8;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float side = ImGui::GetTextLineHeight(), radius = side * 0.36F;
-  const int step = static_cast<int>(state.seconds * 10) % kSpokes;
+  const int step = static_cast<int>(seconds * 10) % kSpokes;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   for (int i = 0; i < kSpokes; ++i) {
     const float angle = 6.2831853F * static_cast<float>(i) / kSpokes;
@@ -67,9 +67,9 @@ bool draw_cancel(Ui& ui, const char* id) {
 }
 
 void draw_busy(Ui& ui, State& state) {
-  draw_spinner(ui, state);
+  draw_spinner(ui, state.seconds);
   mark(ui, "busy");
-  ImGui::TextUnformatted(on_screen(run_progress_text(state)).c_str());
+  ImGui::TextUnformatted(on_screen(run_progress_text(state.run)).c_str());
   hint(ui, "Stage of the run, elapsed time, and estimated remaining time.");
   if (draw_cancel(ui, "cancel")) action("cancel").run(state);
 }
@@ -79,7 +79,7 @@ void draw_tasks(Ui& ui, State& state) {
   for (const TaskKind& kind : task_kinds()) {
     const std::optional<TaskStatus> status = kind.status(state);
     if (!status) continue;
-    draw_spinner(ui, state);
+    draw_spinner(ui, state.seconds);
     ImGui::TextUnformatted(on_screen(status->text).c_str());
     mark(ui, status->id);
     if (draw_cancel(ui, (status->id + ".cancel").c_str())) cancel_tasks(state, kind);
@@ -124,10 +124,10 @@ void draw_notes(Ui& ui, const Trace& trace) {
   hint(ui, all);
 }
 
-void draw_pending(Ui& ui, const State& state) {
-  if (state.view.pending.empty()) return;
+void draw_pending(Ui& ui, const std::string& pending) {
+  if (pending.empty()) return;
   draw_dot(ui);
-  ImGui::TextColored(ui.look->accent, "%s", on_screen(state.view.pending).c_str());
+  ImGui::TextColored(ui.look->accent, "%s", on_screen(pending).c_str());
   mark(ui, "pending");
   hint(ui,
        "This map is too large to store: the visible part is computed from queries and keys. "
@@ -230,7 +230,7 @@ void draw_menu_bar(Ui& ui, State& state) {
     mark(ui, "menu." + name);
     if (!open) continue;
     for (const Action& a : actions()) {
-      if (a.menu != menu) continue;
+      if (a.menu != menu || !a.in_menu) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
       // Enabled, but without effect at present: the tooltip gives the reason.
@@ -251,15 +251,16 @@ void draw_menu_bar(Ui& ui, State& state) {
 
 void draw_status_line(Ui& ui, State& state) {
   ImGui::PushFont(ui.fonts.small);
-  if (state.busy_seconds > kLongRunSeconds) draw_busy(ui, state);
+  if (state.run.busy_seconds > kLongRunSeconds) draw_busy(ui, state);
   draw_tasks(ui, state);
-  if (!state.error.empty()) {
+  if (!state.run.error.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
-    ImGui::TextUnformatted(on_screen(refusal_in_words(state.error)).c_str());
+    ImGui::TextUnformatted(on_screen(refusal_in_words(state.run.error)).c_str());
     ImGui::PopStyleColor();
     mark(ui, "error");
-    hint(ui, state.error + (state.trace ? "\nThe picture still shows the previous run." : ""));
-  } else if (state.trace != nullptr) {
+    hint(ui,
+         state.run.error + (state.run.trace ? "\nThe picture still shows the previous run." : ""));
+  } else if (state.run.trace != nullptr) {
     const Trace& trace = *state.pictured_trace();
     if (state.shows_other()) {
       ImGui::TextColored(ui.look->accent, "Showing B (Shift held)");
@@ -278,17 +279,17 @@ void draw_status_line(Ui& ui, State& state) {
     }
     draw_dot(ui);
     ImGui::TextUnformatted(token_count_words(trace).c_str());
-    draw_pending(ui, state);
+    draw_pending(ui, state.view.pending);
     draw_notes(ui, trace);
   } else {
-    ImGui::TextColored(ui.look->faint, "%s", state.busy_seconds > 0 ? "First run" : "Ready");
+    ImGui::TextColored(ui.look->faint, "%s", state.run.busy_seconds > 0 ? "First run" : "Ready");
   }
   draw_latest_notice(ui, state);
   ImGui::PopFont();
 }
 
 void draw_autosave_offer(Ui& ui, State& state) {
-  if (state.abandoned_file.empty()) return;
+  if (state.files.abandoned.empty()) return;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 end(at.x + ImGui::GetContentRegionAvail().x, at.y + ImGui::GetFrameHeight());
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -298,29 +299,19 @@ void draw_autosave_offer(Ui& ui, State& state) {
   ImGui::TextUnformatted("The last session was not saved.");
   hint(ui, "The program was killed or crashed.");
   ImGui::SameLine();
-  const std::filesystem::path file = state.abandoned_file;
-  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused || state.dialog_open();
-  const bool restores = button(ui, "Restore", "autosave.restore", true);
+  if (button(ui, "Restore", "autosave.restore", true)) action("autosave_restore").run(state);
   hint(ui, "Continue the session.  (Return)");
-  if (restores || (!typing && take_key(ui, "Enter"))) {
-    if (open_path(state, file)) {  // kept if it cannot be read
-      state.session.clear();
-      state.restored_file = file;
-      state.abandoned_file.clear();
-    }
-  }
   ImGui::SameLine();
   if (button(ui, "Discard", "autosave.discard")) {
     std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-    state.abandoned_file.clear();
+    std::filesystem::remove(state.files.abandoned, ignored);
+    state.files.abandoned.clear();
   }
   hint(ui, "Delete the session. Escape: ask again at the next start.");
-  if (!typing && take_key(ui, "Escape")) state.abandoned_file.clear();
 }
 
-void draw_notices(Ui& ui, State& state) {
-  const bool errors = std::ranges::any_of(state.notices, &Notice::error);
+void draw_notices(Ui& ui, std::vector<Notice>& notices) {
+  const bool errors = std::ranges::any_of(notices, &Notice::error);
   if (!errors) return;
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float width = std::min(ui.px(620), screen.WorkSize.x - ui.px(40));
@@ -333,10 +324,10 @@ void draw_notices(Ui& ui, State& state) {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
   ImGui::PopStyleVar();
-  for (int i = static_cast<int>(state.notices.size()) - 1; i >= 0; --i) {
-    if (!state.notices[static_cast<std::size_t>(i)].error) continue;
-    if (draw_notice(ui, state.notices[static_cast<std::size_t>(i)], i)) {
-      state.notices.erase(state.notices.begin() + i);
+  for (int i = static_cast<int>(notices.size()) - 1; i >= 0; --i) {
+    if (!notices[static_cast<std::size_t>(i)].error) continue;
+    if (draw_notice(ui, notices[static_cast<std::size_t>(i)], i)) {
+      notices.erase(notices.begin() + i);
     }
   }
   ImGui::End();

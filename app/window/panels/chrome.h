@@ -11,7 +11,7 @@ void draw_status_line(Ui& ui, State& state);
 // Offers to restore an unsaved session, in a line of its own; draws nothing if there is none.
 void draw_autosave_offer(Ui& ui, State& state);
 // Errors, above the status line.
-void draw_notices(Ui& ui, State& state);
+void draw_notices(Ui& ui, std::vector<Notice>& notices);
 
 // Vertical splitter; changes `width` (units) within its limits. `sign` is 1 if the panel is to the
 // left of it, -1 if to the right.

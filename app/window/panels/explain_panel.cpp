@@ -248,7 +248,7 @@ void draw_reading(Ui& ui, State& state) {
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   hint(ui, fold.help);
   if (!state.settings.reading) return;
-  const ViewReading reading = shown.reading(state.experiment.view, state.trace.get());
+  const ViewReading reading = shown.reading(state.experiment.view, state.run.trace.get());
   paragraph(ui, on_screen(reading.text));
   for (const ViewTerm& term : reading.terms) {
     faint(ui, on_screen(term.name + ": " + term.meaning));
@@ -487,7 +487,7 @@ void draw_info(Ui& ui, const char* title, const Info& info, const std::string& l
 void draw_explain_panel(Ui& ui, State& state, RowWeights& weights) {
   draw_reading(ui, state);
   draw_pair(ui, state, weights);
-  if (state.trace != nullptr && state.trace->is_imported) {
+  if (state.run.trace != nullptr && state.run.trace->is_imported) {
     heading(ui, "Attention");
     faint(ui, "Read from a file; variant and encoding are unknown.");
     return;

@@ -23,15 +23,15 @@ constexpr double kStripHeight = 36, kStripOnStage = 46, kMinTitle = 60;  // unit
 // Next lesson if the button leads to it; null if it leads to another step, or scrolls the text.
 const Lesson* next_lesson(const State& state) {
   const LessonState& now = state.lesson;
-  const bool down = state.presenting && now.scroll.more_below;
-  return !down && now.step + 1 == now.lesson->steps.size() ? lesson_after_current(state) : nullptr;
+  const bool down = state.presentation.on && now.scroll.more_below;
+  return !down && now.step + 1 == now.lesson->steps.size() ? lesson_after_current(now) : nullptr;
 }
 
 // On stage, the button shows the title of the next lesson.
 std::string label_of_next(const State& state, const Lesson* next, float room) {
   if (next == nullptr)
-    return state.presenting && state.lesson.scroll.more_below ? "More ▾" : "Next ›";
-  if (!state.presenting) return "Next lesson ›";
+    return state.presentation.on && state.lesson.scroll.more_below ? "More ▾" : "Next ›";
+  if (!state.presentation.on) return "Next lesson ›";
   const std::string rest = " ›";
   return elided(on_screen(next->title), room - ImGui::CalcTextSize(rest.c_str()).x) + rest;
 }
@@ -53,7 +53,7 @@ void draw_navigation(Ui& ui, State& state) {
     hint(ui, what + "  (" + to_string(a.shortcuts.front()) + ")");
     ImGui::SameLine();
   }
-  if (next != nullptr && state.presenting) return;
+  if (next != nullptr && state.presentation.on) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%zu of %zu", now.step + 1, now.lesson->steps.size());
   mark(ui, "lesson.progress");
@@ -119,7 +119,7 @@ void scroll_words(Ui& ui, LessonScroll& words) {
   draw.AddText(corner, packed(ui.look->accent), sign);
 }
 
-void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks& checks,
+void draw_below(Ui& ui, LessonScroll& scroll, const LessonStep& step, const LessonChecks& checks,
                 float foot) {
   const float all = ImGui::GetContentRegionAvail().x;
   const float above = ImGui::GetContentRegionAvail().y - foot;
@@ -127,7 +127,7 @@ void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks
   const Division parts = divide_band(ui, type, step, checks, all);
   ImGui::BeginChild("words", {parts.words, above});
   draw_words(ui, type, step);
-  scroll_words(ui, state.lesson.scroll);
+  scroll_words(ui, scroll);
   ImGui::EndChild();
   if (parts.claims <= 0) return;
   ImGui::SameLine(0, ui.px(kPadding));
@@ -137,7 +137,7 @@ void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks
 }
 
 // On stage: text above claims.
-void draw_column(Ui& ui, State& state, const LessonStep& step, const LessonChecks& checks,
+void draw_column(Ui& ui, LessonScroll& scroll, const LessonStep& step, const LessonChecks& checks,
                  float foot) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const LessonFonts type = lecture_fonts(ui, step, checks, room.x, room.y - foot);
@@ -147,21 +147,22 @@ void draw_column(Ui& ui, State& state, const LessonStep& step, const LessonCheck
     ImGui::Dummy({0, ui.px(kDepth) - ImGui::GetStyle().ItemSpacing.y});
     draw_claims(ui, type, step, checks);
   }
-  scroll_words(ui, state.lesson.scroll);
+  scroll_words(ui, scroll);
   ImGui::EndChild();
 }
 
 // Height of the foot below the text: thumbnails of all steps, and the buttons.
 float foot_height(const Ui& ui, const State& state, float width) {
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  if (!state.presenting) return ui.px(kStripHeight) + gap;
-  const ImVec2 size = step_picture_size(ui, state, width, ui.px(kStripOnStage));
+  if (!state.presentation.on) return ui.px(kStripHeight) + gap;
+  const ImVec2 size = step_picture_size(ui, *state.lesson.lesson, width, ui.px(kStripOnStage));
   return size.y + gap + ImGui::GetFrameHeightWithSpacing();
 }
 
 void draw_foot_on_stage(Ui& ui, State& state, const StepTextures& pictures) {
   const float width = ImGui::GetContentRegionAvail().x;
-  draw_step_strip(ui, state, pictures, step_picture_size(ui, state, width, ui.px(kStripOnStage)));
+  draw_step_strip(ui, state, pictures,
+                  step_picture_size(ui, *state.lesson.lesson, width, ui.px(kStripOnStage)));
   if (state.lesson.lesson == nullptr) return;
   const bool leads_on = next_lesson(state) != nullptr;
   draw_navigation(ui, state);
@@ -181,7 +182,8 @@ void draw_foot_below(Ui& ui, State& state, const StepTextures& pictures) {
   draw_options(ui, state);
   if (state.lesson.lesson == nullptr) return;
   ImGui::SameLine(0, ui.px(16));
-  const ImVec2 size = step_picture_size(ui, state, ImGui::GetContentRegionAvail().x, high);
+  const ImVec2 size =
+      step_picture_size(ui, *state.lesson.lesson, ImGui::GetContentRegionAvail().x, high);
   ImGui::SetCursorPosY(top + (high - size.y) / 2);
   draw_step_strip(ui, state, pictures, size);
   ImGui::SameLine(0, ui.px(16));
@@ -195,8 +197,8 @@ void draw_foot_below(Ui& ui, State& state, const StepTextures& pictures) {
 LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
                          float height) {
   if (state.lesson.lesson == nullptr) return {};
-  if (state.presenting && width >= kWide * height) return {true, kBeside * width, height};
-  if (state.presenting) return {false, width, kMaxOnStage * height};
+  if (state.presentation.on && width >= kWide * height) return {true, kBeside * width, height};
+  if (state.presentation.on) return {false, width, kMaxOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
   const float needed =
       divide_band(ui, window_fonts(ui), step, checks, width - 2 * ui.px(kPadding)).height +
@@ -218,13 +220,13 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepText
   ImGui::PopStyleVar();
   ImGui::PushID(&step);  // each step has its own scroll position
   const float foot = foot_height(ui, state, ImGui::GetContentRegionAvail().x);
-  if (state.presenting) {
-    draw_column(ui, state, step, checks, foot);
+  if (state.presentation.on) {
+    draw_column(ui, state.lesson.scroll, step, checks, foot);
   } else {
-    draw_below(ui, state, step, checks, foot);
+    draw_below(ui, state.lesson.scroll, step, checks, foot);
   }
   ImGui::PopID();
-  if (state.presenting) {
+  if (state.presentation.on) {
     draw_foot_on_stage(ui, state, pictures);
   } else {
     draw_foot_below(ui, state, pictures);

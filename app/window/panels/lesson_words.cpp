@@ -72,10 +72,10 @@ float text_height(ImFont* font, const std::string& text, float width) {
 
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache) {
   // The previous step's run does not apply to this one.
-  const bool current = state.trace != nullptr && same_run(state.shown, state.experiment);
-  const auto trace = current ? state.trace : nullptr;
+  const bool current = state.run.trace != nullptr && same_run(state.run.shown, state.experiment);
+  const auto trace = current ? state.run.trace : nullptr;
   Traces traces(trace);
-  if (current) traces.findings = state.findings.with(state.background_findings);
+  if (current) traces.findings = state.run.all_findings();
   if (cache.step == &step && cache.trace == trace && cache.findings == traces.findings) return;
   cache = {trace, traces.findings, &step, {}};
   for (const Claim& claim : step.claims) {

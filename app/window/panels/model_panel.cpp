@@ -68,7 +68,7 @@ void draw_scope(Ui& ui, State& state) {
   const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
   const std::string head = "Head " + std::to_string(state.edited().view.head);
   const bool some = state.layers() > 0 && state.shows_configurable_part();
-  if (!some) state.scope = ChoiceScope::All;
+  if (!some) state.selection.scope = ChoiceScope::All;
   heading(ui, "Apply to");
   const int clicked = segments(
       ui, "scope",
@@ -77,8 +77,8 @@ void draw_scope(Ui& ui, State& state) {
         "layer", some},
        {head.c_str(), "Applies to the shown head only, overriding the settings for its layer.",
         "head", some}},
-      static_cast<int>(state.scope));
-  if (clicked >= 0) state.scope = static_cast<ChoiceScope>(clicked);
+      static_cast<int>(state.selection.scope));
+  if (clicked >= 0) state.selection.scope = static_cast<ChoiceScope>(clicked);
   if (state.edited().run.groups.empty()) return;
   ImGui::PushFont(ui.fonts.small);
   for (const std::string& line : describe_groups(state.edited())) paragraph(ui, line);
@@ -132,8 +132,8 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
     undo_implied_changes(state);
     RunView& e = state.edited();
     e.run.model = found->second;
-    choose_variant(e, state.scope, std::nullopt);
-    choose_encoding(e, state.scope, std::nullopt);
+    choose_variant(e, state.selection.scope, std::nullopt);
+    choose_encoding(e, state.selection.scope, std::nullopt);
     e.run.causal.reset();
   }
   hint(ui, "Some weights here are illustrative (not trained); this model was trained with them.");
@@ -175,7 +175,7 @@ void draw_backend(Ui& ui, State& state) {
 bool draw_fixed_attention(Ui& ui, State& state) {
   const Architecture* architecture = effective_architecture(state);
   if (architecture == nullptr || architecture->has_self_attention) return false;
-  state.scope = ChoiceScope::All;
+  state.selection.scope = ChoiceScope::All;
   heading(ui, "Attention");
   const AttentionTap* tap = state.edited_trace() != nullptr ? state.tap() : nullptr;
   if (tap != nullptr) paragraph(ui, on_screen(describe_variant(*tap)));
@@ -208,23 +208,23 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     draw_structure_panel(ui, state, panel.lists);
     if (draw_fixed_attention(ui, state)) return draw_backend(ui, state);
     draw_scope(ui, state);
-  } else if (state.trace == nullptr || state.trace->is_imported) {
+  } else if (state.run.trace == nullptr || state.run.trace->is_imported) {
     return;  // nothing is computed, so there is nothing to select
   } else {
-    state.scope = ChoiceScope::All;  // one choice for all heads
+    state.selection.scope = ChoiceScope::All;  // one choice for all heads
   }
-  std::optional<Choice> variant = scoped_variant(e, state.scope);
+  std::optional<Choice> variant = scoped_variant(e, state.selection.scope);
   const ChoiceEdit of_variant = draw_choice(ui, variant_list(state), variant, panel.lists, [&] {
     draw_implied_choice_changes(ui, state);
-    draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.scope)));
+    draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.selection.scope)));
   });
   if (of_variant != ChoiceEdit::Nothing) {
     select_variant(state, std::move(variant), of_variant == ChoiceEdit::Entry);
   }
   draw_causal(ui, state);
-  std::optional<Choice> encoding = scoped_encoding(e, state.scope);
+  std::optional<Choice> encoding = scoped_encoding(e, state.selection.scope);
   const ChoiceEdit of_encoding = draw_choice(ui, encoding_list(state), encoding, panel.lists, [&] {
-    draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.scope)));
+    draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.selection.scope)));
   });
   if (of_encoding != ChoiceEdit::Nothing) {
     select_encoding(state, std::move(encoding), of_encoding == ChoiceEdit::Entry);

@@ -59,8 +59,8 @@ void draw_head(Ui& ui, State& state) {
   beside(8);
   action_button(ui, state, "lesson_on", state.lesson.scroll.more_below ? "More ▾" : "Next ›", true);
   beside(8);
-  action_button(ui, state, "black", state.black ? "Show" : "Black", false);
-  if (state.monitors > 1) {
+  action_button(ui, state, "black", state.presentation.black ? "Show" : "Black", false);
+  if (state.presentation.monitors > 1) {
     beside(8);
     action_button(ui, state, "swap_screens", "Swap screens", false);
   }
@@ -117,7 +117,7 @@ void draw_next(Ui& ui, const State& state, const StepTextures& pictures, ImVec2 
     const float ratio = static_cast<float>(kStepPictureRatio);
     const float wide = std::min(room.x, room.y * ratio);
     if (wide > 0) draw_step_picture(ui, pictures, next, at, {wide, wide / ratio});
-  } else if (const Lesson* lesson = lesson_after_current(state)) {
+  } else if (const Lesson* lesson = lesson_after_current(state.lesson)) {
     ImGui::TextColored(ui.look->faint, "Next lesson");
     ImGui::PushFont(ui.fonts.bold);
     paragraph(ui, lesson->title);
@@ -163,13 +163,13 @@ std::string stage_status(const State& state) {
   const auto say = [&](const std::string& what) {
     if (!what.empty()) status += (status.empty() ? "" : "  ·  ") + what;
   };
-  if (state.black) say("Black screen");
-  if (state.busy_seconds > kLongRunSeconds) say("Running");
-  say(state.error);
-  if (state.trace != nullptr) {
-    say(state.trace->backend);
-    say(token_count_words(*state.trace));
-    for (const std::string& note : state.trace->notes) say("⚠ " + note);
+  if (state.presentation.black) say("Black screen");
+  if (state.run.busy_seconds > kLongRunSeconds) say("Running");
+  say(state.run.error);
+  if (state.run.trace != nullptr) {
+    say(state.run.trace->backend);
+    say(token_count_words(*state.run.trace));
+    for (const std::string& note : state.run.trace->notes) say("⚠ " + note);
   }
   say(state.view.pending);
   return status;
@@ -193,7 +193,7 @@ void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool
   draw_head(ui, state);
   ImGui::Dummy({0, ui.px(4)});
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const ImVec2 strip = step_picture_size(ui, state, room.x, ui.px(kStripHigh));
+  const ImVec2 strip = step_picture_size(ui, *state.lesson.lesson, room.x, ui.px(kStripHigh));
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   const float status = baked_size(ui.fonts.small) + 2 * gap;
   const float middle = std::max(room.y - strip.y - status - 3 * gap, ui.px(60));

@@ -140,7 +140,7 @@ std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layo
 
 void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec2 origin,
                      StagePairs& cache) {
-  if (state.black || state.dialog_open()) return;
+  if (state.presentation.black || state.dialogs.open()) return;
   auto words = state.view.hit ? pair_labels(state, *state.view.hit, cache.pointed) : std::nullopt;
   ImVec2 at = ImGui::GetIO().MousePos;
   float away = ui.px(kFromPointer);

@@ -13,8 +13,8 @@ constexpr double kBetween = 6, kFrame = 2.5;  // units: gap; frame around the cu
 
 }  // namespace
 
-ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float max_height) {
-  const auto count = static_cast<float>(state.lesson.lesson->steps.size());
+ImVec2 step_picture_size(const Ui& ui, const Lesson& lesson, float width, float max_height) {
+  const auto count = static_cast<float>(lesson.steps.size());
   const float room = (width - (count - 1) * ui.px(kBetween)) / count;
   const float ratio = static_cast<float>(kStepPictureRatio);
   const float high = std::floor(std::min(max_height, room / ratio));

@@ -8,7 +8,7 @@
 namespace attnscope::window {
 
 // Size of a thumbnail in a strip of this width, at most this high.
-ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float max_height);
+ImVec2 step_picture_size(const Ui& ui, const Lesson& lesson, float width, float max_height);
 
 // Draws the strip at the cursor as one item. A click goes to the step.
 void draw_step_strip(Ui& ui, State& state, const StepTextures& pictures, const ImVec2& size);

@@ -87,16 +87,16 @@ void draw_segment(Ui& ui, State& state, ParameterWidgets& texts) {
 
 void draw_retrieval(Ui& ui, State& state, ParameterWidgets& texts) {
   std::optional<RetrievalChoice>& retrieval = state.edited().run.retrieval;
-  if (retrieval) state.store = retrieval->store;
+  if (retrieval) state.selection.store = retrieval->store;
   std::optional<Choice> chosen;
   if (retrieval) chosen = retrieval->retrieval_head;
   draw_choice(ui, retrieval_list(state), chosen, texts);
   if (!chosen) {
     retrieval.reset();
   } else {
-    retrieval = RetrievalChoice{*chosen, state.store};
+    retrieval = RetrievalChoice{*chosen, state.selection.store};
   }
-  const std::string name = std::filesystem::path(state.store).filename().string();
+  const std::string name = std::filesystem::path(state.selection.store).filename().string();
   const std::string label = name.empty() ? "Open store…" : "Store: " + name + "…";
   const float width = ImGui::GetContentRegionAvail().x;
   const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
@@ -142,7 +142,7 @@ void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts) {
   if (leaves) {
     draw_optional(ui, threshold_parameter(), "exit", "All layers", "Exit early", "", run.exit,
                   texts);
-    if (button(ui, "Calibrate…", "exit.calibrate")) state.calibration.open = true;
+    if (button(ui, "Calibrate…", "exit.calibrate")) state.dialogs.calibration.open = true;
     hint(ui, "Determine the threshold on a text, for a tolerated loss.");
   }
   if (exits.has_value() != run.structure.exits.has_value()) {  // makes the effect visible

@@ -64,7 +64,7 @@ void draw_counts(Ui& ui, const State& state) {
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
   std::string line = count(characters, "character", "characters");
   // The previous counts stay until the next run is complete, to avoid flicker.
-  if (state.edited_trace() != nullptr && state.error.empty()) {
+  if (state.edited_trace() != nullptr && state.run.error.empty()) {
     line += ", " + count(state.edited_trace()->text_tokens().size(), "token", "tokens");
   }
   faint(ui, line);
@@ -125,7 +125,8 @@ void draw_tensor_file(Ui& ui, State& state) {
   if (trace != nullptr && trace->pixels) {
     faint(ui, std::to_string(trace->pixels->width) + " × " + std::to_string(trace->pixels->height) +
                   " pixels");
-  } else if (trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
+  } else if (trace != nullptr && same_run(state.run.shown, state.experiment) &&
+             state.layers() > 0) {
     const AttentionTap& tap = trace->attention.front();
     faint(ui, layers_and_heads(*trace, trace->part({})) + ", " +
                   count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
@@ -169,8 +170,8 @@ void draw_text_panel(Ui& ui, State& state) {
   if (state.text.edit.text() != state.edited().run.text) {
     state.text.edit.assign(state.edited().run.text);
   }
-  if (draw_text_editor(ui, state.text, height, "Type or drop a text here", !state.dialog_open(),
-                       state.requests)) {
+  if (draw_text_editor(ui, state.text, height, "Type or drop a text here", !state.dialogs.open(),
+                       state.requests.clipboard)) {
     state.edited().run.text = state.text.edit.text();
     state.edited().run.ids.clear();
     state.text.changed = true;

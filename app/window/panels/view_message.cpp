@@ -92,7 +92,7 @@ void draw_salient_pair(Ui& ui, State& state) {
   draw.AddRectFilled(at, end, packed(ui.look->accent, 0.14F), ui.px(4));
   draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(ui.look->accent), ui.px(2));
   const std::string said = sentence(*pair);
-  const std::string place = " (" + describe_head(state.trace->parts, pair->at) + ")";
+  const std::string place = " (" + describe_head(state.run.trace->parts, pair->at) + ")";
   constexpr const char* kNext = "Next pair";
   const float button_width = ImGui::CalcTextSize(kNext).x + 2 * ImGui::GetStyle().FramePadding.x;
   const float room = width - ui.px(24) - button_width;
@@ -111,19 +111,20 @@ void draw_salient_pair(Ui& ui, State& state) {
 void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
-  if (!state.error.empty()) {
+  if (!state.run.error.empty()) {
     const bool has_recovery = has_own_choices(state.experiment) || action("undo").enabled(state);
     const float below =
         draw_message(ui, at, size, "Cannot run with these settings",
-                     refusal_in_words(state.error) + ".\n\nChange the settings on the left" +
+                     refusal_in_words(state.run.error) + ".\n\nChange the settings on the left" +
                          (has_recovery ? ", or:" : "."));
     draw_recovery_buttons(ui, state, {at.x, below + ui.px(12)}, size.x);
   } else if (!state.experiment.run.has_input()) {
     draw_message(ui, at, size, "Type a text", "Its attention appears here.");
   } else {
-    const bool takes_long = state.busy_seconds > kLongRunSeconds && !state.progress.stage.empty();
+    const bool takes_long =
+        state.run.busy_seconds > kLongRunSeconds && !state.run.progress.stage.empty();
     draw_message(ui, at, size, "One moment",
-                 takes_long ? "The first run is in progress: " + state.progress.stage + "."
+                 takes_long ? "The first run is in progress: " + state.run.progress.stage + "."
                             : "The first run is in progress.");
     draw_run(ui, state, at, size);
   }
@@ -132,30 +133,30 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
 namespace {
 
 // Description of the partial result.
-std::string partial_result_text(const State& state) {
-  if (state.preview_of > 0) {
+std::string partial_result_text(const RunState& run) {
+  if (run.preview_of > 0) {
     return "Preview: the first " +
-           grouped(static_cast<long long>(state.trace->text_tokens().size())) + " of " +
-           grouped(state.preview_of) + " tokens";
+           grouped(static_cast<long long>(run.trace->text_tokens().size())) + " of " +
+           grouped(run.preview_of) + " tokens";
   }
-  std::string words = first_layers_label(state.trace->config->layers, state.layers_of);
+  std::string words = first_layers_label(run.trace->config->layers, run.layers_of);
   words.front() = 'L';
-  const std::string left = time_left_text(state.progress.seconds_left);
-  return state.busy_seconds > 0 && !left.empty() ? words + ", " + left : words;
+  const std::string left = time_left_text(run.progress.seconds_left);
+  return run.busy_seconds > 0 && !left.empty() ? words + ", " + left : words;
 }
 
 }  // namespace
 
 void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  if (state.busy_seconds > kLongRunSeconds) {
-    const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
+  if (state.run.busy_seconds > kLongRunSeconds) {
+    const float share = std::clamp(static_cast<float>(state.run.progress.share), 0.0F, 1.0F);
     draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
     draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
   }
   // Also after a cancelled run.
-  if (!state.is_preview() || state.trace == nullptr) return;
-  const std::string words = on_screen(partial_result_text(state));
+  if (!state.run.is_preview() || state.run.trace == nullptr) return;
+  const std::string words = on_screen(partial_result_text(state.run));
   const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
   const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
   draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},

@@ -185,7 +185,8 @@ void use_pin(State& state, bool hovered) {
   if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.experiment.view;
   const Hit hit = state.view.hit.value_or(Hit{});
-  if (hit.of_reference && state.reference()->tokens.size() != state.trace->tokens.size()) return;
+  if (hit.of_reference && state.run.reference()->tokens.size() != state.run.trace->tokens.size())
+    return;
   const std::optional<Point> before = std::exchange(state.view.pinned_at, state.view.pointer);
   // A pin changes the layout, so that something else may be under an unmoved pointer.
   const bool still = before && std::hypot(before->x - state.view.pointer->x,

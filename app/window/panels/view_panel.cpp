@@ -35,7 +35,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .theme = theme,
                   .measure = measure,
                   // The audience has no panels to read from; a lesson has its own text.
-                  .framed = state.presenting && state.lesson.lesson == nullptr,
+                  .framed = state.presentation.on && state.lesson.lesson == nullptr,
                   .pointer = {},
                   .cache = &picture.cache,
                   .scale = ui.scale,
@@ -48,7 +48,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   try {
     const View& shown = view(key.view.id);
     picture.layout =
-        state.presenting ? lay_out_for_presentation(shown, input) : shown.lay_out(input);
+        state.presentation.on ? lay_out_for_presentation(shown, input) : shown.lay_out(input);
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = error_text(e);
@@ -101,7 +101,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   picture.box = {static_cast<int>(at.x), static_cast<int>(at.y), static_cast<int>(size.x),
                  static_cast<int>(size.y)};
   state.view.pending.clear();
-  if (state.trace == nullptr) return draw_no_run(ui, state, at, size);
+  if (state.run.trace == nullptr) return draw_no_run(ui, state, at, size);
   invisible_button("picture", size);
   mark(ui, "picture");
   const double margin = kPlotMargin * ui.scale;
@@ -127,7 +127,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                    inner(size.y),
                    ui.scale,
                    ui.look->dark,
-                   state.presenting};
+                   state.presentation.on};
   key.interventions = state.experiment.run.interventions;
   key.flipped = state.view.shift && b;
   if (state.view.pointer) {
@@ -146,7 +146,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   draw_run(ui, state, at, size);
   use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
   draw_previous(picture.previous, at, size);
-  if (state.presenting) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
+  if (state.presentation.on) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }
 
 }  // namespace attnscope::window

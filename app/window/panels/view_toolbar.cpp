@@ -433,7 +433,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
 
 // Progress of a picture that requires further runs, and a button to cancel them.
 void draw_picture_progress(Ui& ui, State& state, const char* id) {
-  const FindingTask& finding = state.finding_tasks[id];
+  const FindingTask& finding = state.run.finding_tasks[id];
   if (finding.is_running()) {
     ImGui::SameLine(0, ui.px(16));
     ImGui::ProgressBar(static_cast<float>(finding.task->share()), {ui.px(90), 0});
@@ -481,7 +481,7 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   hint(ui, measures ? help : idle->second);
   if (name.empty()) return;
   ImGui::SameLine();
-  const FindingTask& heads = state.finding_tasks[Findings::heads.id];
+  const FindingTask& heads = state.run.finding_tasks[Findings::heads.id];
   const bool running = heads.is_running();
   if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
     if (running) heads.task->cancel();

@@ -46,7 +46,7 @@ Dimensions dimensions(const State& state) {
   d.key = d.value = config.head_size;
   d.context = config.context;
   d.layer_heads = config.heads;
-  if (state.scope == ChoiceScope::Head) {
+  if (state.selection.scope == ChoiceScope::Head) {
     d.heads = d.kv_heads = 1;
     d.first_head = state.edited().view.head;
   }
@@ -73,8 +73,8 @@ std::string in_brackets(const std::string& words) {
 }
 
 // Entry for no selection of their own for these heads.
-Entry inherited_entry(const State& state, const std::string& otherwise) {
-  if (state.scope == ChoiceScope::All) return model_default_entry(otherwise);
+Entry inherited_entry(ChoiceScope scope, const std::string& otherwise) {
+  if (scope == ChoiceScope::All) return model_default_entry(otherwise);
   return {"", "Same as other heads" + in_brackets(otherwise),
           "", "Used if nothing is selected for these heads.",
           {}, {}};
@@ -92,12 +92,12 @@ const Choice* otherwise(const State& state, Choice HeadGroup::*member,
   without.run.encoding = e.run.encoding;
   for (const GroupChoice& group : e.run.groups) {
     // Only choices for at least as many heads apply to the scope's heads.
-    if (state.scope == ChoiceScope::Head ||
-        (state.scope == ChoiceScope::Layer && group.heads.empty())) {
+    if (state.selection.scope == ChoiceScope::Head ||
+        (state.selection.scope == ChoiceScope::Layer && group.heads.empty())) {
       without.run.groups.push_back(group);
     }
   }
-  choose(without, state.scope, std::nullopt);
+  choose(without, state.selection.scope, std::nullopt);
   if (const Choice* choice = last(without)) return choice;
   const HeadGroup* trained = trained_group(state);
   return trained != nullptr ? &(trained->*member) : nullptr;
@@ -166,14 +166,14 @@ std::optional<Choice> effective_encoding(const State& state) {
 namespace {
 
 bool differs(const State& state, Choice HeadGroup::*member) {
-  return state.scope == ChoiceScope::All && heads_differ(state, member);
+  return state.selection.scope == ChoiceScope::All && heads_differ(state, member);
 }
 
 // List for the scope's heads. `differs`: the model's heads differ.
 ChoiceList scoped_list(const State& state, Offer offer, bool differs) {
   offer.without = [&](const Info* inherited) {
-    if (differs) return inherited_entry(state, "differs by head");
-    return inherited_entry(state, inherited != nullptr ? inherited->label : "");
+    if (differs) return inherited_entry(state.selection.scope, "differs by head");
+    return inherited_entry(state.selection.scope, inherited != nullptr ? inherited->label : "");
   };
   ChoiceList list = choice_list(offer);
   list.model_mixed = differs;
@@ -181,9 +181,9 @@ ChoiceList scoped_list(const State& state, Offer offer, bool differs) {
 }
 
 // Reason why an encoding cannot be selected for some heads only.
-std::string scope_refusal(const State& state, const Choice& choice,
+std::string scope_refusal(ChoiceScope scope, const Choice& choice,
                           const std::optional<Choice>& inherited) {
-  if (state.scope == ChoiceScope::All || !inherited || choice == *inherited) return {};
+  if (scope == ChoiceScope::All || !inherited || choice == *inherited) return {};
   const bool of_input = encoding(choice.id).embed != nullptr;
   if (!of_input && encoding(inherited->id).embed == nullptr) return {};
   return "an input encoding (" + (of_input ? choice.id : inherited->id) +
@@ -199,7 +199,7 @@ ChoiceList variant_list(const State& state) {
       otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
   Offer offer{.infos = infos_of(variants()),
               .inherited = inherited,
-              .choice = scoped_variant(state.edited(), state.scope)};
+              .choice = scoped_variant(state.edited(), state.selection.scope)};
   offer.tokens = length(state);
   offer.refusal = [&state, encoding](const Choice& c, bool resets_parameters) {
     if (can_check_compatibility(state)) return variant_refusal(state, c, resets_parameters);
@@ -218,11 +218,11 @@ ChoiceList encoding_list(const State& state) {
       otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
   Offer offer{.infos = infos_of(encodings()),
               .inherited = inherited,
-              .choice = scoped_encoding(state.edited(), state.scope)};
+              .choice = scoped_encoding(state.edited(), state.selection.scope)};
   offer.tokens = length(state);
   const std::optional<Choice> otherwise = inherited ? std::optional(*inherited) : std::nullopt;
   offer.refusal = [&state, variant, otherwise](const Choice& c, bool resets_parameters) {
-    const std::string reason = scope_refusal(state, c, otherwise);
+    const std::string reason = scope_refusal(state.selection.scope, c, otherwise);
     if (!reason.empty()) return reason;
     if (can_check_compatibility(state)) return encoding_refusal(state, c, resets_parameters);
     return why_not(state, variant, c, effective_causal(state));

@@ -94,7 +94,7 @@ ChoiceList retrieval_list(const State& state) {
   list.entries.push_back({"", "None", "", "The model predicts without retrieval.", {}, {}});
   list.preview = list.entries.front().label;
   const auto why_not = [&state](const RetrievalHead& retrieval_head) -> std::string {
-    if (state.store.empty()) return "open a store first, with the button below";
+    if (state.selection.store.empty()) return "open a store first, with the button below";
     if (state.edited_trace() == nullptr) return "";
     return retrieval_refusal(*state.edited_trace()->config, retrieval_head);
   };

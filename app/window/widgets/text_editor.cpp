@@ -89,12 +89,13 @@ constexpr MoveKey kMoves[] = {
 };
 
 // Ctrl with a letter: clipboard and select all. True if handled.
-bool handle_command(TextEdit& edit, const KeyStroke& stroke, PendingRequests& requests) {
+bool handle_command(TextEdit& edit, const KeyStroke& stroke,
+                    std::optional<std::string>& clipboard) {
   const std::string& key = stroke.key;
   if (key == "a") {
     edit.select_all();
   } else if ((key == "c" || key == "x") && edit.cursor() != edit.anchor()) {
-    requests.clipboard = edit.selected();
+    clipboard = edit.selected();
     if (key == "x") edit.insert("");
   } else if (key == "v") {
     const char* pasted = ImGui::GetClipboardText();
@@ -107,7 +108,7 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke, PendingRequests& re
 
 // Handles a stroke. True if the editor has a meaning for it.
 bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<TextLine>& lines,
-                   PendingRequests& requests) {
+                   std::optional<std::string>& clipboard) {
   TextEdit& edit = panel.edit;
   if (stroke.character != 0) {
     edit.insert(to_utf8(stroke.character));
@@ -128,16 +129,16 @@ bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<
   } else if (stroke.key == "Escape") {
     panel.focused = false;
   } else {
-    return stroke.control && handle_command(edit, stroke, requests);
+    return stroke.control && handle_command(edit, stroke, clipboard);
   }
   return true;
 }
 
-void handle_strokes(Ui& ui, TextPanel& panel, double width, PendingRequests& requests) {
+void handle_strokes(Ui& ui, TextPanel& panel, double width, std::optional<std::string>& clipboard) {
   for (KeyStroke& stroke : ui.strokes) {
     if (stroke.is_handled || !panel.focused) continue;
     const std::vector<TextLine> lines = wrap(panel.edit.text(), width, character_width);
-    if (handle_stroke(panel, stroke, lines, requests)) {
+    if (handle_stroke(panel, stroke, lines, clipboard)) {
       stroke.is_handled = true;
       panel.follow_cursor = true;
     }
@@ -183,7 +184,7 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
 }  // namespace
 
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      bool has_keyboard, PendingRequests& requests) {
+                      bool has_keyboard, std::optional<std::string>& clipboard) {
   panel.drawn = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
@@ -203,7 +204,7 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
                   panel.edit.text()};
   };
   use_mouse(panel, lay_out(), hovered);
-  if (has_keyboard) handle_strokes(ui, panel, wrap_width, requests);
+  if (has_keyboard) handle_strokes(ui, panel, wrap_width, clipboard);
 
   Layout layout = lay_out();
   const std::size_t cursor_line = line_of(layout.lines, panel.edit.cursor());

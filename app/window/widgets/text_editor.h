@@ -2,14 +2,18 @@
 // characters and mouse input.
 #pragma once
 
-#include "app/window/state.h"
+#include <optional>
+#include <string>
+
+#include "app/window/panels/text_panel_state.h"
 #include "app/window/widgets/ui.h"
 
 namespace attnscope::window {
 
-// Fills the available width. Returns true if the text changed. Copied text goes to `wishes`.
+// Fills the available width. Returns true if the text changed. Copied text goes to
+// `clipboard`.
 // `has_keyboard`: false while a dialog is open, which then has the keyboard.
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      bool has_keyboard, PendingRequests& requests);
+                      bool has_keyboard, std::optional<std::string>& clipboard);
 
 }  // namespace attnscope::window

@@ -85,7 +85,7 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
         Session experiment = s.shown_experiment();
         experiment.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
-        start_export(s.exporting, path, [path, experiment](Task& task) {
+        start_export(s.dialogs.exporting, path, [path, experiment](Task& task) {
           ExperimentRun run(cpu_only());
           const Traces traces = run.observe(experiment, {});
           FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
@@ -98,7 +98,7 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
         s.experiment.run.variant->values.set("features", Index{400});
       },
       [](Rehearsal& window) {
-        const auto& task = window.state().exporting.task;
+        const auto& task = window.state().dialogs.exporting.task;
         return window.runs() && task != nullptr && !task->is_finished();
       });
   EXPECT_FALSE(has_leftovers());
@@ -112,18 +112,18 @@ TEST_F(Closing, EndsBackgroundTasks) {
       "a measurement and a calibration",
       [this](State& s) {
         start_salient_pair_search(s, false);
-        s.calibration.open = true;
-        s.calibration.text = (folder_.path() / "long.txt").string();
+        s.dialogs.calibration.open = true;
+        s.dialogs.calibration.text = (folder_.path() / "long.txt").string();
         start_calibration(s);
-        s.cost.open = true;
-        s.cost.variants = {"gmlp", "bigbird", "full"};
-        s.cost.first = 8192;
-        s.cost.last = Index{1} << 17;
-        start_cost_measurement(s.cost);
+        s.dialogs.cost.open = true;
+        s.dialogs.cost.variants = {"gmlp", "bigbird", "full"};
+        s.dialogs.cost.first = 8192;
+        s.dialogs.cost.last = Index{1} << 17;
+        start_cost_measurement(s.dialogs.cost);
       },
       [](Rehearsal& window) {
-        const auto& calibration = window.state().calibration.task;
-        const auto& cost = window.state().cost.task;
+        const auto& calibration = window.state().dialogs.calibration.task;
+        const auto& cost = window.state().dialogs.cost.task;
         return calibration != nullptr && !calibration->is_finished() && cost != nullptr &&
                !cost->is_finished();
       });

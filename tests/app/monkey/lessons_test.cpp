@@ -36,11 +36,11 @@ class AllLessons : public ::testing::Test {
     const std::string what = lesson.id + ", step " + std::to_string(step + 1);
     ASSERT_TRUE(window_->draw_until([&] {
       return state().lesson.lesson != nullptr && state().lesson.lesson->id == lesson.id &&
-             state().lesson.step == step && state().trace != nullptr &&
-             same_run(state().shown, state().experiment);
+             state().lesson.step == step && state().run.trace != nullptr &&
+             same_run(state().run.shown, state().experiment);
     })) << what
-        << " did not come: " << state().error;
-    EXPECT_EQ(state().error, "") << what;
+        << " did not come: " << state().run.error;
+    EXPECT_EQ(state().run.error, "") << what;
   }
 
   testing::TemporaryFolder folder_;

@@ -146,12 +146,13 @@ void Rehearsal::guard() {
   const auto inside = [&](const std::filesystem::path& path) {
     return std::filesystem::weakly_canonical(path).string().starts_with(folder_.string());
   };
-  if (state.browser.open && !inside(state.browser.folder)) {
-    enter_folder(state.browser, folder_);
+  if (state.dialogs.browser.open && !inside(state.dialogs.browser.folder)) {
+    enter_folder(state.dialogs.browser, folder_);
   }
-  if (state.browser.name.find('/') != std::string::npos) state.browser.name = "name";
-  if (!inside(state.exporting.path)) state.exporting.path = "attention.png";
-  if (!state.session.empty() && !inside(state.session)) state.session.clear();
+  if (state.dialogs.browser.name.find('/') != std::string::npos)
+    state.dialogs.browser.name = "name";
+  if (!inside(state.dialogs.exporting.path)) state.dialogs.exporting.path = "attention.png";
+  if (!state.files.session.empty() && !inside(state.files.session)) state.files.session.clear();
 }
 
 void Rehearsal::key(int key, int modifiers) {
@@ -269,7 +270,7 @@ void Rehearsal::perform(const std::string& line) {
     std::string id;
     words >> id;
     const Action& chosen = action(id);
-    if (!app_.state_.dialog_open() && chosen.enabled(app_.state_)) chosen.run(app_.state_);
+    if (!app_.state_.dialogs.open() && chosen.enabled(app_.state_)) chosen.run(app_.state_);
     app_.input_.redraw();
   } else if (verb == "drop") {
     std::string name;
@@ -293,8 +294,9 @@ bool Rehearsal::rest(double seconds) {
   for (;;) {
     turn();
     const State& state = app_.state_;
-    const bool works = has_task_status(state) || state.cost.task != nullptr ||
-                       state.calibration.task != nullptr || state.exporting.task != nullptr;
+    const bool works = has_task_status(state) || state.dialogs.cost.task != nullptr ||
+                       state.dialogs.calibration.task != nullptr ||
+                       state.dialogs.exporting.task != nullptr;
     const bool still = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
                        !app_.fade_.on() && !app_.panels_.picture.is_stale() && !works;
     if (still) return true;
@@ -353,7 +355,8 @@ Rehearsal::Fingerprint Rehearsal::fingerprint() {
     parts.emplace_back(name, hash.value());
   };
   of("maps of the picture", app_.panels_.picture.layout.list);
-  if (app_.state_.exporting.open) of("maps of the preview", app_.state_.exporting.preview.list);
+  if (app_.state_.dialogs.exporting.open)
+    of("maps of the preview", app_.state_.dialogs.exporting.preview.list);
   return parts;
 }
 
@@ -374,8 +377,8 @@ void Rehearsal::compare_with_fresh_frame() {
   panels.picture.pairs = {};
   panels.weights = {};
   panels.lesson = {};
-  app_.state_.exporting.preview.of.reset();
-  app_.state_.exporting.single_array = {};
+  app_.state_.dialogs.exporting.preview.of.reset();
+  app_.state_.dialogs.exporting.single_array = {};
   const Fingerprint fresh = fingerprint(), again = fingerprint();
   if (fresh != kept && fresh == again) {
     const Image other = app_.screen_.drawn_from_scratch(*ImGui::GetDrawData(), ground);
@@ -396,7 +399,7 @@ void Rehearsal::begin_chain() {
 
 void Rehearsal::go_back_and_forth() {
   State& state = app_.state_;
-  state.generating = false;
+  state.run.generating = false;
   do {  // a file being opened would add a step
     turn();
   } while (has_task_status(state));

@@ -64,7 +64,7 @@ TEST(Fade, IsSkippedIfDisallowed) {
   EXPECT_FALSE(fade.start_if_navigated(head(1), 1, false));
   EXPECT_EQ(fade.share(1, true), 0);
   State state;
-  state.trace = std::make_shared<Trace>();
+  state.run.trace = std::make_shared<Trace>();
   EXPECT_TRUE(may_fade(state));
   state.settings.reduced_motion = true;
   EXPECT_FALSE(may_fade(state));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "app/window/jobs/task_kinds.h"
 #include "core/base/file.h"
 #include "core/figure/render.h"
 #include "core/tensor/npy.h"
@@ -27,7 +28,7 @@ TEST(Files, OpensSessionUndoably) {
   EXPECT_TRUE(open_path(state, folder.path() / "s.json"));
   EXPECT_EQ(state.experiment, stored);
   EXPECT_EQ(state.text.edit.text(), "stored text");
-  EXPECT_EQ(state.session, folder.path() / "s.json");
+  EXPECT_EQ(state.files.session, folder.path() / "s.json");
   EXPECT_EQ(state.history.undo().run.text, "mine");
 }
 
@@ -60,15 +61,16 @@ TEST(Files, ReadsLargeFilesInBackground) {
   write_npy(file, stored(Tensor::full({3, 900, 900}, 1.0F / 900)));
   ASSERT_GT(std::filesystem::file_size(file), std::uintmax_t{8} << 20);
   const auto finish = [](State& state) {
-    while (!apply_opened_files(state)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    while (!opening_tasks().update(state))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   State state;
   state.experiment.run.text = "mine";
   EXPECT_TRUE(open_path(state, file));
-  EXPECT_TRUE(is_opening(state));
+  EXPECT_TRUE(has_task_status(state));
   EXPECT_TRUE(state.experiment.run.tensors.file.empty());
   finish(state);
-  EXPECT_FALSE(is_opening(state));
+  EXPECT_FALSE(has_task_status(state));
   EXPECT_EQ(state.experiment.run.tensors.file, file.string());
   EXPECT_EQ(state.settings.recent, std::vector<std::string>{file.string()});
 
@@ -84,7 +86,7 @@ TEST(Files, ReadsLargeFilesInBackground) {
   write_file(folder.path() / "t.txt", "a text");
   EXPECT_TRUE(open_path(state, file));
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
-  EXPECT_FALSE(is_opening(state));
+  EXPECT_FALSE(has_task_status(state));
   finish(state);
   EXPECT_EQ(state.experiment.run.text, "a text");
   EXPECT_EQ(state.notices.size(), 1U);
@@ -249,14 +251,14 @@ TEST(FileBrowser, EntersFoldersWithoutModel) {
   std::filesystem::create_directories(folder.path() / "models" / "small");
   State state;
   browse(state, BrowsePurpose::OpenModel);
-  enter_folder(state.browser, folder.path());
-  state.browser.name = "models";
+  enter_folder(state.dialogs.browser, folder.path());
+  state.dialogs.browser.name = "models";
   accept_browser(state);
-  EXPECT_EQ(state.browser.folder.filename(), "models");
-  EXPECT_TRUE(state.browser.open);
-  EXPECT_EQ(state.browser.name, "");
+  EXPECT_EQ(state.dialogs.browser.folder.filename(), "models");
+  EXPECT_TRUE(state.dialogs.browser.open);
+  EXPECT_EQ(state.dialogs.browser.name, "");
   accept_browser(state);  // not a model itself
-  EXPECT_NE(state.browser.problem.find("expected a model folder"), std::string::npos);
+  EXPECT_NE(state.dialogs.browser.problem.find("expected a model folder"), std::string::npos);
 }
 
 TEST(Files, StartLesson) {
@@ -268,7 +270,7 @@ TEST(Files, StartLesson) {
   EXPECT_TRUE(open_path(state, file));
   ASSERT_NE(state.lesson.lesson, nullptr);
   EXPECT_EQ(state.own_experiment().run.text, "my own");
-  EXPECT_TRUE(state.session.empty());
+  EXPECT_TRUE(state.files.session.empty());
 }
 
 TEST(FileBrowser, KeepsFolderIfTargetIsUnreadable) {
@@ -286,14 +288,14 @@ TEST(FileBrowser, ConfirmsBeforeReplacingFile) {
   State state;
   state.settings.folder = folder.path().string();
   browse(state, BrowsePurpose::SaveSession);
-  state.browser.name = "s.json";
+  state.dialogs.browser.name = "s.json";
   accept_browser(state);
-  EXPECT_TRUE(state.browser.confirm);
+  EXPECT_TRUE(state.dialogs.browser.confirm);
   EXPECT_EQ(read_file(folder.path() / "s.json"), "precious");
   accept_browser(state);
-  EXPECT_FALSE(state.browser.open);
+  EXPECT_FALSE(state.dialogs.browser.open);
   EXPECT_NE(read_file(folder.path() / "s.json"), "precious");
-  EXPECT_EQ(state.session.filename(), "s.json");
+  EXPECT_EQ(state.files.session.filename(), "s.json");
 }
 
 TEST(FileBrowser, StaysOpenIfFileIsUnusable) {
@@ -302,10 +304,10 @@ TEST(FileBrowser, StaysOpenIfFileIsUnusable) {
   State state;
   state.settings.folder = folder.path().string();
   browse(state, BrowsePurpose::OpenFile);
-  state.browser.name = "broken.json";
+  state.dialogs.browser.name = "broken.json";
   accept_browser(state);
-  EXPECT_TRUE(state.browser.open);
-  EXPECT_NE(state.browser.problem, "");
+  EXPECT_TRUE(state.dialogs.browser.open);
+  EXPECT_NE(state.dialogs.browser.problem, "");
   EXPECT_TRUE(state.notices.empty());
 }
 

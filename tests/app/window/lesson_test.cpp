@@ -31,8 +31,8 @@ TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
   EXPECT_FALSE(has_previous_step(state));
   next_step(state);
   EXPECT_EQ(state.experiment.run.text, "first 1");
-  ASSERT_NE(lesson_after_current(state), nullptr);
-  EXPECT_EQ(lesson_after_current(state)->id, "second");
+  ASSERT_NE(lesson_after_current(state.lesson), nullptr);
+  EXPECT_EQ(lesson_after_current(state.lesson)->id, "second");
   next_step(state);
   EXPECT_EQ(state.lesson.lesson->id, "second");
   EXPECT_EQ(state.experiment.run.text, "second 0");
@@ -44,7 +44,7 @@ TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
   state.lesson.step = 1;
   next_step(state);
   show_step(state, 2);
-  EXPECT_EQ(lesson_after_current(state), nullptr);
+  EXPECT_EQ(lesson_after_current(state.lesson), nullptr);
   EXPECT_FALSE(has_next_step(state));
   EXPECT_FALSE(action("lesson_on").enabled(state));
   action("lesson_first").run(state);
@@ -70,13 +70,13 @@ TEST(LessonState, ScrollsWordsBeforeNextStep) {
 TEST(LessonState, StepEndsBlackScreen) {
   State state = with_lessons();
   set_presenting(state, true);
-  state.black = true;
+  state.presentation.black = true;
   next_step(state);
-  EXPECT_FALSE(state.black);
+  EXPECT_FALSE(state.presentation.black);
   EXPECT_EQ(state.lesson.step, 0U);
-  state.black = true;
+  state.presentation.black = true;
   show_step(state, 1);
-  EXPECT_FALSE(state.black);
+  EXPECT_FALSE(state.presentation.black);
 }
 
 // The speaker's clock starts when the stage first opens.

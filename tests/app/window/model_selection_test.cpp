@@ -17,8 +17,8 @@ class ModelSelectionTest : public ::testing::Test {
   }
   void run() {
     ExperimentRun runner(cpu_only(), model_store());
-    state_.trace = runner.run(state_.experiment.run);
-    state_.shown = state_.experiment;
+    state_.run.trace = runner.run(state_.experiment.run);
+    state_.run.shown = state_.experiment;
     replace_empty_view(state_);
   }
   State state_;

@@ -17,14 +17,14 @@ State with_run() {
   experiment.run.text = "The old sailor gave the girl his lamp because she was afraid of the dark.";
   State state(experiment);
   ExperimentRun run(cpu_only());
-  state.trace = run.run(experiment.run);
-  state.shown = experiment;
+  state.run.trace = run.run(experiment.run);
+  state.run.shown = experiment;
   return state;
 }
 
 // Waits for the job and applies its result.
 void finish(State& state) {
-  while (state.salient_pairs.task != nullptr) {
+  while (state.run.salient_pairs.task != nullptr) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     take_salient_pairs(state);
   }
@@ -35,7 +35,7 @@ TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   EXPECT_EQ(salient_pair_refusal(state), "");
   show_strong_pair(state);
   finish(state);
-  ASSERT_FALSE(state.salient_pairs.pairs.empty());
+  ASSERT_FALSE(state.run.salient_pairs.pairs.empty());
   const ViewSettings first = state.experiment.view;
   EXPECT_GE(first.pinned_query, 0);
   ASSERT_NE(shown_salient_pair(state), nullptr);
@@ -47,7 +47,7 @@ TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   EXPECT_EQ(shown_salient_pair(state), nullptr);
   state.experiment.view = first;
   show_strong_pair(state);
-  EXPECT_EQ(state.salient_pairs.task, nullptr);  // searched only once
+  EXPECT_EQ(state.run.salient_pairs.task, nullptr);  // searched only once
   EXPECT_NE(state.experiment.view, first);
 }
 
@@ -55,21 +55,21 @@ TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
   State state = with_run();
   start_salient_pair_search(state, false);
   const State other = with_run();
-  state.trace = other.trace;
+  state.run.trace = other.run.trace;
   finish(state);
-  EXPECT_TRUE(state.salient_pairs.pairs.empty());
+  EXPECT_TRUE(state.run.salient_pairs.pairs.empty());
   EXPECT_EQ(state.experiment.view.pinned_query, -1);
 }
 
 TEST(SalientPairSearch, CanBeCancelled) {
   State state = with_run();
   start_salient_pair_search(state, false);
-  state.salient_pairs.task->cancel();
-  state.salient_pairs.task->wait(60);
-  const bool was_cancelled = !state.salient_pairs.task->result();
+  state.run.salient_pairs.task->cancel();
+  state.run.salient_pairs.task->wait(60);
+  const bool was_cancelled = !state.run.salient_pairs.task->result();
   take_salient_pairs(state);
-  EXPECT_EQ(state.salient_pairs.task, nullptr);
-  EXPECT_EQ(state.salient_pairs.pairs.empty(), was_cancelled);
+  EXPECT_EQ(state.run.salient_pairs.task, nullptr);
+  EXPECT_EQ(state.run.salient_pairs.pairs.empty(), was_cancelled);
 }
 
 TEST(StartOver, RestoresFirstStartUndoably) {
@@ -78,18 +78,18 @@ TEST(StartOver, RestoresFirstStartUndoably) {
   state.experiment.run.model = "twin-rope";
   state.experiment.b.emplace();
   state.history = History(state.experiment);
-  state.session = "/tmp/s.json";
+  state.files.session = "/tmp/s.json";
   action("afresh").run(state);
   EXPECT_EQ(state.experiment.run.model, "default");
   EXPECT_EQ(state.experiment.run.text, samples().front().text);
   EXPECT_FALSE(state.experiment.b.has_value());
-  EXPECT_TRUE(state.session.empty());
-  ASSERT_TRUE(state.new_session.has_value());
-  EXPECT_EQ(*state.new_session, state.experiment);
+  EXPECT_TRUE(state.files.session.empty());
+  ASSERT_TRUE(state.files.new_session.has_value());
+  EXPECT_EQ(*state.files.new_session, state.experiment);
   // The pair on which a run opens adds no undo step.
   ExperimentRun run(cpu_only());
-  state.trace = run.run(state.experiment.run);
-  state.shown = state.experiment;
+  state.run.trace = run.run(state.experiment.run);
+  state.run.shown = state.experiment;
   open_on_salient_pair(state);
   finish(state);
   EXPECT_GE(state.experiment.view.pinned_query, 0);

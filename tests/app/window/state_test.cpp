@@ -24,9 +24,9 @@ TEST(State, ErrorsStayUntilClosed) {
 // The run, drawn with current settings, on both sides of a comparison.
 TEST(State, PictureFollowsCurrentSettings) {
   State state;
-  state.shown.run.text = "run";
-  state.shown.b.emplace().run.text = "other run";
-  state.experiment = state.shown;
+  state.run.shown.run.text = "run";
+  state.run.shown.b.emplace().run.text = "other run";
+  state.experiment = state.run.shown;
   state.experiment.run.text = "typed since";
   state.experiment.view.head = 3;
   state.experiment.b->view.head = 2;
@@ -122,22 +122,22 @@ std::shared_ptr<const Trace> run_of_parts(bool segments) {
 
 TEST(State, SelectsPartOfRun) {
   State state;
-  state.trace = run_of_parts(false);
+  state.run.trace = run_of_parts(false);
   state.experiment.view.pinned_query = 2;
   state.experiment.view.head = 1;
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   EXPECT_EQ(state.part().kind, AttentionKind::Cross);
   EXPECT_EQ(state.experiment.view.pinned_query, -1);  // a row of another map
-  EXPECT_EQ(state.tap(), &state.trace->attention[2]);
+  EXPECT_EQ(state.tap(), &state.run.trace->attention[2]);
   state.look_at(PartChoice{.stack = Stack::Encoder});
   EXPECT_EQ(state.layers(), 2);
   state.look_at(1, 0);
-  EXPECT_EQ(state.tap(), &state.trace->attention[0]);
+  EXPECT_EQ(state.tap(), &state.run.trace->attention[0]);
   state.look_at(PartChoice{});  // the decoder has one layer
   EXPECT_EQ(state.experiment.view.layer, 0);
   // Another model has no such attention.
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
-  state.trace = run_of_parts(true);
+  state.run.trace = run_of_parts(true);
   state.clamp_view();
   EXPECT_EQ(state.experiment.view.part, PartChoice());
   // A shorter text has fewer segments.
@@ -149,13 +149,13 @@ TEST(State, SelectsPartOfRun) {
 // A run that ends after an undo clamps the view, and keeps the redo steps.
 TEST(State, ScrollingWithinViewIsNotUndoable) {
   State state;
-  state.trace = run_of_parts(true);
+  state.run.trace = run_of_parts(true);
   state.experiment.view.part.segment = 7;
   state.history = History(state.experiment);
   state.experiment.run.text = "another";
   state.history.record(state.experiment, 0);
   state.experiment = state.history.undo();
-  state.shown = state.experiment;
+  state.run.shown = state.experiment;
   state.clamp_view();
   EXPECT_EQ(state.experiment.view.part.segment, 1);
   state.history.record(state.experiment, 1);
@@ -164,7 +164,7 @@ TEST(State, ScrollingWithinViewIsNotUndoable) {
   // An unrecorded user step includes the clamping.
   state.experiment.view.part.segment = 7;
   state.experiment.run.text = "a third";
-  state.shown = state.experiment;
+  state.run.shown = state.experiment;
   state.clamp_view();
   state.history.record(state.experiment, 9);
   EXPECT_EQ(state.history.undo().run.text, "another");
@@ -173,10 +173,10 @@ TEST(State, ScrollingWithinViewIsNotUndoable) {
 // The source has two of three given tokens; generated tokens do not count.
 TEST(State, TextIsEncoderInput) {
   State state;
-  state.trace = run_of_parts(false);
-  state.shown.run.ids = {5, 6};
+  state.run.trace = run_of_parts(false);
+  state.run.shown.run.ids = {5, 6};
   EXPECT_FALSE(state.is_overlong());
-  state.shown.run.ids = {5, 6, 7};
+  state.run.shown.run.ids = {5, 6, 7};
   EXPECT_TRUE(state.is_overlong());
   EXPECT_TRUE(state.shows_configurable_part());
   state.look_at(PartChoice{.stack = Stack::Encoder});
@@ -185,17 +185,17 @@ TEST(State, TextIsEncoderInput) {
 
 TEST(State, PointerReportsTokensOfTheirStreams) {
   State state;
-  state.trace = run_of_parts(false);
+  state.run.trace = run_of_parts(false);
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   state.view.hit = Hit{0, 1, 2, 1};
-  EXPECT_EQ(state.pointed().tap, &state.trace->attention[2]);
+  EXPECT_EQ(state.pointed().tap, &state.run.trace->attention[2]);
   EXPECT_EQ(state.pointed().head, 1);
   State::PointedTokens tokens = state.pointed_tokens();
   EXPECT_EQ(tokens.query_stream, "");
   EXPECT_EQ(tokens.query, 2);
   EXPECT_EQ(tokens.key_stream, kSourceStream);
   EXPECT_EQ(tokens.key, 1);
-  state.trace = run_of_parts(true);
+  state.run.trace = run_of_parts(true);
   state.look_at(PartChoice{.segment = 1});
   state.view.hit = Hit{0, 0, 1, 4};
   tokens = state.pointed_tokens();
@@ -211,11 +211,11 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
 // Generated tokens belong to the text that they continue.
 TEST(State, AnotherExperimentEndsGeneration) {
   State state;
-  state.generating = true;
+  state.run.generating = true;
   Session other;
   other.run.text = "another";
   set_experiment(state, other);
-  EXPECT_FALSE(state.generating);
+  EXPECT_FALSE(state.run.generating);
   EXPECT_EQ(state.text.edit.text(), "another");
 }
 
@@ -232,54 +232,54 @@ TEST(State, ReportsCutTextOfRunOnly) {
   Trace trace;
   trace.config = testing::config_of_context(2);
   trace.tokens = {token(0, 3), token(3, 7)};
-  state.trace = std::make_shared<const Trace>(trace);
-  state.experiment.run.text = state.shown.run.text = "the cat";
+  state.run.trace = std::make_shared<const Trace>(trace);
+  state.experiment.run.text = state.run.shown.run.text = "the cat";
   EXPECT_FALSE(state.is_overlong());
   state.experiment.run.text = "the cats";
   EXPECT_FALSE(state.is_overlong());
-  state.shown.run.text = "the cats";  // the run has read its beginning
+  state.run.shown.run.text = "the cats";  // the run has read its beginning
   EXPECT_TRUE(state.is_overlong());
   state.experiment.run.text = "the";
   EXPECT_TRUE(state.is_overlong());
   trace.tokens = {token(1, 4), token(4, 8)};  // end
-  state.trace = std::make_shared<const Trace>(trace);
+  state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
   trace.config = testing::config_of_context(1);  // all of it, beyond the context
   trace.tokens = {token(0, 3), token(3, 8)};
-  state.trace = std::make_shared<const Trace>(trace);
+  state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  state.shown.run.ids = {5, 6};  // replaces the text
+  state.run.shown.run.ids = {5, 6};  // replaces the text
   trace.config = testing::config_of_context(2);
-  state.trace = std::make_shared<const Trace>(trace);
+  state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_FALSE(state.is_overlong());
 }
 
 // Holding Shift shows B in place of A in views of one run.
 TEST(State, ShiftShowsRunB) {
   State state;
-  state.trace = std::make_shared<const Trace>();
-  state.findings = reference_findings(std::make_shared<const Trace>());
-  state.shown.run.text = "a";
-  state.shown.b.emplace().run.text = "b";
-  state.experiment = state.shown;
+  state.run.trace = std::make_shared<const Trace>();
+  state.run.findings = reference_findings(std::make_shared<const Trace>());
+  state.run.shown.run.text = "a";
+  state.run.shown.b.emplace().run.text = "b";
+  state.experiment = state.run.shown;
   state.experiment.view.id = "lines";
   state.experiment.view.head = 1;
   state.experiment.b->view.head = 2;
-  EXPECT_EQ(state.pictured_trace(), state.trace);
+  EXPECT_EQ(state.pictured_trace(), state.run.trace);
   EXPECT_EQ(state.pictured_experiment().run.text, "a");
   state.view.shift = true;
-  EXPECT_EQ(state.pictured_trace(), state.reference());
+  EXPECT_EQ(state.pictured_trace(), state.run.reference());
   const Session pictured = state.pictured_experiment();
   EXPECT_EQ(pictured.run.text, "b");
   EXPECT_EQ(pictured.view.id, "lines");
   EXPECT_EQ(pictured.view.head, 2);
   EXPECT_FALSE(pictured.b.has_value());
   state.experiment.view.id = "compare";  // flips both itself
-  EXPECT_EQ(state.pictured_trace(), state.trace);
+  EXPECT_EQ(state.pictured_trace(), state.run.trace);
   EXPECT_EQ(state.pictured_experiment().run.text, "a");
   state.experiment.view.id = "map";
   state.experiment.b.reset();
-  EXPECT_EQ(state.pictured_trace(), state.trace);
+  EXPECT_EQ(state.pictured_trace(), state.run.trace);
 }
 
 TEST(State, LeavingLessonRestoresPreviousSession) {

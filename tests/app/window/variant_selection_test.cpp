@@ -18,7 +18,7 @@ class VariantSelectionTest : public ::testing::Test {
   }
   void run() {
     ExperimentRun runner(cpu_only(), model_store());
-    state_.trace = runner.run(state_.experiment.run);
+    state_.run.trace = runner.run(state_.experiment.run);
   }
   void pick(const std::string& id) { select_variant(state_, Choice{id, {}}, true); }
 
@@ -46,7 +46,7 @@ TEST_F(VariantSelectionTest, NextSelectionStartsEmpty) {
   pick("sinkhorn");
   EXPECT_EQ(state_.experiment.run.max_tokens, 12);
   run();
-  ASSERT_EQ(state_.trace->tokens.size(), 12u);
+  ASSERT_EQ(state_.run.trace->tokens.size(), 12u);
   pick("image_2d");
   EXPECT_EQ(implied_changes(state_), "the first 12 of 13 tokens");
   EXPECT_FALSE(state_.experiment.run.encoding.has_value());
@@ -95,7 +95,7 @@ TEST_F(VariantSelectionTest, FollowsText) {
   adapt_to_text(state_);
   EXPECT_EQ(implied_changes(state_), "the first 6 of 7 tokens");
   run();
-  EXPECT_EQ(state_.trace->tokens.size(), 6u);
+  EXPECT_EQ(state_.run.trace->tokens.size(), 6u);
 }
 
 TEST_F(VariantSelectionTest, ParametersImplyChanges) {
@@ -119,15 +119,15 @@ TEST_F(VariantSelectionTest, ExplainsWhyEncodingImpliesVariant) {
 
 // Other heads keep their choices.
 TEST_F(VariantSelectionTest, SelectionForOneHeadKeepsOthers) {
-  state_.scope = ChoiceScope::Head;
+  state_.selection.scope = ChoiceScope::Head;
   pick("gmlp");
   EXPECT_FALSE(state_.experiment.run.variant.has_value());
   EXPECT_FALSE(state_.experiment.run.encoding.has_value());
   ASSERT_FALSE(state_.experiment.run.groups.empty());
   EXPECT_EQ(implied_changes(state_), "no positions");
   run();
-  EXPECT_EQ(state_.trace->attention.front().variant.id, "gmlp");
-  EXPECT_EQ(state_.trace->attention[1].variant.id, "full");
+  EXPECT_EQ(state_.run.trace->attention.front().variant.id, "gmlp");
+  EXPECT_EQ(state_.run.trace->attention[1].variant.id, "full");
 }
 
 TEST_F(VariantSelectionTest, DirectionsAndEncodingsRestoreFullAttention) {

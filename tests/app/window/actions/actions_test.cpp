@@ -30,6 +30,7 @@ TEST(Actions, HaveUniqueKeys) {
   std::set<std::string> keys;
   for (const Action& a : actions()) {
     for (const Shortcut& s : a.shortcuts) {
+      if (to_string(s) == "Escape") continue;  // ends whatever is in progress
       EXPECT_TRUE(keys.insert(to_string(s)).second) << to_string(s) << " of " << a.id;
     }
   }
@@ -66,16 +67,40 @@ TEST(Actions, KeyBBlanksScreenWhilePresenting) {
     EXPECT_TRUE(strokes.front().is_handled);
   };
   press_b();
-  EXPECT_FALSE(state.black);
+  EXPECT_FALSE(state.presentation.black);
   set_presenting(state, true);
   press_b();
-  EXPECT_TRUE(state.black);
+  EXPECT_TRUE(state.presentation.black);
   EXPECT_FALSE(state.experiment.b.has_value());
   press_b();
-  EXPECT_FALSE(state.black);
+  EXPECT_FALSE(state.presentation.black);
   press_b();
   set_presenting(state, false);
-  EXPECT_FALSE(state.black);
+  EXPECT_FALSE(state.presentation.black);
+}
+
+TEST(Actions, EscapeRunsFirstEnabledAction) {
+  State state;
+  const auto press_escape = [&] {
+    std::vector<KeyStroke> strokes = {key("Escape")};
+    run_shortcuts(state, strokes, false);
+  };
+  state.experiment.view.pinned_query = 1;
+  state.run.busy_seconds = 2 * kLongRunSeconds;
+  set_presenting(state, true);
+  state.presentation.black = true;
+  press_escape();
+  EXPECT_FALSE(state.presentation.black);
+  EXPECT_TRUE(state.presentation.on);
+  press_escape();
+  EXPECT_FALSE(state.presentation.on);
+  EXPECT_FALSE(state.requests.cancel_run);
+  press_escape();
+  EXPECT_TRUE(state.requests.cancel_run);
+  EXPECT_EQ(state.experiment.view.pinned_query, 1);
+  state.run.busy_seconds = kLongRunSeconds / 2;
+  press_escape();
+  EXPECT_EQ(state.experiment.view.pinned_query, -1);
 }
 
 TEST(Actions, StageHasItsOwnTextSize) {
@@ -83,13 +108,13 @@ TEST(Actions, StageHasItsOwnTextSize) {
   state.scale = 2;
   set_presenting(state, true);
   action("larger").run(state);
-  EXPECT_GT(state.presentation_zoom, 1);
+  EXPECT_GT(state.presentation.zoom, 1);
   EXPECT_EQ(state.settings.scale, 0);
   action("normal_size").run(state);
-  EXPECT_EQ(state.presentation_zoom, 1);
+  EXPECT_EQ(state.presentation.zoom, 1);
   set_presenting(state, false);
   action("smaller").run(state);
-  EXPECT_EQ(state.presentation_zoom, 1);
+  EXPECT_EQ(state.presentation.zoom, 1);
   EXPECT_LT(state.settings.scale, 2);
 }
 
@@ -144,7 +169,7 @@ TEST(Actions, AreNotRunIfDisabled) {
   State state;
   std::vector<KeyStroke> strokes = {key("e", true), character(U'n')};
   run_shortcuts(state, strokes, false);
-  EXPECT_FALSE(state.exporting.open);  // there is no picture
+  EXPECT_FALSE(state.dialogs.exporting.open);  // there is no picture
   EXPECT_EQ(state.experiment.view.colour_end, ViewSettings().colour_end);
 }
 
@@ -189,7 +214,7 @@ TEST(Shortcuts, AreReadable) {
 // Commands without effect are disabled with a reason.
 TEST(Actions, AreDisabledWithoutEffectInView) {
   State state;
-  state.trace = std::make_shared<const Trace>();
+  state.run.trace = std::make_shared<const Trace>();
   for (const char* id : {"colour_map", "colour_end", "head_on"}) {
     EXPECT_TRUE(action(id).enabled(state)) << id;
     EXPECT_EQ(help_text(action(id), state), action(id).help) << id;
@@ -199,13 +224,13 @@ TEST(Actions, AreDisabledWithoutEffectInView) {
     EXPECT_FALSE(action(id).enabled(state)) << id;
     EXPECT_NE(help_text(action(id), state).find("No effect in Next"), std::string::npos) << id;
   }
-  state.scope = ChoiceScope::Head;  // choices apply to the head
+  state.selection.scope = ChoiceScope::Head;  // choices apply to the head
   EXPECT_TRUE(action("head_on").enabled(state));
 }
 
 TEST(Actions, SkipColourMapsUnsuitableForView) {
   State state;
-  state.trace = std::make_shared<const Trace>();
+  state.run.trace = std::make_shared<const Trace>();
   state.experiment.view.id = "depth";
   std::set<std::string> seen;
   for (std::size_t i = 0; i < colour_maps().size(); ++i) {

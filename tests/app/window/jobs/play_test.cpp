@@ -11,7 +11,7 @@ State state_of(const std::string& view) {
   Session experiment;
   experiment.view.id = view;
   State state(experiment);
-  state.trace = std::make_shared<const Trace>();
+  state.run.trace = std::make_shared<const Trace>();
   return state;
 }
 
@@ -84,7 +84,7 @@ TEST(Play, StopsWithItsView) {
   EXPECT_FALSE(state.view.play.on);
   state.experiment.view.id = "span";
   EXPECT_TRUE(can_play(state));
-  state.trace = nullptr;
+  state.run.trace = nullptr;
   EXPECT_FALSE(can_play(state));
 }
 

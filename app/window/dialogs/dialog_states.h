@@ -1,0 +1,31 @@
+// Dialogs part of the window's state.
+#pragma once
+
+#include "app/window/dialogs/calibration_dialog.h"
+#include "app/window/dialogs/cost_dialog.h"
+#include "app/window/dialogs/documentation_dialog.h"
+#include "app/window/dialogs/export_dialog.h"
+#include "app/window/dialogs/file_browser.h"
+#include "app/window/dialogs/lesson_list.h"
+#include "app/window/dialogs/palette.h"
+
+namespace attnscope::window {
+
+struct Dialogs {
+  FileBrowser browser;
+  ExportDialog exporting;
+  CostDialog cost;
+  CalibrationDialog calibration;
+  DocumentationDialog documentation;
+  LessonList lessons;
+  Palette palette;
+  bool help_open = false, about_open = false;
+
+  // True if any dialog is open.
+  bool open() const {
+    return browser.open || exporting.open || cost.open || calibration.open || documentation.open ||
+           lessons.open || palette.open || help_open || about_open;
+  }
+};
+
+}  // namespace attnscope::window

@@ -1,0 +1,60 @@
+// State of the export dialog.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/window/jobs/background_task.h"
+#include "core/experiment/finding.h"
+#include "core/experiment/runner.h"
+#include "core/experiment/session.h"
+#include "core/figure/display_list.h"
+#include "core/trace/trace.h"
+#include "core/view/export/frames.h"
+#include "core/view/export/picture.h"
+
+namespace attnscope::window {
+
+// Preview of the exported picture, kept until an input changes.
+struct ExportPreview {
+  std::shared_ptr<const Trace> of;
+  Session experiment;
+  PictureOptions options;
+  Findings findings;
+  DisplayList list;
+  std::string problem;  // why there is no preview
+  bool whole = true;    // fitted; else in print size
+};
+
+// Check for .npy export, which needs a view with a single array; repeated when the view or the run
+// changes.
+struct SingleArrayCheck {
+  ViewSettings view;
+  std::shared_ptr<const Trace> trace;
+  std::string refusal;  // why .npy is impossible; empty: possible, or too expensive to check
+};
+
+struct ExportDialog {
+  bool open = false;
+  std::string path = "attention.png";
+  PictureOptions picture;
+  bool inches = false;         // show sizes in inches and dots per inch
+  bool has_own_theme = false;  // the user chose light or dark; else the window's theme
+  FrameOptions frames;         // of an animation
+  BackendProvider backends;    // of its runs; none: the CPU
+  bool focus_name = false;     // move the keyboard focus to the name in the next frame
+  ExportPreview preview;
+  SingleArrayCheck single_array;
+  std::string problem;
+  std::string overwrite_path;         // the existing file whose replacement was offered
+  std::filesystem::path destination;  // of the running export
+  std::unique_ptr<BackgroundTask<std::filesystem::path>> task;  // the running export; null: none
+};
+
+// Starts the export of a file by `write`, which throws Stopped when cancelled.
+void start_export(ExportDialog& dialog, const std::filesystem::path& path,
+                  const std::function<void(Task& task)>& write);
+
+}  // namespace attnscope::window

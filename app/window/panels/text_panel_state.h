@@ -1,0 +1,30 @@
+// State of the text panel.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/window/widgets/text_edit.h"
+#include "core/checkpoint/card.h"
+
+namespace attnscope::window {
+
+// Model card, read when the model was selected.
+struct CachedModelCard {
+  std::string model;
+  std::optional<ModelCard> card;  // nothing: unreadable
+};
+
+struct TextPanel {
+  TextEdit edit;
+  bool focused = false;
+  bool drawn = false;          // in this frame; a hidden editor receives no keys
+  double scroll = 0;           // pixels
+  bool follow_cursor = false;  // scroll to it in the next frame
+  bool follow_end = false;     // likewise to the end of the text
+  bool dragging = false;
+  bool changed = false;  // edited since the last run of this text
+  std::optional<CachedModelCard> card;
+};
+
+}  // namespace attnscope::window

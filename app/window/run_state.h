@@ -1,0 +1,50 @@
+// Run part of the window's state: the newest run, its results and the progress of the next one.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/window/jobs/finding_tasks.h"
+#include "core/base/progress.h"
+#include "core/experiment/finding.h"
+#include "core/experiment/salient_pairs.h"
+#include "core/trace/trace.h"
+
+namespace attnscope::window {
+
+// Results of "Show a strong pair" for a run.
+struct SalientPairSearch {
+  std::weak_ptr<const Trace> trace{};
+  std::vector<SalientPair> pairs{};
+  std::size_t next = 0;
+  std::optional<SalientPair> last_shown{};
+  // Running search; null: none.
+  std::unique_ptr<BackgroundTask<std::vector<SalientPair>>> task{};
+  std::shared_ptr<Progress> progress{};  // of the search
+  bool opens_session = false;            // opens a new session on the first result
+};
+
+struct RunState {
+  std::shared_ptr<const Trace> trace;                // newest; null before the first run
+  Findings findings;                                 // of that run, including the reference run B
+  Session shown;                                     // their experiment
+  Findings background_findings;                      // computed in the background
+  std::map<std::string, FindingTask> finding_tasks;  // by finding
+  SalientPairSearch salient_pairs;
+  std::string error;            // why the newest run failed; empty: it succeeded
+  double busy_seconds = 0;      // since the start of the running run; 0: none
+  Progress::Snapshot progress;  // of that run
+  // Total number of tokens if the trace is a preview of the first ones; else 0.
+  Index preview_of = 0;
+  Index layers_of = 0;      // likewise of layers
+  bool generating = false;  // draws another token after each run
+
+  bool is_preview() const { return preview_of > 0 || layers_of > 0; }
+  std::shared_ptr<const Trace> reference() const { return findings.get(Findings::reference); }
+  Findings all_findings() const { return findings.with(background_findings); }
+};
+
+}  // namespace attnscope::window

@@ -1,0 +1,33 @@
+// Selection part of the window's state: scope and implied changes of selected variants and models.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/window/scope.h"
+#include "core/view/opening.h"
+
+namespace attnscope::window {
+
+// Implied changes of the last selection of a variant, encoding or direction (variant_selection.h),
+// or of a model (model_selection.h).
+struct ImpliedChanges {
+  RunView before, after{};
+  std::string words{};                   // "no positions, bidirectional"
+  std::string reason{};                  // why they were necessary; may be empty
+  Index tokens = 0;                      // of the whole text
+  ChoiceScope scope = ChoiceScope::All;  // heads of the selection
+  bool for_b = false;                    // of B
+};
+
+struct SelectionState {
+  ChoiceScope scope = ChoiceScope::All;   // heads that a selected variant or encoding applies to
+  std::optional<ImpliedChanges> implied;  // of the last variant, encoding or direction
+  std::optional<ImpliedChanges> model_changes;  // of the last model
+  InputHistory previous_inputs;                 // of models of other inputs
+  // The view is known to have content with the selected model, or was replaced.
+  bool has_checked_view = true;
+  std::string store;  // last opened datastore, even while no retrieval is active
+};
+
+}  // namespace attnscope::window
