@@ -79,7 +79,7 @@ App::App(const WindowOptions& options)
     panels_.model.models.push_back(std::move(downloaded));
   }
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
-  start_experiment(options);
+  start_session(options);
   state_.dialogs.exporting.backends = gpu_backends([this] { return platform_.compute_context(); },
                                                    calibration_file(), backend_stop_);
   runner_ =
@@ -114,20 +114,20 @@ ImFontAtlas& App::loaded_fonts() {
   return atlas_;
 }
 
-void App::start_experiment(const WindowOptions& options) {
+void App::start_session(const WindowOptions& options) {
   bool new_session = false;
   if (const auto file = autosave_.abandoned_file()) state_.files.abandoned = *file;
-  if (!samples().empty()) use_sample(state_.experiment.run, samples().front());
+  if (!samples().empty()) use_sample(state_.session.edit().run, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
   std::error_code none;
   if (options.session) {
-    state_.experiment = load_session(*options.session);
+    state_.session = load_session(*options.session);
     state_.files.session = *options.session;
     state_.settings.add_recent(
         std::filesystem::absolute(*options.session).lexically_normal().string());
   } else if (std::filesystem::exists(last, none)) {
     try {
-      state_.experiment = load_session(last);
+      state_.session = load_session(last);
     } catch (const std::exception&) {
       state_.notify("The last session could not be read; this is a new session.");
     }
@@ -135,28 +135,29 @@ void App::start_experiment(const WindowOptions& options) {
     new_session = !options.asks_for_something();
   }
   if (options.model) {
-    state_.edited() = with_model(state_.experiment, *options.model).viewed;
+    state_.edit() = with_model(*state_.session, *options.model).viewed;
   }
-  if (options.text) state_.edited() = reading_text(*options.text, state_.experiment);
-  if (options.input) state_.experiment = with_opened_file(*options.input, state_.experiment);
+  if (options.text) state_.edit() = reading_text(*options.text, *state_.session);
+  if (options.input) state_.session = with_opened_file(*options.input, *state_.session);
   if (options.target) {
-    state_.experiment.run.target = *options.target;
-    state_.experiment.run.target_ids.clear();
+    state_.session.edit().run.target = *options.target;
+    state_.session.edit().run.target_ids.clear();
   }
   const bool opens_lesson = options.open && is_lesson(*options.open);
   if (options.open && !opens_lesson) {
-    state_.experiment = with_opened_file(*options.open, state_.experiment);
+    state_.session = with_opened_file(*options.open, *state_.session);
     state_.settings.add_recent(
         std::filesystem::absolute(*options.open).lexically_normal().string());
-    if (!options.tokens.empty()) state_.experiment.run.tensors.tokens = options.tokens;
-    if (!options.key_tokens.empty()) state_.experiment.run.tensors.key_tokens = options.key_tokens;
+    if (!options.tokens.empty()) state_.session.edit().run.tensors.tokens = options.tokens;
+    if (!options.key_tokens.empty())
+      state_.session.edit().run.tensors.key_tokens = options.key_tokens;
   }
-  if (options.look) options.look(state_.experiment.view);
+  if (options.look) options.look(state_.session.edit().view);
   state_.selection.has_checked_view = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
-  if (new_session) state_.files.new_session = state_.experiment;
-  state_.history = History(state_.experiment);
-  state_.text.edit.assign(state_.experiment.run.text);
+  if (new_session) state_.files.new_session = state_.session.snapshot();
+  state_.history = History(state_.session.snapshot());
+  state_.text.edit.assign(state_.session->run.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
   if (opens_lesson) start_lesson(state_, load_lesson(*options.open));
   if (options.present) set_presenting(state_, true);
@@ -202,32 +203,33 @@ bool App::take_outcome() {
   if (outcome.preview_of > 0 || outcome.layers_of > 0) {
     // Pins and settings stay until the complete trace.
     if (state_.run.generating) return false;
-    const ViewSettings& view = outcome.experiment.view;
+    const ViewSettings& view = outcome.session->view;
     const bool seen = view.id == "grid" || view.layer < outcome.trace->config->layers;
     if (outcome.layers_of > 0 && !seen) return false;
     if (!state_.run.is_preview()) trace_before_preview_ = state_.run.trace;
     state_.run.trace = outcome.trace;
     state_.run.findings = outcome.findings;
-    state_.run.shown = outcome.experiment;
+    state_.run.session = outcome.session;
     state_.run.preview_of = outcome.preview_of;
     state_.run.layers_of = outcome.layers_of;
     state_.run.error.clear();
     report_due_ = true;
     return true;
   }
-  const bool first = state_.files.new_session && *state_.files.new_session == state_.experiment &&
-                     same_run(outcome.experiment, state_.experiment);
+  const bool first = state_.files.new_session != nullptr &&
+                     same_session(state_.files.new_session, state_.session.snapshot()) &&
+                     same_run(*outcome.session, *state_.session);
   state_.files.new_session.reset();
   if (outcome.trace != nullptr) {
     const std::shared_ptr<const Trace> before =
         !state_.run.is_preview() ? state_.run.trace : std::exchange(trace_before_preview_, nullptr);
     if (state_.text.changed && before != nullptr) {
       state_.clear_stale_pins(*before, *outcome.trace);
-      state_.text.changed = !same_run(outcome.experiment, state_.experiment);
+      state_.text.changed = !same_run(*outcome.session, *state_.session);
     }
     state_.run.trace = outcome.trace;
     state_.run.findings = outcome.findings;
-    state_.run.shown = outcome.experiment;
+    state_.run.session = outcome.session;
     state_.run.preview_of = state_.run.layers_of = 0;
     state_.run.error.clear();
     state_.clamp_view();
@@ -286,7 +288,7 @@ void App::run_once() {
   update_speaker();
   draw_speaker(draws);
   if (!state_.files.restored.empty()) autosave_.replace(std::exchange(state_.files.restored, {}));
-  const std::string problem = autosave_.save_if_due(state_.own_experiment(), state_.seconds);
+  const std::string problem = autosave_.save_if_due(state_.own_session(), state_.seconds);
   if (!problem.empty()) {
     state_.report_error(problem);
     settle_ = kSettleFrames;
@@ -310,7 +312,7 @@ void App::update_fade() {
   }
   if (previous.share > 0 && screen_size_ != platform_.window_box()) fade_.end();
   screen_size_ = platform_.window_box();
-  const bool current = state_.run.trace != nullptr && same_run(state_.run.shown, state_.experiment);
+  const bool current = state_.run.trace != nullptr && state_.is_current();
   previous.share = static_cast<float>(fade_.share(state_.seconds, current));
 }
 
@@ -368,8 +370,8 @@ void App::lay_out_frame() {
   ui_.report.begin_frame();
   state_.text.drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
-  if (state_.experiment.view.id != view_shown_) state_.clamp_view();  // the view has just opened
-  view_shown_ = state_.experiment.view.id;
+  if (state_.session->view.id != view_shown_) state_.clamp_view();  // the view has just opened
+  view_shown_ = state_.session->view.id;
   painter_.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
   draw_main_window(ui_, state_, panels_, painter_);
@@ -399,7 +401,7 @@ void App::try_to_show_frame() {
 }
 
 void App::save_and_throw(const std::string& reason) {
-  const std::string kept = autosave_.save_now(state_.own_experiment());
+  const std::string kept = autosave_.save_now(*state_.own_session());
   throw WorkError(
       reason + "; the window has to close. " +
       (kept.empty() ? "The session is saved: the next start offers to restore it" : kept));
@@ -437,27 +439,33 @@ void App::after_frame() {
   if (requests.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   adapt_to_text(state_);
   const bool in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
-  if (!in_stroke) state_.history.record(state_.experiment, state_.seconds);
-  // A view that reads a finding missing from the last request needs another run, too.
-  const bool lacks_findings = has_requested_ && reads_more_findings(state_.experiment, requested_);
+  if (!in_stroke) state_.history.record(state_.session.snapshot(), state_.seconds);
   if (const double memory = state_.settings.memory; memory != memory_) {
     memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : usual_memory_);
-    has_requested_ &= state_.run.error.empty();  // the run may fit into the new budget
+    if (!state_.run.error.empty()) requested_ = nullptr;  // the run may fit into the new budget
   }
-  has_requested_ &= publications_ == model_store()->publications();
-  if (!has_requested_ || lacks_findings || !same_run(requested_, state_.experiment)) request_run();
+  if (publications_ != model_store()->publications()) requested_ = nullptr;
+  if (needs_run()) request_run();
   const std::string title =
       (state_.files.session.empty() ? "" : state_.files.session.filename().string() + " – ") +
       "attnscope";
   glfwSetWindowTitle(platform_.window(), title.c_str());
+  state_.session.end_edits();
+}
+
+bool App::needs_run() {
+  if (requested_ == nullptr) return true;
+  const SharedSession& now = state_.session.snapshot();
+  if (std::exchange(compared_, now) == now) return false;
+  // A view that reads a finding missing from the last request needs another run, too.
+  return !same_run(*requested_, *now) || reads_more_findings(*now, *requested_);
 }
 
 void App::request_run() {
   publications_ = model_store()->publications();
-  requested_ = state_.experiment;
-  has_requested_ = true;
-  if (!state_.experiment.run.has_input()) {
+  requested_ = compared_ = state_.session.snapshot();
+  if (!state_.session->run.has_input()) {
     runner_->cancel();
     state_.run.trace = nullptr;
     state_.run.findings = {};
@@ -465,7 +473,7 @@ void App::request_run() {
     settle_ = kSettleFrames;
     return;
   }
-  runner_->request(state_.experiment, required_findings(state_.experiment));
+  runner_->request(requested_, required_findings(*requested_));
 }
 
 void App::close() {
@@ -473,7 +481,7 @@ void App::close() {
     platform_.store_window_box(state_.settings);
     std::filesystem::create_directories(folder_);
     if (!(state_.settings == saved_)) save_settings(folder_ / "window.json", state_.settings);
-    save_session(folder_ / "last-session.json", state_.own_experiment());
+    save_session(folder_ / "last-session.json", *state_.own_session());
     autosave_.finish();
   } catch (const std::exception& e) {
     // The window no longer exists; the autosave remains and is offered at the next start.

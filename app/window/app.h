@@ -37,7 +37,7 @@ class App {
   friend class Rehearsal;  // test driver: operates the window from within
   void start_loading_fonts();
   ImFontAtlas& loaded_fonts();
-  void start_experiment(const WindowOptions& options);
+  void start_session(const WindowOptions& options);
   void wait();
   void run_once();  // takes results, draws if something is visible, carries out requests
   bool take_outcome();
@@ -55,6 +55,8 @@ class App {
       const std::string& reason);  // saves the session after a fatal error and throws WorkError
   void cancel_run();
   void after_frame();  // pending requests, history, run requests
+  // True if the session changed such that its results need another run.
+  bool needs_run();
   void request_run();
   // For measure(): draws until the requested run is shown; times frames, each after a change.
   void finish_run();
@@ -87,11 +89,11 @@ class App {
   Panels panels_;
   Stop backend_stop_;  // of work outside runs: measuring the speed of the backends
   std::unique_ptr<Runner> runner_;
-  Session requested_;                                 // last request to the runner
+  SharedSession requested_;                           // last request to the runner; null: none
+  SharedSession compared_;                            // last session compared with it
   double memory_ = 0;                                 // Settings::memory as last applied
   const std::size_t usual_memory_ = memory_budget();  // from the command line or the machine
-  bool has_requested_ = false;
-  std::uint64_t publications_ = 0;  // of the model store, at the last request
+  std::uint64_t publications_ = 0;                    // of the model store, at the last request
   bool presenting_ = false,
        presentation_filled_screen_ = false;  // entered; it made the window fill the screen
   bool presentation_opened_notes_ = false;

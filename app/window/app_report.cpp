@@ -17,7 +17,7 @@ void App::write_report() {
                 {"pointer", {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y}},
                 {"busy", runner_->busy()},
                 {"error", state_.run.error},
-                {"experiment", to_json(state_.experiment)},
+                {"experiment", to_json(*state_.session)},
                 {"pending", state_.view.pending},
                 {"progress", state_.run.progress.stage},
                 {"preview_of", state_.run.preview_of},
@@ -28,7 +28,7 @@ void App::write_report() {
     facts["backend"] = state_.run.trace->backend;
     facts["notes"] = state_.run.trace->notes;
     facts["has_lens"] = state_.run.findings.has(Findings::lens.id);
-    facts["current"] = same_run(state_.run.shown, state_.experiment);
+    facts["current"] = state_.is_current();
   }
   if (state_.lesson.lesson != nullptr) {
     facts["lesson"] = state_.lesson.lesson->id;

@@ -6,7 +6,7 @@
 namespace attnscope::window {
 
 NavigationState navigation_state(const State& state) {
-  const ViewSettings& view = state.experiment.view;
+  const ViewSettings& view = state.session->view;
   return {state.lesson.lesson.get(), state.lesson.step, view.layer, view.head, view.part};
 }
 

@@ -31,7 +31,7 @@ struct FileState {
   std::filesystem::path restored;    // the same after restoring: delete once saved again
   std::vector<OpeningFile> opening;  // the last one counts
   // A session started by New and not edited since: its first run opens on a salient pair.
-  std::optional<Session> new_session;
+  std::shared_ptr<const Session> new_session;  // null: none
 };
 
 }  // namespace attnscope::window

@@ -41,12 +41,12 @@ bool is_session(const std::filesystem::path& path) {
 }
 
 // Changes the experiment that the left panels edit, as one undoable step.
-void edit_experiment(State& state, const Change& change) {
+void edit_session(State& state, const Change& change) {
   const bool for_b = state.edits_other();
-  Session next = state.experiment;
+  Session next = *state.session;
   RunView& edited = for_b ? *next.b : next;
   edited = change(edited);
-  set_experiment(state, next);
+  set_session(state, share(std::move(next)));
   state.editing_other = for_b;
 }
 
@@ -163,14 +163,14 @@ bool is_lesson(const std::filesystem::path& path) {
   }
 }
 
-void set_experiment(State& state, const Session& experiment) {
+void set_session(State& state, SharedSession session) {
   state.history.end_step();
-  state.experiment = experiment;
+  state.session = std::move(session);
   state.run.generating = false;  // the continuation belongs to the previous text
   state.editing_other = false;
-  state.history.record(experiment, state.seconds);
+  state.history.record(state.session.snapshot(), state.seconds);
   state.history.end_step();
-  state.text.edit.assign(experiment.run.text);
+  state.text.edit.assign(state.session->run.text);
 }
 
 ReadFile read_to_open(const std::filesystem::path& path) {
@@ -207,10 +207,10 @@ void remember_recent(Settings& settings, const std::filesystem::path& path) {
 
 void apply_file(State& state, const std::filesystem::path& path, const ReadFile& file) {
   if (file.session != nullptr) {
-    set_experiment(state, *file.session);
+    set_session(state, file.session);
   } else {
     remember_input(state);
-    edit_experiment(state, file.change);
+    edit_session(state, file.change);
   }
   if (extension(path) == ".json") state.files.session = path;
   remember_recent(state.settings, path);
@@ -233,7 +233,7 @@ bool open_path(State& state, const std::filesystem::path& path) {
       remember_recent(state.settings, path);
     } else if (is_model(path)) {
       choose_model(state, std::filesystem::absolute(path).lexically_normal().string());
-      clear_choices(state.edited());
+      clear_choices(state.edit());
       remember_recent(state.settings, path);
     } else if (is_large(path)) {
       state.files.opening.push_back({path, std::make_unique<BackgroundTask<ReadFile>>(
@@ -307,7 +307,7 @@ bool report_errors(State& state, const std::function<void()>& take) {
 bool open_mask(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
     select_variant(state, mask_choice(read_mask(path)), false);
-    state.experiment.view.id = "pattern";
+    state.session.edit().view.id = "pattern";
   });
 }
 
@@ -315,13 +315,13 @@ bool open_edges(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
     const EdgeList list = read_edges(path);
     select_variant(state, graph_choice(list.edges, list.one_way), false);
-    state.experiment.view.id = "graph";
+    state.session.edit().view.id = "graph";
   });
 }
 
 bool open_store(State& state, const std::filesystem::path& path) {
   try {
-    edit_experiment(state, [&](RunView now) { return with_store(path, std::move(now)); });
+    edit_session(state, [&](RunView now) { return with_store(path, std::move(now)); });
     return true;
   } catch (const std::exception& e) {
     state.report_error(error_text(e));
@@ -331,7 +331,7 @@ bool open_store(State& state, const std::filesystem::path& path) {
 
 bool save_to(State& state, const std::filesystem::path& path) {
   try {
-    save_session(path, state.experiment);
+    save_session(path, *state.session);
     state.files.session = path;
     remember_recent(state.settings, path);
     state.notify("Saved " + path.filename().string() + ".");

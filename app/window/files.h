@@ -30,7 +30,7 @@ bool open_store(State& state, const std::filesystem::path& path);
 // Writes the session and makes the file the target of the next save.
 bool save_to(State& state, const std::filesystem::path& path);
 
-// Replaces the experiment as one undoable step.
-void set_experiment(State& state, const Session& experiment);
+// Replaces the session as one undoable step.
+void set_session(State& state, SharedSession session);
 
 }  // namespace attnscope::window

@@ -92,8 +92,7 @@ void write_large_map(const std::filesystem::path& path) {
 
 void App::finish_run() {
   const double start = glfwGetTime();
-  while (runner_->busy() || state_.run.trace == nullptr ||
-         !same_run(state_.run.shown, state_.experiment)) {
+  while (runner_->busy() || state_.run.trace == nullptr || !state_.is_current()) {
     glfwWaitEventsTimeout(0.01);
     take_outcome();
     frame();
@@ -125,7 +124,7 @@ void App::measure_session() {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const Trace& trace = *state_.run.trace;
   std::printf("%.0fx%.0f, %s, %s, %zu tokens, %zu heads\n", static_cast<double>(size.x),
-              static_cast<double>(size.y), state_.gpu.c_str(), state_.experiment.view.id.c_str(),
+              static_cast<double>(size.y), state_.gpu.c_str(), state_.session->view.id.c_str(),
               trace.tokens.size(), trace.heads(trace.part({})).size());
   const std::clock_t before = std::clock();  // of all threads
   const std::string times = frame_times([&](int n) { move_pointer(platform_.window(), n); }, true);
@@ -147,11 +146,11 @@ void App::measure(bool shown) {
   while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";
   const auto move = [&](int n) { move_pointer(platform_.window(), n); };
   const auto pan = [&](Index cells) {
-    return [&, cells](int n) { pan_and_zoom(state_.experiment.view, cells, n); };
+    return [&, cells](int n) { pan_and_zoom(state_.session.edit().view, cells, n); };
   };
 
-  state_.experiment = Session();
-  state_.experiment.run.text = text;
+  state_.session = Session();
+  state_.session.edit().run.text = text;
   finish_run();
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   std::printf("%.0fx%.0f, %s, %zu tokens; milliseconds per frame, median and 99th percentile\n",
@@ -159,15 +158,15 @@ void App::measure(bool shown) {
               state_.run.trace->tokens.size());
   std::printf("%-12s %15s %15s %15s\n", "view", "pointer moves", "during runs", "pan and zoom");
   for (const View& shown : views()) {
-    state_.experiment = Session();
-    state_.experiment.run.text = text;
-    if (shown.example) shown.example(state_.experiment);
-    state_.experiment.view.id = shown.id;
+    state_.session = Session();
+    state_.session.edit().run.text = text;
+    if (shown.example) shown.example(state_.session.edit());
+    state_.session.edit().view.id = shown.id;
     finish_run();
     const std::string still = frame_times(move);
     const std::string running = frame_times([&](int n) {
       move(n);
-      if (!runner_->busy()) state_.experiment.run.text = (n % 2 == 0 ? "A " : "The ") + text;
+      if (!runner_->busy()) state_.session.edit().run.text = (n % 2 == 0 ? "A " : "The ") + text;
     });
     finish_run();
     std::printf("%-12s %15s %15s", shown.id.c_str(), still.c_str(), running.c_str());
@@ -177,7 +176,7 @@ void App::measure(bool shown) {
   }
   const TemporaryFile large("map.npy");
   write_large_map(large.path());
-  state_.experiment = with_opened_file(large.path(), Session());
+  state_.session = with_opened_file(large.path(), Session());
   finish_run();
   std::printf("%-12s %15s %15s %15s\n", "map 4096²", frame_times(move).c_str(), "",
               frame_times(pan(kLargeMap)).c_str());

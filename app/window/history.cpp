@@ -88,10 +88,10 @@ std::set<std::string> changed_places(const Session& a, const Session& b) {
   return places;
 }
 
-void History::record(const Session& now, double seconds) {
-  if (now == now_) return;
-  if (with_view_of(now, now_) != now_) {
-    const std::string place = mergeable_place(now_, now);
+void History::record(const SharedSession& now, double seconds) {
+  if (same_session(now, now_)) return;
+  if (with_view_of(*now, *now_) != *now_) {
+    const std::string place = mergeable_place(*now_, *now);
     const bool merges = !place.empty() && place == place_ && seconds - seconds_ < kMergeSeconds;
     if (!merges) past_.push_back(now_);
     if (past_.size() > kMaxSteps) past_.erase(past_.begin());
@@ -102,7 +102,7 @@ void History::record(const Session& now, double seconds) {
   now_ = now;
 }
 
-const Session& History::undo() {
+const SharedSession& History::undo() {
   if (can_undo()) {
     future_.push_back(now_);
     now_ = past_.back();
@@ -112,7 +112,7 @@ const Session& History::undo() {
   return now_;
 }
 
-const Session& History::redo() {
+const SharedSession& History::redo() {
   if (can_redo()) {
     past_.push_back(now_);
     now_ = future_.back();

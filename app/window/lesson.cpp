@@ -23,13 +23,13 @@ void show_step(State& state, std::size_t step) {
   now.scroll = {};
   state.presentation.black = false;
   Session next = now.lesson->steps[now.step].experiment;
-  next.run.backend = state.experiment.run.backend;
-  set_experiment(state, next);
+  next.run.backend = state.session->run.backend;
+  set_session(state, share(std::move(next)));
 }
 
 void start_lesson(State& state, const Lesson& lesson) {
   LessonState& now = state.lesson;
-  if (now.lesson == nullptr) now.saved_experiment = state.experiment;
+  if (now.lesson == nullptr) now.saved_session = state.session.snapshot();
   now.lesson = std::make_shared<const Lesson>(lesson);
   state.dialogs.lessons.open = false;
   now.trail.clear();
@@ -43,7 +43,7 @@ void leave_lesson(State& state) {
   if (state.lesson.lesson == nullptr) return;
   state.lesson.lesson.reset();
   state.lesson.notes = false;
-  set_experiment(state, state.lesson.saved_experiment);
+  set_session(state, state.lesson.saved_session);
   state.notify("Your own text and settings are restored.");
 }
 

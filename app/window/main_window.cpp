@@ -164,7 +164,7 @@ void draw_presentation_overlays(Ui& ui, State& state) {
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   close_popup_on_escape(ui);
-  const std::string& view = state.experiment.view.id;
+  const std::string& view = state.session->view.id;
   // Closes lists opened from the previous view's toolbar.
   if (std::exchange(panels.view, view) != view) close_popups();
   if (state.panels_shown()) draw_menu_bar(ui, state);

@@ -36,7 +36,7 @@ void remember_input(State& state) {
 }
 
 void choose_model(State& state, const std::string& model) {
-  RunView& e = state.edited();
+  RunView& e = state.edit();
   if (model == e.run.model) return;
   remember_input(state);
   ImpliedChanges implied{.before = e};
@@ -56,7 +56,7 @@ void choose_model(State& state, const std::string& model) {
 
 void choose_sample(State& state, const Sample& sample) {
   state.history.end_step();
-  RunView& e = state.edited();
+  RunView& e = state.edit();
   use_sample(e.run, sample);
   e.view.pinned_query = e.view.pinned_key = -1;
   e.view.row = e.view.column = e.view.height = e.view.width = 0;
@@ -64,7 +64,7 @@ void choose_sample(State& state, const Sample& sample) {
 }
 
 void return_to_text(State& state) {
-  RunView& e = state.edited();
+  RunView& e = state.edit();
   if (reading_task(card_of(e)) == "text") {
     state.history.end_step();
     e.run.input.clear();
@@ -82,22 +82,21 @@ std::string implied_model_changes(const State& state) {
 void undo_model_selection(State& state) {
   if (!still_holds(state)) return;
   state.history.end_step();
-  state.edited() = state.selection.model_changes->before;
+  state.edit() = state.selection.model_changes->before;
   state.selection.model_changes.reset();
 }
 
 void replace_empty_view(State& state) {
   if (state.selection.has_checked_view || state.run.trace == nullptr) return;
-  if (!same_run(state.run.shown, state.experiment)) return;
+  if (!state.is_current()) return;
   state.selection.has_checked_view = true;
-  ViewSettings& settings = state.experiment.view;
-  const View& shown = view(settings.id);
+  const View& shown = view(state.session->view.id);
   if (!shown.objection || shown.objection(*state.run.trace).empty()) return;
-  const std::string own = recommended_view(card_of(state.experiment));
+  const std::string own = recommended_view(card_of(*state.session));
   const View& next = view(own.empty() ? "map" : own);
   if (next.id == shown.id || (next.objection && !next.objection(*state.run.trace).empty())) return;
-  settings.id = next.id;
-  state.history.amend(state.experiment);
+  state.session.edit().view.id = next.id;
+  state.history.amend(state.session.snapshot());
   if (!still_holds(state)) return;
   std::string& words = state.selection.model_changes->words;
   words += (words.empty() ? "the view " : ", the view ") + next.label;

@@ -24,14 +24,14 @@ void show_next(State& state) {
   }
   const SalientPair& pair = found.pairs[found.next];
   found.next = (found.next + 1) % found.pairs.size();
-  point_at(pair, state.run.trace->parts, state.experiment.view);
-  if (!shows_pairs(state.experiment.view.id)) state.experiment.view.id = "map";
+  point_at(pair, state.run.trace->parts, state.session.edit().view);
+  if (!shows_pairs(state.session->view.id)) state.session.edit().view.id = "map";
   found.last_shown = pair;
   if (!found.opens_session) return;
   if (state.history.can_undo()) {
-    state.history.amend(state.experiment);
+    state.history.amend(state.session.snapshot());
   } else {
-    state.history = History(state.experiment);
+    state.history = History(state.session.snapshot());
   }
 }
 
@@ -70,7 +70,7 @@ std::string salient_pair_refusal(const State& state) {
 
 const SalientPair* shown_salient_pair(const State& state) {
   const SalientPairSearch& found = state.run.salient_pairs;
-  const ViewSettings& now = state.experiment.view;
+  const ViewSettings& now = state.session->view;
   if (!found.last_shown || state.run.trace == nullptr || found.trace.lock() != state.run.trace)
     return nullptr;
   const SalientPair& pair = *found.last_shown;

@@ -34,19 +34,30 @@ void State::report_error(std::string text) {
   make_room(notices);
 }
 
-Session State::shown_experiment() const {
-  Session result = run.shown;
-  result.view = experiment.view;
-  result.run.interventions = experiment.run.interventions;
-  if (result.b && experiment.b) {
-    result.b->view = experiment.b->view;
-  }
-  return result;
+const State::CachedShown& State::cached_shown() const {
+  CachedShown& known = cached_shown_;
+  const SharedSession& now = session.snapshot();
+  if (known.ran == run.session && known.now == now) return known;
+  known = {run.session, now, same_run(*run.session, *now), nullptr};
+  Session shown = *run.session;
+  shown.view = now->view;
+  shown.run.interventions = now->run.interventions;
+  if (shown.b && now->b) shown.b->view = now->b->view;
+  known.shown = shown == *now ? now : share(std::move(shown));
+  return known;
+}
+
+bool State::is_current() const {
+  return cached_shown().is_current;
+}
+
+SharedSession State::shown_session() const {
+  return cached_shown().shown;
 }
 
 bool State::shows_other() const {
-  return view.shift && experiment.b && run.shown.b && run.reference() != nullptr &&
-         !attnscope::view(experiment.view.id).shows_reference();
+  return view.shift && session->b && run.session->b && run.reference() != nullptr &&
+         !attnscope::view(session->view.id).shows_reference();
 }
 
 Findings State::pictured_findings() const {
@@ -54,15 +65,15 @@ Findings State::pictured_findings() const {
   return run.all_findings();
 }
 
-Session State::pictured_experiment() const {
-  Session result = shown_experiment();
-  if (!shows_other()) return result;
-  Session other{*result.b};
-  const ViewSettings of_b = std::exchange(other.view, result.view);
+SharedSession State::pictured_session() const {
+  const SharedSession shown = shown_session();
+  if (!shows_other()) return shown;
+  Session other{*shown->b};
+  const ViewSettings of_b = std::exchange(other.view, shown->view);
   other.view.layer = of_b.layer;
   other.view.head = of_b.head;
   other.view.part = of_b.part;
-  return other;
+  return share(std::move(other));
 }
 
 ViewControls State::controls() const {
@@ -71,9 +82,8 @@ ViewControls State::controls() const {
     return !other.owner_before(run.trace) && !run.trace.owner_before(other);
   };
   if (!cached_controls_ || !is_of(cached_controls_->trace) ||
-      cached_controls_->view != experiment.view) {
-    cached_controls_ = {run.trace, experiment.view,
-                        view_controls(experiment.view, run.trace.get())};
+      cached_controls_->view != session->view) {
+    cached_controls_ = {run.trace, session->view, view_controls(session->view, run.trace.get())};
   }
   ViewControls controls = cached_controls_->controls;
   controls.layer |= selection.scope != ChoiceScope::All;
@@ -84,7 +94,7 @@ ViewControls State::controls() const {
 const AttentionTap* State::tap(Index* head_in_group) const {
   Index ignored = 0;
   if (run.trace == nullptr) return nullptr;
-  return run.trace->find(head_ref(*run.trace, experiment.view),
+  return run.trace->find(head_ref(*run.trace, session->view),
                          head_in_group != nullptr ? head_in_group : &ignored);
 }
 
@@ -96,8 +106,8 @@ State::PointedHead State::pointed_at(const Hit& hit) const {
   PointedHead pointed;
   pointed.trace = hit.of_reference ? run.reference() : run.trace;
   if (pointed.trace == nullptr) return pointed;
-  const bool for_b = hit.of_reference && experiment.b;
-  const ViewSettings& seen = for_b ? experiment.b->view : experiment.view;
+  const bool for_b = hit.of_reference && session->b;
+  const ViewSettings& seen = for_b ? session->b->view : session->view;
   const PartChoice part = controls().part ? seen.part : PartChoice();
   pointed.at = {hit.layer, hit.head, pointed.trace->part(part)};
   pointed.tap = pointed.trace->find(pointed.at, &pointed.head);
@@ -193,7 +203,7 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr || ran->text_tokens().empty()) return false;
   const std::vector<TraceToken>& tokens = ran->text_tokens();
-  const RunSpec& of = edits_other() && run.shown.b ? run.shown.b->run : run.shown.run;
+  const RunSpec& of = edits_other() && run.session->b ? run.session->b->run : run.session->run;
   const bool at_once = ran->config->segment == 0;
   if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
   if (static_cast<Index>(tokens.size()) == of.max_tokens) return false;  // as requested
@@ -209,17 +219,17 @@ namespace {
 
 // Two runs are compared head by head; two heads of one run are selected independently.
 bool follows(const State& state) {
-  const Session& experiment = state.experiment;
-  if (state.edits_other() || !experiment.b) return false;
-  const ViewSettings &a = experiment.view, &b = experiment.b->view;
-  return experiment.run != experiment.b->run && a.layer == b.layer && a.head == b.head &&
+  const Session& session = *state.session;
+  if (state.edits_other() || !session.b) return false;
+  const ViewSettings &a = session.view, &b = session.b->view;
+  return session.run != session.b->run && a.layer == b.layer && a.head == b.head &&
          a.part == b.part;
 }
 
 }  // namespace
 
 void State::clear_stale_pins(const Trace& before, const Trace& now) {
-  ViewSettings& view = experiment.view;
+  ViewSettings& view = session.edit().view;
   const auto is_another = [&](Index pinned) {
     if (pinned < 0) return false;
     const auto at = static_cast<std::size_t>(pinned);
@@ -235,34 +245,34 @@ void State::clear_stale_pins(const Trace& before, const Trace& now) {
 
 void State::look_at(const PartChoice& part) {
   const bool together = follows(*this);
-  ViewSettings& view = edited().view;
+  ViewSettings& view = edit().view;
   // Rows and columns of another part differ.
   view.row = view.column = view.height = view.width = 0;
   view.pinned_query = view.pinned_key = -1;
   view.part = part;
-  if (together) experiment.b->view.part = part;
+  if (together) session.edit().b->view.part = part;
   clamp_view();
 }
 
 void State::look_at(Index layer, Index head) {
   const bool together = follows(*this);
-  ViewSettings& view = edited().view;
+  ViewSettings& view = edit().view;
   view.layer = layer;
   view.head = head;
   if (together) {
-    experiment.b->view.layer = layer;
-    experiment.b->view.head = head;
+    session.edit().b->view.layer = layer;
+    session.edit().b->view.head = head;
   }
   clamp_view();
 }
 
 void State::clamp_view() {
   // The trace of another run does not describe the next one.
-  if (!same_run(run.shown, experiment)) return;
-  const bool noted = experiment == history.now();  // else part of the user's current step
-  clamp_to_trace(experiment.view, run.trace.get());
-  if (experiment.b) clamp_to_trace(experiment.b->view, run.reference().get());
-  if (noted) history.amend(experiment);
+  if (!is_current()) return;
+  const bool noted = same_session(session.snapshot(), history.now());  // else part of a step
+  clamp_to_trace(session.edit().view, run.trace.get());
+  if (session->b) clamp_to_trace(session.edit().b->view, run.reference().get());
+  if (noted) history.amend(session.snapshot());
 }
 
 }  // namespace attnscope::window

@@ -1,8 +1,8 @@
 // The state of the window as plain values: panels draw and change it, actions change it, the
 // program carries out its pending requests. Free of OpenGL and ImGui, so that tests can create one.
 //
-// A is the experiment, B the one it is compared with (the first of `others`). The pictured run
-// is A, or B while Shift is held.
+// The session holds A, and B if A is compared with it. The pictured run is A, or B while Shift is
+// held.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/window/dialogs/dialog_states.h"
+#include "app/window/edited_session.h"
 #include "app/window/file_state.h"
 #include "app/window/history.h"
 #include "app/window/jobs/step_pictures.h"
@@ -21,7 +22,6 @@
 #include "app/window/selection_state.h"
 #include "app/window/settings.h"
 #include "core/experiment/samples.h"
-#include "core/experiment/session.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -40,9 +40,9 @@ struct PendingRequests {
 };
 
 struct State {
-  explicit State(Session start = {}) : experiment(start), history(std::move(start)) {}
+  explicit State(Session start = {}) : session(std::move(start)), history(session.snapshot()) {}
 
-  Session experiment;          // A
+  EditedSession session;
   bool editing_other = false;  // the left panels edit B
   History history;
 
@@ -64,37 +64,39 @@ struct State {
   std::vector<Notice> notices;
   PendingRequests requests;
 
-  // The experiment of the newest run with the current view; source of pictures and exports.
-  Session shown_experiment() const;
-  // The experiment saved on exit; a lesson's experiments are not.
-  const Session& own_experiment() const {
-    return lesson.lesson != nullptr ? lesson.saved_experiment : experiment;
+  // True if the newest run is that of the current session; their views may differ.
+  bool is_current() const;
+  // The session of the newest run with the current view; source of pictures and exports.
+  SharedSession shown_session() const;
+  // The session saved on exit; a lesson's sessions are not.
+  SharedSession own_session() const {
+    return lesson.lesson != nullptr ? lesson.saved_session : session.snapshot();
   }
   // True if B is shown in place of A: Shift is held, and the view shows one run. Views that show
   // both runs swap them themselves.
   bool shows_other() const;
-  // The pictured run: its trace (null: none), findings and experiment, with the current view.
+  // The pictured run: its trace (null: none), findings and session, with the current view.
   std::shared_ptr<const Trace> pictured_trace() const {
     return shows_other() ? run.reference() : run.trace;
   }
   Findings pictured_findings() const;
-  Session pictured_experiment() const;
+  SharedSession pictured_session() const;
   // Controls with an effect in the view. Layer and head also have one as the scope of selections.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.on; }
   void notify(std::string text);        // notifies; the notice disappears by itself
   void report_error(std::string text);  // notifies of an error
   // The left panels edit B instead of A.
-  bool edits_other() const { return editing_other && experiment.b; }
-  RunView& edited() { return edits_other() ? *experiment.b : experiment; }
-  const RunView& edited() const { return edits_other() ? *experiment.b : experiment; }
+  bool edits_other() const { return editing_other && session->b; }
+  const RunView& edited() const { return edits_other() ? *session->b : *session; }
+  RunView& edit() { return edits_other() ? *session.edit().b : session.edit(); }
   const Trace* edited_trace() const {
     return edits_other() ? run.reference().get() : run.trace.get();
   }
   // True if the last run text of the edited side exceeds the model's context. Later edits do not
   // count.
   bool is_overlong() const;
-  // Shows this layer and head in the edited experiment. The other side follows if both showed the
+  // Shows this layer and head in the edited side. The other side follows if both showed the
   // same.
   void look_at(Index layer, Index head);
   // Likewise for a part: stack, kind, step and segment.
@@ -121,9 +123,9 @@ struct State {
   // Clears pins on rows and columns whose tokens differ in the new trace.
   void clear_stale_pins(const Trace& before, const Trace& now);
 
-  Index layers() const;  // of the part that the edited experiment's view shows
+  Index layers() const;  // of the part that the edited side's view shows
   Index heads() const;   // of its view's layer
-  // The part that the edited experiment's view shows; the default part without a trace.
+  // The part that the edited side's view shows; the default part without a trace.
   TracePart part() const;
   // True for decoder self-attention, to which variants and encodings apply.
   bool shows_configurable_part() const;
@@ -138,6 +140,13 @@ struct State {
     ViewControls controls;
   };
   mutable std::optional<CachedControls> cached_controls_;  // cache of controls()
+  struct CachedShown {
+    SharedSession ran, now;
+    bool is_current = false;
+    SharedSession shown;
+  };
+  const CachedShown& cached_shown() const;
+  mutable CachedShown cached_shown_;
 };
 
 }  // namespace attnscope::window

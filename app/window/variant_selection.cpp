@@ -109,7 +109,7 @@ void apply_selection(State& state, const CompatibleChoice& suited, bool keeps_im
     implied.words += (implied.words.empty() || words.empty() ? "" : ", ") + words;
     state.selection.implied = std::move(implied);
   }
-  copy_choices(state.edited(), suited.viewed);
+  copy_choices(state.edit(), suited.viewed);
 }
 
 // For tensors without a model, possibly of pixels.
@@ -142,7 +142,7 @@ void select_variant(State& state, std::optional<Choice> choice, bool resets_para
   apply_selection(state, compatible_variant(state, now, *choice, resets_parameters),
                   !resets_parameters, token_count(state));
   // A new variant starts with its default picture.
-  auto& options = state.edited().view.options;
+  auto& options = state.edit().view.options;
   if (const auto chosen = options.find("mechanism"); resets_parameters && chosen != options.end()) {
     chosen->second.erase("picture");
   }
@@ -211,7 +211,7 @@ std::string implied_changes_reason(const State& state) {
 
 void undo_implied_changes(State& state) {
   if (!holds(state)) return;
-  copy_choices(state.edited(), state.selection.implied->before);
+  copy_choices(state.edit(), state.selection.implied->before);
   state.selection.implied.reset();
 }
 

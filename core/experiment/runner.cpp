@@ -43,7 +43,7 @@ struct Runner::State {
       : backends(std::move(provider)), wake(std::move(wake_up)) {}
 
   struct Request {
-    Session experiment;
+    std::shared_ptr<const Session> session;
     std::vector<FindingRequest> findings;
   };
   // Request in progress.
@@ -79,9 +79,9 @@ struct Runner::State {
         now.request = std::move(*waiting);
         waiting.reset();
         now.started = Clock::now();
-        now.layers->on_layers = [this, experiment = now.request.experiment](
+        now.layers->on_layers = [this, session = now.request.session](
                                     std::shared_ptr<const Trace> trace, Index layers) {
-          show_layers(experiment, std::move(trace), layers);
+          show_layers(session, std::move(trace), layers);
         };
         running = now;
       }
@@ -102,12 +102,13 @@ struct Runner::State {
     }
   }
 
-  void show_layers(const Session& experiment, std::shared_ptr<const Trace> trace, Index layers) {
+  void show_layers(std::shared_ptr<const Session> session, std::shared_ptr<const Trace> trace,
+                   Index layers) {
     {
       const std::scoped_lock lock(mutex);
       if (is_stopping()) return;
       Outcome outcome;
-      outcome.experiment = experiment;
+      outcome.session = std::move(session);
       outcome.trace = std::move(trace);
       outcome.layers_of = layers;
       finished = std::move(outcome);
@@ -150,9 +151,10 @@ struct Runner::State {
   // Nullopt if no preview is available.
   static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& of) {
     const auto tokens = static_cast<Index>(of.progress->tokens());
-    const std::optional<Session> first = preview_of(of.request.experiment, tokens);
+    const std::optional<Session> first = preview_of(*of.request.session, tokens);
     if (!first) return std::nullopt;
-    std::optional<Outcome> outcome = carry_out(run, {*first, of.request.findings}, of.stop);
+    std::optional<Outcome> outcome =
+        carry_out(run, {std::make_shared<const Session>(*first), of.request.findings}, of.stop);
     if (!outcome || outcome->trace == nullptr) return std::nullopt;
     outcome->preview_of = tokens;
     return outcome;
@@ -162,11 +164,10 @@ struct Runner::State {
   static std::optional<Outcome> carry_out(ExperimentRun& run, const Request& request,
                                           const Stop& stop) {
     const StopScope scope(stop);
-    const Session& experiment = request.experiment;
     Outcome outcome;
-    outcome.experiment = experiment;
+    outcome.session = request.session;
     try {
-      const Traces traces = run.observe(experiment, request.findings);
+      const Traces traces = run.observe(*request.session, request.findings);
       outcome.trace = traces.trace;
       outcome.findings = traces.findings;
     } catch (const Stopped&) {
@@ -198,10 +199,10 @@ Runner::~Runner() {
   if (state_->previewer.joinable()) state_->previewer.join();
 }
 
-void Runner::request(const Session& experiment, std::vector<FindingRequest> findings) {
+void Runner::request(std::shared_ptr<const Session> session, std::vector<FindingRequest> findings) {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->waiting = State::Request{experiment, std::move(findings)};
+    state_->waiting = State::Request{std::move(session), std::move(findings)};
     if (state_->running) state_->running->stop.request();
   }
   state_->changed.notify_all();

@@ -22,7 +22,7 @@ std::optional<Session> preview_of(const Session& session, Index tokens);
 class Runner {
  public:
   struct Outcome {
-    Session experiment;
+    std::shared_ptr<const Session> session;  // of a preview, with fewer tokens than requested
     // Total number of tokens of which this preview has the first ones; 0 for a final result.
     Index preview_of = 0;
     Index layers_of = 0;                 // likewise for layers
@@ -36,7 +36,7 @@ class Runner {
   ~Runner();  // cancels and joins
 
   // Cancels the running request; only the newest one waits. findings: see observe().
-  void request(const Session& experiment, std::vector<FindingRequest> findings = {});
+  void request(std::shared_ptr<const Session> session, std::vector<FindingRequest> findings = {});
   void cancel();
   bool busy() const;
   double busy_seconds() const;          // since the running request started

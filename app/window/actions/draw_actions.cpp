@@ -31,11 +31,11 @@ std::string no_mask(const State& s) {
 }
 
 void show_pattern(State& s) {
-  s.experiment.view.id = "pattern";
-  Values values = view_values(s.experiment.view, "pattern");
+  s.session.edit().view.id = "pattern";
+  Values values = view_values(s.session->view, "pattern");
   values.set("show", std::string("rules"));
   if (values.choice("tool") == "look") values.set("tool", std::string("brush"));
-  set_view_values(s.experiment.view, "pattern", values);
+  set_view_values(s.session.edit().view, "pattern", values);
 }
 
 void paint_on_pattern(State& s) {
@@ -50,16 +50,16 @@ void paint_on_pattern(State& s) {
 void change_mask(State& s, const char* how) {
   Index head = 0;
   const AttentionTap& tap = *editable_tap(s, &head);
-  std::optional<Choice>& choice = governing_variant(s.experiment);
+  std::optional<Choice>& choice = governing_variant(s.session.edit());
   choice = custom_choice(changed_mask(mask_as_painted(choice, mask_of_head(tap, head)), how));
   show_pattern(s);
 }
 
 void switch_paint(State& s) {
-  Values values = view_values(s.experiment.view, "pattern");
+  Values values = view_values(s.session->view, "pattern");
   const bool allows = values.choice("paint") == "allow";
   values.set("paint", std::string(allows ? "forbid" : "allow"));
-  set_view_values(s.experiment.view, "pattern", values);
+  set_view_values(s.session.edit().view, "pattern", values);
 }
 
 bool draws_graph(const State& s) {
@@ -68,8 +68,8 @@ bool draws_graph(const State& s) {
 }
 
 void draw_edges_with_mouse(State& s) {
-  s.experiment.view.id = "graph";
-  set_view_value(s.experiment.view, "graph", "tool", std::string("edges"));
+  s.session.edit().view.id = "graph";
+  set_view_value(s.session.edit().view, "graph", "tool", std::string("edges"));
 }
 
 void draw_pattern_edges(State& s) {
@@ -85,7 +85,7 @@ void select_edges_from(State& s, const char* source) {
   Choice choice = default_choice(variant(kGraph));
   choice.values.set("from", std::string(source));
   select_variant(s, choice, false);
-  s.experiment.view.id = "graph";
+  s.session.edit().view.id = "graph";
 }
 
 void add_graph_actions(std::vector<Action>& list) {
@@ -112,7 +112,7 @@ void add_graph_actions(std::vector<Action>& list) {
       [](State& s) { select_edges_from(s, "brackets"); });
   add("graph_clear", "Clear edges", "Remove all edges; each token attends only to itself.",
       [](State& s) {
-        std::optional<Choice>& choice = governing_variant(s.experiment);
+        std::optional<Choice>& choice = governing_variant(s.session.edit());
         choice = graph_choice({}, false, choice);
         draw_edges_with_mouse(s);
       });
@@ -122,12 +122,12 @@ void add_graph_actions(std::vector<Action>& list) {
   };
   add("graph_places", "Reset layout", "Move tokens back to their original positions.",
       [](State& s) {
-        Values values = view_values(s.experiment.view, "graph");
+        Values values = view_values(s.session->view, "graph");
         values.erase("moved");
-        set_view_values(s.experiment.view, "graph", values);
+        set_view_values(s.session.edit().view, "graph", values);
       });
   list.back().enabled = [](const State& s) {
-    return view_values(s.experiment.view, "graph").has("moved");
+    return view_values(s.session->view, "graph").has("moved");
   };
   list.back().has_button = list.back().enabled;
   add("graph_open", "Open edges…",
@@ -138,21 +138,21 @@ void add_graph_actions(std::vector<Action>& list) {
 
 bool has_picture(const State& s) {
   return s.run.trace != nullptr && s.run.trace->pixels != nullptr &&
-         !s.experiment.run.tensors.file.empty() && !s.edits_other();
+         !s.session->run.tensors.file.empty() && !s.edits_other();
 }
 
 // Changes the image's grid and adapts patterns whose parameters depend on it.
 void set_grid(State& s, Index width, Index height) {
-  s.experiment.run.tensors.width = width;
-  s.experiment.run.tensors.height = height;
+  s.session.edit().run.tensors.width = width;
+  s.session.edit().run.tensors.height = height;
   const auto follow = [&](std::optional<Choice>& choice) {
     if (!choice) return;
     set_image_sizes(choice->values, variant(choice->id).parameters, width, height, true);
   };
-  follow(s.experiment.run.variant);
-  for (GroupChoice& group : s.experiment.run.groups) follow(group.variant);
-  s.experiment.view.pinned_query = s.experiment.view.pinned_key = -1;
-  show_all(s.experiment.view);
+  follow(s.session.edit().run.variant);
+  for (GroupChoice& group : s.session.edit().run.groups) follow(group.variant);
+  s.session.edit().view.pinned_query = s.session.edit().view.pinned_key = -1;
+  show_all(s.session.edit().view);
   s.notify("Grid: " + std::to_string(width) + " × " + std::to_string(height));
 }
 
@@ -180,7 +180,7 @@ void step_grid(State& s, bool finer) {
 }
 
 void show_sample_picture(State& s) {
-  if (open_path(s, sample_image())) view("image").example(s.experiment);
+  if (open_path(s, sample_image())) view("image").example(s.session.edit());
 }
 
 void add_picture_actions(std::vector<Action>& list) {

@@ -10,9 +10,9 @@ namespace attnscope::window {
 
 namespace {
 
-void restore(State& s, const Session& experiment) {
+void restore(State& s, const SharedSession& session) {
   s.run.generating = false;
-  s.experiment = experiment;
+  s.session = session;
   s.text.edit.assign(s.edited().run.text);
   s.text.follow_cursor = true;
 }
@@ -29,13 +29,13 @@ void use_export_folder(State& s) {
 
 void start_new(State& s) {
   if (s.lesson.lesson != nullptr) leave_lesson(s);
-  Session new_session;
-  if (!samples().empty()) use_sample(new_session.run, samples().front());
-  set_experiment(s, new_session);
-  s.files.new_session = new_session;
+  Session fresh;
+  if (!samples().empty()) use_sample(fresh.run, samples().front());
+  set_session(s, share(std::move(fresh)));
+  s.files.new_session = s.session.snapshot();
   s.files.session.clear();
   s.selection.scope = ChoiceScope::All;
-  if (s.run.trace != nullptr && same_run(s.run.shown, new_session)) {  // already computed
+  if (s.run.trace != nullptr && s.is_current()) {  // already computed
     s.files.new_session.reset();
     open_on_salient_pair(s);
   }
@@ -55,7 +55,7 @@ void restore_autosave(State& s) {
 
 void copy_data(State& s) {
   try {
-    s.requests.clipboard = to_csv(view_data(*s.run.trace, s.shown_experiment(), s.run.findings));
+    s.requests.clipboard = to_csv(view_data(*s.run.trace, *s.shown_session(), s.run.findings));
     s.notify("Copied the picture's numbers to the clipboard.");
   } catch (const std::exception& e) {
     s.report_error(error_text(e));

@@ -9,7 +9,7 @@ namespace attnscope::window {
 namespace {
 
 bool compares(const State& s) {
-  return s.experiment.b.has_value();
+  return s.session->b.has_value();
 }
 
 }  // namespace
@@ -22,8 +22,8 @@ void add_compare_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {{"B"}},
                   [](State& s) {
-                    s.experiment.b = s.experiment;
-                    s.experiment.view.id = "compare";
+                    s.session.edit().b = *s.session;
+                    s.session.edit().view.id = "compare";
                     s.editing_other = false;
                   },
                   has_trace});
@@ -35,12 +35,12 @@ void add_compare_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {{"X"}},
                   [](State& s) {
-                    RunView a = s.experiment;
-                    const RunView b = *std::exchange(s.experiment.b, a);
-                    s.experiment.run = b.run;  // of the view only layer, head and part change
-                    s.experiment.view.layer = b.view.layer;
-                    s.experiment.view.head = b.view.head;
-                    s.experiment.view.part = b.view.part;
+                    RunView a = *s.session;
+                    const RunView b = *std::exchange(s.session.edit().b, a);
+                    s.session.edit().run = b.run;  // of the view only layer, head and part change
+                    s.session.edit().view.layer = b.view.layer;
+                    s.session.edit().view.head = b.view.head;
+                    s.session.edit().view.part = b.view.part;
                   },
                   compares});
   list.back().view = "compare";
@@ -58,7 +58,7 @@ void add_compare_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {},
                   [](State& s) {
-                    s.experiment.b.reset();
+                    s.session.edit().b.reset();
                     s.editing_other = false;
                   },
                   compares});
@@ -71,8 +71,8 @@ void add_intervene_actions(std::vector<Action>& list) {
                   "Restore the unmodified model.",
                   Menu::Edit,
                   {},
-                  [](State& s) { s.experiment.run.interventions.clear(); },
-                  [](const State& s) { return !s.experiment.run.interventions.empty(); }});
+                  [](State& s) { s.session.edit().run.interventions.clear(); },
+                  [](const State& s) { return !s.session->run.interventions.empty(); }});
   list.back().starts_group = true;
   list.back().view = "intervene";
   list.push_back({"cost",

@@ -14,11 +14,11 @@ namespace {
 constexpr double kZoomStep = 1.25;
 
 bool has_map(const State& s) {
-  return s.tap() != nullptr && view(s.experiment.view.id).zooms;
+  return s.tap() != nullptr && view(s.session->view.id).zooms;
 }
 
 Cells seen_cells(const State& s) {
-  const ViewSettings& v = s.experiment.view;
+  const ViewSettings& v = s.session->view;
   const AttentionTap& tap = *s.tap();
   if (v.width <= 0 || v.height <= 0) {
     return {0, 0, static_cast<double>(tap.queries()), static_cast<double>(tap.keys())};
@@ -29,7 +29,7 @@ Cells seen_cells(const State& s) {
 void zoom(State& s, double factor) {
   const Cells seen = seen_cells(s);
   const AttentionTap& tap = *s.tap();
-  show(s.experiment.view,
+  show(s.session.edit().view,
        zoom_cells(seen, factor, seen.row + seen.height / 2, seen.column + seen.width / 2,
                   tap.queries(), tap.keys()),
        tap.queries(), tap.keys());
@@ -54,23 +54,23 @@ void step_layer(State& s, Index by) {
 }
 
 std::string no_effect(const State& s) {
-  return "No effect in " + view(s.experiment.view.id).label + " with its current settings.";
+  return "No effect in " + view(s.session->view.id).label + " with its current settings.";
 }
 
 void next_colour_map(State& s) {
   const ViewControls controls = s.controls();
   const std::vector<const ColourMap*> maps = applicable_maps(controls);
-  const auto now = std::ranges::find(maps, &effective_map(controls, s.experiment.view.colour_map));
+  const auto now = std::ranges::find(maps, &effective_map(controls, s.session->view.colour_map));
   const ColourMap& next = now + 1 < maps.end() ? **(now + 1) : *maps.front();
-  s.experiment.view.colour_map = next.id;
+  s.session.edit().view.colour_map = next.id;
   s.notify("Colours: " + next.label);
 }
 
 void next_colour_end(State& s) {
   const std::vector<ColourEndChoice> choices = s.controls().colour_ends;
-  const ColourEndChoice* now = selected_colour_end(choices, s.experiment.view.colour_end);
+  const ColourEndChoice* now = selected_colour_end(choices, s.session->view.colour_end);
   const ColourEndChoice& next = now == &choices.back() ? choices.front() : now[1];
-  s.experiment.view.colour_end = next.end;
+  s.session.edit().view.colour_end = next.end;
   s.notify("Colours " + next.label);
 }
 
@@ -85,9 +85,9 @@ void add_view_choices(std::vector<Action>& list) {
   for (std::size_t i = 0; i < views().size(); ++i) {
     const View& v = views()[i];
     list.push_back({"view." + v.id, v.label, v.summary, Menu::View, view_shortcut(i),
-                    [id = v.id](State& s) { s.experiment.view.id = id; },
+                    [id = v.id](State& s) { s.session.edit().view.id = id; },
                     [](const State&) { return true; },
-                    [id = v.id](const State& s) { return s.experiment.view.id == id; }});
+                    [id = v.id](const State& s) { return s.session->view.id == id; }});
     list.back().starts_group = i > 0 && views()[i - 1].group != v.group;
     list.back().refusal = [&v](const State& s) { return view_objection(v, s); };
   }
@@ -138,13 +138,13 @@ void add_view_actions(std::vector<Action>& list) {
   list.back().refusal = salient_pair_refusal;
   add(
       "fit", "Fit", "Show the whole matrix.", {{"F"}},
-      [](State& s) { show_all(s.experiment.view); }, has_trace);
+      [](State& s) { show_all(s.session.edit().view); }, has_trace);
   list.back().starts_group = true;
   add(
       "unpin", "Unpin", "Clear the pinned row and column.", {{"Escape"}},
-      [](State& s) { s.experiment.view.pinned_query = s.experiment.view.pinned_key = -1; },
+      [](State& s) { s.session.edit().view.pinned_query = s.session.edit().view.pinned_key = -1; },
       [](const State& s) {
-        return s.experiment.view.pinned_query >= 0 || s.experiment.view.pinned_key >= 0;
+        return s.session->view.pinned_query >= 0 || s.session->view.pinned_key >= 0;
       });
   list.back().in_menu = false;
   add(
@@ -176,15 +176,15 @@ void add_view_actions(std::vector<Action>& list) {
   add(
       "words", "Merge word pieces",
       "Merge the pieces of words: sums weights over a word's keys, averages them over its queries.",
-      {{"J"}}, [](State& s) { s.experiment.view.words = !s.experiment.view.words; },
+      {{"J"}}, [](State& s) { s.session.edit().view.words = !s.session->view.words; },
       [](const State& s) {
         const ViewControls controls = s.controls();
         return has_trace(s) && controls.words && controls.word_merging_refusal.empty();
       });
-  list.back().checked = [](const State& s) { return s.experiment.view.words; };
+  list.back().checked = [](const State& s) { return s.session->view.words; };
   list.back().refusal = [](const State& s) {
     const ViewControls controls = s.controls();
-    if (!controls.words) return view(s.experiment.view.id).label + " always shows single tokens.";
+    if (!controls.words) return view(s.session->view.id).label + " always shows single tokens.";
     if (controls.word_merging_refusal.empty()) return std::string();
     return "Nothing to merge: " + controls.word_merging_refusal + ".";
   };
@@ -192,15 +192,15 @@ void add_view_actions(std::vector<Action>& list) {
       "special", "Special tokens",
       "Show or hide tokens that the tokenizer adds, “[CLS]” or “<s>”: other weights stay unchanged "
       "and determine the colour range.",
-      {{"H"}}, [](State& s) { s.experiment.view.hides_special ^= true; },
+      {{"H"}}, [](State& s) { s.session.edit().view.hides_special ^= true; },
       [](const State& s) {
         const ViewControls controls = s.controls();
         return has_trace(s) && controls.words && controls.special_tokens_refusal.empty();
       });
-  list.back().checked = [](const State& s) { return !s.experiment.view.hides_special; };
+  list.back().checked = [](const State& s) { return !s.session->view.hides_special; };
   list.back().refusal = [](const State& s) {
     const ViewControls controls = s.controls();
-    if (!controls.words) return view(s.experiment.view.id).label + " shows all tokens.";
+    if (!controls.words) return view(s.session->view.id).label + " shows all tokens.";
     return controls.special_tokens_refusal.empty()
                ? ""
                : "Nothing to hide: " + controls.special_tokens_refusal + ".";
@@ -214,9 +214,9 @@ void add_view_actions(std::vector<Action>& list) {
   add(
       "reset_view", "Reset view", "Show the whole matrix with default colours.", {{"R"}},
       [](State& s) {
-        show_all(s.experiment.view);
-        s.experiment.view.colour_end = ViewSettings().colour_end;
-        s.experiment.view.colour_map = ViewSettings().colour_map;
+        show_all(s.session.edit().view);
+        s.session.edit().view.colour_end = ViewSettings().colour_end;
+        s.session.edit().view.colour_map = ViewSettings().colour_map;
       },
       has_trace);
 }

@@ -314,7 +314,7 @@ TaskKind calibration_tasks() {
 void use_calibrated_threshold(State& state) {
   const std::optional<Calibration>& found = state.dialogs.calibration.calibration;
   if (!found || !found->threshold) return;
-  state.edited().run.exit = found->threshold;
+  state.edit().run.exit = found->threshold;
   state.dialogs.calibration.open = false;
   state.notify("Tokens now exit at " + fixed(*found->threshold, 2) + ".");
 }

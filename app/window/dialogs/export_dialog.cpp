@@ -51,12 +51,12 @@ std::string renamed(const std::string& name, const ExportFormat& format) {
 void check_single_array(State& state) {
   constexpr Index kMaxTokens = 2048;  // of a run that is checked
   SingleArrayCheck& known = state.dialogs.exporting.single_array;
-  if (known.view == state.experiment.view && known.trace == state.run.trace) return;
-  known = {state.experiment.view, state.run.trace, ""};
+  if (known.view == state.session->view && known.trace == state.run.trace) return;
+  known = {state.session->view, state.run.trace, ""};
   if (state.run.trace == nullptr || static_cast<Index>(state.run.trace->tokens.size()) > kMaxTokens)
     return;
   try {
-    const ViewData data = view_data(*state.run.trace, state.experiment, state.run.all_findings());
+    const ViewData data = view_data(*state.run.trace, *state.session, state.run.all_findings());
     const std::size_t count = data.matrices.size();
     if (count != 1) {
       known.refusal = "\n\nNot available: a .npy file holds one array, this view has " +
@@ -294,18 +294,18 @@ struct Export {
 Export requested_export(const State& state) {
   const ExportDialog& dialog = state.dialogs.exporting;
   if (state.run.trace == nullptr) throw InputError("There is nothing to export.");
-  const Session experiment = state.shown_experiment();
+  const SharedSession session = state.shown_session();
   Traces traces(state.run.trace);
   traces.findings = state.run.all_findings();
   if (!is_movie(export_format(dialog.path))) {
     check_export_name(dialog.path);
-    return {[path = dialog.path, experiment, traces, picture = dialog.picture](Task&) {
-      write_view(path, *traces.trace, experiment, picture, traces.findings);
+    return {[path = dialog.path, session, traces, picture = dialog.picture](Task&) {
+      write_view(path, *traces.trace, *session, picture, traces.findings);
     }};
   }
   check_frames_name(dialog.path);
   const auto moving =
-      std::make_shared<AnimationExport>(dialog.backends, experiment, traces, dialog.frames);
+      std::make_shared<AnimationExport>(dialog.backends, *session, traces, dialog.frames);
   return {[path = dialog.path, moving, picture = dialog.picture](Task& task) {
             const auto progress = [&](double share) { task.report(share); };
             write_frames(path, moving->frames, picture, progress);

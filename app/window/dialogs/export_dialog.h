@@ -20,7 +20,7 @@ namespace attnscope::window {
 // Preview of the exported picture, kept until an input changes.
 struct ExportPreview {
   std::shared_ptr<const Trace> of;
-  Session experiment;
+  std::shared_ptr<const Session> session;
   PictureOptions options;
   Findings findings;
   DisplayList list;

@@ -22,21 +22,21 @@ std::string refusal(const RunState& run) {
 }
 
 void lay_out(const State& state, ExportPreview& preview, const PictureOptions& options) {
-  const Session experiment = state.shown_experiment();
+  const SharedSession session = state.shown_session();
   const Findings findings = state.run.all_findings();
-  if (preview.of == state.run.trace && preview.experiment == experiment &&
-      preview.options == options && preview.findings == findings) {
+  if (preview.of == state.run.trace && preview.session == session && preview.options == options &&
+      preview.findings == findings) {
     return;
   }
   preview.of = state.run.trace;
-  preview.experiment = experiment;
+  preview.session = session;
   preview.options = options;
   preview.findings = findings;
   preview.list = {};
   preview.problem = refusal(state.run);
   if (!preview.problem.empty()) return;
   try {
-    preview.list = lay_out_picture(*state.run.trace, experiment, options, findings);
+    preview.list = lay_out_picture(*state.run.trace, *session, options, findings);
   } catch (const std::exception& e) {
     preview.problem = error_text(e);
   }

@@ -108,7 +108,7 @@ void accept_browser(State& state) {
       done = open_edges(state, path);
       break;
     case BrowsePurpose::OpenTexts:
-      state.experiment.view.statistics_file = path.string();
+      state.session.edit().view.statistics_file = path.string();
       break;
     case BrowsePurpose::CalibrationText:
       (state.dialogs.calibration.browses_other ? state.dialogs.calibration.other

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <utility>
 
 #include "core/base/file.h"
 #include "core/view/session_file.h"
@@ -67,19 +68,14 @@ std::optional<std::filesystem::path> Autosave::abandoned_file() const {
   return newest;
 }
 
-std::string Autosave::save_if_due(const Session& experiment, double seconds) {
-  if (!started_) {
-    seen_ = experiment;
-    started_ = true;
-  }
-  if (!(experiment == seen_)) {
-    seen_ = experiment;
-    if (!due_) due_ = seconds + kAutosaveSeconds;
-  }
+std::string Autosave::save_if_due(const SharedSession& session, double seconds) {
+  const SharedSession before = std::exchange(seen_, session);
+  const bool changed = before != nullptr && !same_session(before, session);
+  if (changed && !due_) due_ = seconds + kAutosaveSeconds;
   if (!due_ || seconds < *due_) return "";
   due_.reset();
   try {
-    write(experiment);
+    write(*session);
     failed_ = false;
   } catch (const std::exception& e) {
     const bool first = !failed_;
@@ -89,26 +85,22 @@ std::string Autosave::save_if_due(const Session& experiment, double seconds) {
   return "";
 }
 
-std::string Autosave::save_now(const Session& experiment) {
+std::string Autosave::save_now(const Session& session) {
   try {
-    write(experiment);
+    write(session);
     return "";
   } catch (const std::exception& e) {
     return std::string("The session could not be saved: ") + e.what();
   }
 }
 
-void Autosave::write(const Session& experiment) {
+void Autosave::write(const Session& session) {
   make_folder(folder_);
-  save_session(file_, experiment);
+  save_session(file_, session);
   if (replaced_.empty()) return;
   std::error_code ignored;
   std::filesystem::remove(replaced_, ignored);
   replaced_.clear();
-}
-
-std::optional<double> Autosave::due() const {
-  return due_;
 }
 
 void Autosave::finish() {

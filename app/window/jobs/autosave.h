@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/experiment/session.h"
+#include "app/window/edited_session.h"
 
 namespace attnscope::window {
 
@@ -22,23 +22,23 @@ class Autosave {
   // A restored file: deleted when its content is saved again, or by finish().
   void replace(std::filesystem::path abandoned_file) { replaced_ = std::move(abandoned_file); }
 
-  // Call when the experiment may have changed; writes if the last change is old enough. Returns the
+  // Call when the session may have changed; writes if the last change is old enough. Returns the
   // error at the first failure; else an empty string.
-  std::string save_if_due(const Session& experiment, double seconds);
+  std::string save_if_due(const SharedSession& session, double seconds);
   // Writes immediately, for a process that ends by a fault. Returns the error; else an empty
   // string.
-  std::string save_now(const Session& experiment);
+  std::string save_now(const Session& session);
   // Time of the next call of save_if_due(); nothing if all is written.
-  std::optional<double> due() const;
+  std::optional<double> due() const { return due_; }
   void finish();  // clean exit: deletes the files
 
  private:
-  void write(const Session& experiment);
+  void write(const Session& session);
 
   std::filesystem::path folder_, file_, replaced_;
-  Session seen_;
+  SharedSession seen_;  // null before the first call
   std::optional<double> due_;
-  bool started_ = false, failed_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace attnscope::window

@@ -10,40 +10,44 @@ namespace attnscope::window {
 
 namespace {
 
-Findings compute(const Finding& finding, RunSpec spec, const FindingSettings& settings,
-                 Task& task) {
-  ExperimentRun run(cpu_only());  // the graphics context is reserved for the window's runs
-  spec.backend = BackendChoice::Auto;
-  const auto progress = [&](std::size_t done, std::size_t all) {
-    task.report(all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1);
-  };
-  Findings found;
-  finding.in_background(spec, settings, run, progress, found);
-  return found;
+std::unique_ptr<BackgroundTask<Findings>> start_finding(const Finding& finding,
+                                                        const SharedSession& session,
+                                                        const FindingSettings& settings) {
+  return std::make_unique<BackgroundTask<Findings>>([&finding, session, settings](Task& task) {
+    ExperimentRun run(cpu_only());  // the graphics context is reserved for the window's runs
+    RunSpec spec = session->run;
+    spec.backend = BackendChoice::Auto;
+    const auto progress = [&](std::size_t done, std::size_t all) {
+      task.report(all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1);
+    };
+    Findings found;
+    finding.in_background(spec, settings, run, progress, found);
+    return found;
+  });
 }
 
 bool update_finding(State& state, const Finding& finding,
                     const std::vector<FindingRequest>& requests) {
-  const Session& now = state.experiment;
+  const SharedSession& now = state.session.snapshot();
   FindingTask& of = state.run.finding_tasks[finding.id];
   const auto request = std::ranges::find(requests, finding.id, &FindingRequest::id);
   const bool wanted = request != requests.end();
-  const bool kept = finding.outlives_view && !view(now.view.id).reads(finding.id);
-  if ((!wanted && !kept) || !finding.exists(now)) {
-    const bool changed = of.input.has_value();
+  const bool kept = finding.outlives_view && !view(now->view.id).reads(finding.id);
+  if ((!wanted && !kept) || !finding.exists(*now)) {
+    const bool changed = of.session != nullptr;
     of = {};
     state.run.background_findings.remove(finding.id);
     return changed;
   }
-  if (wanted && !(of.input && of.input->settings == request->settings &&
-                  finding.is_reusable(of.input->run, now.run))) {
-    state.run.background_findings.remove(finding.id);
-    of = {};  // ends a running task first
-    of.input = {now.run, request->settings};
-    of.task = std::make_unique<BackgroundTask<Findings>>([&finding, in = *of.input](Task& task) {
-      return compute(finding, in.run, in.settings, task);
-    });
-    return true;
+  if (wanted && of.session != now) {
+    const SharedSession before = std::exchange(of.session, now);
+    if (before == nullptr || of.settings != request->settings ||
+        !finding.is_reusable(before->run, now->run)) {
+      state.run.background_findings.remove(finding.id);
+      of = {};  // ends a running task first
+      of = {now, request->settings, start_finding(finding, now, request->settings)};
+      return true;
+    }
   }
   if (of.task == nullptr || of.task->take_change() == TaskChange::None) return false;
   if (const std::optional<Findings> found = of.task->result()) {
@@ -54,7 +58,7 @@ bool update_finding(State& state, const Finding& finding,
 
 bool update_findings(State& state) {
   bool changed = false;
-  const std::vector<FindingRequest> requests = required_findings(state.experiment);
+  const std::vector<FindingRequest> requests = required_findings(*state.session);
   for (const Finding& finding : findings()) {
     if (finding.in_background) changed |= update_finding(state, finding, requests);
   }

@@ -10,11 +10,8 @@
 namespace attnscope::window {
 
 struct FindingTask {
-  struct Input {
-    RunSpec run;
-    FindingSettings settings;
-  };
-  std::optional<Input> input{};  // of the running or last task; none: there was none
+  std::shared_ptr<const Session> session{};  // of the running or last task; null: there was none
+  FindingSettings settings{};                // of that task
   std::unique_ptr<BackgroundTask<Findings>> task{};
 
   bool is_running() const { return task != nullptr && !task->is_finished(); }

@@ -12,17 +12,17 @@ bool can_generate(const State& state) {
 }
 
 void generate_token(State& state) {
-  if (!can_generate(state) || !same_run(state.run.shown, state.experiment)) return;
-  if (!shows_end(*state.run.trace, state.experiment.run)) {
+  if (!can_generate(state) || !state.is_current()) return;
+  if (!shows_end(*state.run.trace, state.session->run)) {
     // First scroll the context to the end of the text.
-    state.experiment.run.overlong = Overlong::Last;
+    state.session.edit().run.overlong = Overlong::Last;
     return;
   }
   try {
     const Index last = static_cast<Index>(state.run.trace->tokens.size()) - 1;
     const std::int32_t token =
-        sample_next_token(*state.run.trace, last, next_settings(state.experiment.view));
-    if (append_token(state.experiment.run, *state.run.trace, token)) {
+        sample_next_token(*state.run.trace, last, next_settings(state.session->view));
+    if (append_token(state.session.edit().run, *state.run.trace, token)) {
       state.text.follow_end = !state.edits_other();
       return;
     }

@@ -8,12 +8,12 @@ namespace attnscope::window {
 namespace {
 
 std::optional<Animation> animation(const State& state) {
-  return view_controls(state.experiment.view, state.run.trace.get()).animation;
+  return view_controls(state.session->view, state.run.trace.get()).animation;
 }
 
 // The parameter's value, or the start of the range if unset or outside.
 double present(const State& state, const Animation& a) {
-  const Values values = view_values(state.experiment.view, state.experiment.view.id);
+  const Values values = view_values(state.session->view, state.session->view.id);
   if (!values.has(a.key)) return a.from;
   const Value& value = values.all().find(a.key)->second;
   const double now = std::holds_alternative<Index>(value)
@@ -24,7 +24,7 @@ double present(const State& state, const Animation& a) {
 
 // The shown view's parameter; must exist.
 const Parameter& parameter_of(const State& state, const Animation& a) {
-  return *std::ranges::find(view(state.experiment.view.id).parameters, a.key, &Parameter::key);
+  return *std::ranges::find(view(state.session->view.id).parameters, a.key, &Parameter::key);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void toggle_play(State& state) {
   if (play.on) {
     play.on = false;
   } else if (can_play(state)) {
-    play = {true, state.experiment.view.id, present(state, *animation(state)), state.seconds};
+    play = {true, state.session->view.id, present(state, *animation(state)), state.seconds};
   }
 }
 
@@ -52,14 +52,14 @@ void step_by(State& state, int steps) {
   state.view.play.on = false;
   const Animation a = *animation(state);
   const double next = std::clamp(present(state, a) + steps, a.from, a.to);
-  set_view_value(state.experiment.view, state.experiment.view.id, a.key,
+  set_view_value(state.session.edit().view, state.session.edit().view.id, a.key,
                  static_cast<Index>(std::llround(next)));
 }
 
 void advance_play(State& state) {
   PlayState& play = state.view.play;
   if (!play.on) return;
-  if (!can_play(state) || state.experiment.view.id != play.view) {
+  if (!can_play(state) || state.session->view.id != play.view) {
     play.on = false;
     return;
   }
@@ -69,7 +69,7 @@ void advance_play(State& state) {
   const double round = (play.value - a.from) / (a.to - a.from) + passed / a.seconds;
   play.value = a.from + (round - std::floor(round)) * (a.to - a.from);
   const bool whole = parameter_of(state, a).kind == Parameter::Kind::Integer;
-  set_view_value(state.experiment.view, play.view, a.key,
+  set_view_value(state.session.edit().view, play.view, a.key,
                  whole ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
 }
 

@@ -221,22 +221,22 @@ void draw_words(Ui& ui, const State::PointedHead& pointed, const Hit& hit, RowWe
 
 // Suffix with the name of the run of a pair; empty if there is only one run.
 std::string run_name(const State& state, const Hit& hit) {
-  const bool both = view(state.experiment.view.id).shows_reference();
-  if (!state.experiment.b) return hit.of_reference ? ", before" : "";
+  const bool both = view(state.session->view.id).shows_reference();
+  if (!state.session->b) return hit.of_reference ? ", before" : "";
   if (hit.of_reference) return ", run B";
   return both ? ", run A" : "";
 }
 
 // True if the view shows the pair with other positions or settings than the run.
 bool shows_altered_positions(const State& state, const AttentionTap& tap) {
-  const ViewSettings& settings = state.experiment.view;
+  const ViewSettings& settings = state.session->view;
   const View& shown = view(settings.id);
   return shown.alters_run && shown.alters_run(settings, tap);
 }
 
 // Help on the view; a click on the heading collapses or expands it.
 void draw_reading(Ui& ui, State& state) {
-  const View& shown = view(state.experiment.view.id);
+  const View& shown = view(state.session->view.id);
   const Action& fold = action("reading");
   ImGui::BeginGroup();
   heading(ui, "About this view", true);
@@ -248,7 +248,7 @@ void draw_reading(Ui& ui, State& state) {
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   hint(ui, fold.help);
   if (!state.settings.reading) return;
-  const ViewReading reading = shown.reading(state.experiment.view, state.run.trace.get());
+  const ViewReading reading = shown.reading(state.session->view, state.run.trace.get());
   paragraph(ui, on_screen(reading.text));
   for (const ViewTerm& term : reading.terms) {
     faint(ui, on_screen(term.name + ": " + term.meaning));
@@ -293,7 +293,7 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, RowWeights::Head& cach
 // The pair to describe: that under the pointer, else the pinned pair.
 std::optional<Hit> hit_to_explain(const State& state) {
   if (state.view.hit) return state.view.hit;
-  const ViewSettings& settings = state.experiment.view;
+  const ViewSettings& settings = state.session->view;
   if (settings.pinned_query < 0 || settings.pinned_key < 0) return std::nullopt;
   return Hit{settings.layer, settings.head, settings.pinned_query, settings.pinned_key};
 }
@@ -330,7 +330,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
       return;
     }
     if (!is_pair) return;
-    const ViewSettings& view = state.experiment.view;
+    const ViewSettings& view = state.session->view;
     const bool pinned = hit->query == view.pinned_query && hit->key == view.pinned_key;
     const WordPairs& pairs = hit->words->of(*tap);
     const bool single =

@@ -5,7 +5,7 @@
 namespace attnscope::window {
 
 void draw_intervention_panel(Ui& ui, State& state) {
-  Interventions& list = state.edited().run.interventions;
+  const Interventions& list = state.edited().run.interventions;
   if (list.empty()) return;
   const Trace* trace = state.edited_trace();
   const InterventionNames names =
@@ -22,7 +22,9 @@ void draw_intervention_panel(Ui& ui, State& state) {
     paragraph(ui, on_screen(describe(list[n], names)));
     ImGui::PopID();
   }
-  if (taken_back < list.size()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(taken_back));
+  if (taken_back == list.size()) return;
+  Interventions& edited = state.edit().run.interventions;
+  edited.erase(edited.begin() + static_cast<std::ptrdiff_t>(taken_back));
 }
 
 }  // namespace attnscope::window

@@ -72,7 +72,7 @@ float text_height(ImFont* font, const std::string& text, float width) {
 
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache) {
   // The previous step's run does not apply to this one.
-  const bool current = state.run.trace != nullptr && same_run(state.run.shown, state.experiment);
+  const bool current = state.run.trace != nullptr && state.is_current();
   const auto trace = current ? state.run.trace : nullptr;
   Traces traces(trace);
   if (current) traces.findings = state.run.all_findings();

@@ -83,7 +83,7 @@ void draw_scope(Ui& ui, State& state) {
   ImGui::PushFont(ui.fonts.small);
   for (const std::string& line : describe_groups(state.edited())) paragraph(ui, line);
   ImGui::PopFont();
-  if (button(ui, "Same for all heads", "scope.clear")) state.edited().run.groups.clear();
+  if (button(ui, "Same for all heads", "scope.clear")) state.edit().run.groups.clear();
   hint(ui, "Clears the settings of single layers and heads.");
 }
 
@@ -130,7 +130,7 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
   const std::string label = "Use " + found->second;
   if (button(ui, label.c_str(), "twin." + id)) {
     undo_implied_changes(state);
-    RunView& e = state.edited();
+    RunView& e = state.edit();
     e.run.model = found->second;
     choose_variant(e, state.selection.scope, std::nullopt);
     choose_encoding(e, state.selection.scope, std::nullopt);
@@ -168,7 +168,7 @@ void draw_backend(Ui& ui, State& state) {
                 {"CPU", "The processor.", "cpu"},
                 {"GPU", "OpenGL compute shaders; if they cannot run, the reason is shown.", "gpu"}},
                static_cast<int>(at - std::begin(kChoices)));
-  if (clicked >= 0) state.edited().run.backend = kChoices[clicked];
+  if (clicked >= 0) state.edit().run.backend = kChoices[clicked];
 }
 
 // Models without self-attention layers have no variant to select.
@@ -189,7 +189,7 @@ bool draw_fixed_attention(Ui& ui, State& state) {
 }  // namespace
 
 void draw_edited_switch(Ui& ui, State& state) {
-  if (!state.experiment.b) return;
+  if (!state.session->b) return;
   const int clicked =
       segments(ui, "edited",
                {{"Edit A", "The settings below apply to A.", "a"},
@@ -200,7 +200,7 @@ void draw_edited_switch(Ui& ui, State& state) {
 }
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
-  RunView& e = state.edited();
+  const RunView& e = state.edited();
   if (e.run.tensors.file.empty()) {
     draw_models(ui, state, panel);
     draw_implied_changes(ui, state, implied_model_changes(state), "", "opened.undo",

@@ -123,7 +123,7 @@ std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StageP
 }
 
 std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layout) {
-  const ViewSettings& view = state.experiment.view;
+  const ViewSettings& view = state.session->view;
   const AttentionTap* tap = state.tap();
   const bool pinned = tap != nullptr && view.pinned_query >= 0 && view.pinned_key >= 0 &&
                       view.pinned_query < tap->queries() && view.pinned_key < tap->keys();

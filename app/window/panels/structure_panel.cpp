@@ -78,7 +78,7 @@ void draw_segment(Ui& ui, State& state, ParameterWidgets& texts) {
                      value, texts)) {
     return;
   }
-  std::optional<Index>& chosen = state.edited().run.structure.segment;
+  std::optional<Index>& chosen = state.edit().run.structure.segment;
   chosen = value.value_or(0);
   const ModelConfig* trained =
       state.edited_trace() != nullptr ? state.edited_trace()->trained.get() : nullptr;
@@ -86,7 +86,7 @@ void draw_segment(Ui& ui, State& state, ParameterWidgets& texts) {
 }
 
 void draw_retrieval(Ui& ui, State& state, ParameterWidgets& texts) {
-  std::optional<RetrievalChoice>& retrieval = state.edited().run.retrieval;
+  std::optional<RetrievalChoice>& retrieval = state.edit().run.retrieval;
   if (retrieval) state.selection.store = retrieval->store;
   std::optional<Choice> chosen;
   if (retrieval) chosen = retrieval->retrieval_head;
@@ -125,7 +125,7 @@ void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts) {
        "Model structure: architecture, residual connections, early exits, segments, "
        "retrieval.");
   if (!open) return;
-  RunSpec& run = state.edited().run;
+  RunSpec& run = state.edit().run;
   if (!chosen.empty() && button(ui, "Reset to model default", "structure.clear")) {
     choose_architecture(run, std::nullopt);
     run.structure = {};

@@ -76,8 +76,8 @@ void draw_target(Ui& ui, State& state) {
   std::string target = state.edited().run.target;
   ImGui::SetNextItemWidth(-1);
   if (text_field(ui, "##target", target, "target", "Output so far")) {
-    state.edited().run.target = target;
-    state.edited().run.target_ids.clear();
+    state.edit().run.target = target;
+    state.edit().run.target_ids.clear();
   }
   hint(ui,
        "Decoder output so far; cross-attention shows the words of the source that each of its "
@@ -89,8 +89,8 @@ void draw_second(Ui& ui, State& state) {
   std::string second = state.edited().run.second;
   ImGui::SetNextItemWidth(-1);
   if (text_field(ui, "##second", second, "second", "Second sentence (optional)")) {
-    state.edited().run.second = second;
-    state.edited().run.ids.clear();
+    state.edit().run.second = second;
+    state.edit().run.ids.clear();
   }
   hint(ui,
        "Appended to the text as in the training of encoders, with the tokenizer's separators. "
@@ -106,7 +106,7 @@ void draw_overlong(Ui& ui, State& state) {
                 {"Last part", "Use the end of the text.", "last"},
                 {"All", "Use the whole text, with positions beyond those of training.", "all"}},
                static_cast<int>(state.edited().run.overlong));
-  if (clicked >= 0) state.edited().run.overlong = static_cast<Overlong>(clicked);
+  if (clicked >= 0) state.edit().run.overlong = static_cast<Overlong>(clicked);
 }
 
 void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
@@ -125,8 +125,7 @@ void draw_tensor_file(Ui& ui, State& state) {
   if (trace != nullptr && trace->pixels) {
     faint(ui, std::to_string(trace->pixels->width) + " × " + std::to_string(trace->pixels->height) +
                   " pixels");
-  } else if (trace != nullptr && same_run(state.run.shown, state.experiment) &&
-             state.layers() > 0) {
+  } else if (trace != nullptr && state.is_current() && state.layers() > 0) {
     const AttentionTap& tap = trace->attention.front();
     faint(ui, layers_and_heads(*trace, trace->part({})) + ", " +
                   count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
@@ -134,7 +133,7 @@ void draw_tensor_file(Ui& ui, State& state) {
   }
   if (button(ui, "Back to text", "tensors.close")) {
     state.history.end_step();
-    state.edited().run.tensors = {};
+    state.edit().run.tensors = {};
   }
   hint(ui, "Close the file and show a model's attention again.");
 }
@@ -172,8 +171,8 @@ void draw_text_panel(Ui& ui, State& state) {
   }
   if (draw_text_editor(ui, state.text, height, "Type or drop a text here", !state.dialogs.open(),
                        state.requests.clipboard)) {
-    state.edited().run.text = state.text.edit.text();
-    state.edited().run.ids.clear();
+    state.edit().run.text = state.text.edit.text();
+    state.edit().run.ids.clear();
     state.text.changed = true;
   }
   draw_counts(ui, state);

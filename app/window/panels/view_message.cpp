@@ -42,7 +42,7 @@ bool has_own_choices(const Session& e) {
 // runs.
 void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
   const Action& undo = action("undo");
-  Session& e = state.experiment;
+  const Session& e = *state.session;
   const bool chose = has_own_choices(e);
   const char* trained = "Reset to model default";
   const float gap = ImGui::GetStyle().ItemSpacing.x;
@@ -62,14 +62,15 @@ void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
   add(can_undo, "Undo");
   ImGui::SetCursorScreenPos({at.x + (width - all) / 2, at.y});
   if (chose) {
-    if (button(ui, trained, "as_trained", true)) drop_choices(e);
+    if (button(ui, trained, "as_trained", true)) drop_choices(state.session.edit());
     hint(ui, "Uses the model's own attention, positions and direction in all layers and heads.");
     if (keeps || can_undo) ImGui::SameLine();
   }
   if (keeps) {
     if (button(ui, keep.c_str(), "keep_variant")) {
-      e.run.encoding.reset();
-      for (GroupChoice& group : e.run.groups) group.encoding.reset();
+      RunSpec& run = state.session.edit().run;
+      run.encoding.reset();
+      for (GroupChoice& group : run.groups) group.encoding.reset();
     }
     hint(ui, "Uses the model's own positions.");
     if (can_undo) ImGui::SameLine();
@@ -112,13 +113,13 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
   if (!state.run.error.empty()) {
-    const bool has_recovery = has_own_choices(state.experiment) || action("undo").enabled(state);
+    const bool has_recovery = has_own_choices(*state.session) || action("undo").enabled(state);
     const float below =
         draw_message(ui, at, size, "Cannot run with these settings",
                      refusal_in_words(state.run.error) + ".\n\nChange the settings on the left" +
                          (has_recovery ? ", or:" : "."));
     draw_recovery_buttons(ui, state, {at.x, below + ui.px(12)}, size.x);
-  } else if (!state.experiment.run.has_input()) {
+  } else if (!state.session->run.has_input()) {
     draw_message(ui, at, size, "Type a text", "Its attention appears here.");
   } else {
     const bool takes_long =

@@ -54,14 +54,13 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
   const Cells seen{layout.row, layout.column, layout.height, layout.width};
   const Index rows = row_count(layout, *tap), columns = column_count(layout, *tap);
   const ImGuiIO& io = ImGui::GetIO();
-  ViewSettings& view = state.experiment.view;
   if (state.view.actual_size) {
     const double factor = seen.width / (layout.plot.width / kCellSize);
     Cells cells = zoom_cells(seen, factor, seen.row, seen.column, rows, columns);
     // Whole cells: a cut cell would lose its label.
     cells = {std::round(cells.row), std::round(cells.column),
              std::max(std::floor(cells.height), 1.0), std::max(std::floor(cells.width), 1.0)};
-    show_cells(view, layout, cells, rows, columns);
+    show_cells(state.session.edit().view, layout, cells, rows, columns);
     state.view.actual_size = false;
   }
   const std::optional<Point>& p = state.view.pointer;
@@ -71,13 +70,14 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     const double row = seen.row + seen.height * (layout.rows_run_down ? down : across);
     const double column = seen.column + seen.width * (layout.columns_run_across ? across : down);
     const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
-    show_cells(view, layout, zoom_cells(seen, factor, row, column, rows, columns), rows, columns);
+    show_cells(state.session.edit().view, layout,
+               zoom_cells(seen, factor, row, column, rows, columns), rows, columns);
   }
   if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
     state.view.panning = true;
     const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
     const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
-    show_cells(view, layout,
+    show_cells(state.session.edit().view, layout,
                pan_cells(seen, seen.height * (layout.rows_run_down ? down : across),
                          seen.width * (layout.columns_run_across ? across : down), rows, columns),
                rows, columns);
@@ -88,7 +88,7 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
 void open_clicked(State& state) {
   const std::optional<Hit>& hit = state.view.hit;
   if (!hit || hit->query >= 0 || hit->key >= 0) return;
-  ViewSettings& view = state.experiment.view;
+  ViewSettings& view = state.session.edit().view;
   state.look_at(hit->layer, hit->head);
   view.id = views().front().id;
   show_all(view);
@@ -123,9 +123,9 @@ HandleUse draw_stroke(State& state, bool held) {
   const bool moved = p && (path.empty() || path.back().x != p->x || path.back().y != p->y);
   if (!moved) return HandleUse::Drag;
   path.push_back(*p);
-  Session next = panel.before_stroke;
+  Session next = *panel.before_stroke;
   panel.draw(path, next);
-  state.experiment = std::move(next);
+  state.session = std::move(next);
   return HandleUse::Drag;
 }
 
@@ -139,7 +139,7 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
     panel.handle_moved = false;
     panel.stroke.clear();
     panel.draw = layout.handles[static_cast<std::size_t>(under)].stroke;
-    panel.before_stroke = state.experiment;
+    panel.before_stroke = state.session.snapshot();
   }
   if (panel.held_handle >= static_cast<int>(layout.handles.size())) panel.held_handle = -1;
   if (panel.held_handle < 0) {
@@ -156,11 +156,11 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
   if (panel.draw) return draw_stroke(state, held);
   panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
   if (held && panel.handle_moved && handle.drag && panel.pointer) {
-    handle.drag(*panel.pointer, state.experiment);
+    handle.drag(*panel.pointer, state.session.edit());
   }
   const HandleUse use = handle_use(handle);
   if (!held) {
-    if (!panel.handle_moved && handle.click) handle.click(state.experiment);
+    if (!panel.handle_moved && handle.click) handle.click(state.session.edit());
     panel.held_handle = -1;
   }
   return use;
@@ -175,7 +175,7 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
   const auto label = label_at(layout, p, layout.rows > 0 ? 0 : row_count(layout, *tap),
                               layout.columns > 0 ? 0 : column_count(layout, *tap));
   if (!label) return hit;
-  const ViewSettings& view = state.experiment.view;
+  const ViewSettings& view = state.session->view;
   const Hit of_label{view.layer, view.head, label->row, label->column};
   return layout.of_words ? layout.of_words(of_label) : of_label;
 }
@@ -183,7 +183,7 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
 // A right-click pins the pair, row or column under the pointer, or removes the pin.
 void use_pin(State& state, bool hovered) {
   if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
-  ViewSettings& view = state.experiment.view;
+  ViewSettings& view = state.session.edit().view;
   const Hit hit = state.view.hit.value_or(Hit{});
   if (hit.of_reference && state.run.reference()->tokens.size() != state.run.trace->tokens.size())
     return;

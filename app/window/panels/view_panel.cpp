@@ -24,11 +24,11 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   if (picture.key == key && picture.problem.empty()) return;
   picture.key = key;
   picture.problem.clear();
-  const Session experiment = state.pictured_experiment();
+  const SharedSession session = state.pictured_session();
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
-                  .experiment = experiment,
+                  .experiment = *session,
                   .width = key.width,
                   .height = key.height,
                   .font_size = kBodySize,
@@ -118,17 +118,17 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   }
   const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
   state.view.shift = ImGui::GetIO().KeyShift && !typing;
-  const std::optional<RunView>& b = state.experiment.b;
+  const std::optional<RunView>& b = state.session->b;
   Picture::Key key{state.pictured_trace(),
                    state.pictured_findings(),
-                   state.experiment.view,
+                   state.session->view,
                    b ? b->view : ViewSettings(),
                    inner(size.x),
                    inner(size.y),
                    ui.scale,
                    ui.look->dark,
                    state.presentation.on};
-  key.interventions = state.experiment.run.interventions;
+  key.interventions = state.session->run.interventions;
   key.flipped = state.view.shift && b;
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
@@ -144,7 +144,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   report_handles(ui, picture.layout, origin);
   draw_run(ui, state, at, size);
-  use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
+  use_mouse(ui, state, picture.layout, view(state.session->view.id));
   draw_previous(picture.previous, at, size);
   if (state.presentation.on) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }

@@ -1,6 +1,7 @@
 // State of the view panel: pointer, handles and animation.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ struct ViewPanel {
   bool handle_moved = false;
   std::vector<Point> stroke;      // pointer positions while a handle is held
   decltype(Handle::stroke) draw;  // the handle's effect, as of the press
-  Session before_stroke;
+  std::shared_ptr<const Session> before_stroke;
   PlayState play;
   bool shift = false;        // held, outside of text fields
   bool actual_size = false;  // requested; done where the plot's size is known

@@ -64,7 +64,7 @@ struct TabGroup {
 
 void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   const Action& open = action("view." + view.id);
-  const bool chosen = state.experiment.view.id == view.id;
+  const bool chosen = state.session->view.id == view.id;
   if (draw_label(ui, view.label, open.id, chosen, padding)) open.run(state);
   hint(ui, view.summary + key_of(open));
 }
@@ -98,7 +98,7 @@ void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
 std::vector<const View*> views_on_bar(const State& state) {
   std::vector<const View*> shown;
   for (const View& v : views()) {
-    if (v.id == state.experiment.view.id || view_objection(v, state).empty()) shown.push_back(&v);
+    if (v.id == state.session->view.id || view_objection(v, state).empty()) shown.push_back(&v);
   }
   return shown;
 }
@@ -108,7 +108,7 @@ std::vector<TabGroup> groups_on_bar(const State& state) {
   for (const View* v : views_on_bar(state)) {
     if (groups.empty() || groups.back().views.front()->group != v->group) groups.emplace_back();
     groups.back().views.push_back(v);
-    if (v->id == state.experiment.view.id) groups.back().chosen = v;
+    if (v->id == state.session->view.id) groups.back().chosen = v;
   }
   return groups;
 }
@@ -250,7 +250,7 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
 }
 
 void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
-  const ColourMap& now = effective_map(controls, state.experiment.view.colour_map);
+  const ColourMap& now = effective_map(controls, state.session->view.colour_map);
   ImGui::SetNextItemWidth(ui.px(110));
   const bool open = begin_combo(ui, "##colours", now.label);
   mark(ui, "colour_map");
@@ -258,7 +258,7 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   if (open) {
     for (const ColourMap* map : applicable_maps(controls)) {
       if (list_row(ui, map->label, map == &now)) {
-        state.experiment.view.colour_map = map->id;
+        state.session.edit().view.colour_map = map->id;
       }
       mark(ui, "colour_map." + map->id);
     }
@@ -269,7 +269,7 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
 constexpr double kColourEndWidth = 104;
 
 void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
-  const ColourEndChoice& now = *selected_colour_end(choices, state.experiment.view.colour_end);
+  const ColourEndChoice& now = *selected_colour_end(choices, state.session->view.colour_end);
   ImGui::SetNextItemWidth(ui.px(kColourEndWidth));
   const bool open = begin_combo(ui, "##colour_end", now.label);
   mark(ui, "colour_end");
@@ -277,7 +277,7 @@ void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& 
   if (!open) return;
   for (const ColourEndChoice& choice : choices) {
     if (list_row(ui, choice.label, &choice == &now)) {
-      state.experiment.view.colour_end = choice.end;
+      state.session.edit().view.colour_end = choice.end;
     }
     hint(ui, choice.help);
     mark(ui, "colour_end." + name_of(choice.end));
@@ -350,7 +350,7 @@ void draw_play(Ui& ui, State& state) {
 // Parameters of the view.
 void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
                           float after, ParameterWidgets& texts) {
-  ViewSettings& settings = state.experiment.view;
+  const ViewSettings& settings = state.session->view;
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
@@ -362,7 +362,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
     ImGui::SameLine(0, ui.px(16));
   }
   if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts, after)) {
-    set_view_values(settings, v.id, values);
+    set_view_values(state.session.edit().view, v.id, values);
   }
 }
 
@@ -370,7 +370,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
 std::vector<const Action*> view_actions(const State& state) {
   std::vector<const Action*> list;
   for (const Action& a : actions()) {
-    if (a.view != state.experiment.view.id || (a.has_button && !a.has_button(state))) continue;
+    if (a.view != state.session->view.id || (a.has_button && !a.has_button(state))) continue;
     list.push_back(&a);
   }
   return list;
@@ -439,7 +439,7 @@ void draw_picture_progress(Ui& ui, State& state, const char* id) {
     ImGui::ProgressBar(static_cast<float>(finding.task->share()), {ui.px(90), 0});
     ImGui::SameLine();
     if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
-      set_view_value(state.experiment.view, "mechanism", "picture", std::string("automatic"));
+      set_view_value(state.session.edit().view, "mechanism", "picture", std::string("automatic"));
     }
     hint(ui, "Stop, and show the default picture.");
   } else if (const std::string problem = finding.problem(); !problem.empty()) {
@@ -459,7 +459,7 @@ float measured_width(const Ui& ui, const ViewSettings& settings) {
 
 // Selects the texts on which heads are measured, in the view that sorts heads by measures.
 void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
-  ViewSettings& settings = state.experiment.view;
+  const ViewSettings& settings = state.session->view;
   if (!view(settings.id).reads(Findings::heads.id)) return;
   ImGui::SameLine(0, ui.px(16));
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
@@ -485,7 +485,7 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   const bool running = heads.is_running();
   if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
     if (running) heads.task->cancel();
-    settings.statistics_file.clear();
+    state.session.edit().view.statistics_file.clear();
   }
   hint(ui, running ? "Stop measuring" : "Measure on this text again");
   if (running) {
@@ -515,7 +515,7 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts) {
   const std::vector<const Action*> commands = view_actions(state);
   const float wide = actions_width(ui, commands), whole = ImGui::GetContentRegionMax().x;
   const float before = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14);
-  const ViewSettings& settings = state.experiment.view;
+  const ViewSettings& settings = state.session->view;
   const float play = controls.animation ? ui.px(kPlayWidth + 16) : 0;
   const float strip =
       parameter_strip_width(ui, controls.parameters, view_values(settings, settings.id)) + play;

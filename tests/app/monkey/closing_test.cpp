@@ -82,7 +82,7 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
   close_while_running(
       "a run and an export",
       [this](State& s) {
-        Session experiment = s.shown_experiment();
+        Session experiment = *s.shown_session();
         experiment.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
         start_export(s.dialogs.exporting, path, [path, experiment](Task& task) {
@@ -91,11 +91,11 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
           FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
           write_frames(path, frames, {}, [&](double share) { task.report(share); });
         });
-        s.experiment.run.text = words(700);
-        s.experiment.run.overlong = Overlong::All;
-        s.experiment.run.variant =
+        s.session.edit().run.text = words(700);
+        s.session.edit().run.overlong = Overlong::All;
+        s.session.edit().run.variant =
             Choice{"performer", default_values(variant("performer").parameters)};
-        s.experiment.run.variant->values.set("features", Index{400});
+        s.session.edit().run.variant->values.set("features", Index{400});
       },
       [](Rehearsal& window) {
         const auto& task = window.state().dialogs.exporting.task;

@@ -36,8 +36,7 @@ class AllLessons : public ::testing::Test {
     const std::string what = lesson.id + ", step " + std::to_string(step + 1);
     ASSERT_TRUE(window_->draw_until([&] {
       return state().lesson.lesson != nullptr && state().lesson.lesson->id == lesson.id &&
-             state().lesson.step == step && state().run.trace != nullptr &&
-             same_run(state().run.shown, state().experiment);
+             state().lesson.step == step && state().run.trace != nullptr && state().is_current();
     })) << what
         << " did not come: " << state().run.error;
     EXPECT_EQ(state().run.error, "") << what;

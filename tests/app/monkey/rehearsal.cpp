@@ -124,7 +124,7 @@ Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
   app_.ui_.report.keep_boxes();
   app_.settle_ = 3;
   app_.state_.settings.folder = folder_.string();
-  chain_start_ = app_.state_.experiment;
+  chain_start_ = *app_.state_.session;
 }
 
 void Rehearsal::turn() {
@@ -393,8 +393,8 @@ void Rehearsal::compare_with_fresh_frame() {
 
 void Rehearsal::begin_chain() {
   rest(3);
-  app_.state_.history = History(app_.state_.experiment);
-  chain_start_ = app_.state_.experiment;
+  app_.state_.history = History(app_.state_.session.snapshot());
+  chain_start_ = *app_.state_.session;
 }
 
 void Rehearsal::go_back_and_forth() {
@@ -403,31 +403,31 @@ void Rehearsal::go_back_and_forth() {
   do {  // a file being opened would add a step
     turn();
   } while (has_task_status(state));
-  const Session end = state.experiment;
-  if (!looks_same(state.history.now(), end)) {
-    throw std::runtime_error("no step was taken note of:" + difference(state.history.now(), end));
+  const Session end = *state.session;
+  if (!looks_same(*state.history.now(), end)) {
+    throw std::runtime_error("no step was taken note of:" + difference(*state.history.now(), end));
   }
   // As Ctrl+Z without a frame in between: frames apply implied changes.
   int steps = 0;
   while (state.history.can_undo()) {
-    state.experiment = state.history.undo();
+    state.session = state.history.undo();
     ++steps;
   }
-  if (!looks_same(state.experiment, chain_start_)) {
-    throw std::runtime_error("undo of " + std::to_string(steps) + " steps leads elsewhere:" +
-                             difference(state.experiment, chain_start_));
+  if (!looks_same(*state.session, chain_start_)) {
+    throw std::runtime_error("undo of " + std::to_string(steps) +
+                             " steps leads elsewhere:" + difference(*state.session, chain_start_));
   }
   state.text.edit.assign(state.edited().run.text);
-  const Session undone = state.experiment;
+  const Session undone = *state.session;
   turn();
   if (steps > 0 && !state.history.can_redo()) {
     throw std::runtime_error("a frame took the steps to redo: it set" +
-                             difference(state.experiment, undone));
+                             difference(*state.session, undone));
   }
   // No further: earlier undone steps may follow.
-  for (; steps > 0; --steps) state.experiment = state.history.redo();
-  if (!looks_same(state.experiment, end)) {
-    throw std::runtime_error("redo leads elsewhere:" + difference(state.experiment, end));
+  for (; steps > 0; --steps) state.session = state.history.redo();
+  if (!looks_same(*state.session, end)) {
+    throw std::runtime_error("redo leads elsewhere:" + difference(*state.session, end));
   }
   state.text.edit.assign(state.edited().run.text);
   turn();

@@ -76,12 +76,12 @@ TEST(Fade, IsSkippedIfDisallowed) {
 TEST(Fade, AppliesToStepsLayersAndHeads) {
   State state;
   const NavigationState at = navigation_state(state);
-  state.experiment.view.id = "lines";
-  state.experiment.run.text = "another";
+  state.session.edit().view.id = "lines";
+  state.session.edit().run.text = "another";
   EXPECT_EQ(navigation_state(state), at);
-  state.experiment.view.layer = 1;
+  state.session.edit().view.layer = 1;
   EXPECT_NE(navigation_state(state), at);
-  state.experiment.view.layer = 0;
+  state.session.edit().view.layer = 0;
   state.lesson.step = 1;
   EXPECT_NE(navigation_state(state), at);
 }

@@ -23,13 +23,13 @@ TEST(Files, OpensSessionUndoably) {
   stored.run.causal = false;
   save_session(folder.path() / "s.json", stored);
   State state;
-  state.experiment.run.text = "mine";
-  state.history.record(state.experiment, 0);
+  state.session.edit().run.text = "mine";
+  state.history.record(state.session.snapshot(), 0);
   EXPECT_TRUE(open_path(state, folder.path() / "s.json"));
-  EXPECT_EQ(state.experiment, stored);
+  EXPECT_EQ(*state.session, stored);
   EXPECT_EQ(state.text.edit.text(), "stored text");
   EXPECT_EQ(state.files.session, folder.path() / "s.json");
-  EXPECT_EQ(state.history.undo().run.text, "mine");
+  EXPECT_EQ(state.history.undo()->run.text, "mine");
 }
 
 TEST(Files, OpensTextsWithInvalidUtf8) {
@@ -37,7 +37,7 @@ TEST(Files, OpensTextsWithInvalidUtf8) {
   write_file(folder.path() / "t.txt", "caf\xE9 au lait");
   State state;
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
-  EXPECT_EQ(state.experiment.run.text, "caf\xE9 au lait");
+  EXPECT_EQ(state.session->run.text, "caf\xE9 au lait");
 }
 
 TEST(Files, OpensPictureWithEmbeddedExperiment) {
@@ -51,7 +51,7 @@ TEST(Files, OpensPictureWithEmbeddedExperiment) {
                 {{kExperimentKeyword, read_file(folder.path() / "s.json")}});
   State state;
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
-  EXPECT_EQ(state.experiment.run.text, "from a picture");
+  EXPECT_EQ(state.session->run.text, "from a picture");
 }
 
 // Large files are read in the background; the current content stays until then.
@@ -65,13 +65,13 @@ TEST(Files, ReadsLargeFilesInBackground) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   State state;
-  state.experiment.run.text = "mine";
+  state.session.edit().run.text = "mine";
   EXPECT_TRUE(open_path(state, file));
   EXPECT_TRUE(has_task_status(state));
-  EXPECT_TRUE(state.experiment.run.tensors.file.empty());
+  EXPECT_TRUE(state.session->run.tensors.file.empty());
   finish(state);
   EXPECT_FALSE(has_task_status(state));
-  EXPECT_EQ(state.experiment.run.tensors.file, file.string());
+  EXPECT_EQ(state.session->run.tensors.file, file.string());
   EXPECT_EQ(state.settings.recent, std::vector<std::string>{file.string()});
 
   // Errors are reported when reading ends, not before.
@@ -88,7 +88,7 @@ TEST(Files, ReadsLargeFilesInBackground) {
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
   EXPECT_FALSE(has_task_status(state));
   finish(state);
-  EXPECT_EQ(state.experiment.run.text, "a text");
+  EXPECT_EQ(state.session->run.text, "a text");
   EXPECT_EQ(state.notices.size(), 1U);
 }
 
@@ -110,9 +110,9 @@ TEST_P(UnusableFile, ReportsErrorAndKeepsState) {
   const auto& [name, bytes] = GetParam();
   write_file(folder.path() / name, bytes);
   State state;
-  state.experiment.run.text = "mine";
+  state.session.edit().run.text = "mine";
   EXPECT_FALSE(open_path(state, folder.path() / name));
-  EXPECT_EQ(state.experiment.run.text, "mine");
+  EXPECT_EQ(state.session->run.text, "mine");
   ASSERT_EQ(state.notices.size(), 1U);
   EXPECT_TRUE(state.notices[0].error);
 }
@@ -129,19 +129,19 @@ TEST(Files, OpensTensorsInPlaceOfText) {
   const testing::TemporaryFolder folder;
   write_npy(folder.path() / "a.npy", stored(Tensor::full({2, 2}, 0.5F)));
   State state;
-  state.experiment.run.text = "mine";
-  state.experiment.run.variant = default_variant();
-  state.history.record(state.experiment, 0);
+  state.session.edit().run.text = "mine";
+  state.session.edit().run.variant = default_variant();
+  state.history.record(state.session.snapshot(), 0);
   EXPECT_TRUE(open_path(state, folder.path() / "a.npy"));
-  EXPECT_EQ(state.experiment.run.tensors.file, folder.path() / "a.npy");
-  EXPECT_FALSE(state.experiment.run.variant.has_value());
-  EXPECT_EQ(state.experiment.run.text, "mine");  // kept for the way back
+  EXPECT_EQ(state.session->run.tensors.file, folder.path() / "a.npy");
+  EXPECT_FALSE(state.session->run.variant.has_value());
+  EXPECT_EQ(state.session->run.text, "mine");  // kept for the way back
   write_file(folder.path() / "b.npy", "no array");
   EXPECT_FALSE(open_path(state, folder.path() / "b.npy"));
-  EXPECT_EQ(state.experiment.run.tensors.file, folder.path() / "a.npy");
+  EXPECT_EQ(state.session->run.tensors.file, folder.path() / "a.npy");
   write_file(folder.path() / "t.txt", "other");
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
-  EXPECT_EQ(state.experiment.run.tensors, TensorFiles());
+  EXPECT_EQ(state.session->run.tensors, TensorFiles());
 }
 
 TEST(Files, OpensNonTextInputs) {
@@ -162,22 +162,22 @@ TEST(Files, OpensImagesForImageModels) {
   list.width = list.height = 10;
   write_picture(folder.path() / "p.png", list, 1, {});
   State state;
-  state.experiment.run.text = "mine";
+  state.session.edit().run.text = "mine";
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
-  EXPECT_EQ(state.experiment.run.tensors.file, folder.path() / "p.png");
-  EXPECT_EQ(state.experiment.view.id, "image");
-  EXPECT_EQ(state.experiment.run.text, "mine");
+  EXPECT_EQ(state.session->run.tensors.file, folder.path() / "p.png");
+  EXPECT_EQ(state.session->view.id, "image");
+  EXPECT_EQ(state.session->run.text, "mine");
   write_file(folder.path() / "q.jpg", "no picture");
   EXPECT_FALSE(open_path(state, folder.path() / "q.jpg"));
   ASSERT_EQ(state.notices.size(), 1U);
   EXPECT_NE(state.notices[0].text.find("expected an image"), std::string::npos)
       << state.notices[0].text;
-  state.experiment.run.model =
+  state.session.edit().run.model =
       (testing::source_folder() / "tests" / "model-cases" / "image").string();
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
-  EXPECT_EQ(state.experiment.run.input, folder.path() / "p.png");
-  EXPECT_TRUE(state.experiment.run.tensors.file.empty());
-  EXPECT_EQ(state.experiment.run.text, "mine");  // kept for the way back
+  EXPECT_EQ(state.session->run.input, folder.path() / "p.png");
+  EXPECT_TRUE(state.session->run.tensors.file.empty());
+  EXPECT_EQ(state.session->run.text, "mine");  // kept for the way back
 }
 
 TEST(Files, OpensRetrievalStore) {
@@ -187,21 +187,21 @@ TEST(Files, OpensRetrievalStore) {
   std::ranges::fill(store.places, 0);
   write_safetensors(folder.path() / "s.safetensors", store_file(store, false));
   State state;
-  state.experiment.run.text = "mine";
+  state.session.edit().run.text = "mine";
   EXPECT_TRUE(open_path(state, folder.path() / "s.safetensors"));
-  ASSERT_TRUE(state.experiment.run.retrieval.has_value());
-  EXPECT_EQ(state.experiment.run.retrieval->retrieval_head.id, retrieval_heads().front().id);
-  EXPECT_EQ(state.experiment.run.retrieval->store, folder.path() / "s.safetensors");
-  EXPECT_EQ(state.experiment.run.text, "mine");
+  ASSERT_TRUE(state.session->run.retrieval.has_value());
+  EXPECT_EQ(state.session->run.retrieval->retrieval_head.id, retrieval_heads().front().id);
+  EXPECT_EQ(state.session->run.retrieval->store, folder.path() / "s.safetensors");
+  EXPECT_EQ(state.session->run.text, "mine");
   // Another store keeps the parameters.
-  state.experiment.run.retrieval->retrieval_head.values.set("k", Index{2});
+  state.session.edit().run.retrieval->retrieval_head.values.set("k", Index{2});
   write_safetensors(folder.path() / "t.safetensors", store_file(store, true));
   EXPECT_TRUE(open_store(state, folder.path() / "t.safetensors"));
-  EXPECT_EQ(state.experiment.run.retrieval->store, folder.path() / "t.safetensors");
-  EXPECT_EQ(state.experiment.run.retrieval->retrieval_head.values.integer("k"), 2);
+  EXPECT_EQ(state.session->run.retrieval->store, folder.path() / "t.safetensors");
+  EXPECT_EQ(state.session->run.retrieval->retrieval_head.values.integer("k"), 2);
   write_npy(folder.path() / "a.npy", stored(Tensor::zeros({2, 2})));
   EXPECT_FALSE(open_store(state, folder.path() / "a.npy"));
-  EXPECT_EQ(state.experiment.run.retrieval->store, folder.path() / "t.safetensors");
+  EXPECT_EQ(state.session->run.retrieval->store, folder.path() / "t.safetensors");
 }
 
 TEST(Files, ReportMissingFileAndFolderWithoutModel) {
@@ -263,13 +263,13 @@ TEST(FileBrowser, EntersFoldersWithoutModel) {
 
 TEST(Files, StartLesson) {
   State state;
-  state.experiment.run.text = "my own";
+  state.session.edit().run.text = "my own";
   const std::filesystem::path lessons = testing::source_folder() / "assets" / "lessons";
   const std::filesystem::path file = std::filesystem::directory_iterator(lessons)->path();
   ASSERT_TRUE(is_lesson(file));
   EXPECT_TRUE(open_path(state, file));
   ASSERT_NE(state.lesson.lesson, nullptr);
-  EXPECT_EQ(state.own_experiment().run.text, "my own");
+  EXPECT_EQ(state.own_session()->run.text, "my own");
   EXPECT_TRUE(state.files.session.empty());
 }
 

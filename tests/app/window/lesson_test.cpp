@@ -30,15 +30,15 @@ TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
   State state = with_lessons();
   EXPECT_FALSE(has_previous_step(state));
   next_step(state);
-  EXPECT_EQ(state.experiment.run.text, "first 1");
+  EXPECT_EQ(state.session->run.text, "first 1");
   ASSERT_NE(lesson_after_current(state.lesson), nullptr);
   EXPECT_EQ(lesson_after_current(state.lesson)->id, "second");
   next_step(state);
   EXPECT_EQ(state.lesson.lesson->id, "second");
-  EXPECT_EQ(state.experiment.run.text, "second 0");
+  EXPECT_EQ(state.session->run.text, "second 0");
   EXPECT_TRUE(has_previous_step(state));
   previous_step(state);
-  EXPECT_EQ(state.experiment.run.text, "first 1");
+  EXPECT_EQ(state.session->run.text, "first 1");
   previous_step(state);
   EXPECT_FALSE(has_previous_step(state));
   state.lesson.step = 1;
@@ -48,9 +48,9 @@ TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
   EXPECT_FALSE(has_next_step(state));
   EXPECT_FALSE(action("lesson_on").enabled(state));
   action("lesson_first").run(state);
-  EXPECT_EQ(state.experiment.run.text, "second 0");
+  EXPECT_EQ(state.session->run.text, "second 0");
   action("lesson_last").run(state);
-  EXPECT_EQ(state.experiment.run.text, "second 2");
+  EXPECT_EQ(state.session->run.text, "second 2");
 }
 
 // Hidden words are scrolled before the next step, on stage only.

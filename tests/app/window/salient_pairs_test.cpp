@@ -18,7 +18,7 @@ State with_run() {
   State state(experiment);
   ExperimentRun run(cpu_only());
   state.run.trace = run.run(experiment.run);
-  state.run.shown = experiment;
+  state.run.session = share(experiment);
   return state;
 }
 
@@ -36,19 +36,19 @@ TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   show_strong_pair(state);
   finish(state);
   ASSERT_FALSE(state.run.salient_pairs.pairs.empty());
-  const ViewSettings first = state.experiment.view;
+  const ViewSettings first = state.session->view;
   EXPECT_GE(first.pinned_query, 0);
   ASSERT_NE(shown_salient_pair(state), nullptr);
   EXPECT_EQ(shown_salient_pair(state)->query, first.pinned_query);
-  ++state.experiment.view.head;  // another head's pair
+  ++state.session.edit().view.head;  // another head's pair
   EXPECT_EQ(shown_salient_pair(state), nullptr);
-  state.experiment.view = first;
-  state.experiment.view.id = "grid";  // shows no pair
+  state.session.edit().view = first;
+  state.session.edit().view.id = "grid";  // shows no pair
   EXPECT_EQ(shown_salient_pair(state), nullptr);
-  state.experiment.view = first;
+  state.session.edit().view = first;
   show_strong_pair(state);
   EXPECT_EQ(state.run.salient_pairs.task, nullptr);  // searched only once
-  EXPECT_NE(state.experiment.view, first);
+  EXPECT_NE(state.session->view, first);
 }
 
 TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
@@ -58,7 +58,7 @@ TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
   state.run.trace = other.run.trace;
   finish(state);
   EXPECT_TRUE(state.run.salient_pairs.pairs.empty());
-  EXPECT_EQ(state.experiment.view.pinned_query, -1);
+  EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
 TEST(SalientPairSearch, CanBeCancelled) {
@@ -74,26 +74,26 @@ TEST(SalientPairSearch, CanBeCancelled) {
 
 TEST(StartOver, RestoresFirstStartUndoably) {
   State state;
-  state.experiment.run.text = "mine";
-  state.experiment.run.model = "twin-rope";
-  state.experiment.b.emplace();
-  state.history = History(state.experiment);
+  state.session.edit().run.text = "mine";
+  state.session.edit().run.model = "twin-rope";
+  state.session.edit().b.emplace();
+  state.history = History(state.session.snapshot());
   state.files.session = "/tmp/s.json";
   action("afresh").run(state);
-  EXPECT_EQ(state.experiment.run.model, "default");
-  EXPECT_EQ(state.experiment.run.text, samples().front().text);
-  EXPECT_FALSE(state.experiment.b.has_value());
+  EXPECT_EQ(state.session->run.model, "default");
+  EXPECT_EQ(state.session->run.text, samples().front().text);
+  EXPECT_FALSE(state.session->b.has_value());
   EXPECT_TRUE(state.files.session.empty());
-  ASSERT_TRUE(state.files.new_session.has_value());
-  EXPECT_EQ(*state.files.new_session, state.experiment);
+  ASSERT_TRUE(state.files.new_session != nullptr);
+  EXPECT_EQ(*state.files.new_session, *state.session);
   // The pair on which a run opens adds no undo step.
   ExperimentRun run(cpu_only());
-  state.run.trace = run.run(state.experiment.run);
-  state.run.shown = state.experiment;
+  state.run.trace = run.run(state.session->run);
+  state.run.session = state.session.snapshot();
   open_on_salient_pair(state);
   finish(state);
-  EXPECT_GE(state.experiment.view.pinned_query, 0);
-  EXPECT_EQ(state.history.undo().run.text, "mine");
+  EXPECT_GE(state.session->view.pinned_query, 0);
+  EXPECT_EQ(state.history.undo()->run.text, "mine");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -24,14 +24,15 @@ TEST(State, ErrorsStayUntilClosed) {
 // The run, drawn with current settings, on both sides of a comparison.
 TEST(State, PictureFollowsCurrentSettings) {
   State state;
-  state.run.shown.run.text = "run";
-  state.run.shown.b.emplace().run.text = "other run";
-  state.experiment = state.run.shown;
-  state.experiment.run.text = "typed since";
-  state.experiment.view.head = 3;
-  state.experiment.b->view.head = 2;
-  state.experiment.run.interventions.emplace_back();
-  const Session shown = state.shown_experiment();
+  Session ran;
+  ran.run.text = "run";
+  ran.b.emplace().run.text = "other run";
+  state.session = state.run.session = share(ran);
+  state.session.edit().run.text = "typed since";
+  state.session.edit().view.head = 3;
+  state.session.edit().b->view.head = 2;
+  state.session.edit().run.interventions.emplace_back();
+  const Session shown = *state.shown_session();
   EXPECT_EQ(shown.run.text, "run");
   EXPECT_EQ(shown.view.head, 3);
   EXPECT_EQ(shown.b->run.text, "other run");
@@ -41,16 +42,16 @@ TEST(State, PictureFollowsCurrentSettings) {
 
 TEST(State, BothSidesFollowUntilViewsDiffer) {
   State state;
-  state.experiment.b.emplace().run.causal = true;
+  state.session.edit().b.emplace().run.causal = true;
   state.look_at(1, 2);
-  EXPECT_EQ(state.experiment.b->view.head, 2);
+  EXPECT_EQ(state.session->b->view.head, 2);
   state.editing_other = true;
   state.look_at(0, 1);
-  EXPECT_EQ(state.experiment.b->view.head, 1);
-  EXPECT_EQ(state.experiment.view.head, 2);
+  EXPECT_EQ(state.session->b->view.head, 1);
+  EXPECT_EQ(state.session->view.head, 2);
   state.editing_other = false;
   state.look_at(1, 0);
-  EXPECT_EQ(state.experiment.b->view.head, 1);
+  EXPECT_EQ(state.session->b->view.head, 1);
 }
 
 // Pins refer to tokens, not to positions.
@@ -67,27 +68,27 @@ TEST(State, ClearsPinsOfChangedTokens) {
   const Trace before = trace({"the", "cat", "sat"});
   State state;
   const auto pin = [&](Index query, Index key) {
-    state.experiment.view.pinned_query = query;
-    state.experiment.view.pinned_key = key;
+    state.session.edit().view.pinned_query = query;
+    state.session.edit().view.pinned_key = key;
   };
   pin(2, 1);
   state.clear_stale_pins(before, trace({"the", "cat", "sat", "down"}));
-  EXPECT_EQ(state.experiment.view.pinned_query, 2);
-  EXPECT_EQ(state.experiment.view.pinned_key, 1);
+  EXPECT_EQ(state.session->view.pinned_query, 2);
+  EXPECT_EQ(state.session->view.pinned_key, 1);
   state.clear_stale_pins(before, trace({"the", "dog", "sat"}));
-  EXPECT_EQ(state.experiment.view.pinned_query, -1);
-  EXPECT_EQ(state.experiment.view.pinned_key, -1);
+  EXPECT_EQ(state.session->view.pinned_query, -1);
+  EXPECT_EQ(state.session->view.pinned_key, -1);
   pin(2, -1);
   state.clear_stale_pins(before, trace({"the", "cat"}));
-  EXPECT_EQ(state.experiment.view.pinned_query, -1);
+  EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
 TEST(State, PinnedHeadOfSameRunStays) {
   State state;
-  state.experiment.b.emplace();
+  state.session.edit().b.emplace();
   state.look_at(1, 2);
-  EXPECT_EQ(state.experiment.view.head, 2);
-  EXPECT_EQ(state.experiment.b->view.head, 0);
+  EXPECT_EQ(state.session->view.head, 2);
+  EXPECT_EQ(state.session->b->view.head, 0);
 }
 
 // Source of two tokens and target of three; or a segmented text of five.
@@ -123,60 +124,63 @@ std::shared_ptr<const Trace> run_of_parts(bool segments) {
 TEST(State, SelectsPartOfRun) {
   State state;
   state.run.trace = run_of_parts(false);
-  state.experiment.view.pinned_query = 2;
-  state.experiment.view.head = 1;
+  state.session.edit().view.pinned_query = 2;
+  state.session.edit().view.head = 1;
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   EXPECT_EQ(state.part().kind, AttentionKind::Cross);
-  EXPECT_EQ(state.experiment.view.pinned_query, -1);  // a row of another map
+  EXPECT_EQ(state.session->view.pinned_query, -1);  // a row of another map
   EXPECT_EQ(state.tap(), &state.run.trace->attention[2]);
   state.look_at(PartChoice{.stack = Stack::Encoder});
   EXPECT_EQ(state.layers(), 2);
   state.look_at(1, 0);
   EXPECT_EQ(state.tap(), &state.run.trace->attention[0]);
   state.look_at(PartChoice{});  // the decoder has one layer
-  EXPECT_EQ(state.experiment.view.layer, 0);
+  EXPECT_EQ(state.session->view.layer, 0);
   // Another model has no such attention.
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   state.run.trace = run_of_parts(true);
   state.clamp_view();
-  EXPECT_EQ(state.experiment.view.part, PartChoice());
+  EXPECT_EQ(state.session->view.part, PartChoice());
   // A shorter text has fewer segments.
-  state.experiment.view.part.segment = 7;
+  state.session.edit().view.part.segment = 7;
   state.clamp_view();
-  EXPECT_EQ(state.experiment.view.part.segment, 1);
+  EXPECT_EQ(state.session->view.part.segment, 1);
 }
 
 // A run that ends after an undo clamps the view, and keeps the redo steps.
 TEST(State, ScrollingWithinViewIsNotUndoable) {
   State state;
   state.run.trace = run_of_parts(true);
-  state.experiment.view.part.segment = 7;
-  state.history = History(state.experiment);
-  state.experiment.run.text = "another";
-  state.history.record(state.experiment, 0);
-  state.experiment = state.history.undo();
-  state.run.shown = state.experiment;
+  state.session.edit().view.part.segment = 7;
+  state.history = History(state.session.snapshot());
+  state.session.edit().run.text = "another";
+  state.history.record(state.session.snapshot(), 0);
+  state.session = state.history.undo();
+  state.run.session = state.session.snapshot();
   state.clamp_view();
-  EXPECT_EQ(state.experiment.view.part.segment, 1);
-  state.history.record(state.experiment, 1);
+  EXPECT_EQ(state.session->view.part.segment, 1);
+  state.history.record(state.session.snapshot(), 1);
   ASSERT_TRUE(state.history.can_redo());
-  EXPECT_EQ(state.history.redo().run.text, "another");
+  EXPECT_EQ(state.history.redo()->run.text, "another");
   // An unrecorded user step includes the clamping.
-  state.experiment.view.part.segment = 7;
-  state.experiment.run.text = "a third";
-  state.run.shown = state.experiment;
+  state.session.edit().view.part.segment = 7;
+  state.session.edit().run.text = "a third";
+  state.run.session = state.session.snapshot();
   state.clamp_view();
-  state.history.record(state.experiment, 9);
-  EXPECT_EQ(state.history.undo().run.text, "another");
+  state.history.record(state.session.snapshot(), 9);
+  EXPECT_EQ(state.history.undo()->run.text, "another");
 }
 
 // The source has two of three given tokens; generated tokens do not count.
 TEST(State, TextIsEncoderInput) {
   State state;
   state.run.trace = run_of_parts(false);
-  state.run.shown.run.ids = {5, 6};
+  Session ran;
+  ran.run.ids = {5, 6};
+  state.run.session = share(ran);
   EXPECT_FALSE(state.is_overlong());
-  state.run.shown.run.ids = {5, 6, 7};
+  ran.run.ids = {5, 6, 7};
+  state.run.session = share(ran);
   EXPECT_TRUE(state.is_overlong());
   EXPECT_TRUE(state.shows_configurable_part());
   state.look_at(PartChoice{.stack = Stack::Encoder});
@@ -203,7 +207,7 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
   EXPECT_EQ(tokens.key, 4);
   state.view.hit = Hit{0, 0, 1, 2};  // memory slot
   EXPECT_EQ(state.pointed_tokens().key, -1);
-  state.experiment.view.id = "next";  // this view needs tokens
+  state.session.edit().view.id = "next";  // this view needs tokens
   state.view.hit = Hit{0, 0, 4, -1};
   EXPECT_EQ(state.pointed_tokens().query, 4);
 }
@@ -214,7 +218,7 @@ TEST(State, AnotherExperimentEndsGeneration) {
   state.run.generating = true;
   Session other;
   other.run.text = "another";
-  set_experiment(state, other);
+  set_session(state, share(other));
   EXPECT_FALSE(state.run.generating);
   EXPECT_EQ(state.text.edit.text(), "another");
 }
@@ -233,13 +237,16 @@ TEST(State, ReportsCutTextOfRunOnly) {
   trace.config = testing::config_of_context(2);
   trace.tokens = {token(0, 3), token(3, 7)};
   state.run.trace = std::make_shared<const Trace>(trace);
-  state.experiment.run.text = state.run.shown.run.text = "the cat";
+  Session ran;
+  ran.run.text = "the cat";
+  state.session = state.run.session = share(ran);
   EXPECT_FALSE(state.is_overlong());
-  state.experiment.run.text = "the cats";
+  state.session.edit().run.text = "the cats";
   EXPECT_FALSE(state.is_overlong());
-  state.run.shown.run.text = "the cats";  // the run has read its beginning
+  ran.run.text = "the cats";  // the run has read its beginning
+  state.run.session = share(ran);
   EXPECT_TRUE(state.is_overlong());
-  state.experiment.run.text = "the";
+  state.session.edit().run.text = "the";
   EXPECT_TRUE(state.is_overlong());
   trace.tokens = {token(1, 4), token(4, 8)};  // end
   state.run.trace = std::make_shared<const Trace>(trace);
@@ -248,7 +255,8 @@ TEST(State, ReportsCutTextOfRunOnly) {
   trace.tokens = {token(0, 3), token(3, 8)};
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  state.run.shown.run.ids = {5, 6};  // replaces the text
+  ran.run.ids = {5, 6};  // replaces the text
+  state.run.session = share(ran);
   trace.config = testing::config_of_context(2);
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_FALSE(state.is_overlong());
@@ -259,44 +267,45 @@ TEST(State, ShiftShowsRunB) {
   State state;
   state.run.trace = std::make_shared<const Trace>();
   state.run.findings = reference_findings(std::make_shared<const Trace>());
-  state.run.shown.run.text = "a";
-  state.run.shown.b.emplace().run.text = "b";
-  state.experiment = state.run.shown;
-  state.experiment.view.id = "lines";
-  state.experiment.view.head = 1;
-  state.experiment.b->view.head = 2;
+  Session ran;
+  ran.run.text = "a";
+  ran.b.emplace().run.text = "b";
+  state.session = state.run.session = share(ran);
+  state.session.edit().view.id = "lines";
+  state.session.edit().view.head = 1;
+  state.session.edit().b->view.head = 2;
   EXPECT_EQ(state.pictured_trace(), state.run.trace);
-  EXPECT_EQ(state.pictured_experiment().run.text, "a");
+  EXPECT_EQ(state.pictured_session()->run.text, "a");
   state.view.shift = true;
   EXPECT_EQ(state.pictured_trace(), state.run.reference());
-  const Session pictured = state.pictured_experiment();
+  const Session pictured = *state.pictured_session();
   EXPECT_EQ(pictured.run.text, "b");
   EXPECT_EQ(pictured.view.id, "lines");
   EXPECT_EQ(pictured.view.head, 2);
   EXPECT_FALSE(pictured.b.has_value());
-  state.experiment.view.id = "compare";  // flips both itself
+  state.session.edit().view.id = "compare";  // flips both itself
   EXPECT_EQ(state.pictured_trace(), state.run.trace);
-  EXPECT_EQ(state.pictured_experiment().run.text, "a");
-  state.experiment.view.id = "map";
-  state.experiment.b.reset();
+  EXPECT_EQ(state.pictured_session()->run.text, "a");
+  state.session.edit().view.id = "map";
+  state.session.edit().b.reset();
   EXPECT_EQ(state.pictured_trace(), state.run.trace);
 }
 
 TEST(State, LeavingLessonRestoresPreviousSession) {
   State state;
-  state.experiment.run.text = "my own";
+  state.session.edit().run.text = "my own";
   Lesson lesson;
   lesson.steps.resize(2);
   lesson.steps[0].experiment.run.text = "one";
   lesson.steps[1].experiment.run.text = "two";
   start_lesson(state, lesson);
-  EXPECT_EQ(state.experiment.run.text, "one");
+  EXPECT_EQ(state.session->run.text, "one");
   show_step(state, 7);
   EXPECT_EQ(state.lesson.step, 1u);
-  EXPECT_EQ(state.experiment.run.text, "two");
-  EXPECT_EQ(state.own_experiment().run.text, "my own");
+  EXPECT_EQ(state.session->run.text, "two");
+  EXPECT_EQ(state.own_session()->run.text, "my own");
   leave_lesson(state);
-  EXPECT_EQ(state.experiment.run.text, "my own");
+  EXPECT_EQ(state.session->run.text, "my own");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,12 +13,12 @@ namespace ATTNSCOPE_FILE {
 class VariantSelectionTest : public ::testing::Test {
  protected:
   VariantSelectionTest() {
-    state_.experiment.run.text = "the old house stood by the sea and nobody knew why it was";
+    state_.session.edit().run.text = "the old house stood by the sea and nobody knew why it was";
     run();
   }
   void run() {
     ExperimentRun runner(cpu_only(), model_store());
-    state_.run.trace = runner.run(state_.experiment.run);
+    state_.run.trace = runner.run(state_.session->run);
   }
   void pick(const std::string& id) { select_variant(state_, Choice{id, {}}, true); }
 
@@ -26,36 +26,36 @@ class VariantSelectionTest : public ::testing::Test {
 };
 
 TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
-  const Session before = state_.experiment;
+  const Session before = *state_.session;
   pick("linformer");
   EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
   EXPECT_EQ(
       implied_changes_reason(state_),
       "Linformer scores keys that are mixed from many positions, so RoPE has nothing to rotate. "
       "A projected key mixes earlier and later positions");
-  EXPECT_EQ(state_.experiment.run.encoding->id, "none");
-  EXPECT_EQ(state_.experiment.run.causal, false);
+  EXPECT_EQ(state_.session->run.encoding->id, "none");
+  EXPECT_EQ(state_.session->run.causal, false);
   run();
   undo_implied_changes(state_);
-  EXPECT_EQ(state_.experiment, before);
+  EXPECT_EQ(*state_.session, before);
   EXPECT_EQ(implied_changes(state_), "");
 }
 
 // Implied changes of one variant do not affect the next.
 TEST_F(VariantSelectionTest, NextSelectionStartsEmpty) {
   pick("sinkhorn");
-  EXPECT_EQ(state_.experiment.run.max_tokens, 12);
+  EXPECT_EQ(state_.session->run.max_tokens, 12);
   run();
   ASSERT_EQ(state_.run.trace->tokens.size(), 12u);
   pick("image_2d");
   EXPECT_EQ(implied_changes(state_), "the first 12 of 13 tokens");
-  EXPECT_FALSE(state_.experiment.run.encoding.has_value());
-  EXPECT_FALSE(state_.experiment.run.causal.has_value());
+  EXPECT_FALSE(state_.session->run.encoding.has_value());
+  EXPECT_FALSE(state_.session->run.causal.has_value());
   run();
   pick("local");
   EXPECT_EQ(implied_changes(state_), "");
-  EXPECT_EQ(state_.experiment.run.max_tokens, 0);
-  EXPECT_EQ(state_.experiment.run.variant->values.integer("window"), 2);
+  EXPECT_EQ(state_.session->run.max_tokens, 0);
+  EXPECT_EQ(state_.session->run.variant->values.integer("window"), 2);
 }
 
 // Parameters may change meanwhile; a manual choice stays.
@@ -63,35 +63,35 @@ TEST_F(VariantSelectionTest, ImpliedChangesOutliveParameterChanges) {
   pick("gmlp");
   pick("linformer");
   run();
-  Choice fewer = *state_.experiment.run.variant;
+  Choice fewer = *state_.session->run.variant;
   fewer.values.set("k", Index{2});
   select_variant(state_, fewer, false);
-  EXPECT_EQ(state_.experiment.run.variant->values.integer("k"), 2);
+  EXPECT_EQ(state_.session->run.variant->values.integer("k"), 2);
   EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
   pick("full");
-  EXPECT_FALSE(state_.experiment.run.encoding.has_value());
+  EXPECT_FALSE(state_.session->run.encoding.has_value());
 
   pick("linformer");
-  state_.experiment.run.encoding =
+  state_.session.edit().run.encoding =
       Choice{"sinusoidal", default_values(encoding("sinusoidal").parameters)};
   EXPECT_EQ(implied_changes(state_), "");
   pick("local");
-  EXPECT_EQ(state_.experiment.run.encoding->id, "sinusoidal");
+  EXPECT_EQ(state_.session->run.encoding->id, "sinusoidal");
 }
 
 // Rows and columns follow the current text.
 TEST_F(VariantSelectionTest, FollowsText) {
-  state_.experiment.run.text = "the old house stood by the sea and the cat";  // 10 tokens
+  state_.session.edit().run.text = "the old house stood by the sea and the cat";  // 10 tokens
   run();
   pick("image_2d");
   EXPECT_EQ(implied_changes(state_), "the first 9 of 10 tokens");
-  state_.experiment.run.text = "the old house stood by the";
+  state_.session.edit().run.text = "the old house stood by the";
   adapt_to_text(state_);
   EXPECT_EQ(implied_changes(state_), "");
-  EXPECT_EQ(state_.experiment.run.variant->values.integer("width"), 3);
-  EXPECT_EQ(state_.experiment.run.variant->values.integer("height"), 2);
+  EXPECT_EQ(state_.session->run.variant->values.integer("width"), 3);
+  EXPECT_EQ(state_.session->run.variant->values.integer("height"), 2);
   run();
-  state_.experiment.run.text += " sea";
+  state_.session.edit().run.text += " sea";
   adapt_to_text(state_);
   EXPECT_EQ(implied_changes(state_), "the first 6 of 7 tokens");
   run();
@@ -121,9 +121,9 @@ TEST_F(VariantSelectionTest, ExplainsWhyEncodingImpliesVariant) {
 TEST_F(VariantSelectionTest, SelectionForOneHeadKeepsOthers) {
   state_.selection.scope = ChoiceScope::Head;
   pick("gmlp");
-  EXPECT_FALSE(state_.experiment.run.variant.has_value());
-  EXPECT_FALSE(state_.experiment.run.encoding.has_value());
-  ASSERT_FALSE(state_.experiment.run.groups.empty());
+  EXPECT_FALSE(state_.session->run.variant.has_value());
+  EXPECT_FALSE(state_.session->run.encoding.has_value());
+  ASSERT_FALSE(state_.session->run.groups.empty());
   EXPECT_EQ(implied_changes(state_), "no positions");
   run();
   EXPECT_EQ(state_.run.trace->attention.front().variant.id, "gmlp");
@@ -135,8 +135,8 @@ TEST_F(VariantSelectionTest, DirectionsAndEncodingsRestoreFullAttention) {
   run();
   EXPECT_EQ(direction_refusal(state_, true), "");
   select_direction(state_, true);
-  EXPECT_EQ(state_.experiment.run.variant->id, "full");
-  EXPECT_EQ(state_.experiment.run.causal, true);
+  EXPECT_EQ(state_.session->run.variant->id, "full");
+  EXPECT_EQ(state_.session->run.causal, true);
   EXPECT_EQ(implied_changes(state_), "full attention");
 }
 

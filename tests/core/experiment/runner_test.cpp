@@ -50,6 +50,9 @@ class RunnerTest : public ::testing::Test {
   }
 
   // Waits for an outcome; false after 30 seconds (longer with sanitizers).
+  void request(const Session& session) {
+    runner_.request(std::make_shared<const Session>(session));
+  }
   bool wait(Runner::Outcome& outcome) {
     const auto deadline = Clock::now() + std::chrono::seconds(30 * kSanitizerFactor);
     std::unique_lock lock(mutex_);
@@ -81,11 +84,11 @@ const std::vector<FindingRequest> kReferenceFindings = {{Findings::reference.id}
 TEST_F(RunnerTest, ExecutesRequest) {
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
-  runner_.request(quick("abc"));
+  request(quick("abc"));
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
   EXPECT_EQ(outcome.trace->tokens.size(), 3u);
-  EXPECT_EQ(outcome.experiment, quick("abc"));
+  EXPECT_EQ(*outcome.session, quick("abc"));
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
@@ -159,39 +162,39 @@ TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
 
 TEST_F(RunnerTest, ReportsErrors) {
   Runner::Outcome outcome;
-  runner_.request(quick(""));
+  request(quick(""));
   ASSERT_TRUE(wait(outcome));
   EXPECT_EQ(outcome.trace, nullptr);
   EXPECT_THROW(std::rethrow_exception(outcome.error), InputError);
 }
 
 TEST_F(RunnerTest, NewestRequestWins) {
-  runner_.request(slow());
+  request(slow());
   wait_until_running();
-  runner_.request(quick("one"));
-  runner_.request(quick("three"));
+  request(quick("one"));
+  request(quick("three"));
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
-  EXPECT_EQ(outcome.experiment.run.text, "three");
+  EXPECT_EQ(outcome.session->run.text, "three");
   milliseconds_until_idle();
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
 TEST_F(RunnerTest, CancelledRunEndsSoon) {
-  runner_.request(slow());
+  request(slow());
   wait_until_running();
   runner_.cancel();
   // The limit is 50 ms; the rest allows for other processes.
   EXPECT_LT(milliseconds_until_idle(), 500 * kSanitizerFactor);
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
-  runner_.request(quick("still alive"));
+  request(quick("still alive"));
   EXPECT_TRUE(wait(outcome));
 }
 
 TEST_F(RunnerTest, CancelledRunDeliversNothing) {
-  runner_.request(quick("one"));
+  request(quick("one"));
   milliseconds_until_idle();  // finished, and not polled
   runner_.cancel();
   Runner::Outcome outcome;
@@ -202,14 +205,14 @@ TEST_F(RunnerTest, CancelledRunDeliversNothing) {
 TEST_F(RunnerTest, LongRunStartsWithPreview) {
   Session long_one = slow();
   long_one.run.text = std::string(1024, 'x');
-  runner_.request(long_one);
+  request(long_one);
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
   if (outcome.preview_of == 0) GTEST_SKIP() << "a machine on which nothing takes long";
   EXPECT_EQ(outcome.preview_of, 1024);
   EXPECT_EQ(outcome.trace->tokens.size(), 128u);
-  EXPECT_EQ(outcome.experiment.run.max_tokens, 128);
+  EXPECT_EQ(outcome.session->run.max_tokens, 128);
   EXPECT_TRUE(runner_.busy());
   const Progress::Snapshot now = runner_.progress();
   EXPECT_TRUE(now.stage.starts_with("layer ")) << now.stage;
@@ -219,7 +222,7 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
   const auto preview = outcome.trace;
   ASSERT_TRUE(wait(outcome));
   EXPECT_EQ(outcome.preview_of, 0);
-  EXPECT_EQ(outcome.experiment, long_one);
+  EXPECT_EQ(*outcome.session, long_one);
   ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
   // Rows of a causal model are final.
   const Tensor first = preview->find({47, 3})->attention(3);
@@ -355,7 +358,7 @@ TEST(WarmRuns, FillQuarterOfASecond) {
 }
 
 TEST_F(RunnerTest, DestructorCancelsRun) {
-  runner_.request(slow());
+  request(slow());
   wait_until_running();  // the destructor cancels and joins
 }
 

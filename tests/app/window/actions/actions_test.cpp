@@ -71,7 +71,7 @@ TEST(Actions, KeyBBlanksScreenWhilePresenting) {
   set_presenting(state, true);
   press_b();
   EXPECT_TRUE(state.presentation.black);
-  EXPECT_FALSE(state.experiment.b.has_value());
+  EXPECT_FALSE(state.session->b.has_value());
   press_b();
   EXPECT_FALSE(state.presentation.black);
   press_b();
@@ -85,7 +85,7 @@ TEST(Actions, EscapeRunsFirstEnabledAction) {
     std::vector<KeyStroke> strokes = {key("Escape")};
     run_shortcuts(state, strokes, false);
   };
-  state.experiment.view.pinned_query = 1;
+  state.session.edit().view.pinned_query = 1;
   state.run.busy_seconds = 2 * kLongRunSeconds;
   set_presenting(state, true);
   state.presentation.black = true;
@@ -97,10 +97,10 @@ TEST(Actions, EscapeRunsFirstEnabledAction) {
   EXPECT_FALSE(state.requests.cancel_run);
   press_escape();
   EXPECT_TRUE(state.requests.cancel_run);
-  EXPECT_EQ(state.experiment.view.pinned_query, 1);
+  EXPECT_EQ(state.session->view.pinned_query, 1);
   state.run.busy_seconds = kLongRunSeconds / 2;
   press_escape();
-  EXPECT_EQ(state.experiment.view.pinned_query, -1);
+  EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
 TEST(Actions, StageHasItsOwnTextSize) {
@@ -170,7 +170,7 @@ TEST(Actions, AreNotRunIfDisabled) {
   std::vector<KeyStroke> strokes = {key("e", true), character(U'n')};
   run_shortcuts(state, strokes, false);
   EXPECT_FALSE(state.dialogs.exporting.open);  // there is no picture
-  EXPECT_EQ(state.experiment.view.colour_end, ViewSettings().colour_end);
+  EXPECT_EQ(state.session->view.colour_end, ViewSettings().colour_end);
 }
 
 TEST(Actions, HandledStrokesAreIgnored) {
@@ -183,13 +183,13 @@ TEST(Actions, HandledStrokesAreIgnored) {
 
 TEST(Actions, UndoRestoresText) {
   State state;
-  state.experiment.run.text = "first";
-  state.history.record(state.experiment, 0);
-  state.experiment.run.text = "second";
-  state.history.record(state.experiment, 10);
+  state.session.edit().run.text = "first";
+  state.history.record(state.session.snapshot(), 0);
+  state.session.edit().run.text = "second";
+  state.history.record(state.session.snapshot(), 10);
   std::vector<KeyStroke> undo = {key("z", true)};
   run_shortcuts(state, undo, true);
-  EXPECT_EQ(state.experiment.run.text, "first");
+  EXPECT_EQ(state.session->run.text, "first");
   EXPECT_EQ(state.text.edit.text(), "first");
 }
 
@@ -219,7 +219,7 @@ TEST(Actions, AreDisabledWithoutEffectInView) {
     EXPECT_TRUE(action(id).enabled(state)) << id;
     EXPECT_EQ(help_text(action(id), state), action(id).help) << id;
   }
-  state.experiment.view.id = "next";
+  state.session.edit().view.id = "next";
   for (const char* id : {"colour_map", "colour_end", "head_on", "layer_on"}) {
     EXPECT_FALSE(action(id).enabled(state)) << id;
     EXPECT_NE(help_text(action(id), state).find("No effect in Next"), std::string::npos) << id;
@@ -231,18 +231,18 @@ TEST(Actions, AreDisabledWithoutEffectInView) {
 TEST(Actions, SkipColourMapsUnsuitableForView) {
   State state;
   state.run.trace = std::make_shared<const Trace>();
-  state.experiment.view.id = "depth";
+  state.session.edit().view.id = "depth";
   std::set<std::string> seen;
   for (std::size_t i = 0; i < colour_maps().size(); ++i) {
     action("colour_map").run(state);
-    EXPECT_FALSE(colour_map(state.experiment.view.colour_map).diverging());
-    seen.insert(state.experiment.view.colour_map);
+    EXPECT_FALSE(colour_map(state.session->view.colour_map).diverging());
+    seen.insert(state.session->view.colour_map);
   }
   EXPECT_GT(seen.size(), 2u);
-  state.experiment.view.colour_map = "vik";  // set elsewhere, shown as the first here
+  state.session.edit().view.colour_map = "vik";  // set elsewhere, shown as the first here
   EXPECT_EQ(&effective_map(state.controls(), "vik"), &colour_maps().front());
   action("colour_map").run(state);
-  EXPECT_EQ(state.experiment.view.colour_map, colour_maps()[1].id);
+  EXPECT_EQ(state.session->view.colour_map, colour_maps()[1].id);
 }
 
 }  // namespace ATTNSCOPE_FILE

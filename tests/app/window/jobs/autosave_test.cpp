@@ -11,10 +11,10 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-Session with_text(const std::string& text) {
+SharedSession with_text(const std::string& text) {
   Session e;
   e.run.text = text;
-  return e;
+  return share(e);
 }
 
 int file_count(const std::filesystem::path& folder) {
@@ -67,7 +67,7 @@ TEST(Autosave, OffersSessionOfEndedProcess) {
   write_file(folder.path() / "autosave-x.json", "{}");
   write_file(folder.path() / "window.json", "{}");
   EXPECT_FALSE(autosave.abandoned_file());
-  save_session(folder.path() / dead, with_text("lost and found"));
+  save_session(folder.path() / dead, *with_text("lost and found"));
   ASSERT_TRUE(autosave.abandoned_file());
   EXPECT_EQ(load_session(*autosave.abandoned_file()).run.text, "lost and found");
 }
@@ -76,7 +76,7 @@ TEST(Autosave, OffersSessionOfEndedProcess) {
 TEST(Autosave, OffersSessionDespiteReusedProcessId) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "autosave-1.json";
-  save_session(file, with_text("before the restart of the machine"));
+  save_session(file, *with_text("before the restart of the machine"));
   EXPECT_EQ(Autosave(folder.path()).abandoned_file(), file);
 }
 
@@ -84,7 +84,7 @@ TEST(Autosave, OffersSessionDespiteReusedProcessId) {
 TEST(Autosave, KeepsRestoredSessionUntilNextWrite) {
   const testing::TemporaryFolder folder;
   const auto old = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
-  save_session(old, with_text("lost and found"));
+  save_session(old, *with_text("lost and found"));
   Autosave autosave(folder.path());
   autosave.save_if_due(with_text("a"), 0);
   autosave.replace(old);

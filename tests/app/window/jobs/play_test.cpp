@@ -16,7 +16,7 @@ State state_of(const std::string& view) {
 }
 
 double query(const State& state) {
-  return view_values(state.experiment.view, "rope").real("query");
+  return view_values(state.session->view, "rope").real("query");
 }
 
 TEST(Play, AdvancesParameterAndWraps) {
@@ -46,7 +46,7 @@ TEST(Play, AdvancesParameterAndWraps) {
 // Steps stop at both ends, and stop playback.
 TEST(Play, StepsManually) {
   State state = state_of("flow");
-  const auto step = [&] { return view_values(state.experiment.view, "flow").integer("step"); };
+  const auto step = [&] { return view_values(state.session->view, "flow").integer("step"); };
   const auto last = static_cast<Index>(view("flow").animation->to);
   ASSERT_TRUE(can_step(state));
   EXPECT_EQ(step(), last);
@@ -60,7 +60,7 @@ TEST(Play, StepsManually) {
   EXPECT_EQ(step(), last - 1);
   step_by(state, -100);
   EXPECT_EQ(step(), 1);
-  state.experiment.view.id = "span";  // continuous
+  state.session.edit().view.id = "span";  // continuous
   EXPECT_FALSE(can_step(state));
 }
 
@@ -70,19 +70,19 @@ TEST(Play, FlowStartsAtFirstStep) {
   state.seconds = 10;
   toggle_play(state);
   advance_play(state);
-  EXPECT_EQ(view_values(state.experiment.view, "flow").integer("step"), 1);
+  EXPECT_EQ(view_values(state.session->view, "flow").integer("step"), 1);
 }
 
 TEST(Play, StopsWithItsView) {
   State state = state_of("rope");
   toggle_play(state);
-  state.experiment.view.id = "map";
+  state.session.edit().view.id = "map";
   advance_play(state);
   EXPECT_FALSE(state.view.play.on);
   EXPECT_FALSE(can_play(state));
   toggle_play(state);
   EXPECT_FALSE(state.view.play.on);
-  state.experiment.view.id = "span";
+  state.session.edit().view.id = "span";
   EXPECT_TRUE(can_play(state));
   state.run.trace = nullptr;
   EXPECT_FALSE(can_play(state));

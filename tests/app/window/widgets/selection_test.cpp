@@ -17,21 +17,21 @@ Choice initial(const std::string& id, const std::vector<Parameter>& parameters) 
 // Choices that a run would reject are disabled, with the same reason.
 TEST(Selection, RejectsParametersThatRunRejects) {
   State state;
-  state.experiment.run.variant = initial("full", variant("full").parameters);
-  state.experiment.run.encoding = initial("rope", encoding("rope").parameters);
-  Values additive = state.experiment.run.variant->values;
+  state.session.edit().run.variant = initial("full", variant("full").parameters);
+  state.session.edit().run.encoding = initial("rope", encoding("rope").parameters);
+  Values additive = state.session->run.variant->values;
   additive.set("score", std::string("additive"));
   const ChoiceList rotating = variant_list(state);
-  EXPECT_EQ(rotating.refusal(state.experiment.run.variant->values), "");
+  EXPECT_EQ(rotating.refusal(state.session->run.variant->values), "");
   EXPECT_NE(rotating.refusal(additive).find("no product of queries and keys"), std::string::npos);
 
-  state.experiment.run.encoding = initial("none", {});
+  state.session.edit().run.encoding = initial("none", {});
   EXPECT_EQ(variant_list(state).refusal(additive), "");
 
-  state.experiment.run.variant->values = additive;
-  state.experiment.run.encoding = initial("sinusoidal", encoding("sinusoidal").parameters);
+  state.session.edit().run.variant->values = additive;
+  state.session.edit().run.encoding = initial("sinusoidal", encoding("sinusoidal").parameters);
   const ChoiceList of_input = encoding_list(state);
-  EXPECT_EQ(of_input.refusal(state.experiment.run.encoding->values), "");
+  EXPECT_EQ(of_input.refusal(state.session->run.encoding->values), "");
 }
 
 TEST(Selection, AcceptsEverythingBeforeFirstRun) {
@@ -67,14 +67,15 @@ TEST(Selection, ListsShowCurrentChoice) {
   EXPECT_EQ(unknown.entries.size(), residual_connections().size() + 1);
   EXPECT_EQ(unknown.entries.front().id, "");
 
-  state.experiment.run.structure.residual_connection = default_choice(residual_connection("gru"));
+  state.session.edit().run.structure.residual_connection =
+      default_choice(residual_connection("gru"));
   EXPECT_EQ(residual_connection_list(state).preview, residual_connection("gru").label);
   EXPECT_EQ(residual_connection_list(state).now, &residual_connection("gru"));
   EXPECT_EQ(residual_connection_list(state).refusal(
-                state.experiment.run.structure.residual_connection->values),
+                state.session->run.structure.residual_connection->values),
             "");
 
-  state.experiment.run.structure.exits = no_exits();
+  state.session.edit().run.structure.exits = no_exits();
   EXPECT_EQ(exits_list(state).preview, "none");
   EXPECT_EQ(exits_list(state).now, nullptr);
   EXPECT_FALSE(exits_list(state).refusal);

@@ -1,0 +1,60 @@
+// The session that the user edits. Whoever keeps it or compares it with a later one (runs, undo,
+// autosave, pictures) shares immutable snapshots; they are compared by pointer.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "core/experiment/session.h"
+
+namespace attnscope::window {
+
+using SharedSession = std::shared_ptr<const Session>;
+
+inline SharedSession share(Session session) {
+  return std::make_shared<const Session>(std::move(session));
+}
+
+// True if the sessions are equal; fast if they are one snapshot.
+inline bool same_session(const SharedSession& a, const SharedSession& b) {
+  return a == b || *a == *b;
+}
+
+class EditedSession {
+ public:
+  explicit EditedSession(Session start) : now_(std::move(start)) {}
+
+  const Session& operator*() const { return now_; }
+  const Session* operator->() const { return &now_; }
+  // For changes before end_edits().
+  Session& edit() {
+    is_edited_ = true;
+    return now_;
+  }
+  // Call once per frame, when no reference from edit() is in use.
+  void end_edits() {
+    snapshot();
+    is_edited_ = false;
+  }
+  EditedSession& operator=(Session next) {
+    edit() = std::move(next);
+    return *this;
+  }
+  EditedSession& operator=(SharedSession next) {
+    now_ = *next;
+    published_ = std::move(next);
+    return *this;
+  }
+  // The current value, never null. The same pointer as before if the value did not change.
+  const SharedSession& snapshot() const {
+    if (published_ == nullptr || (is_edited_ && *published_ != now_)) published_ = share(now_);
+    return published_;
+  }
+
+ private:
+  Session now_;
+  bool is_edited_ = false;  // since end_edits(): only then is the value compared
+  mutable SharedSession published_;
+};
+
+}  // namespace attnscope::window
