@@ -216,6 +216,17 @@ void apply_file(State& state, const std::filesystem::path& path, const ReadFile&
   remember_recent(state.settings, path);
 }
 
+// Runs `work` and reports its errors. True if there were none.
+bool report_errors(State& state, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& e) {
+    state.report_error(error_text(e));
+    return false;
+  }
+}
+
 bool is_large(const std::filesystem::path& path) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) return false;
@@ -226,7 +237,7 @@ bool is_large(const std::filesystem::path& path) {
 }  // namespace
 
 bool open_path(State& state, const std::filesystem::path& path) {
-  try {
+  return report_errors(state, [&] {
     for (const OpeningFile& file : state.files.opening) file.task->cancel();  // superseded
     if (is_lesson(path)) {
       start_lesson(state, load_lesson(path));
@@ -241,11 +252,7 @@ bool open_path(State& state, const std::filesystem::path& path) {
     } else {
       apply_file(state, path, read_to_open(path));
     }
-    return true;
-  } catch (const std::exception& e) {
-    state.report_error(error_text(e));
-    return false;
-  }
+  });
 }
 
 namespace {
@@ -256,13 +263,11 @@ bool apply_opened_files(State& state) {
     if (!file.task->is_finished()) continue;
     changed = true;
     if (file.task->is_cancelled()) continue;
-    try {
+    report_errors(state, [&] {
       const std::optional<ReadFile> read = file.task->result();
       if (!read) throw InputError(file.task->problem());
       apply_file(state, file.path, *read);
-    } catch (const std::exception& e) {
-      state.report_error(error_text(e));
-    }
+    });
   }
   std::erase_if(state.files.opening,
                 [](const OpeningFile& file) { return file.task->is_finished(); });
@@ -289,21 +294,6 @@ TaskKind opening_tasks() {
   };
 }
 
-namespace {
-
-// Runs `take` and reports its errors.
-bool report_errors(State& state, const std::function<void()>& take) {
-  try {
-    take();
-    return true;
-  } catch (const std::exception& e) {
-    state.report_error(error_text(e));
-    return false;
-  }
-}
-
-}  // namespace
-
 bool open_mask(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
     select_variant(state, mask_choice(read_mask(path)), false);
@@ -320,26 +310,18 @@ bool open_edges(State& state, const std::filesystem::path& path) {
 }
 
 bool open_store(State& state, const std::filesystem::path& path) {
-  try {
+  return report_errors(state, [&] {
     edit_session(state, [&](RunView now) { return with_store(path, std::move(now)); });
-    return true;
-  } catch (const std::exception& e) {
-    state.report_error(error_text(e));
-    return false;
-  }
+  });
 }
 
 bool save_to(State& state, const std::filesystem::path& path) {
-  try {
+  return report_errors(state, [&] {
     save_session(path, *state.session);
     state.files.session = path;
     remember_recent(state.settings, path);
     state.notify("Saved " + path.filename().string() + ".");
-    return true;
-  } catch (const std::exception& e) {
-    state.report_error(error_text(e));
-    return false;
-  }
+  });
 }
 
 }  // namespace attnscope::window

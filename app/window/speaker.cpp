@@ -109,9 +109,7 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   ImGui::PushFont(ui_.fonts.body);
   draw_speaker_panel(ui_, state, pictures, own_monitor_);
   ImGui::PopFont();
-  if (!state.dialogs.open()) {
-    run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
-  }
+  if (!state.dialogs.open()) run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
   ImGui::Render();
   if (!ui_.fonts.is_missing_glyphs()) show(state);
 }

@@ -250,39 +250,9 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
   }
 }
 
-// Model, texts and settings of a calibration.
-struct CalibrationTask {
-  std::string model;
-  Structure structure;                      // the user's changes to the model's structure
-  std::filesystem::path text, other;        // `other` may be empty
-  std::string own_text;                     // used if `text` is empty
-  std::optional<CalibrationMethod> method;  // none: the rule's published method
-  CalibrationRequest request;               // except the method
-};
-
-Calibration run_calibration(const CalibrationTask& of, BackgroundTask<Calibration>& task) {
-  Checkpoint checkpoint = *model_store()->checkpoint(of.model);
-  checkpoint.model = with_structure(checkpoint.model, of.structure);
-  CalibrationRequest request = of.request;
-  request.method = of.method.value_or(default_method(checkpoint.model.config));
-  const std::string text = of.text.empty() ? of.own_text : read_file(of.text);
-  const std::string other = of.other.empty() ? "" : read_file(of.other);
-  const auto progress = [&](const Calibration& so_far, double share) {
-    task.publish(so_far, share);
-  };
-  return calibrate(checkpoint, text, other, request, progress);
-}
-
 bool update_calibration(State& state) {
   CalibrationDialog& dialog = state.dialogs.calibration;
-  const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
-  if (change == TaskChange::None) return false;
-  dialog.calibration = dialog.task->result();
-  if (change == TaskChange::End) {
-    dialog.problem = dialog.task->problem();
-    dialog.task.reset();
-  }
-  return true;
+  return take_results(dialog.task, dialog.calibration, dialog.problem);
 }
 
 }  // namespace
@@ -292,16 +262,19 @@ void start_calibration(State& state) {
   dialog.problem.clear();
   dialog.task.reset();
   dialog.calibration.reset();
-  CalibrationTask request{.model = state.edited().run.model,
-                          .structure = state.edited().run.structure,
-                          .text = dialog.text,
-                          .other = dialog.other,
-                          .own_text = state.edited().run.text,
-                          .method = dialog.method,
-                          .request = request_of(state)};
+  const RunSpec& run = state.edited().run;
   dialog.task = std::make_unique<BackgroundTask<Calibration>>(
-      [request = std::move(request)](BackgroundTask<Calibration>& task) {
-        return run_calibration(request, task);
+      [model = run.model, structure = run.structure, own_text = run.text, file = dialog.text,
+       other_file = dialog.other, method = dialog.method,
+       request = request_of(state)](BackgroundTask<Calibration>& task) mutable {
+        Checkpoint checkpoint = *model_store()->checkpoint(model);
+        checkpoint.model = with_structure(checkpoint.model, structure);
+        request.method = method.value_or(default_method(checkpoint.model.config));
+        const std::string text = file.empty() ? own_text : read_file(file);
+        const std::string other = other_file.empty() ? "" : read_file(other_file);
+        return calibrate(
+            checkpoint, text, other, request,
+            [&](const Calibration& so_far, double share) { task.publish(so_far, share); });
       });
 }
 

@@ -212,14 +212,7 @@ void start_cost_measurement(CostDialog& dialog) {
 }
 
 bool take_cost_results(CostDialog& dialog) {
-  const TaskChange change = dialog.task != nullptr ? dialog.task->take_change() : TaskChange::None;
-  if (change == TaskChange::None) return false;
-  if (auto curves = dialog.task->result()) dialog.curves = *std::move(curves);
-  if (change == TaskChange::End) {
-    dialog.problem = dialog.task->problem();
-    dialog.task.reset();
-  }
-  return true;
+  return take_results(dialog.task, dialog.curves, dialog.problem);
 }
 
 TaskKind cost_tasks() {

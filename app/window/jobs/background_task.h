@@ -1,10 +1,12 @@
 // Background task: work on its own thread, with cancellation, progress, intermediate results and an
-// error. Created, asked and destroyed on the window's thread; news wakes its event loop.
+// error. The work calls report() and publish(), the window's thread everything else. Changes wake
+// the window's event loop.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -33,7 +35,7 @@ class Task {
   // Change since the last call: a new result or visible progress, or the end.
   TaskChange take_change();
 
-  void report(double share);  // progress, by the work
+  void report(double share);  // sets the progress
 
  protected:
   Task() = default;
@@ -69,7 +71,7 @@ class BackgroundTask : public Task {
     const std::scoped_lock lock(mutex_);
     return result_;
   }
-  // Sets an intermediate result, by the work.
+  // Sets an intermediate result and the progress.
   void publish(T result, double share) {
     {
       const std::scoped_lock lock(mutex_);
@@ -83,5 +85,16 @@ class BackgroundTask : public Task {
   mutable std::mutex mutex_;
   std::optional<T> result_;  // guarded
 };
+
+// Takes the newest result and, at the end, the problem; then destroys the task. True if something
+// changed.
+template <class T, class Result>
+bool take_results(std::unique_ptr<BackgroundTask<T>>& task, Result& result, std::string& problem) {
+  const TaskChange change = task != nullptr ? task->take_change() : TaskChange::None;
+  if (change == TaskChange::None) return false;
+  if (std::optional<T> newest = task->result()) result = *std::move(newest);
+  if (change == TaskChange::End) problem = std::exchange(task, nullptr)->problem();
+  return true;
+}
 
 }  // namespace attnscope::window
