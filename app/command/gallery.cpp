@@ -87,12 +87,12 @@ class Gallery {
     for (const View& view : views()) {
       Session shown = experiment_;
       shown.view.id = view.id;
-      if (view.example) view.example(shown);
+      if (view.content.example) view.content.example(shown);
       try {
         draw(view.id, shown, {}, {".svg", ".pdf"});
         sections += section(view);
       } catch (const InputError& e) {  // the view has no content for this model
-        if (!view.objection) throw;
+        if (!view.content.objection) throw;
         sections += "<section><h2>" + markup(view.label) +
                     "</h2>\n<p>Not available for this model: " + markup(error_text(e)) +
                     "</p></section>\n";

@@ -161,9 +161,9 @@ Json views_json() {
     Json object = {{"type", view.id},
                    {"label", view.label},
                    {"summary", view.summary},
-                   {"words", view.can_merge_words},
+                   {"words", view.cells.merge_words},
                    {"parameters", Json::array()}};
-    for (const Parameter& parameter : view.parameters) {
+    for (const Parameter& parameter : view.options.parameters) {
       object["parameters"].push_back(parameter_json(parameter));
     }
     array.push_back(std::move(object));
@@ -175,8 +175,8 @@ void print_views(std::ostream& out) {
   out << "Views (render --view)\n\n";
   for (const View& view : views()) {
     out << "  " << view.id << " - " << view.summary << '\n';
-    if (view.can_merge_words) print_wrapped(out, "supports --words", 6);
-    print_parameters(out, view.parameters);
+    if (view.cells.merge_words) print_wrapped(out, "supports --words", 6);
+    print_parameters(out, view.options.parameters);
   }
 }
 

@@ -28,7 +28,7 @@ std::string ids(const List& list) {
 std::string word_views() {
   std::string text;
   for (const View& v : views()) {
-    if (v.can_merge_words) text += (text.empty() ? "" : ", ") + v.id;
+    if (v.cells.merge_words) text += (text.empty() ? "" : ", ") + v.id;
   }
   return text;
 }
@@ -78,13 +78,13 @@ void ViewOptions::add_to(Command command) {
 
 void ViewOptions::apply(ViewSettings& settings) const {
   if (!view_.empty()) {
-    const Json chosen =
-        choice_json(view_, "view", [](const std::string& id) { return view(id).parameters; });
+    const Json chosen = choice_json(
+        view_, "view", [](const std::string& id) { return view(id).options.parameters; });
     if (!chosen.contains("type") || !chosen["type"].is_string()) {
       throw InputError("view: expected the name of a view, found \"" + view_ + "\"");
     }
     settings.id = view(chosen["type"].get<std::string>()).id;
-    const std::vector<Parameter>& parameters = view(settings.id).parameters;
+    const std::vector<Parameter>& parameters = view(settings.id).options.parameters;
     if (chosen.size() > 1) {
       set_view_values(settings, settings.id,
                       values_from_json(parameters, chosen, "view " + settings.id));
@@ -101,12 +101,12 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (normalise_) settings.colour_end = ColourEnd::Largest;
   if (!colour_end_.empty()) settings.colour_end = colour_end_from_name(colour_end_, "--colours");
   if (words_) settings.words = true;
-  if (words_ && !view(settings.id).can_merge_words) {
+  if (words_ && !view(settings.id).cells.merge_words) {
     throw InputError("--words: expected a view that merges word pieces (" + word_views() +
                      "), found " + settings.id);
   }
   if (hides_special_) settings.hides_special = true;
-  if (hides_special_ && !view(settings.id).can_merge_words) {
+  if (hides_special_ && !view(settings.id).cells.merge_words) {
     throw InputError("--hide-special: expected a view that can hide tokens (" + word_views() +
                      "), found " + settings.id);
   }

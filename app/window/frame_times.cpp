@@ -160,7 +160,7 @@ void App::measure(bool shown) {
   for (const View& shown : views()) {
     state_.session = Session();
     state_.session.edit().run.text = text;
-    if (shown.example) shown.example(state_.session.edit());
+    if (shown.content.example) shown.content.example(state_.session.edit());
     state_.session.edit().view.id = shown.id;
     finish_run();
     const std::string still = frame_times(move);
@@ -170,7 +170,7 @@ void App::measure(bool shown) {
     });
     finish_run();
     std::printf("%-12s %15s %15s", shown.id.c_str(), still.c_str(), running.c_str());
-    if (shown.zooms) std::printf(" %15s", frame_times(pan(kLength)).c_str());
+    if (shown.cells.zoom) std::printf(" %15s", frame_times(pan(kLength)).c_str());
     std::printf("\n");
     std::fflush(stdout);
   }

@@ -91,10 +91,10 @@ void replace_empty_view(State& state) {
   if (!state.is_current()) return;
   state.selection.has_checked_view = true;
   const View& shown = view(state.session->view.id);
-  if (!shown.objection || shown.objection(*state.run.trace).empty()) return;
+  if (shown.objection(*state.run.trace).empty()) return;
   const std::string own = recommended_view(card_of(*state.session));
   const View& next = view(own.empty() ? "map" : own);
-  if (next.id == shown.id || (next.objection && !next.objection(*state.run.trace).empty())) return;
+  if (next.id == shown.id || (!next.objection(*state.run.trace).empty())) return;
   state.session.edit().view.id = next.id;
   state.history.amend(state.session.snapshot());
   if (!still_holds(state)) return;

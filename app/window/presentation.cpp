@@ -30,11 +30,11 @@ double shorter_side(const Box& plot) {
 
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
   constexpr double kRoomy = 0.5, kWorthIt = 1.15;
-  const double wanted = kRoomy * std::min(input.width, input.height);
+  const double wanted = kRoomy * std::min(input.canvas.width, input.canvas.height);
   std::optional<ViewLayout> first;
   ViewLayout layout;
   for (const double size : kFontSizes) {
-    input.font_size = size;
+    input.canvas.font_size = size;
     layout = view.lay_out(input);
     if (lacks_space(layout.refusal)) continue;
     if (shorter_side(layout.plot) >= wanted) return layout;
@@ -45,7 +45,7 @@ ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
     const bool worth_it = !lacks_space(layout.refusal) && shorter_side(layout.plot) > grown;
     return worth_it ? layout : *first;
   }
-  input.font_size = kSmallestFontSize;
+  input.canvas.font_size = kSmallestFontSize;
   return view.lay_out(input);
 }
 

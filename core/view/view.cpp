@@ -26,8 +26,21 @@ const View& view(std::string_view id) {
   return find_by_id(views(), id, "view");
 }
 
+std::string View::objection(const Trace& trace) const {
+  return content.objection ? content.objection(trace) : "";
+}
+
 bool View::reads(std::string_view finding) const {
   return std::ranges::find(findings, finding, &ViewFinding::id) != findings.end();
+}
+
+ViewInput ViewInput::with_trace(const Trace& other) const {
+  return {other, session, findings, canvas, figure, interaction, cache};
+}
+
+ViewInput ViewInput::with_words(const WordTrace& words, const Session& of_words) const {
+  return {words.trace, of_words,    findings, canvas,
+          figure,      interaction, cache,    MergedWords{words, trace}};
 }
 
 std::vector<FindingRequest> required_findings(const Session& experiment) {
@@ -44,7 +57,7 @@ std::vector<FindingRequest> required_findings(const Session& experiment) {
 
 ViewSettings with_defaults(ViewSettings settings, const Trace& trace) {
   const View& of = view(settings.id);
-  if (of.select_initial_part) of.select_initial_part(trace, settings.part);
+  if (of.content.select_initial_part) of.content.select_initial_part(trace, settings.part);
   return settings;
 }
 
@@ -69,16 +82,26 @@ const ColourEndChoice* selected_colour_end(const std::vector<ColourEndChoice>& c
   return choices.empty() ? nullptr : &choices.front();
 }
 
+void ViewControls::hide_colours() {
+  colours = Colours::None;
+  colour_ends.clear();
+}
+
+void without_colours(const ViewSettings&, const Trace*, ViewControls& controls) {
+  controls.hide_colours();
+}
+
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   const View& of = view(settings.id);
   ViewControls controls;
-  controls.parameters = of.parameters;
-  controls.animation = of.animation;
-  controls.words = of.can_merge_words;
-  if (of.can_merge_words && trace != nullptr) controls.word_merging_refusal = words_refusal(*trace);
+  controls.parameters = of.options.parameters;
+  controls.animation = of.options.animation;
+  controls.words = of.cells.merge_words;
+  if (of.cells.merge_words && trace != nullptr)
+    controls.word_merging_refusal = words_refusal(*trace);
   controls.special_tokens_refusal =
       trace != nullptr ? special_refusal(*trace) : "nothing has run yet";
-  if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
+  if (of.options.restrict_controls) of.options.restrict_controls(settings, trace, controls);
   return controls;
 }
 

@@ -17,6 +17,15 @@
 
 namespace attnscope {
 
+// Area that a view fills, and the style of its drawing.
+struct Canvas {
+  double width = 0, height = 0;  // available space in units
+  double font_size = 13;
+  const Theme& theme;
+  const TextMeasure& measure;
+  double scale = 1;  // pixels per unit, for decisions that depend on resolution
+};
+
 // Optional parts of a picture in a file, and replacements for its texts.
 struct FigureParts {
   bool title = true, caption = true;
@@ -29,39 +38,52 @@ struct FigureParts {
 // Actions of a window that hints in its pictures refer to.
 enum class HintAction { ColourRange, Play, StepBack, StepForward };
 
-struct ViewInput {
-  const Trace& trace;
-  const Session& experiment;     // the run's settings, and those of the view
-  double width = 0, height = 0;  // available space in pixels
-  double font_size = 13;
-  const Theme& theme;
-  const TextMeasure& measure;
-  bool framed = true;              // with title and caption (files); the window has its own
-  bool tight = false;              // framed: crop the picture to its content, below `height`
-  FigureParts parts{};             // framed: the parts to draw
+// Title and caption around a picture. The window has its own.
+struct FigureOptions {
+  bool framed = true;
+  bool tight = false;   // framed: crop the picture to its content, below Canvas::height
+  FigureParts parts{};  // framed: the parts to draw
+};
+
+// State of mouse and keyboard.
+struct Interaction {
   std::optional<Point> pointer{};  // mouse position, for cross-hairs
-  ViewCache* cache = nullptr;
-  double scale = 1;      // pixels per unit, for decisions that depend on resolution
-  Findings findings{};   // the requested View::findings that are available so far
-  bool flipped = false;  // Shift is held: the reference replaces the run
-  // If `trace` is one of merged words: the merging, and the original run. Otherwise null.
-  const WordTrace* words = nullptr;
-  const Trace* pieces = nullptr;
+  bool flipped = false;            // Shift is held: the reference replaces the run
   // The window's key for an action. Empty in files, whose hints name options of the command line.
   std::function<std::string(HintAction)> key_of{};
 };
 
-// The part of the run whose layers and heads the settings count.
-inline TracePart shown_part(const ViewInput& input) {
-  return input.trace.part(input.experiment.view.part);
-}
+// Words merged from the tokens of a run.
+struct MergedWords {
+  const WordTrace& words;
+  const Trace& tokens;  // the run before merging
+};
+
+// Run, settings and space that a view draws from.
+struct ViewInput {
+  const Trace& trace;
+  const Session& session;
+  Findings findings{};  // the requested View::findings that are available so far
+  Canvas canvas;
+  FigureOptions figure{};
+  Interaction interaction{};
+  ViewCache* cache = nullptr;
+  std::optional<MergedWords> merged{};  // set if `trace` is one of words
+
+  // The same picture of another run, which is not one of words.
+  ViewInput with_trace(const Trace& other) const;
+  // The same picture of this run's words. `of_words`: the settings in rows and columns of words.
+  ViewInput with_words(const WordTrace& words, const Session& of_words) const;
+  // The part of the run whose layers and heads the settings count.
+  TracePart part() const { return trace.part(session.view.part); }
+};
 
 // The element of a picture under the pointer.
 struct Hit {
   Index layer = 0, head = 0;   // of the selected part, if ViewControls::part is set
   Index query = -1, key = -1;  // -1: no pair
   std::string shown{};         // displayed value if it is not this head's weight
-  bool of_reference = false;   // belongs to the reference run: ViewInput::reference
+  bool of_reference = false;   // belongs to the reference run
   // In pictures of words: the words, and the row and column among them; query and key are tokens
   // within these. Null in pictures of tokens.
   std::shared_ptr<const WordTrace> words{};
@@ -142,7 +164,11 @@ struct ViewControls {
   std::vector<Parameter> parameters{};   // the view's, with ranges that fit the run
   std::map<std::string, std::string, std::less<>> idle{};  // key -> why it has no effect now
   std::optional<Animation> animation{};                    // limited to the trace
+
+  void hide_colours();
 };
+// ViewOptions::restrict_controls of a view that has no colours to choose.
+void without_colours(const ViewSettings&, const Trace*, ViewControls& controls);
 
 // A term used in a picture, and its meaning.
 struct ViewTerm {
@@ -162,42 +188,56 @@ struct ViewFinding {
   std::function<std::optional<FindingSettings>(const RunView&)> settings{};
 };
 
-struct View {
-  std::string id;       // "map": on the command line and in file names
-  std::string label;    // "Map"
-  std::string summary;  // one sentence, for tooltips
-  bool zooms = false;
-  std::function<ViewLayout(const ViewInput&)> lay_out;
-  // Parameters of this view besides layer, head and colours: controls in the window, "--view
-  // ID,KEY=VALUE" on the command line, ViewSettings::options in sessions.
+// Controls of a view besides layer, head and colours.
+struct ViewOptions {
+  // Controls in the window, "--view ID,KEY=VALUE" on the command line, ViewSettings::options in
+  // sessions.
   std::vector<Parameter> parameters{};
   std::optional<Animation> animation{};
-  // Configures an experiment so that this view has content: a sparse variant, a run to compare
-  // with. Empty: every experiment has content.
-  std::function<void(Session&)> example{};
-  std::vector<ViewFinding> findings{};
-  // The numbers behind the picture; empty: the weights of the selected head.
-  std::function<ViewData(const ViewInput&)> data{};
   // Removes controls without effect for these settings on this trace (null: none yet). Empty: all
   // controls have an effect.
   std::function<void(const ViewSettings&, const Trace*, ViewControls&)> restrict_controls{};
+};
+
+// Runs that a view has content for. Each may be empty: any run.
+struct ViewContent {
+  // Reason why there is none in this run, one sentence for tooltips; "": there is. The view bar
+  // hides such views, menu and palette show them disabled with the reason.
+  std::function<std::string(const Trace&)> objection{};
+  // Configures a session so that there is: a sparse variant, a run to compare with.
+  std::function<void(Session&)> example{};
+  // Selects the initial part of the run if the user has selected none and the first one is not
+  // suitable.
+  std::function<void(const Trace&, PartChoice&)> select_initial_part{};
+};
+
+// Cells of pairs.
+struct ViewCells {
+  bool zoom = false;         // can be panned and zoomed
+  bool merge_words = false;  // ViewSettings::words and hides_special apply: with_word_merging()
   // True if the picture shows a tap's pairs at other positions than in the run, or alters them.
   // Empty: never.
-  std::function<bool(const ViewSettings&, const AttentionTap&)> alters_run{};
-  // ViewSettings::words and hides_special apply: see with_word_merging().
-  bool can_merge_words = false;
-  // Selects the initial part of the run if the user has selected none and the first one is not
-  // suitable. Empty: the first part.
-  std::function<void(const Trace&, PartChoice&)> select_initial_part{};
-  std::string group{};  // heading in bar and menu: "Attention"
-  // Why the view has no content for this run, one sentence for tooltips; "": it has content. The
-  // view bar hides such views, menu and palette show them disabled with the reason. Empty: always
-  // has content.
-  std::function<std::string(const Trace&)> objection{};
+  std::function<bool(const ViewSettings&, const AttentionTap&)> alter_run{};
+};
 
+// Required: names, `lay_out` and `reading`. The rest has defaults.
+struct View {
+  std::string id;       // "map": on the command line and in file names
+  std::string label;    // "Map"
+  std::string group;    // heading in bar and menu: "Attention"
+  std::string summary;  // one sentence, for tooltips
+  std::function<ViewLayout(const ViewInput&)> lay_out;
   // Explanation of the picture with these settings on this trace (null: none yet). Never empty.
-  std::function<ViewReading(const ViewSettings&, const Trace*)> reading{};
+  std::function<ViewReading(const ViewSettings&, const Trace*)> reading;
+  // The numbers behind the picture; empty: not exportable.
+  std::function<ViewData(const ViewInput&)> data{};
+  std::vector<ViewFinding> findings{};
+  ViewOptions options{};
+  ViewContent content{};
+  ViewCells cells{};
 
+  // Reason why it has no content for this run; empty: it has.
+  std::string objection(const Trace& trace) const;
   bool reads(std::string_view finding) const;
   // True if the reference run is part of the picture. Other views show one run at a time, and the
   // window shows the reference instead while Shift is held.

@@ -85,7 +85,8 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
     if (!options.is_object()) object.fail("options", "an object of parameters by view");
     for (const auto& [id, values] : options.items()) {
       const std::string place = object.path_of("options") + "." + id;
-      set_view_values(view, id, values_from_json(attnscope::view(id).parameters, values, place));
+      set_view_values(view, id,
+                      values_from_json(attnscope::view(id).options.parameters, values, place));
     }
   }
   object.finish();
@@ -114,11 +115,11 @@ Json to_json(const ViewSettings& view) {
 
 Values view_values(const ViewSettings& settings, std::string_view id) {
   const auto set = settings.options.find(id);
-  return set != settings.options.end() ? set->second : default_values(view(id).parameters);
+  return set != settings.options.end() ? set->second : default_values(view(id).options.parameters);
 }
 
 void set_view_values(ViewSettings& settings, std::string_view id, const Values& values) {
-  if (values == default_values(view(id).parameters)) {
+  if (values == default_values(view(id).options.parameters)) {
     settings.options.erase(std::string(id));
   } else {
     settings.options.insert_or_assign(std::string(id), values);

@@ -285,14 +285,14 @@ ViewLayout lay_out_plain(const Trace& trace, const Session& experiment, const Fi
                          const PageStyle& style) {
   const PlainMeasure measure;
   const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .width = style.width,
-                        .height = style.height,
-                        .theme = style.dark ? Theme::dark() : Theme::light(),
-                        .measure = measure,
-                        .framed = style.framed,
-                        .pointer = style.pointer,
-                        .findings = findings};
+                        .session = experiment,
+                        .findings = findings,
+                        .canvas = {.width = style.width,
+                                   .height = style.height,
+                                   .theme = style.dark ? Theme::dark() : Theme::light(),
+                                   .measure = measure},
+                        .figure = {.framed = style.framed},
+                        .interaction = {.pointer = style.pointer}};
   return view(experiment.view.id).lay_out(input);
 }
 
@@ -301,10 +301,9 @@ std::string describe_data(const Trace& trace, const Session& experiment, const F
   if (!shown.data) return "";
   const PlainMeasure measure;
   const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = measure,
-                        .findings = findings};
+                        .session = experiment,
+                        .findings = findings,
+                        .canvas = {.theme = Theme::light(), .measure = measure}};
   std::string text;
   try {
     for (const ViewData::Matrix& matrix : shown.data(input).matrices) {

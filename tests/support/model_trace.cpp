@@ -64,8 +64,9 @@ Trace run_variant(const Variant& v) {
 ViewSettings settings_with(const std::string& view, const std::string& json) {
   ViewSettings settings;
   settings.id = view;
-  set_view_values(settings, view,
-                  values_from_json(attnscope::view(view).parameters, Json::parse(json), "view"));
+  set_view_values(
+      settings, view,
+      values_from_json(attnscope::view(view).options.parameters, Json::parse(json), "view"));
   return settings;
 }
 

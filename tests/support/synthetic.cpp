@@ -147,10 +147,9 @@ Pattern window_and_global(Index length, Index window, Index globals) {
 
 InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
     : input{.trace = trace,
-            .experiment = experiment,
-            .theme = Theme::light(),
-            .measure = file_text_measure(),
-            .findings = found_in(trace)} {
+            .session = experiment,
+            .findings = found_in(trace),
+            .canvas = {.theme = Theme::light(), .measure = file_text_measure()}} {
   experiment.view = settings;
 }
 
@@ -170,20 +169,18 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   if (look.heads != nullptr) {
     found.set(Findings::heads, std::make_shared<const HeadTable>(*look.heads));
   }
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .width = look.width,
-                        .height = look.height,
-                        .font_size = look.font_size,
-                        .theme = look.dark ? Theme::dark() : Theme::light(),
-                        .measure = file_text_measure(),
-                        .framed = look.framed,
-                        .tight = look.tight,
-                        .pointer = look.pointer,
-                        .cache = look.cache,
-                        .findings = found,
-                        .flipped = look.flipped,
-                        .key_of = look.key_of};
+  const ViewInput input{
+      .trace = trace,
+      .session = experiment,
+      .findings = found,
+      .canvas = {.width = look.width,
+                 .height = look.height,
+                 .font_size = look.font_size,
+                 .theme = look.dark ? Theme::dark() : Theme::light(),
+                 .measure = file_text_measure()},
+      .figure = {.framed = look.framed, .tight = look.tight},
+      .interaction = {.pointer = look.pointer, .flipped = look.flipped, .key_of = look.key_of},
+      .cache = look.cache};
   return view(id).lay_out(input);
 }
 

@@ -93,7 +93,7 @@ std::string help_text(const Action& action, const State& state) {
 }
 
 std::string view_objection(const View& view, const State& state) {
-  if (!view.objection || state.run.trace == nullptr || state.run.trace->tokens.empty()) return "";
+  if (state.run.trace == nullptr || state.run.trace->tokens.empty()) return "";
   return view.objection(*state.pictured_trace());
 }
 

@@ -180,7 +180,7 @@ void step_grid(State& s, bool finer) {
 }
 
 void show_sample_picture(State& s) {
-  if (open_path(s, sample_image())) view("image").example(s.session.edit());
+  if (open_path(s, sample_image())) view("image").content.example(s.session.edit());
 }
 
 void add_picture_actions(std::vector<Action>& list) {

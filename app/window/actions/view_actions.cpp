@@ -14,7 +14,7 @@ namespace {
 constexpr double kZoomStep = 1.25;
 
 bool has_map(const State& s) {
-  return s.tap() != nullptr && view(s.session->view.id).zooms;
+  return s.tap() != nullptr && view(s.session->view.id).cells.zoom;
 }
 
 Cells seen_cells(const State& s) {

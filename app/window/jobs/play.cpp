@@ -24,7 +24,8 @@ double present(const State& state, const Animation& a) {
 
 // The shown view's parameter; must exist.
 const Parameter& parameter_of(const State& state, const Animation& a) {
-  return *std::ranges::find(view(state.session->view.id).parameters, a.key, &Parameter::key);
+  return *std::ranges::find(view(state.session->view.id).options.parameters, a.key,
+                            &Parameter::key);
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ std::string run_name(const State& state, const Hit& hit) {
 bool shows_altered_positions(const State& state, const AttentionTap& tap) {
   const ViewSettings& settings = state.session->view;
   const View& shown = view(settings.id);
-  return shown.alters_run && shown.alters_run(settings, tap);
+  return shown.cells.alter_run && shown.cells.alter_run(settings, tap);
 }
 
 // Help on the view; a click on the heading collapses or expands it.

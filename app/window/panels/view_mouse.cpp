@@ -213,13 +213,13 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
   use_pin(state, hovered);
   const HandleUse use = use_handles(ui, state, layout, hovered, held);
   if (use == HandleUse::Drag) return;
-  if (view.zooms) pan_and_zoom(state, layout, ui.scale, hovered, held);
+  if (view.cells.zoom) pan_and_zoom(state, layout, ui.scale, hovered, held);
   if (!held) state.view.panning = false;
   if (use == HandleUse::Click) return;
-  if (hovered && view.zooms && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+  if (hovered && view.cells.zoom && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     action("fit").run(state);
   }
-  if (hovered && !view.zooms && !has_cells(layout) &&
+  if (hovered && !view.cells.zoom && !has_cells(layout) &&
       ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !state.view.panning) {
     open_clicked(state);
   }

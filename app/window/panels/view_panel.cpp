@@ -28,21 +28,19 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
-                  .experiment = *session,
-                  .width = key.width,
-                  .height = key.height,
-                  .font_size = kBodySize,
-                  .theme = theme,
-                  .measure = measure,
-                  // The audience has no panels to read from; a lesson has its own text.
-                  .framed = state.presentation.on && state.lesson.lesson == nullptr,
-                  .pointer = {},
-                  .cache = &picture.cache,
-                  .scale = ui.scale,
+                  .session = *session,
                   .findings = key.findings.with(picture.live),
-                  .flipped = key.flipped,
-                  .key_of = key_for};
-  if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
+                  .canvas = {.width = key.width,
+                             .height = key.height,
+                             .font_size = kBodySize,
+                             .theme = theme,
+                             .measure = measure,
+                             .scale = ui.scale},
+                  // The audience has no panels to read from; a lesson has its own text.
+                  .figure = {.framed = state.presentation.on && state.lesson.lesson == nullptr},
+                  .interaction = {.flipped = key.flipped, .key_of = key_for},
+                  .cache = &picture.cache};
+  if (key.pointer_x >= 0) input.interaction.pointer = Point{key.pointer_x, key.pointer_y};
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
   try {

@@ -352,7 +352,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
                           float after, ParameterWidgets& texts) {
   const ViewSettings& settings = state.session->view;
   const View& v = view(settings.id);
-  if (v.parameters.empty()) return;
+  if (v.options.parameters.empty()) return;
   Values values = view_values(settings, v.id);
   if (controls.animation && !play_above) {
     // Same height as the items that follow.
@@ -536,7 +536,7 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts) {
   const float after = measures ? measured_width(ui, settings) + ui.px(16) : 0;
   draw_view_parameters(ui, state, controls, play_above, after, texts);
   if (!above) {
-    draw_view_actions(ui, state, commands, view(settings.id).parameters.empty(), kBeside);
+    draw_view_actions(ui, state, commands, view(settings.id).options.parameters.empty(), kBeside);
   }
   draw_measured_texts(ui, state, controls);
   for (const char* id : {Findings::errors.id, Findings::replaced.id}) {

@@ -54,7 +54,7 @@ ViewLayout lay_out_written(const ViewInput& input,
   const auto numbers = alignment_numbers(input, written);
   const Box inside =
       page.frame(written->trace->model + " · alignment of target and source",
-                 caption(*written->trace, about_alignment(*written, input.experiment.view)));
+                 caption(*written->trace, about_alignment(*written, input.session.view)));
   // The notice of the whole target, so that the layout is stable during generation.
   const std::string notice = crossing_words(*written, *numbers, written->rows());
   const std::optional<AlignmentPlaces> places = place_alignment(page, inside, *numbers, notice);
@@ -135,8 +135,8 @@ std::vector<Parameter> alignment_parameters() {
                        {"head", "the shown head"}}},
           {.key = "beams",
            .label = "Beams",
-           .help = "Hypotheses kept from letter to letter; 1 is greedy decoding: always the "
-                   "most likely letter.",
+           .help = "Hypotheses kept from letter to letter; 1 is greedy decoding: always the most "
+                   "likely letter.",
            .initial = Index{1},
            .limits = {.min = 1, .max = 64},
            .slider = {.min = 1, .max = 8}},
@@ -153,26 +153,24 @@ std::vector<Parameter> alignment_parameters() {
 }  // namespace
 
 View alignment_view() {
-  View view{"alignment",
-            "Alignment",
-            "The generated target, and where in the source each letter attends.",
-            false,
-            lay_out_alignment,
-            alignment_parameters()};
-  view.animation = Animation{"step", 1, 15, 9};
-  view.example = show_numbers;
-  view.findings = {{Findings::written.id, [](const RunView& viewed) {
+  return {
+      .id = "alignment",
+      .label = "Alignment",
+      .group = "Tasks",
+      .summary = "The generated target, and where in the source each letter attends.",
+      .lay_out = lay_out_alignment,
+      .reading = fixed_reading("The generated target, and where in the source each letter attends: "
+                               "bands join the two, and cross where the order changes.",
+                               {}),
+      .data = alignment_data,
+      .findings = {{Findings::written.id,
+                    [](const RunView& viewed) {
                       return TargetSettings{view_values(viewed.view, "alignment").integer("beams")};
-                    }}};
-  view.data = alignment_data;
-  view.restrict_controls = restrict_controls;
-  view.group = "Tasks";
-  view.reading = fixed_reading(
-      "The generated target, and where in the source each letter attends: bands join the "
-      "two, and cross where the order changes.",
-      {});
-  view.objection = objection;
-  return view;
+                    }}},
+      .options = {.parameters = alignment_parameters(),
+                  .animation = Animation{"step", 1, 15, 9},
+                  .restrict_controls = restrict_controls},
+      .content = {.objection = objection, .example = show_numbers}};
 }
 
 }  // namespace attnscope

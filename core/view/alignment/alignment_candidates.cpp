@@ -15,7 +15,7 @@ namespace {
 // Step of the beam search that generated the shown letter; -1: a given letter, or a single beam.
 Index beam_step(const Page& page, const ShownAlignment& shown) {
   const Index n = shown.focus.row - shown.written.given;
-  const Values values = view_values(page.input().experiment.view, "alignment");
+  const Values values = view_values(page.input().session.view, "alignment");
   if (values.integer("beams") < 2 || n < 0) return -1;
   return n < static_cast<Index>(shown.written.search.steps.size()) ? n : -1;
 }

@@ -14,7 +14,7 @@ void draw_weights(Page& page, const ShownAlignment& shown, double high) {
   const AlignmentPlaces& p = shown.places;
   const double size = std::min(page.small(), 0.8 * high);
   if (page.width_of("0.00", size) > 0.92 * p.cell || high < 1.1 * size) return;
-  const ColourMap& map = colour_map(page.input().experiment.view.colour_map);
+  const ColourMap& map = colour_map(page.input().session.view.colour_map);
   for (Index row = 0; row < shown.focus.shown; ++row) {
     for (Index key = 0; key < p.sources; ++key) {
       const auto weight = static_cast<double>(shown.numbers.weights(row, key));
@@ -35,7 +35,7 @@ void draw_alignment_matrix(Page& page, const ShownAlignment& shown) {
   const AlignmentNumbers& numbers = shown.numbers;
   const double em = page.em();
   ColourRange range;
-  range.colour_map = page.input().experiment.view.colour_map;
+  range.colour_map = page.input().session.view.colour_map;
   HeatMap cells;
   cells.box = p.matrix;
   cells.values = Tensor({p.sources, numbers.rows()});

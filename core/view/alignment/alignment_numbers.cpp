@@ -98,7 +98,7 @@ Index letters_of(const GeneratedTarget& written) {
 
 std::shared_ptr<const AlignmentNumbers> alignment_numbers(
     const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& written) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const CacheKey key("alignment", view_values(view, "alignment").choice("of"), view.layer,
                      view.head);
   return cached_numbers(input, written, key, [&] {

@@ -58,7 +58,7 @@ std::optional<AlignmentHeights> choose_heights(const Page& page, double height, 
 // Focus without the pointer.
 AlignmentFocus focus_of_settings(const ViewInput& input, const AlignmentNumbers& numbers) {
   AlignmentFocus focus{.shown = numbers.rows()};
-  const Values values = view_values(input.experiment.view, "alignment");
+  const Values values = view_values(input.session.view, "alignment");
   if (values.has("step")) {
     focus.stepped = true;
     focus.shown = std::clamp<Index>(values.integer("step"), 1, numbers.rows());
@@ -94,7 +94,9 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
   AlignmentPlaces p;
   p.sources = numbers.sources();
   const double labels = std::max(4.5 * em, widest_source(page, numbers) + 0.8 * em);
-  p.bar = page.input().height > 22 * em && inside.width > 30 * em ? colour_bar_width(page) + em : 0;
+  p.bar = page.input().canvas.height > 22 * em && inside.width > 30 * em
+              ? colour_bar_width(page) + em
+              : 0;
   const double wide = inside.width - labels - p.bar;
   p.cell = std::min(kMaxCell * em, wide / static_cast<double>(numbers.rows()));
   if (p.cell < kMinCell * em) return std::nullopt;
@@ -127,8 +129,8 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
 AlignmentFocus alignment_focus(const ViewInput& input, const AlignmentNumbers& numbers,
                                const AlignmentPlaces& places) {
   AlignmentFocus focus = focus_of_settings(input, numbers);
-  if (!input.pointer) return focus;
-  const Point p = *input.pointer;
+  if (!input.interaction.pointer) return focus;
+  const Point p = *input.interaction.pointer;
   const Box &target = places.target, &matrix = places.matrix;
   const bool in_matrix = matrix.height > 0 && matrix.contains(p);
   const bool over_rows = (p.y >= target.y && p.y < target.bottom()) || in_matrix;

@@ -51,14 +51,14 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
   if (!objection.empty()) {
     return page.message("No model to draw", objection + " Choose a model and a text.");
   }
-  Diagram whole = model_diagram(input.trace, input.experiment);
+  Diagram whole = model_diagram(input.trace, input.session);
   const std::string all = parameters_words(whole.parameters) + " parameters";
   const Box inside = page.frame(
       picture_title(input.trace),
       caption(input.trace, "The model as it ran, from input (bottom) to prediction: " + all +
                                "; the count of each box is at its top right."));
   Box figure = inside;
-  if (!input.framed) {
+  if (!input.figure.framed) {
     const double line = 1.6 * page.em();
     page.faint_text({inside.x, inside.y + line / 2},
                     page.fitting({all + "; the count of each box is at its top right. Click a "
@@ -86,7 +86,7 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
 ViewData architecture_data(const ViewInput& input) {
   const std::string objection = architecture_objection(input.trace);
   if (!objection.empty()) throw InputError("architecture: " + objection);
-  const Diagram diagram = model_diagram(input.trace, input.experiment);
+  const Diagram diagram = model_diagram(input.trace, input.session);
   std::vector<std::string> names;
   std::vector<float> counts;
   for (const DiagramColumn& column : diagram.columns) {
@@ -111,22 +111,18 @@ ViewData architecture_data(const ViewInput& input) {
 }  // namespace
 
 View architecture_view() {
-  View view{kId, "Architecture",
-            "The model as a figure: its parts, their sizes, and the views that show them.", false,
-            lay_out_architecture};
-  view.data = architecture_data;
-  view.group = "Model";
-  view.reading = fixed_reading(
-      "The model as in the figure of a paper, from the text at the bottom to the probabilities at "
-      "the "
-      "top. Click a box to see that part at work.",
-      {});
-  view.objection = architecture_objection;
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
-  };
-  return view;
+  return {.id = kId,
+          .label = "Architecture",
+          .group = "Model",
+          .summary = "The model as a figure: its parts, their sizes, and the views that show them.",
+          .lay_out = lay_out_architecture,
+          .reading =
+              fixed_reading("The model as in the figure of a paper, from the text at the bottom to "
+                            "the probabilities at the top. Click a box to see that part at work.",
+                            {}),
+          .data = architecture_data,
+          .options = {.restrict_controls = without_colours},
+          .content = {.objection = architecture_objection}};
 }
 
 }  // namespace attnscope

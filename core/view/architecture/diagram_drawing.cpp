@@ -269,7 +269,7 @@ class Drawing {
     if (part.kind == Kind::Words) return draw_words(part, box, box.x, box.width, 0);
     const Colour hue = hue_of(part.kind);
     const Colour fill = blend(theme.background, hue, theme.is_dark() ? 0.36 : 0.2);
-    const std::optional<Point>& pointer = page_.input().pointer;
+    const std::optional<Point>& pointer = page_.input().interaction.pointer;
     const bool hovered = pointer && box.contains(*pointer);
     const Colour edge = hovered ? theme.accent : blend(theme.background, hue, 0.85);
     const double radius = part.kind == Kind::Sum ? box.height / 2 : 0.35 * u_;
@@ -308,7 +308,7 @@ class Drawing {
         tap.keys() > kMaxThumbnail || !tap.is_kept()) {
       return 0;
     }
-    const auto at = std::ranges::find(tap.heads, page_.input().experiment.view.head);
+    const auto at = std::ranges::find(tap.heads, page_.input().session.view.head);
     const Index head = at == tap.heads.end() ? 0 : at - tap.heads.begin();
     const double side = std::min(box.height - 0.7 * u_, kThumbnail * u_);
     HeatMap map;
@@ -316,7 +316,7 @@ class Drawing {
     map.values = tap.attention(head);
     map.width = static_cast<double>(tap.keys());
     map.height = static_cast<double>(tap.queries());
-    map.colour_map = page_.input().experiment.view.colour_map;
+    map.colour_map = page_.input().session.view.colour_map;
     if (colour_map(map.colour_map).diverging()) map.colour_map = "viridis";
     page_.add(map);
     return side + 0.3 * u_;

@@ -20,7 +20,7 @@ constexpr double kMinDifference = 0.01;   // minimum range of the difference col
 constexpr double kMinDivergence = 0.001;  // bits: minimum range of the row bars
 
 std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
-  const std::string show = view_values(input.experiment.view, "compare").choice("show");
+  const std::string show = view_values(input.session.view, "compare").choice("show");
   std::vector<Show> shown;
   if (show == "all" || show == "A") shown.push_back(Show::First);
   if (show == "all" || show == "B") shown.push_back(Show::Second);
@@ -38,7 +38,7 @@ struct Measure {
   std::string of, against;  // infinite if `of` has weight where `against` has none
 };
 Measure measure_of(const ViewInput& input) {
-  const std::string kind = view_values(input.experiment.view, "compare").choice("rows");
+  const std::string kind = view_values(input.session.view, "compare").choice("rows");
   if (kind == "reverse") return {Divergence::Reverse, "KL(B, A)", "B", "A"};
   if (kind == "JS") return {Divergence::JensenShannon, "JS", "", ""};  // never infinite
   return {Divergence::KullbackLeibler, "KL(A, B)", "A", "B"};
@@ -99,9 +99,9 @@ class Comparison {
 
   // Marks the hovered pair in all maps that contain it.
   void hover() {
-    if (!input_.pointer) return;
+    if (!input_.interaction.pointer) return;
     for (const ComparisonPanel& panel : panels_) {
-      const auto [row, column] = pair_at(panel.matrix)(*input_.pointer);
+      const auto [row, column] = pair_at(panel.matrix)(*input_.interaction.pointer);
       if (row < 0) continue;
       for (ComparisonPanel& other : panels_) {
         if (!sides_.has_difference() && &other != &panel) continue;
@@ -114,7 +114,7 @@ class Comparison {
 
   ColourRange difference_range(const HeatMap& cells) const {
     ColourRange range;
-    range.colour_map = diverging_colours(input_.theme);
+    range.colour_map = diverging_colours(input_.canvas.theme);
     range.most = std::max(kMinDifference, largest_visible_magnitude(cells));
     range.least = -range.most;
     return range;
@@ -162,7 +162,7 @@ class Comparison {
     const bool is_difference = panel.show == Show::Difference;
     cells.values =
         is_difference ? difference_of(sides_, input_.cache) : sides_.of(panel.show).weights;
-    cells.missing = not_allowed_colour(input_.theme);  // of a difference
+    cells.missing = not_allowed_colour(input_.canvas.theme);  // of a difference
     const ColourRange range = is_difference ? difference_range(cells) : weights_range();
     cells.least = range.least;
     cells.most = range.most;
@@ -228,7 +228,7 @@ class Comparison {
     std::vector<HitMatrix> hits;
     for (std::size_t n = 0; n < panels_.size(); ++n) {
       const MatrixPlot& m = panels_[n].matrix;
-      if (input_.pointer && m.plot.contains(*input_.pointer)) at = n;
+      if (input_.interaction.pointer && m.plot.contains(*input_.interaction.pointer)) at = n;
       const Side& side = sides_.of(panels_[n].show);
       hits.push_back({pair_at(m), side.view.layer, side.view.head, &side == &sides_.b});
     }
@@ -286,44 +286,49 @@ void show_example(Session& session) {
   session.b->run.encoding = default_encoding();
 }
 
+std::vector<Parameter> parameters() {
+  return {{.key = "show",
+           .label = "Show",
+           .help = "Both maps and their difference, or one of them, larger.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("all"),
+           .choices = {"all", "A", "B", "difference"}},
+          {.key = "rows",
+           .label = "Row divergence",
+           .help = "Divergence of the rows of A and B, in bits: the Kullback-Leibler divergence, "
+                   "the same from B to A, or the symmetric Jensen-Shannon divergence.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("KL"),
+           .choices = {"KL", "reverse", "JS"}}};
+}
+
 }  // namespace
 
 View compare_view() {
-  View view{"compare", "Compare",
-            "Two settings side by side on the same text, and their difference.", true, lay_out};
-  view.parameters = {
-      {.key = "show",
-       .label = "Show",
-       .help = "Both maps and their difference, or one of them, larger.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("all"),
-       .choices = {"all", "A", "B", "difference"}},
-      {.key = "rows",
-       .label = "Row divergence",
-       .help = "Divergence of the rows of A and B, in bits: the Kullback-Leibler divergence, the "
-               "same from B to A, or the symmetric Jensen-Shannon divergence.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("KL"),
-       .choices = {"KL", "reverse", "JS"}}};
-  view.example = show_example;
-  view.findings = {{Findings::reference.id}};
-  view.data = data;
-  view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
-    const std::string show = view_values(settings, "compare").choice("show");
-    if (show == "A" || show == "B") {
-      controls.idle["rows"] = "Only applies to the difference of both maps.";
-    }
-    if (show == "difference") {
-      controls.colours = ViewControls::Colours::None;
-      controls.colour_ends.clear();
-    }
-  };
-  view.group = "Model";
-  view.reading = fixed_reading(
-      "Two settings on the same text, and their difference: in one colour A attends more, in the "
-      "other B.",
-      {{"KL, JS", "divergence of two rows, in bits; 0: identical."}});
-  return view;
+  return {
+      .id = "compare",
+      .label = "Compare",
+      .group = "Model",
+      .summary = "Two settings side by side on the same text, and their difference.",
+      .lay_out = lay_out,
+      .reading = fixed_reading("Two settings on the same text, and their difference: in one colour "
+                               "A attends more, in the other B.",
+                               {{"KL, JS", "divergence of two rows, in bits; 0: identical."}}),
+      .data = data,
+      .findings = {{Findings::reference.id}},
+      .options = {.parameters = parameters(),
+                  .restrict_controls =
+                      [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
+                        const std::string show = view_values(settings, "compare").choice("show");
+                        if (show == "A" || show == "B") {
+                          controls.idle["rows"] = "Only applies to the difference of both maps.";
+                        }
+                        if (show == "difference") {
+                          controls.hide_colours();
+                        }
+                      }},
+      .content = {.example = show_example},
+      .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

@@ -331,7 +331,7 @@ class Placing {
   ComparisonPanel panel(std::size_t n, Point at, const Arrangement& a) const {
     const Show show = shown_[n];
     MatrixPlot m;
-    m.scale = page_.input().scale;
+    m.scale = page_.input().canvas.scale;
     m.rows = axes_of(show).rows;
     m.columns = axes_of(show).columns;
     m.plot = {at.x, at.y, a.map_width, a.map_height};
@@ -343,7 +343,7 @@ class Placing {
         static_cast<double>(m.rows.count()) / static_cast<double>(tap_a().queries());
     const double right =
         static_cast<double>(m.columns.count()) / static_cast<double>(tap_a().keys());
-    const CellWindow asked = cell_window(page_.input().experiment.view);
+    const CellWindow asked = cell_window(page_.input().session.view);
     set_visible(m,
                 {asked.row * down, asked.column * right, asked.height * down, asked.width * right});
     ComparisonPanel panel{show, m, at.y - a.top - heading_height() + 0.5 * kHeading * em()};

@@ -237,8 +237,8 @@ bool are_same(const Sides& sides) {
 }  // namespace
 
 FoundSides find_sides(const ViewInput& input) {
-  const ViewSettings& view = input.experiment.view;
-  const std::optional<RunView>& other = input.experiment.b;
+  const ViewSettings& view = input.session.view;
+  const std::optional<RunView>& other = input.session.b;
   const Found a = find_tap(input.trace, view);
   if (a.tap == nullptr) return {{}, a.headline, a.advice};
   if (!other) {
@@ -263,10 +263,10 @@ FoundSides find_sides(const ViewInput& input) {
                 " pairs can be compared cell by cell. Choose a shorter text."};
   }
   FoundSides found;
-  found.sides =
-      Sides{side("A", first_colour(), input.trace, a, view, input.cache),
-            side("B", second_colour(), reference, b, other->view, input.cache),
-            no_difference(*a.tap, *b.tap), have_same_labels(input.trace, reference), input.flipped};
+  found.sides = Sides{side("A", first_colour(), input.trace, a, view, input.cache),
+                      side("B", second_colour(), reference, b, other->view, input.cache),
+                      no_difference(*a.tap, *b.tap), have_same_labels(input.trace, reference),
+                      input.interaction.flipped};
   if (found.sides->has_difference() && are_same(*found.sides)) {
     found.sides->no_difference = "A and B are identical: change something in A or B.";
   }

@@ -69,7 +69,7 @@ class Depth {
     if (!lens_) {
       return page_.message("Computing", "The logit lens is being computed.");
     }
-    const Values values = view_values(input_.experiment.view, "depth");
+    const Values values = view_values(input_.session.view, "depth");
     by_probability_ = values.choice("colour") == "probability";
     exits_ = shown_exits(input_, lens());
     const Box inside = page_.frame(trace_.model + " · logit lens", caption_text());
@@ -137,7 +137,7 @@ class Depth {
                                      std::max(kMinFlow * em(), kMaxFlow * inside.height));
     const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& m = matrix_;
-    m.scale = input_.scale;
+    m.scale = input_.canvas.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"after this token", "after", ""};
     if (fills_in_) m.rows.titles = {"in place of this token", "in place of", ""};
@@ -160,8 +160,8 @@ class Depth {
     const double all = m.left + width + colour_bar_width(page_);
     m.plot = {inside.x + (inside.width - all) / 2 + m.left, y + above + m.top, width, height};
     m.right = {m.plot.right(), m.plot.y, colour_bar_width(page_), height};
-    if (input_.pointer) {
-      std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input_.pointer);
+    if (input_.interaction.pointer) {
+      std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input_.interaction.pointer);
     }
     return true;
   }
@@ -170,7 +170,7 @@ class Depth {
   // predictions. Returns the height of the note about omitted rows.
   double choose_rows(double space, double width) {
     MatrixPlot& m = matrix_;
-    const ViewSettings& view = input_.experiment.view;
+    const ViewSettings& view = input_.session.view;
     const auto all = static_cast<double>(layers());
     set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
     const double row = kWordHeight * em();
@@ -239,9 +239,9 @@ class Depth {
       for (Index layer = 0; layer < layers(); ++layer) cells.values(i, layer) = shown(layer, i);
     }
     ColourRange range;
-    range.colour_map = input_.experiment.view.colour_map;
+    range.colour_map = input_.session.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
-    if (input_.experiment.view.colour_end == ColourEnd::Largest) {
+    if (input_.session.view.colour_end == ColourEnd::Largest) {
       range.most = static_cast<double>(*std::max_element(shown.begin(), shown.end()));
     }
     cells.most = range.most;
@@ -318,17 +318,17 @@ class Depth {
           has_row_end_outline(cell(0, 0)) ? "outlined: exits here" : "line: exits here";
       candidates = {exit + " · pale: after the exit", exit};
     }
-    if (input_.framed) candidates.clear();
+    if (input_.figure.framed) candidates.clear();
     const auto put_before = [&](const std::string& longer, const std::string& shorter) {
       const std::string rest = candidates.empty() ? "" : " · " + candidates.front();
       candidates.insert(candidates.begin(), {longer + rest, shorter + rest});
     };
-    if (has_words() && !input_.framed) {
+    if (has_words() && !input_.figure.framed) {
       put_before("bold: the last layer's prediction · faint: another", "bold: as the last layer");
     }
     if (!has_words()) {
       const std::string how =
-          input_.framed ? "no space for the predictions" : "zoom in for the predictions";
+          input_.figure.framed ? "no space for the predictions" : "zoom in for the predictions";
       const bool pooled = matrix_.pooled();
       const std::string shorter = how + (pooled ? ", pooled" : "");
       put_before(how + (pooled ? ", each pixel the largest of its cells" : ""), shorter);
@@ -340,7 +340,7 @@ class Depth {
   void draw_last_rows() {
     if (last_rows_ == 0) return;
     const std::string count = std::to_string(last_rows_) + " of " + std::to_string(length());
-    const std::string how = input_.framed ? "" : ": drag or zoom out for more";
+    const std::string how = input_.figure.framed ? "" : ": drag or zoom out for more";
     draw_line((kLine + kNoteLine / 2) * em(),
               {"the last " + count + " tokens" + how, "the last " + count, count});
   }
@@ -378,7 +378,7 @@ class Depth {
         page_, m, m.plot.bottom() + (kLine + (last_rows_ > 0 ? kNoteLine : 0)) * em());
     layout.rows = length();
     layout.columns = layers();
-    layout.hit = [at = pair_at(m), head = input_.experiment.view.head](Point p) {
+    layout.hit = [at = pair_at(m), head = input_.session.view.head](Point p) {
       const auto [row, layer] = at(p);
       if (row < 0 || layer < 0) return std::optional<Hit>();
       return std::optional(Hit{layer, head, row, -1});
@@ -413,8 +413,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   if (!has_exits) leave_out({"show", "decay"});
   if (shows_exits(settings, *trace)) {
     leave_out({"measure", "colour"});
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
+    controls.hide_colours();
     const ExitRule& rule = exit_rule(trace->config->exits->id);
     if (!rule.confidence) controls.idle["threshold"] = rule.label + ": uses no threshold.";
     if (!rule.decays) controls.idle["decay"] = rule.label + ": the threshold is constant.";
@@ -440,83 +439,87 @@ std::optional<FindingSettings> exit_settings(const RunView& viewed) {
   return settings;
 }
 
+std::vector<Parameter> parameters() {
+  return {{.key = "show",
+           .label = "Show",
+           .help = "For a model with early exits: where its tokens exit and how much that saves, "
+                   "or the logit lens.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("exits"),
+           .choices = {"exits", "layers"}},
+          {.key = "measure",
+           .label = "Confidence measure",
+           .help = "Confidence of a layer: the margin between its two most likely tokens, the "
+                   "probability of the most likely, or the similarity of its state to that of the "
+                   "layer before (saturation, a cosine).",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("margin"),
+           .choices = {"margin", "probability", "saturation"}},
+          {.key = "threshold",
+           .symbol = "λ",
+           .label = "Threshold",
+           .help = "A token exits after the first layer that is at least this confident.",
+           .kind = Parameter::Kind::Real,
+           .initial = 0.3,
+           .limits = {.min = 0, .max = 1},
+           .slider = {.min = 0, .max = 1}},
+          {.key = "decay",
+           .symbol = "τ",
+           .label = "Decay",
+           .help = "Decay of the exit threshold along the text; 0: constant.",
+           .kind = Parameter::Kind::Real,
+           .optional = true,
+           .unset_label = "the model's",
+           .initial = 0.0,
+           .limits = {.min = 0, .max = Parameter::kMaxReal},
+           .slider = {.min = 0, .max = 8}},
+          {.key = "colour",
+           .label = "Colour by",
+           .help = "The probability of each layer's own prediction, or its probability of the "
+                   "prediction of the last layer.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("probability"),
+           .choices = {"probability", "last guess"}}};
+}
+
 }  // namespace
 
 View depth_view() {
-  View view{
-      "depth", "Depth",
-      "Logit lens: the prediction of each layer, and where a confident model could exit; for a "
-      "model with early exits, where its tokens exit and how much that saves.",
-      true, [](const ViewInput& input) {
-        if (shows_exits(input.experiment.view, input.trace)) return lay_out_exits(input);
-        return Depth(input).lay_out();
-      }};
-  view.findings = {
-      {Findings::lens.id}, {Findings::exits.id}, {Findings::exit_work.id, exit_settings}};
-  view.data = [](const ViewInput& input) {
-    if (shows_exits(input.experiment.view, input.trace)) return exits_data(input);
-    return depth_data(input);
-  };
-  view.parameters = {
-      {.key = "show",
-       .label = "Show",
-       .help =
-           "For a model with early exits: where its tokens exit and how much that saves, or the "
-           "logit lens.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("exits"),
-       .choices = {"exits", "layers"}},
-      {.key = "measure",
-       .label = "Confidence measure",
-       .help =
-           "Confidence of a layer: the margin between its two most likely tokens, the "
-           "probability of the most likely, or the similarity of its state to that of the layer "
-           "before (saturation, a cosine).",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("margin"),
-       .choices = {"margin", "probability", "saturation"}},
-      {.key = "threshold",
-       .symbol = "λ",
-       .label = "Threshold",
-       .help = "A token exits after the first layer that is at least this confident.",
-       .kind = Parameter::Kind::Real,
-       .initial = 0.3,
-       .limits = {.min = 0, .max = 1},
-       .slider = {.min = 0, .max = 1}},
-      {.key = "decay",
-       .symbol = "τ",
-       .label = "Decay",
-       .help = "Decay of the exit threshold along the text; 0: constant.",
-       .kind = Parameter::Kind::Real,
-       .optional = true,
-       .unset_label = "the model's",
-       .initial = 0.0,
-       .limits = {.min = 0, .max = Parameter::kMaxReal},
-       .slider = {.min = 0, .max = 8}},
-      {.key = "colour",
-       .label = "Colour by",
-       .help =
-           "The probability of each layer's own prediction, or its probability of the prediction "
-           "of the last layer.",
-       .kind = Parameter::Kind::Choice,
-       .initial = std::string("probability"),
-       .choices = {"probability", "last guess"}}};
-  view.restrict_controls = restrict_controls;
-  view.group = "Depth";
-  view.reading = fixed_reading(
-      "The prediction of each layer if it were the last one: from the bottom up it becomes the "
-      "final one. A confident model can exit early there.",
-      {{"Margin", "probability of the most likely token minus that of the second."},
-       {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
-       {"Threshold λ, T", "confidence at which a token exits."}});
-  view.objection = [](const Trace& trace) -> std::string {
-    if (trace.is_imported) return "The attention was read from a file: there are no layers.";
-    if (!predicts_next_tokens(trace)) return kPredictsActions;
-    if (!has_layers(trace)) return kNoLogitLens;
-    if (!trace.tokens.empty() && !trace.logits.defined()) return kNoOutputHead;
-    return objection_without_attention(trace);
-  };
-  return view;
+  return {
+      .id = "depth",
+      .label = "Depth",
+      .group = "Depth",
+      .summary =
+          "Logit lens: the prediction of each layer, and where a confident model could exit; for a "
+          "model with early exits, where its tokens exit and how much that saves.",
+      .lay_out =
+          [](const ViewInput& input) {
+            if (shows_exits(input.session.view, input.trace)) return lay_out_exits(input);
+            return Depth(input).lay_out();
+          },
+      .reading = fixed_reading(
+          "The prediction of each layer if it were the last one: from the bottom up it becomes the "
+          "final one. A confident model can exit early there.",
+          {{"Margin", "probability of the most likely token minus that of the second."},
+           {"Saturation", "cosine similarity of the state to the previous layer's; 1: unchanged."},
+           {"Threshold λ, T", "confidence at which a token exits."}}),
+      .data =
+          [](const ViewInput& input) {
+            if (shows_exits(input.session.view, input.trace)) return exits_data(input);
+            return depth_data(input);
+          },
+      .findings = {{Findings::lens.id},
+                   {Findings::exits.id},
+                   {Findings::exit_work.id, exit_settings}},
+      .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+      .content = {.objection = [](const Trace& trace) -> std::string {
+        if (trace.is_imported) return "The attention was read from a file: there are no layers.";
+        if (!predicts_next_tokens(trace)) return kPredictsActions;
+        if (!has_layers(trace)) return kNoLogitLens;
+        if (!trace.tokens.empty() && !trace.logits.defined()) return kNoOutputHead;
+        return objection_without_attention(trace);
+      }},
+      .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

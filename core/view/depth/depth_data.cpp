@@ -88,7 +88,7 @@ ShownExits shown_exits(const ViewInput& input, const LogitLens& lens) {
     if (trace.config && trace.config->exits) exits.rule = exit_rule(trace.config->exits->id).label;
     return exits;
   }
-  const Values values = view_values(input.experiment.view, "depth");
+  const Values values = view_values(input.session.view, "depth");
   const double threshold = values.real("threshold");
   return {exit_layers(lens, confidence_of(values), threshold),
           values.choice("measure") + " ≥ " + brief(threshold, 3)};
@@ -108,7 +108,7 @@ ViewData depth_data(const ViewInput& input) {
   const std::vector<Index>& exits = found.layers;
   const ExitSummary summary = exit_summary(*lens, exits);
   const Extent shown =
-      positions_in_sight(input.experiment.view, static_cast<Index>(trace.tokens.size()));
+      positions_in_sight(input.session.view, static_cast<Index>(trace.tokens.size()));
   ViewData::Matrix shares{
       "shares",
       Tensor::from({2, 1},

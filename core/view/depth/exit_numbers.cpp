@@ -12,8 +12,8 @@ bool shows_exits(const ViewSettings& settings, const Trace& trace) {
 }
 
 ExitSetting exit_setting(const ViewInput& input, const ExitStudy& study) {
-  const Values values = view_values(input.experiment.view, "depth");
-  ExitSetting setting{input.experiment.run.exit.value_or(values.real("threshold")),
+  const Values values = view_values(input.session.view, "depth");
+  ExitSetting setting{input.session.run.exit.value_or(values.real("threshold")),
                       decay_of(study.rule)};
   if (values.has("decay")) setting.decay = values.real("decay");
   return setting;

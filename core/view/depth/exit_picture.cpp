@@ -180,9 +180,9 @@ class ExitPicture {
 
   // The hovered token, else the pinned one, else the last with a successor.
   Index chosen(const TokenFlow& flow) const {
-    const Index hovered = input_.pointer ? flow.at(*input_.pointer) : -1;
+    const Index hovered = input_.interaction.pointer ? flow.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;
-    const Index pinned = input_.experiment.view.pinned_query;
+    const Index pinned = input_.session.view.pinned_query;
     if (pinned >= 0 && pinned < length()) return pinned;
     return std::max<Index>(0, length() - 2);
   }
@@ -195,8 +195,8 @@ class ExitPicture {
                em());
     const Box box{text_.x, text_.y + kSentence * em(), text_.width, flow_height_};
     const Index kept = std::max<Index>(
-        0, std::min(input_.experiment.view.pinned_query < 0 ? length() - 1
-                                                            : input_.experiment.view.pinned_query,
+        0, std::min(input_.session.view.pinned_query < 0 ? length() - 1
+                                                         : input_.session.view.pinned_query,
                     length() - 1));
     Page draft(input_);
     flow_ = draw_token_flow(draft, box, flow_tokens(-1), static_cast<std::size_t>(kept));
@@ -295,7 +295,8 @@ class ExitPicture {
     const Colour accent = page_.theme().accent;
     page_.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, accent, 2});
     const std::string text = (setting_.decay > 0 ? "T at this token = " : "T = ") + brief(t, 3);
-    const bool covered = input_.pointer && chart.plot.contains(*input_.pointer);
+    const bool covered =
+        input_.interaction.pointer && chart.plot.contains(*input_.interaction.pointer);
     if (!covered) {  // a hovered layer's numbers occupy this place
       page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
                  y - 0.8 * em()},
@@ -324,8 +325,8 @@ class ExitPicture {
   // Describes the hovered layer.
   template <class Value>
   void draw_hovered(const Chart& chart, const Value& value) {
-    if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
-    const auto n = static_cast<Index>(std::lround(chart.value_x(input_.pointer->x)));
+    if (!input_.interaction.pointer || !chart.plot.contains(*input_.interaction.pointer)) return;
+    const auto n = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (n < 0 || n >= layers()) return;
     draw_value(
         page_, chart, {static_cast<double>(n), value(n)},
@@ -376,8 +377,8 @@ class ExitPicture {
       draw_bar(page_, chart, x + kBar / 2, kBar, static_cast<double>(shares(1, n)),
                second_colour());
     }
-    if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
-    const auto n = static_cast<Index>(std::lround(chart.value_x(input_.pointer->x)));
+    if (!input_.interaction.pointer || !chart.plot.contains(*input_.interaction.pointer)) return;
+    const auto n = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (n < 0 || n >= layers()) return;
     const bool q = study().distribution.defined();
     draw_value(page_, chart,
@@ -441,15 +442,15 @@ class ExitPicture {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
-                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+    layout.hit = [flow = flow_, layer = input_.session.view.layer,
+                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
       const Index at = flow.at(p);
       if (at < 0) return std::nullopt;
       return Hit{layer, head, at, -1};
     };
     for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
       const auto at = static_cast<Index>(flow_.first + n);
-      const bool pinned = input_.experiment.view.pinned_query == at;
+      const bool pinned = input_.session.view.pinned_query == at;
       handles_.push_back({flow_.boxes[n],
                           pinned ? "Unpin this token." : "Pin this token.",
                           {},

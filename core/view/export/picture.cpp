@@ -33,21 +33,20 @@ DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
   const bool tight = options.height == 0;
   Session looking = experiment;
   looking.view = with_defaults(experiment.view, trace);
-  ViewLayout layout = view(experiment.view.id)
-                          .lay_out({.trace = trace,
-                                    .experiment = looking,
-                                    .width = options.width,
-                                    .height = tight ? std::max(kMaxHeight * options.width,
-                                                               kMaxColumn * options.font_size)
-                                                    : options.height,
-                                    .font_size = options.font_size,
-                                    .theme = options.dark ? Theme::dark() : Theme::light(),
-                                    .measure = file_text_measure(),
-                                    .framed = true,
-                                    .tight = tight,
-                                    .parts = options.parts,
-                                    .scale = options.scale,
-                                    .findings = findings});
+  ViewLayout layout =
+      view(experiment.view.id)
+          .lay_out({.trace = trace,
+                    .session = looking,
+                    .findings = findings,
+                    .canvas = {.width = options.width,
+                               .height = tight ? std::max(kMaxHeight * options.width,
+                                                          kMaxColumn * options.font_size)
+                                               : options.height,
+                               .font_size = options.font_size,
+                               .theme = options.dark ? Theme::dark() : Theme::light(),
+                               .measure = file_text_measure(),
+                               .scale = options.scale},
+                    .figure = {.framed = true, .tight = tight, .parts = options.parts}});
   if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
   if (options.transparent) layout.list.background.a = 0;
   return std::move(layout.list);

@@ -17,15 +17,15 @@ Image thumbnail(const Traces& traces, const Session& experiment, const Thumbnail
   ViewLayout layout;
   for (const double font_size : kFontSizes) {
     layout = shown.lay_out({.trace = trace,
-                            .experiment = looking,
-                            .width = options.width,
-                            .height = options.height,
-                            .font_size = font_size,
-                            .theme = options.dark ? Theme::dark() : Theme::light(),
-                            .measure = file_text_measure(),
-                            .framed = false,
-                            .scale = options.scale,
-                            .findings = traces.findings});
+                            .session = looking,
+                            .findings = traces.findings,
+                            .canvas = {.width = options.width,
+                                       .height = options.height,
+                                       .font_size = font_size,
+                                       .theme = options.dark ? Theme::dark() : Theme::light(),
+                                       .measure = file_text_measure(),
+                                       .scale = options.scale},
+                            .figure = {.framed = false}});
     if (!lacks_space(layout.refusal)) break;
   }
   if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);

@@ -126,7 +126,7 @@ SafetensorsFile safetensors_of(const ViewData& data, const Session& experiment) 
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
                               bool part) {
   constexpr Index kMostWeights = Index{1} << 28;  // 1 GiB
-  const ViewSettings& settings = part ? input.experiment.view : ViewSettings();
+  const ViewSettings& settings = part ? input.session.view : ViewSettings();
   const CellsInSight cells = cells_in_sight(settings, tap.queries(), tap.keys());
   const Index rows = cells.rows.count(), columns = cells.columns.count();
   if (rows > kMostWeights / std::max<Index>(1, columns)) {
@@ -155,20 +155,19 @@ ViewData view_data(const Trace& trace, const Session& experiment, const Findings
   Session looking = experiment;
   looking.view = with_defaults(experiment.view, trace);
   const ViewInput input{.trace = trace,
-                        .experiment = looking,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure(),
-                        .findings = findings};
+                        .session = looking,
+                        .findings = findings,
+                        .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
   const MergedWordsInput worded(shown, input);
   const ViewInput& seen = worded.input();
   ViewData data = shown.data(seen);
-  const AttentionTap* tap = shown.zooms ? find_tap(seen).tap : nullptr;
+  const AttentionTap* tap = shown.cells.zoom ? find_tap(seen).tap : nullptr;
   for (ViewData::Matrix& matrix : data.matrices) {
     const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
     if (numbers && tap) {
       crop_to_visible(matrix, seen.trace, *tap,
-                      cells_in_sight(seen.experiment.view, tap->queries(), tap->keys()));
+                      cells_in_sight(seen.session.view, tap->queries(), tap->keys()));
     }
     if (!numbers || matrix.values.empty()) {
       throw InputError(shown.id + ": there are no numbers to export");

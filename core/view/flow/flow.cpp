@@ -34,12 +34,12 @@ FlowStage stage_of(const ViewSettings& settings) {
 }
 
 FlowNumbers numbers_of(const ViewInput& input, const Found& found, Index keys) {
-  return flow_numbers(input.trace, input.findings, input.experiment, *found.tap, found.head, keys);
+  return flow_numbers(input.trace, input.findings, input.session, *found.tap, found.head, keys);
 }
 
 std::shared_ptr<const FlowNumbers> kept_numbers(const ViewInput& input, const Found& found,
                                                 Index keys) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const TracePart part = input.trace.part(view.part);
   const CacheKey key(kFlow, view.layer, view.head, part, view.pinned_query, view.pinned_key, keys,
                      input.findings.get(Findings::lens) != nullptr);
@@ -73,10 +73,10 @@ struct Placed {
 };
 Placed placed(const Page& page, const Box& inside, const Found& found) {
   const ViewInput& input = page.input();
-  const Index wanted = view_values(input.experiment.view, kFlow).integer("keys");
+  const Index wanted = view_values(input.session.view, kFlow).integer("keys");
   Placed result{kept_numbers(input, found, wanted), std::nullopt};
   FlowShape shape = shape_of(*result.numbers);
-  shape.stage = stage_of(input.experiment.view);
+  shape.stage = stage_of(input.session.view);
   result.places = place_flow(page, inside, shape);
   if (!result.places || result.places->shown >= shape.keys) return result;
   // Keys without a row share one.
@@ -120,8 +120,8 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
             (stage == FlowStage::Vectors ? "Queries, keys, values" : flow_title(stage));
   }
   // Interaction hints, only in the window.
-  const bool framed = page.input().framed;
-  const auto& key_of = page.input().key_of;
+  const bool framed = page.input().figure.framed;
+  const auto& key_of = page.input().interaction.key_of;
   if (!framed && stage == FlowStage::Tokens) text += " Click another to follow it.";
   if (!framed && key_of && stage == FlowStage::Whole) {
     text += " " + key_of(HintAction::Play) + " plays it step by step, " +
@@ -235,15 +235,15 @@ ViewLayout lay_out_flow(const ViewInput& input) {
   const Box inside = page.frame(
       title_with_head(input),
       caption(input.trace, "A token's path to the prediction, by way of " +
-                               describe_head(input.trace, input.experiment.view) + ": " +
+                               describe_head(input.trace, input.session.view) + ": " +
                                describe(input.trace, *found.tap) +
                                ". Strips are vectors: blue negative, red positive, each panel on "
                                "its own scale, in the layers panel each vector."));
   const auto [numbers, space] = placed(page, inside, found);
   if (!space) return no_space(page);
   const FlowPlaces& places = *space;
-  const FlowStory story{input.trace, input.experiment, *found.tap, *numbers};
-  const FlowStage stage = stage_of(input.experiment.view);
+  const FlowStory story{input.trace, input.session, *found.tap, *numbers};
+  const FlowStage stage = stage_of(input.session.view);
   FlowPen pen(page, places.unit, stage);
   FlowTargets targets;
   draw_flow_input(pen, story, places, targets);
@@ -348,7 +348,7 @@ void add_layers(ViewData& data, const FlowNumbers& flow) {
 ViewData flow_data(const ViewInput& input) {
   const Found found = require_tap(input);
   why_no_flow(input.trace, *found.tap).throw_if_refused();
-  const Index keys = view_values(input.experiment.view, kFlow).integer("keys");
+  const Index keys = view_values(input.session.view, kFlow).integer("keys");
   const FlowNumbers flow = numbers_of(input, found, keys);
   ViewData data;
   add_sum(data, flow.sum);
@@ -359,16 +359,16 @@ ViewData flow_data(const ViewInput& input) {
 std::vector<Parameter> flow_parameters() {
   return {{.key = "step",
            .label = "Step",
-           .help = "The current stage: 1 tokens, 2 embedding, 3 queries, keys and "
-                   "values, 4 scores, 5 softmax, 6 weighted values, 7 heads joined, 8 residual, 9 "
+           .help = "The current stage: 1 tokens, 2 embedding, 3 queries, keys and values, 4 "
+                   "scores, 5 softmax, 6 weighted values, 7 heads joined, 8 residual, 9 "
                    "feed-forward, 10 layers, 11 next token; 12 is the whole.",
            .initial = kFlowSteps,
            .limits = {.min = 1, .max = static_cast<double>(kFlowSteps)},
            .slider = {.min = 1, .max = static_cast<double>(kFlowSteps)}},
           {.key = "keys",
            .label = "Keys",
-           .help = "Number of keys with a line each, by weight, if "
-                   "there is space; the others share one line.",
+           .help = "Number of keys with a line each, by weight, if there is space; the others "
+                   "share one line.",
            .initial = Index{6},
            .limits = {.min = 1, .max = 64},
            .slider = {.min = 1, .max = 12}}};
@@ -377,38 +377,38 @@ std::vector<Parameter> flow_parameters() {
 }  // namespace
 
 View flow_view() {
-  View view{kFlow,
-            "Flow",
-            "Overview: from tokens through queries, keys, values, heads and layers to the "
-            "next token, step by step.",
-            false,
-            lay_out_flow,
-            flow_parameters()};
-  view.animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
-                             kSecondsPerStep * static_cast<double>(kFlowSteps)};
-  view.findings = {{Findings::lens.id}};
-  view.data = flow_data;
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
-  };
-  view.example = [](Session& experiment) {
-    if (!experiment.run.tensors.file.empty()) open_bundled_model(experiment, "default");
-  };
-  view.group = "Model";
-  view.reading = fixed_reading(
-      "One token's path to the prediction: its embedding, its query (q), the others' keys and "
-      "values (k, v), the weights, and their sum, layer by layer, up to "
-      "the next token's probabilities. Play steps through it.",
-      {{"v", "the content that a token passes to those that attend to it."},
-       {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
-       {"W_o", "the matrix that combines the outputs of all heads."},
-       {"Residual", "a layer's output is added to its input instead of replacing it."}});
-  view.objection = [](const Trace& trace) {
-    return objection_to_all(
-        trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });
-  };
-  return view;
+  return {.id = kFlow,
+          .label = "Flow",
+          .group = "Model",
+          .summary =
+              "Overview: from tokens through queries, keys, values, heads and layers to the next "
+              "token, step by step.",
+          .lay_out = lay_out_flow,
+          .reading = fixed_reading(
+              "One token's path to the prediction: its embedding, its query (q), the others' keys "
+              "and values (k, v), the weights, and their sum, layer by layer, up to the next "
+              "token's probabilities. Play steps through it.",
+              {{"v", "the content that a token passes to those that attend to it."},
+               {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
+               {"W_o", "the matrix that combines the outputs of all heads."},
+               {"Residual", "a layer's output is added to its input instead of replacing it."}}),
+          .data = flow_data,
+          .findings = {{Findings::lens.id}},
+          .options = {.parameters = flow_parameters(),
+                      .animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
+                                             kSecondsPerStep * static_cast<double>(kFlowSteps)},
+                      .restrict_controls = without_colours},
+          .content = {.objection =
+                          [](const Trace& trace) {
+                            return objection_to_all(trace, [&](const AttentionTap& tap) {
+                              return why_no_flow(trace, tap).sentence();
+                            });
+                          },
+                      .example =
+                          [](Session& experiment) {
+                            if (!experiment.run.tensors.file.empty())
+                              open_bundled_model(experiment, "default");
+                          }}};
 }
 
 }  // namespace attnscope

@@ -63,7 +63,7 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
                     const std::vector<std::string>& notes) {
   if (!panel.there()) return;
   const Box& b = panel.box;
-  const std::optional<Point>& pointer = page_.input().pointer;
+  const std::optional<Point>& pointer = page_.input().interaction.pointer;
   const bool hovered = pointer && b.contains(*pointer);
   const double edge = hovered ? 1.6 : 1;
   const Colour line = hovered ? hue(panel.stage) : blend(theme().background, theme().line, 0.7);
@@ -173,7 +173,7 @@ void FlowPen::numbers(const Strip& strip, const HeatMap& map) {
 }
 
 void FlowPen::mark_components(const Box& within) {
-  const std::optional<Point>& pointer = page_.input().pointer;
+  const std::optional<Point>& pointer = page_.input().interaction.pointer;
   if (!pointer) return;
   const auto at =
       std::ranges::find_if(strips_, [&](const Strip& s) { return s.box.contains(*pointer); });

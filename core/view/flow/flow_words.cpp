@@ -406,7 +406,7 @@ const View* view_of_stage(FlowStage stage, const Trace& trace) {
   }();
   for (const char* id : ids) {
     const View& v = view(id);
-    if (!v.objection || v.objection(trace).empty()) return &v;
+    if (v.objection(trace).empty()) return &v;
   }
   return nullptr;
 }

@@ -102,7 +102,7 @@ void draw_means(Page& page, const GateSet& set, const MatrixPlot& m, double widt
 }  // namespace
 
 void draw_gate_maps(Page& page, const GatePlaces& places, Index token) {
-  const ColourRange range = gate_range(page.input().experiment.view, places.sets);
+  const ColourRange range = gate_range(page.input().session.view, places.sets);
   for (std::size_t n = 0; n < places.sets.size(); ++n) {
     const GateSet& set = places.sets[n];
     const MatrixPlot& m = places.maps[n];

@@ -10,7 +10,7 @@ namespace attnscope {
 namespace {
 
 Stack gate_stack(const ViewInput& input) {
-  return shown_part(input).stack;
+  return input.part().stack;
 }
 
 // The maximum, if gates differ: ", at “?” in layer 0 up to 0.15".

@@ -40,7 +40,7 @@ TokenAxis row_axis(const GateSet& set) {
 
 // The pinned token, as a row of the shown segment.
 Index pinned_token(const ViewInput& input) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const Found found = find_tap(input.trace, view);
   if (found.tap == nullptr || view.pinned_query < 0) return -1;
   if (view.pinned_query >= found.tap->queries()) return -1;
@@ -99,7 +99,7 @@ class GatePlacer {
 
   void place_maps(double x) {
     const ViewInput& input = page_.input();
-    const ViewSettings& view = input.experiment.view;
+    const ViewSettings& view = input.session.view;
     const Index pinned = pinned_token(input);
     double y = places_.top + GateMeasures::line * em();
     for (std::size_t n = 0; n < places_.sets.size(); ++n) {
@@ -107,7 +107,7 @@ class GatePlacer {
       const auto rows = static_cast<double>(gate_rows(set));
       if (n > 0 && places_.bars > 0) y += kBarsHead * em();
       MatrixPlot m;
-      m.scale = input.scale;
+      m.scale = input.canvas.scale;
       m.rows = measured(page_, row_axis(set));
       m.left = left_;
       m.columns = columns_;
@@ -120,7 +120,8 @@ class GatePlacer {
       m.pinned_column = pinned;
       PairAt at = pair_at(m);
       at.columns = places_.length();
-      if (input.pointer) std::tie(m.hovered_row, m.hovered_column) = at(*input.pointer);
+      if (input.interaction.pointer)
+        std::tie(m.hovered_row, m.hovered_column) = at(*input.interaction.pointer);
       places_.pairs.push_back(at);
       y = m.plot.bottom() + foot_;
       places_.maps.push_back(std::move(m));
@@ -138,8 +139,8 @@ class GatePlacer {
 
 Index GatePlaces::shown_row(const ViewInput& input, std::size_t set) const {
   if (maps[set].hovered_row >= 0) return maps[set].hovered_row;
-  const ViewSettings& view = input.experiment.view;
-  const TracePart part = shown_part(input);
+  const ViewSettings& view = input.session.view;
+  const TracePart part = input.part();
   const std::vector<GateSet::Row>& rows = sets[set].rows;
   const auto found = std::ranges::find_if(rows, [&](const GateSet::Row& row) {
     return row.layer == view.layer && (row.head < 0 || row.head == view.head) &&
@@ -158,7 +159,7 @@ std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const
 
 std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
                                                    const GatePlaces& places) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const Found found = find_tap(input.trace, view);
   std::vector<Index> rows(places.tokens.size(), -1);
   if (found.tap != nullptr) {

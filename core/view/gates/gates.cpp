@@ -41,8 +41,9 @@ class Gates {
       if (m.hovered_column >= 0) return m.hovered_column;
     }
     const Chart& chart = chart_.chart;
-    if (input_.pointer && !chart.empty() && chart.plot.contains(*input_.pointer)) {
-      const double at = std::round(chart.value_x(input_.pointer->x));
+    if (input_.interaction.pointer && !chart.empty() &&
+        chart.plot.contains(*input_.interaction.pointer)) {
+      const double at = std::round(chart.value_x(input_.interaction.pointer->x));
       if (at >= 0 && at < static_cast<double>(places_.length())) return static_cast<Index>(at);
     }
     return -1;
@@ -59,7 +60,7 @@ class Gates {
         words += (n == 0 ? ": " : "; ") +
                  gate_words(places_.sets[n], places_.shown_row(input_, n), token);
       }
-    } else if (places_.sets.front().id == "memory" && !input_.framed) {
+    } else if (places_.sets.front().id == "memory" && !input_.figure.framed) {
       words = "grey: memory is empty";
     }
     if (words.empty()) return;
@@ -109,26 +110,30 @@ void show_example(Session& experiment) {
 }  // namespace
 
 View gates_view() {
-  View view{"gates", "Gates",
-            "Gate values by token: GTrXL residual gates, Memorizing's mix of memory and "
-            "segment, SPALM's mix of retrieval and model.",
-            true, lay_out_gates};
-  view.data = gates_data;
-  view.example = show_example;
-  view.objection = [](const Trace& trace) { return gates_refusal(trace).sentence(); };
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::Sequential;
-    controls.colour_ends = stretched_ends();
-  };
-  view.group = "Memory";
-  view.reading = fixed_reading(
-      "A gate, between 0 and 1, controls how much of a new value passes, for each token and layer. "
-      "Bright "
-      "is open.",
-      {{"z",
-        "GTrXL: share of the state that the block's output replaces; near 0 the layer is skipped."},
-       {"g", "Memorizing: weight of memory; SPALM: weight of retrieval."}});
-  return view;
+  return {
+      .id = "gates",
+      .label = "Gates",
+      .group = "Memory",
+      .summary =
+          "Gate values by token: GTrXL residual gates, Memorizing's mix of memory and segment, "
+          "SPALM's mix of retrieval and model.",
+      .lay_out = lay_out_gates,
+      .reading =
+          fixed_reading("A gate, between 0 and 1, controls how much of a new value passes, for "
+                        "each token and layer. Bright is open.",
+                        {{"z",
+                          "GTrXL: share of the state that the block's output replaces; near 0 the "
+                          "layer is skipped."},
+                         {"g", "Memorizing: weight of memory; SPALM: weight of retrieval."}}),
+      .data = gates_data,
+      .options = {.restrict_controls =
+                      [](const ViewSettings&, const Trace*, ViewControls& controls) {
+                        controls.colours = ViewControls::Colours::Sequential;
+                        controls.colour_ends = stretched_ends();
+                      }},
+      .content = {.objection = [](const Trace& trace) { return gates_refusal(trace).sentence(); },
+                  .example = show_example},
+      .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

@@ -143,7 +143,7 @@ bool in_focus(const Drawn& d, Index from, Index to) {
 
 // Colour of the shown head, lightened on dark pages since the palette is made for paper.
 Colour edge_colour(const Page& page) {
-  const Colour colour = head_colour(page.input().experiment.view.head);
+  const Colour colour = head_colour(page.input().session.view.head);
   return page.theme().is_dark() ? blend(colour, {255, 255, 255, 255}, 0.3) : colour;
 }
 
@@ -237,8 +237,8 @@ void draw_labels(Page& page, const Drawn& d) {
   const auto draw = [&](Index at) {
     const NodeLabel label = label_of(page, d, at);
     const Box& box = label.box;
-    const bool outside =
-        box.x < 0 || box.y < 0 || box.right() > page.input().width || box.bottom() > d.bottom;
+    const bool outside = box.x < 0 || box.y < 0 || box.right() > page.input().canvas.width ||
+                         box.bottom() > d.bottom;
     const bool covered = std::ranges::any_of(taken, [&](const Box& other) {
       return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
              other.y < box.bottom();
@@ -316,7 +316,7 @@ void move_node(Session& experiment, Index node, Point to) {
 // Adds strokes from node to node that toggle an edge, or drags that move a node.
 void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double em,
                  ViewLayout& layout) {
-  const Values settings = view_values(input.experiment.view, kId);
+  const Values settings = view_values(input.session.view, kId);
   const std::string tool = settings.choice("tool");
   const bool draws = tool == "edges" && is_graph(d.tap);
   const bool moves = !draws && tool != "look" && !d.line;
@@ -338,7 +338,7 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
 }
 
 std::string advice_of(const ViewInput& input, const Drawn& d) {
-  const std::string tool = view_values(input.experiment.view, kId).choice("tool");
+  const std::string tool = view_values(input.session.view, kId).choice("tool");
   if (tool == "edges" && is_graph(d.tap)) {
     return "Drag from token to token to add or remove an edge.";
   }
@@ -349,7 +349,7 @@ std::string advice_of(const ViewInput& input, const Drawn& d) {
 Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, const Box& inside) {
   const AttentionTap& tap = *found.tap;
   const double em = page.em();
-  const Values settings = view_values(input.experiment.view, kId);
+  const Values settings = view_values(input.session.view, kId);
   Drawn d{tap, found.head, {}, {}, edges_of(tap, found.head), tap.attention(found.head)};
   d.line = settings.choice("layout") == "line";
   d.bottom = inside.bottom();
@@ -373,10 +373,11 @@ Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, con
     d.largest = std::max(d.largest, std::abs(static_cast<double>(d.weights(i, j))));
   }
   if (!(d.largest > 0)) d.largest = 1;
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   d.query = view.pinned_query < tap.queries() ? view.pinned_query : -1;
   d.key = view.pinned_key < tap.keys() ? view.pinned_key : -1;
-  const Index pointed = input.pointer ? node_at(d.nodes, *input.pointer, 1.6 * em) : -1;
+  const Index pointed =
+      input.interaction.pointer ? node_at(d.nodes, *input.interaction.pointer, 1.6 * em) : -1;
   if (pointed >= 0) (d.query >= 0 && d.query != pointed ? d.key : d.query) = pointed;
   return d;
 }
@@ -398,7 +399,7 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   }
   const Box inside = page.frame(
       title_with_head(input),
-      caption(input.trace, "The pairs that " + describe_head(input.trace, input.experiment.view) +
+      caption(input.trace, "The pairs that " + describe_head(input.trace, input.session.view) +
                                " attends along, from query to key; width: weight; " +
                                describe(input.trace, tap) + "."));
   const double em = page.em(), key_height = 1.8 * em;
@@ -409,10 +410,10 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   draw_edges(page, d);
   draw_nodes(page, d);
   const double bottom = draw_key(page, d, {inside.x, above.bottom(), inside.width, key_height},
-                                 input.framed ? "" : advice_of(input, d));
+                                 input.figure.framed ? "" : advice_of(input, d));
   ViewLayout layout;
   add_strokes(input, d, above, em, layout);
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   layout.hit = [nodes = d.nodes, reach = 1.6 * em, pinned = view.pinned_query, layer = view.layer,
                 head = view.head](Point p) -> std::optional<Hit> {
     const Index node = node_at(nodes, p, reach);
@@ -457,8 +458,7 @@ void show_chain(Session& experiment) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  controls.colours = ViewControls::Colours::None;
-  controls.colour_ends.clear();
+  controls.hide_colours();
   std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "moved"; });
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap != nullptr && !is_graph(*tap)) {
@@ -476,15 +476,14 @@ std::vector<Parameter> parameters() {
            .choices = {{kLayouts[0], "Circle"}, {kLayouts[1], "Line"}, {kLayouts[2], "Springs"}}},
           {.key = "tool",
            .label = "Drag",
-           .help = "Effect of dragging: add or remove an edge between tokens, or "
-                   "move a token.",
+           .help = "Effect of dragging: add or remove an edge between tokens, or move a token.",
            .kind = Kind::Choice,
            .initial = std::string("move"),
            .choices = {{"move", "Moves"}, {"edges", "Draws edges"}, {"look", "Nothing"}}},
           {.key = "moved",
            .label = "Moved",
-           .help = "Moved tokens: token, x, y in ten-thousandths of the picture, and "
-                   "the layout: 0 circle, 1 line, 2 springs.",
+           .help = "Moved tokens: token, x, y in ten-thousandths of the picture, and the layout: 0 "
+                   "circle, 1 line, 2 springs.",
            .kind = Kind::IntegerLists,
            .optional = true,
            .unset_label = "none",
@@ -495,18 +494,19 @@ std::vector<Parameter> parameters() {
 }  // namespace
 
 View graph_view() {
-  View view{kId, "Graph", "Tokens as nodes, attention weights as edges.", false, lay_out_graph};
-  view.parameters = parameters();
-  view.data = graph_data;
-  view.example = show_chain;
-  view.restrict_controls = restrict_controls;
-  view.group = "Method";
-  view.reading = fixed_reading(
-      "Tokens are nodes; the width of an edge is its weight. Without an edge, no information "
-      "passes in this layer.",
-      {});
-  view.objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); };
-  return view;
+  return {.id = kId,
+          .label = "Graph",
+          .group = "Method",
+          .summary = "Tokens as nodes, attention weights as edges.",
+          .lay_out = lay_out_graph,
+          .reading = fixed_reading("Tokens are nodes; the width of an edge is its weight. Without "
+                                   "an edge, no information passes in this layer.",
+                                   {}),
+          .data = graph_data,
+          .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+          .content = {
+              .objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); },
+              .example = show_chain}};
 }
 
 }  // namespace attnscope

@@ -80,8 +80,8 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
 // Draws the name of each head's behaviour above its thumbnail.
 void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
-  const std::optional<Point>& pointer = page.input().pointer;
-  const bool tagged = page.input().framed && pointer && raster.at(*pointer);
+  const std::optional<Point>& pointer = page.input().interaction.pointer;
+  const bool tagged = page.input().figure.framed && pointer && raster.at(*pointer);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
@@ -116,7 +116,7 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
 
 // Marks the selected head and the hovered one.
 void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
-  const ViewSettings& view = page.input().experiment.view;
+  const ViewSettings& view = page.input().session.view;
   const auto outline = [&](Index layer, Index head, const Colour& colour) {
     const std::optional<Box> found = raster.box_of(layer, head);
     if (!found) return;
@@ -125,26 +125,26 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
     page.add(OutlinedBox{
         {box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out}, colour, 2});
   };
-  const bool chosen = !page.input().framed;  // window only
+  const bool chosen = !page.input().figure.framed;  // window only
   if (chosen) outline(view.layer, view.head, page.theme().accent);
-  if (!page.input().pointer) return;
-  if (const auto hit = raster.at(*page.input().pointer)) {
+  if (!page.input().interaction.pointer) return;
+  if (const auto hit = raster.at(*page.input().interaction.pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
-    if (page.input().framed) {  // on stage nothing else identifies it
+    if (page.input().figure.framed) {  // on stage nothing else identifies it
       std::string text =
           "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
       for (const Thumbnail& t : list) {
         const bool here = t.layer == hit->layer && t.head == hit->head;
         if (here && !t.name.words.empty()) text += ": " + t.name.words;
       }
-      page.tag(*page.input().pointer, text, raster.all());
+      page.tag(*page.input().interaction.pointer, text, raster.all());
     }
   }
 }
 
 // Titles of the colour bar, longest first.
 std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
-  const Values options = view_values(input.experiment.view, "grid");
+  const Values options = view_values(input.session.view, "grid");
   const ColourRange::Scale scale = scale_of(options);
   if (scale == ColourRange::Scale::Rank) {
     return own_scale ? std::vector<std::string>{"rank within the map", "rank"}
@@ -159,11 +159,11 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
 
 // Caption: how to read the maps.
 std::string about(const ViewInput& input, bool own_scale) {
-  std::string text = capitalised(describe_part(input.trace, input.experiment.view) +
-                                 layers_and_heads(input.trace, shown_part(input))) +
+  std::string text = capitalised(describe_part(input.trace, input.session.view) +
+                                 layers_and_heads(input.trace, input.part())) +
                      "; each map shows how much a query (row) attends to a key (column)";
   if (own_scale) text += ", each on its own scale";
-  if (view_values(input.experiment.view, "grid").flag("hide_first")) {
+  if (view_values(input.session.view, "grid").flag("hide_first")) {
     text += has_merged_words(input.trace) ? "; the first word's column is hidden"
                                           : "; the first token's column is hidden";
   }
@@ -172,7 +172,7 @@ std::string about(const ViewInput& input, bool own_scale) {
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  std::vector<Thumbnail> list = thumbnails(input.trace, shown_part(input));
+  std::vector<Thumbnail> list = thumbnails(input.trace, input.part());
   if (list.empty()) {
     const Found found = find_tap(input);
     return page.message(found.headline, found.advice);
@@ -186,7 +186,7 @@ ViewLayout lay_out(const ViewInput& input) {
             (has_merged_words(input.trace) ? order.measure->word_label : order.measure->label) +
             ". Widen the limits.");
   }
-  const bool own_scale = view_values(input.experiment.view, "grid").flag("own");
+  const bool own_scale = view_values(input.session.view, "grid").flag("own");
   Box inside = page.frame(title_with_part(input), caption(input.trace, about(input, own_scale)));
   const auto place = [&] {
     return order.measure != nullptr ? place_sorted(page, inside, list)
@@ -248,7 +248,7 @@ ViewLayout lay_out(const ViewInput& input) {
 // Weights of all heads of a layer.  [h, L_q, L_k]
 ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   ViewData::Matrix matrix{"attention." + std::to_string(layer), {}, {}, {}, {"head"}};
-  const TracePart part = shown_part(input);
+  const TracePart part = input.part();
   const Index heads = input.trace.head_count(part, layer);
   for (Index head = 0; head < heads; ++head) {
     Index in_group = 0;
@@ -273,7 +273,7 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
 ViewData data(const ViewInput& input) {
   ViewData data;
   bool alike = true;
-  for (Index layer = 0; layer < input.trace.layer_count(shown_part(input)); ++layer) {
+  for (Index layer = 0; layer < input.trace.layer_count(input.part()); ++layer) {
     data.matrices.push_back(layer_data(input, layer));
     alike &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
   }
@@ -308,27 +308,27 @@ std::vector<Parameter> parameters() {
                      .limits = {.min = 0, .max = kMost},
                      .slider = {.min = 0, .max = kSlider}};
   };
-  return {{.key = "sort",
-           .label = "Sort by",
-           .help = "Order of the heads: by layer, or by a measure (see attnscope statistics "
-                   "--help).",
-           .kind = Kind::Choice,
-           .initial = std::string("layer"),
-           .choices = orders},
-          {.key = "ascending",
-           .label = "Ascending",
-           .help = "Sort in ascending order.",
-           .kind = Kind::Flag,
-           .initial = false},
-          scale_parameter(),
-          {.key = "own",
-           .label = "Independent scales",
-           .help = "Scale the colours of each map by its own weights.",
-           .kind = Kind::Flag,
-           .initial = false},
-          hide_first_parameter(),
-          limit("at_least", "At least", "Hide heads below this value.", 0.2),
-          limit("at_most", "At most", "Hide heads above this value.", 0.8)};
+  return {
+      {.key = "sort",
+       .label = "Sort by",
+       .help = "Order of the heads: by layer, or by a measure (see attnscope statistics --help).",
+       .kind = Kind::Choice,
+       .initial = std::string("layer"),
+       .choices = orders},
+      {.key = "ascending",
+       .label = "Ascending",
+       .help = "Sort in ascending order.",
+       .kind = Kind::Flag,
+       .initial = false},
+      scale_parameter(),
+      {.key = "own",
+       .label = "Independent scales",
+       .help = "Scale the colours of each map by its own weights.",
+       .kind = Kind::Flag,
+       .initial = false},
+      hide_first_parameter(),
+      limit("at_least", "At least", "Hide heads below this value.", 0.2),
+      limit("at_most", "At most", "Hide heads above this value.", 0.8)};
 }
 
 // Upper bound of a limit: 1 for shares, otherwise the text's tokens or bits.
@@ -363,24 +363,25 @@ std::optional<FindingSettings> head_table_settings(const RunView& viewed) {
 }  // namespace
 
 View grid_view() {
-  View view{"grid", "Grid", "All layers and heads at once; a click opens one.", false, lay_out};
-  view.findings = {{Findings::heads.id, head_table_settings}, {Findings::maps.id}};
-  view.parameters = parameters();
-  view.data = data;
-  view.restrict_controls = restrict_controls;
-  view.group = "Attention";
-  view.reading = fixed_reading(
-      "Each square is the map of one head: queries as rows, keys as columns, brighter is "
-      "more. A bright line next to the diagonal attends to the previous token, a bright left edge "
-      "to "
-      "the first token, distant spots to earlier content. Click one to open it.",
-      {{"Entropy",
-        "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
-       {"Induction",
-        "weight on the successor of an earlier occurrence of the token: a head that continues "
-        "repetitions."}});
-  view.objection = objection_without_attention;
-  return with_word_merging(std::move(view));
+  return with_word_merging(
+      {.id = "grid",
+       .label = "Grid",
+       .group = "Attention",
+       .summary = "All layers and heads at once; a click opens one.",
+       .lay_out = lay_out,
+       .reading = fixed_reading(
+           "Each square is the map of one head: queries as rows, keys as columns, brighter is "
+           "more. A bright line next to the diagonal attends to the previous token, a bright left "
+           "edge to the first token, distant spots to earlier content. Click one to open it.",
+           {{"Entropy",
+             "how widely a head attends: 0 bits is a single key, 3 bits is like 8 equal keys."},
+            {"Induction",
+             "weight on the successor of an earlier occurrence of the token: a head that continues "
+             "repetitions."}}),
+       .data = data,
+       .findings = {{Findings::heads.id, head_table_settings}, {Findings::maps.id}},
+       .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+       .content = {.objection = objection_without_attention}});
 }
 
 }  // namespace attnscope

@@ -32,7 +32,7 @@ Shown shown(const ViewInput& input, const Thumbnail& thumbnail, const Box& box) 
   cells.box = box;
   cells.height = static_cast<double>(thumbnail.tap->queries());
   cells.width = static_cast<double>(thumbnail.tap->keys());
-  cells.colour_map = input.experiment.view.colour_map;
+  cells.colour_map = input.session.view.colour_map;
   const ShownCells seen = set_cells(cells, input, *thumbnail.tap, thumbnail.head_in_group);
   return {cells, seen};
 }
@@ -57,7 +57,7 @@ Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, const Seen& 
 
 // Cache key of a run's values.
 CacheKey grid_key(std::string_view result, const ViewInput& input, const Seen& as) {
-  return CacheKey(result, shown_part(input), as.hide_first, as.row_scale);
+  return CacheKey(result, input.part(), as.hide_first, as.row_scale);
 }
 
 bool all_whole(const std::vector<Thumbnail>& list) {
@@ -76,7 +76,8 @@ Tensor pixel_numbers(const ViewInput& input, const Thumbnail& thumbnail, const S
   whole.values = seen_numbers(thumbnail, shown, as);
   whole.device = nullptr;
   whole.plane = 0;
-  return is_pooled(shown.cells, input.scale) ? heat_map_pixels(whole, width, height) : whole.values;
+  return is_pooled(shown.cells, input.canvas.scale) ? heat_map_pixels(whole, width, height)
+                                                    : whole.values;
 }
 
 // Values of all maps after scaling.
@@ -85,7 +86,9 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen
           std::vector<Shown>& maps) {
   if (list.empty()) return;
   const Box& box = maps.front().cells.box;  // all have the same size
-  const auto pixels = [&](double size) { return static_cast<int>(std::ceil(size * input.scale)); };
+  const auto pixels = [&](double size) {
+    return static_cast<int>(std::ceil(size * input.canvas.scale));
+  };
   const int width = pixels(box.width), height = pixels(box.height);
   const auto make_of = [&](const std::vector<Thumbnail>& some, const std::vector<Shown>& of_some) {
     Numbers made;
@@ -109,7 +112,7 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen
     const CacheKey key =
         grid_key("grid pixels", input, as).with(width, height, maps.front().cells.colour_map);
     numbers = input.cache->numbers(source_of(input.trace), key, [&] {
-      const std::vector<Thumbnail> all = thumbnails(input.trace, shown_part(input));
+      const std::vector<Thumbnail> all = thumbnails(input.trace, input.part());
       std::vector<Shown> of_all;
       for (const Thumbnail& t : all) {
         of_all.push_back(shown(input, t, box));
@@ -122,7 +125,7 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen
   }
   for (std::size_t n = 0; n < list.size(); ++n) {
     HeatMap& cells = maps[n].cells;
-    const bool pooled = is_pooled(cells, input.scale);
+    const bool pooled = is_pooled(cells, input.canvas.scale);
     cells.values = numbers->at({list[n].layer, list[n].head});
     cells.device = nullptr;
     cells.plane = 0;
@@ -167,8 +170,8 @@ struct Ends {
 Ends ends_of(const ViewInput& input, const std::vector<Thumbnail>& list, const Seen& as, bool own,
              const ColourRange& common, bool with_signs) {
   constexpr Index kMost = Index{1} << 19;  // of all maps
-  const ColourEnd end = input.experiment.view.colour_end;
-  const auto heads = static_cast<Index>(thumbnails(input.trace, shown_part(input)).size());
+  const ColourEnd end = input.session.view.colour_end;
+  const auto heads = static_cast<Index>(thumbnails(input.trace, input.part()).size());
   const Index of_each = std::max<Index>(1024, kMost / std::max<Index>(1, heads));
   Ends ends{common, {}};
   std::vector<float> all;
@@ -191,13 +194,13 @@ std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thu
   std::vector<ColourRange> ranges(list.size(), common);
   if (as.row_scale == RowScale::Largest) return ranges;
   CacheKey key = grid_key("grid ends", input, as)
-                     .with(input.experiment.view.colour_end, own, with_signs, common.scale);
+                     .with(input.session.view.colour_end, own, with_signs, common.scale);
   if (!own) {  // common to all visible maps
     for (const Thumbnail& t : list) key = key.with(t.layer, t.head);
   }
   const auto make = [&] {
     const std::vector<Thumbnail> each =
-        own ? thumbnails(input.trace, shown_part(input)) : std::vector<Thumbnail>();
+        own ? thumbnails(input.trace, input.part()) : std::vector<Thumbnail>();
     return ends_of(input, own ? each : list, as, own, common, with_signs);
   };
   const bool keeps = input.cache != nullptr && all_whole(list);
@@ -222,13 +225,13 @@ bool is_pooled(const ViewInput& input, const GridRaster& raster,
     cells.box = {0, 0, raster.width, raster.height};
     cells.height = static_cast<double>(t.tap->queries());
     cells.width = static_cast<double>(t.tap->keys());
-    return is_pooled(cells, input.scale);
+    return is_pooled(cells, input.canvas.scale);
   });
 }
 
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list) {
-  const Values options = view_values(input.experiment.view, "grid");
+  const Values options = view_values(input.session.view, "grid");
   const bool own = options.flag("own");
   const Seen as{options.flag("hide_first"), row_scale_of(options)};
   GridMaps grid;
@@ -248,7 +251,8 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
     // Pools once here instead of in the shader on each frame.
-    pools |= is_pooled(maps[n].cells, input.scale) && !on_device(list[n]) && is_whole(*list[n].tap);
+    pools |= is_pooled(maps[n].cells, input.canvas.scale) && !on_device(list[n]) &&
+             is_whole(*list[n].tap);
   }
   if (pools) pool(input, list, as, maps);
   const bool by_rank = grid.range.scale == ColourRange::Scale::Rank;

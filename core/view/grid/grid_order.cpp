@@ -15,15 +15,15 @@ namespace {
 
 // Measures use whole rows, even if some tokens are hidden.
 const Trace& measured_run(const ViewInput& input) {
-  const bool some_hidden = input.words != nullptr && !has_merged_words(input.trace);
-  return some_hidden ? *input.pieces : input.trace;
+  const bool some_hidden = input.merged && !has_merged_words(input.trace);
+  return some_hidden ? input.merged->tokens : input.trace;
 }
 
 // Measures of this run, cached between layouts.
 HeadTable table_of_run(const ViewInput& input) {
   const std::vector<HeadMeasure>& measures = head_measures();
   const auto width = static_cast<Index>(measures.size()) + 2;
-  const TracePart part = shown_part(input);
+  const TracePart part = input.part();
 
   const auto make = [&] {
     const HeadTable table = head_table(measured_run(input), part);
@@ -81,7 +81,7 @@ void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
   if (weights > kMostWeights) return;
   const HeadTable table = table_of_run(input);
   for (Thumbnail& t : list) {
-    const HeadStatistics* statistics = table.find({t.layer, t.head, shown_part(input)});
+    const HeadStatistics* statistics = table.find({t.layer, t.head, input.part()});
     if (statistics != nullptr && !is_signed(*t.tap, t.head_in_group)) {
       t.name = head_name(*statistics);
     }
@@ -91,12 +91,12 @@ void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
 GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   GridOrder order;
   order.all = list.size();
-  const Values options = view_values(input.experiment.view, "grid");
+  const Values options = view_values(input.session.view, "grid");
   const std::string& by = options.choice("sort");
   const auto found = std::ranges::find(head_measures(), by, &HeadMeasure::id);
   if (found == head_measures().end()) return order;
   order.measure = &*found;
-  const std::string& file = input.experiment.view.statistics_file;
+  const std::string& file = input.session.view.statistics_file;
   const std::shared_ptr<const HeadTable> over_texts = input.findings.get(Findings::heads);
   const bool of_file = !file.empty() && over_texts != nullptr;
   const bool whole =
@@ -108,8 +108,7 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   }
   const HeadTable table = of_file ? *over_texts : table_of_run(input);
   for (Thumbnail& thumbnail : list) {
-    const HeadStatistics* statistics =
-        table.find({thumbnail.layer, thumbnail.head, shown_part(input)});
+    const HeadStatistics* statistics = table.find({thumbnail.layer, thumbnail.head, input.part()});
     thumbnail.measure = statistics != nullptr ? statistics->*found->value
                                               : std::numeric_limits<double>::quiet_NaN();
   }

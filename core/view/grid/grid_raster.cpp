@@ -39,7 +39,7 @@ void centre(const Page& page, const Box& space, GridRaster& raster) {
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list) {
   GridRaster raster;
   const Trace& trace = page.input().trace;
-  const TracePart part = shown_part(page.input());
+  const TracePart part = page.input().part();
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     raster.rows.emplace_back();
     for (Index head = 0; head < trace.head_count(part, layer); ++head) {

@@ -79,7 +79,7 @@ Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>
 
 // Query pixel: the pinned one, else the hovered one, else one below the centre.
 Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointed) {
-  const Index pinned = input.experiment.view.pinned_query;
+  const Index pinned = input.session.view.pinned_query;
   if (pinned >= 0 && pinned < tap.queries()) return pinned;
   const PixelGrid& grid = *input.trace.pixels;
   if (pointed >= 0 && pointed + grid.before < tap.queries()) return pointed + grid.before;
@@ -89,7 +89,7 @@ Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointe
 
 void draw_allowed(Page& page, const Drawn& d) {
   const PixelPanel& panel = d.panels[0];
-  const Colour ground = d.input.theme.background;
+  const Colour ground = d.input.canvas.theme.background;
   const bool made = d.grid.key_shift > 0, recognised = made || d.grid.picture.defined();
   draw_panel(
       page, panel,
@@ -98,14 +98,14 @@ void draw_allowed(Page& page, const Drawn& d) {
                          : std::string("Keys of this ") + d.noun(),
        made ? "The pixels so far" : "Its keys", ""},
       [&](Index pixel) {
-        if (d.hidden(pixel)) return unseen(d.input.theme);
+        if (d.hidden(pixel)) return unseen(d.input.canvas.theme);
         const float rule = d.row.rules[pixel];
         if (std::isnan(rule)) return d.tinted(pixel, ground, kAside);
         return d.tinted(pixel, rule_colour(static_cast<std::size_t>(rule)),
                         recognised ? kFaintTint : kTint);
       },
       d.grid.picture);
-  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
+  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.canvas.theme.accent);
   std::vector<LegendEntry> entries;
   const std::vector<std::string>& rules = d.tap.result.pattern->rules();
   for (std::size_t rule = 0; rule < d.row.by_rule.size(); ++rule) {
@@ -147,7 +147,7 @@ void draw_weights_over_picture(Page& page, const Drawn& d, const ColourRange& ra
       page, d.panels[1], {"Its attention weights", "Its weights", ""},
       [&](Index pixel) {
         const auto weight = static_cast<double>(d.row.weights[pixel]);
-        if (std::isnan(weight)) return d.tinted(pixel, d.input.theme.background, kAside);
+        if (std::isnan(weight)) return d.tinted(pixel, d.input.canvas.theme.background, kAside);
         const double share = (weight - range.least) / (range.most - range.least);
         return d.tinted(pixel, colours.at(share), kOver);
       },
@@ -158,8 +158,8 @@ void draw_weights_over_picture(Page& page, const Drawn& d, const ColourRange& ra
 void draw_weights_alone(Page& page, const Drawn& d, const ColourRange& range) {
   const PixelPanel& panel = d.panels[1];
   draw_panel(page, panel, {"Its attention weights", "Its weights", ""}, [&](Index pixel) {
-    if (d.hidden(pixel)) return unseen(d.input.theme);
-    return d.tinted(pixel, d.input.theme.background, kAside);
+    if (d.hidden(pixel)) return unseen(d.input.canvas.theme);
+    return d.tinted(pixel, d.input.canvas.theme.background, kAside);
   });
   HeatMap cells;
   cells.box = panel.box;
@@ -181,8 +181,8 @@ void draw_weights(Page& page, const Drawn& d) {
     draw_weights_alone(page, d, range);
   }
   page.add(OutlinedBox{panel.box, page.theme().line, 1});
-  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
-  if (d.key >= 0) draw_mark(page, panel, d.key, key_colour(d.input.theme));
+  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.canvas.theme.accent);
+  if (d.key >= 0) draw_mark(page, panel, d.key, key_colour(d.input.canvas.theme));
   const double em = page.em();
   draw_level_colour_bar(page, {panel.box.x, panel.box.bottom() + 0.7 * em}, panel.box.width, range,
                         {"weight, up to the largest of this row", "weight"});
@@ -192,7 +192,7 @@ void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
   const PixelPanel& panel = d.panels[2];
   draw_panel(page, panel, {"Output of the head", "The output", ""},
              [&](Index pixel) { return pixel_colour(colours, pixel); });
-  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
+  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.canvas.theme.accent);
   const double em = page.em();
   page.faint_text({panel.box.x, panel.box.bottom() + 1.3 * em},
                   page.fitting({"each pixel: the colours it attends to, by weight",
@@ -214,7 +214,7 @@ void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
   const double em = page.em();
   const Index rows = completion.given / panel.width;
   const double y = panel.box.y + static_cast<double>(rows) * panel.cell();
-  page.add(Line{{{panel.box.x, y}, {panel.box.right(), y}}, d.input.theme.accent, 3});
+  page.add(Line{{{panel.box.x, y}, {panel.box.right(), y}}, d.input.canvas.theme.accent, 3});
   const double error = completion.mean_error();
   const std::string off = std::isnan(error)
                               ? ""
@@ -293,7 +293,7 @@ std::function<std::optional<Hit>(Point)> hits(const Drawn& d) {
   for (Index pixel = 0; pixel < d.grid.width * d.grid.height; ++pixel) {
     keys.push_back(key_of_pixel(d.input.trace, d.tap, pixel));
   }
-  const ViewSettings& view = d.input.experiment.view;
+  const ViewSettings& view = d.input.session.view;
   const bool pinned = view.pinned_query >= 0 && view.pinned_query < d.tap.queries();
   return [panels = d.panels, keys, pinned, query = d.row.query, queries = d.tap.queries(),
           layer = view.layer, head = view.head,
@@ -313,18 +313,17 @@ std::string about(const ViewInput& input, const AttentionTap& tap) {
   if (input.trace.pixels->key_shift > 0) {
     return "Keys of one pixel of an autoregressive image model, and its weights, "
            "in " +
-           describe_head(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+           describe_head(input.trace, input.session.view) + ": " + describe(input.trace, tap) +
            "; probabilities of that pixel, and the image completed by the model.";
   }
   if (input.trace.pixels->before > 0) {
     return "Keys of one image patch, and its weights, in " +
-           describe_head(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+           describe_head(input.trace, input.session.view) + ": " + describe(input.trace, tap) +
            ", over the model's input in grey; tokens without a patch are "
            "omitted.";
   }
   return "Keys of one pixel of an image, and its weights, in " +
-         describe_head(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
-         ".";
+         describe_head(input.trace, input.session.view) + ": " + describe(input.trace, tap) + ".";
 }
 
 ViewLayout lay_out_image(const ViewInput& input) {
@@ -355,11 +354,11 @@ ViewLayout lay_out_image(const ViewInput& input) {
     d.panels = place_panels(page, below, d.grid, output ? 3 : 2, foot);
   }
   if (d.panels.empty()) return no_space(page);
-  const Index pointed = pixel_at(d.panels, input.pointer);
+  const Index pointed = pixel_at(d.panels, input.interaction.pointer);
   d.row = pixel_row(input.trace, tap, found.head, chosen_query(input, tap, pointed));
-  const bool pinned = d.row.query == input.experiment.view.pinned_query;
+  const bool pinned = d.row.query == input.session.view.pinned_query;
   if (pinned) {
-    const Index key = input.experiment.view.pinned_key - d.grid.key_shift - d.grid.before;
+    const Index key = input.session.view.pinned_key - d.grid.key_shift - d.grid.before;
     d.key = pointed >= 0 ? pointed : (d.grid.contains(key) ? key : -1);
   }
   draw_allowed(page, d);
@@ -473,32 +472,31 @@ void show_picture(Session& experiment) {
 }  // namespace
 
 View image_view() {
-  View view{"image", "Image",
-            "Keys and attention weights of a pixel or patch, on the image itself; "
-            "the next pixel, and the image completed by the model.",
-            false, lay_out_image};
-  view.parameters = image_parameters();
-  view.findings = {{Findings::completion.id,
-                    [](const RunView& viewed) { return completion_settings(viewed.view); }}};
-  view.data = image_data;
-  view.example = show_picture;
-  view.restrict_controls = restrict_controls;
-  view.group = "Tasks";
-  view.reading = [](const ViewSettings&, const Trace* trace) -> ViewReading {
-    const bool pieces = trace != nullptr && trace->pixels && trace->pixels->before > 0;
-    if (pieces) {
-      return {
-          "Each image patch is a token. Left: the keys of the selected patch; right: "
-          "its weights, in colours over the image in grey."};
-    }
-    return {
-        "Each pixel is a token. Left: the keys of the selected pixel; right: its "
-        "weights."};
-  };
-  view.objection = [](const Trace& trace) -> std::string {
-    return trace.pixels ? "" : "The tokens of this run are no pixels.";
-  };
-  return view;
+  return {
+      .id = "image",
+      .label = "Image",
+      .group = "Tasks",
+      .summary =
+          "Keys and attention weights of a pixel or patch, on the image itself; the next pixel, "
+          "and the image completed by the model.",
+      .lay_out = lay_out_image,
+      .reading = [](const ViewSettings&, const Trace* trace) -> ViewReading {
+        const bool pieces = trace != nullptr && trace->pixels && trace->pixels->before > 0;
+        if (pieces) {
+          return {
+              "Each image patch is a token. Left: the keys of the selected patch; right: its "
+              "weights, in colours over the image in grey."};
+        }
+        return {"Each pixel is a token. Left: the keys of the selected pixel; right: its weights."};
+      },
+      .data = image_data,
+      .findings = {{Findings::completion.id,
+                    [](const RunView& viewed) { return completion_settings(viewed.view); }}},
+      .options = {.parameters = image_parameters(), .restrict_controls = restrict_controls},
+      .content = {.objection = [](const Trace& trace) -> std::string {
+                    return trace.pixels ? "" : "The tokens of this run are no pixels.";
+                  },
+                  .example = show_picture}};
 }
 
 }  // namespace attnscope

@@ -68,7 +68,7 @@ class Interventional {
   explicit Interventional(const ViewInput& input)
       : input_(input),
         page_(input),
-        settings_(input.experiment.view),
+        settings_(input.session.view),
         runs_(input),
         before_(runs_.before),
         after_(runs_.after) {}
@@ -109,7 +109,7 @@ class Interventional {
 
   std::string caption_text() const {
     std::string changes;
-    for (const Intervention& i : input_.experiment.run.interventions) {
+    for (const Intervention& i : input_.session.run.interventions) {
       changes += (changes.empty() ? "" : "; ") +
                  describe(i, intervention_names(after_, runs_.second_head.tap));
     }
@@ -134,14 +134,14 @@ class Interventional {
   bool place(const Box& inside) {
     Box all = inside;
     // Space for chips is reserved without a selection, so that selecting moves nothing.
-    if (!input_.framed && (settings_.pinned_query >= 0 || all.height >= kMinHeight * em())) {
+    if (!input_.figure.framed && (settings_.pinned_query >= 0 || all.height >= kMinHeight * em())) {
       candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
       all.height -= kChipLine * em() + 0.5 * em();
     }
     for (std::size_t lost = 0; lost <= kParts; ++lost) {
       Box rest = all;
       note_ = {};
-      if (lost > 0 || (runs_.compared && !input_.framed)) reserve_note(rest);
+      if (lost > 0 || (runs_.compared && !input_.figure.framed)) reserve_note(rest);
       if (const std::optional<Division> best = with_bars(rest, lost)) {
         divide(rest, *best);
         return place_maps();
@@ -180,7 +180,7 @@ class Interventional {
     std::optional<Division> best;
     double widest = 0;
     for (const bool stacked : {false, true}) {
-      if (stacked && input_.tight) continue;  // would make the picture long
+      if (stacked && input_.figure.tight) continue;  // would make the picture long
       for (const bool beside : {false, true}) {
         for (const double share : kShares) {
           const Division division{beside, share, stacked, 0};
@@ -235,7 +235,7 @@ class Interventional {
       }
       candidates = {"No space for " + list + ": enlarge the picture.", "No space for " + list,
                     "Some parts have no space"};
-    } else if (runs_.compared && !input_.framed) {  // in files the caption explains it
+    } else if (runs_.compared && !input_.figure.framed) {  // in files the caption explains it
       candidates = {
           "B is the reference run, not this run before its changes. Clear B to see "
           "their effect.",
@@ -249,12 +249,12 @@ class Interventional {
 
   void take_axes() {
     const auto take = [&](MatrixPlot& m, const Trace& trace, const AttentionTap& tap) {
-      m.scale = input_.scale;
+      m.scale = input_.canvas.scale;
       m.rows = query_axis(trace, tap);
       m.columns = key_axis(trace, tap);
       set_visible(m, cell_window(settings_));
       // Marks the token whose candidates are shown.
-      if (!input_.framed && settings_.pinned_query < m.rows.count()) {
+      if (!input_.figure.framed && settings_.pinned_query < m.rows.count()) {
         m.pinned_row = settings_.pinned_query;
       }
     };
@@ -317,16 +317,17 @@ class Interventional {
     maps_bottom_ = right_.plot.bottom() + below;
     hover();
     // In tight pictures the other parts move up to the maps.
-    if (others_below_ && input_.framed && input_.tight && maps_.bottom() > maps_bottom_) {
+    if (others_below_ && input_.figure.framed && input_.figure.tight &&
+        maps_.bottom() > maps_bottom_) {
       move_down(others_, maps_bottom_ - maps_.bottom());
     }
     return true;
   }
 
   void hover() {
-    if (!input_.pointer) return;
+    if (!input_.interaction.pointer) return;
     for (const MatrixPlot* m : {&left_, &right_}) {
-      const auto [row, column] = pair_at(*m)(*input_.pointer);
+      const auto [row, column] = pair_at(*m)(*input_.interaction.pointer);
       if (row < 0) continue;
       left_.hovered_row = right_.hovered_row = row;
       left_.hovered_column = right_.hovered_column = column;
@@ -334,13 +335,13 @@ class Interventional {
   }
 
   void draw_maps(const Found& before, const Found& after) {
-    const bool off = is_off(input_.experiment.run.interventions, settings_.layer, settings_.head) ||
-                     is_off(input_.experiment.run.interventions, settings_.layer);
+    const bool off = is_off(input_.session.run.interventions, settings_.layer, settings_.head) ||
+                     is_off(input_.session.run.interventions, settings_.layer);
     std::vector<std::string> remarks;
     if (off) remarks = {"switched off: its output is not used", "switched off", "off"};
     draw_map(left_, before, runs_.first, first_colour(), {});
     draw_map(right_, after, runs_.second, second_colour(), remarks);
-    for (const Intervention& i : input_.experiment.run.interventions) draw_mark(i);
+    for (const Intervention& i : input_.session.run.interventions) draw_mark(i);
   }
 
   void draw_map(const MatrixPlot& m, const Found& found, const std::string& badge, Colour colour,
@@ -499,7 +500,8 @@ class Interventional {
     for (Handle& handle : pair_handles(input_, with_pairs, left_, right_)) {
       handles_.push_back(std::move(handle));
     }
-    const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
+    const bool in_right =
+        input_.interaction.pointer && right_.plot.contains(*input_.interaction.pointer);
     ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
                                       std::max({maps_bottom_, others_.bottom, note_.bottom()}));
     const bool two_runs = &before_ != &after_;
@@ -539,38 +541,43 @@ void show_example(Session& experiment) {
 }  // namespace
 
 View intervene_view() {
-  View view{"intervene", "Intervene",
-            "Switch off heads or layers, forbid or force pairs, replace tokens, and see the "
-            "changes.",
-            true, [](const ViewInput& input) { return Interventional(input).lay_out(); }};
-  view.parameters = {{.key = "click",
-                      .label = "Click action",
-                      .help = "Effect of a click on a pair or a key label: exclude the pair, or "
-                              "let the query attend to nothing else.",
-                      .kind = Parameter::Kind::Choice,
-                      .initial = std::string("forbid"),
-                      .choices = {"forbid", "force"}},
-                     {.key = "heads",
-                      .label = "in",
-                      .help = "Scope of the change: the shown head, its layer, or all.",
-                      .kind = Parameter::Kind::Choice,
-                      .initial = std::string("this head"),
-                      .choices = {"this head", "this layer", "all"}}};
-  view.example = show_example;
-  view.data = intervene_data;
-  view.findings = {{Findings::reference.id}, {Findings::maps.id}};
-  view.group = "Model";
-  view.reading = fixed_reading(
-      "Change the model and see the effect: before on the left, after on the right. Click a "
-      "cell to forbid a pair, a switch to turn off a head or layer.",
-      {{"Perplexity",
-        "number of equally likely tokens that would be as uncertain; higher is worse."}});
-  view.objection = [](const Trace& trace) {
-    if (trace.is_imported)
-      return std::string("The attention was read from a file: there is no model to run.");
-    return objection_to_all(trace, [](const AttentionTap& tap) { return untouched(tap); });
-  };
-  return view;
+  return {
+      .id = "intervene",
+      .label = "Intervene",
+      .group = "Model",
+      .summary =
+          "Switch off heads or layers, forbid or force pairs, replace tokens, and see the changes.",
+      .lay_out = [](const ViewInput& input) { return Interventional(input).lay_out(); },
+      .reading = fixed_reading(
+          "Change the model and see the effect: before on the left, after on the right. Click a "
+          "cell to forbid a pair, a switch to turn off a head or layer.",
+          {{"Perplexity",
+            "number of equally likely tokens that would be as uncertain; higher is worse."}}),
+      .data = intervene_data,
+      .findings = {{Findings::reference.id}, {Findings::maps.id}},
+      .options = {.parameters = {{.key = "click",
+                                  .label = "Click action",
+                                  .help = "Effect of a click on a pair or a key label: exclude the "
+                                          "pair, or let the query attend to nothing else.",
+                                  .kind = Parameter::Kind::Choice,
+                                  .initial = std::string("forbid"),
+                                  .choices = {"forbid", "force"}},
+                                 {.key = "heads",
+                                  .label = "in",
+                                  .help = "Scope of the change: the shown head, its layer, or all.",
+                                  .kind = Parameter::Kind::Choice,
+                                  .initial = std::string("this head"),
+                                  .choices = {"this head", "this layer", "all"}}}},
+      .content = {.objection =
+                      [](const Trace& trace) {
+                        if (trace.is_imported)
+                          return std::string(
+                              "The attention was read from a file: there is no model to run.");
+                        return objection_to_all(
+                            trace, [](const AttentionTap& tap) { return untouched(tap); });
+                      },
+                  .example = show_example},
+      .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

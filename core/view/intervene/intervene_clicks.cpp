@@ -115,15 +115,15 @@ bool can_replace(const Trace& trace) {
 std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const MatrixPlot& left,
                                  const MatrixPlot& right) {
   std::vector<Handle> handles;
-  if (!input.pointer) return handles;
-  const Point p = *input.pointer;
-  const ViewSettings& settings = input.experiment.view;
+  if (!input.interaction.pointer) return handles;
+  const Point p = *input.interaction.pointer;
+  const ViewSettings& settings = input.session.view;
   for (const MatrixPlot* m : {&left, &right}) {
     const auto [query, key] = pair_at(*m)(p);
     const auto offer = [&](const Box& area, Index at_query, Index at_key) {
       const Intervention change = change_at(settings, at_query, at_key);
       handles.push_back(
-          {area, help(input.experiment.run.interventions, change), {}, [change](Session& e) {
+          {area, help(input.session.run.interventions, change), {}, [change](Session& e) {
              toggle(e, change);
            }});
     };
@@ -131,7 +131,7 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
     const bool whole = !run.parts.segment;
     // Only allowed pairs can be forbidden, forced or restored.
     if (query >= 0 && key >= 0) {
-      if (whole && allowed(run, input.experiment, query, key)) offer(m->plot, query, key);
+      if (whole && allowed(run, input.session, query, key)) offer(m->plot, query, key);
       continue;
     }
     const Box above{m->plot.x, m->plot.y - m->top, m->plot.width, m->top};

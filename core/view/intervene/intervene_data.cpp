@@ -18,11 +18,7 @@ ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Fo
   if (found.tap == nullptr) {
     throw InputError(name + ": " + found.headline + ". " + found.advice);
   }
-  const ViewInput own{.trace = trace,
-                      .experiment = input.experiment,
-                      .theme = input.theme,
-                      .measure = input.measure};
-  ViewData::Matrix matrix = head_weights(own, *found.tap, found.head, true);
+  ViewData::Matrix matrix = head_weights(input.with_trace(trace), *found.tap, found.head, true);
   matrix.name = "attention " + name;
   return matrix;
 }
@@ -31,7 +27,7 @@ ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Fo
 // Undefined if the runs predict nothing, or have different vocabularies.
 ViewData::Matrix next_token(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
-  const Index position = shown_position(input.experiment.view, runs.after, *runs.second_head.tap);
+  const Index position = shown_position(input.session.view, runs.after, *runs.second_head.tap);
   const std::vector<double> before = next_tokens(runs.before, position);
   const std::vector<double> after = next_tokens(runs.after, position);
   if (after.empty() || before.size() != after.size()) return matrix;
@@ -84,13 +80,13 @@ const Trace& run_before(const ViewInput& input) {
 TwoRuns::TwoRuns(const ViewInput& input)
     : before(run_before(input)),
       after(input.trace),
-      compared(input.experiment.b.has_value()),
+      compared(input.session.b.has_value()),
       pending(compared && input.findings.get(Findings::reference) == nullptr),
-      first_view(compared ? input.experiment.b->view : input.experiment.view),
+      first_view(compared ? input.session.b->view : input.session.view),
       first(compared ? "B" : "before"),
       second(compared ? "A" : "after"),
       first_head(pending ? not_yet() : find_tap(before, first_view)),
-      second_head(find_tap(after, input.experiment.view)) {}
+      second_head(find_tap(after, input.session.view)) {}
 
 ViewData intervene_data(const ViewInput& input) {
   const TwoRuns runs(input);

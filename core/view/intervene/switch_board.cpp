@@ -71,7 +71,7 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
                                       const Trace& trace) {
   const double em = page.em(), cell = size.cell;
   const ViewInput& input = page.input();
-  const Interventions& changes = input.experiment.run.interventions;
+  const Interventions& changes = input.session.run.interventions;
   const double x = at.x + kLeft * em, y = at.y + kTop * em;
   std::vector<Handle> handles;
   page.text({at.x, at.y + 0.6 * em}, "Switches", em);
@@ -99,8 +99,8 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
       const Box box{x + static_cast<double>(head) * cell, top, cell, cell};
       const bool on = !is_off(changes, layer, head);
       draw_switch(page, box, on, !layer_on);
-      const ViewSettings& view = input.experiment.view;
-      if (!input.framed && view.layer == layer && view.head == head) {
+      const ViewSettings& view = input.session.view;
+      if (!input.figure.framed && view.layer == layer && view.head == head) {
         page.add(OutlinedBox{box, page.theme().text, 1});
       }
       handles.push_back({box,

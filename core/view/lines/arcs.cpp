@@ -45,7 +45,7 @@ struct TextLine {
 
 TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
   const ViewInput& input = page.input();
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const double em = page.em();
   TextLine line;
   line.tokens = key_axis(input.trace, tap);
@@ -188,7 +188,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
     return page.message("Arcs require keys that are tokens",
                         "Keys of this variant are not tokens. The style \"lines\" shows them.");
   }
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const double em = page.em();
   const bool zoomed = settings.width > 0 && settings.height > 0;
   const CellSpan span = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
@@ -225,8 +225,8 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
     }
     return pointed;
   };
-  if (input.pointer) {
-    if (const LineFocus pointed = at(*input.pointer); pointed.any()) focus = pointed;
+  if (input.interaction.pointer) {
+    if (const LineFocus pointed = at(*input.interaction.pointer); pointed.any()) focus = pointed;
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);

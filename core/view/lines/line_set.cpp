@@ -15,7 +15,7 @@ constexpr std::size_t kMaxLines = 2500;  // more are illegible and slow
 // Heads of the layer whose maps have the tap's shape.
 std::vector<Index> alike_heads(const ViewInput& input, const AttentionTap& tap) {
   std::vector<Index> heads;
-  const HeadRef shown = head_ref(input.trace, input.experiment.view);
+  const HeadRef shown = head_ref(input.trace, input.session.view);
   for (Index head = 0; head < input.trace.head_count(shown.part, shown.layer); ++head) {
     const AttentionTap* other = input.trace.find({shown.layer, head, shown.part});
     if (other && other->queries() == tap.queries() && other->keys() == tap.keys()) {
@@ -28,7 +28,7 @@ std::vector<Index> alike_heads(const ViewInput& input, const AttentionTap& tap) 
 std::vector<Index> shown_heads(const ViewInput& input, const Values& values,
                                const std::vector<Index>& all) {
   if (values.flag("all")) return all;
-  std::vector<Index> heads{input.experiment.view.head};
+  std::vector<Index> heads{input.session.view.head};
   if (values.has("heads")) {
     const std::vector<Index>& asked = values.get<std::vector<Index>>("heads");
     for (const Index head : asked) {
@@ -71,7 +71,7 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
   for (const Index head : set.heads) {
     Index in_group = 0;
     const AttentionTap* own =
-        input.trace.find({input.experiment.view.layer, head, shown_part(input)}, &in_group);
+        input.trace.find({input.session.view.layer, head, input.part()}, &in_group);
     const Tensor weights = own->attention(in_group);
     for (Index i = 0; i < weights.dim(0); ++i) {
       const float* row = weights.data() + i * weights.dim(1);
@@ -135,7 +135,7 @@ std::string missing_lines(const LineSet& set, const CellSpan& rows, double least
 }
 
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap) {
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   LineFocus focus;
   if (settings.pinned_query < tap.queries()) focus.query = settings.pinned_query;
   if (settings.pinned_key < tap.keys()) focus.key = settings.pinned_key;

@@ -35,7 +35,7 @@ struct Sides {
 
 Sides place_sides(const Page& page, const Box& box, const AttentionTap& tap) {
   const ViewInput& input = page.input();
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   Sides s;
   s.queries = query_axis(input.trace, tap);
   s.keys = key_axis(input.trace, tap);
@@ -107,7 +107,7 @@ void draw_shares(Page& page, const Sides& s, const LineSet& set, const LineFocus
   const double depth = of_query ? s.right : s.left, gap = 0.25 * page.em();
   const double width = (depth - 1.7 * page.em()) / static_cast<double>(set.heads.size());
   if (!(width > 0)) return;
-  page.add(Clip{Box{0, s.plot.y, page.input().width, s.plot.height}});
+  page.add(Clip{Box{0, s.plot.y, page.input().canvas.width, s.plot.height}});
   for (const WeightedPair& pair : set.pairs) {
     if (!focus.holds(pair)) continue;
     const auto at = std::lower_bound(set.heads.begin(), set.heads.end(), pair.head);
@@ -165,10 +165,10 @@ ViewLayout lay_out(const ViewInput& input) {
     return page.message("Too many tokens for lines",
                         "Lines show up to 4,096 tokens. The map shows longer texts.");
   }
-  const Values values = view_values(input.experiment.view, "lines");
+  const Values values = view_values(input.session.view, "lines");
   if (values.choice("style") == "arcs") return lay_out_arcs(input, page, tap, values);
 
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const CellSpan rows =
       visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
   const CellSpan columns =
@@ -187,8 +187,8 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   LineAt at{sides, set.pairs, 0.45 * page.em()};
   LineFocus focus = pinned_focus(input, tap);
-  if (input.pointer) {
-    if (const LineFocus pointed = at(*input.pointer); pointed.any()) focus = pointed;
+  if (input.interaction.pointer) {
+    if (const LineFocus pointed = at(*input.interaction.pointer); pointed.any()) focus = pointed;
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
@@ -218,14 +218,14 @@ std::string place_name(const ViewInput& input, const LineSet& set) {
   for (std::size_t i = 0; i < set.heads.size(); ++i) {
     heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
   }
-  return describe_part(input.trace, input.experiment.view) + "layer " +
-         std::to_string(input.experiment.view.layer) + ", " + heads;
+  return describe_part(input.trace, input.session.view) + "layer " +
+         std::to_string(input.session.view.layer) + ", " + heads;
 }
 
 }  // namespace
 
 std::string lines_title(const ViewInput& input, const LineSet& set) {
-  return picture_title(input.trace, shown_part(input)) + " · " + place_name(input, set);
+  return picture_title(input.trace, input.part()) + " · " + place_name(input, set);
 }
 
 std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
@@ -245,13 +245,12 @@ namespace {
 // Exported numbers: weights of each shown head.
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
-  const LineSet set =
-      line_set(input, *found.tap, view_values(input.experiment.view, "lines"), {}, {});
+  const LineSet set = line_set(input, *found.tap, view_values(input.session.view, "lines"), {}, {});
   ViewData numbers;
   for (const Index head : set.heads) {
     Index in_group = 0;
     const AttentionTap* tap =
-        input.trace.find({input.experiment.view.layer, head, shown_part(input)}, &in_group);
+        input.trace.find({input.session.view.layer, head, input.part()}, &in_group);
     numbers.matrices.push_back(head_weights(input, *tap, in_group, true));
     if (set.heads.size() > 1) {
       numbers.matrices.back().name = "attention of head " + std::to_string(head);
@@ -262,56 +261,56 @@ ViewData data(const ViewInput& input) {
 
 void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
   const Values values = view_values(settings, "lines");
-  controls.colours = ViewControls::Colours::None;
-  controls.colour_ends.clear();
+  controls.hide_colours();
   const bool several = values.has("heads") && !values.get<std::vector<Index>>("heads").empty();
   controls.head = !values.flag("all") && !several;
   if (values.flag("all")) controls.idle["heads"] = "All heads are shown.";
 }
 
+std::vector<Parameter> parameters() {
+  return {{.key = "style",
+           .label = "Style",
+           .help = "Two columns of tokens, or arcs over one line of text.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("lines"),
+           .choices = {"lines", "arcs"}},
+          {.key = "all",
+           .label = "All heads",
+           .help = "Show the lines of all heads of the layer.",
+           .kind = Parameter::Kind::Flag,
+           .initial = false},
+          {.key = "heads",
+           .label = "Heads",
+           .help = "Heads to show, such as [0, 2]; by default the selected one.",
+           .kind = Parameter::Kind::Integers,
+           .optional = true,
+           .unset_label = "the shown one",
+           .initial = std::vector<Index>{0, 1}},
+          {.key = "least",
+           .label = "Minimum weight",
+           .help = "Omit lines of smaller weights.",
+           .kind = Parameter::Kind::Real,
+           .initial = 0.03,
+           .limits = {.min = 0, .max = 1},
+           .slider = {.min = 0, .max = 0.5}}};
+}
+
 }  // namespace
 
 View lines_view() {
-  View view{"lines",
-            "Lines",
-            "Queries and keys joined by curves whose width shows the weight, by head.",
-            true,
-            lay_out,
-            {{.key = "style",
-              .label = "Style",
-              .help = "Two columns of tokens, or arcs over one line of text.",
-              .kind = Parameter::Kind::Choice,
-              .initial = std::string("lines"),
-              .choices = {"lines", "arcs"}},
-             {.key = "all",
-              .label = "All heads",
-              .help = "Show the lines of all heads of the layer.",
-              .kind = Parameter::Kind::Flag,
-              .initial = false},
-             {.key = "heads",
-              .label = "Heads",
-              .help = "Heads to show, such as [0, 2]; by default the selected one.",
-              .kind = Parameter::Kind::Integers,
-              .optional = true,
-              .unset_label = "the shown one",
-              .initial = std::vector<Index>{0, 1}},
-             {.key = "least",
-              .label = "Minimum weight",
-              .help = "Omit lines of smaller weights.",
-              .kind = Parameter::Kind::Real,
-              .initial = 0.03,
-              .limits = {.min = 0, .max = 1},
-              .slider = {.min = 0, .max = 0.5}}}};
-  view.restrict_controls = restrict_controls;
-  view.data = data;
-  view.group = "Attention";
-  view.reading = fixed_reading(
-      "A curve joins each token with its keys: the thicker, the larger the weight. Point at a "
-      "token to "
-      "see only its curves.",
-      {});
-  view.objection = objection_without_attention;
-  return with_word_merging(std::move(view));
+  return with_word_merging(
+      {.id = "lines",
+       .label = "Lines",
+       .group = "Attention",
+       .summary = "Queries and keys joined by curves whose width shows the weight, by head.",
+       .lay_out = lay_out,
+       .reading = fixed_reading("A curve joins each token with its keys: the thicker, the larger "
+                                "the weight. Point at a token to see only its curves.",
+                                {}),
+       .data = data,
+       .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+       .content = {.objection = objection_without_attention},
+       .cells = {.zoom = true}});
 }
 
 }  // namespace attnscope

@@ -72,7 +72,7 @@ void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Inde
 // Colour range: explicit limits, else derived from the visible cells.
 ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown,
                      const AttentionTap& tap, Index head, const ShownCells& seen) {
-  const Values options = view_values(input.experiment.view, "map");
+  const Values options = view_values(input.session.view, "map");
   const bool given = options.has("most");
   const bool settled = given || shown.row_scale == RowScale::Largest;
   ColourRange range = settled ? weight_colours(input, shown.with_signs)
@@ -135,7 +135,7 @@ std::vector<std::string> bar_titles(const ColourRange& range, const std::string&
 
 std::string title_of(const ViewInput& input, const MapMatrix& shown) {
   return shown.one_head ? title_with_head(input)
-                        : picture_title(input.trace, shown_part(input)) + " · " + shown.caption;
+                        : picture_title(input.trace, input.part()) + " · " + shown.caption;
 }
 
 // Notes on low contrast and how to improve it; empty if contrast is sufficient. The median row
@@ -144,8 +144,8 @@ std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMa
                                             const ColourRange& range) {
   constexpr double kDim = 0.1;          // threshold relative to the colour range
   constexpr Index kMaxCells = 1 << 21;  // limit of cells to inspect per picture
-  const bool given = view_values(input.experiment.view, "map").has("most");
-  const bool to_percentile = input.experiment.view.colour_end == ColourEnd::Percentile;
+  const bool given = view_values(input.session.view, "map").has("most");
+  const bool to_percentile = input.session.view.colour_end == ColourEnd::Percentile;
   // Does not download from a device.
   if (range.scale != ColourRange::Scale::Linear || cells.device) return {};
   if (to_percentile && !given) return {};
@@ -155,8 +155,9 @@ std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMa
   if (!(typical < kDim * range.most)) return {};
   const std::string text = "Half of the rows have no weight above " + brief(typical, 2);
   if (given) return {text + ": lower “To”, or use the log scale", text + ": lower “To”", text};
-  const std::string how =
-      input.key_of ? input.key_of(HintAction::ColourRange) : "--colours percentile";
+  const std::string how = input.interaction.key_of
+                              ? input.interaction.key_of(HintAction::ColourRange)
+                              : "--colours percentile";
   return {text + ": clip at the 99th percentile (" + how + "), or use another scale",
           text + ": clip at 99 % (" + how + ")", text};
 }
@@ -178,7 +179,7 @@ void draw_pair(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index h
   const auto weight =
       static_cast<double>(shown.one_head ? attention_row(tap, head, m.hovered_row)[m.hovered_column]
                                          : shown.values(m.hovered_row, m.hovered_column));
-  page.tag(*page.input().pointer, brief(weight, 3), m.plot);
+  page.tag(*page.input().interaction.pointer, brief(weight, 3), m.plot);
 }
 
 // Describes hits by the shown value if it is not the head's own weight.
@@ -217,7 +218,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const AttentionTap& tap = *found.tap;
   MapMatrix shown = map_matrix(input, tap, found.head);
   if (!shown.headline.empty()) return page.message(shown.headline, shown.advice);
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   Box inside = page.frame(title_of(input, shown), caption(input.trace, shown.caption + "."));
   const auto pinned = [&](Index at, Index count) { return shown.whole && at < count ? at : -1; };
   const Index pinned_row = pinned(settings.pinned_query, tap.queries());
@@ -242,7 +243,7 @@ ViewLayout lay_out(const ViewInput& input) {
       cells.values = seen.values = row_scaled(seen.values, shown.row_scale, tap, found.head, seen);
     }
   }
-  cells.missing = blend(input.theme.background, input.theme.line, 0.5);
+  cells.missing = blend(input.canvas.theme.background, input.canvas.theme.line, 0.5);
   ColourRange range = range_of(input, cells, shown, tap, found.head, seen);
   cells.colour_map = range.colour_map;
   set_numbers(input, shown, range, cells);
@@ -273,7 +274,7 @@ ViewLayout lay_out(const ViewInput& input) {
     draw_not_allowed_key(page, m.right.x + taken + page.em(), m.note_y);
     bottom = std::max(bottom, m.note_y + 0.7 * page.em());
   }
-  if (input.framed) draw_pair(page, m, tap, found.head, shown);
+  if (input.figure.framed) draw_pair(page, m, tap, found.head, shown);
   ViewLayout layout = matrix_layout(page, m, bottom);
   name_shown(layout, shown);
   layout.pending = pending_text(seen.exact);
@@ -360,16 +361,18 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
 }  // namespace
 
 View map_view() {
-  View view{
-      "map", "Map",   "Attention weights of one head, or aggregated over several: queries by keys.",
-      true,  lay_out, map_parameters()};
-  view.findings = {{Findings::maps.id}};
-  view.data = data;
-  view.restrict_controls = restrict_controls;
-  view.group = "Attention";
-  view.objection = objection_without_attention;
-  view.reading = map_reading;
-  return with_word_merging(std::move(view));
+  return with_word_merging(
+      {.id = "map",
+       .label = "Map",
+       .group = "Attention",
+       .summary = "Attention weights of one head, or aggregated over several: queries by keys.",
+       .lay_out = lay_out,
+       .reading = map_reading,
+       .data = data,
+       .findings = {{Findings::maps.id}},
+       .options = {.parameters = map_parameters(), .restrict_controls = restrict_controls},
+       .content = {.objection = objection_without_attention},
+       .cells = {.zoom = true}});
 }
 
 }  // namespace attnscope

@@ -87,7 +87,7 @@ MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
 }  // namespace
 
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count) {
-  const ViewSettings& settings = page.input().experiment.view;
+  const ViewSettings& settings = page.input().session.view;
   const bool zoomed = settings.width > 0 && settings.height > 0;
   MapRaster m;
   m.queries = query_axis(page.input().trace, tap);
@@ -138,7 +138,7 @@ namespace {
 // Titles of the colour bar; mentions max-pooling.
 std::vector<std::string> titles_of(const Page& page, const MapRaster& m,
                                    const std::vector<std::string>& titles) {
-  const double scale = page.input().scale;
+  const double scale = page.input().canvas.scale;
   if (m.rows.extent <= m.height * scale && m.columns.extent <= m.width * scale) return titles;
   std::vector<std::string> pooled;
   for (const std::string& title : titles) pooled.push_back(title + ", max-pooled");

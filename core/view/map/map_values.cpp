@@ -88,7 +88,7 @@ void refuse_long(MapMatrix& matrix) {
 }
 
 void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matrix) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const std::vector<HeadAt> heads = averaged_heads(input.trace, view, source);
   if (!all_whole(heads)) return refuse_long(matrix);
   if (!alike(heads)) {
@@ -141,7 +141,7 @@ std::string passed_words(const Trace& trace, const std::vector<HeadRef>& passed)
 void set_rollout(const ViewInput& input, MapMatrix& matrix) {
   std::vector<std::vector<HeadAt>> layers;
   const std::vector<HeadRef> passed =
-      layers_up_to(input.trace, head_ref(input.trace, input.experiment.view));
+      layers_up_to(input.trace, head_ref(input.trace, input.session.view));
   for (const HeadRef& at : passed) {
     layers.push_back(heads_of_layer(input.trace, at.part, at.layer));
     const std::vector<HeadAt>& heads = layers.back();
@@ -167,23 +167,19 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
 
 // Rollout of words: that of their tokens, merged afterwards, since it sums products.
 void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
-  const ViewInput pieces{.trace = *input.pieces,
-                         .experiment = input.experiment,
-                         .theme = input.theme,
-                         .measure = input.measure,
-                         .cache = input.cache};
+  const ViewInput pieces = input.with_trace(input.merged->tokens);
   const CacheKey key = matrix.key;
   matrix.key.add("of pieces");
   set_rollout(pieces, matrix);
   matrix.key = key;
   if (!matrix.headline.empty()) return;
-  const WordPairs& pairs = input.words->of(tap);
+  const WordPairs& pairs = input.merged->words.of(tap);
   const Tensor of_pieces = matrix.values;
   matrix.values = cached_matrix(input, key, [&] { return merged(of_pieces, pairs); });
 }
 
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   matrix.whole = is_whole(tap);
   if (tap.result.device) {
     matrix.device = tap.result.device;
@@ -268,8 +264,8 @@ std::vector<Parameter> map_parameters() {
   constexpr double kLargest = 1e6, kSmallest = 1e-30;
   return {{.key = "source",
            .label = "Show",
-           .help = "Weights of this head, the mean over the layer's heads, over the "
-                   "layers of this head or over all, or the rollout up to this layer.",
+           .help = "Weights of this head, the mean over the layer's heads, over the layers of this "
+                   "head or over all, or the rollout up to this layer.",
            .kind = Kind::Choice,
            .initial = std::string(kHead),
            .choices = {{kHead, "this head"},
@@ -280,8 +276,8 @@ std::vector<Parameter> map_parameters() {
           scale_parameter(),
           {.key = "least",
            .label = "From",
-           .help = "Weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
-                   "highest on a logarithmic scale.",
+           .help = "Weight of the lowest colour; automatic: 0, or a ten-thousandth of the highest "
+                   "on a logarithmic scale.",
            .kind = Kind::Real,
            .optional = true,
            .initial = 0.001,
@@ -312,15 +308,15 @@ Tensor MapMatrix::host() const {
 }
 
 MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head) {
-  const Values options = view_values(input.experiment.view, "map");
+  const Values options = view_values(input.session.view, "map");
   const std::string& source = options.choice("source");
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   MapMatrix matrix;
   matrix.one_head = source == kHead;
   matrix.key = head_key("map", input.trace, view).with(source);
   if (matrix.one_head) {
     set_one_head(input, tap, head, matrix);
-  } else if (source == kRollout && input.words != nullptr) {
+  } else if (source == kRollout && input.merged) {
     set_rollout_of_words(input, tap, matrix);
   } else if (source == kRollout) {
     set_rollout(input, matrix);

@@ -206,7 +206,7 @@ ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
   ColourRange range = weight_colours(of.input, with_signs);
   std::vector<float> sizes;
   for (const float x : a.exact) sizes.push_back(std::abs(x));
-  set_range_end(range, std::move(sizes), of.input.experiment.view.colour_end, with_signs);
+  set_range_end(range, std::move(sizes), of.input.session.view.colour_end, with_signs);
   return range;
 }
 
@@ -252,7 +252,7 @@ void draw_beside(Page& page, const ApproximationPlan& plan, const ColourRange& w
     const Tensor& rows = plan.of.divergence;
     MatrixPlot m;
     m.height = static_cast<double>(rows.size());
-    m.scale = page.input().scale;
+    m.scale = page.input().canvas.scale;
     m.hovered_row = lit.query;
     draw_row_bars(page, {third.right() + 0.4 * em, third.y, plan.bars - 0.8 * em, third.height}, m,
                   {std::vector<double>(rows.begin(), rows.end()), {"KL, bits", "KL"}, kMinBits});
@@ -260,7 +260,8 @@ void draw_beside(Page& page, const ApproximationPlan& plan, const ColourRange& w
   const double wide = colour_bar_width(page), x = third.right() + plan.bars;
   const Box first = plan.raster.map(0);
   const double weights_x = plan.in_line() ? x : plan.raster.map(plan.raster.across - 1).right();
-  const bool pooled = static_cast<double>(plan.of.exact.dim(1)) > first.width * page.input().scale;
+  const bool pooled =
+      static_cast<double>(plan.of.exact.dim(1)) > first.width * page.input().canvas.scale;
   std::vector<std::string> titles{"weight", ""};
   if (pooled) titles = {"weight, max-pooled", "weight, pooled", "pooled"};
   draw_colour_bar(page, {weights_x, first.y, wide, first.height}, weights, titles);
@@ -297,13 +298,13 @@ MechanismLayout draw_approximation(Page& page, const Box& inside, const Mechanis
   MechanismLayout layout;
   // With slots as columns, pairs of the map are not pairs of tokens.
   if (keys == of.tap.keys() && of.tap.result.columns.empty()) layout.pair_at = token_pair;
-  const ViewSettings& settings = of.input.experiment.view;
+  const ViewSettings& settings = of.input.session.view;
   Pair lit{settings.pinned_query, settings.pinned_key};
   if (lit.query < 0 || lit.query >= of.tap.queries()) lit.query = of.tap.queries() - 1;
-  if (of.input.pointer) {
-    lit = token_pair(*of.input.pointer).value_or(lit);
-    if (plan->mix.height > 0 && plan->mix_cells.contains(*of.input.pointer)) {
-      lit.key = static_cast<Index>((of.input.pointer->x - plan->mix_cells.x) /
+  if (of.input.interaction.pointer) {
+    lit = token_pair(*of.input.interaction.pointer).value_or(lit);
+    if (plan->mix.height > 0 && plan->mix_cells.contains(*of.input.interaction.pointer)) {
+      lit.key = static_cast<Index>((of.input.interaction.pointer->x - plan->mix_cells.x) /
                                    plan->mix_cells.width * static_cast<double>(keys));
     }
   }

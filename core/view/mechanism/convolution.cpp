@@ -152,7 +152,7 @@ void draw_kernels(Page& page, SlidePlan& plan, const MechanismOf& of, const Tens
       {"The kernel of each head: its weight by distance", "The kernel of each head", "Kernels"});
   HeatMap cells = matrix_cells(plan.kernel);
   cells.values = table;
-  cells.colour_map = of.input.experiment.view.colour_map;
+  cells.colour_map = of.input.session.view.colour_map;
   if (colour_map(cells.colour_map).diverging()) cells.colour_map = "viridis";
   page.add(cells);
   const double width = plan.kernel.plot.width / plan.kernel.width;
@@ -188,8 +188,8 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismO
     return std::nullopt;
   };
   std::optional<Pair> hovered;
-  if (of.input.pointer) hovered = layout.pair_at(*of.input.pointer);
-  const ViewSettings& settings = of.input.experiment.view;
+  if (of.input.interaction.pointer) hovered = layout.pair_at(*of.input.interaction.pointer);
+  const ViewSettings& settings = of.input.session.view;
   // Shifts are invisible at the ends of the text: use the middle.
   if (!hovered && settings.pinned_query < 0 && settings.pinned_key < 0) {
     hovered = Pair{of.tap.queries() / 2, -1};

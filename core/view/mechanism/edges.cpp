@@ -95,7 +95,7 @@ std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const M
   }
   plan.arcs = {plan.columns.left, plan.columns.bottom(), plan.columns.width, deepest + 1.4 * em};
   const Box rest = below(inside, plan.arcs.bottom() - inside.y + 0.8 * em);
-  plan.chain = LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  plan.chain = LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
   if (plan.chain) {
     plan.layers = layers_to_show(of.input, *plan.chain);
     std::tie(plan.left, plan.right) = split(page, rest, kMapShare);
@@ -218,9 +218,9 @@ MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const Mechan
     return Pair{token, token};
   };
   // A node in the middle has neighbours on both sides.
-  const ViewSettings& settings = of.input.experiment.view;
+  const ViewSettings& settings = of.input.session.view;
   std::optional<Pair> hovered;
-  if (of.input.pointer) hovered = layout.pair_at(*of.input.pointer);
+  if (of.input.interaction.pointer) hovered = layout.pair_at(*of.input.interaction.pointer);
   if (!hovered && settings.pinned_query < 0) hovered = Pair{of.tap.queries() / 3, -1};
   const Pair pair = focus_of(of.input, of.tap, of.head, hovered);
   draw_step(page, plan->sentence, 1, seen_words(of, edges, pair.query));

@@ -145,7 +145,7 @@ void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
                                    size, most_left),
                       size, Align::End);
     }
-    const double most = page.input().width - right;
+    const double most = page.input().canvas.width - right;
     if (most < 4 * em) continue;
     const Index count = count_of(heard.cone[at(level)]);
     const std::string of = std::to_string(count) + " of " + std::to_string(chain.length());
@@ -222,7 +222,7 @@ Index shown_head(const MechanismOf& of) {
 }
 
 Tensor cached_reach(const ViewInput& input, Index layers) {
-  const TracePart part = shown_part(input);
+  const TracePart part = input.part();
   const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   if (input.cache == nullptr) return make();
   return input.cache->matrix(source_of(input.trace), CacheKey("reach", layers, part), make);

@@ -58,7 +58,7 @@ Round round_of(const MechanismOf& of) {
   const IntTensor& buckets = buckets_of(of.tap);
   Round round;
   round.count = buckets.dim(0);
-  const Index asked = view_values(of.input.experiment.view, "mechanism").integer("round");
+  const Index asked = view_values(of.input.session.view, "mechanism").integer("round");
   round.number = std::clamp<Index>(asked - 1, 0, round.count - 1);
   round.chunk = of.tap.variant.values.integer("chunk");
   for (Index i = 0; i < buckets.dim(2); ++i) {
@@ -321,7 +321,7 @@ MechanismLayout draw_lsh(Page& page, const Box& inside, const MechanismOf& of) {
     return pair;
   };
   Index lit = -1;
-  if (const std::optional<Point>& p = of.input.pointer) {
+  if (const std::optional<Point>& p = of.input.interaction.pointer) {
     lit = plan->token_at(*p);
     if (const auto pair = layout.pair_at(*p); lit < 0 && pair) lit = pair->query;
   }

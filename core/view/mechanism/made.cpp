@@ -164,7 +164,7 @@ void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
   cells.values = cached_numbers(of, CacheKey("made"), [&] { return made_matrix(of); });
   ColourRange range;
   if (kernel) {
-    range.colour_map = of.input.experiment.view.colour_map;
+    range.colour_map = of.input.session.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
     range.most = 1;
   } else {
@@ -214,7 +214,7 @@ MechanismLayout draw_made(Page& page, const Box& inside, const MechanismOf& of) 
     return Pair{query, key};
   };
   Index query = focus_of(of.input, of.tap, of.head).query;
-  if (const std::optional<Point>& p = of.input.pointer) {
+  if (const std::optional<Point>& p = of.input.interaction.pointer) {
     if (const auto pair = layout.pair_at(*p)) query = pair->query;
     if (const Index row = pair_at(plan->made)(*p).first; plan->two && row >= 0) query = row;
   }

@@ -23,7 +23,7 @@ const Mechanism* chosen_mechanism(const ViewSettings& settings, const AttentionT
 }
 
 ViewLayout refuse(Page& page, const AttentionTap& tap) {
-  const std::string picture = view_values(page.input().experiment.view, kId).choice("picture");
+  const std::string picture = view_values(page.input().session.view, kId).choice("picture");
   const Mechanism& asked = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
   std::string why = asked.objection ? asked.objection(tap) : "";
   if (why.empty()) why = "It shows " + asked.about + ", which does not apply to this variant.";
@@ -36,7 +36,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const Mechanism* chosen = chosen_mechanism(settings, tap);
   if (chosen == nullptr) return refuse(page, tap);
   const Mechanism& mechanism = *chosen;
@@ -70,7 +70,7 @@ ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) 
 
 ViewData mechanism_data(const ViewInput& input) {
   const Found found = require_tap(input);
-  const Mechanism* chosen = chosen_mechanism(input.experiment.view, *found.tap);
+  const Mechanism* chosen = chosen_mechanism(input.session.view, *found.tap);
   if (chosen == nullptr) {
     throw InputError("picture: expected one that shows " + variant(found.tap->variant.id).label +
                      ", or automatic");
@@ -93,8 +93,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   if (tap == nullptr) return;
   const Mechanism* mechanism = chosen_mechanism(settings, *tap);
   if (mechanism == nullptr || !mechanism->weights) {
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
+    controls.hide_colours();
   } else if (mechanism->to_largest) {
     controls.colour_ends.clear();
   }
@@ -178,41 +177,42 @@ std::vector<ViewFinding> mechanism_findings() {
 }  // namespace
 
 View mechanism_view() {
-  View view{kId, "Mechanism",
-            "The variant of the shown head, step by step, on the tokens of the text.", false,
-            lay_out_mechanism};
-  view.parameters = {picture_parameter(),
-                     {.key = "token",
-                      .label = "Token",
-                      .help = "The token to show or replace; by "
-                              "default the pinned one.",
-                      .optional = true,
-                      .unset_label = "pinned",
-                      .initial = Index{0},
-                      .slider = {.max = 64}},
-                     {.key = "round",
-                      .label = "Round",
-                      .help = "The hashing round to show, for LSH.",
-                      .initial = Index{1},
-                      .limits = {.min = 1, .max = 4096},
-                      .slider = {.min = 1, .max = 8}}};
-  view.parameters.push_back({.key = "by",
-                             .label = "By",
-                             .help = "Id of the replacement token; by "
-                                     "default the previous one in the vocabulary.",
-                             .optional = true,
-                             .unset_label = "its neighbour",
-                             .initial = Index{0},
-                             .slider = {.max = 2047}});
-  view.animation = Animation{"token", 0, 64, 12};
-  view.findings = mechanism_findings();
-  view.data = mechanism_data;
-  view.example = show_hashing;
-  view.restrict_controls = restrict_controls;
-  view.group = "Method";
-  view.reading = mechanism_reading;
-  view.objection = objection_without_attention;
-  return view;
+  return {
+      .id = kId,
+      .label = "Mechanism",
+      .group = "Method",
+      .summary = "The variant of the shown head, step by step, on the tokens of the text.",
+      .lay_out = lay_out_mechanism,
+      .reading = mechanism_reading,
+      .data = mechanism_data,
+      .findings = mechanism_findings(),
+      .options =
+          {.parameters =
+               {picture_parameter(),
+                {.key = "token",
+                 .label = "Token",
+                 .help = "The token to show or replace; by default the pinned one.",
+                 .optional = true,
+                 .unset_label = "pinned",
+                 .initial = Index{0},
+                 .slider = {.max = 64}},
+                {.key = "round",
+                 .label = "Round",
+                 .help = "The hashing round to show, for LSH.",
+                 .initial = Index{1},
+                 .limits = {.min = 1, .max = 4096},
+                 .slider = {.min = 1, .max = 8}},
+                {.key = "by",
+                 .label = "By",
+                 .help =
+                     "Id of the replacement token; by default the previous one in the vocabulary.",
+                 .optional = true,
+                 .unset_label = "its neighbour",
+                 .initial = Index{0},
+                 .slider = {.max = 2047}}},
+           .animation = Animation{"token", 0, 64, 12},
+           .restrict_controls = restrict_controls},
+      .content = {.objection = objection_without_attention, .example = show_hashing}};
 }
 
 }  // namespace attnscope

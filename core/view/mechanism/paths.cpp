@@ -42,7 +42,7 @@ struct PathPlan {
 
 // The pinned pair, else one that needs the most layers for this query.
 Pair path_pair(const MechanismOf& of, const LayerChain& chain, Index layers) {
-  const ViewSettings& settings = of.input.experiment.view;
+  const ViewSettings& settings = of.input.session.view;
   const auto inside = [&](Index n) { return n >= 0 && n < chain.length(); };
   Pair pair{chain.length() - 1, -1};
   if (!of.tap.causal) pair.query = 2 * chain.length() / 3;
@@ -142,8 +142,7 @@ double draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::strin
 }
 
 MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<LayerChain> chain =
-      LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  std::optional<LayerChain> chain = LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
   if (!chain) return {.refusal = kNoPaths};
   std::optional<PathPlan> plan = plan_paths(page, inside, of, std::move(*chain));
   if (!plan) return {.no_space = true};
@@ -159,7 +158,7 @@ MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of)
     if (query < 0 || key < 0) return std::nullopt;
     return Pair{query, key};
   };
-  const std::optional<Point>& pointer = of.input.pointer;
+  const std::optional<Point>& pointer = of.input.interaction.pointer;
   const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
   const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
   const auto name = [&](Index n) {
@@ -180,7 +179,7 @@ MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of)
 
 std::vector<ViewData::Matrix> path_numbers(const MechanismOf& of) {
   const std::optional<LayerChain> chain =
-      LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+      LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
   if (!chain) throw InputError(kNoPaths);
   const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
   return {{"layers until reached", cached_reach(of.input, chain->shown_layers()), labels, labels}};

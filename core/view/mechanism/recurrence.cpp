@@ -203,8 +203,9 @@ MechanismLayout draw_recurrence(Page& page, const Box& inside, const MechanismOf
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = token_at(plan->line);
-  if (of.input.pointer) {
-    if (const auto pair = layout.pair_at(*of.input.pointer)) set_step(page, *plan, pair->query);
+  if (of.input.interaction.pointer) {
+    if (const auto pair = layout.pair_at(*of.input.interaction.pointer))
+      set_step(page, *plan, pair->query);
   }
   const std::string word = "“" + query_label(of.input.trace, of.tap, plan->t) + "”";
   draw_line(page, *plan, word);

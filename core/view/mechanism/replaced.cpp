@@ -44,7 +44,7 @@ BothRuns both_runs(const MechanismOf& of) {
   } else if (!both.runs->problem.empty()) {
     both.refusal = both.runs->problem;
   } else {
-    const HeadRef at = head_ref(of.input.trace, of.input.experiment.view);
+    const HeadRef at = head_ref(of.input.trace, of.input.session.view);
     both.without = both.runs->without->find(at);
     both.with = both.runs->with->find(at);
     if (both.without == nullptr || both.with == nullptr) {
@@ -73,7 +73,7 @@ ReplacedChange cached_change(const MechanismOf& of, const BothRuns& both) {
     all(rows, 1) = static_cast<float>(change.column);
     return all;
   };
-  const ViewSettings& settings = of.input.experiment.view;
+  const ViewSettings& settings = of.input.session.view;
   const CacheKey key = head_key("replaced", trace, settings);
   const Tensor all =
       of.input.cache == nullptr
@@ -125,7 +125,7 @@ std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
   plan.tag_y = plan.cells.bottom() + kTag / 2 * em + 0.3 * em;
   plan.words_sentence = {inside.x, plan.cells.bottom() + (kTag + 0.8) * em, inside.width, step};
   plan.words_top = plan.words_sentence.bottom();
-  for (const std::string& words : change_words(change, of.input.experiment.view.layer)) {
+  for (const std::string& words : change_words(change, of.input.session.view.layer)) {
     for (std::string& line : page.wrapped(words, em, inside.width)) {
       plan.words.push_back(std::move(line));
     }
@@ -159,7 +159,7 @@ void draw_text_line(Page& page, const ReplacedPlan& plan, const ReplacedToken& r
   draw_step(page, plan.sentence, 1,
             {"Replace: " + before + " (" + number + ") becomes " + after +
                  ", all other tokens are unchanged" +
-                 (page.input().framed ? "" : "; click a token to replace that one"),
+                 (page.input().figure.framed ? "" : "; click a token to replace that one"),
              "Replace: " + before + " (" + number + ") becomes " + after + ", all others unchanged",
              before + " becomes " + after, after});
   draw_columns(page, plan.columns, runs.position);
@@ -193,7 +193,7 @@ void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const Repla
   draw_step(page, plan.map_sentence, 3,
             {"Change of each weight, and of each query's row and output", "Change of each weight",
              "Change"});
-  const std::string& chosen = of.input.experiment.view.colour_map;
+  const std::string& chosen = of.input.session.view.colour_map;
   const ColourRange range{.least = 0,
                           .most = largest(change.weights),
                           .colour_map = colour_map(chosen).diverging() ? "viridis" : chosen};

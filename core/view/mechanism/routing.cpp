@@ -188,7 +188,7 @@ MechanismLayout draw_routing(Page& page, const Box& inside, const MechanismOf& o
     return pair;
   };
   Index lit = -1;
-  if (const std::optional<Point>& p = of.input.pointer) {
+  if (const std::optional<Point>& p = of.input.interaction.pointer) {
     lit = plan->strip.at(*p);
     if (const auto pair = layout.pair_at(*p); lit < 0 && pair) lit = pair->query;
   }

@@ -148,7 +148,7 @@ std::size_t most_lanes(const MechanismOf& of) {
 
 // The illustrated pair: the pinned one, else a query with keys on both sides, if any.
 Pair pair_of_rules(const MechanismOf& of) {
-  const ViewSettings& settings = of.input.experiment.view;
+  const ViewSettings& settings = of.input.session.view;
   if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || of.tap.causal ||
       of.tap.queries() != of.tap.keys()) {
     return focus_of(of.input, of.tap, of.head);
@@ -259,7 +259,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   }
   double top = lines_end;
   if (plan.one_line) {
-    plan.chain = LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+    plan.chain = LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
   }
   if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
   if (plan.layer_count < 2) plan.chain.reset();  // one layer connects everything
@@ -424,9 +424,9 @@ std::vector<Handle> handles_of(const RulesPlan& plan) {
 
 void draw_information(Page& page, const RulesPlan& plan, const MechanismOf& of, Pair pair) {
   if (!plan.chain || !(plan.layers.height > 0)) return;
-  const ViewSettings& settings = of.input.experiment.view;
+  const ViewSettings& settings = of.input.session.view;
   // A directly attended key does not illustrate paths.
-  const bool chosen = of.input.pointer || settings.pinned_key >= 0;
+  const bool chosen = of.input.interaction.pointer || settings.pinned_key >= 0;
   const bool tells = chosen && shown_rule(of.tap, of.head, pair.query, pair.key) < 0;
   if (!tells) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
   const ReceptiveField heard = heard_by(*plan.chain, pair.query, pair.key, plan.layer_count);
@@ -480,7 +480,7 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   MechanismLayout layout;
   layout.pair_at = pair_in(*plan);
   layout.handles = handles_of(*plan);
-  const std::optional<Point>& pointer = of.input.pointer;
+  const std::optional<Point>& pointer = of.input.interaction.pointer;
   const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
   const std::vector<int> row = rules_of_query(of, pair.query), column = rules_of_key(of, pair.key);
   draw_lines(page, {inside.x, inside.y}, plan->summary);

@@ -248,8 +248,8 @@ MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& 
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = token_at(plan->line);
-  if (of.input.pointer) {
-    if (const auto pair = layout.pair_at(*of.input.pointer)) plan->query = pair->query;
+  if (of.input.interaction.pointer) {
+    if (const auto pair = layout.pair_at(*of.input.interaction.pointer)) plan->query = pair->query;
   }
   plan->of = settling_of(of.tap, of.head, plan->query);
   const std::string word = "“" + query_label(of.input.trace, of.tap, plan->query) + "”";

@@ -293,7 +293,7 @@ MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const MechanismOf& 
     return Pair{query, key};
   };
   Pair lit = focus_of(of.input, of.tap, of.head);
-  if (const std::optional<Point>& p = of.input.pointer) {
+  if (const std::optional<Point>& p = of.input.interaction.pointer) {
     lit = layout.pair_at(*p).value_or(lit);
     for (const TokenStrip* strip : {&plan->text, &plan->sorted}) {
       if (const Index at = strip->at(*p); at >= 0) lit.query = at;

@@ -70,10 +70,10 @@ std::function<std::optional<Pair>(Point)> token_at(const TokenLine& line) {
 }
 
 Index chosen_token(const MechanismOf& of) {
-  const Values values = view_values(of.input.experiment.view, "mechanism");
+  const Values values = view_values(of.input.session.view, "mechanism");
   const Index last = of.tap.queries() - 1;
   if (values.has("token")) return std::min(values.integer("token"), last);
-  const Index pinned = of.input.experiment.view.pinned_query;
+  const Index pinned = of.input.session.view.pinned_query;
   return pinned >= 0 && pinned <= last ? pinned : last;
 }
 

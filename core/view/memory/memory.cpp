@@ -47,7 +47,7 @@ std::string objection(const Trace& trace) {
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
-  return capitalised(describe_head(input.trace, input.experiment.view)) + ": " + describe(tap) +
+  return capitalised(describe_head(input.trace, input.session.view)) + ": " + describe(tap) +
          ". Queries attend to the memory of earlier segments and to their own segment; slots "
          "run from oldest to newest. The receptive field of a layer includes those of all "
          "positions it "
@@ -82,7 +82,7 @@ class Memory {
       : input_(input), page_(page), shown_(shown_memory(input, *found.tap, found.head)) {}
 
   ViewLayout lay_out(const Box& inside) {
-    const std::string show = view_values(input_.experiment.view, kId).choice("show");
+    const std::string show = view_values(input_.session.view, kId).choice("show");
     const bool all = show == "all";
     Box rest = inside;
     cut(rest, draw_summary(rest), 0);
@@ -136,7 +136,7 @@ class Memory {
     const Index own = shown_.runs.back().first;
     if (!shown_.remembers() || own == 0 || rest.height < 20 * em) return 0;
     // Only of the pinned query, if there is one.
-    const Index pinned = input_.experiment.view.pinned_query;
+    const Index pinned = input_.session.view.pinned_query;
     const bool one = pinned >= 0 && pinned < shown_.tap.queries();
     Index query = one ? pinned : 0, key = 0;
     for (Index i = query; i < (one ? pinned + 1 : shown_.tap.queries()); ++i) {
@@ -162,8 +162,8 @@ class Memory {
   }
 
   Index column_under_pointer() const {
-    if (input_.pointer && words_.first + words_.boxes.size() > 0) {
-      const Index item = words_.at(*input_.pointer);
+    if (input_.interaction.pointer && words_.first + words_.boxes.size() > 0) {
+      const Index item = words_.at(*input_.interaction.pointer);
       if (item >= 0) return items_.columns[static_cast<std::size_t>(item)];
     }
     return -1;
@@ -172,7 +172,7 @@ class Memory {
   // Draws the contents of slots as words, with a colour legend.
   double draw_words(const Box& rest, double share) {
     const double em = page_.em(), title = panel_title_height(page_);
-    const Index pinned = input_.experiment.view.pinned_key;
+    const Index pinned = input_.session.view.pinned_key;
     items_ = slot_words(shown_, page_.theme(), pinned);
     const double most = std::max(share * rest.height, 2 * em);
     const double flow = token_flow_height(page_, items_.items, rest.width, most);
@@ -256,7 +256,7 @@ class Memory {
   }
 
   ViewLayout finish(double bottom) {
-    const ViewSettings& settings = input_.experiment.view;
+    const ViewSettings& settings = input_.session.view;
     ViewLayout layout;
     if (panels_.map.plot.width > 0) {
       layout = matrix_layout(page_, panels_.map, bottom);
@@ -392,18 +392,12 @@ void show_example(Session& experiment) {
   open_bundled_model(experiment, "memory-compressive");
 }
 
-}  // namespace
-
-View memory_view() {
-  View view{kId, "Memory",
-            "Memory of earlier segments: its contents, a head's attention to it, its receptive "
-            "field, and its cost.",
-            true, lay_out_memory};
-  view.parameters = {
+std::vector<Parameter> parameters() {
+  return {
       {.key = "show",
        .label = "Show",
-       .help = "All panels, or a single one: the words in memory, range and cost, or the "
-               "attention with its mean by slot.",
+       .help = "All panels, or a single one: the words in memory, range and cost, or the attention "
+               "with its mean by slot.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("all"),
        .choices = {{"all", "everything"},
@@ -412,29 +406,41 @@ View memory_view() {
                    {"attention", "attention by slot"}}},
       {.key = "over",
        .label = "Mean over",
-       .help = "Heads averaged by slot: this head, its layer, or all "
-               "heads with these slots.",
+       .help = "Heads averaged by slot: this head, its layer, or all heads with these slots.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("head"),
        .choices = {{"head", "this head"}, {"layer", "its layer"}, {"model", "the whole model"}}}};
-  view.data = memory_data;
-  view.example = show_example;
-  view.objection = objection;
-  view.select_initial_part = select_last_segment;
-  view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
-    const std::string show = view_values(settings, kId).choice("show");
-    if (show == "words" || show == "range") {
-      controls.idle["over"] = "This picture has no mean by slot.";
-      controls.colours = ViewControls::Colours::None;
-    }
-  };
-  view.group = "Memory";
-  view.reading = fixed_reading(
-      "The model reads in segments and remembers earlier ones. Columns on the left are "
-      "memory, those on the right the current segment; bright memory columns are used.",
-      {{"Compressed slot", "several old tokens in one vector."},
-       {"Receptive field", "how far back information can arrive through all layers."}});
-  return view;
+}
+
+}  // namespace
+
+View memory_view() {
+  return {.id = kId,
+          .label = "Memory",
+          .group = "Memory",
+          .summary =
+              "Memory of earlier segments: its contents, a head's attention to it, its receptive "
+              "field, and its cost.",
+          .lay_out = lay_out_memory,
+          .reading = fixed_reading(
+              "The model reads in segments and remembers earlier ones. Columns on the left are "
+              "memory, those on the right the current segment; bright memory columns are used.",
+              {{"Compressed slot", "several old tokens in one vector."},
+               {"Receptive field", "how far back information can arrive through all layers."}}),
+          .data = memory_data,
+          .options = {.parameters = parameters(),
+                      .restrict_controls =
+                          [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
+                            const std::string show = view_values(settings, kId).choice("show");
+                            if (show == "words" || show == "range") {
+                              controls.idle["over"] = "This picture has no mean by slot.";
+                              controls.colours = ViewControls::Colours::None;
+                            }
+                          }},
+          .content = {.objection = objection,
+                      .example = show_example,
+                      .select_initial_part = select_last_segment},
+          .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

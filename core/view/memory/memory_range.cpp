@@ -237,7 +237,8 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
   const double x = chart.at_x(static_cast<double>(length));
   page.add(
       Line{{{x, chart.plot.y}, {x, chart.plot.bottom()}}, translucent(page.theme().text, 0.5), 1});
-  if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
+  if (const std::optional<Point>& p = page.input().interaction.pointer;
+      p && chart.plot.contains(*p)) {
     const double at = std::round(chart.value_x(p->x));
     const auto tokens = static_cast<Index>(at);
     const double pairs = pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens);

@@ -43,12 +43,12 @@ bool place(const Page& page, const Box& box, const ShownMemory& shown, double be
            MatrixPlot& m) {
   const ViewInput& input = page.input();
   const double em = page.em();
-  m.scale = input.scale;
+  m.scale = input.canvas.scale;
   TokenAxis queries = query_axis(shown.trace, shown.tap);
   queries.titles.emplace_back();  // omitted for few rows
   m.rows = measured(page, std::move(queries));
   m.columns = measured(page, columns_of(shown));
-  set_visible(m, cell_window(input.experiment.view));
+  set_visible(m, cell_window(input.session.view));
   const double bar = colour_bar_width(page);
   const auto rows = static_cast<double>(m.rows.count());
   const auto columns = static_cast<double>(m.columns.count());
@@ -69,10 +69,11 @@ bool place(const Page& page, const Box& box, const ShownMemory& shown, double be
   m.plot = {x + m.left, box.y + m.top, size.width, size.height};
   m.right = {m.plot.right(), m.plot.y, bar, m.plot.height};
   m.note_y = m.plot.bottom() + 0.8 * em;
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
   if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
-  if (input.pointer) std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input.pointer);
+  if (input.interaction.pointer)
+    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input.interaction.pointer);
   return true;
 }
 
@@ -194,7 +195,8 @@ WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& shown) 
   if (panels.chart.empty()) return panels;
   draw_chart(page, panels.chart);
   Index marked = m.hovered_column;
-  if (marked < 0 && page.input().pointer) marked = panels.column_at(*page.input().pointer);
+  if (marked < 0 && page.input().interaction.pointer)
+    marked = panels.column_at(*page.input().interaction.pointer);
   const Index pinned = m.pinned_column;
   draw_mean(page, panels.chart, shown, marked >= 0 ? marked : pinned);
   draw_marked(page, panels.chart, shown, marked >= 0 ? marked : pinned);

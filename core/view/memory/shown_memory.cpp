@@ -13,7 +13,7 @@ namespace {
 // Heads to average: those with the selected head's columns.
 std::vector<TapHead> heads_of(const ViewInput& input, const AttentionTap& tap, Index head,
                               std::string& words) {
-  const std::string over = view_values(input.experiment.view, "memory").choice("over");
+  const std::string over = view_values(input.session.view, "memory").choice("over");
   words = "this head";
   if (over == "head") return {{&tap, head}};
   std::vector<TapHead> heads;

@@ -40,7 +40,7 @@ class Next {
       : input_(input),
         page_(input),
         trace_(input.trace),
-        settings_(next_settings(input.experiment.view)),
+        settings_(next_settings(input.session.view)),
         fills_in_(predicts_masked_tokens(trace_)) {}
 
   ViewLayout lay_out() {
@@ -122,7 +122,7 @@ class Next {
         token_flow_height(page_, flow_tokens(), inside.width, kMaxFlow * inside.height);
     const double row = token_bar_height(page_, !is_plain());
     const double bars =
-        kTitle * em() + static_cast<double>(input_.tight ? kUsualBars : kMaxBars) * row;
+        kTitle * em() + static_cast<double>(input_.figure.tight ? kUsualBars : kMaxBars) * row;
     const double key = trace_.token_bits.defined() ? swatches_height(page_) : 0;
     const double above = flow + key + kGap * em();
     const double height = std::min(bars, inside.height - above - kTitle * em());
@@ -136,7 +136,7 @@ class Next {
     // A first draft finds the hovered token, which is then outlined.
     position_ = -1;
     Page draft(input_);
-    const auto kept = static_cast<std::size_t>(shown_position(input_.experiment.view, trace_));
+    const auto kept = static_cast<std::size_t>(shown_position(input_.session.view, trace_));
     flow_ = draw_token_flow(draft, text_, flow_tokens(), kept);
     position_ = position();
     flow_ = draw_token_flow(page_, text_, flow_tokens(), kept);
@@ -155,13 +155,13 @@ class Next {
 
   // Position whose prediction is shown: the hovered one, the pinned one, else the last.
   Index position() const {
-    const Index hovered = input_.pointer ? flow_.at(*input_.pointer) : -1;
+    const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;
-    return shown_position(input_.experiment.view, trace_);
+    return shown_position(input_.session.view, trace_);
   }
 
   bool at_end() const {
-    return !fills_in_ && position_ == length() - 1 && shows_end(trace_, input_.experiment.run);
+    return !fills_in_ && position_ == length() - 1 && shows_end(trace_, input_.session.run);
   }
 
   // "entropy 5.2 bits, about 37 equally likely tokens; 12 of 2,048 can be sampled".
@@ -256,7 +256,7 @@ class Next {
   void offer(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
     for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
       const auto at = static_cast<Index>(flow_.first + n);
-      const bool pinned = input_.experiment.view.pinned_query == at;
+      const bool pinned = input_.session.view.pinned_query == at;
       handles_.push_back({flow_.boxes[n],
                           pinned ? "Unpin this token." : "Pin this position.",
                           {},
@@ -283,8 +283,8 @@ class Next {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
-                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+    layout.hit = [flow = flow_, layer = input_.session.view.layer,
+                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
       const Index at = flow.at(p);
       if (at < 0) return std::nullopt;
       return Hit{layer, head, at, -1};
@@ -309,7 +309,7 @@ class Next {
 // Exported numbers: the vocabulary by probability, and the surprisal of the text's tokens.
 ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const Index position = shown_position(view, trace);
   const SeededSampling settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
@@ -338,17 +338,13 @@ ViewData data(const ViewInput& input) {
   return {{std::move(distribution), std::move(surprise)}};
 }
 
-}  // namespace
-
-View next_view() {
-  View view{"next", "Next", "The next token's distribution, and text generation token by token.",
-            false, [](const ViewInput& input) { return Next(input).lay_out(); }};
-  view.parameters = {
+std::vector<Parameter> parameters() {
+  return {
       {.key = "temperature",
        .symbol = "T",
        .label = "Temperature",
-       .help = "Divides the logits: below 1 likely tokens gain, 0 is greedy: "
-               "the most likely token.",
+       .help =
+           "Divides the logits: below 1 likely tokens gain, 0 is greedy: the most likely token.",
        .kind = Parameter::Kind::Real,
        .initial = 1.0,
        .limits = {.min = 0, .max = 100},
@@ -375,24 +371,34 @@ View next_view() {
        .kind = Parameter::Kind::Integer,
        .initial = Index{1},
        .slider = {.min = 0, .max = 99}}};
-  view.data = data;
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.layer = controls.head = controls.part = false;
-    controls.colour_ends.clear();
-    controls.colours = ViewControls::Colours::None;
-  };
-  view.group = "Model";
-  view.reading = fixed_reading(
-      "The model's probabilities of the next token, and how well it predicted each token of the "
-      "text.",
-      {{"Surprise", "−log₂ of a token's probability: 0 bits: certain, 10 bits: about 1 in 1,000."},
-       {"Perplexity", "the number of equally likely tokens that would be as uncertain."},
-       {"Temperature T", "above 1 flattens the distribution, below 1 sharpens it."}});
-  view.objection = [](const Trace& trace) {
-    if (!trace.logits.defined()) return "This run predicts no tokens.";
-    return predicts_next_tokens(trace) ? "" : kPredictsActions;
-  };
-  return view;
+}
+
+}  // namespace
+
+View next_view() {
+  return {.id = "next",
+          .label = "Next",
+          .group = "Model",
+          .summary = "The next token's distribution, and text generation token by token.",
+          .lay_out = [](const ViewInput& input) { return Next(input).lay_out(); },
+          .reading = fixed_reading(
+              "The model's probabilities of the next token, and how well it predicted each token "
+              "of the text.",
+              {{"Surprise",
+                "−log₂ of a token's probability: 0 bits: certain, 10 bits: about 1 in 1,000."},
+               {"Perplexity", "the number of equally likely tokens that would be as uncertain."},
+               {"Temperature T", "above 1 flattens the distribution, below 1 sharpens it."}}),
+          .data = data,
+          .options = {.parameters = parameters(),
+                      .restrict_controls =
+                          [](const ViewSettings&, const Trace*, ViewControls& controls) {
+                            controls.layer = controls.head = controls.part = false;
+                            controls.hide_colours();
+                          }},
+          .content = {.objection = [](const Trace& trace) {
+            if (!trace.logits.defined()) return "This run predicts no tokens.";
+            return predicts_next_tokens(trace) ? "" : kPredictsActions;
+          }}};
 }
 
 }  // namespace attnscope

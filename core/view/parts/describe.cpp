@@ -216,7 +216,7 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
 }
 
 Found find_tap(const ViewInput& input) {
-  return find_tap(input.trace, input.experiment.view);
+  return find_tap(input.trace, input.session.view);
 }
 
 std::string objection_to_all(const Trace& trace,
@@ -272,14 +272,14 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
 }
 
 std::string title_with_head(const ViewInput& input) {
-  return picture_title(input.trace, shown_part(input)) + " · " +
-         describe_head(input.trace, input.experiment.view);
+  return picture_title(input.trace, input.part()) + " · " +
+         describe_head(input.trace, input.session.view);
 }
 
 std::string title_with_part(const ViewInput& input) {
   const Trace& trace = input.trace;
-  const std::string words = describe_part(trace.parts, trace.part(input.experiment.view.part));
-  return picture_title(trace, shown_part(input)) + (words.empty() ? "" : " · " + words);
+  const std::string words = describe_part(trace.parts, trace.part(input.session.view.part));
+  return picture_title(trace, input.part()) + (words.empty() ? "" : " · " + words);
 }
 
 std::string picture_title(const Trace& trace, const std::optional<TracePart>& part) {

@@ -12,7 +12,7 @@ namespace attnscope {
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered) {
   const auto inside = [](Index at, Index count) { return at >= 0 && at < count; };
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   Pair pair = hovered.value_or(Pair{-1, -1});
   if (!inside(pair.query, tap.queries()) && !inside(pair.key, tap.keys())) {
     pair = {settings.pinned_query, settings.pinned_key};

@@ -95,7 +95,7 @@ namespace {
 MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, TokenAxis column_axis,
                   const CellWindow& asked, double right_width) {
   MatrixPlot m;
-  m.scale = page.input().scale;
+  m.scale = page.input().canvas.scale;
   m.rows = measured(page, std::move(row_axis));
   m.columns = measured(page, std::move(column_axis));
   set_visible(m, asked);
@@ -124,8 +124,8 @@ MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, Token
   }
   m.right = {m.plot.right(), m.plot.y, right_width, m.plot.height};
   m.note_y = m.plot.bottom() + 0.8 * em;
-  if (page.input().pointer && m.plot.width > 0) {
-    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*page.input().pointer);
+  if (page.input().interaction.pointer && m.plot.width > 0) {
+    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*page.input().interaction.pointer);
   }
   return m;
 }
@@ -135,7 +135,7 @@ MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, Token
 MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
                         double right_width) {
   const Trace& trace = page.input().trace;
-  const ViewSettings& settings = page.input().experiment.view;
+  const ViewSettings& settings = page.input().session.view;
   MatrixPlot m = placed(page, inside, query_axis(trace, tap), key_axis(trace, tap),
                         cell_window(settings), right_width);
   if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
@@ -234,7 +234,7 @@ ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
   layout.column = m.column;
   layout.height = m.height;
   layout.width = m.width;
-  const ViewSettings& settings = page.input().experiment.view;
+  const ViewSettings& settings = page.input().session.view;
   layout.hit = hit_test({{pair_at(m), settings.layer, settings.head}});
   layout.list = page.take(bottom);
   return layout;

@@ -92,7 +92,7 @@ void draw_not_allowed_key(Page& page, double bar_x, double y) {
   const double em = page.em(), swatch = 0.8 * em, gap = 0.4 * em;
   const std::string text = "not allowed";
   const double x = bar_x + swatch + gap;
-  if (x + page.width_of(text, page.small()) > page.input().width) return;
+  if (x + page.width_of(text, page.small()) > page.input().canvas.width) return;
   const Box box{bar_x, y - swatch / 2, swatch, swatch};
   page.add(FilledBox{box, not_allowed_colour(page.theme())});
   page.add(OutlinedBox{box, page.theme().line, 1});

@@ -34,13 +34,13 @@ std::size_t character_count(const std::string& text) {
 }  // namespace
 
 Page::Page(const ViewInput& input) : input_(input) {
-  list_.width = input.width;
-  list_.height = input.height;
-  list_.background = input.theme.background;
+  list_.width = input.canvas.width;
+  list_.height = input.canvas.height;
+  list_.background = input.canvas.theme.background;
 }
 
 double Page::width_of(const std::string& text, double size, bool bold) const {
-  return input_.measure.width(text, size, bold);
+  return input_.canvas.measure.width(text, size, bold);
 }
 
 std::string Page::ellipsised(const std::string& text, double size, double most_width,
@@ -143,14 +143,14 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
   constexpr double kTitleSize = 1.25;                              // in em
   constexpr double kMaxTitleShare = 0.14, kMaxCaptionShare = 0.3;  // of the height
   const double gap = 0.6 * em();
-  Box inside{gap, gap, input_.width - 2 * gap, input_.height - 2 * gap};
-  if (!input_.framed) return inside;
+  Box inside{gap, gap, input_.canvas.width - 2 * gap, input_.canvas.height - 2 * gap};
+  if (!input_.figure.framed) return inside;
 
-  const FigureParts& parts = input_.parts;
+  const FigureParts& parts = input_.figure.parts;
   const std::string title = chosen_words(parts.title, parts.title_text, own_title);
   const std::string caption = chosen_words(parts.caption, parts.caption_text, own_caption);
   const double margin = 1.1 * em();
-  inside = {margin, margin, input_.width - 2 * margin, input_.height - 2 * margin};
+  inside = {margin, margin, input_.canvas.width - 2 * margin, input_.canvas.height - 2 * margin};
   const double title_size = kTitleSize * em(), title_line = title_size * kLineHeight;
   const auto lines_in = [](double height, double line) {
     return static_cast<std::size_t>(std::max(1.0, std::floor(height / line)));
@@ -158,15 +158,16 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
   double title_y = inside.y + title_line / 2;
   for (const std::string& line :
        wrapped(title, title_size, inside.width,
-               lines_in(input_.height * kMaxTitleShare, title_line), true)) {
+               lines_in(input_.canvas.height * kMaxTitleShare, title_line), true)) {
     add(Text{{inside.x, title_y}, line, theme().text, title_size, Align::Start, 0, true});
     title_y += title_line;
   }
   const double title_height = title.empty() ? 0 : title_y - title_line / 2 - inside.y + gap;
 
   const double line_height = small() * kLineHeight;
-  const std::vector<std::string> lines = wrapped(
-      caption, small(), inside.width, lines_in(input_.height * kMaxCaptionShare, line_height));
+  const std::vector<std::string> lines =
+      wrapped(caption, small(), inside.width,
+              lines_in(input_.canvas.height * kMaxCaptionShare, line_height));
   const double caption_height = static_cast<double>(lines.size()) * line_height;
   caption_top_ = inside.bottom() - caption_height;
   caption_gap_ = lines.empty() ? 0 : kCaptionGap * em();
@@ -182,13 +183,13 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
 }
 
 double Page::top_margin(double space, double content) const {
-  const bool at_top = input_.framed && input_.tight;
+  const bool at_top = input_.figure.framed && input_.figure.tight;
   return at_top ? 0 : std::max(0.0, (space - content) / 2);
 }
 
 DisplayList Page::take(double content_bottom) {
   const double spare = caption_top_ - content_bottom - caption_gap_;
-  if (input_.framed && input_.tight && spare > 0) {
+  if (input_.figure.framed && input_.figure.tight && spare > 0) {
     for (std::size_t i = caption_first_; i < caption_last_; ++i) {
       std::get<Text>(list_.items[i]).at.y -= spare;
     }
@@ -199,8 +200,8 @@ DisplayList Page::take(double content_bottom) {
 
 ViewLayout Page::message(const std::string& headline, const std::string& advice) {
   list_.items.clear();
-  const double margin = std::min(2 * em(), 0.05 * input_.width);
-  const double width = std::min(input_.width - 2 * margin, 36 * em());
+  const double margin = std::min(2 * em(), 0.05 * input_.canvas.width);
+  const double width = std::min(input_.canvas.width - 2 * margin, 36 * em());
   const double headline_size = 1.25 * em(), gap = 0.4 * em();
   struct Paragraph {
     std::vector<std::string> lines;
@@ -217,16 +218,16 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
     return sum;
   };
   // Drops lines from the end until it fits.
-  while (!paragraphs.empty() && height() > input_.height) {
+  while (!paragraphs.empty() && height() > input_.canvas.height) {
     if (!paragraphs.back().lines.empty()) paragraphs.back().lines.pop_back();
     if (paragraphs.back().lines.empty()) paragraphs.pop_back();
   }
-  double y = (input_.height - height()) / 2;
+  double y = (input_.canvas.height - height()) / 2;
   for (const Paragraph& p : paragraphs) {
     for (const std::string& line : p.lines) {
       y += p.size * kLineHeight / 2;
-      add(Text{{input_.width / 2, y},
-               ellipsised(line, p.size, input_.width),
+      add(Text{{input_.canvas.width / 2, y},
+               ellipsised(line, p.size, input_.canvas.width),
                p.colour,
                p.size,
                Align::Middle});

@@ -15,10 +15,10 @@ class Page {
 
   const ViewInput& input() const { return input_; }
   // Optional parts of framed pictures.
-  bool has_tokens() const { return !input_.framed || input_.parts.tokens; }
-  bool has_colour_bar() const { return !input_.framed || input_.parts.colour_bar; }
-  const Theme& theme() const { return input_.theme; }
-  double em() const { return input_.font_size; }
+  bool has_tokens() const { return !input_.figure.framed || input_.figure.parts.tokens; }
+  bool has_colour_bar() const { return !input_.figure.framed || input_.figure.parts.colour_bar; }
+  const Theme& theme() const { return input_.canvas.theme; }
+  double em() const { return input_.canvas.font_size; }
   double small() const { return kSmall * em(); }  // font size of ticks, notes and captions
 
   double width_of(const std::string& text, double size, bool bold = false) const;

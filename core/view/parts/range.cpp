@@ -29,8 +29,8 @@ MapPlace visible_place(const HeatMap& cells, const ViewInput& input, const Atten
   place.height = rows.count();
   place.column = columns.first;
   place.width = columns.count();
-  place.level = map_level(cells.height, cells.width, cells.box.height * input.scale,
-                          cells.box.width * input.scale);
+  place.level = map_level(cells.height, cells.width, cells.box.height * input.canvas.scale,
+                          cells.box.width * input.canvas.scale);
   return place;
 }
 
@@ -108,9 +108,9 @@ double largest_visible_magnitude(const HeatMap& cells) {
 
 ColourRange weight_colours(const ViewInput& input, bool with_signs) {
   ColourRange range;
-  range.colour_map = input.experiment.view.colour_map;
+  range.colour_map = input.session.view.colour_map;
   if (with_signs && !colour_map(range.colour_map).diverging()) {
-    range.colour_map = diverging_colours(input.theme);
+    range.colour_map = diverging_colours(input.canvas.theme);
   }
   range.least = colour_map(range.colour_map).diverging() ? -range.most : 0;
   return range;
@@ -219,7 +219,7 @@ void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, 
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& seen) {
   ColourRange range = weight_colours(input, with_signs);
-  const ColourEnd end = input.experiment.view.colour_end;
+  const ColourEnd end = input.session.view.colour_end;
   if (end == ColourEnd::One && !with_signs) return range;
   set_range_end(range, visible_magnitudes(cells, tap, head, seen), end, with_signs);
   return range;

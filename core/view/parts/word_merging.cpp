@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 WordMergeOptions choice_of(const ViewInput& input) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   return {.merged = view.words && words_refusal(input.trace).empty(),
           .without_special = view.hides_special && special_refusal(input.trace).empty()};
 }
@@ -38,29 +38,6 @@ ViewSettings settings_of_words(const ViewSettings& view, const WordPairs& pairs)
   return of_words;
 }
 
-// The input with words instead of tokens; `experiment` holds its settings.
-ViewInput input_of_words(const ViewInput& input, const WordTrace& words,
-                         const Session& experiment) {
-  return {.trace = words.trace,
-          .experiment = experiment,
-          .width = input.width,
-          .height = input.height,
-          .font_size = input.font_size,
-          .theme = input.theme,
-          .measure = input.measure,
-          .framed = input.framed,
-          .tight = input.tight,
-          .parts = input.parts,
-          .pointer = input.pointer,
-          .cache = input.cache,
-          .scale = input.scale,
-          .findings = input.findings,
-          .flipped = input.flipped,
-          .words = &words,
-          .pieces = &input.trace,
-          .key_of = input.key_of};
-}
-
 // The strongest pair of tokens of two words.
 Pair strongest_pair(const AttentionTap& tap, Index head, const WordPairs& pairs,
                     const Pair& words) {
@@ -81,7 +58,7 @@ Pair strongest_pair(const AttentionTap& tap, Index head, const WordPairs& pairs,
 class HitsOfWords {
  public:
   HitsOfWords(std::shared_ptr<const WordTrace> words, const ViewInput& input)
-      : words_(std::move(words)), view_(input.experiment.view) {
+      : words_(std::move(words)), view_(input.session.view) {
     for (const AttentionTap& tap : input.trace.attention) {
       if (part_of(tap.address) == input.trace.part(view_.part)) taps_.push_back(tap);
     }
@@ -176,19 +153,19 @@ void translate(ViewLayout& layout, const MergedWordsInput& merged, const ViewInp
 }  // namespace
 
 MergedWordsInput::MergedWordsInput(const View& view, const ViewInput& input) : tokens_(input) {
-  if (!view.can_merge_words || input.words != nullptr) return;
+  if (!view.cells.merge_words || input.merged) return;
   const WordMergeOptions choice = choice_of(input);
   if (!choice.merged && !choice.without_special) return;
   words_ = words_of(input, choice);
-  const AttentionTap* tap = input.trace.find(head_ref(input.trace, input.experiment.view));
+  const AttentionTap* tap = input.trace.find(head_ref(input.trace, input.session.view));
   pairs_ = {words_, tap != nullptr ? &words_->of(*tap) : &words_->pairs.front()};
-  experiment_ = input.experiment;
-  experiment_.view = settings_of_words(input.experiment.view, *pairs_);
-  of_words_.emplace(input_of_words(input, *words_, experiment_));
+  session_ = input.session;
+  session_.view = settings_of_words(input.session.view, *pairs_);
+  of_words_.emplace(input.with_words(*words_, session_));
 }
 
 View with_word_merging(View view) {
-  view.can_merge_words = true;
+  view.cells.merge_words = true;
   view.lay_out = [own = view](const ViewInput& input) {
     const MergedWordsInput merged(own, input);
     ViewLayout layout = own.lay_out(merged.input());

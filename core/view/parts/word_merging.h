@@ -30,7 +30,7 @@ class MergedWordsInput {
   const ViewInput& tokens_;
   std::shared_ptr<const WordTrace> words_;
   std::shared_ptr<const WordPairs> pairs_;
-  Session experiment_;  // with settings of words
+  Session session_;  // with settings of words
   std::optional<ViewInput> of_words_;
 };
 

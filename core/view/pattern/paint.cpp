@@ -135,7 +135,7 @@ ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor
 
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
                 Index head, ViewLayout& layout) {
-  const Values settings = view_values(input.experiment.view, "pattern");
+  const Values settings = view_values(input.session.view, "pattern");
   const Paint paint{settings.choice("tool"), settings.choice("paint") == "allow",
                     settings.flag("symmetric")};
   const bool fits = tap.queries() <= kMaxPainted && tap.keys() <= kMaxPainted;

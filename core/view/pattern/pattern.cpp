@@ -71,7 +71,7 @@ double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
     const double swatch = line.colour ? (kSwatch + 0.5) * page.em() : 0;
     widest = std::max(widest, swatch + page.width_of(line.text, page.em()));
   }
-  const double most = std::min(kMaxLegend * page.em(), kMaxLegendShare * page.input().width);
+  const double most = std::min(kMaxLegend * page.em(), kMaxLegendShare * page.input().canvas.width);
   return std::min(kLegendGap * page.em() + widest, most);
 }
 
@@ -141,10 +141,10 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  if (view_values(input.experiment.view, "pattern").choice("show") == "reach") {
+  if (view_values(input.session.view, "pattern").choice("show") == "reach") {
     return lay_out_reach(page, tap);
   }
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const PatternCounts counts = pattern_counts(tap, found.head);
   const Box inside =
       page.frame(title_with_head(input),
@@ -152,7 +152,7 @@ ViewLayout lay_out(const ViewInput& input) {
                                           " can use, by the rule that admits "
                                           "them: " +
                                           describe(input.trace, tap) + "."));
-  const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
+  const std::vector<LegendLine> rules = legend(input.canvas.theme, *tap.result.pattern, counts);
   const std::vector<LegendLine> in_numbers = numbers(counts, is_painted(tap) && tap.causal);
   std::vector<LegendLine> all = in_numbers;
   all.insert(all.end(), rules.begin(), rules.end());
@@ -181,13 +181,13 @@ void show_sparse(Session& experiment) {
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
   const AttentionTap& tap = *found.tap;
-  const Values options = view_values(input.experiment.view, "pattern");
+  const Values options = view_values(input.session.view, "pattern");
   ViewData::Matrix matrix{
       "rule", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
   const Pattern& pattern = *tap.result.pattern;
   if (options.choice("show") == "reach") {
     matrix.name = "reach";
-    matrix.values = reach_matrix(input.trace, shown_part(input), reach_layers(input));
+    matrix.values = reach_matrix(input.trace, input.part(), reach_layers(input));
   } else if (tap.result.mask.defined()) {
     matrix.values = masked_rules(pattern, tap.result.mask, found.head);
   } else {
@@ -198,44 +198,44 @@ ViewData data(const ViewInput& input) {
 
 std::vector<Parameter> parameters() {
   using Kind = Parameter::Kind;
-  return {
-      {.key = "show",
-       .label = "Show",
-       .help =
-           "The rules that admit pairs, or the number of layers after which information reaches "
-           "one token from another.",
-       .kind = Kind::Choice,
-       .initial = std::string("rules"),
-       .choices = {"rules", "reach"}},
-      {.key = "layers",
-       .label = "Layers",
-       .help = "Layers counted for the receptive field; automatic: as many as the "
-               "model has. More repeat them.",
-       .kind = Kind::Integer,
-       .optional = true,
-       .unset_label = "the model's",
-       .initial = Index{8},
-       .limits = {.min = 1, .max = 64},
-       .slider = {.min = 1, .max = 24}},
-      {.key = "tool",
-       .label = "Draw",
-       .help = "Effect of dragging, if the variant is a custom mask: paint "
-               "with a brush, a straight line or a rectangle, or move the picture.",
-       .kind = Kind::Choice,
-       .initial = std::string("brush"),
-       .choices =
-           {{"brush", "Brush"}, {"line", "Line"}, {"rectangle", "Rectangle"}, {"look", "Nothing"}}},
-      {.key = "paint",
-       .label = "Pairs are",
-       .help = "Allow or forbid painted pairs.",
-       .kind = Kind::Choice,
-       .initial = std::string("allow"),
-       .choices = {{"allow", "Allowed"}, {"forbid", "Forbidden"}}},
-      {.key = "symmetric",
-       .label = "Symmetric",
-       .help = "Paint the pair across the diagonal, too.",
-       .kind = Kind::Flag,
-       .initial = false}};
+  return {{.key = "show",
+           .label = "Show",
+           .help = "The rules that admit pairs, or the number of layers after which information "
+                   "reaches one token from another.",
+           .kind = Kind::Choice,
+           .initial = std::string("rules"),
+           .choices = {"rules", "reach"}},
+          {.key = "layers",
+           .label = "Layers",
+           .help = "Layers counted for the receptive field; automatic: as many as the model has. "
+                   "More repeat them.",
+           .kind = Kind::Integer,
+           .optional = true,
+           .unset_label = "the model's",
+           .initial = Index{8},
+           .limits = {.min = 1, .max = 64},
+           .slider = {.min = 1, .max = 24}},
+          {.key = "tool",
+           .label = "Draw",
+           .help = "Effect of dragging, if the variant is a custom mask: paint with a brush, a "
+                   "straight line or a rectangle, or move the picture.",
+           .kind = Kind::Choice,
+           .initial = std::string("brush"),
+           .choices = {{"brush", "Brush"},
+                       {"line", "Line"},
+                       {"rectangle", "Rectangle"},
+                       {"look", "Nothing"}}},
+          {.key = "paint",
+           .label = "Pairs are",
+           .help = "Allow or forbid painted pairs.",
+           .kind = Kind::Choice,
+           .initial = std::string("allow"),
+           .choices = {{"allow", "Allowed"}, {"forbid", "Forbidden"}}},
+          {.key = "symmetric",
+           .label = "Symmetric",
+           .help = "Paint the pair across the diagonal, too.",
+           .kind = Kind::Flag,
+           .initial = false}};
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
@@ -260,20 +260,21 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 }  // namespace
 
 View pattern_view() {
-  View view{"pattern", "Pattern", "Allowed pairs, coloured by the rule that admits each.", true,
-            lay_out};
-  view.parameters = parameters();
-  view.data = data;
-  view.example = show_sparse;
-  view.restrict_controls = restrict_controls;
-  view.group = "Attention";
-  view.reading = fixed_reading(
-      "Each cell is a pair of tokens, coloured by the rule that lets the row attend to the column; "
-      "grey pairs are never computed. The saving is given below.",
-      {{"Reach",
-        "the number of layers until information arrives, if one layer does not admit the pair."}});
-  view.objection = objection_without_attention;
-  return view;
+  return {.id = "pattern",
+          .label = "Pattern",
+          .group = "Attention",
+          .summary = "Allowed pairs, coloured by the rule that admits each.",
+          .lay_out = lay_out,
+          .reading = fixed_reading(
+              "Each cell is a pair of tokens, coloured by the rule that lets the row attend to the "
+              "column; grey pairs are never computed. The saving is given below.",
+              {{"Reach",
+                "the number of layers until information arrives, if one layer does not admit the "
+                "pair."}}),
+          .data = data,
+          .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+          .content = {.objection = objection_without_attention, .example = show_sparse},
+          .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

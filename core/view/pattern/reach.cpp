@@ -72,7 +72,7 @@ std::string percent(double share) {
 }
 
 Colour colour_of(const ViewInput& input, Index after, Index layers) {
-  const ColourMap& colours = colour_map(input.experiment.view.colour_map);
+  const ColourMap& colours = colour_map(input.session.view.colour_map);
   return colours.at(static_cast<double>(after) / static_cast<double>(std::max<Index>(1, layers)));
 }
 
@@ -158,9 +158,9 @@ void check_square(const AttentionTap& tap, Index size) {
 }  // namespace
 
 Index reach_layers(const ViewInput& input) {
-  const Values options = view_values(input.experiment.view, "pattern");
+  const Values options = view_values(input.session.view, "pattern");
   if (options.has("layers")) return options.integer("layers");
-  return static_cast<Index>(input.trace.layer_sequence(shown_part(input)).size());
+  return static_cast<Index>(input.trace.layer_sequence(input.part()).size());
 }
 
 Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
@@ -197,7 +197,7 @@ Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
 
 ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   const ViewInput& input = page.input();
-  const TracePart part = shown_part(input);
+  const TracePart part = input.part();
   const Index layers = reach_layers(input);
   const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   Tensor reach;
@@ -216,14 +216,14 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
                   count + ", " + percent(curve.shares.back()) + " of all " +
                   (curve.causal ? "earlier pairs" : "pairs") +
                   " are reached: " + describe(input.trace, tap) + "."));
-  const double width = std::min(kWidth * page.em(), kMaxShare * input.width);
+  const double width = std::min(kWidth * page.em(), kMaxShare * input.canvas.width);
   const MatrixPlot m = place_matrix(page, inside, tap, width);
   if (!(m.plot.width > 0)) return no_space(page);
   HeatMap cells = matrix_cells(m);
   cells.values = reach;
   cells.most = static_cast<double>(std::max<Index>(1, layers));
-  cells.colour_map = input.experiment.view.colour_map;
-  cells.missing = blend(input.theme.background, input.theme.line, 0.3);
+  cells.colour_map = input.session.view.colour_map;
+  cells.missing = blend(input.canvas.theme.background, input.canvas.theme.line, 0.3);
   page.add(cells);
   draw_matrix_frame(page, m, {"max-pooled: each pixel shows its largest number", "max-pooled"});
   const double gap = kGap * page.em();

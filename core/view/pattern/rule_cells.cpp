@@ -16,7 +16,7 @@ HeatMap rule_cells(const ViewInput& input, const MatrixPlot& m, const AttentionT
   HeatMap cells = matrix_cells(m);
   cells.colour_map = kCategories;
   cells.most = kLastCategory;
-  cells.missing = not_allowed_colour(input.theme);
+  cells.missing = not_allowed_colour(input.canvas.theme);
   set_rules(cells, input, tap, head);
   return cells;
 }

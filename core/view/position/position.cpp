@@ -108,7 +108,7 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
                   with_first_word(panel.colour));
   shade_never_used(page, never_used(chart, panel));
   name_never_used(page, never_used(chart, panel));
-  const std::optional<Point>& p = page.input().pointer;
+  const std::optional<Point>& p = page.input().interaction.pointer;
   if (!p || !chart.plot.contains(*p)) return;
   const auto row = static_cast<Index>(std::lround(chart.value_y(p->y)));
   const auto column = static_cast<Index>(std::lround(chart.value_x(p->x) - panel.first));
@@ -122,7 +122,7 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
 
 // Writes the value of the curve nearest to the pointer.
 void draw_hovered(Page& page, const Chart& chart, const PositionPanel& panel) {
-  const std::optional<Point>& pointer = page.input().pointer;
+  const std::optional<Point>& pointer = page.input().interaction.pointer;
   if (!pointer || !chart.plot.contains(*pointer)) return;
   const double x = std::round(chart.value_x(pointer->x));
   const PositionPanel::Curve* nearest = nullptr;
@@ -220,7 +220,7 @@ ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const Encoding& e = encoding(found.tap->encoding.id);
   const PositionPanels shown = position_panels(input, *found.tap, found.head,
                                                view_values(settings, "position").integer("reach"));
@@ -262,9 +262,8 @@ std::vector<std::string> numbered(double first, Index count) {
 
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
-  const PositionPanels shown =
-      position_panels(input, *found.tap, found.head,
-                      view_values(input.experiment.view, "position").integer("reach"));
+  const PositionPanels shown = position_panels(
+      input, *found.tap, found.head, view_values(input.session.view, "position").integer("reach"));
   if (shown.panels.empty()) throw InputError(shown.headline + ". " + shown.advice);
   ViewData numbers;
   for (const PositionPanel& panel : shown.panels) {
@@ -291,33 +290,29 @@ ViewData data(const ViewInput& input) {
 }  // namespace
 
 View position_view() {
-  View view = {
-      "position",
-      "Position",
-      "The positional encoding itself: its vectors, curves by distance, similarity of positions.",
-      false,
-      lay_out,
-      {{.key = "reach",
-        .label = "Reach",
-        .help = "Largest position or offset to draw.",
-        .initial = Index{64},
-        .limits = {.min = 1, .max = 1024},
-        .slider = {.min = 8, .max = 512}}}};
-  view.data = data;
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
-  };
-  view.group = "Method";
-  view.reading = fixed_reading(
-      "The positional information of the encoding: the vectors it adds, the decay of distant "
-      "tokens, or the similarity of positions.",
-      {{"Offset", "position of the query minus position of the key."}});
-  view.objection = [](const Trace& trace) {
-    return trace.is_imported ? "The attention was read from a file: its encoding is unknown."
-                             : objection_without_attention(trace);
-  };
-  return view;
+  return {
+      .id = "position",
+      .label = "Position",
+      .group = "Method",
+      .summary =
+          "The positional encoding itself: its vectors, curves by distance, similarity of "
+          "positions.",
+      .lay_out = lay_out,
+      .reading = fixed_reading("The positional information of the encoding: the vectors it adds, "
+                               "the decay of distant tokens, or the similarity of positions.",
+                               {{"Offset", "position of the query minus position of the key."}}),
+      .data = data,
+      .options = {.parameters = {{.key = "reach",
+                                  .label = "Reach",
+                                  .help = "Largest position or offset to draw.",
+                                  .initial = Index{64},
+                                  .limits = {.min = 1, .max = 1024},
+                                  .slider = {.min = 8, .max = 512}}},
+                  .restrict_controls = without_colours},
+      .content = {.objection = [](const Trace& trace) {
+        return trace.is_imported ? "The attention was read from a file: its encoding is unknown."
+                                 : objection_without_attention(trace);
+      }}};
 }
 
 }  // namespace attnscope

@@ -31,7 +31,7 @@ class FetchedPicture {
       : input_(input), page_(input), trace_(input.trace) {}
 
   ViewLayout lay_out() {
-    const ViewSettings& view = input_.experiment.view;
+    const ViewSettings& view = input_.session.view;
     found_ = fetched_by(trace_, view.layer, view.head, retrieving_token(input_, false));
     if (found_.tap == nullptr) {
       return page_.message("No retrieval here", "No head retrieves from memory for this token.");
@@ -230,7 +230,7 @@ class FetchedPicture {
   ViewLayout finish() {
     ViewLayout layout;
     layout.hit = [flow = flow_, layer = found_.tap->address.layer,
-                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
       const Index at = flow.at(p);
       if (at < 0) return std::nullopt;
       return Hit{layer, head, at, -1};

@@ -166,7 +166,7 @@ class NeighboursPicture {
     const auto kept = static_cast<std::size_t>(retrieving_token(input_, true));
     Page draft(input_);
     flow_ = draw_token_flow(draft, flow_box_, flow_tokens(-1), kept);
-    const Index hovered = input_.pointer ? flow_.at(*input_.pointer) : -1;
+    const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
     token_ = hovered >= 0 ? hovered : static_cast<Index>(kept);
     draw_token_flow(page_, flow_box_, flow_tokens(token_), kept);
     std::vector<Swatch> swatches;
@@ -364,8 +364,8 @@ class NeighboursPicture {
   }
 
   void draw_hovered_bits(const Chart& chart) {
-    if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
-    const auto i = static_cast<Index>(std::lround(chart.value_x(input_.pointer->x)));
+    if (!input_.interaction.pointer || !chart.plot.contains(*input_.interaction.pointer)) return;
+    const auto i = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (i < 1 || i >= length()) return;
     draw_value(page_, chart, {static_cast<double>(i), gain(i)},
                "“" + label(i) + "”: " + fixed(static_cast<double>(bits_(0, i)), 2) +
@@ -393,8 +393,8 @@ class NeighboursPicture {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
-                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+    layout.hit = [flow = flow_, layer = input_.session.view.layer,
+                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
       const Index at = flow.at(p);
       if (at < 0) return std::nullopt;
       return Hit{layer, head, at, -1};

@@ -86,8 +86,7 @@ std::vector<Parameter> parameters() {
 }
 
 void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& controls) {
-  controls.colours = ViewControls::Colours::None;
-  controls.colour_ends.clear();
+  controls.hide_colours();
   if (trace == nullptr) return;
   for (Parameter& p : controls.parameters) {
     if (p.key == "token" && !trace->tokens.empty()) {
@@ -110,25 +109,25 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
 }  // namespace
 
 View retrieval_view() {
-  View view{"retrieval", "Retrieval",
-            "Contexts retrieved from a store or memory, and their effect on the prediction.", false,
-            lay_out};
-  view.parameters = parameters();
-  view.findings = {{Findings::contexts.id}};
-  view.data = retrieval_data;
-  view.example = example;
-  view.restrict_controls = restrict_controls;
-  view.group = "Memory";
-  view.reading = fixed_reading(
-      "Retrieval from a store: stored contexts similar to the current one, with the "
-      "successor of each. These are mixed into the model's own prediction.",
-      {{"k", "number of neighbours."},
-       {"λ", "weight of the store in the mixture."},
-       {"τ", "temperature: low values favour the nearest."}});
-  view.objection = [](const Trace& trace) -> std::string {
-    return retrieves(trace) || has_lookup(trace) ? "" : kNothing;
-  };
-  return view;
+  return {
+      .id = "retrieval",
+      .label = "Retrieval",
+      .group = "Memory",
+      .summary = "Contexts retrieved from a store or memory, and their effect on the prediction.",
+      .lay_out = lay_out,
+      .reading =
+          fixed_reading("Retrieval from a store: stored contexts similar to the current one, with "
+                        "the successor of each. These are mixed into the model's own prediction.",
+                        {{"k", "number of neighbours."},
+                         {"λ", "weight of the store in the mixture."},
+                         {"τ", "temperature: low values favour the nearest."}}),
+      .data = retrieval_data,
+      .findings = {{Findings::contexts.id}},
+      .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
+      .content = {.objection = [](const Trace& trace) -> std::string {
+                    return retrieves(trace) || has_lookup(trace) ? "" : kNothing;
+                  },
+                  .example = example}};
 }
 
 }  // namespace attnscope

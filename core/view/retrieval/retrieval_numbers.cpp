@@ -47,13 +47,13 @@ Tensor model_logs(const ViewInput& input) {
 MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& found) {
   MixSetting setting;
   setting.gated = input.trace.taps.contains("retrieval.gate");
-  if (input.experiment.run.retrieval) {
-    const Values& run = input.experiment.run.retrieval->retrieval_head.values;
+  if (input.session.run.retrieval) {
+    const Values& run = input.session.run.retrieval->retrieval_head.values;
     if (run.has("k")) setting.k = run.integer("k");
     if (run.has("lambda")) setting.lambda = run.real("lambda");
     if (run.has("temperature")) setting.temperature = run.real("temperature");
   }
-  const Values values = view_values(input.experiment.view, kRetrieval);
+  const Values values = view_values(input.session.view, kRetrieval);
   if (values.has("k") && !setting.gated) setting.k = values.integer("k");
   if (values.has("lambda")) setting.lambda = values.real("lambda");
   if (values.has("temperature")) setting.temperature = values.real("temperature");
@@ -198,10 +198,10 @@ Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
 
 Index retrieving_token(const ViewInput& input, bool with_next) {
   const auto length = static_cast<Index>(input.trace.tokens.size());
-  const Values values = view_values(input.experiment.view, kRetrieval);
+  const Values values = view_values(input.session.view, kRetrieval);
   const Index last = std::max<Index>(0, length - (with_next ? 2 : 1));
   if (values.has("token")) return std::min(values.integer("token"), length - 1);
-  const Index pinned = with_next ? input.experiment.view.pinned_query : -1;
+  const Index pinned = with_next ? input.session.view.pinned_query : -1;
   return pinned >= 0 && pinned < length ? pinned : last;
 }
 
@@ -255,7 +255,7 @@ ViewData::Matrix next_table(const Trace& trace, const MixedRow& row) {
 }
 
 ViewData fetched_data(const ViewInput& input) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   const Fetched found =
       fetched_by(input.trace, view.layer, view.head, retrieving_token(input, false));
   ViewData::Matrix table{"fetched",

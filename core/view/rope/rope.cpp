@@ -371,7 +371,7 @@ std::vector<std::string> notes(const RopeTurn& turn, Index shown, bool has_curve
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Values values = view_values(input.experiment.view, kId);
+  const Values values = view_values(input.session.view, kId);
   if (input.trace.attention.empty()) {
     const Found found = find_tap(input);
     return page.message(found.headline, found.advice);
@@ -381,7 +381,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const double em = page.em();
   const Box inside = page.frame(title_with_head(input), caption(input.trace, about(turn)));
-  std::vector<LegendEntry> entries = legend_of(input.theme, turn);
+  std::vector<LegendEntry> entries = legend_of(input.canvas.theme, turn);
   std::vector<LegendEntry> few(entries.begin(),
                                entries.end() - 1);  // if that saves a line
   if (legend_height(page, few, inside.width) < legend_height(page, entries, inside.width)) {
@@ -396,7 +396,7 @@ ViewLayout lay_out(const ViewInput& input) {
   draw_legend(page, entries, {inside.x, inside.y, inside.width, header});
   const Index rows = (raster.shown + raster.columns - 1) / raster.columns;
   const double circles = static_cast<double>(rows) * raster.cell_height;
-  const bool tight = input.tight && input.framed && !parts.beside;
+  const bool tight = input.figure.tight && input.figure.framed && !parts.beside;
   if (!tight && !parts.beside && parts.chart_height > 0) {  // the curve gets the remaining space
     parts.chart_height += parts.height - circles;
     parts.height = circles;
@@ -418,7 +418,7 @@ ViewLayout lay_out(const ViewInput& input) {
       page, {chart_at.x, chart_at.y, parts.chart_width, parts.chart_height}, turn, reach);
   ViewLayout layout;
   add_handles(layout, em, ruler, chart, turn);
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const Hit pair{settings.layer, settings.head, turn.pair_query, turn.pair_key};
   layout.hit = [inside, pair](Point p) {
     return inside.contains(p) && pair.query >= 0 ? std::optional<Hit>(pair) : std::nullopt;
@@ -430,7 +430,7 @@ ViewLayout lay_out(const ViewInput& input) {
 // Exported numbers: score by offset, and the vectors before and after rotation.
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
-  const Values values = view_values(input.experiment.view, kId);
+  const Values values = view_values(input.session.view, kId);
   const RopeTurn turn = rope_turn(input, values);
   const std::vector<Point> curve = score_by_offset(turn, values.integer("reach"), 1);
   ViewData::Matrix scores{
@@ -450,9 +450,7 @@ ViewData data(const ViewInput& input) {
   return {{std::move(scores), std::move(turns)}};
 }
 
-}  // namespace
-
-View rope_view() {
+std::vector<Parameter> parameters() {
   const Parameter position{.kind = Parameter::Kind::Real,
                            .optional = true,
                            .unset_label = "its token's",
@@ -467,73 +465,75 @@ View rope_view() {
   key.label = "Key at";
   key.initial = 0.0;
   key.help = "The key's position; by default that of its token.";
-  View view = {
-      kId,
-      "RoPE",
-      "Rotation of query and key by RoPE, and the effect on their score.",
-      false,
-      lay_out,
-      {query,
-       key,
-       {.key = "base",
-        .symbol = "base",
-        .label = "Base",
-        .help = "Larger values slow down the slow pairs; by default the model's, or 10,000 "
-                "without RoPE.",
-        .kind = Parameter::Kind::Real,
-        .optional = true,
-        .unset_label = "default",
-        .initial = 10000.0,
-        .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
-        .slider = {.min = 10, .max = 1000000, .logarithmic = true}},
-       {.key = "pairs",
-        .label = "Pairs",
-        .help = "Number of rotated pairs of components; the rest are "
-                "unchanged. By default as in the model, or all without RoPE.",
-        .optional = true,
-        .unset_label = "default",
-        .initial = Index{8},
-        .limits = {.min = 1},
-        .slider = {.min = 1, .max = 64}},
-       {.key = "vectors",
-        .label = "Vectors",
-        .help = "Query and key of the shown head; or its query for both; or arrows of "
-                "length 1 in the same direction.",
-        .kind = Parameter::Kind::Choice,
-        .initial = std::string("head"),
-        .choices = {"head", "equal", "unit"}},
-       {.key = "reach",
-        .label = "Reach",
-        .help = "Largest position and offset to draw.",
-        .initial = Index{64},
-        .limits = {.min = 4, .max = 4096},
-        .slider = {.min = 8, .max = 512}}},
-      Animation{"query", 0, 64, 12}};
-  view.data = data;
-  view.alters_run = [](const ViewSettings& settings, const AttentionTap& tap) {
-    if (!encoding(tap.encoding.id).planes) return true;
-    const Values values = view_values(settings, kId);
-    Values as_run = default_values(attnscope::view(kId).parameters);
-    as_run.set("reach", values.integer("reach"));
-    return values != as_run;
-  };
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
-  };
-  view.group = "Method";
-  view.reading = fixed_reading(
-      "RoPE rotates pairs of numbers like clock hands, by an angle proportional to the "
-      "position. The score depends only on the angle between query and key, and so on their "
-      "distance.",
-      {{"λ", "positions per full rotation of a hand."},
-       {"Base", "determines how much slower each hand is than the previous one."}});
-  view.objection = [](const Trace& trace) {
-    return objection_to_all(trace, [](const AttentionTap& tap) {
-      return tap.encoding.id == "rope" ? "" : "No head of this run uses RoPE.";
-    });
-  };
-  return view;
+  return {query,
+          key,
+          {.key = "base",
+           .symbol = "base",
+           .label = "Base",
+           .help = "Larger values slow down the slow pairs; by default the model's, or 10,000 "
+                   "without RoPE.",
+           .kind = Parameter::Kind::Real,
+           .optional = true,
+           .unset_label = "default",
+           .initial = 10000.0,
+           .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+           .slider = {.min = 10, .max = 1000000, .logarithmic = true}},
+          {.key = "pairs",
+           .label = "Pairs",
+           .help = "Number of rotated pairs of components; the rest are unchanged. By default as "
+                   "in the model, or all without RoPE.",
+           .optional = true,
+           .unset_label = "default",
+           .initial = Index{8},
+           .limits = {.min = 1},
+           .slider = {.min = 1, .max = 64}},
+          {.key = "vectors",
+           .label = "Vectors",
+           .help = "Query and key of the shown head; or its query for both; or arrows of length 1 "
+                   "in the same direction.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("head"),
+           .choices = {"head", "equal", "unit"}},
+          {.key = "reach",
+           .label = "Reach",
+           .help = "Largest position and offset to draw.",
+           .initial = Index{64},
+           .limits = {.min = 4, .max = 4096},
+           .slider = {.min = 8, .max = 512}}};
+}
+
+}  // namespace
+
+View rope_view() {
+  return {.id = kId,
+          .label = "RoPE",
+          .group = "Method",
+          .summary = "Rotation of query and key by RoPE, and the effect on their score.",
+          .lay_out = lay_out,
+          .reading = fixed_reading(
+              "RoPE rotates pairs of numbers like clock hands, by an angle proportional to the "
+              "position. The score depends only on the angle between query and key, and so on "
+              "their distance.",
+              {{"λ", "positions per full rotation of a hand."},
+               {"Base", "determines how much slower each hand is than the previous one."}}),
+          .data = data,
+          .options = {.parameters = parameters(),
+                      .animation = Animation{"query", 0, 64, 12},
+                      .restrict_controls = without_colours},
+          .content = {.objection =
+                          [](const Trace& trace) {
+                            return objection_to_all(trace, [](const AttentionTap& tap) {
+                              return tap.encoding.id == "rope" ? ""
+                                                               : "No head of this run uses RoPE.";
+                            });
+                          }},
+          .cells = {.alter_run = [](const ViewSettings& settings, const AttentionTap& tap) {
+            if (!encoding(tap.encoding.id).planes) return true;
+            const Values values = view_values(settings, kId);
+            Values as_run = default_values(attnscope::view(kId).options.parameters);
+            as_run.set("reach", values.integer("reach"));
+            return values != as_run;
+          }}};
 }
 
 }  // namespace attnscope

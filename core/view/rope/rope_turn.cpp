@@ -112,7 +112,7 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
           vectors == "equal" ? turn.query : row_of(tap->input.k, found.head, heads, pair.key);
       turn.query_name = query_label(input.trace, *tap, pair.query);
       turn.key_name = vectors == "equal" ? turn.query_name : key_label(input.trace, *tap, pair.key);
-      const ViewSettings& settings = input.experiment.view;
+      const ViewSettings& settings = input.session.view;
       turn.about = (vectors == "equal" ? "The query is its own key" : "Query and key of tokens") +
                    std::string(" of ") + describe_head(input.trace, settings) + "." + turn.about;
     }

@@ -148,7 +148,7 @@ std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap
     return list;
   };
   const auto cells = [&] { return stacked(all(), *pattern, head); };
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const CacheKey key = head_key("scores", input.trace, settings);
   ViewCache* cache = input.cache;
   const Tensor list = cache ? cache->matrix(pattern, key.with("terms"), kinds) : kinds();

@@ -31,9 +31,9 @@ ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) 
   ColourRange range;
   range.most = largest > 0 ? static_cast<double>(largest) : 1;
   range.least = -range.most;
-  range.colour_map = input.experiment.view.colour_map;
+  range.colour_map = input.session.view.colour_map;
   if (!colour_map(range.colour_map).diverging()) {
-    range.colour_map = diverging_colours(input.theme);
+    range.colour_map = diverging_colours(input.canvas.theme);
   }
   return range;
 }
@@ -53,7 +53,7 @@ void draw_terms(Page& page, const MapRaster& m, const std::vector<ScoreMap>& map
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   return "Scores of " + describe_head(input.trace, settings) +
          ", before the softmax, as the sum of their terms: " + describe(tap) +
          ". Excluded pairs are empty; ‖v‖ is the norm of a "
@@ -105,7 +105,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (const Refusal none = why_no_scores(input.trace, tap)) return none.message(page);
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const std::string show = view_values(settings, "scores").choice("show");
   const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
   const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
@@ -114,7 +114,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (!has_maps && !has_row) return no_space(page);
   const MapPairAt at{parts.maps, has_maps ? static_cast<Index>(maps.size()) : 0};
   std::optional<Pair> hovered;
-  if (input.pointer) hovered = at(*input.pointer);
+  if (input.interaction.pointer) hovered = at(*input.interaction.pointer);
   const Pair focus = focus_of(input, tap, found.head, hovered);
   double bottom = parts.maps.box.bottom();
   if (has_maps) draw_terms(page, parts.maps, maps, focus.query, hovered);
@@ -126,7 +126,7 @@ ViewLayout lay_out(const ViewInput& input) {
     const RowStages row = row_stages(tap, found.head, focus.query, maps);
     const RowPlot plot = place_row(page, parts.row, parts.plan, parts.maps.columns, row);
     Index marked = hovered ? hovered->key : -1;
-    if (input.pointer && !hovered) marked = plot.key_at(*input.pointer);
+    if (input.interaction.pointer && !hovered) marked = plot.key_at(*input.interaction.pointer);
     draw_row(page, parts.row, parts.plan, plot, maps, row,
              query_label(input.trace, tap, focus.query), marked);
     layout.hit = [in_maps = layout.hit, plot, layer = settings.layer, head = settings.head,
@@ -142,7 +142,7 @@ ViewLayout lay_out(const ViewInput& input) {
                     page.small());
     bottom += kNote * page.em();
   }
-  if (has_maps) set_plot(layout, at, input.pointer);
+  if (has_maps) set_plot(layout, at, input.interaction.pointer);
   layout.list = page.take(bottom);
   return layout;
 }
@@ -161,36 +161,34 @@ ViewData data(const ViewInput& input) {
 }  // namespace
 
 View scores_view() {
-  View view = {"scores",
-               "Scores",
-               "Terms of the scores before the softmax, and one query's row stage by stage.",
-               true,
-               lay_out,
-               {{.key = "show",
-                 .label = "Show",
-                 .help = "Terms as maps, one row as bars, or both.",
-                 .kind = Parameter::Kind::Choice,
-                 .initial = std::string("both"),
-                 .choices = {"both", "maps", "row"}}}};
-  view.data = data;
-  // Signed numbers use a diverging map up to the largest.
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::None;
-    controls.colour_ends.clear();
-  };
-  view.group = "Attention";
-  view.reading = fixed_reading(
-      "The origin of weights: the product q · k plus terms of the encoding is the score; the "
-      "softmax turns a row of scores into weights that sum to 1.",
-      {{"Score", "how well query and key match; only differences within a row matter."},
-       {"Scale",
-        "1/√d for head size d: without it, products of long vectors would be "
-        "so different that one key got all the weight."}});
-  view.objection = [](const Trace& trace) {
-    return objection_to_all(
-        trace, [&](const AttentionTap& tap) { return why_no_scores(trace, tap).sentence(); });
-  };
-  return view;
+  return {.id = "scores",
+          .label = "Scores",
+          .group = "Attention",
+          .summary = "Terms of the scores before the softmax, and one query's row stage by stage.",
+          .lay_out = lay_out,
+          .reading = fixed_reading(
+              "The origin of weights: the product q · k plus terms of the encoding is the score; "
+              "the softmax turns a row of scores into weights that sum to 1.",
+              {{"Score", "how well query and key match; only differences within a row matter."},
+               {"Scale",
+                "1/√d for head size d: without it, products of long vectors would be so different "
+                "that one key got all the weight."}}),
+          .data = data,
+          .options = {.parameters = {{.key = "show",
+                                      .label = "Show",
+                                      .help = "Terms as maps, one row as bars, or both.",
+                                      .kind = Parameter::Kind::Choice,
+                                      .initial = std::string("both"),
+                                      .choices = {"both", "maps", "row"}}},
+                      // Signed numbers use a diverging map up to the largest.
+                      .restrict_controls = without_colours},
+          .content = {.objection =
+                          [](const Trace& trace) {
+                            return objection_to_all(trace, [&](const AttentionTap& tap) {
+                              return why_no_scores(trace, tap).sentence();
+                            });
+                          }},
+          .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

@@ -51,7 +51,7 @@ bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) 
 }
 
 ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
-  const Values values = view_values(input.experiment.view, kId);
+  const Values values = view_values(input.session.view, kId);
   const Part& part = *tap.result.part;
   ShownSpan s;
   s.learned = part.normaliser == Normaliser::SpanSoftmax;
@@ -85,7 +85,7 @@ std::vector<std::string> whose_span(const ShownSpan& s) {
 // Draws the summary above the picture, and the origin of the span.
 void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head,
                const ShownSpan& s) {
-  const ViewSettings& settings = page.input().experiment.view;
+  const ViewSettings& settings = page.input().session.view;
   const std::vector<LegendEntry> entries{
       {span_colour(page.theme(), tap, head, s),
        span_text(s) + ": " + describe_head(page.input().trace, settings) + " keeps " +
@@ -139,7 +139,7 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   std::string text =
       capitalised(describe_head(input.trace, settings)) + ": " + describe(tap) + ". ";
   if (s.own() && s.trained) {
@@ -213,7 +213,7 @@ struct BothMaps {
 
 BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& s) {
   const AttentionTap& tap = *found.tap;
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   return {cached_for_run(input, tap, head_key("no span", input.trace, settings),
                          [&] { return attention_without_span(tap, found.head); }),
           cached_for_span(input, tap, head_key("span", input.trace, settings), s,
@@ -222,7 +222,7 @@ BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& 
 
 void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
   const ViewInput& input = page.input();
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   const std::string colours =
       colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
   const std::string whose = !s.own() || !s.as_trained ? "with "
@@ -232,7 +232,7 @@ void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMa
             {{{"attention without a span", "without a span", "without"}, maps.without},
              {{whose + span_text(s), span_text(s), "with"}, maps.with}},
             {0, 1, colours}, {"attention weight", "weight"}, -1,
-            input.pointer ? at(*input.pointer) : std::optional<Pair>());
+            input.interaction.pointer ? at(*input.interaction.pointer) : std::optional<Pair>());
 }
 
 // The text coloured by dynamic spans.
@@ -281,7 +281,7 @@ void draw_span_text(Page& page, const ShownSpan& s, SpanText& text, Index pinned
 
 // Range of distances to draw: at least the requested one, and the model's spans.
 double drawn_reach(const ViewInput& input, const ShownSpan& s) {
-  const auto asked = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
+  const auto asked = static_cast<double>(view_values(input.session.view, kId).integer("reach"));
   if (!s.own() || s.z + s.ramp <= asked) return asked;
   return std::ceil(1.05 * std::min(s.z + s.ramp, std::max(asked, s.span.most)));
 }
@@ -303,11 +303,11 @@ ViewLayout lay_out(const ViewInput& input) {
   const Parts parts = place_parts(page, rest, tap);
   if (!(parts.curves.width > 0)) return no_space(page);
   draw_head(page, inside, tap, found.head, s);
-  draw_span_text(page, s, text, input.experiment.view.pinned_query);
+  draw_span_text(page, s, text, input.session.view.pinned_query);
   ViewLayout layout;
   if (is_dynamic(s)) {
-    const Index hovered = input.pointer ? text.flow.at(*input.pointer) : -1;
-    const Index marked = hovered >= 0 ? hovered : input.experiment.view.pinned_query;
+    const Index hovered = input.interaction.pointer ? text.flow.at(*input.interaction.pointer) : -1;
+    const Index marked = hovered >= 0 ? hovered : input.session.view.pinned_query;
     draw_span_course(page, parts.curves, tap, found.head, s, marked);
   } else {
     const Chart chart =
@@ -322,8 +322,8 @@ ViewLayout lay_out(const ViewInput& input) {
   if (has_maps) {
     const BothMaps maps = both_maps(input, found, s);
     draw_both(page, at, s, maps);
-    layout.hit = hit_test(at, input.experiment.view, {maps.without, maps.with});
-    set_plot(layout, at, input.pointer);
+    layout.hit = hit_test(at, input.session.view, {maps.without, maps.with});
+    set_plot(layout, at, input.interaction.pointer);
   }
   double bottom =
       has_maps ? parts.maps.box.bottom() : std::max(parts.curves.bottom(), parts.bars.bottom());
@@ -348,69 +348,73 @@ ViewData data(const ViewInput& input) {
   ViewData numbers{
       {{"attention without a span", attention_without_span(tap, found.head), rows, columns},
        {"attention with a span", attention_with_span(tap, found.head, s.span), rows, columns}}};
-  const auto far = view_values(input.experiment.view, kId).integer("reach");
+  const auto far = view_values(input.session.view, kId).integer("reach");
   for (ViewData::Matrix& matrix : span_numbers(input, tap, s, far)) {
     numbers.matrices.push_back(std::move(matrix));
   }
   return numbers;
 }
 
+std::vector<Parameter> parameters() {
+  return {{.key = "z",
+           .symbol = "z",
+           .label = "Span",
+           .help = "Keys up to this distance have full weight; by default as in the model, or 4 if "
+                   "it has no spans.",
+           .kind = Parameter::Kind::Real,
+           .optional = true,
+           .unset_label = "the model's, or 4",
+           .initial = 8.0,
+           .limits = {.min = 0, .max = Parameter::kMaxInteger},
+           .slider = {.min = 0, .max = 64}},
+          {.key = "ramp",
+           .symbol = "R",
+           .label = "Ramp",
+           .help = "Number of positions beyond the span over which weights fade; by default as in "
+                   "the model, or 4 if it has no spans.",
+           .kind = Parameter::Kind::Real,
+           .optional = true,
+           .unset_label = "the model's, or 4",
+           .initial = 8.0,
+           .limits = {.min = 0, .max = Parameter::kMaxInteger, .min_excluded = true},
+           .slider = {.min = 1, .max = 64}},
+          {.key = "reach",
+           .label = "Reach",
+           .help = "Largest distance to draw; learned spans are drawn in full.",
+           .initial = Index{32},
+           .limits = {.min = 2, .max = 4096},
+           .slider = {.min = 8, .max = 256}}};
+}
+
 }  // namespace
 
 View span_view() {
-  View view = {
-      kId,
-      "Span",
-      "Span of each head, and the attention that remains within a span of your choice.",
-      true,
-      lay_out,
-      {{.key = "z",
-        .symbol = "z",
-        .label = "Span",
-        .help = "Keys up to this distance have full weight; by default as in the model, or 4 if it "
-                "has no spans.",
-        .kind = Parameter::Kind::Real,
-        .optional = true,
-        .unset_label = "the model's, or 4",
-        .initial = 8.0,
-        .limits = {.min = 0, .max = Parameter::kMaxInteger},
-        .slider = {.min = 0, .max = 64}},
-       {.key = "ramp",
-        .symbol = "R",
-        .label = "Ramp",
-        .help = "Number of positions beyond the span over which weights fade; by default as in the "
-                "model, "
-                "or 4 if it has no spans.",
-        .kind = Parameter::Kind::Real,
-        .optional = true,
-        .unset_label = "the model's, or 4",
-        .initial = 8.0,
-        .limits = {.min = 0, .max = Parameter::kMaxInteger, .min_excluded = true},
-        .slider = {.min = 1, .max = 64}},
-       {.key = "reach",
-        .label = "Reach",
-        .help = "Largest distance to draw; learned spans are drawn in full.",
-        .initial = Index{32},
-        .limits = {.min = 2, .max = 4096},
-        .slider = {.min = 8, .max = 256}}},
-      Animation{"z", 0, 32, 10}};
-  view.data = data;
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.colours = ViewControls::Colours::Sequential;
-    controls.colour_ends.clear();
-  };
-  view.group = "Depth";
-  view.reading = fixed_reading(
-      "How far back each head has learned to attend. Keys beyond its span have no weight, and need "
-      "not "
-      "be computed.",
-      {{"z", "the span: up to this distance keys have full weight."},
-       {"R", "the ramp: the number of further tokens over which weights fade out."}});
-  view.objection = [](const Trace& trace) {
-    return objection_to_all(
-        trace, [&](const AttentionTap& tap) { return refusal_of(trace, tap).sentence(); });
-  };
-  return view;
+  return {
+      .id = kId,
+      .label = "Span",
+      .group = "Depth",
+      .summary = "Span of each head, and the attention that remains within a span of your choice.",
+      .lay_out = lay_out,
+      .reading = fixed_reading(
+          "How far back each head has learned to attend. Keys beyond its span have no weight, and "
+          "need not be computed.",
+          {{"z", "the span: up to this distance keys have full weight."},
+           {"R", "the ramp: the number of further tokens over which weights fade out."}}),
+      .data = data,
+      .options = {.parameters = parameters(),
+                  .animation = Animation{"z", 0, 32, 10},
+                  .restrict_controls =
+                      [](const ViewSettings&, const Trace*, ViewControls& controls) {
+                        controls.colours = ViewControls::Colours::Sequential;
+                        controls.colour_ends.clear();
+                      }},
+      .content = {.objection =
+                      [](const Trace& trace) {
+                        return objection_to_all(trace, [&](const AttentionTap& tap) {
+                          return refusal_of(trace, tap).sentence();
+                        });
+                      }},
+      .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

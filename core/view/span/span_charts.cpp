@@ -63,7 +63,7 @@ bool has_span(const AttentionTap& tap) {
 // Heads with causal attention.
 std::vector<HeadAt> heads_of(const ViewInput& input) {
   std::vector<HeadAt> heads;
-  for (const HeadRef& at : input.trace.heads(shown_part(input))) {
+  for (const HeadRef& at : input.trace.heads(input.part())) {
     Index own = 0;
     const AttentionTap* tap = input.trace.find(at, &own);
     if (tap->causal && tap->queries() > 0) heads.push_back({tap, own, at.layer, at.head});
@@ -85,7 +85,7 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
   }
   if (heads.empty()) return bars;
   const Tensor distances =
-      cached_for_run(input, shown, CacheKey("weights by distance", shown_part(input)),
+      cached_for_run(input, shown, CacheKey("weights by distance", input.part()),
                      [&] { return distances_of(heads); });
   for (std::size_t n = 0; n < heads.size(); ++n) {
     const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
@@ -131,7 +131,7 @@ Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const Ca
 }
 
 double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
-  const ViewSettings& view = input.experiment.view;
+  const ViewSettings& view = input.session.view;
   if (s.own()) {
     const CacheKey key = head_key("share kept", input.trace, view);
     const Tensor share = cached_for_span(input, tap, key, s, [&] {
@@ -177,7 +177,8 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   knob(s.z, 1);
   knob(s.z + s.ramp, 0);
   page.add(Clip{});
-  if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
+  if (const std::optional<Point>& p = page.input().interaction.pointer;
+      p && chart.plot.contains(*p)) {
     const double x = std::round(chart.value_x(p->x)), m = mask_at(s.z, s.ramp, most, x);
     draw_value(page, chart, {x, m}, "distance " + fixed(x, 0) + ": " + brief(m));
   }
@@ -251,7 +252,7 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
   const Chart chart = place_chart(page, box, std::move(across), std::move(up));
   if (chart.empty()) return;
   draw_chart(page, chart);
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   for (std::size_t n = 0; n < bars.size(); ++n) {
     const Bar& bar = bars[n];
     const bool marked = bar.layer == settings.layer && bar.head == settings.head;
@@ -271,7 +272,7 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
       draw_bar_number(page, chart, x_of(n, bars[n].layer), bars[n].value, label);
     }
   }
-  const std::optional<Point>& p = input.pointer;
+  const std::optional<Point>& p = input.interaction.pointer;
   for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
     const double x = x_of(n, bars[n].layer);
     if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
@@ -320,7 +321,7 @@ void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index
   }
   draw_curve(page, chart, curves[static_cast<std::size_t>(head)],
              head_colour(tap.heads[static_cast<std::size_t>(head)]), 3);
-  const std::optional<Point>& p = page.input().pointer;
+  const std::optional<Point>& p = page.input().interaction.pointer;
   if (p && chart.plot.contains(*p)) marked = std::lround(chart.value_x(p->x));
   if (marked < 0 || marked >= tap.queries()) return;
   const double z = s.span.at(marked);

@@ -97,7 +97,7 @@ class Steps {
                                      std::max(kMinFlow * em(), kMaxFlow * inside.height));
     const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& m = matrix_;
-    m.scale = input_.scale;
+    m.scale = input_.canvas.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"token", ""};
     m.columns.titles = {"after step", "step"};
@@ -109,7 +109,7 @@ class Steps {
     bars_ = std::min(kBars * em(), 0.3 * inside.width);
     if (bars_ < kMinBars * em() || inside.width < kMinBeside * em()) bars_ = 0;
     const double space = inside.height - above - kLine * em();
-    const ViewSettings& view = input_.experiment.view;
+    const ViewSettings& view = input_.session.view;
     const auto all = static_cast<double>(record_.max_steps);
     set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
     const auto plot = [&](const AxisDepths& depths) {
@@ -132,7 +132,7 @@ class Steps {
     ponder_ = {m.plot.right() + 0.7 * em(), m.plot.y, bars_, size.height};
     m.right = {ponder_.right() + 0.8 * em(), m.plot.y, bar, size.height};
     if (view.pinned_query < m.rows.count()) m.pinned_row = view.pinned_query;
-    if (input_.pointer) point_at(*input_.pointer);
+    if (input_.interaction.pointer) point_at(*input_.interaction.pointer);
     return true;
   }
 
@@ -200,7 +200,7 @@ class Steps {
     cells.values = record_.probability;
     cells.missing = blend(page_.theme().background, page_.theme().line, 0.35);
     ColourRange range;
-    range.colour_map = input_.experiment.view.colour_map;
+    range.colour_map = input_.session.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
     cells.most = range.most;
     cells.colour_map = range.colour_map;
@@ -277,7 +277,7 @@ class Steps {
                       words + ": " + cost + " · " + step + ": " + fixed(h, 3),
                       words + " · " + step + ": " + fixed(h, 3), words};
       }
-    } else if (!input_.framed) {
+    } else if (!input_.figure.framed) {
       const std::string stop =
           has_row_end_outline(cell(0, 1)) ? "outlined: halts here" : "line: halts here";
       candidates = {stop + " · grey: state unchanged", stop};
@@ -294,7 +294,7 @@ class Steps {
     ViewLayout layout = matrix_layout(page_, m, m.plot.bottom() + kLine * em());
     layout.rows = record_.length();
     layout.columns = record_.max_steps;
-    const ViewSettings& view = input_.experiment.view;
+    const ViewSettings& view = input_.session.view;
     layout.hit = [at = pair_at(m), ponder = ponder_, plot = m.plot, flow = flow_,
                   layer = view.layer, head = view.head](Point p) -> std::optional<Hit> {
       Index row = at(p).first;
@@ -356,27 +356,28 @@ void show_example(Session& experiment) {
 }  // namespace
 
 View steps_view() {
-  View view{"steps", "Steps",
-            "Steps of a Universal Transformer for each token, and its halting probabilities.", true,
-            lay_out_steps};
-  view.data = steps_data;
-  view.example = show_example;
-  view.objection = objection;
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.layer = controls.head = controls.part = false;
-    controls.colours = ViewControls::Colours::Sequential;
-    controls.colour_ends.clear();
-  };
-  view.group = "Depth";
-  view.reading = fixed_reading(
-      "How often the same layers are applied to each token before it halts: difficult tokens can "
-      "use "
-      "more steps.",
-      {{"Halting probability",
-        "contribution of each step; when the sum reaches 1 the token halts."},
-       {"Remainder R", "1 minus the sum before the last step."},
-       {"Ponder cost", "steps plus remainder: penalised in training."}});
-  return view;
+  return {
+      .id = "steps",
+      .label = "Steps",
+      .group = "Depth",
+      .summary = "Steps of a Universal Transformer for each token, and its halting probabilities.",
+      .lay_out = lay_out_steps,
+      .reading =
+          fixed_reading("How often the same layers are applied to each token before it halts: "
+                        "difficult tokens can use more steps.",
+                        {{"Halting probability",
+                          "contribution of each step; when the sum reaches 1 the token halts."},
+                         {"Remainder R", "1 minus the sum before the last step."},
+                         {"Ponder cost", "steps plus remainder: penalised in training."}}),
+      .data = steps_data,
+      .options = {.restrict_controls =
+                      [](const ViewSettings&, const Trace*, ViewControls& controls) {
+                        controls.layer = controls.head = controls.part = false;
+                        controls.colours = ViewControls::Colours::Sequential;
+                        controls.colour_ends.clear();
+                      }},
+      .content = {.objection = objection, .example = show_example},
+      .cells = {.zoom = true}};
 }
 
 }  // namespace attnscope

@@ -69,7 +69,7 @@ ViewLayout lay_out_walk(const ViewInput& input, const Rollouts& rollouts) {
   Page page(input);
   const Box inside = page.frame(input.trace.model + " · acting for a desired return",
                                 about_walks(input.trace, rollouts));
-  const ShownWalk shown = shown_steps(rollouts, input.experiment.view);
+  const ShownWalk shown = shown_steps(rollouts, input.session.view);
   const std::optional<WalkPlaces> places = place_walk(page, inside, shown);
   if (!places) return no_space(page);
   const WalkPicture picture{shown, *places, walk_focus(input, *places, shown)};
@@ -124,15 +124,13 @@ void show_paths(Session& experiment) {
 std::vector<Parameter> trajectory_parameters() {
   return {{.key = "start",
            .label = "Start",
-           .help = "Start cell, counted row by row from 0 at the top left; click "
-                   "into the grid.",
+           .help = "Start cell, counted row by row from 0 at the top left; click into the grid.",
            .initial = Index{0},
            .limits = {.max = static_cast<double>(Grid::kCells - 1)},
            .slider = {.min = 0, .max = static_cast<double>(Grid::kCells - 1)}},
           {.key = "asked",
            .label = "Desired steps",
-           .help = "Steps in which to reach the goal: the desired return is "
-                   "-0.1 times that.",
+           .help = "Steps in which to reach the goal: the desired return is -0.1 times that.",
            .optional = true,
            .unset_label = "the fewest",
            .initial = Index{4},
@@ -151,26 +149,24 @@ std::vector<Parameter> trajectory_parameters() {
 }  // namespace
 
 View trajectory_view() {
-  View view{"trajectory",
-            "Trajectory",
-            "Path of a model that acts for a desired return, and its attention.",
-            false,
-            lay_out_trajectory,
-            trajectory_parameters()};
-  view.animation = Animation{"step", 0, 12, 9};
-  view.example = show_paths;
-  view.findings = {{Findings::rollouts.id}};
-  view.data = trajectory_data;
-  view.restrict_controls = restrict_controls;
-  view.group = "Tasks";
-  view.reading = fixed_reading(
-      "A model that acts: given a desired return and its position, it "
-      "chooses a step. The map shows its attention before each step.",
-      {{"R", "return to go: the reward still desired."}, {"s, a", "state and action."}});
-  view.objection = [](const Trace& trace) -> std::string {
-    return acts(trace) ? "" : kNoTrajectory;
-  };
-  return view;
+  return {.id = "trajectory",
+          .label = "Trajectory",
+          .group = "Tasks",
+          .summary = "Path of a model that acts for a desired return, and its attention.",
+          .lay_out = lay_out_trajectory,
+          .reading = fixed_reading(
+              "A model that acts: given a desired return and its position, it chooses a step. The "
+              "map shows its attention before each step.",
+              {{"R", "return to go: the reward still desired."}, {"s, a", "state and action."}}),
+          .data = trajectory_data,
+          .findings = {{Findings::rollouts.id}},
+          .options = {.parameters = trajectory_parameters(),
+                      .animation = Animation{"step", 0, 12, 9},
+                      .restrict_controls = restrict_controls},
+          .content = {.objection = [](const Trace& trace) -> std::string {
+                        return acts(trace) ? "" : kNoTrajectory;
+                      },
+                      .example = show_paths}};
 }
 
 }  // namespace attnscope

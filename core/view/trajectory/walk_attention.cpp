@@ -62,7 +62,7 @@ void draw_most(Page& page, const WalkPicture& picture, const Tensor& weights) {
 }  // namespace
 
 void draw_decisions(Page& page, const WalkPicture& picture) {
-  const ViewSettings& view = page.input().experiment.view;
+  const ViewSettings& view = page.input().session.view;
   const Box &box = picture.places.attention, &words = picture.places.words;
   const Tensor weights = decisions_of(picture.shown, view);
   const double em = page.em(), title = box.y - (1.4 + WalkMeasures::title / 2) * em;

@@ -134,7 +134,7 @@ ViewData trajectory_data(const ViewInput& input) {
   const auto rollouts = input.findings.get(Findings::rollouts);
   if (rollouts == nullptr) throw InputError("trajectory: the paths are not computed yet");
   if (!rollouts->problem.empty()) throw InputError(rollouts->problem);
-  return {{returns_table(*rollouts), walk_table(shown_walk(*rollouts, input.experiment.view))}};
+  return {{returns_table(*rollouts), walk_table(shown_walk(*rollouts, input.session.view))}};
 }
 
 }  // namespace attnscope

@@ -84,8 +84,8 @@ std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const 
 
 WalkFocus walk_focus(const ViewInput& input, const WalkPlaces& places, const ShownWalk& shown) {
   WalkFocus focus{.row = std::max<Index>(0, shown.steps - 1)};
-  if (!input.pointer) return focus;
-  const Point p = *input.pointer;
+  if (!input.interaction.pointer) return focus;
+  const Point p = *input.interaction.pointer;
   focus.cell = places.grid.at(p);
   const Box& cells = places.attention;
   if (cells.height <= 0 || !cells.contains(p)) return focus;

@@ -213,7 +213,7 @@ double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
   if (more > 0) charts = place_stages(page, box, stages, height, left + more);
   Index marked = -1;
   for (const Chart& chart : charts) {
-    const std::optional<Point>& pointer = page.input().pointer;
+    const std::optional<Point>& pointer = page.input().interaction.pointer;
     if (!pointer || chart.empty() || !chart.plot.contains(*pointer)) continue;
     const auto most = static_cast<Index>(stages.front().values.size()) - 1;
     marked = std::clamp<Index>(static_cast<Index>(std::lround(chart.value_x(pointer->x))), 0, most);
@@ -254,7 +254,7 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
-  const double scale = page.input().scale;
+  const double scale = page.input().canvas.scale;
   const bool pooled = cells.width > box.width * scale || cells.height > box.height * scale;
   page.add(std::move(cells));
   cover_not_allowed(page, pairs, tap, head);
@@ -292,7 +292,7 @@ Shown shown_pair(const ViewInput& input, const Found& found, const std::optional
     return pair_vectors(part, q, k, found.head, s.pair);
   };
   const bool changed = changes_vectors(tap);
-  s.before = changed && view_values(input.experiment.view, "vectors").flag("before");
+  s.before = changed && view_values(input.session.view, "vectors").flag("before");
   s.vectors =
       s.before ? vectors(tap.input.q, tap.input.k) : vectors(part.q.value(), part.k.value());
   if (changed && !s.before) s.plain = vectors(tap.input.q, tap.input.k);
@@ -344,7 +344,7 @@ void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, co
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
-  const ViewSettings& settings = input.experiment.view;
+  const ViewSettings& settings = input.session.view;
   return "Origin of one pair's score, in " + describe_head(input.trace, settings) + ": " +
          describe(tap) + ".";
 }
@@ -371,12 +371,13 @@ ViewLayout lay_out(const ViewInput& input) {
   const bool has_map = side > 0;
   const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
   const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
-  const Shown s =
-      shown_pair(input, found, input.pointer ? at(*input.pointer) : std::optional<Pair>());
+  const Shown s = shown_pair(
+      input, found,
+      input.interaction.pointer ? at(*input.interaction.pointer) : std::optional<Pair>());
   const double width = inside.width - side - (has_map ? em : 0);
   if (width < kLeastWidth * em) return no_space(page);
   double top = draw_head(page, {inside.x, inside.y, width, inside.height}, found, s);
-  if (!has_map && !input.framed) {
+  if (!has_map && !input.figure.framed) {
     page.faint_text(
         {inside.x, top + kLine / 2 * page.small()},
         page.fitting({"No space for the map of pairs: pin one in Map, or make "
@@ -390,14 +391,17 @@ ViewLayout lay_out(const ViewInput& input) {
     return no_space(page);
   }
   const std::vector<Stage> stages{
-      {{"q"}, s.vectors.query, s.plain ? &s.plain->query : nullptr, query_colour(input.theme)},
-      {{"k"}, s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.theme)},
+      {{"q"},
+       s.vectors.query,
+       s.plain ? &s.plain->query : nullptr,
+       query_colour(input.canvas.theme)},
+      {{"k"}, s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.canvas.theme)},
       {{"q × k", "q·k"}, s.vectors.product, nullptr, head_colour(0)},
-      {{"running sum", "sum"}, s.vectors.sum, nullptr, input.theme.accent, true}};
+      {{"running sum", "sum"}, s.vectors.sum, nullptr, input.canvas.theme.accent, true}};
   const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
   if (at.count > 0) draw_little_map(page, raster, tap, found.head, s.pair);
   ViewLayout layout;
-  add_pointing(layout, at, inside, s, input.experiment.view);
+  add_pointing(layout, at, inside, s, input.session.view);
   layout.list = page.take(bottom);
   return layout;
 }
@@ -428,31 +432,29 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 }  // namespace
 
 View vectors_view() {
-  View view = {"vectors",
-               "Vectors",
-               "Query and key of a pair, component by component, and their product.",
-               false,
-               lay_out,
-               {{.key = "before",
-                 .label = "Before the encoding",
-                 .help = "Query and key before a rotary encoding is applied.",
-                 .kind = Parameter::Kind::Flag,
-                 .initial = false}}};
-  view.findings = {{Findings::maps.id}};
-  view.data = data;
-  view.restrict_controls = restrict_controls;
-  view.group = "Attention";
-  view.reading = fixed_reading(
-      "The query of one token and the key of another, component by component. If both have the "
-      "same "
-      "sign, the product raises the score; the running sum ends at q · k.",
-      {{"q", "the query of a token: what it searches for."},
-       {"k", "the key of a token: what it is found by."}});
-  view.objection = [](const Trace& trace) {
-    return objection_to_all(
-        trace, [&](const AttentionTap& tap) { return why_no_vectors(trace, tap).sentence(); });
-  };
-  return view;
+  return {.id = "vectors",
+          .label = "Vectors",
+          .group = "Attention",
+          .summary = "Query and key of a pair, component by component, and their product.",
+          .lay_out = lay_out,
+          .reading = fixed_reading(
+              "The query of one token and the key of another, component by component. If both have "
+              "the same sign, the product raises the score; the running sum ends at q · k.",
+              {{"q", "the query of a token: what it searches for."},
+               {"k", "the key of a token: what it is found by."}}),
+          .data = data,
+          .findings = {{Findings::maps.id}},
+          .options = {.parameters = {{.key = "before",
+                                      .label = "Before the encoding",
+                                      .help = "Query and key before a rotary encoding is applied.",
+                                      .kind = Parameter::Kind::Flag,
+                                      .initial = false}},
+                      .restrict_controls = restrict_controls},
+          .content = {.objection = [](const Trace& trace) {
+            return objection_to_all(trace, [&](const AttentionTap& tap) {
+              return why_no_vectors(trace, tap).sentence();
+            });
+          }}};
 }
 
 }  // namespace attnscope

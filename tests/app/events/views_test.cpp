@@ -149,10 +149,10 @@ void change_something(Program& program, const View& view) {
     });
     return;
   }
-  for (const Parameter& p : view.parameters) {
+  for (const Parameter& p : view.options.parameters) {
     const std::string id = view.id + "." + p.key;
     if (p.optional || !before["widgets"].contains(id)) continue;
-    const Values values = default_values(view.parameters);
+    const Values values = default_values(view.options.parameters);
     if (p.kind == Parameter::Kind::Choice) {
       const std::string& other =
           p.choices.front().id == values.choice(p.key) ? p.choices.back().id : p.choices.front().id;
@@ -178,7 +178,7 @@ void change_something(Program& program, const View& view) {
 
 // Views of other kinds of runs have their own tours.
 bool is_of_any_run(const View& view) {
-  return !view.objection;
+  return !view.content.objection;
 }
 
 class Tour : public Views {

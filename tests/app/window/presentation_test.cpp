@@ -63,20 +63,20 @@ class PresentationLayoutTest : public ::testing::Test {
     View view;
     view.lay_out = [&](const ViewInput& input) {
       ViewLayout layout;
-      const double side = sides.at(input.font_size);
+      const double side = sides.at(input.canvas.font_size);
       layout.plot = {0, 0, side, side};
-      layout.row = input.font_size;  // identifies the layout
+      layout.row = input.canvas.font_size;  // identifies the layout
       if (side == 0) layout.refusal = kNoSpace;
       return layout;
     };
     const Trace trace;
-    const Session experiment;
+    const Session session;
     return lay_out_for_presentation(view, {.trace = trace,
-                                           .experiment = experiment,
-                                           .width = 900,
-                                           .height = 400,
-                                           .theme = Theme::light(),
-                                           .measure = file_text_measure()})
+                                           .session = session,
+                                           .canvas = {.width = 900,
+                                                      .height = 400,
+                                                      .theme = Theme::light(),
+                                                      .measure = file_text_measure()}})
         .row;
   }
 };

@@ -89,8 +89,8 @@ TEST(Views, MatchGoldenSvg) {
   const Trace trace = small_run(), other = other_run();
   const Findings findings = testing::found_in(trace, &other);
   for (const View& v : views()) {
-    if (v.objection && !v.objection(trace).empty()) continue;  // see ModelFamiliesMatchGolden
-    if (v.id == "mechanism") continue;                         // see Mechanism
+    if (!v.objection(trace).empty()) continue;  // see ModelFamiliesMatchGolden
+    if (v.id == "mechanism") continue;          // see Mechanism
     Session e;
     e.b.emplace();
     e.view.id = v.id;
@@ -158,7 +158,7 @@ TEST(Views, DataMatchesGolden) {
                                           .kv_heads = 2});
   const Findings findings = testing::found_in(trace, &other);
   for (const View& v : views()) {
-    if (!v.data || (v.objection && !v.objection(trace).empty())) continue;
+    if (!v.data || (!v.objection(trace).empty())) continue;
     Session e;
     e.b.emplace();
     e.view.id = v.id;
@@ -168,7 +168,7 @@ TEST(Views, DataMatchesGolden) {
     e.view.pinned_key = 5;
     std::string text = "default\n" + testing::describe_data(trace, e, findings);
     std::string before = text;
-    for (const Parameter& p : v.parameters) {
+    for (const Parameter& p : v.options.parameters) {
       for (const Value& value : other_values(v, p)) {
         Session set = e;
         set_view_value(set.view, v.id, p.key, value);
@@ -189,14 +189,13 @@ TEST(Views, ModelFamiliesMatchGolden) {
   for (const testing::Family& family : testing::families()) {
     testing::ViewRun run(testing::family_experiment(family));
     for (const View& v : views()) {
-      if (v.objection && !v.objection(run.trace()).empty()) continue;
+      if (!v.objection(run.trace()).empty()) continue;
       Session e = run.experiment();
       e.view.id = v.id;
       Findings findings = run.findings(e);
       findings.remove(Findings::exit_work.id);  // depends on the clock
       const bool has_own_test = v.id == "alignment" || v.id == "retrieval";
-      if (!has_own_test && v.objection && !v.objection(plain).empty() &&
-          pictures.insert(v.id).second) {
+      if (!has_own_test && !v.objection(plain).empty() && pictures.insert(v.id).second) {
         EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, findings),
                                        view_path(v.id + "-" + std::string(family.model) + ".svg")));
       }

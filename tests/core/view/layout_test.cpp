@@ -207,20 +207,20 @@ TEST(Layout, ViewsOfModelFamiliesAreLegible) {
   for (const testing::Family& family : testing::families()) {
     testing::ViewRun run(testing::family_experiment(family));
     for (const View& v : views()) {
-      if (v.objection && !v.objection(run.trace()).empty()) continue;
+      if (!v.objection(run.trace()).empty()) continue;
       Session e = run.experiment();
       e.view.id = v.id;
       const Findings findings = run.findings(e);
       for (const auto& [width, height] :
            {std::pair{900.0, 620.0}, {560.0, 380.0}, {320.0, 640.0}, {1500.0, 400.0}}) {
         const ViewInput input{.trace = run.trace(),
-                              .experiment = e,
-                              .width = width,
-                              .height = height,
-                              .theme = Theme::light(),
-                              .measure = file_text_measure(),
-                              .framed = width > 500,
-                              .findings = findings};
+                              .session = e,
+                              .findings = findings,
+                              .canvas = {.width = width,
+                                         .height = height,
+                                         .theme = Theme::light(),
+                                         .measure = file_text_measure()},
+                              .figure = {.framed = width > 500}};
         EXPECT_EQ(testing::fault(v.lay_out(input).list), "")
             << family.model << ", " << v.id << ", " << width;
       }

@@ -23,7 +23,7 @@ TEST(Opening, BundledModelsReadTheirSamplesAndHaveContent) {
     ExperimentRun runner(cpu_only(), model_store());
     const auto trace = runner.run(e.run);
     const View& shown = view(e.view.id);
-    EXPECT_EQ(shown.objection ? shown.objection(*trace) : "", "") << model << " " << shown.id;
+    EXPECT_EQ(shown.objection(*trace), "") << model << " " << shown.id;
     if (!trace->attention.empty()) {
       EXPECT_NE(trace->find(head_ref(*trace, e.view)), nullptr) << model;
     }

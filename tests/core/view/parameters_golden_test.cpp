@@ -10,10 +10,10 @@ TEST(Views, ParametersMatchGolden) {
   std::string text;
   for (const View& v : views()) {
     text += v.id +
-            testing::describe({{"zooms", v.zooms},
-                               {"merges_words", v.can_merge_words},
+            testing::describe({{"zooms", v.cells.zoom},
+                               {"merges_words", v.cells.merge_words},
                                {"shows_reference", v.shows_reference()}}) +
-            "\n" + testing::describe(v.parameters);
+            "\n" + testing::describe(v.options.parameters);
   }
   EXPECT_TRUE(testing::matches_golden(text, "core/view/views.txt"));
 }

@@ -101,7 +101,7 @@ TEST(Views, ExplainThemselvesBriefly) {
 TEST(Views, ObjectionsMatchPictures) {
   const auto objection = [](const char* id, const Trace& trace) {
     const View& of = view(id);
-    return of.objection ? of.objection(trace) : "";
+    return of.objection(trace);
   };
   Trace file = testing::synthetic_trace(1, 2, 7);
   file.is_imported = true;
@@ -115,7 +115,7 @@ TEST(Views, ObjectionsMatchPictures) {
   for (const Trace* trace :
        std::initializer_list<const Trace*>{&file, &model, &made, &long_text, &none}) {
     for (const View& v : views()) {
-      if (!v.objection || v.objection(*trace).empty() || v.id == "rope") continue;
+      if (v.objection(*trace).empty() || v.id == "rope") continue;
       EXPECT_TRUE(v.objection(*trace).ends_with(".")) << v.objection(*trace);
       EXPECT_NE(look_at(*trace, v.id, Look()).refusal, "") << v.id;
     }
@@ -172,7 +172,7 @@ TEST(Views, AreLegibleWithPointerAndZoom) {
       look.pointer = Point{350, 360};
       look.reference = &trace;
       look.flipped = true;
-      if (view.zooms) {
+      if (view.cells.zoom) {
         look.settings.row = look.settings.column = 0.3;
         look.settings.height = look.settings.width = 7.7;
       }
@@ -185,7 +185,7 @@ TEST(Views, AreLegibleForEveryParameter) {
   for (const auto& [name, trace] : traces()) {
     if (trace.tokens.size() > 300) continue;  // rollout and receptive fields of long texts are slow
     for (const View& view : views()) {
-      for (const Parameter& parameter : view.parameters) {
+      for (const Parameter& parameter : view.options.parameters) {
         for (const std::string& choice : choice_ids(parameter)) {
           for (const auto& [width, height] : {std::pair{700.0, 720.0}, {320.0, 260.0}}) {
             Look look;
@@ -193,7 +193,7 @@ TEST(Views, AreLegibleForEveryParameter) {
             look.height = height;
             look.framed = false;
             look.settings.pinned_query = look.settings.pinned_key = 2;
-            Values values = default_values(view.parameters);
+            Values values = default_values(view.options.parameters);
             values.set(parameter.key, choice);
             set_view_values(look.settings, view.id, values);
             EXPECT_EQ(testing::fault(look_at(trace, view.id, look).list), "")

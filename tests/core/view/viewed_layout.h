@@ -17,15 +17,15 @@ struct Space {
 inline ViewLayout layout_of(const ViewedRun& viewed, const Space& space = {}) {
   return view(viewed.experiment.view.id)
       .lay_out({.trace = *viewed.trace,
-                .experiment = viewed.experiment,
-                .width = space.width,
-                .height = space.height,
-                .font_size = space.font_size,
-                .theme = space.dark ? Theme::dark() : Theme::light(),
-                .measure = file_text_measure(),
-                .framed = space.framed,
-                .pointer = space.pointer,
-                .findings = viewed.findings});
+                .session = viewed.experiment,
+                .findings = viewed.findings,
+                .canvas = {.width = space.width,
+                           .height = space.height,
+                           .font_size = space.font_size,
+                           .theme = space.dark ? Theme::dark() : Theme::light(),
+                           .measure = file_text_measure()},
+                .figure = {.framed = space.framed},
+                .interaction = {.pointer = space.pointer}});
 }
 
 inline void expect_legible(const ViewedRun& viewed, const std::string& what) {

@@ -21,7 +21,7 @@ double query(const State& state) {
 
 TEST(Play, AdvancesParameterAndWraps) {
   State state = state_of("rope");
-  const Animation animation = *view("rope").animation;
+  const Animation animation = *view("rope").options.animation;
   state.seconds = 100;
   toggle_play(state);
   ASSERT_TRUE(state.view.play.on);
@@ -47,7 +47,7 @@ TEST(Play, AdvancesParameterAndWraps) {
 TEST(Play, StepsManually) {
   State state = state_of("flow");
   const auto step = [&] { return view_values(state.session->view, "flow").integer("step"); };
-  const auto last = static_cast<Index>(view("flow").animation->to);
+  const auto last = static_cast<Index>(view("flow").options.animation->to);
   ASSERT_TRUE(can_step(state));
   EXPECT_EQ(step(), last);
   step_by(state, 1);
@@ -90,15 +90,16 @@ TEST(Play, StopsWithItsView) {
 
 TEST(Play, EveryAnimationHasParameterOfItsView) {
   for (const View& v : views()) {
-    if (!v.animation) continue;
-    const auto moved = std::find_if(v.parameters.begin(), v.parameters.end(),
-                                    [&](const Parameter& p) { return p.key == v.animation->key; });
-    ASSERT_NE(moved, v.parameters.end()) << v.id;
+    if (!v.options.animation) continue;
+    const auto moved =
+        std::find_if(v.options.parameters.begin(), v.options.parameters.end(),
+                     [&](const Parameter& p) { return p.key == v.options.animation->key; });
+    ASSERT_NE(moved, v.options.parameters.end()) << v.id;
     EXPECT_TRUE(moved->kind == Parameter::Kind::Real || moved->kind == Parameter::Kind::Integer);
-    EXPECT_NE(v.animation->from, v.animation->to);
-    EXPECT_GE(v.animation->from, moved->limits.min);
-    EXPECT_LE(v.animation->to, moved->limits.max);
-    EXPECT_GT(v.animation->seconds, 0);
+    EXPECT_NE(v.options.animation->from, v.options.animation->to);
+    EXPECT_GE(v.options.animation->from, moved->limits.min);
+    EXPECT_LE(v.options.animation->to, moved->limits.max);
+    EXPECT_GT(v.options.animation->seconds, 0);
   }
 }
 

@@ -22,8 +22,9 @@ TEST(Alignment, IsLegibleAtAnySizeAndStep) {
     for (const char* options : {"{}", R"({"step": 2, "beams": 3})", R"({"of": "all"})",
                                 R"({"of": "head", "step": 40})"}) {
       Session e = testing::alignment_experiment(model);
-      set_view_values(e.view, "alignment",
-                      values_from_json(view("alignment").parameters, Json::parse(options), ""));
+      set_view_values(
+          e.view, "alignment",
+          values_from_json(view("alignment").options.parameters, Json::parse(options), ""));
       testing::expect_legible(ViewedRun(e), std::string(model) + options);
     }
   }
@@ -37,10 +38,11 @@ TEST(Alignment, ReportsCrossingLinesOfWrittenPart) {
   GeneratedTarget written;
   written.ids = {5, 6, 7, 8};
   EXPECT_EQ(crossing_words(written, numbers, 1), "");
-  EXPECT_TRUE(crossing_words(written, numbers, 2)
-                  .ends_with("from left to right so far: in a pair of letters the later one attends "
-                             "further left in 0 % of "
-                             "pairs."));
+  EXPECT_TRUE(
+      crossing_words(written, numbers, 2)
+          .ends_with("from left to right so far: in a pair of letters the later one attends "
+                     "further left in 0 % of "
+                     "pairs."));
   EXPECT_TRUE(crossing_words(written, numbers, 3).starts_with("Mostly from left to right so far"));
   const std::string all = crossing_words(written, numbers, 4);
   EXPECT_TRUE(all.starts_with("The lines cross: ")) << all;

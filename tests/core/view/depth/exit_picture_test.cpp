@@ -44,15 +44,15 @@ class EarlyExits : public ::testing::Test {
   }
   ViewLayout look(double width = 720, double height = 800, double font = 13, bool framed = true) {
     const ViewInput input{.trace = *traces_.trace,
-                          .experiment = experiment_,
-                          .width = width,
-                          .height = height,
-                          .font_size = font,
-                          .theme = Theme::light(),
-                          .measure = file_text_measure(),
-                          .framed = framed,
-                          .pointer = pointer_,
-                          .findings = traces_.findings};
+                          .session = experiment_,
+                          .findings = traces_.findings,
+                          .canvas = {.width = width,
+                                     .height = height,
+                                     .font_size = font,
+                                     .theme = Theme::light(),
+                                     .measure = file_text_measure()},
+                          .figure = {.framed = framed},
+                          .interaction = {.pointer = pointer_}};
     return view("depth").lay_out(input);
   }
   std::string words() { return testing::all_text(look().list); }
@@ -245,10 +245,9 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
     save(rule.id);
     find(0.3);
     EXPECT_FALSE(exits_data({.trace = *traces_.trace,
-                             .experiment = experiment_,
-                             .theme = Theme::light(),
-                             .measure = file_text_measure(),
-                             .findings = traces_.findings})
+                             .session = experiment_,
+                             .findings = traces_.findings,
+                             .canvas = {.theme = Theme::light(), .measure = file_text_measure()}})
                      .matrices.empty());
     for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},
                                               {1600.0, 900.0, 13.0},

@@ -31,7 +31,7 @@ Session experiment(const std::string& view) {
 // Experiment for which the view has content.
 Session example(const View& view) {
   Session e = experiment(view.id);
-  if (view.example) view.example(e);
+  if (view.content.example) view.content.example(e);
   return e;
 }
 
@@ -54,8 +54,7 @@ struct SampleRun {
 // Run for which the view has content: a synthetic trace, or a run of a small model with q, k and v.
 SampleRun sample_run_for(const View& view) {
   // Views that need pixels, segments, steps or gates, which the synthetic trace lacks.
-  if (view.objection ? !view.objection(testing::synthetic_trace(2, 2, 9)).empty()
-                     : view.id == "image") {
+  if (!view.objection(testing::synthetic_trace(2, 2, 9)).empty()) {
     ExperimentRun runner(cpu_only());
     const Session seen = example(view);
     Traces traces = runner.observe(seen, required_findings(seen));
@@ -66,13 +65,12 @@ SampleRun sample_run_for(const View& view) {
   }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
   const Session experiment = example(view);
-  const ViewInput input{.trace = by_hand,
-                        .experiment = experiment,
-                        .width = 700,
-                        .height = 700,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure(),
-                        .findings = testing::found_in(by_hand, &by_hand)};
+  const ViewInput input{
+      .trace = by_hand,
+      .session = experiment,
+      .findings = testing::found_in(by_hand, &by_hand),
+      .canvas = {
+          .width = 700, .height = 700, .theme = Theme::light(), .measure = file_text_measure()}};
   return {view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9}), {}};
 }
 

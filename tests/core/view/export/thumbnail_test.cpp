@@ -50,14 +50,14 @@ TEST(Thumbnail, MatchesExportedCells) {
   const Traces traces = traces_of(9);
   const ThumbnailOptions options;
   const ViewLayout layout = view("map").lay_out({.trace = *traces.trace,
-                                                 .experiment = Session(),
-                                                 .width = options.width,
-                                                 .height = options.height,
-                                                 .font_size = 8,
-                                                 .theme = Theme::light(),
-                                                 .measure = file_text_measure(),
-                                                 .framed = false,
-                                                 .scale = options.scale});
+                                                 .session = Session(),
+                                                 .canvas = {.width = options.width,
+                                                            .height = options.height,
+                                                            .font_size = 8,
+                                                            .theme = Theme::light(),
+                                                            .measure = file_text_measure(),
+                                                            .scale = options.scale},
+                                                 .figure = {.framed = false}});
   EXPECT_EQ(thumbnail(traces, Session()).rgba, render_image(layout.list, options.scale).rgba);
 }
 

@@ -158,7 +158,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
                              view.id == "rope" || view.id == "position" ||
                              view.id == "architecture";
     const Trace& of = needs_model ? model : trace;
-    if (view.objection && !view.objection(of).empty()) {  // needs segments, steps or gates
+    if (!view.objection(of).empty()) {  // needs segments, steps or gates
       EXPECT_THROW(csv_of(of, view.id), InputError) << view.id;
       continue;
     }
@@ -166,7 +166,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
   }
   EXPECT_EQ(csv_of(trace, "lines"), map);  // lines of one head are its weights
   set_view_values(experiment.view, "lines", [] {
-    Values values = default_values(view("lines").parameters);
+    Values values = default_values(view("lines").options.parameters);
     values.set("all", true);
     return values;
   }());

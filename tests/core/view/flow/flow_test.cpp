@@ -82,7 +82,7 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
     for (const bool causal : {true, false}) {
       Trace trace;
       try {
-        const Choice choice{v.id, default_values(v.parameters)};
+        const Choice choice{v.id, default_values(v.options.parameters)};
         trace = testing::run_model(
             {.variant = to_json(choice).dump(), .encoding = "none", .causal = causal});
       } catch (const InputError&) {
@@ -389,7 +389,7 @@ TEST(FlowView, PanelsOpenOtherViews) {
     handle.click(e);
     if (e.view.id != "flow") {
       opened.push_back(e.view.id);
-      EXPECT_EQ(view(e.view.id).objection ? view(e.view.id).objection(trace) : "", "");
+      EXPECT_EQ(view(e.view.id).objection(trace), "");
     }
     pins |= e.view.id == "flow" && e.view.pinned_query == 2;
     chooses |= e.view.head == 1;

@@ -110,7 +110,7 @@ TEST(Grid, DrawsManyHeads) {
 
 Look sorted_by(const std::string& measure, bool ascending = false) {
   Look look;
-  Values values = default_values(view("grid").parameters);
+  Values values = default_values(view("grid").options.parameters);
   values.set("sort", measure);
   values.set("ascending", ascending);
   set_view_values(look.settings, "grid", values);

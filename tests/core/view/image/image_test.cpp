@@ -17,7 +17,7 @@ namespace ATTNSCOPE_FILE {
 
 Session example() {
   Session e;
-  view("image").example(e);
+  view("image").content.example(e);
   e.run.tensors.width = e.run.tensors.height = 8;
   e.run.variant->values.set("stride", Index{8});
   return e;

@@ -22,7 +22,7 @@ TEST(NextPixel, IsLegible) {
   for (const char* options : {"{}", R"({"completed": "drawn", "rows": 0, "seed": 4})"}) {
     Session e = testing::completion_experiment();
     set_view_values(e.view, "image",
-                    values_from_json(view("image").parameters, Json::parse(options), ""));
+                    values_from_json(view("image").options.parameters, Json::parse(options), ""));
     testing::expect_legible(ViewedRun(e), options);
   }
 }
@@ -30,10 +30,9 @@ TEST(NextPixel, IsLegible) {
 TEST(NextPixel, MatchesSoftmaxOverLevels) {
   const ViewedRun viewed(testing::completion_experiment());
   const ViewInput input{.trace = *viewed.trace,
-                        .experiment = viewed.experiment,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure(),
-                        .findings = viewed.findings};
+                        .session = viewed.experiment,
+                        .findings = viewed.findings,
+                        .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   for (const Index pixel : {0, 7, 11}) {
     const NextPixel next = next_pixel(input, pixel);
     ASSERT_EQ(next.chances.size(), 6u);

@@ -58,10 +58,10 @@ class Intervene : public ::testing::Test {
     of.experiment.view.id = "intervene";
     of.experiment.run.interventions = look_.interventions;
     of.experiment.b.emplace().view = settings_b;
-    of.input.width = look_.width;
-    of.input.height = look_.height;
-    of.input.framed = look_.framed;
-    of.input.pointer = look_.pointer;
+    of.input.canvas.width = look_.width;
+    of.input.canvas.height = look_.height;
+    of.input.figure.framed = look_.framed;
+    of.input.interaction.pointer = look_.pointer;
     of.input.findings = testing::found_in(trace_, look_.reference);
   }
 

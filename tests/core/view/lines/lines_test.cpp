@@ -169,7 +169,7 @@ TEST(Lines, PinnedTokenIsHighlighted) {
   for (const char* style : {"lines", "arcs"}) {
     Look look;
     look.settings.pinned_query = 12;
-    Values values = default_values(view("lines").parameters);
+    Values values = default_values(view("lines").options.parameters);
     values.set("style", std::string(style));
     values.set("all", true);
     set_view_values(look.settings, "lines", values);

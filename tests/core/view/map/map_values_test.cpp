@@ -17,7 +17,7 @@ using testing::synthetic_trace;
 
 Look looking(const std::vector<std::pair<std::string, Value>>& options) {
   Look look;
-  Values values = default_values(view("map").parameters);
+  Values values = default_values(view("map").options.parameters);
   for (const auto& [key, value] : options) values.set(key, value);
   set_view_values(look.settings, "map", values);
   return look;

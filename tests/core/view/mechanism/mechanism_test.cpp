@@ -20,7 +20,7 @@ using testing::Look;
 using testing::look_at;
 
 Trace trace_of(const Variant& v, Index length) {
-  const Choice choice{v.id, illustrative_values(v.parameters, length)};
+  const Choice choice{v.id, illustrative_values(v.options.parameters, length)};
   return testing::run_model({.variant = to_json(choice).dump(),
                              .encoding = "none",
                              .length = length,
@@ -130,7 +130,7 @@ TEST(Mechanism, IsSelectedByTrace) {
     EXPECT_TRUE(ids.insert(m.id).second);
     EXPECT_NE(m.label, "") << m.id;
     for (const std::string& key : m.parameters) {
-      const auto& all = view("mechanism").parameters;
+      const auto& all = view("mechanism").options.parameters;
       EXPECT_NE(std::ranges::find(all, key, &Parameter::key), all.end()) << m.id << " " << key;
     }
   }

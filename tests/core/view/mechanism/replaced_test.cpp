@@ -27,9 +27,9 @@ class ReplacementPicture : public ::testing::Test {
   static ViewSettings settings(const std::string& json) {
     ViewSettings view;
     view.id = "mechanism";
-    set_view_values(
-        view, "mechanism",
-        values_from_json(attnscope::view("mechanism").parameters, Json::parse(json), "view"));
+    set_view_values(view, "mechanism",
+                    values_from_json(attnscope::view("mechanism").options.parameters,
+                                     Json::parse(json), "view"));
     return view;
   }
   void choose(const std::string& json) {
@@ -166,11 +166,11 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
   const auto trace = run_.run(experiment_.run);
   const testing::InputOf of(*trace, experiment_.view);
   ViewInput input{.trace = of.input.trace,
-                  .experiment = of.input.experiment,
-                  .width = 800,
-                  .height = 800,
-                  .theme = of.input.theme,
-                  .measure = of.input.measure};
+                  .session = of.input.session,
+                  .canvas = {.width = 800,
+                             .height = 800,
+                             .theme = of.input.canvas.theme,
+                             .measure = of.input.canvas.measure}};
   const ViewLayout waiting = view("mechanism").lay_out(input);
   EXPECT_NE(waiting.pending, "");
   input.findings =

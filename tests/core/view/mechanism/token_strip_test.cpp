@@ -36,7 +36,7 @@ TEST(TokenStrip, FrequentKindsHaveDistinctColours) {
 TEST(TokenStrip, FindsTokenAtPoint) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
   testing::InputOf of(trace, {});
-  of.input.width = of.input.height = 400;
+  of.input.canvas.width = of.input.canvas.height = 400;
   const Page page(of.input);
   const Tensor kinds = row_of({3, 1, 1, 3, 2});
   const TokenStrip strip =
@@ -56,7 +56,7 @@ TEST(TokenStrip, FindsTokenAtPoint) {
 TEST(TokenStrip, NoSpaceGivesNoCells) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
   testing::InputOf of(trace, {});
-  of.input.width = of.input.height = 400;
+  of.input.canvas.width = of.input.canvas.height = 400;
   const Page page(of.input);
   const Tensor kinds = row_of({3, 1, 1, 3, 2});
   for (const Box& box : {Box{0, 0, 20, 100}, Box{0, 0, 300, 1}}) {

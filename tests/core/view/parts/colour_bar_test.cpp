@@ -95,7 +95,7 @@ TEST(ColourBar, RangeLabelsItsMinimum) {
 TEST(ColourBar, NumbersAreNeverCut) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
   testing::InputOf of(trace, {});
-  of.input.width = of.input.height = 400;
+  of.input.canvas.width = of.input.canvas.height = 400;
   for (const auto scale :
        {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
     for (const double most : {0.0109, 1.0, 0.00123, 14.2, 123456.0}) {

@@ -23,12 +23,12 @@ class PageTest : public ::testing::Test {
   Session experiment_;
   Half measure_;
   ViewInput input_{.trace = trace_,
-                   .experiment = experiment_,
-                   .width = 400,
-                   .height = 300,
-                   .font_size = 10,
-                   .theme = Theme::light(),
-                   .measure = measure_};
+                   .session = experiment_,
+                   .canvas = {.width = 400,
+                              .height = 300,
+                              .font_size = 10,
+                              .theme = Theme::light(),
+                              .measure = measure_}};
 };
 
 TEST_F(PageTest, EllipsisKeepsFittingText) {
@@ -61,14 +61,14 @@ TEST_F(PageTest, FrameLeavesSpaceBetweenTitleAndCaption) {
   EXPECT_TRUE(texts[0].bold);
   EXPECT_LT(texts[0].at.y, inside.y);
   for (std::size_t i = 1; i < texts.size(); ++i) EXPECT_GT(texts[i].at.y, inside.bottom());
-  input_.framed = false;
+  input_.figure.framed = false;
   Page bare(input_);
   EXPECT_GT(bare.frame("title", "caption").height, inside.height);
   EXPECT_TRUE(bare.take(0).items.empty());
 }
 
 TEST_F(PageTest, TightPictureEndsWithContent) {
-  input_.tight = true;
+  input_.figure.tight = true;
   Page page(input_);
   const Box inside = page.frame("title", "caption");
   const DisplayList list = page.take(inside.y + 50);
@@ -85,7 +85,7 @@ TEST_F(PageTest, InkIsLegible) {
 }
 
 TEST_F(PageTest, TitlesWrapWhereHeightAllows) {
-  input_.width = 200;
+  input_.canvas.width = 200;
   Page page(input_);
   page.frame("a title that is wider than the page is", "");
   std::string joined;

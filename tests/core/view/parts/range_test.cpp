@@ -40,13 +40,12 @@ class DerivedMaps : public ::testing::Test {
   }
 
   ViewInput input(const Findings& findings = {}) const {
-    return {.trace = trace_,
-            .experiment = experiment_,
-            .width = 300,
-            .height = 300,
-            .theme = Theme::light(),
-            .measure = file_text_measure(),
-            .findings = findings};
+    return {
+        .trace = trace_,
+        .session = experiment_,
+        .findings = findings,
+        .canvas = {
+            .width = 300, .height = 300, .theme = Theme::light(), .measure = file_text_measure()}};
   }
   static HeatMap map(double row, double column, double extent, double pixels) {
     HeatMap cells;

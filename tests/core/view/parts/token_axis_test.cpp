@@ -92,7 +92,7 @@ TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
 TEST(TokenAxis, MarkedLabelKeepsNeighbours) {
   const Trace trace = testing::synthetic_trace(1, 1, 4);
   testing::InputOf of(trace, {});
-  of.input.width = of.input.height = 400;
+  of.input.canvas.width = of.input.canvas.height = 400;
   TokenAxis axis;
   axis.labels = {"a", "b", "lighthouse", "keeper"};
   for (Index marked = -1; marked < axis.count(); ++marked) {
@@ -107,7 +107,7 @@ TEST(TokenAxis, MarkedLabelKeepsNeighbours) {
 TEST(TokenAxis, DepthsFitPlot) {
   const Trace trace = testing::synthetic_trace(1, 1, 12);
   testing::InputOf of(trace, {});
-  of.input.width = of.input.height = 400;
+  of.input.canvas.width = of.input.canvas.height = 400;
   const Page page(of.input);
   const TokenAxis rows = query_axis(trace, trace.attention[0]);
   const TokenAxis columns = key_axis(trace, trace.attention[0]);

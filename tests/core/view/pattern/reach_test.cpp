@@ -54,7 +54,7 @@ TEST(ReceptiveField, MaskLimitsReceptiveField) {
 TEST(ReceptiveField, RequiresSquareLayers) {
   EXPECT_THROW(reach_matrix(testing::synthetic_trace(Pattern::causal(4, 8, 4)), {}, 1), InputError);
   testing::Look look;
-  Values reach = default_values(view("pattern").parameters);
+  Values reach = default_values(view("pattern").options.parameters);
   reach.set("show", std::string("reach"));
   set_view_values(look.settings, "pattern", reach);
   const ViewLayout layout =

@@ -21,9 +21,8 @@ PositionPanels panels_of(const Trace& trace, Index head, Index reach) {
   experiment.view.pinned_query = 7;
   experiment.view.pinned_key = 3;
   const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure()};
+                        .session = experiment,
+                        .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   return position_panels(input, trace.attention[0], head, reach);
 }
 

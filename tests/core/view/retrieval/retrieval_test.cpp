@@ -63,15 +63,15 @@ class RetrievalView : public ::testing::Test {
   }
   ViewInput input(double width = 720, double height = 800, double font = 13, bool framed = true) {
     return {.trace = *traces_.trace,
-            .experiment = experiment_,
-            .width = width,
-            .height = height,
-            .font_size = font,
-            .theme = Theme::light(),
-            .measure = file_text_measure(),
-            .framed = framed,
-            .pointer = pointer_,
-            .findings = traces_.findings};
+            .session = experiment_,
+            .findings = traces_.findings,
+            .canvas = {.width = width,
+                       .height = height,
+                       .font_size = font,
+                       .theme = Theme::light(),
+                       .measure = file_text_measure()},
+            .figure = {.framed = framed},
+            .interaction = {.pointer = pointer_}};
   }
   std::string words() {
     return testing::all_text(view("retrieval").lay_out(input(1200, 900)).list);

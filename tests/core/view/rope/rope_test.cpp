@@ -141,7 +141,7 @@ TEST(Rope, WorksWithAnyModel) {
   window.framed = false;
   EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", window),
                    "encoding is ALiBi, linear bias: this picture shows the effect of RoPE"));
-  for (const Parameter& parameter : view("rope").parameters) {
+  for (const Parameter& parameter : view("rope").options.parameters) {
     EXPECT_NE(parameter.unset_label, "the model's") << parameter.key;  // the model may have no RoPE
   }
   EXPECT_TRUE(says(look_at(testing::synthetic_trace(1, 2, 9), "rope", look), "records no q and k"));

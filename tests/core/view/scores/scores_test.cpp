@@ -21,9 +21,8 @@ std::vector<ScoreMap> maps_of(const Trace& trace, Index head, ViewCache* cache =
   Session experiment;
   experiment.view.head = head;
   const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure(),
+                        .session = experiment,
+                        .canvas = {.theme = Theme::light(), .measure = file_text_measure()},
                         .cache = cache};
   return score_maps(input, trace.attention[0], head);
 }
@@ -96,9 +95,8 @@ TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
 std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
   Session experiment;
   const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure()};
+                        .session = experiment,
+                        .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   std::vector<std::string> names;
   for (const ScoreMap& map : score_maps(input, tap, 0)) names.push_back(map.name);
   return names;

@@ -31,7 +31,7 @@ class Trajectory : public ::testing::Test {
   static ViewedRun with(const std::string& json) {
     ViewedRun viewed = *looked_;
     set_view_values(viewed.experiment.view, "trajectory",
-                    values_from_json(view("trajectory").parameters, Json::parse(json), ""));
+                    values_from_json(view("trajectory").options.parameters, Json::parse(json), ""));
     return viewed;
   }
   static testing::TemporaryFolder* folder_;
