@@ -1,7 +1,7 @@
 // Panels of the alignment view.
 #pragma once
 
-#include "core/view/alignment/alignment_places.h"
+#include "core/view/alignment/alignment_layout.h"
 
 namespace attnscope {
 

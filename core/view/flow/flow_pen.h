@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/view/flow/flow_places.h"
+#include "core/view/flow/flow_layout.h"
 
 namespace attnscope {
 

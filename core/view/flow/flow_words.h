@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/view/flow/flow_numbers.h"
-#include "core/view/flow/flow_places.h"
+#include "core/view/flow/flow_layout.h"
 
 namespace attnscope {
 

@@ -1,7 +1,7 @@
 // Panels of the gates view: a map of each set, and a chart of the selected rows.
 #pragma once
 
-#include "core/view/gates/gate_places.h"
+#include "core/view/gates/gate_layout.h"
 #include "core/view/parts/legend.h"
 
 namespace attnscope {

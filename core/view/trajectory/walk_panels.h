@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/view/parts/chart.h"
-#include "core/view/trajectory/walk_places.h"
+#include "core/view/trajectory/walk_layout.h"
 
 namespace attnscope {
 

@@ -1,23 +1,24 @@
-#include "core/view/alignment/alignment_places.h"
+#include "core/view/alignment/alignment_layout.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/token_bars.h"
+#include "core/view/parts/tracks.h"
 
 namespace attnscope {
 namespace {
 
 using M = AlignmentMeasures;
 
-constexpr double kBox = 1.8;        // em, of a letter's box
-constexpr double kGap = 0.8;        // em between parts
-constexpr double kMaxCell = 3.6;    // em, of a letter's column
-constexpr double kMinCell = 0.45;   // em; narrower letters are indistinguishable
-constexpr double kMaxRibbons = 18;  // em, their height
-constexpr double kMinRibbons = 3;   // em
-constexpr double kMaxRow = 2.6;     // em, of a row of the matrix
+constexpr double kBox = 1.8;                    // em, of a letter's box
+constexpr double kGap = 0.8;                    // em between parts
+constexpr double kMaxCell = 3.6;                // em, of a letter's column
+constexpr double kMinCell = 0.45;               // em; narrower letters are indistinguishable
+constexpr double kMaxRibbons = 18;              // em, their height
+constexpr double kMinRibbons = 3;               // em
+constexpr double kMinRow = 0.9, kMaxRow = 2.6;  // em, of a row of the matrix
 
 double widest_source(const Page& page, const AlignmentNumbers& numbers) {
   double widest = 0;
@@ -27,32 +28,28 @@ double widest_source(const Page& page, const AlignmentNumbers& numbers) {
   return std::min(widest, 8 * page.em());
 }
 
-struct AlignmentHeights {
-  double words = 0, ribbons = 0, matrix = 0, table = 0, all = 0;
-};
-
-// Distributes the height: ribbons first, then the table, then the matrix.
-std::optional<AlignmentHeights> choose_heights(const Page& page, double height, double sources,
-                                               std::size_t notice_lines) {
-  const double em = page.em();
-  AlignmentHeights h;
-  h.words = (1.25 + static_cast<double>(notice_lines)) * M::line * em;
-  double left = height - h.words - 2 * kBox * em - kGap * em;
-  if (left < kMinRibbons * em) return std::nullopt;
-  const double table =
-      M::title * em + static_cast<double>(M::candidates) * token_bar_height(page, false);
-  if (left >= kMinRibbons * em + table + kGap * em) {
-    h.table = table;
-    left -= table + kGap * em;
+// Rows in em: text, source, ribbons, target, matrix and candidates. The last two are omitted if
+// space is short. Empty if there is no space.
+Tracks choose_rows(const Page& page, double height, double sources, std::size_t notice_lines) {
+  const double text = (1.25 + static_cast<double>(notice_lines)) * M::line;
+  const double bars =
+      static_cast<double>(M::candidates) * token_bar_height(page, false) / page.em();
+  const Track matrix{
+      .size = kMinRow * sources, .most = kMaxRow * sources, .weight = 1, .gap = kGap};
+  const Track candidates{.size = M::title + bars};
+  const Track none;
+  using Optional = std::pair<Track, Track>;
+  for (const auto& [fifth, sixth] : {Optional{matrix, candidates}, Optional{none, candidates},
+                                     Optional{matrix, none}, Optional{none, none}}) {
+    Tracks tracks{{.size = text},
+                  {.size = kBox},
+                  {.size = kMinRibbons, .most = kMaxRibbons},
+                  {.size = kBox, .gap = kGap},
+                  fifth,
+                  sixth};
+    if (fit(tracks, height / page.em() - kGap)) return tracks;
   }
-  if (left >= kMinRibbons * em + sources * 0.9 * em + 2 * kGap * em) {
-    h.matrix = std::min(sources * kMaxRow * em, left - kMinRibbons * em - 2 * kGap * em);
-    left -= h.matrix + kGap * em;
-  }
-  h.ribbons = std::min(left, kMaxRibbons * em);
-  h.all = h.words + 2 * kBox * em + h.ribbons + h.matrix + (h.matrix > 0 ? kGap * em : 0) +
-          h.table + (h.table > 0 ? kGap * em : 0);
-  return h;
+  return {};
 }
 
 // Focus without the pointer.
@@ -102,27 +99,20 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
   if (p.cell < kMinCell * em) return std::nullopt;
   p.notice_lines = page.wrapped(notice, em, inside.width, 2).size();
   const auto sources = static_cast<double>(p.sources);
-  const auto h = choose_heights(page, inside.height, sources, p.notice_lines);
-  if (!h) return std::nullopt;
+  const Tracks tracks = choose_rows(page, inside.height, sources, p.notice_lines);
+  if (tracks.empty()) return std::nullopt;
   const double width = p.cell * static_cast<double>(numbers.rows());
   p.source_cell = std::min(3.0 * em, width / sources);
   const double x = inside.x + labels + std::max(0.0, (wide - width) / 2);
   p.labels_left = x - labels;
-  p.top = inside.y + page.top_margin(inside.height, h->all);
-  double y = p.top + h->words;
-  p.source = {x, y, width, kBox * em};
-  p.ribbons = {x, p.source.bottom(), width, h->ribbons};
-  p.target = {x, p.ribbons.bottom(), width, kBox * em};
-  y = p.target.bottom() + kGap * em;
-  if (h->matrix > 0) {
-    p.matrix = {x, y, width, h->matrix};
-    y += h->matrix + kGap * em;
-  }
-  if (h->table > 0) {
-    p.candidates = {inside.x, y, inside.width, h->table};
-    y += h->table;
-  }
-  p.bottom = y;
+  p.top = inside.y + page.top_margin(inside.height, extent(tracks) * em);
+  const std::vector<Box> boxes = rows({x, p.top, width, 0}, tracks, em);
+  p.source = boxes[1];
+  p.ribbons = boxes[2];
+  p.target = boxes[3];
+  p.matrix = boxes[4];
+  p.candidates = {inside.x, boxes[5].y, inside.width, boxes[5].height};
+  p.bottom = boxes[5].bottom();
   return p;
 }
 

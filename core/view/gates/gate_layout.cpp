@@ -1,13 +1,16 @@
-#include "core/view/gates/gate_places.h"
+#include "core/view/gates/gate_layout.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/tracks.h"
 
 namespace attnscope {
 namespace {
+
+using M = GateMeasures;
 
 constexpr double kBarsHead = 1.4;     // em above a map: the title of its bars
 constexpr double kFoot = 1.6;         // em below a map: its bars' range
@@ -55,10 +58,8 @@ class GatePlacer {
     columns_ = {{"token", ""}, {}, {}};
     for (const TraceToken& token : places_.tokens) columns_.labels.push_back(token.label);
     columns_ = measured(page_, std::move(columns_));
-    Index rows = 0;
     left_ = y_axis_width(page_, places_.up);
     for (const GateSet& set : places_.sets) {
-      rows += gate_rows(set);
       left_ = std::max(left_, axis_depth_left(page_, row_axis(set), 12 * em()));
     }
     const bool has_bars = inside.width > 36 * em();
@@ -68,71 +69,76 @@ class GatePlacer {
                       static_cast<double>(places_.length()) * kLargestColumn * em());
     if (width_ < kMinPlot * em()) return false;
     top_ = axis_depth_top(page_, columns_, width_, std::min(9 * em(), 0.22 * inside.height));
-    const auto count = static_cast<double>(places_.sets.size());
-    foot_ = has_bars ? kFoot * em() : 0.5 * em();
-    const double around = GateMeasures::line * em() + top_ +
-                          count * (GateMeasures::title * em() + foot_) +
-                          (has_bars ? (count - 1) * kBarsHead * em() : 0);
-    if (!choose_heights(inside.height, around, static_cast<double>(rows))) return false;
-    const double height = around + row_ * static_cast<double>(rows) + places_.chart_height +
-                          GateMeasures::line * em();
-    places_.top = inside.y + page_.top_margin(inside.height, height);
-    place_maps(inside.x + (inside.width - left_ - width_ - places_.bars - bar_) / 2 + left_);
+    const Tracks tracks = choose_rows(inside.height / em());
+    if (tracks.empty()) return false;
+    places_.top = inside.y + page_.top_margin(inside.height, extent(tracks) * em());
+    const double x = inside.x + (inside.width - left_ - width_ - places_.bars - bar_) / 2 + left_;
+    place_maps(rows({x, places_.top, width_, 0}, tracks, em()));
     return true;
   }
 
  private:
   double em() const { return page_.em(); }
 
-  // Chooses the height of rows and chart; omits the chart if space is short.
-  bool choose_heights(double height, double around, double rows) {
-    const double all = height - around - GateMeasures::line * em();
-    places_.chart_height = std::clamp(kChart * height, kMinChart * em(), kMaxChart * em());
-    double left = all - places_.chart_height;
-    if (left < rows * em()) {
-      places_.chart_height = 0;
-      left = all;
+  // Rows in em: summary, maps, their last foot, chart, and a line of text. Rows of maps are equally
+  // high; the chart is omitted if space is short. Empty if there is no space.
+  Tracks choose_rows(double height) const {
+    const bool has_bars = places_.bars > 0;
+    const double chart = std::clamp(kChart * height, kMinChart, kMaxChart);
+    for (const auto& [min_row, chart_height] : {std::pair(1.0, chart), {kMinRow, 0.0}}) {
+      Tracks tracks{{.size = M::line, .gap = M::title + top_ / em()}};
+      for (const GateSet& set : places_.sets) {
+        const auto rows = static_cast<double>(gate_rows(set));
+        tracks.push_back({.size = min_row * rows,
+                          .most = kLargestRow * rows,
+                          .weight = rows,
+                          .gap = foot() + (has_bars ? kBarsHead : 0) + M::title});
+      }
+      tracks.back().gap = 0;
+      tracks.push_back({.size = foot()});
+      tracks.push_back({.size = chart_height});
+      tracks.push_back({.size = M::line});
+      if (fit(tracks, height)) return tracks;
     }
-    row_ = std::min(left / rows, kLargestRow * em());
-    return row_ >= kMinRow * em();
+    return {};
   }
+  double foot() const { return places_.bars > 0 ? kFoot : 0.5; }  // em
 
-  void place_maps(double x) {
+  void place_maps(const std::vector<Box>& boxes) {
     const ViewInput& input = page_.input();
     const ViewSettings& view = input.session.view;
     const Index pinned = pinned_token(input);
-    double y = places_.top + GateMeasures::line * em();
     for (std::size_t n = 0; n < places_.sets.size(); ++n) {
       const GateSet& set = places_.sets[n];
-      const auto rows = static_cast<double>(gate_rows(set));
-      if (n > 0 && places_.bars > 0) y += kBarsHead * em();
       MatrixPlot m;
       m.scale = input.canvas.scale;
       m.rows = measured(page_, row_axis(set));
       m.left = left_;
       m.columns = columns_;
-      set_visible(m, {0, view.column, rows, view.width});
+      set_visible(m, {0, view.column, static_cast<double>(gate_rows(set)), view.width});
       m.top = n == 0 ? top_ : 0;
       if (n > 0) m.columns = {};
-      m.plot = {x, y + GateMeasures::title * em() + m.top, width_, row_ * rows};
+      m.plot = boxes[n + 1];
       const double gap = places_.bars > 0 ? places_.bars + 0.7 * em() : 0;
-      m.right = {x + width_ + gap, m.plot.y, bar_, m.plot.height};
+      m.right = {m.plot.right() + gap, m.plot.y, bar_, m.plot.height};
       m.pinned_column = pinned;
       PairAt at = pair_at(m);
       at.columns = places_.length();
-      if (input.interaction.pointer)
+      if (input.interaction.pointer) {
         std::tie(m.hovered_row, m.hovered_column) = at(*input.interaction.pointer);
+      }
       places_.pairs.push_back(at);
-      y = m.plot.bottom() + foot_;
       places_.maps.push_back(std::move(m));
     }
-    places_.bottom = y;
+    const std::size_t foot = places_.sets.size() + 1;
+    places_.bottom = boxes[foot].bottom();
+    places_.chart_height = boxes[foot + 1].height;
   }
 
   const Page& page_;
   GatePlaces& places_;
   TokenAxis columns_;
-  double left_ = 0, width_ = 0, top_ = 0, foot_ = 0, bar_ = 0, row_ = 0;
+  double left_ = 0, width_ = 0, top_ = 0, bar_ = 0;
 };
 
 }  // namespace

@@ -1,0 +1,37 @@
+// Rows and columns of boxes.
+//
+// A track is a row or column. fit() chooses the sizes, rows() and columns() make boxes of them.
+// Sizes are multiples of a unit, such as the font size.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "core/figure/display_list.h"
+
+namespace attnscope {
+
+// Absent if it cannot have a size: without a gap, and with an empty box.
+struct Track {
+  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
+  double size = 0;     // minimum; after fit(): the size
+  double most = size;  // limit of its growth
+  double weight = 0;   // share of the remaining space
+  double gap = 0;      // to the next track
+
+  bool is_present() const { return most > 0; }
+};
+using Tracks = std::vector<Track>;
+
+// Grows the tracks to fill `space`: those with a weight in proportion to it, then the others
+// equally. False if the minima do not fit.
+bool fit(Tracks& tracks, double space);
+// Size of all tracks and the gaps between them.
+double extent(const Tracks& tracks);
+
+// Boxes from the top of `box`, in its full width, or from its left, in its full height.
+std::vector<Box> rows(const Box& box, const Tracks& tracks, double unit);
+std::vector<Box> columns(const Box& box, const Tracks& tracks, double unit);
+
+}  // namespace attnscope
