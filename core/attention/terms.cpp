@@ -98,24 +98,4 @@ std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& 
           {queries.place, keys.place, Term::PositionPosition}};
 }
 
-ByteTensor allowed_pairs(const Part& part) {
-  const Index heads = part.heads, queries = part.queries(), keys = part.keys();
-  const ByteTensor of_pattern = part.pattern->mask(heads);  // [h, L_q, L_k]
-  ByteTensor mask({part.batch * heads, queries, keys});     // [B h, L_q, L_k]
-  for (Index b = 0; b < part.batch; ++b) {
-    std::copy(of_pattern.begin(), of_pattern.end(), mask.data() + b * of_pattern.size());
-  }
-  if (part.normaliser != Normaliser::SpanSoftmax) return mask;
-  const cpu::Prepared prepared(without_scores(part), cpu::Purpose::Tiles);
-  for (Index pair = 0; pair < part.batch * heads; ++pair) {
-    for (Index i = 0; i < queries; ++i) {
-      for (Index c = 0; c < keys; ++c) {
-        std::uint8_t& allowed = mask(pair, i, c);
-        if (allowed && cpu::span_weight(prepared, pair, i, c) == 0) allowed = 0;
-      }
-    }
-  }
-  return mask;
-}
-
 }  // namespace attnscope

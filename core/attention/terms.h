@@ -1,4 +1,4 @@
-// Score terms and allowed pairs of a part.
+// Score terms of a part.
 #pragma once
 
 #include <map>
@@ -18,8 +18,5 @@ struct Addends {
 };
 // The expanded product, for Part::split: encodings of the input.
 std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys);
-
-// 1 where a pair is allowed by the pattern and within the span.  [B h, L_q, L_k]
-ByteTensor allowed_pairs(const Part& part);
 
 }  // namespace attnscope

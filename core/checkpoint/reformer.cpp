@@ -26,7 +26,6 @@ struct ReformerAttention {
   Choice lsh, local;
   std::optional<std::uint64_t> seed;
   bool buckets_given = false;
-  bool reads_next_chunks = false;
 };
 
 // Reads two numbers.
@@ -110,7 +109,6 @@ ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
   local.set("before", object.integer_or("local_num_chunks_before", 1, 0, 1024));
   local.set("after", object.integer_or("local_num_chunks_after", 0, 0, 1024));
   local.set("circular", true);
-  a.reads_next_chunks = local.integer("after") > 0;
   if (object.has("hash_seed")) {
     a.seed = static_cast<std::uint64_t>(object.integer("hash_seed", 0, Index{1} << 62));
   }

@@ -88,8 +88,6 @@ class ExitRun {
   void exit_by_distribution();
   double threshold(Index row) const;
   Tensor distribution_of_confidences() const;
-  Var distribution_logits() const;
-  Tensor oracle_scores(const IntTensor& targets) const;
   IntTensor oracle(const IntTensor& targets) const;
   Var distribution_loss(const IntTensor& targets) const;
   Var imitation_loss(const IntTensor& targets) const;

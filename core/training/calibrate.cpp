@@ -262,7 +262,6 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
     accept_searched(calibration);
   }
   if (!others.empty() && calibration.threshold) {
-    calibration.other_windows = static_cast<Index>(others.size());
     calibration.other_full_loss = read_in_full(model, others);
     calibration.other = effect_of(model, others, *calibration.threshold);
   }

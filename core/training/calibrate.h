@@ -64,7 +64,6 @@ struct Calibration {
   // On a second text, at that threshold: the effect, and the loss without exits.
   std::optional<ExitEffect> other{};
   double other_full_loss = 0;
-  Index other_windows = 0;
 
   const CalibrationPoint* chosen() const;
 };

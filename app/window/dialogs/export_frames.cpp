@@ -22,7 +22,7 @@ const MovingNumber& chosen(const std::vector<MovingNumber>& numbers, const View&
   const auto now = std::ranges::find(numbers, frames.key, &MovingNumber::key);
   if (now != numbers.end()) return *now;
   const auto plays = std::ranges::find_if(numbers, [&](const MovingNumber& number) {
-    return shown.animation && shown.animation->key == number.key;
+    return shown.options.animation && shown.options.animation->key == number.key;
   });
   const MovingNumber& first = plays != numbers.end() ? *plays : numbers.front();
   choose(frames, first);

@@ -88,9 +88,7 @@ ViewLayout lay_out_alignment(const ViewInput& input) {
   }
   const auto written = input.findings.get(Findings::written);
   if (written == nullptr) {
-    ViewLayout layout = Page(input).message("Generating", "The target appears here.");
-    layout.pending = "the generated target";
-    return layout;
+    return Page(input).message("Generating", "The target appears here.", "the generated target");
   }
   if (!written->problem.empty() || written->trace == nullptr) {
     return Page(input).message("No target was generated", capitalised(written->problem) + ".");

@@ -57,9 +57,7 @@ class ExitPicture {
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) return page_.message("Nothing to show", "Type a text.");
     if (!known_ || known_->length() != static_cast<Index>(trace_.tokens.size())) {
-      ViewLayout layout = page_.message("Computing", "The exits are being computed.");
-      layout.pending = "exits";
-      return layout;
+      return page_.message("Computing", "The exits are being computed.", "exits");
     }
     setting_ = exit_setting(input_, study());
     exits_ = token_exits(input_, study());
@@ -442,20 +440,8 @@ class ExitPicture {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = input_.session.view.layer,
-                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
-      const Index at = flow.at(p);
-      if (at < 0) return std::nullopt;
-      return Hit{layer, head, at, -1};
-    };
-    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
-      const auto at = static_cast<Index>(flow_.first + n);
-      const bool pinned = input_.session.view.pinned_query == at;
-      handles_.push_back({flow_.boxes[n],
-                          pinned ? "Unpin this token." : "Pin this token.",
-                          {},
-                          [at, pinned](Session& e) { e.view.pinned_query = pinned ? -1 : at; }});
-    }
+    layout.hit = token_hits(flow_, input_.session.view.layer, input_.session.view.head);
+    add_pin_handles(handles_, flow_, "Pin this token.", input_.session.view.pinned_query);
     layout.handles = std::move(handles_);
     if (!exits_.work) layout.pending = "time with and without exits";
     layout.list = page_.take(bottom_);

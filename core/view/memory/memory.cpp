@@ -161,14 +161,6 @@ class Memory {
     return 1.5 * em;
   }
 
-  Index column_under_pointer() const {
-    if (input_.interaction.pointer && words_.first + words_.boxes.size() > 0) {
-      const Index item = words_.at(*input_.interaction.pointer);
-      if (item >= 0) return items_.columns[static_cast<std::size_t>(item)];
-    }
-    return -1;
-  }
-
   // Draws the contents of slots as words, with a colour legend.
   double draw_words(const Box& rest, double share) {
     const double em = page_.em(), title = panel_title_height(page_);

@@ -26,7 +26,6 @@ struct ShownMemory {
   KeyKind kind_of(Index column) const;
   Index first_token() const { return sources[own_column()].first; }  // of the segment
   Index last_token() const { return sources.back().first; }
-  Index own_count() const { return static_cast<Index>(sources.size() - own_column()); }
 
  private:
   std::size_t own_column() const;

@@ -254,14 +254,7 @@ class Next {
 
   // Adds handles: tokens can be pinned; at the end of the text a bar continues it.
   void offer(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
-    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
-      const auto at = static_cast<Index>(flow_.first + n);
-      const bool pinned = input_.session.view.pinned_query == at;
-      handles_.push_back({flow_.boxes[n],
-                          pinned ? "Unpin this token." : "Pin this position.",
-                          {},
-                          [at, pinned](Session& e) { e.view.pinned_query = pinned ? -1 : at; }});
-    }
+    add_pin_handles(handles_, flow_, "Pin this position.", input_.session.view.pinned_query);
     if (!at_end()) return;
     const auto source = std::make_shared<const Trace>(ending());
     for (std::size_t n = 0; n < rows.size(); ++n) {
@@ -283,12 +276,7 @@ class Next {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = input_.session.view.layer,
-                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
-      const Index at = flow.at(p);
-      if (at < 0) return std::nullopt;
-      return Hit{layer, head, at, -1};
-    };
+    layout.hit = token_hits(flow_, input_.session.view.layer, input_.session.view.head);
     layout.handles = std::move(handles_);
     layout.list = page_.take(bottom_);
     return layout;

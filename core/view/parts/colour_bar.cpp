@@ -144,13 +144,6 @@ double ColourRange::position(double number) const {
   return number < 0 ? 0.5 - share / 2 : 0.5 + share / 2;
 }
 
-double ColourRange::number_at(double position) const {
-  if (scale == Scale::Linear) return least + position * (most - least);
-  if (!diverging(*this)) return magnitude_at(*this, position);
-  const double number = magnitude_at(*this, std::abs(2 * position - 1));
-  return position < 0.5 ? -number : number;
-}
-
 std::vector<float> ranks_of(const Tensor& numbers) {
   constexpr std::size_t kMostSteps = 4096, kMaxSorted = std::size_t{1} << 20;
   std::vector<float> sizes;

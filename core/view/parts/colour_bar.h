@@ -21,7 +21,6 @@ struct ColourRange {
       ranked{};  // Rank: magnitudes at equal steps of rank, ascending; see ranks_of()
 
   double position(double number) const;  // in [0, 1], clamped; NaN stays NaN
-  double number_at(double position) const;
 
   bool passed = false;  // some numbers exceed `most` and share its colour
 };

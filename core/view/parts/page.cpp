@@ -198,7 +198,8 @@ DisplayList Page::take(double content_bottom) {
   return std::move(list_);
 }
 
-ViewLayout Page::message(const std::string& headline, const std::string& advice) {
+ViewLayout Page::message(const std::string& headline, const std::string& advice,
+                         const std::string& pending) {
   list_.items.clear();
   const double margin = std::min(2 * em(), 0.05 * input_.canvas.width);
   const double width = std::min(input_.canvas.width - 2 * margin, 36 * em());
@@ -239,6 +240,7 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
   layout.list = std::move(list_);
   layout.hit = [](Point) { return std::optional<Hit>(); };
   layout.refusal = headline + ". " + advice;
+  layout.pending = pending;
   return layout;
 }
 

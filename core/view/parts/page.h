@@ -49,8 +49,10 @@ class Page {
   // otherwise centred.
   double top_margin(double space, double content) const;
 
-  // A message in place of the picture: the problem, and advice on how to solve it.
-  ViewLayout message(const std::string& headline, const std::string& advice);
+  // A message in place of the picture: the problem, and advice on how to solve it. `pending`: a
+  // computation in progress that will replace it.
+  ViewLayout message(const std::string& headline, const std::string& advice,
+                     const std::string& pending = "");
 
   // The finished list; tight pictures end below `content_bottom` and the caption.
   DisplayList take(double content_bottom);

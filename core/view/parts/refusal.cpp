@@ -17,6 +17,14 @@ void Refusal::throw_if_refused() const {
   if (!headline.empty()) throw InputError(headline + ". " + advice);
 }
 
+std::function<std::string(const Trace&)> objection_to_all(Refusal (*check)(const Trace&,
+                                                                           const AttentionTap&)) {
+  return [check](const Trace& trace) {
+    return objection_to_all(trace,
+                            [&](const AttentionTap& tap) { return check(trace, tap).sentence(); });
+  };
+}
+
 Refusal check_has_attention(const ViewInput& input) {
   if (!input.trace.tokens.empty() && !input.trace.attention.empty()) return {};
   const Found found = find_tap(input);

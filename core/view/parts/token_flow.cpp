@@ -131,6 +131,37 @@ TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToke
   return {part.first, std::move(part.boxes)};
 }
 
+std::function<std::optional<Hit>(Point)> token_hits(const TokenFlow& flow, Index layer,
+                                                    Index head) {
+  return [=](Point p) -> std::optional<Hit> {
+    const Index at = flow.at(p);
+    if (at < 0) return std::nullopt;
+    return Hit{layer, head, at, -1};
+  };
+}
+
+void add_token_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
+                       const std::function<void(Session&, Index)>& click) {
+  for (std::size_t n = 0; n < flow.boxes.size(); ++n) {
+    const auto at = static_cast<Index>(flow.first + n);
+    handles.push_back({.area = flow.boxes[n], .help = help, .click = [=](Session& session) {
+                         click(session, at);
+                       }});
+  }
+}
+
+void add_pin_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
+                     Index pinned) {
+  for (std::size_t n = 0; n < flow.boxes.size(); ++n) {
+    const auto at = static_cast<Index>(flow.first + n);
+    const bool is_pinned = at == pinned;
+    handles.push_back(
+        {.area = flow.boxes[n],
+         .help = is_pinned ? "Unpin this token." : help,
+         .click = [=](Session& session) { session.view.pinned_query = is_pinned ? -1 : at; }});
+  }
+}
+
 double swatches_height(const Page& page) {
   return kSwatchLine * page.em();
 }

@@ -29,6 +29,15 @@ struct TokenFlow {
 TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
                           std::size_t kept);
 
+// Hit test of such a text: its tokens are queries of this layer and head.
+std::function<std::optional<Hit>(Point)> token_hits(const TokenFlow& flow, Index layer, Index head);
+// Adds a handle for each drawn token.
+void add_token_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
+                       const std::function<void(Session&, Index)>& click);
+// Adds handles that pin a token (`help`), or unpin the pinned one.
+void add_pin_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
+                     Index pinned);
+
 // A one-line colour legend from `at`: title and labelled swatches, as many as fit.
 struct Swatch {
   Colour colour;

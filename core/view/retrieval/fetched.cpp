@@ -229,27 +229,17 @@ class FetchedPicture {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = found_.tap->address.layer,
-                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
-      const Index at = flow.at(p);
-      if (at < 0) return std::nullopt;
-      return Hit{layer, head, at, -1};
-    };
-    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
-      layout.handles.push_back({.area = flow_.boxes[n],
-                                .help = "Show the keys this token retrieved.",
-                                .click = [at = static_cast<Index>(flow_.first + n)](Session& e) {
-                                  set_view_value(e.view, "retrieval", "token", at);
-                                }});
-    }
-    layout.handles.push_back(
-        {.area = strip_,
-         .help = "Drag along the document to see the keys of each token.",
-         .drag = [strip = strip_, length = length()](Point p, Session& e) {
-           const double share = std::clamp((p.x - strip.x) / strip.width, 0.0, 1.0);
-           const auto at = static_cast<Index>(share * static_cast<double>(length));
-           set_view_value(e.view, "retrieval", "token", std::min(at, length - 1));
-         }});
+    layout.hit = token_hits(flow_, found_.tap->address.layer, input_.session.view.head);
+    add_token_handles(layout.handles, flow_, "Show the keys this token retrieved.", show_retrieval);
+    layout.handles.push_back({.area = strip_,
+                              .help = "Drag along the document to see the keys of each token.",
+                              .drag = [strip = strip_, length = length()](Point p, Session& e) {
+                                const double share =
+                                    std::clamp((p.x - strip.x) / strip.width, 0.0, 1.0);
+                                const auto at =
+                                    static_cast<Index>(share * static_cast<double>(length));
+                                show_retrieval(e, std::min(at, length - 1));
+                              }});
     layout.list = page_.take(table_.bottom());
     return layout;
   }

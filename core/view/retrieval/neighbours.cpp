@@ -48,9 +48,7 @@ class NeighboursPicture {
 
   ViewLayout lay_out() {
     if (!known_ || known_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
-      ViewLayout layout = page_.message("Computing", "Searching for the nearest contexts.");
-      layout.pending = "contexts";
-      return layout;
+      return page_.message("Computing", "Searching for the nearest contexts.", "contexts");
     }
     setting_ = mix_setting(input_, *known_);
     bits_ = retrieval_bits(input_, *known_, setting_);
@@ -393,19 +391,8 @@ class NeighboursPicture {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [flow = flow_, layer = input_.session.view.layer,
-                  head = input_.session.view.head](Point p) -> std::optional<Hit> {
-      const Index at = flow.at(p);
-      if (at < 0) return std::nullopt;
-      return Hit{layer, head, at, -1};
-    };
-    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
-      handles_.push_back({.area = flow_.boxes[n],
-                          .help = "Show the retrieval after this token.",
-                          .click = [at = static_cast<Index>(flow_.first + n)](Session& e) {
-                            set_view_value(e.view, "retrieval", "token", at);
-                          }});
-    }
+    layout.hit = token_hits(flow_, input_.session.view.layer, input_.session.view.head);
+    add_token_handles(handles_, flow_, "Show the retrieval after this token.", show_retrieval);
     layout.handles = std::move(handles_);
     layout.list = page_.take(bottom_);
     return layout;

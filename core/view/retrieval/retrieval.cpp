@@ -108,6 +108,10 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
 
 }  // namespace
 
+void show_retrieval(Session& session, Index token) {
+  set_view_value(session.view, "retrieval", "token", token);
+}
+
 View retrieval_view() {
   return {
       .id = "retrieval",

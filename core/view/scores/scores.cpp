@@ -182,12 +182,7 @@ View scores_view() {
                                       .choices = {"both", "maps", "row"}}},
                       // Signed numbers use a diverging map up to the largest.
                       .restrict_controls = without_colours},
-          .content = {.objection =
-                          [](const Trace& trace) {
-                            return objection_to_all(trace, [&](const AttentionTap& tap) {
-                              return why_no_scores(trace, tap).sentence();
-                            });
-                          }},
+          .content = {.objection = objection_to_all(why_no_scores)},
           .cells = {.zoom = true}};
 }
 

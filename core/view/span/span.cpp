@@ -408,12 +408,7 @@ View span_view() {
                         controls.colours = ViewControls::Colours::Sequential;
                         controls.colour_ends.clear();
                       }},
-      .content = {.objection =
-                      [](const Trace& trace) {
-                        return objection_to_all(trace, [&](const AttentionTap& tap) {
-                          return refusal_of(trace, tap).sentence();
-                        });
-                      }},
+      .content = {.objection = objection_to_all(refusal_of)},
       .cells = {.zoom = true}};
 }
 

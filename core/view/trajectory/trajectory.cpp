@@ -95,9 +95,7 @@ ViewLayout lay_out_trajectory(const ViewInput& input) {
   }
   const auto rollouts = input.findings.get(Findings::rollouts);
   if (rollouts == nullptr) {
-    ViewLayout layout = Page(input).message("Computing", "The paths appear here.");
-    layout.pending = "paths from all cells";
-    return layout;
+    return Page(input).message("Computing", "The paths appear here.", "paths from all cells");
   }
   if (!rollouts->problem.empty() || rollouts->all.empty()) {
     return Page(input).message("No paths to show", capitalised(rollouts->problem) + ".");

@@ -450,11 +450,7 @@ View vectors_view() {
                                       .kind = Parameter::Kind::Flag,
                                       .initial = false}},
                       .restrict_controls = restrict_controls},
-          .content = {.objection = [](const Trace& trace) {
-            return objection_to_all(trace, [&](const AttentionTap& tap) {
-              return why_no_vectors(trace, tap).sentence();
-            });
-          }}};
+          .content = {.objection = objection_to_all(why_no_vectors)}};
 }
 
 }  // namespace attnscope

@@ -56,18 +56,5 @@ TEST(ScoreTerms, SplitTheProduct) {
   EXPECT_TRUE(close(total, scores));
 }
 
-TEST(AllowedPairs, MatchNonzeroWeights) {
-  for (const auto& [name, part] : named_parts(40, false)) {
-    if (part.normaliser != Normaliser::SpanSoftmax && name != "by head, with empty rows") continue;
-    SCOPED_TRACE(name);
-    Wanted wanted;
-    wanted.attention = true;
-    const Tensor attention = cpu_backend().run(part, wanted).attention;
-    const ByteTensor allowed = allowed_pairs(part);
-    ASSERT_EQ(allowed.shape(), attention.shape());
-    for (Index i = 0; i < allowed.size(); ++i) ASSERT_EQ(allowed[i] != 0, attention[i] > 0) << i;
-  }
-}
-
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -28,7 +28,6 @@ Calibration calibration(CalibrationMethod method) {
   result.threshold = 0.5;
   result.other = ExitEffect{0.5, 0.11, 1.83, 3.7};
   result.other_full_loss = 1.72;
-  result.other_windows = 17;
   return result;
 }
 

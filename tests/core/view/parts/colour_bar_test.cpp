@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(ColourBar, PositionAndNumberAreInverse) {
+TEST(ColourBar, LogarithmicPositionsSpanTheRange) {
   ColourRange range;
   range.scale = ColourRange::Scale::Log;
   range.most = 0.5;
@@ -20,15 +20,9 @@ TEST(ColourBar, PositionAndNumberAreInverse) {
   EXPECT_NEAR(range.position(0.5), 1, 1e-12);
   EXPECT_EQ(range.position(7), 1);
   EXPECT_TRUE(std::isnan(range.position(std::nan(""))));
-  for (const double number : {0.001, 0.01, 0.2, 0.5}) {
-    EXPECT_NEAR(range.number_at(range.position(number)), number, 1e-12);
-  }
   range.colour_map = "vik";  // diverging
   EXPECT_EQ(range.position(0), 0.5);
   EXPECT_NEAR(range.position(-0.5), 0, 1e-12);
-  for (const double number : {-0.3, -0.002, 0.002, 0.3}) {
-    EXPECT_NEAR(range.number_at(range.position(number)), number, 1e-12);
-  }
 }
 
 TEST(ColourBar, LinearRangeLabelsItsEnds) {
@@ -53,7 +47,6 @@ TEST(ColourBar, RanksGrowEvenly) {
   for (Index i = 50; i < 100; ++i) {
     const double expected = static_cast<double>(100 - i) / 50;
     EXPECT_NEAR(range.position(static_cast<double>(numbers[i])), expected, 1e-12);
-    EXPECT_EQ(range.number_at(expected), static_cast<double>(numbers[i]));
   }
 }
 
