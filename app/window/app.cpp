@@ -372,6 +372,7 @@ void App::lay_out_frame() {
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
   if (state_.session->view.id != view_shown_) state_.clamp_view();  // the view has just opened
   view_shown_ = state_.session->view.id;
+  read_model_files(state_, panels_.model);
   painter_.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
   draw_main_window(ui_, state_, panels_, painter_);

@@ -113,17 +113,10 @@ std::string chosen_id(const std::optional<Choice>& choice) {
 
 // Illustrative weights show the computation of a method, not its training result: offers a bundled
 // model that was trained with the method.
-void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::string& id) {
+void draw_trained_twin(Ui& ui, State& state, const ModelPanel& panel, const std::string& id) {
   const Trace* trace = state.edited_trace();
   if (id.empty() || trace == nullptr || trace->untrained.empty()) return;
-  if (!panel.models_by_choice) {
-    panel.models_by_choice.emplace();
-    try {
-      panel.models_by_choice = bundled_models_by_choice();
-    } catch (const std::exception& e) {  // a broken model folder
-      state.report_error(e.what());
-    }
-  }
+  if (!panel.models_by_choice) return;
   const auto found = panel.models_by_choice->find(id);
   if (found == panel.models_by_choice->end() || found->second == state.edited().run.model) return;
   ImGui::Spacing();
@@ -187,6 +180,25 @@ bool draw_fixed_attention(Ui& ui, State& state) {
 }
 
 }  // namespace
+
+void read_model_files(State& state, ModelPanel& panel) {
+  const std::string& model = state.edited().run.model;
+  if (!state.text.card || state.text.card->model != model) {
+    state.text.card = CachedModelCard{model, std::nullopt};
+    try {
+      state.text.card->card = model_card(model);
+    } catch (const std::exception&) {  // reported by the run
+    }
+  }
+  const Trace* trace = state.edited_trace();
+  if (panel.models_by_choice || trace == nullptr || trace->untrained.empty()) return;
+  panel.models_by_choice.emplace();
+  try {
+    panel.models_by_choice = bundled_models_by_choice();
+  } catch (const std::exception& e) {  // a broken model folder
+    state.report_error(e.what());
+  }
+}
 
 void draw_edited_switch(Ui& ui, State& state) {
   if (!state.session->b) return;

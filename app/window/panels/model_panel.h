@@ -18,10 +18,13 @@ namespace attnscope::window {
 struct ModelPanel {
   std::vector<ModelGroup> models;  // bundled
   // Bundled model by the variant or encoding that it was trained with and the default model was
-  // not; read on first use.
+  // not; read when a run has untrained weights.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
   ParameterWidgets lists;
 };
+
+// Reads the files that the left panels need for the current model. Called before each frame.
+void read_model_files(State& state, ModelPanel& panel);
 
 // Selects which of two compared experiments the left panels edit; draws nothing without a run B.
 void draw_edited_switch(Ui& ui, State& state);

@@ -8,7 +8,6 @@
 #include "app/window/utf8.h"
 #include "app/window/widgets/structure_selection.h"
 #include "app/window/widgets/text_editor.h"
-#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/input/image_file.h"
 #include "core/view/parts/describe.h"
@@ -25,16 +24,8 @@ constexpr int kLines = 3;  // fixed number of lines of chips, so that nothing be
 
 // Samples for the current model, the most instructive first.
 void draw_samples(Ui& ui, State& state) {
-  std::optional<CachedModelCard>& known = state.text.card;
-  if (!known || known->model != state.edited().run.model) {
-    known = {state.edited().run.model, std::nullopt};
-    try {
-      known->card = model_card(known->model);
-    } catch (const std::exception&) {  // reported by the run
-    }
-  }
-  if (!known->card) return;
-  const std::vector<const Sample*> offered = samples_for(*known->card);
+  if (!state.text.card || !state.text.card->card) return;
+  const std::vector<const Sample*> offered = samples_for(*state.text.card->card);
   if (offered.empty()) return;
   const float width = ImGui::CalcTextSize("Samples").x + ui.px(18);
   ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
