@@ -348,7 +348,7 @@ void ExperimentOptions::say_sample(const RunSpec& spec) const {
   std::fprintf(stderr, "note: no input given; using the sample “%s”\n", sample->title.c_str());
 }
 
-Session ExperimentOptions::experiment() const {
+Session ExperimentOptions::session() const {
   Session session;
   if (!session_.empty() && !holds_tensors(session_)) session = load_session(session_);
   RunSpec& run = session.run;

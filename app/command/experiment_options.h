@@ -54,14 +54,14 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// True if a file holds tensors, or is an image without an embedded experiment.
+// True if a file holds tensors, or is an image without an embedded session.
 bool holds_tensors(const std::filesystem::path& file);
 
 // Options --tokens, --key-tokens and --grid for a file of tensors or an image.
 class TensorOptions {
  public:
   void add_to(Command command);
-  // Sets the experiment's tensors if `file` holds any. Throws InputError for token lists without
+  // Sets the session's tensors if `file` holds any. Throws InputError for token lists without
   // tensors, or if other options of `command` specify a model or another input.
   void apply(const std::string& file, RunSpec& spec) const;
 
@@ -77,11 +77,11 @@ class ExperimentOptions {
   void add_to(Command command);
   // Without --overlong, for commands with their own rule for texts beyond the context.
   void add_all_but_overlong(Command command);
-  // The experiment of the session file, if given, changed by the other options. Throws InputError
+  // The session of the session file, if given, changed by the other options. Throws InputError
   // without an input.
-  Session experiment() const;
+  Session session() const;
   bool intervenes() const { return !interventions_.empty(); }
-  // Enables samples: if only a model is given, the experiment is that with which the model opens
+  // Enables samples: if only a model is given, the session is that with which the model opens
   // (core/view/opening.h). say_sample() reports the sample on stderr.
   void offer_samples() { samples_ = true; }
   bool reads_sample() const { return samples_ && has_nothing_to_read() && !model_.empty(); }
@@ -111,8 +111,8 @@ class ExperimentOptions {
 class CompareOptions {
  public:
   void add_to(Command command);
-  // Adds run B to the experiment if any of these options is given. Throws InputError.
-  void apply(Session& experiment) const;
+  // Adds run B to the session if any of these options is given. Throws InputError.
+  void apply(Session& session) const;
   bool given() const;
 
  private:

@@ -72,20 +72,20 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
 class Gallery {
  public:
   explicit Gallery(const GalleryOptions& options) : options_(options), runner_(backends()) {
-    experiment_.run.text = options.text;
-    experiment_.run.model = options.model;
-    experiment_.run.backend = backend_choice(options.backend);
-    experiment_.run.structure = options.choices.structure({});
-    experiment_.run.variant = options.choices.variant();
-    experiment_.run.encoding = options.choices.encoding();
-    experiment_.run.causal = options.choices.causal();
-    fill_unset_parameters(experiment_.run);
+    session_.run.text = options.text;
+    session_.run.model = options.model;
+    session_.run.backend = backend_choice(options.backend);
+    session_.run.structure = options.choices.structure({});
+    session_.run.variant = options.choices.variant();
+    session_.run.encoding = options.choices.encoding();
+    session_.run.causal = options.choices.causal();
+    fill_unset_parameters(session_.run);
   }
 
   std::string views_page() {
     std::string sections;
     for (const View& view : views()) {
-      Session shown = experiment_;
+      Session shown = session_;
       shown.view.id = view.id;
       if (view.content.example) view.content.example(shown);
       try {
@@ -127,7 +127,7 @@ class Gallery {
   }
 
   std::vector<MethodPicture> methods() const {
-    Session plain = experiment_;
+    Session plain = session_;
     plain.run.variant.reset();
     plain.run.encoding.reset();
     plain.run.causal.reset();
@@ -160,7 +160,7 @@ class Gallery {
   }
   const GalleryOptions& options_;
   ExperimentRun runner_;
-  Session experiment_;
+  Session session_;
 };
 
 void run(const GalleryOptions& options) {

@@ -20,7 +20,7 @@ struct MethodPicture {
 
 // Every variant, with compatible settings, in the view Mechanism, and every encoding in the view
 // Position. The default model is replaced by a bundled one trained with the method, if there is
-// one. Throws InputError if the experiment's model cannot be read.
+// one. Throws InputError if the session's model cannot be read.
 std::vector<MethodPicture> method_pictures(const RunView& now);
 
 }  // namespace attnscope::command

@@ -60,20 +60,20 @@ class Run {
  public:
   explicit Run(const GenerateOptions& options)
       : options_(options),
-        experiment_(options.experiment.experiment()),
-        held_(model_store()->checkpoint(experiment_.run.model)),
+        session_(options.experiment.session()),
+        held_(model_store()->checkpoint(session_.run.model)),
         checkpoint_(*held_),
-        model_(effective_model(checkpoint_.model, experiment_.run)),
+        model_(effective_model(checkpoint_.model, session_.run)),
         acts_(!reads_tokens(model_.config)) {
     check_options();
-    if (!experiment_.run.interventions.empty()) {
+    if (!session_.run.interventions.empty()) {
       throw InputError("session: expected no interventions for generation, found \"" +
-                       to_text(experiment_.run.interventions.front()) + "\"");
+                       to_text(session_.run.interventions.front()) + "\"");
     }
     if (acts_) return;
-    from_ = continuation(checkpoint_, model_.config, experiment_.run, options.rows);
+    from_ = continuation(checkpoint_, model_.config, session_.run, options.rows);
     result_.prompt = from_.prompt;
-    retrieval_ = make_retrieval(experiment_.run, model_.config);
+    retrieval_ = make_retrieval(session_.run, model_.config);
     const auto whole = static_cast<Index>(from_.prompt.size()) + from_.room;
     if (from_.levels > 0 && whole > model_.config.context) {  // an image never exceeds its size
       model_ = with_context(model_, whole);
@@ -86,10 +86,10 @@ class Run {
     if (acts_) return act();
     if (options_.beams > 0) return search();
     GeneratorOptions how;
-    how.backend = &require_backend(backends_, experiment_.run.backend);
+    how.backend = &require_backend(backends_, session_.run.backend);
     how.kept = from_.kept;
     how.source = from_.source;
-    how.exit = experiment_.run.exit;
+    how.exit = session_.run.exit;
     how.retrieval = retrieval_ ? &*retrieval_ : nullptr;
     Generator generator(model_, how);
     if (!generator.recomputes().empty()) {
@@ -105,7 +105,7 @@ class Run {
       throw;
     }
     printer.finish();
-    if (experiment_.run.exit) {
+    if (session_.run.exit) {
       note("tokens exited after " + fixed(layers_ / static_cast<double>(result_.ids.size()), 2) +
            " of " + std::to_string(model_.config.layers) + " layers on average");
     }
@@ -173,7 +173,7 @@ class Run {
                        ": expected an image model for a picture, found one of " +
                        model_.config.input.id);
     }
-    if (experiment_.run.exit && !model_.config.exits) {
+    if (session_.run.exit && !model_.config.exits) {
       throw InputError("--exit: expected a model with exits, found " + checkpoint_.name);
     }
   }
@@ -190,8 +190,8 @@ class Run {
       throw InputError("--num-beams: expected room in the model's context, found none");
     if (!options_.ignore_end) how.end_ids = from_.ends;
     how.source = from_.source;
-    how.exit = experiment_.run.exit;
-    how.backend = &require_backend(backends_, experiment_.run.backend);
+    how.exit = session_.run.exit;
+    how.backend = &require_backend(backends_, session_.run.backend);
     const BeamSearch found = beam_search(model_, from_.prompt, how);
     beams_ = found.steps.back();
     result_.ids = found.best().ids;
@@ -219,13 +219,13 @@ class Run {
     };
     if (acts_) refuse("one that acts");
     if (!input_kind(model_.config.input.id).is_text) refuse("one of images");
-    if (experiment_.run.retrieval) refuse("--retrieval");
+    if (session_.run.retrieval) refuse("--retrieval");
   }
 
   // Predicts the open action of a trajectory; further steps would require its environment.
   void act() {
-    const Tensor logits = action_logits(checkpoint_, model_, experiment_.run,
-                                        require_backend(backends_, experiment_.run.backend));
+    const Tensor logits = action_logits(checkpoint_, model_, session_.run,
+                                        require_backend(backends_, session_.run.backend));
     Random random(options_.seed);
     result_.ids.push_back(sample(probabilities(logits, options_.sampling), random));
     result_.ended_by = "state";
@@ -293,7 +293,7 @@ class Run {
 
   const GenerateOptions& options_;
   BackendProvider backends_ = backends();
-  Session experiment_;
+  Session session_;
   std::shared_ptr<const Checkpoint> held_;
   const Checkpoint& checkpoint_;
   Model model_;

@@ -60,10 +60,10 @@ void run(const LessonOptions& options) {
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
-    const std::vector<FindingRequest> requests = required_findings(step.experiment);
+    const std::vector<FindingRequest> requests = required_findings(step.session);
     std::optional<ProgressLine> line(runner);
-    Traces traces = runner.observe(step.experiment, requests);
-    traces.findings.add(compute_background_findings(step.experiment, requests, runner,
+    Traces traces = runner.observe(step.session, requests);
+    traces.findings.add(compute_background_findings(step.session, requests, runner,
                                                     [](std::size_t, std::size_t) {}));
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
@@ -74,7 +74,7 @@ void run(const LessonOptions& options) {
     print_step(n + 1, step, checks);
     if (options.folder.empty()) continue;
     const std::string picture = "step-" + std::to_string(n + 1) + ".png";
-    write_view(options.folder / picture, *traces.trace, step.experiment, PictureOptions(),
+    write_view(options.folder / picture, *traces.trace, step.session, PictureOptions(),
                traces.findings);
     sections += handout_section(step, checks, picture);
   }

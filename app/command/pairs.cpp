@@ -47,13 +47,13 @@ std::string to_csv(const std::vector<SalientPair>& pairs, const AddressParts& pa
 }
 
 void run(const PairsOptions& options) {
-  const Session experiment = options.experiment.experiment();
+  const Session session = options.experiment.session();
   const bool to_stdout = options.output.empty() || options.output == "-";
   if (!to_stdout) check_writable(options.output);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(experiment.run);
+  const auto trace = runner.run(session.run);
   options.experiment.check_trace(*trace);
   const std::vector<SalientPair> pairs =
       find_salient_pairs(*trace, static_cast<std::size_t>(options.limit), &line->progress());

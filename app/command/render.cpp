@@ -60,14 +60,14 @@ Target target(const RenderOptions& options) {
   return target;
 }
 
-void write(const Target& target, const Session& experiment, const Traces& traces,
+void write(const Target& target, const Session& session, const Traces& traces,
            ExperimentRun& runner) {
   if (!target.frames) {
     const ProgressLine line("drawing");
-    write_view(target.output, *traces.trace, experiment, target.picture, traces.findings);
+    write_view(target.output, *traces.trace, session, target.picture, traces.findings);
     return;
   }
-  FrameSequence frames(experiment, traces, *target.frames, runner);
+  FrameSequence frames(session, traces, *target.frames, runner);
   constexpr std::size_t kSteps = 1000;
   std::function<void(double)> progress;
   // If stderr is not a terminal, it has one line only: the error, if any.
@@ -80,9 +80,9 @@ void write(const Target& target, const Session& experiment, const Traces& traces
 }
 
 // Reports the pair on stderr, in the words of the window's status line.
-void point_at_salient_pair(Index which, ExperimentRun& runner, Session& experiment) {
+void point_at_salient_pair(Index which, ExperimentRun& runner, Session& session) {
   std::optional<ProgressLine> line(runner);
-  const auto trace = runner.run(experiment.run);
+  const auto trace = runner.run(session.run);
   const std::vector<SalientPair> pairs =
       find_salient_pairs(*trace, static_cast<std::size_t>(which), &line->progress());
   line.reset();
@@ -90,40 +90,40 @@ void point_at_salient_pair(Index which, ExperimentRun& runner, Session& experime
     throw InputError("--salient: expected one of the run's " + std::to_string(pairs.size()) +
                      " pairs, found " + std::to_string(which));
   }
-  point_at(pairs.back(), trace->parts, experiment.view);
+  point_at(pairs.back(), trace->parts, session.view);
   std::fprintf(stderr, "note: %s\n", sentence(pairs.back()).c_str());
 }
 
 void run(const RenderOptions& options) {
   const Target to_write = target(options);
-  Session experiment = options.experiment.experiment();
-  if (options.experiment.intervenes()) experiment.view.id = "intervene";
-  if (options.compare.given()) experiment.view.id = "compare";
-  options.view.apply(experiment.view);
-  options.compare.apply(experiment);
+  Session session = options.experiment.session();
+  if (options.experiment.intervenes()) session.view.id = "intervene";
+  if (options.compare.given()) session.view.id = "compare";
+  options.view.apply(session.view);
+  options.compare.apply(session);
   check_writable(options.output);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());  // includes drawing and writing
-  if (options.salient > 0) point_at_salient_pair(options.salient, runner, experiment);
-  const std::vector<FindingRequest> requests = required_findings(experiment);
+  if (options.salient > 0) point_at_salient_pair(options.salient, runner, session);
+  const std::vector<FindingRequest> requests = required_findings(session);
   Traces traces = [&] {
     const ProgressLine line(runner);
-    return runner.observe(experiment, requests);
+    return runner.observe(session, requests);
   }();
   options.experiment.check_trace(*traces.trace);
-  options.view.check_trace(*traces.trace, experiment.view);
+  options.view.check_trace(*traces.trace, session.view);
   // Another model may split the sample into fewer segments.
-  if (options.experiment.reads_sample() && no_part(*traces.trace, experiment.view.part)) {
-    experiment.view.part = {};
+  if (options.experiment.reads_sample() && no_part(*traces.trace, session.view.part)) {
+    session.view.part = {};
   }
   traces.findings.add(
-      compute_background_findings(experiment, requests, runner, print_progress("measuring")));
-  write(to_write, experiment, traces, runner);
-  options.experiment.say_sample(experiment.run);
+      compute_background_findings(session, requests, runner, print_progress("measuring")));
+  write(to_write, session, traces, runner);
+  options.experiment.say_sample(session.run);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
-  if (traces.reference() == nullptr || !experiment.b) return;
+  if (traces.reference() == nullptr || !session.b) return;
   for (const std::string& note : traces.reference()->notes) {
     std::fprintf(stderr, "note: B: %s\n", note.c_str());
   }

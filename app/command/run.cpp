@@ -26,30 +26,30 @@ struct RunOptions {
 };
 
 // Pictures may start from an empty target; exported numbers require an explicit target.
-void check_target(const Session& experiment, const Trace& trace) {
-  const bool named = !experiment.run.target_ids.empty() || !experiment.run.target.empty();
-  if (named || trace.streams.empty() || !experiment.run.tensors.file.empty()) return;
+void check_target(const Session& session, const Trace& trace) {
+  const bool named = !session.run.target_ids.empty() || !session.run.target.empty();
+  if (named || trace.streams.empty() || !session.run.tensors.file.empty()) return;
   throw InputError("target ids: expected a target prefix for " + trace.config->architecture.id +
                    " (--target-ids, --target), found none");
 }
 
 void run(const RunOptions& options) {
-  const Session experiment = options.experiment.experiment();
+  const Session session = options.experiment.session();
   check_writable(options.output);
   ExperimentRun runner(backends());
   if (options.gradients && !options.losses) {
     throw InputError("--gradients: expected --losses as well");
   }
-  if (options.losses && experiment.run.exit) {
+  if (options.losses && session.run.exit) {
     throw InputError("--losses: expected no --exit, since losses use all layers");
   }
   const StopScope scope(stop_on_interrupt());  // includes writing
   const auto trace = [&] {
     const ProgressLine line(runner);
-    return runner.run(experiment.run, {options.losses, options.gradients});
+    return runner.run(session.run, {options.losses, options.gradients});
   }();
   options.experiment.check_trace(*trace);
-  check_target(experiment, *trace);
+  check_target(session, *trace);
   write_safetensors(options.output, trace_file(*trace));
   if (const std::string note = omitted_attention_note(*trace); !note.empty()) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

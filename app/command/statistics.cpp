@@ -32,32 +32,32 @@ struct StatisticsOptions {
 };
 
 HeadTable measure(const StatisticsOptions& options) {
-  Session experiment;
-  experiment.run.model = options.model;
-  experiment.run.backend = backend_choice(options.backend);
-  experiment.run.structure = options.choices.structure({});
-  experiment.run.variant = options.choices.variant();
-  experiment.run.encoding = options.choices.encoding();
-  experiment.run.causal = options.choices.causal();
-  experiment.view.words = options.words;
-  options.tensors.apply(options.file, experiment.run);
+  Session session;
+  session.run.model = options.model;
+  session.run.backend = backend_choice(options.backend);
+  session.run.structure = options.choices.structure({});
+  session.run.variant = options.choices.variant();
+  session.run.encoding = options.choices.encoding();
+  session.run.causal = options.choices.causal();
+  session.view.words = options.words;
+  options.tensors.apply(options.file, session.run);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());
   if (is_tensor_file(options.file)) {
-    fill_unset_parameters(experiment.run);
+    fill_unset_parameters(session.run);
     const ProgressLine line(runner);
-    const auto trace = runner.run(experiment.run);
+    const auto trace = runner.run(session.run);
     options.choices.check_trace(*trace);
     if (!options.words) return head_table(*trace);
     const std::string refusal = words_refusal(*trace);
     if (!refusal.empty()) throw InputError("--words: " + refusal);
     return head_table(merge_words(*trace)->trace);
   }
-  if (has_unset_parameters(experiment.run)) {  // the same values for texts of all lengths
-    fill_unset_parameters(experiment.run,
+  if (has_unset_parameters(session.run)) {  // the same values for texts of all lengths
+    fill_unset_parameters(session.run,
                           model_store()->checkpoint(options.model)->model.config.context);
   }
-  return head_table(experiment.run, read_file(options.file), options.words, runner,
+  return head_table(session.run, read_file(options.file), options.words, runner,
                     print_progress("measuring"));
 }
 

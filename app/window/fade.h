@@ -26,7 +26,7 @@ class Fade {
 
   // Call once per frame, before drawing. True if a fade starts: copy the current screen then.
   bool start_if_navigated(const NavigationState& now, double seconds, bool allowed);
-  // Opacity of the previous picture in this frame, 1..0. `current`: the run of the shown experiment
+  // Opacity of the previous picture in this frame, 1..0. `current`: the run of the shown session
   // is complete.
   double share(double seconds, bool current);
   bool on() const { return on_; }

@@ -40,7 +40,7 @@ bool is_session(const std::filesystem::path& path) {
   }
 }
 
-// Changes the experiment that the left panels edit, as one undoable step.
+// Changes the session that the left panels edit, as one undoable step.
 void edit_session(State& state, const Change& change) {
   const bool for_b = state.edits_other();
   Session next = *state.session;

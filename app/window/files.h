@@ -1,5 +1,5 @@
 // Opening and saving from the window. Nothing here throws: errors become notices and leave the
-// experiment unchanged.
+// session unchanged.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ bool is_lesson(const std::filesystem::path& path);
 // Throws InputError if the file cannot be opened. Thread-safe.
 ReadFile read_to_open(const std::filesystem::path& path);
 
-// The experiment after opening a file, by kind: a model folder, a session, an image with an
+// The session after opening a file, by kind: a model folder, a session, an image with an
 // embedded session, any other image (for models of images), tensors, a datastore, else a text.
 // Throws InputError if it is none of these.
 Session with_opened_file(const std::filesystem::path& path, Session now);

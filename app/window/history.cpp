@@ -15,7 +15,7 @@ namespace {
 constexpr double kMergeSeconds = 1;
 constexpr std::size_t kMaxSteps = 500;
 
-// Tools are a property of the pointer, not of the experiment: copies them from `other`.
+// Tools are a property of the pointer, not of the session: copies them from `other`.
 void copy_tools(ViewSettings& view, const ViewSettings& other) {
   constexpr std::array kTools{"tool", "paint", "symmetric"};
   for (const View& v : views()) {

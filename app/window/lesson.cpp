@@ -22,7 +22,7 @@ void show_step(State& state, std::size_t step) {
   now.step = std::min(step, now.lesson->steps.size() - 1);
   now.scroll = {};
   state.presentation.black = false;
-  Session next = now.lesson->steps[now.step].experiment;
+  Session next = now.lesson->steps[now.step].session;
   next.run.backend = state.session->run.backend;
   set_session(state, share(std::move(next)));
 }

@@ -1,4 +1,4 @@
-// The running lesson: its steps as experiments. No drawing here.
+// The running lesson: its steps as sessions. No drawing here.
 #pragma once
 
 #include <memory>

@@ -18,9 +18,9 @@ bool still_holds(const State& state) {
 }
 
 // Card of the edited model; empty if it cannot be read.
-ModelCard card_of(const RunView& experiment) {
+ModelCard card_of(const RunView& run_view) {
   try {
-    return model_card(experiment.run.model);
+    return model_card(run_view.run.model);
   } catch (const InputError&) {
     return {};
   }

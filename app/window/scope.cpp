@@ -7,7 +7,7 @@ namespace attnscope::window {
 
 namespace {
 
-// Members for variants and encodings, in the experiment and in its groups.
+// Members for variants and encodings, in the session and in its groups.
 struct Member {
   std::optional<Choice> RunSpec::*of_all;
   std::optional<Choice> GroupChoice::*of_some;

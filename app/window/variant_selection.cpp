@@ -41,7 +41,7 @@ bool holds(const State& state) {
          same_choices(state.edited(), state.selection.implied->after);
 }
 
-// The experiment without the changes implied by the last selection.
+// The session without the changes implied by the last selection.
 RunView without_implied_changes(const State& state) {
   RunView e = state.edited();
   if (holds(state)) copy_choices(e, state.selection.implied->before);

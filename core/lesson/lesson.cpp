@@ -26,12 +26,12 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   step.notes = object.text_or("notes", "");
   Json patched = session;
   if (object.has("session")) patched.merge_patch(object.any("session"));
-  step.experiment = session_from_json(patched, object.path_of("session"));
+  step.session = session_from_json(patched, object.path_of("session"));
   if (object.has("claims")) {
     const Json& claims = object.array("claims");
     for (std::size_t i = 0; i < claims.size(); ++i) {
       step.claims.push_back(claim_from_json(
-          claims[i], step.experiment, object.path_of("claims") + "[" + std::to_string(i) + "]"));
+          claims[i], step.session, object.path_of("claims") + "[" + std::to_string(i) + "]"));
     }
   }
   object.finish();
@@ -77,7 +77,7 @@ Lesson load_lesson(const fs::path& path) {
     lesson.steps.push_back(
         step_from_json(steps[i], session, object.path_of("steps") + "[" + std::to_string(i) + "]"));
   }
-  for (LessonStep& step : lesson.steps) resolve_files(step.experiment, path.parent_path());
+  for (LessonStep& step : lesson.steps) resolve_files(step.session, path.parent_path());
   object.finish();
   return lesson;
 }

@@ -21,7 +21,7 @@ namespace attnscope {
 struct LessonStep {
   std::string title, text;
   std::string notes;  // for the speaker; may be empty
-  Session experiment;
+  Session session;
   std::vector<Claim> claims;
 };
 

@@ -14,7 +14,7 @@ namespace attnscope {
 // [{"layers": [0, 2], "heads": [0, 1], "variant": {"type": ..}, "position": {..}}]. Strict: unknown
 // keys and wrong types throw InputErrors that name the key and begin with `path`.
 Session session_from_json(const Json& object, std::string_view path = "session");
-Json to_json(const Session& experiment);
+Json to_json(const Session& session);
 // Loads a session file, or a picture (PNG) with an embedded session.
 Session load_session(const std::filesystem::path& path);
 // True if a PNG has an embedded session. Throws InputError if the file is not an intact PNG.

@@ -43,12 +43,12 @@ ViewInput ViewInput::with_words(const WordTrace& words, const Session& of_words)
           figure,      interaction, cache,    MergedWords{words, trace}};
 }
 
-std::vector<FindingRequest> required_findings(const Session& experiment) {
-  const View& of = view(experiment.view.id);
+std::vector<FindingRequest> required_findings(const Session& session) {
+  const View& of = view(session.view.id);
   std::vector<FindingRequest> requests;
   for (const ViewFinding& one : of.findings) {
     const std::optional<FindingSettings> settings =
-        one.settings ? one.settings(experiment) : FindingSettings();
+        one.settings ? one.settings(session) : FindingSettings();
     if (settings) requests.push_back({one.id, *settings});
   }
   if (!of.shows_reference()) requests.push_back({Findings::reference.id});

@@ -255,7 +255,7 @@ ViewSettings with_defaults(ViewSettings settings, const Trace& trace);
 
 // The findings that the experiment's view reads, including the reference run, which every view can
 // show.
-std::vector<FindingRequest> required_findings(const Session& experiment);
+std::vector<FindingRequest> required_findings(const Session& session);
 
 // Title of a picture of this trace, or of one part of it: "default · Full · position: RoPE".
 std::string picture_title(const Trace& trace, const std::optional<TracePart>& part = std::nullopt);

@@ -20,9 +20,9 @@ namespace {
 constexpr Index kLayers = 12, kHeads = 12, kLength = 128;  // as in GPT-2
 
 Session grid() {
-  Session experiment;
-  experiment.view.id = "grid";
-  return experiment;
+  Session session;
+  session.view.id = "grid";
+  return session;
 }
 
 void export_grid(benchmark::State& state) {

@@ -35,20 +35,20 @@ TrainingPlan preset(const std::string& name) {
 // Latency of a picture: the model is loaded, the text is new.
 void text_to_trace(benchmark::State& state, const std::string& model) {
   ExperimentRun run(cpu_only());
-  Session experiment;
-  experiment.run.model = model;
+  Session session;
+  session.run.model = model;
   const Checkpoint checkpoint = load_checkpoint(model);
   // Text of about this many tokens, truncated to the exact number.
   const std::string words = "the old house stood by the sea and nobody knew why it was empty. ";
-  while (experiment.run.text.size() < 8192) experiment.run.text += words;
-  const auto tokens = checkpoint.tokenizer->encode(experiment.run.text);
+  while (session.run.text.size() < 8192) session.run.text += words;
+  const auto tokens = checkpoint.tokenizer->encode(session.run.text);
   const auto count = static_cast<std::size_t>(state.range(0));
   if (static_cast<Index>(count) > checkpoint.model.config.context || tokens.size() < count) {
     state.SkipWithError("longer than the model's context");
     return;
   }
-  experiment.run.text.resize(tokens[count - 1].end);
-  for (auto _ : state) benchmark::DoNotOptimize(run.run(experiment.run));
+  session.run.text.resize(tokens[count - 1].end);
+  for (auto _ : state) benchmark::DoNotOptimize(run.run(session.run));
 }
 
 // One token of a continuation after `range` others, with and without a KV cache.

@@ -18,8 +18,8 @@ namespace attnscope::fuzz {
 namespace {
 
 void read_session(const std::string& input) {
-  const Session experiment = session_from_json(parse_json(input, "f"), "f");
-  if (session_from_json(to_json(experiment), "again") != experiment) {
+  const Session session = session_from_json(parse_json(input, "f"), "f");
+  if (session_from_json(to_json(session), "again") != session) {
     throw std::logic_error("another session");
   }
   const auto path = file_with("f.json", input);

@@ -281,11 +281,11 @@ std::string readable_svg(const ViewLayout& layout) {
   return matches_golden_rounded(readable_svg(layout), path);
 }
 
-ViewLayout lay_out_plain(const Trace& trace, const Session& experiment, const Findings& findings,
+ViewLayout lay_out_plain(const Trace& trace, const Session& session, const Findings& findings,
                          const PageStyle& style) {
   const PlainMeasure measure;
   const ViewInput input{.trace = trace,
-                        .session = experiment,
+                        .session = session,
                         .findings = findings,
                         .canvas = {.width = style.width,
                                    .height = style.height,
@@ -293,15 +293,15 @@ ViewLayout lay_out_plain(const Trace& trace, const Session& experiment, const Fi
                                    .measure = measure},
                         .figure = {.framed = style.framed},
                         .interaction = {.pointer = style.pointer}};
-  return view(experiment.view.id).lay_out(input);
+  return view(session.view.id).lay_out(input);
 }
 
-std::string describe_data(const Trace& trace, const Session& experiment, const Findings& findings) {
-  const View& shown = view(experiment.view.id);
+std::string describe_data(const Trace& trace, const Session& session, const Findings& findings) {
+  const View& shown = view(session.view.id);
   if (!shown.data) return "";
   const PlainMeasure measure;
   const ViewInput input{.trace = trace,
-                        .session = experiment,
+                        .session = session,
                         .findings = findings,
                         .canvas = {.theme = Theme::light(), .measure = measure}};
   std::string text;

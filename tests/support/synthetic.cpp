@@ -147,19 +147,19 @@ Pattern window_and_global(Index length, Index window, Index globals) {
 
 InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
     : input{.trace = trace,
-            .session = experiment,
+            .session = session,
             .findings = found_in(trace),
             .canvas = {.theme = Theme::light(), .measure = file_text_measure()}} {
-  experiment.view = settings;
+  session.view = settings;
 }
 
 ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
-  Session experiment;
-  experiment.view = look.settings;
-  experiment.view.id = id;
-  experiment.run.interventions = look.interventions;
+  Session session;
+  session.view = look.settings;
+  session.view.id = id;
+  session.run.interventions = look.interventions;
   if (look.reference != nullptr && look.interventions.empty()) {
-    experiment.b = Session();
+    session.b = Session();
   }
   Findings found = found_in(trace, look.reference);
   if (!look.knows_lens) found.remove(Findings::lens.id);
@@ -171,7 +171,7 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   }
   const ViewInput input{
       .trace = trace,
-      .session = experiment,
+      .session = session,
       .findings = found,
       .canvas = {.width = look.width,
                  .height = look.height,

@@ -56,7 +56,7 @@ ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look =
 struct InputOf {
   InputOf(const Trace& trace, const ViewSettings& settings);
   InputOf(const InputOf&) = delete;
-  Session experiment;
+  Session session;
   ViewInput input;
 };
 

@@ -281,9 +281,9 @@ bool asks_to_replace(const ExportDialog& dialog) {
 struct AnimationExport {
   ExperimentRun run;
   FrameSequence frames;
-  AnimationExport(const BackendProvider& backends, const Session& experiment, const Traces& traces,
+  AnimationExport(const BackendProvider& backends, const Session& session, const Traces& traces,
                   const FrameOptions& options)
-      : run(backends ? backends : cpu_only()), frames(experiment, traces, options, run) {}
+      : run(backends ? backends : cpu_only()), frames(session, traces, options, run) {}
 };
 
 struct Export {

@@ -1,4 +1,4 @@
-// Text generation: each predicted token is a change of the experiment.
+// Text generation: each predicted token is a change of the session.
 #pragma once
 
 #include "app/window/state.h"
@@ -9,7 +9,7 @@ namespace attnscope::window {
 bool can_generate(const State& state);
 
 // Draws a token with the settings of the view Next and appends it to the text; waits while the
-// trace is older than the experiment. Stops with a notice at the end-of-text token.
+// trace is older than the session. Stops with a notice at the end-of-text token.
 void generate_token(State& state);
 
 }  // namespace attnscope::window

@@ -23,21 +23,21 @@ double steady_seconds() {
 }
 
 std::string key_of(const LessonStep& step, bool dark) {
-  return to_json(step.experiment).dump() + (dark ? "dark" : "light");
+  return to_json(step.session).dump() + (dark ? "dark" : "light");
 }
 
 // An empty image if there is nothing to show.
 Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
   try {
-    Session experiment = step.experiment;
-    experiment.run.backend = BackendChoice::Auto;
-    const std::vector<FindingRequest> requests = required_findings(experiment);
-    Traces traces = runner.observe(experiment, requests);
+    Session session = step.session;
+    session.run.backend = BackendChoice::Auto;
+    const std::vector<FindingRequest> requests = required_findings(session);
+    Traces traces = runner.observe(session, requests);
     traces.findings.add(
-        compute_background_findings(experiment, requests, runner, [](std::size_t, std::size_t) {}));
+        compute_background_findings(session, requests, runner, [](std::size_t, std::size_t) {}));
     ThumbnailOptions options;
     options.dark = dark;
-    return thumbnail(traces, experiment, options);
+    return thumbnail(traces, session, options);
   } catch (const Stopped&) {
     throw;
   } catch (const std::exception&) {

@@ -18,7 +18,7 @@ struct Lesson;
 namespace attnscope::window {
 
 struct StepPictures {
-  // By experiment and theme. Empty image: the step has no content.
+  // By session and theme. Empty image: the step has no content.
   using Images = std::map<std::string, std::shared_ptr<const Image>>;
 
   Images images;

@@ -26,7 +26,7 @@ struct ModelPanel {
 // Reads the files that the left panels need for the current model. Called before each frame.
 void read_model_files(State& state, ModelPanel& panel);
 
-// Selects which of two compared experiments the left panels edit; draws nothing without a run B.
+// Selects which of two compared sessions the left panels edit; draws nothing without a run B.
 void draw_edited_switch(Ui& ui, State& state);
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel);

@@ -111,7 +111,7 @@ HandleUse handle_use(const Handle& handle) {
   return handle.drag ? HandleUse::Drag : HandleUse::Click;
 }
 
-// Applies the stroke to the experiment and the picture from before the stroke.
+// Applies the stroke to the session and the picture from before the stroke.
 HandleUse draw_stroke(State& state, bool held) {
   ViewPanel& panel = state.view;
   if (!held) {

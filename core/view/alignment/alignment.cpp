@@ -118,8 +118,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
       Animation{"step", 1, static_cast<double>(most), 0.5 * static_cast<double>(most)};
 }
 
-void show_numbers(Session& experiment) {
-  open_bundled_model(experiment, "numbers");
+void show_numbers(Session& session) {
+  open_bundled_model(session, "numbers");
 }
 
 std::vector<Parameter> alignment_parameters() {

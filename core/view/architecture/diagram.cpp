@@ -10,7 +10,7 @@ using Kind = DiagramPart::Kind;
 
 class DiagramMaker {
  public:
-  DiagramMaker(const Trace& trace, const Session& experiment) : source_(trace, experiment) {}
+  DiagramMaker(const Trace& trace, const Session& session) : source_(trace, session) {}
 
   Diagram make() {
     diagram_.parameters = source_.parameters;
@@ -118,8 +118,8 @@ class DiagramMaker {
 
 }  // namespace
 
-Diagram model_diagram(const Trace& trace, const Session& experiment) {
-  return DiagramMaker(trace, experiment).make();
+Diagram model_diagram(const Trace& trace, const Session& session) {
+  return DiagramMaker(trace, session).make();
 }
 
 }  // namespace attnscope

@@ -80,6 +80,6 @@ struct Diagram {
 
 // Diagram of the run's model with the selected layer drawn in full. Requires Trace::config with
 // layers.
-Diagram model_diagram(const Trace& trace, const Session& experiment);
+Diagram model_diagram(const Trace& trace, const Session& session);
 
 }  // namespace attnscope

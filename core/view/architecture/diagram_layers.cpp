@@ -40,7 +40,7 @@ class Layers {
   void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
     constexpr std::size_t kMostRuns = 4;  // runs far from the selected one are merged
     const bool here = !source_.architecture.has_encoder || source_.part.stack == stack;
-    const Index shown = here ? source_.experiment.view.layer : 0;
+    const Index shown = here ? source_.session.view.layer : 0;
     std::size_t chosen = 0;
     for (std::size_t n = 0; n < runs.size(); ++n) {
       if (shown >= runs[n].first && shown <= runs[n].last) chosen = n;

@@ -17,7 +17,7 @@ std::vector<std::string> prediction(const DiagramSource& source) {
   const auto tokens = static_cast<Index>(source.trace.tokens.size());
   if (!source.trace.logits.defined() || tokens == 0 || source.trace.logits.dim(0) != tokens)
     return {};
-  const Index at = shown_position(source.experiment.view, source.trace);
+  const Index at = shown_position(source.session.view, source.trace);
   const Index size = source.trace.logits.dim(1);
   const float* row = source.trace.logits.data() + at * size;
   const auto best = static_cast<Index>(std::max_element(row, row + size) - row);
@@ -30,7 +30,7 @@ std::vector<std::string> prediction(const DiagramSource& source) {
 }
 
 DiagramPart retrieval_part(const DiagramSource& source) {
-  const RetrievalHead& m = retrieval_head(source.experiment.run.retrieval->retrieval_head.id);
+  const RetrievalHead& m = retrieval_head(source.session.run.retrieval->retrieval_head.id);
   DiagramPart p{DiagramPart::Kind::Memory, "Retrieval"};
   p.notes = {m.label};
   p.help = first_sentence(m.summary);
@@ -75,7 +75,7 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
   if (!acts && source.config.input.id == "text") end.notes = prediction(source);
   end.view = source.config.input.id != "text" ? "image" : p.view;
   column.rows.push_back(row_of(end));
-  if (source.experiment.run.retrieval) column.rows.back().left = retrieval_part(source);
+  if (source.session.run.retrieval) column.rows.back().left = retrieval_part(source);
 }
 
 }  // namespace attnscope

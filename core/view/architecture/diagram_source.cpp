@@ -6,7 +6,7 @@ namespace attnscope {
 
 DiagramSource::DiagramSource(const Trace& of, const Session& by)
     : trace(of),
-      experiment(by),
+      session(by),
       config(*of.config),
       architecture(attnscope::architecture(config.architecture.id)),
       part(of.part(by.view.part)) {

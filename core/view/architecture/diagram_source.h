@@ -15,7 +15,7 @@ struct DiagramSource {
   DiagramSource(const Trace& of, const Session& by);
 
   const Trace& trace;
-  const Session& experiment;
+  const Session& session;
   const ModelConfig& config;
   const Architecture& architecture;
   const TracePart part;                  // selected

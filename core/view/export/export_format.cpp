@@ -19,12 +19,12 @@ using Path = std::filesystem::path;
 void write_still(const Path& path, const ExportContent& content) {
   PictureOptions options = content.options;
   if (!picture_format(path)->has_pixels) options.scale = kVectorPixels;
-  write_picture(path, lay_out_picture(content.trace, content.experiment, options, content.findings),
-                options.scale, picture_metadata(content.trace, content.experiment));
+  write_picture(path, lay_out_picture(content.trace, content.session, options, content.findings),
+                options.scale, picture_metadata(content.trace, content.session));
 }
 
 ViewData numbers(const ExportContent& content) {
-  return view_data(content.trace, content.experiment, content.findings);
+  return view_data(content.trace, content.session, content.findings);
 }
 
 void write_csv(const Path& path, const ExportContent& content) {
@@ -32,7 +32,7 @@ void write_csv(const Path& path, const ExportContent& content) {
 }
 
 void write_tensors(const Path& path, const ExportContent& content) {
-  write_safetensors(path, safetensors_of(numbers(content), content.experiment));
+  write_safetensors(path, safetensors_of(numbers(content), content.session));
 }
 
 void write_array(const Path& path, const ExportContent& content) {

@@ -16,7 +16,7 @@ namespace attnscope {
 // Everything that a writer may need.
 struct ExportContent {
   const Trace& trace;
-  const Session& experiment;
+  const Session& session;
   const PictureOptions& options;
   const Findings& findings;
 };

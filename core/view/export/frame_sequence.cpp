@@ -32,8 +32,8 @@ double number_from(std::string_view text, std::string_view what) {
   return value;
 }
 
-MovingNumber found(const Session& experiment, const Trace& trace, const std::string& key) {
-  const std::vector<MovingNumber> all = moving_numbers(experiment, trace);
+MovingNumber found(const Session& session, const Trace& trace, const std::string& key) {
+  const std::vector<MovingNumber> all = moving_numbers(session, trace);
   std::string known;
   for (const MovingNumber& number : all) {
     if (number.key == key) return number;
@@ -64,14 +64,14 @@ double frame_count(const FrameOptions& frames, const Parameter& moved) {
   return whole ? std::abs(frames.to - frames.from) + 1 : kUsualFrames;
 }
 
-FrameSequence::FrameSequence(const Session& experiment, const Traces& traces,
+FrameSequence::FrameSequence(const Session& session, const Traces& traces,
                              const FrameOptions& frames, ExperimentRun& run)
-    : experiment_(experiment),
+    : session_(session),
       traces_(traces),
       options_(frames),
       run_(run),
-      number_(found(experiment, *traces.trace, frames.key)),
-      continued_{experiment} {
+      number_(found(session, *traces.trace, frames.key)),
+      continued_{session} {
   const bool whole = number_.parameter.kind == Parameter::Kind::Integer;
   for (const double end : {frames.from, frames.to}) {
     if (!whole || (std::abs(end) <= Parameter::kMaxInteger && std::floor(end) == end)) continue;
@@ -89,7 +89,7 @@ FrameSequence::FrameSequence(const Session& experiment, const Traces& traces,
                      " for each frame, found " + brief(seconds_));
   }
   // Statistics from a file are measured once and do not depend on this text.
-  const std::string& texts = experiment.view.statistics_file;
+  const std::string& texts = session.view.statistics_file;
   if (!texts.empty() && number_.changes_heads) {
     throw InputError("animate: " + frames.key +
                      ": expected heads that are measured over this text, found the file \"" +
@@ -108,7 +108,7 @@ Value FrameSequence::value(int frame) const {
 
 Frame FrameSequence::frame(int number) {
   check_stop();
-  Session one = experiment_;
+  Session one = session_;
   if (number_.set) {
     number_.set(one, value(number));
   } else {
@@ -135,14 +135,14 @@ const Session& FrameSequence::continued(Index tokens) {
   return continued_[static_cast<std::size_t>(tokens)];
 }
 
-Traces FrameSequence::traces_of(const Session& experiment) {
-  const std::vector<FindingRequest> requests = required_findings(experiment);
+Traces FrameSequence::traces_of(const Session& session) {
+  const std::vector<FindingRequest> requests = required_findings(session);
   const bool all_there = std::ranges::all_of(requests, [&](const FindingRequest& request) {
     const Finding& one = finding(request.id);
-    return !one.with_run || !one.exists(experiment) || traces_.findings.has(one.id);
+    return !one.with_run || !one.exists(session) || traces_.findings.has(one.id);
   });
-  if (all_there && same_run(experiment, experiment_)) return traces_;
-  Traces traces = run_.observe(experiment, requests);
+  if (all_there && same_run(session, session_)) return traces_;
+  Traces traces = run_.observe(session, requests);
   for (const Finding& one : findings()) {  // findings that do not depend on the run
     if (one.in_background) traces.findings.add(traces_.findings.only(one.id));
   }

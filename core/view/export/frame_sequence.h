@@ -26,7 +26,7 @@ FrameOptions frames_from_text(std::string_view text);
 double frame_count(const FrameOptions& frames, const Parameter& moved);
 
 struct Frame {
-  Session experiment;
+  Session session;
   Traces traces;
 };
 
@@ -34,7 +34,7 @@ class FrameSequence {
  public:
   // `traces` are of the unchanged experiment, with all findings that its view reads. Throws
   // InputError if it has no such number or the range is invalid.
-  FrameSequence(const Session& experiment, const Traces& traces, const FrameOptions& frames,
+  FrameSequence(const Session& session, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 
   int count() const { return count_; }
@@ -46,9 +46,9 @@ class FrameSequence {
  private:
   Value value(int frame) const;
   const Session& continued(Index tokens);
-  Traces traces_of(const Session& experiment);
+  Traces traces_of(const Session& session);
 
-  Session experiment_;
+  Session session_;
   Traces traces_;
   FrameOptions options_;
   ExperimentRun& run_;

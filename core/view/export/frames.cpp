@@ -76,7 +76,7 @@ class Writer {
       before(number);
       const Frame frame = frames_.frame(number);
       write_picture(numbered(path, number), framed(frame), options_.scale,
-                    picture_metadata(*frame.traces.trace, frame.experiment));
+                    picture_metadata(*frame.traces.trace, frame.session));
     }
   }
 
@@ -100,7 +100,7 @@ class Writer {
 
  private:
   DisplayList laid_out(const Frame& frame) {
-    return lay_out_picture(*frame.traces.trace, frame.experiment, options_, frame.traces.findings);
+    return lay_out_picture(*frame.traces.trace, frame.session, options_, frame.traces.findings);
   }
   DisplayList framed(const Frame& frame) {
     DisplayList list = laid_out(frame);

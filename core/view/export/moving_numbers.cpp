@@ -132,10 +132,10 @@ void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, cons
 
 }  // namespace
 
-std::vector<MovingNumber> moving_numbers(const Session& experiment, const Trace& trace) {
+std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace) {
   std::vector<MovingNumber> list;
-  add_view(list, experiment.view, trace);
-  const HeadRef at = head_ref(trace, experiment.view);
+  add_view(list, session.view, trace);
+  const HeadRef at = head_ref(trace, session.view);
   add_layer_or_head(list, "layer", "Layer", trace.layer_count(at.part), &ViewSettings::layer);
   if (at.layer < trace.layer_count(at.part)) {
     add_layer_or_head(list, "head", "Head", trace.head_count(at.part, at.layer),

@@ -22,6 +22,6 @@ struct MovingNumber {
 };
 
 // All such numbers of the experiment, of which `trace` is a run; no duplicates.
-std::vector<MovingNumber> moving_numbers(const Session& experiment, const Trace& trace);
+std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace);
 
 }  // namespace attnscope

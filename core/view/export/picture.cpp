@@ -22,7 +22,7 @@ void check(const std::string& name, double value, double least, double most) {
 
 }  // namespace
 
-DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
+DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings) {
   constexpr double kMinSize = 50, kMaxSize = 16384, kLeastFont = 4, kMostFont = 200;
   constexpr double kMinScale = 0.1, kMostScale = 20;
@@ -31,10 +31,10 @@ DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
   check("font size", options.font_size, kLeastFont, kMostFont);
   check("scale", options.scale, kMinScale, kMostScale);
   const bool tight = options.height == 0;
-  Session looking = experiment;
-  looking.view = with_defaults(experiment.view, trace);
+  Session looking = session;
+  looking.view = with_defaults(session.view, trace);
   ViewLayout layout =
-      view(experiment.view.id)
+      view(session.view.id)
           .lay_out({.trace = trace,
                     .session = looking,
                     .findings = findings,
@@ -47,7 +47,7 @@ DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
                                .measure = file_text_measure(),
                                .scale = options.scale},
                     .figure = {.framed = true, .tight = tight, .parts = options.parts}});
-  if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
+  if (!layout.refusal.empty()) throw InputError(session.view.id + ": " + layout.refusal);
   if (options.transparent) layout.list.background.a = 0;
   return std::move(layout.list);
 }
@@ -57,10 +57,10 @@ void PictureOptions::set_pixels(double wide, double high) {
   height = high / scale;
 }
 
-PictureMetadata picture_metadata(const Trace& trace, const Session& experiment) {
-  return {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
+PictureMetadata picture_metadata(const Trace& trace, const Session& session) {
+  return {{"Title", picture_title(trace) + " · " + view(session.view.id).label},
           {"Software", "attnscope"},
-          {kExperimentKeyword, to_json(experiment).dump()}};
+          {kExperimentKeyword, to_json(session).dump()}};
 }
 
 void check_export_name(const std::filesystem::path& path) {
@@ -70,10 +70,10 @@ void check_export_name(const std::filesystem::path& path) {
                    (path.has_extension() ? path.extension().string() : "none of them"));
 }
 
-void write_view(const std::filesystem::path& path, const Trace& trace, const Session& experiment,
+void write_view(const std::filesystem::path& path, const Trace& trace, const Session& session,
                 const PictureOptions& options, const Findings& findings) {
   check_export_name(path);
-  still_format(path)->write(path, {trace, experiment, options, findings});
+  still_format(path)->write(path, {trace, session, options, findings});
 }
 
 }  // namespace attnscope

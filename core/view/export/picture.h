@@ -35,14 +35,14 @@ struct PictureOptions {
 // `findings`: those of required_findings(experiment). Throws InputError if there is nothing to show
 // (no such layer or head, no tokens, no space) or a size is out of range, and Stopped: maps of long
 // texts take time.
-DisplayList lay_out_picture(const Trace& trace, const Session& experiment,
+DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings = {});
 
 // Title, software and the session of the picture, so that opening the file restores it.
-PictureMetadata picture_metadata(const Trace& trace, const Session& experiment);
+PictureMetadata picture_metadata(const Trace& trace, const Session& session);
 
 // Writes a picture or the view's numbers; the ending selects the format (export_format.h).
-void write_view(const std::filesystem::path& path, const Trace& trace, const Session& experiment,
+void write_view(const std::filesystem::path& path, const Trace& trace, const Session& session,
                 const PictureOptions& options, const Findings& findings = {});
 
 // Throws InputError if write_view() does not know the ending: call it before long work.

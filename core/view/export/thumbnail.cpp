@@ -8,12 +8,12 @@
 
 namespace attnscope {
 
-Image thumbnail(const Traces& traces, const Session& experiment, const ThumbnailOptions& options) {
+Image thumbnail(const Traces& traces, const Session& session, const ThumbnailOptions& options) {
   constexpr std::array<double, 3> kFontSizes = {8, 6.5, 5};
   const Trace& trace = *traces.trace;
-  Session looking = experiment;
-  looking.view = with_defaults(experiment.view, trace);
-  const View& shown = view(experiment.view.id);
+  Session looking = session;
+  looking.view = with_defaults(session.view, trace);
+  const View& shown = view(session.view.id);
   ViewLayout layout;
   for (const double font_size : kFontSizes) {
     layout = shown.lay_out({.trace = trace,
@@ -28,7 +28,7 @@ Image thumbnail(const Traces& traces, const Session& experiment, const Thumbnail
                             .figure = {.framed = false}});
     if (!lacks_space(layout.refusal)) break;
   }
-  if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
+  if (!layout.refusal.empty()) throw InputError(session.view.id + ": " + layout.refusal);
   return render_image(layout.list, options.scale);
 }
 

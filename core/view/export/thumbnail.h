@@ -16,7 +16,6 @@ struct ThumbnailOptions {
 
 // Draws with a font size that leaves space for the picture. Throws InputError if there is nothing
 // to show (no tokens, no such layer or head).
-Image thumbnail(const Traces& traces, const Session& experiment,
-                const ThumbnailOptions& options = {});
+Image thumbnail(const Traces& traces, const Session& session, const ThumbnailOptions& options = {});
 
 }  // namespace attnscope

@@ -104,7 +104,7 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
 
 }  // namespace
 
-SafetensorsFile safetensors_of(const ViewData& data, const Session& experiment) {
+SafetensorsFile safetensors_of(const ViewData& data, const Session& session) {
   SafetensorsFile file;
   for (const ViewData::Matrix& matrix : data.matrices) {
     if (!file.tensors.emplace(matrix.name, stored(matrix.values)).second) {
@@ -119,7 +119,7 @@ SafetensorsFile safetensors_of(const ViewData& data, const Session& experiment) 
     file.metadata["tokens"] = file.metadata[first.name + ".rows"];
     file.metadata["key_tokens"] = file.metadata[first.name + ".columns"];
   }
-  file.metadata["experiment"] = to_json(experiment).dump();
+  file.metadata["experiment"] = to_json(session).dump();
   return file;
 }
 
@@ -150,10 +150,10 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
   return matrix;
 }
 
-ViewData view_data(const Trace& trace, const Session& experiment, const Findings& findings) {
-  const View& shown = view(experiment.view.id);
-  Session looking = experiment;
-  looking.view = with_defaults(experiment.view, trace);
+ViewData view_data(const Trace& trace, const Session& session, const Findings& findings) {
+  const View& shown = view(session.view.id);
+  Session looking = session;
+  looking.view = with_defaults(session.view, trace);
   const ViewInput input{.trace = trace,
                         .session = looking,
                         .findings = findings,

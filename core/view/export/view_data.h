@@ -15,7 +15,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
 
 // Numbers of the experiment's view, limited to the visible region in views that zoom. Throws
 // InputError if there are none.
-ViewData view_data(const Trace& trace, const Session& experiment, const Findings& findings = {});
+ViewData view_data(const Trace& trace, const Session& session, const Findings& findings = {});
 
 // CSV: a line of column names, then one line per row, beginning with its label. Axes before the
 // last two come first, one column each; several matrices are separated by empty lines, each below
@@ -28,6 +28,6 @@ std::string csv_field(const std::string& text);
 
 // Each matrix by name; metadata: labels ("NAME.rows", "NAME.columns": JSON lists) and the session
 // ("experiment").
-SafetensorsFile safetensors_of(const ViewData& data, const Session& experiment);
+SafetensorsFile safetensors_of(const ViewData& data, const Session& session);
 
 }  // namespace attnscope

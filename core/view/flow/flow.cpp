@@ -214,7 +214,7 @@ void add_rows(ViewLayout& layout, const FlowTargets& targets, const FlowStory& s
 
 std::function<std::optional<Hit>(Point)> hits(const FlowTargets& targets, const FlowStory& story) {
   std::vector<std::pair<Box, Hit>> all;
-  const ViewSettings& view = story.experiment.view;
+  const ViewSettings& view = story.session.view;
   for (const auto& [box, column] : targets.keys) {
     all.emplace_back(box, Hit{view.layer, view.head, story.numbers.query, column});
   }
@@ -377,32 +377,31 @@ std::vector<Parameter> flow_parameters() {
 }  // namespace
 
 View flow_view() {
-  return {
-      .id = kFlow,
-      .label = "Flow",
-      .group = "Model",
-      .summary =
-          "Overview: from tokens through queries, keys, values, heads and layers to the next "
-          "token, step by step.",
-      .lay_out = lay_out_flow,
-      .reading = fixed_reading(
-          "One token's path to the prediction: its embedding, its query (q), the others' keys "
-          "and values (k, v), the weights, and their sum, layer by layer, up to the next "
-          "token's probabilities. Play steps through it.",
-          {{"v", "the content that a token passes to those that attend to it."},
-           {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
-           {"W_o", "the matrix that combines the outputs of all heads."},
-           {"Residual", "a layer's output is added to its input instead of replacing it."}}),
-      .data = flow_data,
-      .findings = {{Findings::lens.id}},
-      .options = {.parameters = flow_parameters(),
-                  .animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
-                                         kSecondsPerStep * static_cast<double>(kFlowSteps)},
-                  .restrict_controls = without_colours},
-      .content = {.objection = objection_to_all(why_no_flow), .example = [](Session& experiment) {
-                    if (!experiment.run.tensors.file.empty())
-                      open_bundled_model(experiment, "default");
-                  }}};
+  return {.id = kFlow,
+          .label = "Flow",
+          .group = "Model",
+          .summary =
+              "Overview: from tokens through queries, keys, values, heads and layers to the next "
+              "token, step by step.",
+          .lay_out = lay_out_flow,
+          .reading = fixed_reading(
+              "One token's path to the prediction: its embedding, its query (q), the others' keys "
+              "and values (k, v), the weights, and their sum, layer by layer, up to the next "
+              "token's probabilities. Play steps through it.",
+              {{"v", "the content that a token passes to those that attend to it."},
+               {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
+               {"W_o", "the matrix that combines the outputs of all heads."},
+               {"Residual", "a layer's output is added to its input instead of replacing it."}}),
+          .data = flow_data,
+          .findings = {{Findings::lens.id}},
+          .options = {.parameters = flow_parameters(),
+                      .animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
+                                             kSecondsPerStep * static_cast<double>(kFlowSteps)},
+                      .restrict_controls = without_colours},
+          .content = {.objection = objection_to_all(why_no_flow), .example = [](Session& session) {
+                        if (!session.run.tensors.file.empty())
+                          open_bundled_model(session, "default");
+                      }}};
 }
 
 }  // namespace attnscope

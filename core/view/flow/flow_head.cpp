@@ -134,7 +134,7 @@ class HeadPanels {
   void draw_key(Index n) {
     const FlowKey& key = sum_.keys[static_cast<std::size_t>(n)];
     const double y = p_.row_y(n);
-    const bool pinned = key.column == s_.experiment.view.pinned_key;
+    const bool pinned = key.column == s_.session.view.pinned_key;
     const Colour ink = pinned ? theme().accent : theme().text;
     const double words = draws_keys() ? p_.words - (kPad + 0.3) * u_ : inner(p_.keys);
     const double taken = pen_.words({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
@@ -225,7 +225,7 @@ class HeadPanels {
         Line{{{w.x + kPad * u_, y - p_.row / 2}, {w.right() - kPad * u_, y - p_.row / 2}},
              theme().text,
              1.2});
-    const std::string says = "head " + std::to_string(s_.experiment.view.head);
+    const std::string says = "head " + std::to_string(s_.session.view.head);
     if (!sum_.adds_values) return draw_line(y, says, sum_.output, true);
     if (sum_.is_output) return draw_line(y, "sum: " + says, sum_.output, true);
     draw_line(y, "sum", sum_.sum, false);

@@ -63,7 +63,7 @@ class LayerPanels {
     if (!heads.adds.defined()) return pen_.message(b, flow_sentence(FlowStage::Heads, s_));
     const Index count = heads.adds.dim(0);
     const Index below = 1 + (heads.bias.defined() ? 1 : 0);
-    const Index chosen = s_.experiment.view.head;
+    const Index chosen = s_.session.view.head;
     const std::vector<Index> rows = shown_heads(heads.adds, chosen, fit(b) - below);
     const auto hidden = count - static_cast<Index>(rows.size());
     const double line = line_of(b, std::min(count, static_cast<Index>(rows.size()) + 1) + below);
@@ -106,7 +106,7 @@ class LayerPanels {
   void draw_head(Index a, const Box& row, const HeadColumns& at, const HeadRanges& ranges) {
     const FlowHeads& heads = n_.heads;
     const double y = row.y + row.height / 2;
-    const bool chosen = a == s_.experiment.view.head;
+    const bool chosen = a == s_.session.view.head;
     const bool off = heads.off[static_cast<std::size_t>(a)];
     const std::string name = "head " + std::to_string(a);
     name_row(row.x, y, off ? name + " off" : name, at.names - 0.2 * u_, chosen);
@@ -226,7 +226,7 @@ class LayerPanels {
   // --- 10: the layers -------------------------------------------------------------------------
 
   Index chosen_state() const {
-    const HeadRef at = head_ref(s_.trace, s_.experiment.view);
+    const HeadRef at = head_ref(s_.trace, s_.session.view);
     const auto found = std::ranges::find_if(n_.states, [&](const FlowState& state) {
       return state.at && state.at->layer == at.layer && state.at->part.step == at.part.step;
     });

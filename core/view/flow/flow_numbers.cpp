@@ -426,17 +426,17 @@ std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& int
   return layer_of(trace, interventions, states_of(trace, {}, at.part, token), at, token);
 }
 
-FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& experiment,
+FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& session,
                          const AttentionTap& tap, Index head, Index keys) {
   FlowNumbers flow;
-  flow.query = flow_query(experiment.view, trace, tap);
+  flow.query = flow_query(session.view, trace, tap);
   flow.token = trace.token_index(tap.query_rows, tap.queries(), flow.query);
   flow.label = query_label(trace, tap, flow.query);
-  flow.sum = flow_sum(trace, tap, head, flow.query, keys, experiment.view.pinned_key);
-  flow.heads = flow_heads(trace, experiment.run.interventions, tap, flow.query);
-  const HeadRef at = head_ref(trace, experiment.view);
+  flow.sum = flow_sum(trace, tap, head, flow.query, keys, session.view.pinned_key);
+  flow.heads = flow_heads(trace, session.run.interventions, tap, flow.query);
+  const HeadRef at = head_ref(trace, session.view);
   flow.states = states_of(trace, findings, at.part, flow.token);
-  flow.layer = layer_of(trace, experiment.run.interventions, flow.states, at, flow.token);
+  flow.layer = layer_of(trace, session.run.interventions, flow.states, at, flow.token);
   flow.chances = chances_of(trace, tap, flow.token);
   return flow;
 }

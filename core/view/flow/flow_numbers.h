@@ -95,7 +95,7 @@ struct FlowNumbers {
 Index flow_query(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
 
 // `keys`: maximum number of keys, including the pinned one. The tap must have an output.
-FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& experiment,
+FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& session,
                          const AttentionTap& tap, Index head_in_group, Index keys);
 // The sum only. `also`: a column to include however small its weight; -1: none.
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_group, Index query,

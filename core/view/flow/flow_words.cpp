@@ -23,7 +23,7 @@ std::string counted(Index count, const std::string& one) {
 }
 
 std::string head_name(const FlowStory& s) {
-  const ViewSettings& view = s.experiment.view;
+  const ViewSettings& view = s.session.view;
   return "head " + std::to_string(view.head) + " of layer " + std::to_string(view.layer);
 }
 

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "core/view/flow/flow_numbers.h"
 #include "core/view/flow/flow_layout.h"
+#include "core/view/flow/flow_numbers.h"
 
 namespace attnscope {
 
 struct FlowStory {
   const Trace& trace;
-  const Session& experiment;
+  const Session& session;
   const AttentionTap& tap;
   const FlowNumbers& numbers;
 };

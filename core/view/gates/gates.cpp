@@ -103,8 +103,8 @@ ViewLayout lay_out_gates(const ViewInput& input) {
   return places ? Gates(input, page, *places).lay_out(inside) : no_space(page);
 }
 
-void show_example(Session& experiment) {
-  open_bundled_model(experiment, "recall-gated");
+void show_example(Session& session) {
+  open_bundled_model(session, "recall-gated");
 }
 
 }  // namespace

@@ -297,8 +297,8 @@ double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& a
   return box.y + 1.6 * em;
 }
 
-void move_node(Session& experiment, Index node, Point to) {
-  Values values = view_values(experiment.view, kId);
+void move_node(Session& session, Index node, Point to) {
+  Values values = view_values(session.view, kId);
   Places moved;
   if (values.has("moved")) moved = values.get<Places>("moved");
   const Index layout = layout_number(values);
@@ -310,7 +310,7 @@ void move_node(Session& experiment, Index node, Point to) {
   };
   moved.push_back({node, unit(to.x), unit(to.y), layout});
   values.set("moved", moved);
-  set_view_values(experiment.view, kId, values);
+  set_view_values(session.view, kId, values);
 }
 
 // Adds strokes from node to node that toggle an edge, or drags that move a node.
@@ -324,13 +324,13 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
   const double reach = 1.6 * em;
   Handle handle{area, "", {}, {}};
   handle.stroke = [draws, reach, nodes = d.nodes, box = d.box, choice = edge_choice(d.tap, d.head)](
-                      const std::vector<Point>& path, Session& experiment) {
+                      const std::vector<Point>& path, Session& session) {
     const Index from = node_at(nodes, path.front(), reach);
     if (from < 0) return;
-    if (!draws) return move_node(experiment, from, in_square(box, path.back()));
+    if (!draws) return move_node(session, from, in_square(box, path.back()));
     const Index to = node_at(nodes, path.back(), reach);
     if (to < 0 || to == from) return;
-    std::optional<Choice>& of_head = governing_variant(experiment);
+    std::optional<Choice>& of_head = governing_variant(session);
     of_head =
         graph_choice(toggled(choice.edges, choice.one_way, {from, to}), choice.one_way, of_head);
   };
@@ -450,11 +450,11 @@ std::string why_no_graph(const AttentionTap& tap) {
   return "A graph shows up to " + std::to_string(kMaxNodes) + " tokens.";
 }
 
-void show_chain(Session& experiment) {
-  if (experiment.run.variant) return;
-  experiment.run.variant = default_choice(variant(kGraph));
-  experiment.run.variant->values.set("from", std::string("chain"));
-  experiment.run.causal = false;
+void show_chain(Session& session) {
+  if (session.run.variant) return;
+  session.run.variant = default_choice(variant(kGraph));
+  session.run.variant->values.set("from", std::string("chain"));
+  session.run.causal = false;
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {

@@ -449,24 +449,23 @@ std::vector<Parameter> image_parameters() {
 }
 
 // Example: an image and an image pattern.
-void show_picture(Session& experiment) {
+void show_picture(Session& session) {
   const std::string sample = sample_image().string();
-  const bool has_other =
-      !experiment.run.tensors.file.empty() && experiment.run.tensors.file != sample;
-  if (has_other || !experiment.run.input.empty()) return;
-  experiment.run.tensors.file = sample;
-  experiment.run.groups.clear();  // settings of the previous model
-  experiment.run.interventions.clear();
-  experiment.view.head = 1;
-  if (experiment.run.variant) return;
+  const bool has_other = !session.run.tensors.file.empty() && session.run.tensors.file != sample;
+  if (has_other || !session.run.input.empty()) return;
+  session.run.tensors.file = sample;
+  session.run.groups.clear();  // settings of the previous model
+  session.run.interventions.clear();
+  session.view.head = 1;
+  if (session.run.variant) return;
   const Variant& strided = variant("strided");
-  experiment.run.variant = Choice{strided.id, illustrative_values(strided.parameters, 0)};
+  session.run.variant = Choice{strided.id, illustrative_values(strided.parameters, 0)};
   const Index width = kSampleGrid;
-  set_image_sizes(experiment.run.variant->values, strided.parameters, width, width, true);
-  experiment.run.variant->values.set("mode", std::string("merged"));
-  experiment.run.tensors.width = experiment.run.tensors.height = width;
-  experiment.run.encoding = default_encoding();
-  experiment.run.causal = true;
+  set_image_sizes(session.run.variant->values, strided.parameters, width, width, true);
+  session.run.variant->values.set("mode", std::string("merged"));
+  session.run.tensors.width = session.run.tensors.height = width;
+  session.run.encoding = default_encoding();
+  session.run.causal = true;
 }
 
 }  // namespace

@@ -531,11 +531,11 @@ class Interventional {
 };
 
 // Example: without its first layer a model degrades visibly.
-void show_example(Session& experiment) {
-  if (!experiment.run.interventions.empty()) return;
+void show_example(Session& session) {
+  if (!session.run.interventions.empty()) return;
   Intervention off;
   off.layer = 0;
-  experiment.run.interventions.push_back(off);
+  session.run.interventions.push_back(off);
 }
 
 }  // namespace

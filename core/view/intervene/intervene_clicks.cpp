@@ -14,8 +14,8 @@ constexpr std::size_t kCandidates = 12;  // replacement candidates
 constexpr Index kLookedThrough = 512;    // most likely tokens that are searched for whole words
 
 // Adds or removes a change; removes the opposite change of the same pairs.
-void toggle(Session& experiment, const Intervention& change) {
-  Interventions& list = experiment.run.interventions;
+void toggle(Session& session, const Intervention& change) {
+  Interventions& list = session.run.interventions;
   if (std::erase(list, change) > 0) return;
   Intervention opposite = change;
   opposite.kind = change.kind == Intervention::Kind::Forbid ? Intervention::Kind::Force
@@ -24,8 +24,8 @@ void toggle(Session& experiment, const Intervention& change) {
   list.push_back(change);
 }
 
-void replace_token(Session& experiment, Index position, std::int32_t token) {
-  std::erase_if(experiment.run.interventions, [&](const Intervention& i) {
+void replace_token(Session& session, Index position, std::int32_t token) {
+  std::erase_if(session.run.interventions, [&](const Intervention& i) {
     return i.kind == Intervention::Kind::Replace && i.position == position;
   });
   if (token < 0) return;
@@ -33,7 +33,7 @@ void replace_token(Session& experiment, Index position, std::int32_t token) {
   change.kind = Intervention::Kind::Replace;
   change.position = position;
   change.token = token;
-  experiment.run.interventions.push_back(change);
+  session.run.interventions.push_back(change);
 }
 
 // Change made by a click on this pair, or on this column if there is no query.
@@ -58,9 +58,9 @@ std::string help(const Interventions& list, const Intervention& change) {
 }
 
 // True if a change of the shown head covers the pair.
-bool is_changed(const Session& experiment, Index query, Index key) {
-  const ViewSettings& settings = experiment.view;
-  return std::ranges::any_of(experiment.run.interventions, [&](const Intervention& i) {
+bool is_changed(const Session& session, Index query, Index key) {
+  const ViewSettings& settings = session.view;
+  return std::ranges::any_of(session.run.interventions, [&](const Intervention& i) {
     const bool of_pairs =
         i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
     const bool here =
@@ -70,9 +70,9 @@ bool is_changed(const Session& experiment, Index query, Index key) {
 }
 
 // True if the variant allows the pair, even if a change has removed it from the run's pattern.
-bool allowed(const Trace& run, const Session& experiment, Index query, Index key) {
-  if (is_changed(experiment, query, key)) return true;
-  const ViewSettings& settings = experiment.view;
+bool allowed(const Trace& run, const Session& session, Index query, Index key) {
+  if (is_changed(session, query, key)) return true;
+  const ViewSettings& settings = session.view;
   Index head = 0;
   const AttentionTap* tap = run.find(head_ref(run, settings), &head);
   if (tap == nullptr || query >= tap->queries() || key >= tap->keys()) return false;

@@ -24,11 +24,11 @@ Index most_heads(const Trace& trace) {
   return heads;
 }
 
-void toggle(Session& experiment, Index layer, Index head) {
+void toggle(Session& session, Index layer, Index head) {
   Intervention off;
   off.layer = layer;
   off.head = head;
-  auto& list = experiment.run.interventions;
+  auto& list = session.run.interventions;
   if (std::erase(list, off) == 0) list.push_back(off);
 }
 

@@ -168,14 +168,14 @@ double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Ha
   return legend_height(page, entries, box.width);
 }
 
-void toggle_pinned_query(Session& experiment, Index query) {
-  ViewSettings& view = experiment.view;
+void toggle_pinned_query(Session& session, Index query) {
+  ViewSettings& view = session.view;
   view.pinned_query = view.pinned_query == query && view.pinned_key < 0 ? -1 : query;
   view.pinned_key = -1;
 }
 
-void toggle_pinned_key(Session& experiment, Index key) {
-  ViewSettings& view = experiment.view;
+void toggle_pinned_key(Session& session, Index key) {
+  ViewSettings& view = session.view;
   view.pinned_key = view.pinned_key == key && view.pinned_query < 0 ? -1 : key;
   view.pinned_query = -1;
 }

@@ -63,7 +63,7 @@ double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Ha
 double heads_height(const Page& page, const LineSet& set, double width);
 
 // Pins the clicked token, or unpins it.
-void toggle_pinned_query(Session& experiment, Index query);
-void toggle_pinned_key(Session& experiment, Index key);
+void toggle_pinned_query(Session& session, Index query);
+void toggle_pinned_key(Session& session, Index key);
 
 }  // namespace attnscope

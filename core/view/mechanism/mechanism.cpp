@@ -156,10 +156,10 @@ const Mechanism& mechanism_of(const AttentionTap& tap) {
 namespace {
 
 // Example: a method whose illustration shows more than its pattern.
-void show_hashing(Session& experiment) {
-  if (experiment.run.variant) return;
+void show_hashing(Session& session) {
+  if (session.run.variant) return;
   const Variant& lsh = variant("lsh");
-  experiment.run.variant = Choice{lsh.id, default_values(lsh.parameters)};
+  session.run.variant = Choice{lsh.id, default_values(lsh.parameters)};
 }
 
 std::vector<ViewFinding> mechanism_findings() {

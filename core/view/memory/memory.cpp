@@ -380,8 +380,8 @@ void select_last_segment(const Trace& trace, PartChoice& part) {
   part.segment = last;
 }
 
-void show_example(Session& experiment) {
-  open_bundled_model(experiment, "memory-compressive");
+void show_example(Session& session) {
+  open_bundled_model(session, "memory-compressive");
 }
 
 std::vector<Parameter> parameters() {

@@ -7,18 +7,18 @@
 
 namespace attnscope {
 
-bool open_bundled_model(Session& experiment, const std::string& model) {
+bool open_bundled_model(Session& session, const std::string& model) {
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, model) == bundled.end()) return false;
   RunView fresh = open_model(model);
-  fresh.run.backend = experiment.run.backend;
+  fresh.run.backend = session.run.backend;
   const ViewSettings opened = fresh.view;
-  fresh.view = experiment.view;
+  fresh.view = session.view;
   fresh.view.layer = opened.layer;
   fresh.view.head = opened.head;
   fresh.view.part = opened.part;
   fresh.view.pinned_query = fresh.view.pinned_key = -1;
-  experiment = {std::move(fresh)};
+  session = {std::move(fresh)};
   return true;
 }
 

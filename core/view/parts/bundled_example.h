@@ -9,6 +9,6 @@ namespace attnscope {
 
 // Opens the bundled model `model` with its trained settings and its input (core/view/opening.h),
 // keeping the view and its appearance. Returns false, changing nothing, if there is no such model.
-bool open_bundled_model(Session& experiment, const std::string& model);
+bool open_bundled_model(Session& session, const std::string& model);
 
 }  // namespace attnscope

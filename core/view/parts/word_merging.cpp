@@ -112,13 +112,13 @@ class HitsOfWords {
 };
 
 // Applies a handle's action to pins of words, then converts them back to tokens.
-void act_on_words(const WordPairs& pairs, Session& experiment,
+void act_on_words(const WordPairs& pairs, Session& session,
                   const std::function<void(Session&)>& act) {
-  const ViewSettings before = experiment.view;
-  pin_words(experiment.view, pairs);
-  const ViewSettings of_words = experiment.view;
-  act(experiment);
-  ViewSettings& view = experiment.view;
+  const ViewSettings before = session.view;
+  pin_words(session.view, pairs);
+  const ViewSettings of_words = session.view;
+  act(session);
+  ViewSettings& view = session.view;
   const auto token = [](Index now, Index word_before, Index pin, const WordGroups& groups) {
     if (now == word_before) return pin;  // as it was
     return now >= 0 && now < groups.count() ? groups.begin(now) : -1;

@@ -143,8 +143,8 @@ void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const Attentio
   const ByteTensor in_force = mask_of_head(tap, head);
   Handle canvas{matrix.plot, "", {}, {}};
   canvas.stroke = [paint, in_force, at = pair_at(matrix)](const std::vector<Point>& points,
-                                                          Session& experiment) {
-    std::optional<Choice>& choice = governing_variant(experiment);
+                                                          Session& session) {
+    std::optional<Choice>& choice = governing_variant(session);
     ByteTensor mask = mask_as_painted(choice, in_force);
     std::vector<Cell> path;
     for (const Point& p : points) path.push_back(nearest_cell(at, p));

@@ -169,12 +169,12 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 // Example: a sparse pattern if the model only has a full one.
-void show_sparse(Session& experiment) {
-  if (experiment.run.variant) return;
+void show_sparse(Session& session) {
+  if (session.run.variant) return;
   const Variant& sparse = variant("longformer");
-  experiment.run.variant = Choice{sparse.id, default_values(sparse.parameters)};
-  experiment.run.variant->values.set("window", Index{4});
-  experiment.run.variant->values.set("global", std::vector<Index>{0});
+  session.run.variant = Choice{sparse.id, default_values(sparse.parameters)};
+  session.run.variant->values.set("window", Index{4});
+  session.run.variant->values.set("global", std::vector<Index>{0});
 }
 
 // Exported numbers: index of each pair's rule (NaN: excluded), or the layers until it is reached.

@@ -32,13 +32,13 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 // Example: an unseen story with the bundled store.
-void example(Session& experiment) {
-  if (!open_bundled_model(experiment, "twin-rope")) return;
-  experiment.run.text = "On the first of June Marta took the silver key from its nail";
+void example(Session& session) {
+  if (!open_bundled_model(session, "twin-rope")) return;
+  session.run.text = "On the first of June Marta took the silver key from its nail";
   Values values = default_values(retrieval_head("knn").parameters);
   values.set("lambda", 0.5);
   values.set("temperature", 10.0);
-  experiment.run.retrieval = RetrievalChoice{{"knn", std::move(values)}, "lighthouse"};
+  session.run.retrieval = RetrievalChoice{{"knn", std::move(values)}, "lighthouse"};
 }
 
 Parameter mixed_by(const char* key, const char* symbol, const char* label, const char* help,

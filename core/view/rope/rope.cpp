@@ -220,9 +220,9 @@ void draw_ruler(Page& page, const Ruler& ruler, const RopeTurn& turn) {
   page.add(disc({(from + to) / 2, ruler.y}, 0.34 * em, theme.text));
 }
 
-void set_positions(Session& experiment, double query, double key) {
-  set_view_value(experiment.view, kId, "query", query);
-  set_view_value(experiment.view, kId, "key", key);
+void set_positions(Session& session, double query, double key) {
+  set_view_value(session.view, kId, "query", query);
+  set_view_value(session.view, kId, "key", key);
 }
 
 // Adds handles; later ones lie over earlier ones: knobs of query and key over the bar between them.

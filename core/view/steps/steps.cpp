@@ -349,8 +349,8 @@ ViewData steps_data(const ViewInput& input) {
            {"text", text, {"mean"}, {"steps", "ponder cost"}}}};
 }
 
-void show_example(Session& experiment) {
-  open_bundled_model(experiment, "brackets");
+void show_example(Session& session) {
+  open_bundled_model(session, "brackets");
 }
 
 }  // namespace

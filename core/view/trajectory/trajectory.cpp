@@ -115,8 +115,8 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
   controls.animation = Animation{"step", 0, most, 0.75 * most};
 }
 
-void show_paths(Session& experiment) {
-  open_bundled_model(experiment, "paths");
+void show_paths(Session& session) {
+  open_bundled_model(session, "paths");
 }
 
 std::vector<Parameter> trajectory_parameters() {

@@ -41,7 +41,7 @@ class Tasks : public ::testing::Test {
 
 TEST_F(Tasks, WritesAndPlaysAlignment) {
   Program program(display_, folder_.path(),
-                  arguments(testing::alignment_experiment("rnn_attention-dot")));
+                  arguments(testing::alignment_session("rnn_attention-dot")));
   const Report all = at_rest(program, "alignment");
   program.keep_screenshot("task-alignment");
   // The model has no layer of self-attention, hence no variant.
@@ -60,7 +60,7 @@ TEST_F(Tasks, WritesAndPlaysAlignment) {
 TEST_F(Tasks, ClickOnCellStartsWalk) {
   testing::save_walker(folder_.path() / "walker");
   Program program(display_, folder_.path(),
-                  arguments(testing::trajectory_experiment(folder_.path() / "walker")));
+                  arguments(testing::trajectory_session(folder_.path() / "walker")));
   const Report before = at_rest(program, "trajectory");
   program.keep_screenshot("task-trajectory");
   program.click("handle.3");
@@ -78,10 +78,10 @@ TEST_F(Tasks, ClickOnCellStartsWalk) {
 TEST_F(Tasks, AnotherModelClearsPicturesOfOldTask) {
   testing::save_walker(folder_.path() / "walker");
   const std::pair<std::string, Session> tasks[] = {
-      {"trajectory", testing::trajectory_experiment(folder_.path() / "walker")},
-      {"alignment", testing::alignment_experiment("rnn_attention-dot")}};
-  for (const auto& [view, experiment] : tasks) {
-    Program program(display_, folder_.path(), arguments(experiment));
+      {"trajectory", testing::trajectory_session(folder_.path() / "walker")},
+      {"alignment", testing::alignment_session("rnn_attention-dot")}};
+  for (const auto& [view, session] : tasks) {
+    Program program(display_, folder_.path(), arguments(session));
     at_rest(program, view);
     program.click("model");
     program.click("model.brackets");
@@ -169,7 +169,7 @@ TEST_F(Tasks, CommandLineSelectsInputAndView) {
 }
 
 TEST_F(Tasks, CompletesImages) {
-  Program program(display_, folder_.path(), arguments(testing::completion_experiment()));
+  Program program(display_, folder_.path(), arguments(testing::completion_session()));
   at_rest(program, "image");
   program.keep_screenshot("task-image");
   program.press("ctrl+q");

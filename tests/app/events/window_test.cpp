@@ -624,7 +624,7 @@ TEST_F(Window, SelectsLessonByKeyboard) {
                    [](const Report& r) { return r["widgets"].contains("lesson.self-attention"); });
   program.press("Down");
   program.press("Return");
-  const Session second = bundled_lessons()[1].steps[0].experiment;
+  const Session second = bundled_lessons()[1].steps[0].session;
   program.wait_for("the second lesson", [&](const Report& r) {
     return is_current(r) && r.contains("lesson_step") &&
            r["experiment"]["text"] == second.run.text &&
@@ -873,10 +873,10 @@ TEST_F(Window, OpensImportedTensors) {
 TEST_F(Window, ReadsTrajectory) {
   const std::filesystem::path folder =
       testing::source_folder() / "tests" / "model-cases" / "trajectory";
-  Session experiment;
-  experiment.run.model = folder.string();
-  experiment.run.input = (folder / "input.safetensors").string();
-  save_session(file("session.json"), experiment);
+  Session session;
+  session.run.model = folder.string();
+  session.run.input = (folder / "input.safetensors").string();
+  save_session(file("session.json"), session);
   Program program(display_, folder_.path(),
                   {"open", file("session.json").string(), "--size", "1280x800", "--scale", "1"});
   program.wait_for("its attention", [](const Report& r) {
@@ -997,8 +997,8 @@ TEST_F(Window, ShowsLogitLens) {
 
 // The text, in hexadecimal if an untrained model generated invalid UTF-8.
 std::string text_of(const Report& r) {
-  const auto& experiment = r["experiment"];
-  return experiment[experiment.contains("text") ? "text" : "text_hex"].text();
+  const auto& session = r["experiment"];
+  return session[session.contains("text") ? "text" : "text_hex"].text();
 }
 
 TEST_F(Window, GeneratesText) {

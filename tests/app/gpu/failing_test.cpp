@@ -52,10 +52,10 @@ class FailingGpu : public ::testing::Test {
     const std::string cpu = cpu_backend().name();
     write_file(file_, "0.1\t" + name + "\t" + cpu + "\n4\t" + name + ", shared memory\t" + name +
                           ", registers\n");
-    experiment_.run.text = "the cat sat on the mat";
-    experiment_.run.backend = BackendChoice::Cpu;
-    expected_ = ExperimentRun(cpu_only()).run(experiment_.run)->logits;
-    experiment_.run.backend = BackendChoice::Auto;
+    session_.run.text = "the cat sat on the mat";
+    session_.run.backend = BackendChoice::Cpu;
+    expected_ = ExperimentRun(cpu_only()).run(session_.run)->logits;
+    session_.run.backend = BackendChoice::Auto;
   }
   BackendProvider provider() const {
     return gpu_backends([] { return make_headless_context(); }, file_);
@@ -68,7 +68,7 @@ class FailingGpu : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "backends.txt";
-  Session experiment_;
+  Session session_;
   Tensor expected_;
 };
 
@@ -84,7 +84,7 @@ TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
       std::shared_ptr<const Trace> trace;
       {
         const Failure failure(after, lost ? GL_CONTEXT_LOST : GL_OUT_OF_MEMORY, lost);
-        ASSERT_NO_THROW(trace = run.run(experiment_.run));
+        ASSERT_NO_THROW(trace = run.run(session_.run));
         if (!Failure::was_reported()) break;
       }
       ++failed;
@@ -94,7 +94,7 @@ TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
     EXPECT_GT(failed, 3);
     // The next run uses the recovered device.
     if (!lost) {
-      EXPECT_FALSE(has_note(*ExperimentRun(backends).run(experiment_.run), "GPU:"));
+      EXPECT_FALSE(has_note(*ExperimentRun(backends).run(session_.run), "GPU:"));
     }
   }
 }
@@ -104,7 +104,7 @@ TEST_F(FailingGpu, AutoNotesMissingContextOrDevice) {
   std::shared_ptr<const Trace> trace;
   {
     const Failure failure(0, GL_CONTEXT_LOST, true);  // during its creation
-    ASSERT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run));
+    ASSERT_NO_THROW(trace = ExperimentRun(backends).run(session_.run));
   }
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
   EXPECT_TRUE(has_note(*trace, "context lost while"));
@@ -112,7 +112,7 @@ TEST_F(FailingGpu, AutoNotesMissingContextOrDevice) {
 
 TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
   // Warm-up: epoxy resolves its functions on their first call.
-  static_cast<void>(ExperimentRun(provider()).run(experiment_.run));
+  static_cast<void>(ExperimentRun(provider()).run(session_.run));
   const BackendProvider backends = provider();
   static decltype(epoxy_glGetShaderiv) real;
   real = epoxy_glGetShaderiv;
@@ -121,7 +121,7 @@ TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
     if (what == GL_COMPILE_STATUS) *answer = GL_FALSE;
   };
   std::shared_ptr<const Trace> trace;
-  EXPECT_NO_THROW(trace = ExperimentRun(backends).run(experiment_.run));
+  EXPECT_NO_THROW(trace = ExperimentRun(backends).run(session_.run));
   epoxy_glGetShaderiv = real;
   ASSERT_NE(trace, nullptr);
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
@@ -131,10 +131,10 @@ TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
 // An explicit GPU choice fails with the reason.
 TEST_F(FailingGpu, RejectsExplicitGpuChoice) {
   const BackendProvider backends = provider();
-  experiment_.run.backend = BackendChoice::Gpu;
-  ASSERT_NO_THROW(ExperimentRun(backends).run(experiment_.run));
+  session_.run.backend = BackendChoice::Gpu;
+  ASSERT_NO_THROW(ExperimentRun(backends).run(session_.run));
   const Failure failure(2, GL_OUT_OF_MEMORY, false);
-  EXPECT_THROW(ExperimentRun(backends).run(experiment_.run), InputError);
+  EXPECT_THROW(ExperimentRun(backends).run(session_.run), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -82,13 +82,13 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
   close_while_running(
       "a run and an export",
       [this](State& s) {
-        Session experiment = *s.shown_session();
-        experiment.run.variant = Choice{"local", default_values(variant("local").parameters)};
+        Session session = *s.shown_session();
+        session.run.variant = Choice{"local", default_values(variant("local").parameters)};
         const std::filesystem::path path = folder_.path() / "moving.gif";
-        start_export(s.dialogs.exporting, path, [path, experiment](Task& task) {
+        start_export(s.dialogs.exporting, path, [path, session](Task& task) {
           ExperimentRun run(cpu_only());
-          const Traces traces = run.observe(experiment, {});
-          FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
+          const Traces traces = run.observe(session, {});
+          FrameSequence frames(session, traces, frames_from_text("variant.window=1:150"), run);
           write_frames(path, frames, {}, [&](double share) { task.report(share); });
         });
         s.session.edit().run.text = words(700);

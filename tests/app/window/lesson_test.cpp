@@ -13,7 +13,7 @@ Lesson uses_step(const std::string& id, std::size_t steps) {
   lesson.id = id;
   lesson.steps.resize(steps);
   for (std::size_t i = 0; i < steps; ++i) {
-    lesson.steps[i].experiment.run.text = id + " " + std::to_string(i);
+    lesson.steps[i].session.run.text = id + " " + std::to_string(i);
   }
   return lesson;
 }

@@ -13,12 +13,12 @@ namespace ATTNSCOPE_FILE {
 
 // State with a run of the first sample.
 State with_run() {
-  Session experiment;
-  experiment.run.text = "The old sailor gave the girl his lamp because she was afraid of the dark.";
-  State state(experiment);
+  Session session;
+  session.run.text = "The old sailor gave the girl his lamp because she was afraid of the dark.";
+  State state(session);
   ExperimentRun run(cpu_only());
-  state.run.trace = run.run(experiment.run);
-  state.run.session = share(experiment);
+  state.run.trace = run.run(session.run);
+  state.run.session = share(session);
   return state;
 }
 

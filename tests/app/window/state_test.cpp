@@ -296,8 +296,8 @@ TEST(State, LeavingLessonRestoresPreviousSession) {
   state.session.edit().run.text = "my own";
   Lesson lesson;
   lesson.steps.resize(2);
-  lesson.steps[0].experiment.run.text = "one";
-  lesson.steps[1].experiment.run.text = "two";
+  lesson.steps[0].session.run.text = "one";
+  lesson.steps[1].session.run.text = "two";
   start_lesson(state, lesson);
   EXPECT_EQ(state.session->run.text, "one");
   show_step(state, 7);

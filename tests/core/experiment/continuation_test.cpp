@@ -12,10 +12,10 @@ namespace ATTNSCOPE_FILE {
 TEST(Continuation, StopsAtEndTokenOfModel) {
   Checkpoint checkpoint =
       load_checkpoint((testing::source_folder() / "tests" / "layouts" / "bart").string());
-  RunSpec experiment;
-  experiment.ids = {5, 6, 7};
+  RunSpec spec;
+  spec.ids = {5, 6, 7};
   const auto ends = [&] {
-    return continuation(checkpoint, checkpoint.model.config, experiment, -1).ends;
+    return continuation(checkpoint, checkpoint.model.config, spec, -1).ends;
   };
   ASSERT_FALSE(checkpoint.end_tokens.empty());
   EXPECT_EQ(ends(), checkpoint.end_tokens);

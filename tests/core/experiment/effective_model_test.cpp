@@ -122,13 +122,13 @@ TEST(EffectiveModel, ReadsWholeTexts) {
   std::vector<TraceToken> tokens(4);
   const char* bytes[] = {"a", "(", "b", ")"};
   for (std::size_t n = 0; n < tokens.size(); ++n) tokens[n].bytes = bytes[n];
-  RunSpec experiment;
-  experiment.variant = Choice{"graph", default_values(variant("graph").parameters)};
-  experiment.variant->values.set("from", std::string("brackets"));
-  EXPECT_TRUE(with_text_parameters(experiment, tokens).variant->values.has("edges"));
-  EXPECT_THROW(with_text_parameters(experiment, tokens, 2), InputError);
-  experiment.variant->values.set("from", std::string("chain"));
-  EXPECT_EQ(with_text_parameters(experiment, tokens, 2).variant, experiment.variant);
+  RunSpec spec;
+  spec.variant = Choice{"graph", default_values(variant("graph").parameters)};
+  spec.variant->values.set("from", std::string("brackets"));
+  EXPECT_TRUE(with_text_parameters(spec, tokens).variant->values.has("edges"));
+  EXPECT_THROW(with_text_parameters(spec, tokens, 2), InputError);
+  spec.variant->values.set("from", std::string("chain"));
+  EXPECT_EQ(with_text_parameters(spec, tokens, 2).variant, spec.variant);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Session full_experiment() {
+Session full_session() {
   Session e;
   e.run.text = "Alice \"was\" \xe4\xb8\xad\n";
   e.run.ids = {1, 2, 3};
@@ -38,7 +38,7 @@ Session full_experiment() {
 }
 
 TEST(Session, ComesBackFromJson) {
-  EXPECT_EQ(session_from_json(to_json(full_experiment())), full_experiment());
+  EXPECT_EQ(session_from_json(to_json(full_session())), full_session());
   EXPECT_EQ(session_from_json(to_json(Session{})), Session{});
 }
 
@@ -104,7 +104,7 @@ TEST(Session, EachRefusalOfASessionNamesItsFile) {
 }
 
 TEST(Session, IsComparedWithOneOther) {
-  const Session e = full_experiment();
+  const Session e = full_session();
   ASSERT_TRUE(reference_of(e));
   EXPECT_EQ(*reference_of(e), Session{*e.b});
   EXPECT_FALSE(reference_of(Session{}));
@@ -123,7 +123,7 @@ TEST(Session, IsComparedWithOneOther) {
 }
 
 TEST(Session, LookingElsewhereIsTheSameRun) {
-  Session a = full_experiment(), b = a;
+  Session a = full_session(), b = a;
   b.view.layer = 0;
   EXPECT_TRUE(same_run(a, b));
   b.run.text += "x";

@@ -168,8 +168,8 @@ class Extremes : public ::testing::Test {
     testing::save_byte_model(folder_.path() / "model", 2, 64, 64);
   }
 
-  void sweep(const Session& experiment, const std::string& name) {
-    sweep(name, [&] { run_.run(experiment.run); });
+  void sweep(const Session& session, const std::string& name) {
+    sweep(name, [&] { run_.run(session.run); });
   }
 
   template <class Work>
@@ -203,14 +203,14 @@ class Extremes : public ::testing::Test {
   }
 
   Session long_text() const {
-    Session experiment;
-    experiment.run.model = thorough() ? "default" : (folder_.path() / "model").string();
+    Session session;
+    session.run.model = thorough() ? "default" : (folder_.path() / "model").string();
     for (Index n = 0; n < kTokens; ++n) {
-      experiment.run.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
+      session.run.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
     }
-    experiment.run.overlong = Overlong::All;
-    experiment.run.encoding = default_encoding();
-    return experiment;
+    session.run.overlong = Overlong::All;
+    session.run.encoding = default_encoding();
+    return session;
   }
 
   testing::TemporaryFolder folder_;
@@ -231,10 +231,10 @@ std::string named(const Info& info, const Values& values) {
 TEST_F(Extremes, EveryVariantStopsOrIsRefused) {
   for (const Variant& variant : variants()) {
     for (const Values& values : extreme_values(variant.parameters)) {
-      Session experiment = long_text();
-      experiment.run.variant = Choice{variant.id, values};
-      if (!variant.causality.refusal.empty()) experiment.run.causal = false;
-      sweep(experiment, named(variant, values));
+      Session session = long_text();
+      session.run.variant = Choice{variant.id, values};
+      if (!variant.causality.refusal.empty()) session.run.causal = false;
+      sweep(session, named(variant, values));
     }
   }
 }
@@ -242,9 +242,9 @@ TEST_F(Extremes, EveryVariantStopsOrIsRefused) {
 TEST_F(Extremes, EveryEncodingStopsOrIsRefused) {
   for (const Encoding& encoding : encodings()) {
     for (const Values& values : extreme_values(encoding.parameters)) {
-      Session experiment = long_text();
-      experiment.run.encoding = Choice{encoding.id, values};
-      sweep(experiment, named(encoding, values));
+      Session session = long_text();
+      session.run.encoding = Choice{encoding.id, values};
+      sweep(session, named(encoding, values));
     }
   }
 }
@@ -257,17 +257,17 @@ TEST_F(Extremes, EveryKindOfModelStops) {
       "numbers-dot",        "convolution",  "span-dynamic"};
   if (thorough()) models = bundled_models();
   for (const std::string& name : models) {
-    Session experiment = long_text();
-    experiment.run.model = name;
-    experiment.run.encoding.reset();
-    const ModelConfig& config = run_.checkpoint(experiment.run)->model.config;
+    Session session = long_text();
+    session.run.model = name;
+    session.run.encoding.reset();
+    const ModelConfig& config = run_.checkpoint(session.run)->model.config;
     const Reads reads = architecture(config.architecture.id).reads;
     if (reads == Reads::Trajectories || !input_kind(config.input.id).is_text) continue;  // short
-    for (std::int32_t& id : experiment.run.ids) {
+    for (std::int32_t& id : session.run.ids) {
       id %= static_cast<std::int32_t>(std::min<Index>(config.vocabulary, 250));
     }
-    if (reads == Reads::SourceAndTarget) experiment.run.target_ids = experiment.run.ids;
-    sweep(experiment, name);
+    if (reads == Reads::SourceAndTarget) session.run.target_ids = session.run.ids;
+    sweep(session, name);
   }
 }
 

@@ -52,10 +52,10 @@ TEST(Findings, DeclareWhenTheyAreComputed) {
 TEST(Findings, ViewsDeclareFindings) {
   for (const View& view : views()) {
     for (const ViewFinding& one : view.findings) EXPECT_NO_THROW(finding(one.id)) << view.id;
-    Session experiment;
-    experiment.view.id = view.id;
+    Session session;
+    session.view.id = view.id;
     std::set<std::string> read;
-    for (const FindingRequest& request : required_findings(experiment)) {
+    for (const FindingRequest& request : required_findings(session)) {
       EXPECT_TRUE(read.insert(request.id).second) << view.id << ": " << request.id;
     }
     EXPECT_TRUE(read.contains("reference")) << view.id;
@@ -68,14 +68,14 @@ class BackgroundFindings : public ::testing::Test {
  protected:
   BackgroundFindings() {
     testing::save_byte_model(folder_.path() / "model", 2, 16, 12);
-    experiment_.run.model = (folder_.path() / "model").string();
+    session_.run.model = (folder_.path() / "model").string();
     write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
   }
   Findings find(const std::vector<FindingRequest>& requests) {
-    return compute_background_findings(experiment_, requests, run_, {});
+    return compute_background_findings(session_, requests, run_, {});
   }
   testing::TemporaryFolder folder_;
-  Session experiment_;
+  Session session_;
   ExperimentRun run_{cpu_only()};
 };
 
@@ -85,17 +85,17 @@ TEST_F(BackgroundFindings, AreComputedIfRequestedAndAvailable) {
   const auto heads = find({request}).get(Findings::heads);
   ASSERT_NE(heads, nullptr);
   EXPECT_EQ(heads->texts, 2);
-  experiment_.run.tensors.file = "a.npy";
+  session_.run.tensors.file = "a.npy";
   EXPECT_EQ(find({request}), Findings());
 }
 
 TEST_F(BackgroundFindings, RemainValidForAnotherText) {
   const Finding& heads = finding("heads");
-  RunSpec other = experiment_.run;
+  RunSpec other = session_.run;
   other.text = "another";
-  EXPECT_TRUE(heads.is_reusable(experiment_.run, other));
+  EXPECT_TRUE(heads.is_reusable(session_.run, other));
   other.causal = false;
-  EXPECT_FALSE(heads.is_reusable(experiment_.run, other));
+  EXPECT_FALSE(heads.is_reusable(session_.run, other));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -18,13 +18,13 @@ class HeadTableTest : public ::testing::Test {
  protected:
   HeadTableTest() {
     testing::save_byte_model(folder_.path() / "model", 2, 32, 16);
-    experiment_.run.model = folder_.path() / "model";
+    session_.run.model = folder_.path() / "model";
   }
   HeadTable table_of_texts(const std::string& texts) {
-    return head_table(experiment_.run, texts, experiment_.view.words, run_, {});
+    return head_table(session_.run, texts, session_.view.words, run_, {});
   }
   HeadTable table_of_run(const std::string& text) {
-    Session one = experiment_;
+    Session one = session_;
     one.run.text = text;
     return head_table(*run_.run(one.run));
   }
@@ -40,7 +40,7 @@ class HeadTableTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  Session experiment_;
+  Session session_;
   ExperimentRun run_{cpu_only()};
 };
 
@@ -85,11 +85,10 @@ TEST_F(HeadTableTest, BlankLinesSeparateTexts) {
 
 TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
   std::vector<std::size_t> seen;
-  head_table(experiment_.run, "abcd\n\nefgh\n", false, run_,
-             [&](std::size_t done, std::size_t all) {
-               EXPECT_EQ(all, 11u);
-               seen.push_back(done);
-             });
+  head_table(session_.run, "abcd\n\nefgh\n", false, run_, [&](std::size_t done, std::size_t all) {
+    EXPECT_EQ(all, 11u);
+    seen.push_back(done);
+  });
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back(), 11u);
@@ -99,7 +98,7 @@ TEST_F(HeadTableTest, StopsOnRequest) {
   const Stop stop;
   stop.request();
   const StopScope scope(stop);
-  EXPECT_THROW(head_table(experiment_.run, "abcd", false, run_, {}), Stopped);
+  EXPECT_THROW(head_table(session_.run, "abcd", false, run_, {}), Stopped);
 }
 
 // One row per head of each kind; cross-attention has no distance.
@@ -221,7 +220,7 @@ TEST_F(HeadTableTest, SplitsTextsAtBlankLinesOnly) {
 }
 
 TEST_F(HeadTableTest, CountsWordsIfViewDoes) {
-  experiment_.view.words = true;
+  session_.view.words = true;
   const HeadTable table = table_of_texts("the cat sat\n\na dog");
   EXPECT_TRUE(table.words);
   EXPECT_EQ(table.texts, 2);

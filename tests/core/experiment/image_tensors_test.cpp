@@ -83,9 +83,9 @@ class ImageTensors : public ::testing::Test {
 };
 
 TEST_F(ImageTensors, AttentionMatchesNonLocalMeans) {
-  Session experiment;
-  experiment.run.tensors = {save("a.png", 7, 5), "", "", 7, 5};
-  const Trace trace = trace_of_tensors(experiment.run, cpu_backend());
+  Session session;
+  session.run.tensors = {save("a.png", 7, 5), "", "", 7, 5};
+  const Trace trace = trace_of_tensors(session.run, cpu_backend());
   ASSERT_TRUE(trace.pixels);
   EXPECT_EQ(trace.pixels->width, 7);
   EXPECT_EQ(trace.pixels->height, 5);
@@ -128,42 +128,41 @@ TEST_F(ImageTensors, RejectUnreadableImage) {
 
 // Weights without an image model, and sizes set by the grid.
 TEST_F(ImageTensors, EveryPatternFollowsGrid) {
-  Session experiment;
-  experiment.run.tensors = {save("a.png", 8, 6), "", "", 8, 6};
+  Session session;
+  session.run.tensors = {save("a.png", 8, 6), "", "", 8, 6};
   for (const char* id : {"strided", "fixed", "image_1d", "image_2d", "local", "custom", "linformer",
                          "graph", "bigbird", "linear"}) {
-    experiment.run.variant =
-        incomplete_choice_from_json(variant(id), Json({{"type", id}}), "variant");
-    fill_unset_parameters(experiment.run);
-    const Trace trace = trace_of_tensors(experiment.run, cpu_backend());
+    session.run.variant = incomplete_choice_from_json(variant(id), Json({{"type", id}}), "variant");
+    fill_unset_parameters(session.run);
+    const Trace trace = trace_of_tensors(session.run, cpu_backend());
     const Tensor weights = trace.attention[0].attention(0);
     EXPECT_TRUE(std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) << id;
   }
-  experiment.run.variant =
+  session.run.variant =
       incomplete_choice_from_json(variant("image_2d"), Json({{"type", "image_2d"}}), "");
-  fill_unset_parameters(experiment.run);
-  EXPECT_EQ(experiment.run.variant->values.integer("width"), 8);
-  EXPECT_EQ(experiment.run.variant->values.integer("height"), 6);
-  experiment.run.variant =
+  fill_unset_parameters(session.run);
+  EXPECT_EQ(session.run.variant->values.integer("width"), 8);
+  EXPECT_EQ(session.run.variant->values.integer("height"), 6);
+  session.run.variant =
       incomplete_choice_from_json(variant("strided"), Json({{"type", "strided"}}), "");
-  fill_unset_parameters(experiment.run);
-  EXPECT_EQ(experiment.run.variant->values.integer("stride"), 8);
+  fill_unset_parameters(session.run);
+  EXPECT_EQ(session.run.variant->values.integer("stride"), 8);
 }
 
 TEST_F(ImageTensors, RejectModelInput) {
-  Session experiment;
-  experiment.run.tensors = {save("a.png", 4, 4), "", "", 4, 4};
+  Session session;
+  session.run.tensors = {save("a.png", 4, 4), "", "", 4, 4};
   for (const char* id : {"synthesizer", "dynamic_convolution"}) {
-    experiment.run.variant = default_choice(variant(id));
-    EXPECT_THROW(trace_of_tensors(experiment.run, cpu_backend()), InputError) << id;
+    session.run.variant = default_choice(variant(id));
+    EXPECT_THROW(trace_of_tensors(session.run, cpu_backend()), InputError) << id;
   }
 }
 
 TEST_F(ImageTensors, SessionsPreserveGrid) {
-  Session experiment;
-  experiment.run.tensors = {"picture.png", "", "", 24, 16};
-  EXPECT_EQ(session_from_json(to_json(experiment)), experiment);
-  Json json = to_json(experiment);
+  Session session;
+  session.run.tensors = {"picture.png", "", "", 24, 16};
+  EXPECT_EQ(session_from_json(to_json(session)), session);
+  Json json = to_json(session);
   json["tensors"]["width"] = 65;
   EXPECT_THROW(session_from_json(json), InputError);
 }

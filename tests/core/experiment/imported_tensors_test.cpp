@@ -46,9 +46,9 @@ class ImportedTensorsTest : public ::testing::Test {
     return path(name);
   }
 
-  static Trace trace(const std::string& file, RunSpec experiment = {}) {
-    experiment.tensors.file = file;
-    return trace_of_tensors(experiment, cpu_backend());
+  static Trace trace(const std::string& file, RunSpec spec = {}) {
+    spec.tensors.file = file;
+    return trace_of_tensors(spec, cpu_backend());
   }
 
   static void expect_refusal(const TensorFiles& files, const std::string& words) {
@@ -197,9 +197,9 @@ TEST_F(ImportedTensorsTest, ComputesAttentionFromQueriesAndKeys) {
   for (Tensor* t : {&q, &k}) {
     for (float& x : *t) x = normal(random);
   }
-  RunSpec experiment;
-  experiment.causal = true;
-  const Trace t = trace(save("qk.safetensors", {{"q", q}, {"k", k}}), experiment);
+  RunSpec spec;
+  spec.causal = true;
+  const Trace t = trace(save("qk.safetensors", {{"q", q}, {"k", k}}), spec);
   EXPECT_FALSE(t.is_imported);
   ASSERT_EQ(t.layer_count({}), 2);
   for (Index layer = 0; layer < 2; ++layer) {

@@ -91,7 +91,7 @@ TEST(Inputs, TargetsRequireMaskedModel) {
 
 // Shows grey values as read after the start token; unread pixels are middle grey.
 TEST(Inputs, ShownPixelsMatchInput) {
-  Session e = testing::completion_experiment();
+  Session e = testing::completion_session();
   const auto checkpoint = model_store()->checkpoint(e.run.model);
   const ModelConfig& config = checkpoint->model.config;
   const auto grid = pixels_of(config, tokens_of({0, 2, 5, 0, 1}));
@@ -234,7 +234,7 @@ TEST(Inputs, ImagesAreReadAsPatches) {
 }
 
 TEST(Inputs, TargetsBeginWithStartToken) {
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   const auto checkpoint = model_store()->checkpoint(e.run.model);
   const ModelConfig& config = checkpoint->model.config;
   const auto input = [&](bool losses) {
@@ -262,7 +262,7 @@ TEST(Inputs, ExtentsMatchModel) {
   EXPECT_FALSE(plain.segments);
   config.segment = 1;
   EXPECT_TRUE(model_extent({}, config, {}, 9).segments);
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   const auto checkpoint = model_store()->checkpoint(e.run.model);
   e.run.target_ids = {1, 3, 2};
   EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e.run, 5).attended, -1);

@@ -22,7 +22,7 @@ class MemoryNeed : public ::testing::Test {
   MemoryNeed() { testing::save_byte_model(folder_.path(), 2, 64, 64); }
   ~MemoryNeed() override { set_memory_budget(usual_); }
 
-  RunSpec experiment(const Variant& variant, Index tokens) const {
+  RunSpec spec(const Variant& variant, Index tokens) const {
     RunSpec e;
     e.model = folder_.path().string();
     for (Index n = 0; n < tokens; ++n) e.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
@@ -71,7 +71,7 @@ TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
   constexpr Index kLength = 448;
   for (const Variant& variant : variants()) {
     for (const Index features : {0, 1024}) {
-      RunSpec e = experiment(variant, kLength);
+      RunSpec e = spec(variant, kLength);
       if (features > 0) {
         if (!e.variant->values.has("features")) continue;
         e.variant->values.set("features", features);
@@ -84,7 +84,7 @@ TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
 
 TEST_F(MemoryNeed, CoversParametersAtTheirLimits) {
   const auto with = [&](const char* id, const std::map<std::string, Index>& numbers) {
-    RunSpec e = experiment(variant(id), 256);
+    RunSpec e = spec(variant(id), 256);
     for (const auto& [key, number] : numbers) e.variant->values.set(key, number);
     std::string name = id;
     for (const auto& [key, number] : numbers) name += " " + key + "=" + std::to_string(number);
@@ -102,7 +102,7 @@ TEST_F(MemoryNeed, CoversEveryKindOfModel) {
   for (const char* name : {"default", "universal", "exits-calm", "exits-geometric", "memory-xl",
                            "memorizing", "memory-compressive", "recall-gated", "masked", "numbers",
                            "numbers-additive", "convolution", "span-dynamic", "twin-sinusoidal"}) {
-    RunSpec e = experiment(variant("full"), 600);
+    RunSpec e = spec(variant("full"), 600);
     e.model = name;
     e.variant.reset();
     e.encoding.reset();
@@ -126,7 +126,7 @@ TEST_F(MemoryNeed, CoversEveryKindOfModel) {
 
 TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {
   set_memory_budget(std::size_t{512} << 20);
-  RunSpec e = experiment(variant("performer"), 200);
+  RunSpec e = spec(variant("performer"), 200);
   e.variant->values.set("features", Index{1000000});
   std::string refusal;
   const std::size_t before = storage_statistics().live_bytes;

@@ -35,31 +35,31 @@ TEST(Continuation, SamplesSameTokenForSameSeed) {
 TEST(Continuation, ContinuesTextOrIds) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();
-  RunSpec experiment;
-  experiment.text = "abc";
-  EXPECT_TRUE(append_token(experiment, trace, 'd'));
-  EXPECT_EQ(experiment.text, "abcd");
-  EXPECT_EQ(experiment.overlong, Overlong::First);
+  RunSpec spec;
+  spec.text = "abc";
+  EXPECT_TRUE(append_token(spec, trace, 'd'));
+  EXPECT_EQ(spec.text, "abcd");
+  EXPECT_EQ(spec.overlong, Overlong::First);
   trace.config = testing::config_of_context(3);  // full
-  EXPECT_TRUE(append_token(experiment, trace, 'e'));
-  EXPECT_EQ(experiment.overlong, Overlong::Last);
-  EXPECT_FALSE(append_token(experiment, trace, 100000));  // no text
-  EXPECT_EQ(experiment.text, "abcde");
-  experiment.ids = {1, 2};
-  EXPECT_TRUE(append_token(experiment, trace, 3));
-  EXPECT_EQ(experiment.ids, (std::vector<std::int32_t>{1, 2, 3}));
+  EXPECT_TRUE(append_token(spec, trace, 'e'));
+  EXPECT_EQ(spec.overlong, Overlong::Last);
+  EXPECT_FALSE(append_token(spec, trace, 100000));  // no text
+  EXPECT_EQ(spec.text, "abcde");
+  spec.ids = {1, 2};
+  EXPECT_TRUE(append_token(spec, trace, 3));
+  EXPECT_EQ(spec.ids, (std::vector<std::int32_t>{1, 2, 3}));
 }
 
 TEST(Continuation, DetectsCutText) {
   Trace trace = synthetic_trace(1, 1, 2);
   trace.tokens.back().end = 2;
-  RunSpec experiment;
-  experiment.text = "ab";
-  EXPECT_TRUE(shows_end(trace, experiment));
-  experiment.text = "abc";
-  EXPECT_FALSE(shows_end(trace, experiment));
-  experiment.overlong = Overlong::Last;
-  EXPECT_TRUE(shows_end(trace, experiment));
+  RunSpec spec;
+  spec.text = "ab";
+  EXPECT_TRUE(shows_end(trace, spec));
+  spec.text = "abc";
+  EXPECT_FALSE(shows_end(trace, spec));
+  spec.overlong = Overlong::Last;
+  EXPECT_TRUE(shows_end(trace, spec));
 }
 
 // An encoder-decoder extends its target; the text is its input.
@@ -70,26 +70,26 @@ TEST(Continuation, EncoderDecoderContinuesTarget) {
   config.architecture.id = "encoder_decoder";
   config.context = 3;
   trace.config = std::make_shared<const ModelConfig>(config);
-  RunSpec experiment;
-  experiment.text = "source";
-  experiment.target = "a";
-  EXPECT_TRUE(shows_end(trace, experiment));
-  EXPECT_TRUE(append_token(experiment, trace, 'b'));
-  EXPECT_EQ(experiment.target, "ab");
-  EXPECT_EQ(experiment.text, "source");
-  EXPECT_EQ(experiment.overlong, Overlong::First);
-  experiment.target_ids = {1};
-  EXPECT_TRUE(append_token(experiment, trace, 'c'));
-  EXPECT_EQ(experiment.target_ids, (std::vector<std::int32_t>{1, 'c'}));
+  RunSpec spec;
+  spec.text = "source";
+  spec.target = "a";
+  EXPECT_TRUE(shows_end(trace, spec));
+  EXPECT_TRUE(append_token(spec, trace, 'b'));
+  EXPECT_EQ(spec.target, "ab");
+  EXPECT_EQ(spec.text, "source");
+  EXPECT_EQ(spec.overlong, Overlong::First);
+  spec.target_ids = {1};
+  EXPECT_TRUE(append_token(spec, trace, 'c'));
+  EXPECT_EQ(spec.target_ids, (std::vector<std::int32_t>{1, 'c'}));
 }
 
 TEST(Continuation, RejectsInputsThatAreNotText) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();
-  RunSpec experiment;
-  experiment.input = "pixels.safetensors";
-  EXPECT_FALSE(append_token(experiment, trace, 'a'));
-  EXPECT_EQ(experiment.text, "");
+  RunSpec spec;
+  spec.input = "pixels.safetensors";
+  EXPECT_FALSE(append_token(spec, trace, 'a'));
+  EXPECT_EQ(spec.text, "");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -19,7 +19,7 @@ class Run : public ::testing::Test {
  protected:
   Run() { testing::save_byte_model(folder_.path(), 2, 16, 12); }
 
-  RunSpec experiment(const std::string& text) const {
+  RunSpec spec(const std::string& text) const {
     RunSpec e;
     e.model = folder_.path().string();
     e.text = text;
@@ -50,7 +50,7 @@ class LostDevice : public Backend {
 TEST_F(Run, FallsBackToCpuIfDeviceIsLost) {
   LostDevice lost;
   ExperimentRun run([&lost](BackendChoice) { return BackendOffer{&lost, ""}; });
-  RunSpec e = experiment("ab c\n");
+  RunSpec e = spec("ab c\n");
   const auto trace = run.run(e), expected = run_.run(e);
   EXPECT_TRUE(testing::close(trace->logits, expected->logits, 0));
   EXPECT_TRUE(
@@ -67,7 +67,7 @@ TEST_F(Run, FallsBackToCpuIfDeviceIsLost) {
 }
 
 TEST_F(Run, RecordsTokensAttentionAndLogits) {
-  const auto trace = run(experiment("ab c\n"));
+  const auto trace = run(spec("ab c\n"));
   ASSERT_EQ(trace->tokens.size(), 5u);
   EXPECT_EQ(trace->tokens[2].bytes, " ");
   EXPECT_EQ(trace->tokens[2].begin, 2u);
@@ -88,7 +88,7 @@ TEST_F(Run, RecordsTokensAttentionAndLogits) {
 }
 
 TEST_F(Run, NotesUsedPartOfLongText) {
-  RunSpec e = experiment("0123456789abcdef");
+  RunSpec e = spec("0123456789abcdef");
   auto trace = run(e);
   EXPECT_EQ(trace->tokens.size(), 12u);
   EXPECT_EQ(trace->tokens[0].bytes, "0");
@@ -100,7 +100,7 @@ TEST_F(Run, NotesUsedPartOfLongText) {
 }
 
 TEST_F(Run, ExtendsTrainedContextOnRequest) {
-  RunSpec e = experiment("0123456789abcdefghij");
+  RunSpec e = spec("0123456789abcdefghij");
   e.overlong = Overlong::All;
   const auto trace = run(e);
   EXPECT_EQ(trace->tokens.size(), 20u);
@@ -121,7 +121,7 @@ TEST_F(Run, ExtendsTrainedContextOnRequest) {
 TEST_F(Run, RejectsPositionsBeyondTrainedEncoding) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 1, 16, 12, "learned");
-  RunSpec e = experiment("0123456789abcdefghij");
+  RunSpec e = spec("0123456789abcdefghij");
   e.model = folder.path().string();
   e.overlong = Overlong::All;
   try {
@@ -139,7 +139,7 @@ TEST_F(Run, RejectsPositionsBeyondTrainedEncoding) {
 
 // 8 maps of 4,200 x 4,200 weights exceed the limit for stored maps.
 TEST_F(Run, DerivesMapsTooLargeToStore) {
-  RunSpec e = experiment(std::string(4200, 'x'));
+  RunSpec e = spec(std::string(4200, 'x'));
   for (std::size_t i = 0; i < e.text.size(); ++i) e.text[i] = static_cast<char>('a' + i * 7 % 26);
   e.overlong = Overlong::All;
   const auto trace = run(e);
@@ -158,7 +158,7 @@ TEST_F(Run, DerivesMapsTooLargeToStore) {
 }
 
 TEST_F(Run, AcceptsTokenIds) {
-  RunSpec e = experiment("");
+  RunSpec e = spec("");
   e.ids = {97, 98};
   EXPECT_EQ(run(e)->tokens.size(), 2u);
   e.ids = {97, 256};
@@ -166,7 +166,7 @@ TEST_F(Run, AcceptsTokenIds) {
 }
 
 TEST_F(Run, AppliesChoicesOfExperiment) {
-  RunSpec e = experiment("abcdefgh");
+  RunSpec e = spec("abcdefgh");
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{1});
   e.causal = false;
@@ -209,7 +209,7 @@ TEST_F(Run, MaskedModelReadsMaskedText) {
   EXPECT_EQ(trace->tokens[3].begin, 9u);
   e.text = "[mask]";
   EXPECT_EQ(run(e)->tokens.size(), 1u);
-  e.model = experiment("x").model;
+  e.model = spec("x").model;
   EXPECT_EQ(run(e)->tokens.size(), 6u);  // other models read the literal text
 }
 
@@ -235,7 +235,7 @@ TEST_F(Run, MaskedModelUsesTokenizerMask) {
 }
 
 TEST_F(Run, NotesMaskWithoutEffect) {
-  RunSpec e = experiment("abcd");
+  RunSpec e = spec("abcd");
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{50});
   EXPECT_TRUE(notes_have(*run(e), "masks no pair at this length"));
@@ -246,20 +246,20 @@ TEST_F(Run, NotesMaskWithoutEffect) {
 TEST_F(Run, NotesUntrainedWeights) {
   for (const Encoding& candidate : encodings()) {
     if (candidate.weights.empty() || candidate.weights[0].file.optional) continue;
-    RunSpec e = experiment("abcd");
+    RunSpec e = spec("abcd");
     e.encoding = Choice{candidate.id, default_values(candidate.parameters)};
     EXPECT_TRUE(notes_have(*run(e), "untrained: ")) << candidate.id;
   }
-  RunSpec e = experiment("abcd");
+  RunSpec e = spec("abcd");
   e.encoding = Choice{"relative_bias", default_values(encoding("relative_bias").parameters)};
   const auto trace = run(e);
   EXPECT_TRUE(notes_have(*trace, "untrained: score bias by head and offset (pos.bias)"));
   EXPECT_FALSE(trace->untrained.empty());
-  EXPECT_TRUE(run(experiment("abcd"))->untrained.empty());
+  EXPECT_TRUE(run(spec("abcd"))->untrained.empty());
 }
 
 TEST_F(Run, NotesPredictionsThatSeeTargets) {
-  RunSpec e = experiment("abcd");
+  RunSpec e = spec("abcd");
   const auto has_note = [&] {
     return notes_have(*run(e), "positions see the token that they predict");
   };
@@ -272,25 +272,25 @@ TEST_F(Run, NotesPredictionsThatSeeTargets) {
 }
 
 TEST_F(Run, RejectsInvalidExperiments) {
-  EXPECT_THROW(run(experiment("")), InputError);
-  RunSpec e = experiment("ab");
+  EXPECT_THROW(run(spec("")), InputError);
+  RunSpec e = spec("ab");
   e.backend = BackendChoice::Gpu;
   EXPECT_THROW(run(e), InputError);
-  e = experiment("ab");
+  e = spec("ab");
   e.model = (folder_.path() / "absent").string();
   EXPECT_THROW(run(e), InputError);
-  EXPECT_THROW(run(experiment(std::string(std::size_t{2} << 20, 'a'))), InputError);
+  EXPECT_THROW(run(spec(std::string(std::size_t{2} << 20, 'a'))), InputError);
   Stop stop;
   stop.request();
   const StopScope scope(stop);
-  EXPECT_THROW(run_.run(experiment("ab")), Stopped);
+  EXPECT_THROW(run_.run(spec("ab")), Stopped);
 }
 
 // Shared between runs: the worker of the window, statistics of heads, and exports.
 TEST_F(Run, SharesModelInMemory) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun one(cpu_only(), models), other(cpu_only(), models);
-  const auto first = one.run(experiment("abc")), second = other.run(experiment("ab"));
+  const auto first = one.run(spec("abc")), second = other.run(spec("ab"));
   EXPECT_EQ(first->trained, second->trained);  // stored in the checkpoint
   EXPECT_EQ(models->reads(), 1);
   const std::shared_ptr<const Checkpoint> held = models->checkpoint(folder_.path().string());
@@ -300,14 +300,14 @@ TEST_F(Run, SharesModelInMemory) {
 TEST_F(Run, RunsAgainAfterPublication) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun runs(cpu_only(), models);
-  Session session{{experiment("abc"), {}}};
+  Session session{{spec("abc"), {}}};
   RunSpec& e = session.run;
   e.model = "in training";
   EXPECT_THROW(runs.run(e), InputError);
   Checkpoint snapshot = load_checkpoint(folder_.path().string());
   models->publish(e.model, std::make_shared<const Checkpoint>(snapshot));
   const Traces before = runs.observe(session, {});
-  EXPECT_TRUE(testing::close(before.trace->logits, run(experiment("abc"))->logits, 0));
+  EXPECT_TRUE(testing::close(before.trace->logits, run(spec("abc"))->logits, 0));
   EXPECT_EQ(runs.observe(session, {}).trace, before.trace);
   models->publish("another", models->checkpoint(e.model));
   EXPECT_EQ(runs.observe(session, {}).trace, before.trace);
@@ -320,7 +320,7 @@ TEST_F(Run, RunsAgainAfterPublication) {
 }
 
 TEST_F(Run, DetectsChangedCheckpoint) {
-  const Tensor before = run(experiment("abc"))->logits;
+  const Tensor before = run(spec("abc"))->logits;
   Checkpoint other = load_checkpoint(folder_.path().string());
   other.model = make_model(other.model.config, 77);
   save_checkpoint(folder_.path(), other, false);
@@ -328,7 +328,7 @@ TEST_F(Run, DetectsChangedCheckpoint) {
       folder_.path() / "model.safetensors",
       std::filesystem::last_write_time(folder_.path() / "model.safetensors") +
           std::chrono::seconds(5));
-  const Tensor after = run(experiment("abc"))->logits;
+  const Tensor after = run(spec("abc"))->logits;
   EXPECT_TRUE(testing::differs(after, before, 1e-6));
   // Different configuration, same weights.
   other.model.config.norm_epsilon = 0.5;
@@ -336,7 +336,7 @@ TEST_F(Run, DetectsChangedCheckpoint) {
   std::filesystem::last_write_time(
       folder_.path() / "config.json",
       std::filesystem::last_write_time(folder_.path() / "config.json") + std::chrono::seconds(9));
-  EXPECT_TRUE(testing::differs(run(experiment("abc"))->logits, after, 1e-6));
+  EXPECT_TRUE(testing::differs(run(spec("abc"))->logits, after, 1e-6));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -110,10 +110,10 @@ TEST_F(RunnerTest, RunsBothSidesOfComparison) {
 
 TEST_F(RunnerTest, ComputesFindingsOfView) {
   ExperimentRun run{cpu_only()};
-  Session experiment = quick("abc");
-  const Traces plain = run.observe(experiment, {});
+  Session session = quick("abc");
+  const Traces plain = run.observe(session, {});
   EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
-  const Traces deep = run.observe(experiment, {{"lens"}});
+  const Traces deep = run.observe(session, {{"lens"}});
   const auto lens = deep.findings.get(Findings::lens);
   ASSERT_NE(lens, nullptr);
   EXPECT_EQ(lens->guess.dim(1), 3);
@@ -121,10 +121,10 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
   EXPECT_EQ(deep.trace, plain.trace);
   for (const auto& requests :
        {std::vector<FindingRequest>{{"lens"}}, std::vector<FindingRequest>{}}) {
-    EXPECT_EQ(run.observe(experiment, requests).findings.get(Findings::lens), lens);
+    EXPECT_EQ(run.observe(session, requests).findings.get(Findings::lens), lens);
   }
-  experiment.run.text = "abcd";
-  EXPECT_EQ(run.observe(experiment, {}).findings, Findings());
+  session.run.text = "abcd";
+  EXPECT_EQ(run.observe(session, {}).findings, Findings());
 }
 
 // The reference run may be shown alone, with the findings of the view.
@@ -146,18 +146,18 @@ TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
 
 TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   ExperimentRun run{cpu_only()};
-  Session experiment = quick("abc");
-  experiment.run.interventions = {intervention_from_text("replace position=1 text=x"),
-                                  intervention_from_text("off layer=0")};
-  const Traces traces = run.observe(experiment, kReferenceFindings);
+  Session session = quick("abc");
+  session.run.interventions = {intervention_from_text("replace position=1 text=x"),
+                               intervention_from_text("off layer=0")};
+  const Traces traces = run.observe(session, kReferenceFindings);
   ASSERT_NE(traces.reference(), nullptr);
   EXPECT_EQ(traces.trace->tokens[1].label, "x");
   EXPECT_EQ(traces.reference()->tokens[1].label, "b");
   EXPECT_EQ(traces.trace->tokens[1].begin, 1u);
-  experiment.run.interventions = {intervention_from_text("replace position=1 text=xy")};
-  EXPECT_THROW(run.run(experiment.run), InputError);  // two tokens
-  experiment.run.interventions = {intervention_from_text("replace position=3 text=x")};
-  EXPECT_THROW(run.run(experiment.run), InputError);  // there are three
+  session.run.interventions = {intervention_from_text("replace position=1 text=xy")};
+  EXPECT_THROW(run.run(session.run), InputError);  // two tokens
+  session.run.interventions = {intervention_from_text("replace position=3 text=x")};
+  EXPECT_THROW(run.run(session.run), InputError);  // there are three
 }
 
 TEST_F(RunnerTest, ReportsErrors) {
@@ -238,9 +238,9 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
 TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path() / "model", 4, 16, 12);
-  Session experiment;
-  experiment.run.model = (folder.path() / "model").string();
-  experiment.run.text = "a text";
+  Session session;
+  session.run.model = (folder.path() / "model").string();
+  session.run.text = "a text";
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->after = watch->between = 0;
   std::vector<std::shared_ptr<const Trace>> seen;
@@ -250,11 +250,11 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  run.run(experiment.run);
+  run.run(session.run);
   EXPECT_TRUE(seen.empty());  // too small for previews
   EXPECT_FALSE(watch->on);
   watch->from = 0;
-  const auto whole = run.run(experiment.run);
+  const auto whole = run.run(session.run);
   EXPECT_TRUE(watch->on);
   ASSERT_EQ(seen.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
@@ -273,10 +273,10 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
 
 // The whole encoder precedes the first decoder layer.
 TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
-  Session experiment;
-  experiment.run.model = testing::model_case("encoder_decoder-sinusoidal");
-  experiment.run.ids = {7, 0, 9, 7, 0, 16, 8};
-  experiment.run.target_ids = {1, 5, 2, 4, 3};
+  Session session;
+  session.run.model = testing::model_case("encoder_decoder-sinusoidal");
+  session.run.ids = {7, 0, 9, 7, 0, 16, 8};
+  session.run.target_ids = {1, 5, 2, 4, 3};
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->after = watch->between = 0;
   watch->from = 0;
@@ -286,7 +286,7 @@ TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  const auto whole = run.run(experiment.run);
+  const auto whole = run.run(session.run);
   EXPECT_TRUE(watch->on);
   ASSERT_EQ(static_cast<Index>(seen.size()), whole->config->layers - 1);
   const Trace& first = *seen[0];
@@ -315,13 +315,13 @@ TEST(Preview, HasAtMostAnEighthOfTokens) {
 }
 
 TEST(Preview, IsOmittedIfItWouldDiffer) {
-  Session experiment;
-  experiment.run.text = "a text";
-  ASSERT_TRUE(preview_of(experiment, 1000));
-  EXPECT_EQ(preview_of(experiment, 1000)->run.max_tokens, 125);
-  EXPECT_FALSE(preview_of(experiment, 100));
+  Session session;
+  session.run.text = "a text";
+  ASSERT_TRUE(preview_of(session, 1000));
+  EXPECT_EQ(preview_of(session, 1000)->run.max_tokens, 125);
+  EXPECT_FALSE(preview_of(session, 100));
   const auto none = [&](auto change) {
-    Session other = experiment;
+    Session other = session;
     change(other);
     return !preview_of(other, 1000);
   };
@@ -364,10 +364,10 @@ TEST_F(RunnerTest, DestructorCancelsRun) {
 
 // The preview must contain the selected part and the first tokens.
 TEST(Preview, ShowsWholePictureOfFirstTokens) {
-  Session experiment;
-  experiment.run.text = "a text";
+  Session session;
+  session.run.text = "a text";
   const auto there = [&](auto change) {
-    Session other = experiment;
+    Session other = session;
     change(other);
     return preview_of(other, 1000).has_value();
   };

@@ -30,17 +30,17 @@ inline void save_walker(const std::filesystem::path& folder) {
 
 // An experiment with its trace and the background findings of its view.
 struct ViewedRun {
-  explicit ViewedRun(const Session& e) : experiment(e) {
+  explicit ViewedRun(const Session& e) : session(e) {
     ExperimentRun run(cpu_only());
-    trace = run.run(experiment.run, {});
-    findings = compute_background_findings(experiment, required_findings(experiment), run, {});
+    trace = run.run(session.run, {});
+    findings = compute_background_findings(session, required_findings(session), run, {});
   }
-  Session experiment;
+  Session session;
   std::shared_ptr<const Trace> trace;
   Findings findings;
 };
 
-inline Session alignment_experiment(const std::string& model) {
+inline Session alignment_session(const std::string& model) {
   Session e;
   e.run.model = model_case(model);
   e.run.ids = {5, 14, 12, 2, 9};
@@ -48,7 +48,7 @@ inline Session alignment_experiment(const std::string& model) {
   return e;
 }
 
-inline Session trajectory_experiment(const std::filesystem::path& model) {
+inline Session trajectory_session(const std::filesystem::path& model) {
   Session e;
   e.run.model = model.string();
   e.run.input = (source_folder() / "assets" / "samples" / "walk.safetensors").string();
@@ -56,7 +56,7 @@ inline Session trajectory_experiment(const std::filesystem::path& model) {
   return e;
 }
 
-inline Session completion_experiment() {
+inline Session completion_session() {
   Session e;
   e.run.model = model_case("image");
   e.run.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};

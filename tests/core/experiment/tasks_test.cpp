@@ -30,7 +30,7 @@ double log_softmax(const Tensor& logits, Index row, std::int32_t id) {
 
 TEST(GeneratedTarget, MatchesTrace) {
   for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-dot"}) {
-    const ViewedRun viewed(testing::alignment_experiment(model));
+    const ViewedRun viewed(testing::alignment_session(model));
     const auto written = viewed.findings.get(Findings::written);
     ASSERT_NE(written, nullptr);
     ASSERT_EQ(written->problem, "");
@@ -50,7 +50,7 @@ TEST(GeneratedTarget, MatchesTrace) {
 }
 
 TEST(GeneratedTarget, ContinuesGivenTarget) {
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   e.run.target_ids = {1, 5, 2};
   const ViewedRun viewed(e);
   const auto written = viewed.findings.get(Findings::written);
@@ -63,7 +63,7 @@ TEST(GeneratedTarget, ContinuesGivenTarget) {
 }
 
 TEST(GeneratedTarget, BeamSearchIsAtLeastAsLikely) {
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   const double one =
       ViewedRun(e).findings.get(Findings::written)->search.steps.front().front().log_probability;
   set_view_value(e.view, "alignment", "beams", Index{3});
@@ -93,7 +93,7 @@ class WalkerRollouts : public ::testing::Test {
 };
 
 TEST_F(WalkerRollouts, FollowMostLikelyAction) {
-  const ViewedRun viewed(testing::trajectory_experiment(folder_.path() / "walker"));
+  const ViewedRun viewed(testing::trajectory_session(folder_.path() / "walker"));
   const auto rollouts = viewed.findings.get(Findings::rollouts);
   ASSERT_NE(rollouts, nullptr);
   ASSERT_EQ(rollouts->problem, "");
@@ -156,7 +156,7 @@ TEST(Rollouts, CountAchievedReturns) {
 }
 
 TEST(Completion, ContinuesPixelByPixel) {
-  Session e = testing::completion_experiment();
+  Session e = testing::completion_session();
   const ViewedRun viewed(e);
   const auto completion = viewed.findings.get(Findings::completion);
   ASSERT_NE(completion, nullptr);
@@ -187,7 +187,7 @@ TEST(Completion, ContinuesPixelByPixel) {
 
 // Completes more pixels than the model has positions if its encoding extends.
 TEST(Completion, ContinuesBeyondContext) {
-  Session e = testing::completion_experiment();
+  Session e = testing::completion_session();
   const testing::TemporaryFolder folder;
   std::filesystem::copy(e.run.model, folder.path(), std::filesystem::copy_options::recursive);
   const std::string text = read_file(folder.path() / "config.json");
@@ -210,7 +210,7 @@ TEST(Completion, ContinuesBeyondContext) {
 }
 
 TEST(Completion, IsSampledBySeed) {
-  Session e = testing::completion_experiment();
+  Session e = testing::completion_session();
   set_view_value(e.view, "image", "completed", std::string("drawn"));
   set_view_value(e.view, "image", "rows", Index{1});
   const auto once = ViewedRun(e).findings.get(Findings::completion);
@@ -220,7 +220,7 @@ TEST(Completion, IsSampledBySeed) {
 
 // Texts are not images, and images without a model cannot be completed.
 TEST(Completion, RequiresImageModel) {
-  Session e = testing::alignment_experiment("decoder-rope");
+  Session e = testing::alignment_session("decoder-rope");
   e.view.id = "image";
   const ViewedRun viewed(e);
   EXPECT_TRUE(viewed.findings.get(Findings::completion)->ids.empty());
@@ -260,7 +260,7 @@ TEST(GeneratedTarget, BeamTextFollowsGivenTarget) {
 
 TEST(GeneratedTarget, RequiresInputOfModel) {
   const Finding& of = finding("written");
-  const Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  const Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   EXPECT_TRUE(of.exists(e));
   Session none = e;
   none.run.ids.clear();
@@ -290,19 +290,19 @@ void expect_progress(const std::string& id, const Session& e) {
 }
 
 TEST_F(WalkerRollouts, ProgressRisesToTheEnd) {
-  expect_progress("rollouts", testing::trajectory_experiment(folder_.path() / "walker"));
-  expect_progress("completion", testing::completion_experiment());
-  expect_progress("written", testing::alignment_experiment("encoder_decoder-sinusoidal"));
+  expect_progress("rollouts", testing::trajectory_session(folder_.path() / "walker"));
+  expect_progress("completion", testing::completion_session());
+  expect_progress("written", testing::alignment_session("encoder_decoder-sinusoidal"));
 }
 
 TEST(Rollouts, RequireModelOfGridActions) {
   const auto problem = [](const Session& e) {
     return ViewedRun(e).findings.get(Findings::rollouts)->problem;
   };
-  EXPECT_NE(problem(testing::trajectory_experiment(testing::model_case("trajectory")))
+  EXPECT_NE(problem(testing::trajectory_session(testing::model_case("trajectory")))
                 .find("another environment"),
             std::string::npos);
-  EXPECT_NE(problem(testing::trajectory_experiment(testing::model_case("decoder-rope")))
+  EXPECT_NE(problem(testing::trajectory_session(testing::model_case("decoder-rope")))
                 .find("predicts no actions"),
             std::string::npos);
   Session e;
@@ -343,7 +343,7 @@ TEST(Rollouts, CountRolloutsThatAchieveReturn) {
 }
 
 TEST_F(WalkerRollouts, ProbabilitiesMatchEachStep) {
-  const ViewedRun viewed(testing::trajectory_experiment(folder_.path() / "walker"));
+  const ViewedRun viewed(testing::trajectory_session(folder_.path() / "walker"));
   const auto rollouts = viewed.findings.get(Findings::rollouts);
   const auto checkpoint = model_store()->checkpoint((folder_.path() / "walker").string());
   const Rollout& walk = *rollouts->find(20, 7);
@@ -366,7 +366,7 @@ TEST_F(WalkerRollouts, ProbabilitiesMatchEachStep) {
 
 TEST(Completion, StartsFromGivenRows) {
   const auto of = [](Index rows, std::size_t ids) {
-    Session e = testing::completion_experiment();
+    Session e = testing::completion_session();
     e.run.ids.resize(ids);
     if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
     return ViewedRun(e).findings.get(Findings::completion);
@@ -383,7 +383,7 @@ TEST(Completion, StartsFromGivenRows) {
 
 // Returns, states and actions alternate; the last action is missing if it is to be predicted.
 TEST_F(WalkerRollouts, TokensAreNamedByStep) {
-  const ViewedRun viewed(testing::trajectory_experiment(folder_.path() / "walker"));
+  const ViewedRun viewed(testing::trajectory_session(folder_.path() / "walker"));
   const std::vector<TraceToken>& tokens = viewed.trace->tokens;
   ASSERT_GT(tokens.size(), 4u);
   for (std::size_t n = 0; n < tokens.size(); ++n) {

@@ -31,10 +31,10 @@ TEST_F(Lessons, PatchSessionInEachStep) {
                "claims": [{"text": "c", "measure": "entropy", "most": 3}]}]})");
   EXPECT_EQ(lesson.id, "a-lesson");
   ASSERT_EQ(lesson.steps.size(), 2u);
-  EXPECT_EQ(lesson.steps[0].experiment.run.causal, true);
-  EXPECT_EQ(lesson.steps[1].experiment.run.causal, std::nullopt);
-  EXPECT_EQ(lesson.steps[1].experiment.view.id, "grid");
-  EXPECT_EQ(lesson.steps[1].experiment.view.head, 2);
+  EXPECT_EQ(lesson.steps[0].session.run.causal, true);
+  EXPECT_EQ(lesson.steps[1].session.run.causal, std::nullopt);
+  EXPECT_EQ(lesson.steps[1].session.view.id, "grid");
+  EXPECT_EQ(lesson.steps[1].session.view.head, 2);
   EXPECT_EQ(lesson.steps[1].claims[0].head, 2);
 }
 
@@ -83,10 +83,10 @@ TEST(BundledLessons, CoverAllArticles) {
 TEST(BundledLessons, CompareSameHead) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
-      if (const std::optional<RunView>& b = step.experiment.b) {
-        EXPECT_EQ(b->view.layer, step.experiment.view.layer) << lesson.id << step.title;
-        EXPECT_EQ(b->view.head, step.experiment.view.head) << lesson.id << step.title;
-        const bool shows_both = step.experiment.view.id == "compare" ||
+      if (const std::optional<RunView>& b = step.session.b) {
+        EXPECT_EQ(b->view.layer, step.session.view.layer) << lesson.id << step.title;
+        EXPECT_EQ(b->view.head, step.session.view.head) << lesson.id << step.title;
+        const bool shows_both = step.session.view.id == "compare" ||
                                 step.text.find("hold Shift") != std::string::npos ||
                                 step.text.find("Hold Shift") != std::string::npos;
         EXPECT_TRUE(shows_both) << lesson.id << ": " << step.title;
@@ -101,15 +101,15 @@ TEST(BundledLessons, HoldTheirClaims) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
-      const std::vector<FindingRequest> requests = required_findings(step.experiment);
-      Traces traces = run.observe(step.experiment, requests);
-      traces.findings.add(compute_background_findings(step.experiment, requests, run, {}));
+      const std::vector<FindingRequest> requests = required_findings(step.session);
+      Traces traces = run.observe(step.session, requests);
+      traces.findings.add(compute_background_findings(step.session, requests, run, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);
       }
       EXPECT_NO_THROW(
-          lay_out_picture(*traces.trace, step.experiment, PictureOptions(), traces.findings));
+          lay_out_picture(*traces.trace, step.session, PictureOptions(), traces.findings));
     }
   }
 }
@@ -121,11 +121,11 @@ TEST_F(Lessons, ResolveRelativeFiles) {
     "steps": [{"title": "one", "text": "first", "session": {"text": "a"}},
               {"title": "two", "text": "second", "session": {"input": "../w.safetensors"}},
               {"title": "three", "text": "third", "session": {"input": "/tmp/w.safetensors"}}]})");
-  EXPECT_EQ(lesson.steps[0].experiment.run.input, "");
-  EXPECT_EQ(lesson.steps[0].experiment.run.tensors.file, "");
-  EXPECT_EQ(lesson.steps[1].experiment.run.input,
+  EXPECT_EQ(lesson.steps[0].session.run.input, "");
+  EXPECT_EQ(lesson.steps[0].session.run.tensors.file, "");
+  EXPECT_EQ(lesson.steps[1].session.run.input,
             (folder_.path().parent_path() / "w.safetensors").string());
-  EXPECT_EQ(lesson.steps[2].experiment.run.input, "/tmp/w.safetensors");
+  EXPECT_EQ(lesson.steps[2].session.run.input, "/tmp/w.safetensors");
   std::filesystem::copy_file(folder_.path() / "02-a-lesson.json", folder_.path() / "07.json");
   EXPECT_EQ(load_lesson(folder_.path() / "07.json").id, "07");
 }

@@ -167,17 +167,17 @@ TEST(ChangedPattern, RemovesColumnsFromSteppedRuns) {
 }
 
 TEST(Intervention, IsComparedWithTheRunWithoutIt) {
-  Session experiment;
-  experiment.run.text = "abc";
-  EXPECT_FALSE(reference_of(experiment).has_value());
-  experiment.run.interventions.push_back(intervention_from_text("off layer=0"));
-  Session untouched = experiment;
+  Session session;
+  session.run.text = "abc";
+  EXPECT_FALSE(reference_of(session).has_value());
+  session.run.interventions.push_back(intervention_from_text("off layer=0"));
+  Session untouched = session;
   untouched.run.interventions.clear();
-  EXPECT_EQ(reference_of(experiment), untouched);
-  EXPECT_FALSE(same_run(experiment, untouched));
-  experiment.b = Session();
-  EXPECT_EQ(reference_of(experiment), Session());
-  EXPECT_EQ(session_from_json(to_json(experiment)), experiment);
+  EXPECT_EQ(reference_of(session), untouched);
+  EXPECT_FALSE(same_run(session, untouched));
+  session.b = Session();
+  EXPECT_EQ(reference_of(session), Session());
+  EXPECT_EQ(session_from_json(to_json(session)), session);
 }
 
 }  // namespace ATTNSCOPE_FILE

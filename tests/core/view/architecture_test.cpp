@@ -74,7 +74,7 @@ void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
 void expect_apart(const Trace& trace, const Box& inside) {
   const testing::InputOf of(trace, ViewSettings());
   Page page(of.input);
-  const auto placed = place_diagram(page, inside, model_diagram(trace, of.experiment));
+  const auto placed = place_diagram(page, inside, model_diagram(trace, of.session));
   ASSERT_TRUE(placed);
   const std::vector<PlacedPart> parts = placed_parts(placed->diagram, placed->placement);
   const double note = placed->placement.unit * placed->placement.measures.note;
@@ -242,11 +242,11 @@ TEST(ArchitectureView, DrawsSelectedLayerInFull) {
   Index clicked = -1;
   for (const Handle& handle : layout.handles) {
     if (handle.help.find("click to draw them") == std::string::npos) continue;
-    Session experiment;
-    experiment.view.id = "architecture";
-    handle.click(experiment);
-    EXPECT_EQ(experiment.view.id, "architecture");
-    clicked = std::max(clicked, experiment.view.layer);
+    Session session;
+    session.view.id = "architecture";
+    handle.click(session);
+    EXPECT_EQ(session.view.id, "architecture");
+    clicked = std::max(clicked, session.view.layer);
   }
   EXPECT_EQ(clicked, 2);
 }
@@ -261,10 +261,10 @@ TEST(ArchitectureView, BoxesOpenTheirViews) {
   std::set<std::string> opened;
   for (const Handle& handle : figure(trace, settings).handles) {
     if (!handle.click) continue;
-    Session experiment;
-    handle.click(experiment);
-    EXPECT_TRUE(has_view(experiment.view.id)) << experiment.view.id;
-    opened.insert(experiment.view.id);
+    Session session;
+    handle.click(session);
+    EXPECT_TRUE(has_view(session.view.id)) << session.view.id;
+    opened.insert(session.view.id);
   }
   for (const char* id : {"map", "next", "depth"}) EXPECT_TRUE(opened.contains(id)) << id;
   EXPECT_EQ(opened.contains("gates"), has_view("gates"));

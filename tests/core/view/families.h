@@ -36,21 +36,21 @@ inline const std::vector<Family>& families() {
   return list;
 }
 
-inline Session family_experiment(const Family& family) {
-  Session experiment;
-  experiment.run.model = model_case(family.model);
-  experiment.run.ids = family.ids;
-  experiment.run.target_ids = family.target_ids;
-  return experiment;
+inline Session family_session(const Family& family) {
+  Session session;
+  session.run.model = model_case(family.model);
+  session.run.ids = family.ids;
+  session.run.target_ids = family.target_ids;
+  return session;
 }
 
 // An experiment's run, and findings for its views.
 class ViewRun {
  public:
-  explicit ViewRun(const Session& experiment) : experiment_(experiment), run_(cpu_only()) {
-    trace_ = run_.run(experiment_.run);
+  explicit ViewRun(const Session& session) : session_(session), run_(cpu_only()) {
+    trace_ = run_.run(session_.run);
   }
-  const Session& experiment() const { return experiment_; }
+  const Session& session() const { return session_; }
   const Trace& trace() const { return *trace_; }
   // Findings that the experiment's view reads.
   Findings findings(const Session& e) {
@@ -61,7 +61,7 @@ class ViewRun {
   }
 
  private:
-  Session experiment_;
+  Session session_;
   ExperimentRun run_;
   std::shared_ptr<const Trace> trace_;
 };

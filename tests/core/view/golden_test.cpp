@@ -187,10 +187,10 @@ TEST(Views, ModelFamiliesMatchGolden) {
   std::map<std::string, std::string> data;
   std::set<std::string> pictures;
   for (const testing::Family& family : testing::families()) {
-    testing::ViewRun run(testing::family_experiment(family));
+    testing::ViewRun run(testing::family_session(family));
     for (const View& v : views()) {
       if (!v.objection(run.trace()).empty()) continue;
-      Session e = run.experiment();
+      Session e = run.session();
       e.view.id = v.id;
       Findings findings = run.findings(e);
       findings.remove(Findings::exit_work.id);  // depends on the clock
@@ -228,7 +228,7 @@ TEST(Views, WordsMatchGoldenSvg) {
 }
 
 TEST(Views, AlignmentMatchesGoldenSvg) {
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   e.run.ids = {7, 0, 9};
   e.run.target_ids = {1, 5};
   testing::ViewRun run(e);
@@ -239,7 +239,7 @@ TEST(Views, AlignmentMatchesGoldenSvg) {
 TEST(Views, TrajectoryMatchesGoldenSvg) {
   const testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
-  const Session e = testing::trajectory_experiment(folder.path() / "walker");
+  const Session e = testing::trajectory_session(folder.path() / "walker");
   testing::ViewRun run(e);
   EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e)),
                                  view_path("trajectory.svg")));

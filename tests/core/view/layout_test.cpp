@@ -205,10 +205,10 @@ TEST(Layout, ViewsOfEncodingsAreLegible) {
 
 TEST(Layout, ViewsOfModelFamiliesAreLegible) {
   for (const testing::Family& family : testing::families()) {
-    testing::ViewRun run(testing::family_experiment(family));
+    testing::ViewRun run(testing::family_session(family));
     for (const View& v : views()) {
       if (!v.objection(run.trace()).empty()) continue;
-      Session e = run.experiment();
+      Session e = run.session();
       e.view.id = v.id;
       const Findings findings = run.findings(e);
       for (const auto& [width, height] :

@@ -27,9 +27,9 @@ Trace first_layer() {
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
-  Session experiment;
-  experiment.run.text = "The cat sat on the mat.";
-  run.run(experiment.run);
+  Session session;
+  session.run.text = "The cat sat on the mat.";
+  run.run(session.run);
   return *first;
 }
 

@@ -15,9 +15,9 @@ struct Space {
 };
 
 inline ViewLayout layout_of(const ViewedRun& viewed, const Space& space = {}) {
-  return view(viewed.experiment.view.id)
+  return view(viewed.session.view.id)
       .lay_out({.trace = *viewed.trace,
-                .session = viewed.experiment,
+                .session = viewed.session,
                 .findings = viewed.findings,
                 .canvas = {.width = space.width,
                            .height = space.height,

@@ -8,9 +8,9 @@ namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
 State state_of(const std::string& view) {
-  Session experiment;
-  experiment.view.id = view;
-  State state(experiment);
+  Session session;
+  session.view.id = view;
+  State state(session);
   state.run.trace = std::make_shared<const Trace>();
   return state;
 }

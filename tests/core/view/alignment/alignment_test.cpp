@@ -21,7 +21,7 @@ TEST(Alignment, IsLegibleAtAnySizeAndStep) {
   for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
     for (const char* options : {"{}", R"({"step": 2, "beams": 3})", R"({"of": "all"})",
                                 R"({"of": "head", "step": 40})"}) {
-      Session e = testing::alignment_experiment(model);
+      Session e = testing::alignment_session(model);
       set_view_values(
           e.view, "alignment",
           values_from_json(view("alignment").options.parameters, Json::parse(options), ""));
@@ -50,9 +50,9 @@ TEST(Alignment, ReportsCrossingLinesOfWrittenPart) {
 
 // The numbers of the picture match the run.
 TEST(Alignment, ReportsSourceOfEachLetter) {
-  const ViewedRun viewed(testing::alignment_experiment("encoder_decoder-sinusoidal"));
+  const ViewedRun viewed(testing::alignment_session("encoder_decoder-sinusoidal"));
   const auto written = viewed.findings.get(Findings::written);
-  const Tensor weights = alignment_weights(*written, viewed.experiment.view);
+  const Tensor weights = alignment_weights(*written, viewed.session.view);
   const TracePart cross{Stack::Decoder, AttentionKind::Cross};
   Index h0 = 0, h1 = 0;
   const Tensor a = written->trace->find({1, 0, cross}, &h0)->attention(h0);
@@ -73,7 +73,7 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
                                     fixed(weights(least, static_cast<Index>(most)), 2)));
   Claim claim;
   claim.measure = "crossing";
-  claim.view = viewed.experiment.view;
+  claim.view = viewed.session.view;
   claim.least = 0;
   Traces traces(viewed.trace);
   traces.findings = viewed.findings;
@@ -83,7 +83,7 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
 }
 
 TEST(Alignment, WritesUpToCurrentStep) {
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   const ViewedRun viewed(e);
   const ViewLayout all = layout_of(viewed);
   ASSERT_FALSE(all.handles.empty());
@@ -91,31 +91,31 @@ TEST(Alignment, WritesUpToCurrentStep) {
   all.handles[2].click(clicked);
   EXPECT_EQ(view_values(clicked.view, "alignment").integer("step"), 3);
   ViewedRun third = viewed;
-  third.experiment = clicked;
+  third.session = clicked;
   EXPECT_TRUE(says(layout_of(third).list, "letter 3, attends to"));
   EXPECT_FALSE(all.hit({100, 100}).has_value());  // its rows are not those of the run
 }
 
 TEST(Alignment, ExplainsMissingAlignment) {
-  const ViewedRun text(testing::alignment_experiment("decoder-rope"));
+  const ViewedRun text(testing::alignment_session("decoder-rope"));
   EXPECT_TRUE(layout_of(text).refusal.starts_with("No source"));
   EXPECT_NE(view("alignment").objection(*text.trace), "");
-  ViewedRun waiting(testing::alignment_experiment("rnn_attention-dot"));
+  ViewedRun waiting(testing::alignment_session("rnn_attention-dot"));
   EXPECT_EQ(view("alignment").objection(*waiting.trace), "");
   waiting.findings = {};
   EXPECT_NE(layout_of(waiting).pending, "");
-  Session e = testing::alignment_experiment("encoder_decoder-sinusoidal");
+  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   set_view_value(e.view, "alignment", "of", std::string("head"));
   e.view.layer = 7;
   EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("No layer 7"), std::string::npos);
 }
 
 TEST(Alignment, ExportsNumbersAndFiles) {
-  const ViewedRun viewed(testing::alignment_experiment("encoder_decoder-sinusoidal"));
+  const ViewedRun viewed(testing::alignment_session("encoder_decoder-sinusoidal"));
   testing::TemporaryFolder folder;
   for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {
     const auto file = folder.path() / (std::string("alignment") + ending);
-    write_view(file, *viewed.trace, viewed.experiment, {}, viewed.findings);
+    write_view(file, *viewed.trace, viewed.session, {}, viewed.findings);
     EXPECT_GT(std::filesystem::file_size(file), 100u);
   }
 }

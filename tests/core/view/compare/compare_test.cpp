@@ -169,11 +169,11 @@ TEST(Compare, LabelsAreLegibleInLittleSpace) {
 
 TEST(Compare, ExportRequiresRunB) {
   const Trace a = synthetic_trace(1, 1, 5), b = other_trace(5);
-  Session experiment;
-  experiment.view.id = "compare";
-  EXPECT_THROW(view_data(a, experiment), InputError);
-  experiment.b.emplace();
-  const ViewData data = view_data(a, experiment, testing::found_in(a, &b));
+  Session session;
+  session.view.id = "compare";
+  EXPECT_THROW(view_data(a, session), InputError);
+  session.b.emplace();
+  const ViewData data = view_data(a, session, testing::found_in(a, &b));
   ASSERT_EQ(data.matrices.size(), 3u);
   EXPECT_EQ(data.matrices[2].name, "A - B");
   EXPECT_EQ(data.matrices[2].values(3, 0),

@@ -27,16 +27,16 @@ class EarlyExits : public ::testing::Test {
     config.exits = Choice{rule, default_values(exit_rule(rule).parameters)};
     if (set) set(config.exits->values);
     testing::save_lively_model(folder_.path() / rule, config);
-    experiment_.run.model = (folder_.path() / rule).string();
-    experiment_.run.text = "abracadabra!";
-    experiment_.view.id = "depth";
+    session_.run.model = (folder_.path() / rule).string();
+    session_.run.text = "abracadabra!";
+    session_.view.id = "depth";
   }
   void find(double threshold, std::optional<double> decay = std::nullopt) {
-    set_view_value(experiment_.view, "depth", "threshold", threshold);
-    if (decay) set_view_value(experiment_.view, "depth", "decay", *decay);
-    traces_ = run_.observe(experiment_, {{"lens"}});
+    set_view_value(session_.view, "depth", "threshold", threshold);
+    if (decay) set_view_value(session_.view, "depth", "decay", *decay);
+    traces_ = run_.observe(session_, {{"lens"}});
     traces_.findings.add(
-        compute_background_findings(experiment_, required_findings(experiment_), run_, {}));
+        compute_background_findings(session_, required_findings(session_), run_, {}));
     study_ = traces_.findings.get(Findings::exits);
     work_ = traces_.findings.get(Findings::exit_work);
     ASSERT_NE(study_, nullptr);
@@ -44,7 +44,7 @@ class EarlyExits : public ::testing::Test {
   }
   ViewLayout look(double width = 720, double height = 800, double font = 13, bool framed = true) {
     const ViewInput input{.trace = *traces_.trace,
-                          .session = experiment_,
+                          .session = session_,
                           .findings = traces_.findings,
                           .canvas = {.width = width,
                                      .height = height,
@@ -57,7 +57,7 @@ class EarlyExits : public ::testing::Test {
   }
   std::string words() { return testing::all_text(look().list); }
   Tensor weight(const std::string& name) {
-    return run_.checkpoint(experiment_.run)->model.weights.at(name).value();
+    return run_.checkpoint(session_.run)->model.weights.at(name).value();
   }
   // Log probabilities that layer n (from 1) predicts for a token, computed from the equations.
   std::vector<double> lens_log_probabilities(Index n, Index token) {
@@ -89,7 +89,7 @@ class EarlyExits : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  Session experiment_;
+  Session session_;
   ExperimentRun run_{cpu_only()};
   Traces traces_;
   std::shared_ptr<const ExitStudy> study_;
@@ -178,7 +178,7 @@ TEST_F(EarlyExits, MatchRunWithSameThreshold) {
   save("response");
   for (const double decay : {0.0, 5.0}) {
     find(0.2, decay);
-    Session early = experiment_;
+    Session early = session_;
     early.run.exit = 0.2;
     Choice rule{"response", default_values(exit_rule("response").parameters)};
     rule.values.set("decay", decay);
@@ -223,20 +223,20 @@ TEST_F(EarlyExits, ThresholdCanBeDragged) {
   save("geometric");
   find(0.4);
   for (const bool leaves : {false, true}) {
-    if (leaves) experiment_.run.exit = 0.4;
+    if (leaves) session_.run.exit = 0.4;
     const ViewLayout layout = look();
     const auto handle = std::ranges::find_if(layout.handles, [](const Handle& h) {
       return h.help.starts_with("Drag to make tokens exit");
     });
     ASSERT_NE(handle, layout.handles.end());
-    Session dragged = experiment_;
+    Session dragged = session_;
     const Box& area = handle->area;
     handle->drag({area.x + 1, area.y + area.height / 2 - 30}, dragged);
     const double now =
         leaves ? *dragged.run.exit : view_values(dragged.view, "depth").real("threshold");
     EXPECT_GT(now, 0.4);
     EXPECT_LT(now, 0.9);
-    EXPECT_EQ(leaves, experiment_.run.exit != dragged.run.exit);
+    EXPECT_EQ(leaves, session_.run.exit != dragged.run.exit);
   }
 }
 
@@ -245,7 +245,7 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
     save(rule.id);
     find(0.3);
     EXPECT_FALSE(exits_data({.trace = *traces_.trace,
-                             .session = experiment_,
+                             .session = session_,
                              .findings = traces_.findings,
                              .canvas = {.theme = Theme::light(), .measure = file_text_measure()}})
                      .matrices.empty());
@@ -270,9 +270,9 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
 TEST_F(EarlyExits, LayersRemainVisible) {
   save("geometric");
   find(0.3);
-  set_view_value(experiment_.view, "depth", "show", std::string("layers"));
+  set_view_value(session_.view, "depth", "show", std::string("layers"));
   EXPECT_NE(words().find("could be skipped"), std::string::npos) << words();
-  const ViewControls controls = view_controls(experiment_.view, traces_.trace.get());
+  const ViewControls controls = view_controls(session_.view, traces_.trace.get());
   EXPECT_FALSE(std::ranges::any_of(controls.parameters,
                                    [](const Parameter& p) { return p.key == "decay"; }));
 }

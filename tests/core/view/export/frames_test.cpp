@@ -26,11 +26,11 @@ std::string refusal(const std::function<void()>& work) {
   return "";
 }
 
-Session experiment_for(const std::string& view) {
-  Session experiment;
-  experiment.run.text = "x";
-  experiment.view.id = view;
-  return experiment;
+Session session_for(const std::string& view) {
+  Session session;
+  session.run.text = "x";
+  session.view.id = view;
+  return session;
 }
 
 FrameOptions options(const std::string& text, std::optional<int> count = std::nullopt) {
@@ -42,11 +42,11 @@ FrameOptions options(const std::string& text, std::optional<int> count = std::nu
 // Frames of an existing run with two layers of two heads.
 class TraceFrames {
  public:
-  FrameSequence frames(const Session& experiment, const FrameOptions& options) {
-    return {experiment, {trace_, nullptr}, options, run_};
+  FrameSequence frames(const Session& session, const FrameOptions& options) {
+    return {session, {trace_, nullptr}, options, run_};
   }
   std::string refusal_for(const std::string& view, const FrameOptions& options) {
-    return refusal([&] { frames(experiment_for(view), options); });
+    return refusal([&] { frames(session_for(view), options); });
   }
   const Trace& trace() const { return *trace_; }
 
@@ -80,31 +80,31 @@ TEST(Frames, NumberFileNames) {
 
 TEST(Frames, SweepOneParameter) {
   TraceFrames run;
-  FrameSequence frames = run.frames(experiment_for("rope"), options("query=10:20", 5));
+  FrameSequence frames = run.frames(session_for("rope"), options("query=10:20", 5));
   for (int n = 0; n < 5; ++n) {
     const Frame frame = frames.frame(n);
-    EXPECT_DOUBLE_EQ(view_values(frame.experiment.view, "rope").real("query"), 10 + 2.5 * n);
+    EXPECT_DOUBLE_EQ(view_values(frame.session.view, "rope").real("query"), 10 + 2.5 * n);
     EXPECT_EQ(frame.traces.trace.get(), &run.trace());  // a change of the view needs no new run
   }
-  FrameSequence whole = run.frames(experiment_for("rope"), options("reach=8:16", 3));
-  EXPECT_EQ(view_values(whole.frame(1).experiment.view, "rope").integer("reach"), 12);
-  EXPECT_EQ(run.frames(experiment_for("rope"), options("reach=8:16")).count(), 9);
-  EXPECT_EQ(run.frames(experiment_for("rope"), options("query=8:16")).count(), 60);
+  FrameSequence whole = run.frames(session_for("rope"), options("reach=8:16", 3));
+  EXPECT_EQ(view_values(whole.frame(1).session.view, "rope").integer("reach"), 12);
+  EXPECT_EQ(run.frames(session_for("rope"), options("reach=8:16")).count(), 9);
+  EXPECT_EQ(run.frames(session_for("rope"), options("query=8:16")).count(), 60);
 }
 
 TEST(Frames, SweepLayerAndHead) {
   TraceFrames run;
-  Session experiment = experiment_for("compare");
-  experiment.view.head = 1;
-  experiment.b = experiment;
-  FrameSequence frames = run.frames(experiment, options("layer=1:0"));
+  Session session = session_for("compare");
+  session.view.head = 1;
+  session.b = session;
+  FrameSequence frames = run.frames(session, options("layer=1:0"));
   ASSERT_EQ(frames.count(), 2);
-  Session first = frames.frame(0).experiment;
+  Session first = frames.frame(0).session;
   EXPECT_EQ(first.view.layer, 1);
   EXPECT_EQ(first.b->view.layer, 1);  // both show the same layer
-  experiment.b->view.head = 0;
-  FrameSequence apart = run.frames(experiment, options("layer=1:0"));
-  EXPECT_EQ(apart.frame(0).experiment.b->view.layer, 0);
+  session.b->view.head = 0;
+  FrameSequence apart = run.frames(session, options("layer=1:0"));
+  EXPECT_EQ(apart.frame(0).session.b->view.layer, 0);
 }
 
 TEST(Frames, RejectInvalidSweepsBeforeRunning) {
@@ -123,7 +123,7 @@ TEST(Frames, RejectInvalidSweepsBeforeRunning) {
   FrameOptions slow = options("query=1:2");
   slow.seconds = 0;
   EXPECT_NE(run.refusal_for("rope", slow).find("seconds"), std::string::npos);
-  Session over_texts = experiment_for("grid");
+  Session over_texts = session_for("grid");
   over_texts.view.statistics_file = "texts";
   const auto refusal_for = [&](const char* text) {
     return refusal([&] { run.frames(over_texts, options(text)); });
@@ -137,7 +137,7 @@ TEST(Frames, RejectInvalidSweepsBeforeRunning) {
 TEST(Frames, RequireNumericParameterForHeadGroups) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 4})"});
   Index changing = 0;
-  for (const MovingNumber& number : moving_numbers(experiment_for("rope"), trace)) {
+  for (const MovingNumber& number : moving_numbers(session_for("rope"), trace)) {
     const bool expected = number.key.starts_with("variant.") || number.key.starts_with("position.");
     EXPECT_EQ(number.changes_heads, expected) << number.key;
     changing += number.changes_heads ? 1 : 0;
@@ -161,24 +161,24 @@ class RunFrames : public ::testing::Test {
  protected:
   RunFrames() {
     testing::save_byte_model(folder_.path() / "model", 2, 32, 16);
-    experiment_.run.model = (folder_.path() / "model").string();
-    experiment_.run.text = "the cat";
+    session_.run.model = (folder_.path() / "model").string();
+    session_.run.text = "the cat";
   }
   FrameSequence frames(const FrameOptions& options) {
-    return {experiment_, run_.observe(experiment_, required_findings(experiment_)), options, run_};
+    return {session_, run_.observe(session_, required_findings(session_)), options, run_};
   }
   testing::TemporaryFolder folder_;
   ExperimentRun run_{cpu_only()};
-  Session experiment_;
+  Session session_;
 };
 
 TEST_F(RunFrames, SweepVariantParameter) {
-  experiment_.run.variant = variant_from_json({{"type", "local"}, {"window", 4}}, "variant");
+  session_.run.variant = variant_from_json({{"type", "local"}, {"window", 4}}, "variant");
   FrameSequence moved = frames(options("variant.window=1:5"));
   ASSERT_EQ(moved.count(), 5);
   for (int n = 0; n < 5; ++n) {
     const Frame frame = moved.frame(n);
-    EXPECT_EQ(frame.experiment.run.variant->values.integer("window"), n + 1);
+    EXPECT_EQ(frame.session.run.variant->values.integer("window"), n + 1);
     const Pattern& pattern = *frame.traces.trace->attention.front().result.pattern;
     EXPECT_EQ(pattern.row_count(0, 6), n + 2);  // the query's own position and the window
   }
@@ -189,10 +189,10 @@ TEST_F(RunFrames, SweepParameterOfOneHeadGroup) {
   group.layers = {0};
   group.heads = {1};
   group.variant = variant_from_json({{"type", "local"}, {"window", 4}}, "variant");
-  experiment_.run.groups = {group};
+  session_.run.groups = {group};
   EXPECT_THROW(frames(options("variant.window=1:3")), InputError);  // head 0 attends to all keys
-  experiment_.view.head = 1;
-  const Session moved = frames(options("variant.window=1:3")).frame(2).experiment;
+  session_.view.head = 1;
+  const Session moved = frames(options("variant.window=1:3")).frame(2).session;
   EXPECT_EQ(moved.run.groups.front().variant->values.integer("window"), 3);
   EXPECT_EQ(moved.run.variant, std::nullopt);
 }
@@ -210,8 +210,8 @@ class LocalHeads : public RunFrames {
     Checkpoint checkpoint;
     checkpoint.model = make_model(config, 1);
     checkpoint.tokenizer = train_bpe("bytes", 256);
-    experiment_.run.model = (folder_.path() / "local").string();
-    save_checkpoint(experiment_.run.model, checkpoint, false);
+    session_.run.model = (folder_.path() / "local").string();
+    save_checkpoint(session_.run.model, checkpoint, false);
   }
   static Choice local(Index window) {
     return variant_from_json({{"type", "local"}, {"window", window}}, "variant");
@@ -237,7 +237,7 @@ class LocalHeads : public RunFrames {
 
 TEST_F(LocalHeads, UniformTrainingSweepsAllHeads) {
   save(4);
-  experiment_.run.groups = {head_two_local()};  // does not affect the shown head
+  session_.run.groups = {head_two_local()};  // does not affect the shown head
   FrameSequence moved = frames(options("variant.window=1:3"));
   for (int n = 0; n < 3; ++n) {
     const std::vector<Index> expected(4, n + 2);
@@ -246,26 +246,26 @@ TEST_F(LocalHeads, UniformTrainingSweepsAllHeads) {
     EXPECT_EQ(visible_keys(frame, 1), expected);
   }
   // Imported tensors do not accept groups.
-  experiment_.run.groups.clear();
-  EXPECT_EQ(frames(options("variant.window=1:3")).frame(0).experiment.run.groups.size(), 0U);
+  session_.run.groups.clear();
+  EXPECT_EQ(frames(options("variant.window=1:3")).frame(0).session.run.groups.size(), 0U);
 }
 
 TEST_F(LocalHeads, MixedTrainingSweepsMatchingHeads) {
   save(2);
-  experiment_.view.layer = 1;
-  experiment_.view.head = 1;
+  session_.view.layer = 1;
+  session_.view.head = 1;
   FrameSequence moved = frames(options("variant.window=1:3"));
   for (int n = 0; n < 3; ++n) {
     const Frame frame = moved.frame(n);
     EXPECT_EQ(visible_keys(frame, 1), (std::vector<Index>{5, n + 2, 7, 7}));
     EXPECT_EQ(visible_keys(frame, 0), (std::vector<Index>{5, 5, 7, 7}));
-    EXPECT_EQ(frame.experiment.run.variant, std::nullopt);
+    EXPECT_EQ(frame.session.run.variant, std::nullopt);
   }
 }
 
 TEST_F(LocalHeads, OtherHeadGroupDoesNotAffectShownHead) {
   save(2);
-  experiment_.run.groups = {head_two_local()};
+  session_.run.groups = {head_two_local()};
   FrameSequence moved = frames(options("variant.window=1:3"));
   for (int n = 0; n < 3; ++n) {
     const Frame frame = moved.frame(n);
@@ -276,17 +276,17 @@ TEST_F(LocalHeads, OtherHeadGroupDoesNotAffectShownHead) {
 
 TEST_F(RunFrames, FollowGeneratedText) {
   FrameSequence written = frames(options("tokens=0:12"));
-  const std::string sixth = written.frame(6).experiment.run.text;  // any order
+  const std::string sixth = written.frame(6).session.run.text;  // any order
   std::string before;
   for (int n = 0; n <= 12; ++n) {
     const Frame frame = written.frame(n);
-    EXPECT_TRUE(frame.experiment.run.text.starts_with(before));
-    EXPECT_EQ(frame.experiment.run.text.size(), 7U + static_cast<std::size_t>(n));  // in bytes
+    EXPECT_TRUE(frame.session.run.text.starts_with(before));
+    EXPECT_EQ(frame.session.run.text.size(), 7U + static_cast<std::size_t>(n));  // in bytes
     const auto tokens = static_cast<Index>(frame.traces.trace->tokens.size());
     EXPECT_EQ(tokens, std::min<Index>(7 + n, 16));  // the context keeps the last tokens
-    before = frame.experiment.run.text;
+    before = frame.session.run.text;
   }
-  EXPECT_EQ(written.frame(6).experiment.run.text, sixth);
+  EXPECT_EQ(written.frame(6).session.run.text, sixth);
 }
 
 TEST(Frames, NumberedPicturesEmbedTheirExperiment) {
@@ -295,7 +295,7 @@ TEST(Frames, NumberedPicturesEmbedTheirExperiment) {
   PictureOptions picture;
   picture.scale = 1;
   std::vector<double> shares;
-  FrameSequence frames = run.frames(experiment_for("rope"), options("query=0:6", 3));
+  FrameSequence frames = run.frames(session_for("rope"), options("query=0:6", 3));
   write_frames(folder.path() / "r-%02d.png", frames, picture,
                [&](double share) { shares.push_back(share); });
   EXPECT_EQ(shares.front(), 0);
@@ -317,7 +317,7 @@ TEST(Frames, StopOnRequest) {
   PictureOptions picture;
   picture.scale = 0.5;
   int seen = 0;
-  FrameSequence frames = run.frames(experiment_for("rope"), options("query=0:6", 9));
+  FrameSequence frames = run.frames(session_for("rope"), options("query=0:6", 9));
   {
     const Stop stop;
     const StopScope scope(stop);
@@ -327,7 +327,7 @@ TEST(Frames, StopOnRequest) {
     EXPECT_THROW(write_frames(folder.path() / "a.gif", frames, picture, stop_at_frame), Stopped);
   }
   EXPECT_TRUE(fs::is_empty(folder.path()));
-  FrameSequence all = run.frames(experiment_for("span"), options("z=0:6", 4));
+  FrameSequence all = run.frames(session_for("span"), options("z=0:6", 4));
   write_frames(folder.path() / "a.gif", all, picture, {});
   EXPECT_EQ(read_file(folder.path() / "a.gif").substr(0, 6), "GIF89a");
 }

@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Session experiment(const std::string& view) {
+Session session(const std::string& view) {
   Session e;
   e.run.text = "The lighthouse \"keeper\" <b>\n ä";
   e.view.id = view;
@@ -30,7 +30,7 @@ Session experiment(const std::string& view) {
 
 // Experiment for which the view has content.
 Session example(const View& view) {
-  Session e = experiment(view.id);
+  Session e = session(view.id);
   if (view.content.example) view.content.example(e);
   return e;
 }
@@ -64,10 +64,10 @@ SampleRun sample_run_for(const View& view) {
     return shown;
   }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
-  const Session experiment = example(view);
+  const Session session = example(view);
   const ViewInput input{
       .trace = by_hand,
-      .session = experiment,
+      .session = session,
       .findings = testing::found_in(by_hand, &by_hand),
       .canvas = {
           .width = 700, .height = 700, .theme = Theme::light(), .measure = file_text_measure()}};
@@ -104,7 +104,7 @@ TEST(Picture, DrawsEveryViewInEveryFormatAndTheme) {
 TEST(Picture, EmbedsItsSession) {
   testing::TemporaryFolder folder;
   const auto path = folder.path() / "map.png";
-  const Session made = experiment("map");
+  const Session made = session("map");
   write_view(path, testing::synthetic_trace(1, 2, 5), made, {});
   EXPECT_EQ(load_session(path), made);
 }
@@ -131,7 +131,7 @@ TEST(Picture, PartsAreLeftOutOrEdited) {
   const Trace trace = testing::synthetic_trace(1, 2, 9);
   const auto text_with = [&](const PictureOptions& options) {
     std::string all;
-    for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
+    for (const Text& text : testing::texts(lay_out_picture(trace, session("map"), options))) {
       all += text.text + "\n";
     }
     return all;
@@ -170,7 +170,7 @@ TEST(Picture, OmittedPartsEnlargeContent) {
   PictureOptions bare;
   bare.height = 500;
   const auto map_of = [&](const PictureOptions& options) {
-    const DisplayList list = lay_out_picture(trace, experiment("map"), options);
+    const DisplayList list = lay_out_picture(trace, session("map"), options);
     double area = 0;
     for (const Item& item : list.items) {
       if (const auto* map = std::get_if<HeatMap>(&item)) {
@@ -223,7 +223,7 @@ TEST(PicturePreset, DefinesSizeAndFont) {
     EXPECT_NEAR(options.width / 96, preset.inches_wide, 1e-9);
     EXPECT_NEAR(options.font_size * 0.75, preset.points, 1e-9);
     const Trace trace = testing::synthetic_trace(1, 2, 9);
-    EXPECT_NEAR(lay_out_picture(trace, experiment("map"), options).width, options.width, 1e-9);
+    EXPECT_NEAR(lay_out_picture(trace, session("map"), options).width, options.width, 1e-9);
   }
   EXPECT_THROW(static_cast<void>(picture_preset("wall")), InputError);
 }
@@ -238,22 +238,22 @@ TEST(Picture, RejectsInvalidRequests) {
     }
     return std::string();
   };
-  Session e = experiment("map");
+  Session e = session("map");
   e.view.layer = 7;
   EXPECT_NE(refused(trace, e, {}).find("No layer 7"), std::string::npos);
-  EXPECT_NE(refused(Trace{}, experiment("grid"), {}).find("No attention"), std::string::npos);
-  EXPECT_NE(refused(trace, experiment("nonsense"), {}).find("view: expected one of"),
+  EXPECT_NE(refused(Trace{}, session("grid"), {}).find("No attention"), std::string::npos);
+  EXPECT_NE(refused(trace, session("nonsense"), {}).find("view: expected one of"),
             std::string::npos);
-  e = experiment("map");
+  e = session("map");
   e.view.colour_map = "jet";
   EXPECT_NE(refused(trace, e, {}).find("colour map"), std::string::npos);
   PictureOptions options;
   options.width = std::nan("");
-  EXPECT_NE(refused(trace, experiment("map"), options).find("width"), std::string::npos);
+  EXPECT_NE(refused(trace, session("map"), options).find("width"), std::string::npos);
   options = {};
   options.width = 60;
   options.height = 60;
-  EXPECT_NE(refused(trace, experiment("map"), options).find("No space"), std::string::npos);
+  EXPECT_NE(refused(trace, session("map"), options).find("No space"), std::string::npos);
 }
 
 TEST(Picture, StatesPoolingAtOutputScale) {
@@ -261,7 +261,7 @@ TEST(Picture, StatesPoolingAtOutputScale) {
   const auto pooled = [&](double scale) {
     PictureOptions options;
     options.scale = scale;
-    for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
+    for (const Text& text : testing::texts(lay_out_picture(trace, session("map"), options))) {
       if (text.text.find("max-pooled") != std::string::npos) return true;
     }
     return false;

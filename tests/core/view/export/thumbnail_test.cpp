@@ -27,21 +27,21 @@ std::size_t colours(const Image& image) {
 
 TEST(Thumbnail, IsReducedPicture) {
   const Traces traces = traces_of(9);
-  Session experiment;
-  const Image map = thumbnail(traces, experiment);
+  Session session;
+  const Image map = thumbnail(traces, session);
   EXPECT_EQ(map.width, 495);
   EXPECT_EQ(map.height, 330);
   EXPECT_GT(colours(map), 20U);
-  experiment.view.head = 1;
-  EXPECT_NE(thumbnail(traces, experiment).rgba, map.rgba);
-  experiment.view.head = 0;
-  experiment.view.id = "lines";
-  EXPECT_NE(thumbnail(traces, experiment).rgba, map.rgba);
-  experiment.view.id = "map";
-  EXPECT_EQ(thumbnail(traces, experiment).rgba, map.rgba);
+  session.view.head = 1;
+  EXPECT_NE(thumbnail(traces, session).rgba, map.rgba);
+  session.view.head = 0;
+  session.view.id = "lines";
+  EXPECT_NE(thumbnail(traces, session).rgba, map.rgba);
+  session.view.id = "map";
+  EXPECT_EQ(thumbnail(traces, session).rgba, map.rgba);
   ThumbnailOptions dark;
   dark.dark = true;
-  EXPECT_LT(thumbnail(traces, experiment, dark).rgba[0], 100);
+  EXPECT_LT(thumbnail(traces, session, dark).rgba[0], 100);
   EXPECT_GT(map.rgba[0], 200);
 }
 
@@ -62,9 +62,9 @@ TEST(Thumbnail, MatchesExportedCells) {
 }
 
 TEST(Thumbnail, ExplainsMissingThumbnail) {
-  Session experiment;
-  experiment.view.layer = 7;
-  EXPECT_THROW(thumbnail(traces_of(9), experiment), InputError);
+  Session session;
+  session.view.layer = 7;
+  EXPECT_THROW(thumbnail(traces_of(9), session), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

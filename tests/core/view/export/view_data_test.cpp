@@ -50,10 +50,10 @@ TEST(ViewData, WritesTokensAndWeights) {
 }
 
 TEST(ViewData, TileExportsOnlyItsValues) {
-  Session experiment;
-  experiment.view.row = 1;
-  experiment.view.height = experiment.view.width = 1;
-  EXPECT_EQ(to_csv(view_data(small_trace(), experiment)), "query,\"a,\"\nb,0.25\n");
+  Session session;
+  session.view.row = 1;
+  session.view.height = session.view.width = 1;
+  EXPECT_EQ(to_csv(view_data(small_trace(), session)), "query,\"a,\"\nb,0.25\n");
 }
 
 // Too large to store or to export whole: 8 heads over 20,000 tokens.
@@ -74,13 +74,13 @@ TEST(ViewData, TileOfHugeMapIsDerived) {
   tap.result.part = std::make_shared<const Part>(part);
   tap.result.tiles = cpu_tiles(part, log_sums);
   trace.attention.push_back(std::move(tap));
-  Session experiment;
-  EXPECT_THROW(view_data(trace, experiment), InputError);
-  experiment.view.row = 9999;
-  experiment.view.column = 9998;
-  experiment.view.height = 2;
-  experiment.view.width = 4;
-  const ViewData data = view_data(trace, experiment);
+  Session session;
+  EXPECT_THROW(view_data(trace, session), InputError);
+  session.view.row = 9999;
+  session.view.column = 9998;
+  session.view.height = 2;
+  session.view.width = 4;
+  const ViewData data = view_data(trace, session);
   ASSERT_EQ(data.matrices.size(), 1u);
   const float a = 1.0F / 10000, b = 1.0F / 10001;
   EXPECT_TRUE(testing::close(data.matrices[0].values,
@@ -88,16 +88,16 @@ TEST(ViewData, TileOfHugeMapIsDerived) {
 }
 
 TEST(ViewData, RejectsMissingHead) {
-  Session experiment;
-  experiment.view.layer = 7;
-  EXPECT_THROW(view_data(small_trace(), experiment), InputError);
+  Session session;
+  session.view.layer = 7;
+  EXPECT_THROW(view_data(small_trace(), session), InputError);
 }
 
 TEST(ViewData, GridContainsAllHeads) {
-  Session experiment;
-  experiment.view.id = "grid";
+  Session session;
+  session.view.id = "grid";
   const Trace trace = testing::synthetic_trace(3, 2, 5);
-  const ViewData data = view_data(trace, experiment);
+  const ViewData data = view_data(trace, session);
   ASSERT_EQ(data.matrices.size(), 1u);
   const ViewData::Matrix& all = data.matrices[0];
   ASSERT_EQ(all.values.shape(), (Shape{3, 2, 5, 5}));
@@ -115,27 +115,27 @@ TEST(ViewData, GridContainsAllHeads) {
 
 TEST(ViewData, FilesContainNumbers) {
   const Trace trace = testing::synthetic_trace(2, 2, 6);
-  Session experiment;
-  experiment.view.layer = 1;
+  Session session;
+  session.view.layer = 1;
   const Tensor weights = trace.attention[1].attention(0);
   const auto folder = std::filesystem::path(::testing::TempDir());
   const auto expect_weights = [&](const Tensor& numbers) {
     ASSERT_EQ(numbers.shape(), weights.shape());
     for (Index i = 0; i < weights.size(); ++i) EXPECT_EQ(numbers[i], weights[i]);
   };
-  write_view(folder / "view_data.npy", trace, experiment, {});
+  write_view(folder / "view_data.npy", trace, session, {});
   expect_weights(read_npy(folder / "view_data.npy").floats());
-  write_view(folder / "view_data.safetensors", trace, experiment, {});
+  write_view(folder / "view_data.safetensors", trace, session, {});
   const SafetensorsFile file = read_safetensors(folder / "view_data.safetensors");
   expect_weights(file.tensors.at("attention").floats());
-  EXPECT_EQ(session_from_json(Json::parse(file.metadata.at("experiment"))), experiment);
-  EXPECT_THROW(write_view(folder / "view_data.txt", trace, experiment, {}), InputError);
+  EXPECT_EQ(session_from_json(Json::parse(file.metadata.at("experiment"))), session);
+  EXPECT_THROW(write_view(folder / "view_data.txt", trace, session, {}), InputError);
 }
 
 TEST(ViewData, PatternIsEmptyForDisallowedPairs) {
-  Session experiment;
-  experiment.view.id = "pattern";
-  const std::string csv = to_csv(view_data(small_trace(), experiment));
+  Session session;
+  session.view.id = "pattern";
+  const std::string csv = to_csv(view_data(small_trace(), session));
   EXPECT_EQ(csv, "query,\"a,\",b\n\"a,\",0,\nb,0,0\n");
 }
 
@@ -143,11 +143,11 @@ TEST(ViewData, PatternIsEmptyForDisallowedPairs) {
 TEST(ViewData, ViewsExportTheirOwnNumbers) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   const Trace model = testing::run_model({});
-  Session experiment;
-  experiment.view.head = 1;
+  Session session;
+  session.view.head = 1;
   const auto csv_of = [&](const Trace& of, const std::string& id) {
-    experiment.view.id = id;
-    return to_csv(view_data(of, experiment, testing::found_in(of)));
+    session.view.id = id;
+    return to_csv(view_data(of, session, testing::found_in(of)));
   };
   const std::string map = csv_of(trace, "map"), map_of_model = csv_of(model, "map");
   for (const View& view : views()) {
@@ -165,21 +165,21 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
     EXPECT_NE(csv_of(of, view.id), needs_model ? map_of_model : map) << view.id;
   }
   EXPECT_EQ(csv_of(trace, "lines"), map);  // lines of one head are its weights
-  set_view_values(experiment.view, "lines", [] {
+  set_view_values(session.view, "lines", [] {
     Values values = default_values(view("lines").options.parameters);
     values.set("all", true);
     return values;
   }());
-  experiment.view.id = "lines";
-  EXPECT_EQ(view_data(trace, experiment).matrices.at(0).name, "attention of head 0");
+  session.view.id = "lines";
+  EXPECT_EQ(view_data(trace, session).matrices.at(0).name, "attention of head 0");
 }
 
 TEST(ViewData, DepthListsPredictionsOfEachLayer) {
   const Trace trace = testing::synthetic_trace(4, 2, 9);
-  Session experiment;
-  experiment.view.id = "depth";
+  Session session;
+  session.view.id = "depth";
   const Findings found = testing::found_in(trace);
-  const ViewData data = view_data(trace, experiment, found);
+  const ViewData data = view_data(trace, session, found);
   ASSERT_EQ(data.matrices.size(), 3u);
   const ViewData::Matrix& guesses = data.matrices[0];
   ASSERT_EQ(guesses.values.shape(), (Shape{9 * 4, 9}));
@@ -201,20 +201,20 @@ TEST(ViewData, DepthListsPredictionsOfEachLayer) {
   }
   EXPECT_EQ(data.matrices[2].values(0, 0), static_cast<float>(exit_summary(lens, exits).saved));
   EXPECT_NE(to_csv(data).find("guess,position,layer,token id,probability"), std::string::npos);
-  experiment.view.row = 2;  // visible part
-  experiment.view.height = 3;
-  EXPECT_EQ(view_data(trace, experiment, found).matrices[1].rows,
+  session.view.row = 2;  // visible part
+  session.view.height = 3;
+  EXPECT_EQ(view_data(trace, session, found).matrices[1].rows,
             (std::vector<std::string>{"␣keeper", "␣turned", "␣the"}));
 }
 
 TEST(ViewData, NextMatchesSamplingDistribution) {
   const Trace trace = testing::synthetic_trace(1, 1, 9);
-  Session experiment;
-  experiment.view.pinned_query = 4;
-  experiment.view = testing::settings_with("next", R"({"temperature": 0.5, "top_k": 2})");
-  experiment.view.id = "next";
-  experiment.view.pinned_query = 4;
-  const ViewData data = view_data(trace, experiment);
+  Session session;
+  session.view.pinned_query = 4;
+  session.view = testing::settings_with("next", R"({"temperature": 0.5, "top_k": 2})");
+  session.view.id = "next";
+  session.view.pinned_query = 4;
+  const ViewData data = view_data(trace, session);
   ASSERT_EQ(data.matrices.size(), 2u);
   const ViewData::Matrix& next = data.matrices[0];
   ASSERT_EQ(next.values.shape(), (Shape{13, 4}));
@@ -239,12 +239,12 @@ TEST(ViewData, InterveneContainsBothRuns) {
   Trace after = testing::synthetic_trace(2, 2, 9);
   for (float& weight : after.attention[1].result.attention) weight /= 2;
   for (Index v = 0; v < 13; ++v) after.logits(8, v) = static_cast<float>(v);
-  Session experiment;
-  experiment.view.id = "intervene";
-  experiment.view.layer = 1;
-  experiment.run.interventions = {intervention_from_text("off layer=0")};
+  Session session;
+  session.view.id = "intervene";
+  session.view.layer = 1;
+  session.run.interventions = {intervention_from_text("off layer=0")};
   const Findings found = testing::found_in(after, &before);
-  const ViewData data = view_data(after, experiment, found);
+  const ViewData data = view_data(after, session, found);
   ASSERT_EQ(data.matrices.size(), 4u);
   EXPECT_EQ(data.matrices[0].name, "attention before");
   EXPECT_EQ(data.matrices[1].name, "attention after");
@@ -258,8 +258,8 @@ TEST(ViewData, InterveneContainsBothRuns) {
   EXPECT_EQ(next.values(0, 1), static_cast<float>(plain[12]));
   EXPECT_EQ(data.matrices[3].rows[1], "perplexity");
   const auto folder = std::filesystem::path(::testing::TempDir());
-  EXPECT_THROW(write_view(folder / "runs.npy", after, experiment, {}, found), InputError);
-  write_view(folder / "runs.safetensors", after, experiment, {}, found);
+  EXPECT_THROW(write_view(folder / "runs.npy", after, session, {}, found), InputError);
+  write_view(folder / "runs.safetensors", after, session, {}, found);
   const SafetensorsFile file = read_safetensors(folder / "runs.safetensors");
   EXPECT_EQ(file.tensors.size(), 4u);
   EXPECT_EQ(Json::parse(file.metadata.at("next token.columns")), Json(next.columns));
@@ -268,13 +268,13 @@ TEST(ViewData, InterveneContainsBothRuns) {
 TEST(ViewData, ExplanatoryViewsExportTheirOwnNumbers) {
   const Trace trace = testing::run_model({});
   const AttentionTap& tap = trace.attention[0];
-  Session experiment;
-  experiment.view.head = 1;
-  experiment.view.pinned_query = 9;
-  experiment.view.pinned_key = 4;
+  Session session;
+  session.view.head = 1;
+  session.view.pinned_query = 9;
+  session.view.pinned_key = 4;
   const auto of = [&](const char* view) {
-    experiment.view.id = view;
-    return view_data(trace, experiment);
+    session.view.id = view;
+    return view_data(trace, session);
   };
   const auto pair = pair_score(*tap.result.part, 1, 9, 4);
   const auto close = [](float got, double expected) {
@@ -300,8 +300,8 @@ TEST(ViewData, ExplanatoryViewsExportTheirOwnNumbers) {
   EXPECT_TRUE(close(position.matrices[1].values(0, 64), 1));
   EXPECT_EQ(position.matrices[1].columns.front(), "-64");
   for (const char* view : {"scores", "vectors", "span"}) {
-    experiment.view.id = view;
-    EXPECT_THROW(view_data(testing::synthetic_trace(1, 2, 5), experiment), InputError) << view;
+    session.view.id = view;
+    EXPECT_THROW(view_data(testing::synthetic_trace(1, 2, 5), session), InputError) << view;
   }
 }
 

@@ -329,7 +329,7 @@ TEST(FlowView, ExitedTokenIsCopied) {
 TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   const testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
-  Session e = testing::trajectory_experiment(folder.path() / "walker");
+  Session e = testing::trajectory_session(folder.path() / "walker");
   e.view.id = "flow";
   ExperimentRun runner(cpu_only());
   const auto trace = runner.run(e.run);
@@ -548,7 +548,7 @@ TEST(FlowView, IsLegibleForEveryKindOfModel) {
         "memory-compressive-mean", "exits-geometric", "join-gru", "image"}) {
     Session e = looking_by_flow();
     e.run.model = testing::model_case(model);
-    e.run.ids = std::string(model) == "image" ? testing::completion_experiment().run.ids : kIds;
+    e.run.ids = std::string(model) == "image" ? testing::completion_session().run.ids : kIds;
     const bool writes =
         model == std::string("rnn_attention-dot") || std::string(model).starts_with("encoder");
     if (writes) e.run.target_ids = {3, 5, 6};

@@ -151,10 +151,10 @@ TEST(GraphView, DrawsEdgesAndMovesNodes) {
       }
     }
     ASSERT_TRUE(nodes[0] && nodes[3]) << layout;
-    Session experiment;
-    layout_now.handles[0].stroke({*nodes[0], *nodes[3]}, experiment);
-    ASSERT_TRUE(experiment.run.variant) << layout;
-    EXPECT_EQ(experiment.run.variant->values.get<Lists>("edges").size(), 5u);
+    Session session;
+    layout_now.handles[0].stroke({*nodes[0], *nodes[3]}, session);
+    ASSERT_TRUE(session.run.variant) << layout;
+    EXPECT_EQ(session.run.variant->values.get<Lists>("edges").size(), 5u);
     Session untouched;
     layout_now.handles[0].stroke({*nodes[0], *nodes[0]}, untouched);
     EXPECT_EQ(untouched, Session());
@@ -178,25 +178,25 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
     }
     return Point{-1, -1};
   };
-  Session experiment;
-  experiment.view = testing::settings_with("graph", R"({"layout": "circle"})");
-  const Point before = node_two(experiment.view);
+  Session session;
+  session.view = testing::settings_with("graph", R"({"layout": "circle"})");
+  const Point before = node_two(session.view);
   testing::Look look;
   look.framed = false;
-  look.settings = experiment.view;
-  testing::look_at(trace, "graph", look).handles[0].stroke({before, {350, 360}}, experiment);
-  const Point after = node_two(experiment.view);
+  look.settings = session.view;
+  testing::look_at(trace, "graph", look).handles[0].stroke({before, {350, 360}}, session);
+  const Point after = node_two(session.view);
   EXPECT_GT(std::hypot(after.x - before.x, after.y - before.y), 50);
   for (const char* layout : {"line", "springs"}) {
-    set_view_value(experiment.view, "graph", "layout", std::string(layout));
-    const Point there = node_two(experiment.view);
+    set_view_value(session.view, "graph", "layout", std::string(layout));
+    const Point there = node_two(session.view);
     const Point unmoved =
         node_two(testing::settings_with("graph", std::string(R"({"layout": ")") + layout + "\"}"));
     EXPECT_NEAR(there.x, unmoved.x, 1e-9) << layout;
     EXPECT_NEAR(there.y, unmoved.y, 1e-9) << layout;
   }
-  set_view_value(experiment.view, "graph", "layout", std::string("circle"));
-  EXPECT_NEAR(node_two(experiment.view).x, after.x, 1e-9);
+  set_view_value(session.view, "graph", "layout", std::string("circle"));
+  EXPECT_NEAR(node_two(session.view).x, after.x, 1e-9);
 }
 
 TEST(GraphView, IsLegible) {

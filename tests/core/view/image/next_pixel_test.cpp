@@ -20,7 +20,7 @@ using testing::ViewedRun;
 
 TEST(NextPixel, IsLegible) {
   for (const char* options : {"{}", R"({"completed": "drawn", "rows": 0, "seed": 4})"}) {
-    Session e = testing::completion_experiment();
+    Session e = testing::completion_session();
     set_view_values(e.view, "image",
                     values_from_json(view("image").options.parameters, Json::parse(options), ""));
     testing::expect_legible(ViewedRun(e), options);
@@ -28,9 +28,9 @@ TEST(NextPixel, IsLegible) {
 }
 
 TEST(NextPixel, MatchesSoftmaxOverLevels) {
-  const ViewedRun viewed(testing::completion_experiment());
+  const ViewedRun viewed(testing::completion_session());
   const ViewInput input{.trace = *viewed.trace,
-                        .session = viewed.experiment,
+                        .session = viewed.session,
                         .findings = viewed.findings,
                         .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   for (const Index pixel : {0, 7, 11}) {
@@ -46,12 +46,12 @@ TEST(NextPixel, MatchesSoftmaxOverLevels) {
       mean += static_cast<double>(level) * p;
     }
     EXPECT_NEAR(next.expected, mean, 1e-5);
-    EXPECT_EQ(next.own, viewed.experiment.run.ids[static_cast<std::size_t>(pixel)]) << pixel;
+    EXPECT_EQ(next.own, viewed.session.run.ids[static_cast<std::size_t>(pixel)]) << pixel;
   }
 }
 
 TEST(NextPixel, ReportsCompletionAndError) {
-  const ViewedRun viewed(testing::completion_experiment());
+  const ViewedRun viewed(testing::completion_session());
   const auto completion = viewed.findings.get(Findings::completion);
   const ViewLayout layout = layout_of(viewed, {.width = 1200, .height = 760});
   EXPECT_TRUE(says(layout.list, "Completed by the model"));
@@ -72,7 +72,7 @@ TEST(NextPixel, ReportsCompletionAndError) {
 
 // The chart covers no pixel.
 TEST(NextPixel, PointerSelectsPixelsOnly) {
-  const ViewedRun viewed(testing::completion_experiment());
+  const ViewedRun viewed(testing::completion_session());
   const ViewLayout layout = layout_of(viewed, {.width = 1200, .height = 760});
   Index hits = 0;
   for (double x = 0; x < 1200; x += 7) {
@@ -89,7 +89,7 @@ TEST(NextPixel, PointerSelectsPixelsOnly) {
 TEST(NextPixel, CompletionRequiresModel) {
   ViewSettings settings;
   settings.id = "image";
-  const ViewedRun viewed(testing::completion_experiment());
+  const ViewedRun viewed(testing::completion_session());
   EXPECT_EQ(view_controls(settings, viewed.trace.get()).parameters.size(), 3u);
   EXPECT_TRUE(view_controls(settings, viewed.trace.get()).idle.contains("seed"));
   const Trace text = testing::synthetic_trace(1, 1, 4);

@@ -28,18 +28,18 @@ class Intervene : public ::testing::Test {
   // Experiment after a click at a point.
   Session clicked(Point p) {
     look_.pointer = p;
-    Session experiment;
-    experiment.view = look_.settings;
-    experiment.run.interventions = look_.interventions;
+    Session session;
+    session.view = look_.settings;
+    session.run.interventions = look_.interventions;
     const ViewLayout shown = layout();
     for (auto handle = shown.handles.rbegin(); handle != shown.handles.rend(); ++handle) {
       if (!handle->area.contains(p)) continue;
       EXPECT_FALSE(handle->help.empty());
-      handle->click(experiment);
-      return experiment;
+      handle->click(session);
+      return session;
     }
     ADD_FAILURE() << "nothing to click at " << p.x << ", " << p.y;
-    return experiment;
+    return session;
   }
 
   static std::vector<HeatMap> maps_of(const ViewLayout& shown) {
@@ -55,9 +55,9 @@ class Intervene : public ::testing::Test {
 
   // Adds run B with `settings_b` to the input.
   void compare(testing::InputOf& of, const ViewSettings& settings_b) const {
-    of.experiment.view.id = "intervene";
-    of.experiment.run.interventions = look_.interventions;
-    of.experiment.b.emplace().view = settings_b;
+    of.session.view.id = "intervene";
+    of.session.run.interventions = look_.interventions;
+    of.session.b.emplace().view = settings_b;
     of.input.canvas.width = look_.width;
     of.input.canvas.height = look_.height;
     of.input.figure.framed = look_.framed;
@@ -323,14 +323,14 @@ TEST_F(Intervene, ClicksApplyToRunA) {
 TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
   int heads = 0, layers = 0;
   for (const Handle& handle : layout().handles) {
-    Session experiment;
-    handle.click(experiment);
-    ASSERT_EQ(experiment.run.interventions.size(), 1u);
-    const Intervention& i = experiment.run.interventions[0];
+    Session session;
+    handle.click(session);
+    ASSERT_EQ(session.run.interventions.size(), 1u);
+    const Intervention& i = session.run.interventions[0];
     EXPECT_EQ(i.kind, Intervention::Kind::Off);
     (i.head >= 0 ? heads : layers) += 1;
-    handle.click(experiment);
-    EXPECT_TRUE(experiment.run.interventions.empty());
+    handle.click(session);
+    EXPECT_TRUE(session.run.interventions.empty());
   }
   EXPECT_EQ(heads, 6);
   EXPECT_EQ(layers, 2);
@@ -355,10 +355,10 @@ TEST_F(Intervene, SelectedTokenCanBeReplaced) {
   look_.pointer.reset();
   int offered = 0;
   for (const Handle& handle : layout().handles) {
-    Session experiment;
-    handle.click(experiment);
-    if (experiment.run.interventions.empty()) continue;
-    const Intervention& i = experiment.run.interventions[0];
+    Session session;
+    handle.click(session);
+    if (session.run.interventions.empty()) continue;
+    const Intervention& i = session.run.interventions[0];
     if (i.kind != Intervention::Kind::Replace) continue;
     ++offered;
     EXPECT_EQ(i.position, 4);

@@ -104,16 +104,16 @@ TEST(Lines, PointingAtTokenKeepsItsLines) {
     EXPECT_EQ(curves(pointed.list), curves(before.list));
     EXPECT_LT(curves(pointed.list, 16), curves(before.list, 16));
     // A click pins it, another click unpins it.
-    Session experiment;
-    experiment.view = look.settings;
-    before.handles[2 + 5].click(experiment);
-    EXPECT_EQ(experiment.view.pinned_query, 5);
-    before.handles[2 + 5].click(experiment);
-    EXPECT_EQ(experiment.view.pinned_query, -1);
+    Session session;
+    session.view = look.settings;
+    before.handles[2 + 5].click(session);
+    EXPECT_EQ(session.view.pinned_query, 5);
+    before.handles[2 + 5].click(session);
+    EXPECT_EQ(session.view.pinned_query, -1);
     // The swatch of a head pins it, too.
-    before.handles[1].click(experiment);
-    EXPECT_EQ(line_set_of(trace, experiment.view).heads, (std::vector<Index>{0, 1}));
-    before.handles[0].click(experiment);
+    before.handles[1].click(session);
+    EXPECT_EQ(line_set_of(trace, session.view).heads, (std::vector<Index>{0, 1}));
+    before.handles[0].click(session);
   }
 }
 

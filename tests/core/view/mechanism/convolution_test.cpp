@@ -15,12 +15,12 @@ namespace ATTNSCOPE_FILE {
 class Convolution : public ::testing::Test {
  protected:
   Convolution() {
-    experiment_.run.model = "convolution";
-    experiment_.run.text = "The old sailor gave the girl his lamp because she was afraid.";
-    trace_ = run_.run(experiment_.run);
+    session_.run.model = "convolution";
+    session_.run.text = "The old sailor gave the girl his lamp because she was afraid.";
+    trace_ = run_.run(session_.run);
   }
   const AttentionTap& tap() const { return trace_->attention.front(); }
-  Session experiment_;
+  Session session_;
   ExperimentRun run_{cpu_only()};
   std::shared_ptr<const Trace> trace_;
 };
@@ -65,7 +65,7 @@ TEST_F(Convolution, IsDrawnAsConvolution) {
     is_shown |= text.text.find("every token gets the token 1 before it") != std::string::npos;
   }
   EXPECT_TRUE(is_shown);
-  const testing::InputOf of(*trace_, experiment_.view);
+  const testing::InputOf of(*trace_, session_.view);
   const Tensor kernel = mechanism_of(tap()).data({of.input, tap(), 0}).front().values;
   ASSERT_EQ(kernel.shape(), (Shape{5, 7}));  // distances −3 to 3
   for (Index head = 0; head < 5; ++head) {

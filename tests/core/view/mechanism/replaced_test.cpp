@@ -20,9 +20,9 @@ class ReplacementPicture : public ::testing::Test {
  protected:
   ReplacementPicture() {
     testing::save_byte_model(folder_.path() / "model", 2, 16, 24);
-    experiment_.run.model = (folder_.path() / "model").string();
-    experiment_.run.text = kText;
-    experiment_.view = settings(R"({"picture": "replaced", "token": 4, "by": 120})");
+    session_.run.model = (folder_.path() / "model").string();
+    session_.run.text = kText;
+    session_.view = settings(R"({"picture": "replaced", "token": 4, "by": 120})");
   }
   static ViewSettings settings(const std::string& json) {
     ViewSettings view;
@@ -33,11 +33,11 @@ class ReplacementPicture : public ::testing::Test {
     return view;
   }
   void choose(const std::string& json) {
-    experiment_.run.variant = variant_from_json(Json::parse(json), "variant");
-    experiment_.run.encoding = default_encoding();
+    session_.run.variant = variant_from_json(Json::parse(json), "variant");
+    session_.run.encoding = default_encoding();
   }
   std::shared_ptr<const ReplacedToken> runs() {
-    return compute_background_findings(experiment_, required_findings(experiment_), run_, {})
+    return compute_background_findings(session_, required_findings(session_), run_, {})
         .get(Findings::replaced);
   }
   ReplacedChange change(const ReplacedToken& runs, Index layer = 0) {
@@ -53,7 +53,7 @@ class ReplacementPicture : public ::testing::Test {
     return text;
   }
   testing::TemporaryFolder folder_;
-  Session experiment_;
+  Session session_;
   ExperimentRun run_{cpu_only()};
 };
 
@@ -68,23 +68,23 @@ TEST_F(ReplacementPicture, ComparesTwoRuns) {
     const std::int32_t id = both->without->tokens[n].id;
     EXPECT_EQ(both->with->tokens[n].id, n == kReplaced ? 120 : id);
   }
-  EXPECT_TRUE(experiment_.run.interventions.empty());
+  EXPECT_TRUE(session_.run.interventions.empty());
 }
 
 TEST_F(ReplacementPicture, DefaultsToPinnedQueryAndNeighbour) {
-  experiment_.view = settings(R"({"picture": "replaced"})");
-  experiment_.view.pinned_query = 6;
+  session_.view = settings(R"({"picture": "replaced"})");
+  session_.view.pinned_query = 6;
   const auto both = runs();
   EXPECT_EQ(both->position, 6);
   EXPECT_EQ(both->after, both->before - 1);
-  experiment_.view = settings(R"({"picture": "replaced", "token": 99})");
+  session_.view = settings(R"({"picture": "replaced", "token": 99})");
   EXPECT_EQ(runs()->position, 9);  // last
 }
 
 TEST_F(ReplacementPicture, IsComputedForItsPictureOnly) {
-  const std::vector<FindingRequest> requests = required_findings(experiment_);
+  const std::vector<FindingRequest> requests = required_findings(session_);
   EXPECT_EQ(requests.front().id, "replaced");
-  Session other = experiment_;
+  Session other = session_;
   other.view.layer = 1;
   EXPECT_EQ(required_findings(other), requests);
   other.view = settings(R"({"picture": "replaced", "token": 5, "by": 120})");
@@ -94,7 +94,7 @@ TEST_F(ReplacementPicture, IsComputedForItsPictureOnly) {
 }
 
 TEST_F(ReplacementPicture, ReportsUnknownToken) {
-  experiment_.view = settings(R"({"picture": "replaced", "by": 100000})");
+  session_.view = settings(R"({"picture": "replaced", "by": 100000})");
   const auto both = runs();
   EXPECT_NE(both->problem.find("100000"), std::string::npos) << both->problem;
 }
@@ -163,8 +163,8 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
 
 TEST_F(ReplacementPicture, PictureReportsChanges) {
   choose(R"({"type": "synthesizer"})");
-  const auto trace = run_.run(experiment_.run);
-  const testing::InputOf of(*trace, experiment_.view);
+  const auto trace = run_.run(session_.run);
+  const testing::InputOf of(*trace, session_.view);
   ViewInput input{.trace = of.input.trace,
                   .session = of.input.session,
                   .canvas = {.width = 800,
@@ -173,8 +173,7 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
                              .measure = of.input.canvas.measure}};
   const ViewLayout waiting = view("mechanism").lay_out(input);
   EXPECT_NE(waiting.pending, "");
-  input.findings =
-      compute_background_findings(experiment_, required_findings(experiment_), run_, {});
+  input.findings = compute_background_findings(session_, required_findings(session_), run_, {});
   ViewCache cache;
   input.cache = &cache;
   for (int n = 0; n < 2; ++n) {

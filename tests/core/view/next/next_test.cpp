@@ -24,10 +24,10 @@ TEST(Next, ClickOnBarContinuesWithItsToken) {
   int appended = 0, pinned = 0;
   const ViewLayout layout = look_at(trace, "next", look);
   for (const Handle& handle : layout.handles) {
-    Session experiment;
-    handle.click(experiment);
-    if (experiment.run.text.size() == 1) ++appended;
-    if (experiment.view.pinned_query >= 0) ++pinned;
+    Session session;
+    handle.click(session);
+    if (session.run.text.size() == 1) ++appended;
+    if (session.view.pinned_query >= 0) ++pinned;
   }
   EXPECT_GE(appended, 10);
   EXPECT_EQ(pinned, 4);

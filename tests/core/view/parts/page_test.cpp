@@ -20,10 +20,10 @@ class PageTest : public ::testing::Test {
   };
 
   Trace trace_;
-  Session experiment_;
+  Session session_;
   Half measure_;
   ViewInput input_{.trace = trace_,
-                   .session = experiment_,
+                   .session = session_,
                    .canvas = {.width = 400,
                               .height = 300,
                               .font_size = 10,

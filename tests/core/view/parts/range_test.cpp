@@ -42,7 +42,7 @@ class DerivedMaps : public ::testing::Test {
   ViewInput input(const Findings& findings = {}) const {
     return {
         .trace = trace_,
-        .session = experiment_,
+        .session = session_,
         .findings = findings,
         .canvas = {
             .width = 300, .height = 300, .theme = Theme::light(), .measure = file_text_measure()}};
@@ -57,7 +57,7 @@ class DerivedMaps : public ::testing::Test {
   }
 
   Trace trace_;
-  Session experiment_;
+  Session session_;
   AttentionTap kept_, derived_;
 };
 

@@ -52,10 +52,10 @@ Point middle(const ViewLayout& layout, double row, double column) {
 }
 
 Tensor weights_of_words(const Trace& trace, const std::string& source = "head") {
-  Session experiment;
-  experiment.view = in_words_look().settings;
-  set_view_value(experiment.view, "map", "source", source);
-  return view_data(trace, experiment).matrices.at(0).values;
+  Session session;
+  session.view = in_words_look().settings;
+  set_view_value(session.view, "map", "source", source);
+  return view_data(trace, session).matrices.at(0).values;
 }
 
 TEST(WordMerging, CaptionAndAxesNameWords) {
@@ -118,17 +118,17 @@ TEST(WordMerging, HitReportsStrongestOrPinnedTokens) {
 TEST(WordMerging, ClicksOnLinesPinTokens) {
   const Trace trace = worded_trace();
   const ViewLayout layout = look_at(trace, "lines", in_words_look("lines"));
-  Session experiment;
-  experiment.view = in_words_look("lines").settings;
+  Session session;
+  session.view = in_words_look("lines").settings;
   // Handles of heads come first, then those of five queries and five keys.
   ASSERT_EQ(layout.handles.size(), 3u + 5 + 5);
-  layout.handles[3 + 4].click(experiment);
-  EXPECT_EQ(experiment.view.pinned_query, 6);
-  EXPECT_EQ(experiment.view.pinned_key, -1);
-  layout.handles[3 + 4].click(experiment);
-  EXPECT_EQ(experiment.view.pinned_query, -1);
-  layout.handles[3 + 5 + 1].click(experiment);
-  EXPECT_EQ(experiment.view.pinned_key, 1);
+  layout.handles[3 + 4].click(session);
+  EXPECT_EQ(session.view.pinned_query, 6);
+  EXPECT_EQ(session.view.pinned_key, -1);
+  layout.handles[3 + 4].click(session);
+  EXPECT_EQ(session.view.pinned_query, -1);
+  layout.handles[3 + 5 + 1].click(session);
+  EXPECT_EQ(session.view.pinned_key, 1);
 }
 
 TEST(WordMerging, ZoomIsStoredInTokens) {
@@ -140,9 +140,9 @@ TEST(WordMerging, ZoomIsStoredInTokens) {
   EXPECT_DOUBLE_EQ(layout.row, 1);
   EXPECT_DOUBLE_EQ(layout.height, 2);  // "sailor sings"
   EXPECT_DOUBLE_EQ(layout.width, 2);   // "The sailor"
-  Session experiment;
-  experiment.view = look.settings;
-  const ViewData::Matrix part = view_data(trace, experiment).matrices.at(0);
+  Session session;
+  session.view = look.settings;
+  const ViewData::Matrix part = view_data(trace, session).matrices.at(0);
   EXPECT_EQ(part.rows, (std::vector<std::string>{"␣sailor", "␣sings"}));
   EXPECT_EQ(part.columns, (std::vector<std::string>{"The", "␣sailor"}));
   const Tensor all = weights_of_words(trace);

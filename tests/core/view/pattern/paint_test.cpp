@@ -47,16 +47,16 @@ struct Canvas {
   explicit Canvas(const MaskRows& rows) {
     trace = testing::synthetic_trace(testing::window_and_global(4, 1, 0));
     trace.attention[0].variant = mask_choice(rows);
-    experiment.run.variant = mask_choice(rows);
-    experiment.view.id = "pattern";
+    session.run.variant = mask_choice(rows);
+    session.view.id = "pattern";
   }
   void set(const char* key, Value value) {
-    set_view_value(experiment.view, "pattern", key, std::move(value));
+    set_view_value(session.view, "pattern", key, std::move(value));
   }
   // Paints along cells [row, column], through their centres.
   MaskRows painted(const std::vector<Cell>& path) {
     testing::Look look;
-    look.settings = experiment.view;
+    look.settings = session.view;
     const ViewLayout layout = testing::look_at(trace, "pattern", look);
     if (layout.handles.empty()) return {};
     std::vector<Point> points;
@@ -64,12 +64,12 @@ struct Canvas {
       points.push_back({layout.plot.x + (static_cast<double>(j) + 0.5) * layout.plot.width / 4,
                         layout.plot.y + (static_cast<double>(i) + 0.5) * layout.plot.height / 4});
     }
-    Session next = experiment;
+    Session next = session;
     layout.handles.back().stroke(points, next);
     return next.run.variant->values.get<MaskRows>("rows");
   }
   Trace trace;
-  Session experiment;
+  Session session;
 };
 
 TEST(Paint, StrokesChangeMaskOfExperiment) {
@@ -96,15 +96,15 @@ TEST(Paint, ShorterTextKeepsRestOfMask) {
 }
 
 TEST(Paint, HeadGroupIsPaintedAlone) {
-  Session experiment;
-  experiment.run.groups = {{{0}, {}, mask_choice({{0, 1}}), std::nullopt},
-                           {{1}, {}, mask_choice({{0, 2}}), std::nullopt},
-                           {{}, {1}, std::nullopt, default_encoding()}};
-  experiment.view.layer = 1;
-  experiment.view.head = 1;
-  EXPECT_EQ(&governing_variant(experiment), &experiment.run.groups[1].variant);
-  experiment.view.layer = 2;
-  EXPECT_EQ(&governing_variant(experiment), &experiment.run.variant);
+  Session session;
+  session.run.groups = {{{0}, {}, mask_choice({{0, 1}}), std::nullopt},
+                        {{1}, {}, mask_choice({{0, 2}}), std::nullopt},
+                        {{}, {1}, std::nullopt, default_encoding()}};
+  session.view.layer = 1;
+  session.view.head = 1;
+  EXPECT_EQ(&governing_variant(session), &session.run.groups[1].variant);
+  session.view.layer = 2;
+  EXPECT_EQ(&governing_variant(session), &session.run.variant);
 }
 
 // Pairs hidden by a shorter text or causal order survive changes of the whole mask.

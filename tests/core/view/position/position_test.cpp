@@ -16,12 +16,12 @@ using testing::look_at;
 using testing::run_model;
 
 PositionPanels panels_of(const Trace& trace, Index head, Index reach) {
-  Session experiment;
-  experiment.view.head = head;
-  experiment.view.pinned_query = 7;
-  experiment.view.pinned_key = 3;
+  Session session;
+  session.view.head = head;
+  session.view.pinned_query = 7;
+  session.view.pinned_key = 3;
   const ViewInput input{.trace = trace,
-                        .session = experiment,
+                        .session = session,
                         .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   return position_panels(input, trace.attention[0], head, reach);
 }

@@ -26,10 +26,10 @@ class RetrievalView : public ::testing::Test {
   RetrievalView() {
     testing::save_lively_model(folder_.path() / "model",
                                testing::small_config({.context = 64, .layers = 2, .hidden = 24}));
-    experiment_.run.model = (folder_.path() / "model").string();
-    experiment_.run.text = kText;
-    experiment_.view.id = "retrieval";
-    const auto checkpoint = run_.checkpoint(experiment_.run);
+    session_.run.model = (folder_.path() / "model").string();
+    session_.run.text = kText;
+    session_.view.id = "retrieval";
+    const auto checkpoint = run_.checkpoint(session_.run);
     std::vector<std::vector<std::int32_t>> texts;
     for (const std::string& text : {kStored, std::string("a cat")}) {
       texts.emplace_back();
@@ -47,23 +47,23 @@ class RetrievalView : public ::testing::Test {
       choice.retrieval_head.values.set("lambda", lambda);
       choice.retrieval_head.values.set("temperature", temperature);
     }
-    experiment_.run.retrieval = choice;
-    traces_ = run_.observe(experiment_, {});
-    traces_.findings.add(compute_background_findings(experiment_, {{"contexts"}}, run_, {}));
+    session_.run.retrieval = choice;
+    traces_ = run_.observe(session_, {});
+    traces_.findings.add(compute_background_findings(session_, {{"contexts"}}, run_, {}));
     found_ = traces_.findings.get(Findings::contexts);
   }
   void remember(Index segment) {
-    experiment_.run.retrieval.reset();
+    session_.run.retrieval.reset();
     const Variant& memorizing = variant("memorizing");
-    experiment_.run.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
-    experiment_.run.variant->values.set("top", Index{3});
-    experiment_.run.variant->values.set("memory", Index{10});
-    experiment_.run.structure.segment = segment;
-    traces_ = run_.observe(experiment_, {});
+    session_.run.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
+    session_.run.variant->values.set("top", Index{3});
+    session_.run.variant->values.set("memory", Index{10});
+    session_.run.structure.segment = segment;
+    traces_ = run_.observe(session_, {});
   }
   ViewInput input(double width = 720, double height = 800, double font = 13, bool framed = true) {
     return {.trace = *traces_.trace,
-            .session = experiment_,
+            .session = session_,
             .findings = traces_.findings,
             .canvas = {.width = width,
                        .height = height,
@@ -104,7 +104,7 @@ class RetrievalView : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  Session experiment_;
+  Session session_;
   ExperimentRun run_{cpu_only()};
   Store store_;
   Traces traces_;
@@ -118,16 +118,16 @@ TEST_F(RetrievalView, SlidersMatchRun) {
   ASSERT_NE(found_, nullptr);
   EXPECT_EQ(found_->neighbours.index.dim(1), 48 + 4);  // all stored contexts
   const Traces before = traces_;
-  const Session as_run = experiment_;
+  const Session as_run = session_;
   for (const auto& [k, lambda, temperature] :
        {std::tuple{Index{4}, 0.25, 1.0}, {Index{1}, 0.9, 3.0}, {Index{30}, 0.5, 40.0}}) {
     retrieve("knn", k, lambda, temperature);
     const Tensor real = traces_.trace->taps.at("log_probabilities");
     traces_ = before;
-    experiment_ = as_run;
-    set_view_value(experiment_.view, "retrieval", "k", k);
-    set_view_value(experiment_.view, "retrieval", "lambda", lambda);
-    set_view_value(experiment_.view, "retrieval", "temperature", temperature);
+    session_ = as_run;
+    set_view_value(session_.view, "retrieval", "k", k);
+    set_view_value(session_.view, "retrieval", "lambda", lambda);
+    set_view_value(session_.view, "retrieval", "temperature", temperature);
     const ViewInput in = input();
     const MixSetting setting = mix_setting(in, *found_);
     EXPECT_EQ(setting.k, k);
@@ -188,7 +188,7 @@ TEST_F(RetrievalView, ContextsQuoteStoredText) {
 
 TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
   retrieve("knn", 4);
-  set_view_value(experiment_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
+  set_view_value(session_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
   const std::string all = words();
   for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits per token", "neighbours",
                            "model", "both", "After “t”"}) {
@@ -216,7 +216,7 @@ TEST_F(RetrievalView, GateIsTakenFromRun) {
   const MixedRow row = mixed_row(*traces_.trace, *found_, setting, 5);
   EXPECT_EQ(row.gate, 0.5);  // no trained weights
   // Weights are the softmax of the products of the value vectors with the final state.
-  const auto& weights = run_.checkpoint(experiment_.run)->model.weights;
+  const auto& weights = run_.checkpoint(session_.run)->model.weights;
   const Tensor embedding = weights.at("embed.weight").value();
   const Tensor r = traces_.trace->taps.at("final");
   std::vector<double> scores;
@@ -234,7 +234,7 @@ TEST_F(RetrievalView, GateIsTakenFromRun) {
     EXPECT_TRUE(std::abs(row.neighbours[n] - scores[n] / sum) <= 1e-4);
   }
   EXPECT_NE(words().find("no trained gate"), std::string::npos) << words();
-  const ViewControls controls = view_controls(experiment_.view, traces_.trace.get());
+  const ViewControls controls = view_controls(session_.view, traces_.trace.get());
   EXPECT_TRUE(controls.idle.contains("k") && controls.idle.contains("lambda"));
   expect_no_fault();
 }
@@ -268,8 +268,8 @@ TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
 }
 
 TEST_F(RetrievalView, ExplainsMissingRetrieval) {
-  experiment_.run.retrieval.reset();
-  traces_ = run_.observe(experiment_, {});
+  session_.run.retrieval.reset();
+  traces_ = run_.observe(session_, {});
   EXPECT_NE(view("retrieval").objection(*traces_.trace), "");
   EXPECT_NE(words().find("attnscope datastore"), std::string::npos);
   EXPECT_THROW(retrieval_data(input()), InputError);
@@ -280,21 +280,21 @@ TEST_F(RetrievalView, MatchesGoldenSvg) {
   std::string data;
   const auto expect_svg = [&](const std::string& name) {
     EXPECT_TRUE(testing::matches_golden_svg(
-        testing::lay_out_plain(*traces_.trace, experiment_, traces_.findings),
+        testing::lay_out_plain(*traces_.trace, session_, traces_.findings),
         "golden/views/retrieval-" + name + ".svg"));
   };
   const auto add_data = [&](const std::string& name) {
-    data += name + "\n" + testing::describe_data(*traces_.trace, experiment_, traces_.findings);
+    data += name + "\n" + testing::describe_data(*traces_.trace, session_, traces_.findings);
   };
   retrieve("knn", 3);
   expect_svg("knn");
   add_data("knn");
-  experiment_.view.pinned_query = 5;
+  session_.view.pinned_query = 5;
   retrieve("spalm", 4);
   add_data("spalm");
   remember(6);
-  experiment_.view.layer = 1;
-  experiment_.view.pinned_query = 17;
+  session_.view.layer = 1;
+  session_.view.pinned_query = 17;
   add_data("memorizing");
   EXPECT_TRUE(testing::matches_golden_rounded(data, "golden/views/retrieval.txt"));
 }

@@ -181,30 +181,28 @@ TEST(Rope, DraggingMovesPositions) {
   look.settings = settings_with("rope", R"({"query": 20, "key": 12})");
   const ViewLayout layout = look_at(trace, "rope", look);
   ASSERT_EQ(layout.handles.size(), 4u);
-  Session experiment;
-  experiment.view = look.settings;
-  const auto value = [&](const char* key) {
-    return view_values(experiment.view, "rope").real(key);
-  };
+  Session session;
+  session.view = look.settings;
+  const auto value = [&](const char* key) { return view_values(session.view, "rope").real(key); };
   const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
   // Drags the query to the key.
-  layout.handles[2].drag(middle(layout.handles[3].area), experiment);
+  layout.handles[2].drag(middle(layout.handles[3].area), session);
   EXPECT_EQ(value("query"), 12);
   EXPECT_EQ(value("key"), 12);
   // Drags both: the offset stays.
   const Point bar = middle(layout.handles[1].area);
-  layout.handles[1].drag({bar.x + 60, bar.y}, experiment);
+  layout.handles[1].drag({bar.x + 60, bar.y}, session);
   EXPECT_EQ(value("query") - value("key"), 8);
   EXPECT_GT(value("key"), 12);
   // Drags beyond the end of the line.
-  layout.handles[1].drag({bar.x + 9000, bar.y}, experiment);
+  layout.handles[1].drag({bar.x + 9000, bar.y}, session);
   EXPECT_EQ(value("query"), 64);
   EXPECT_EQ(value("key"), 56);
-  layout.handles[1].drag({-9000, bar.y}, experiment);
+  layout.handles[1].drag({-9000, bar.y}, session);
   EXPECT_EQ(value("key"), 0);
   // Drags inside the curve.
   const Box plot = layout.handles[0].area;
-  layout.handles[0].drag({plot.x + plot.width / 2, plot.y}, experiment);
+  layout.handles[0].drag({plot.x + plot.width / 2, plot.y}, session);
   EXPECT_EQ(value("query"), value("key"));
 }
 

@@ -18,10 +18,10 @@ using testing::look_at;
 using testing::run_model;
 
 std::vector<ScoreMap> maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
-  Session experiment;
-  experiment.view.head = head;
+  Session session;
+  session.view.head = head;
   const ViewInput input{.trace = trace,
-                        .session = experiment,
+                        .session = session,
                         .canvas = {.theme = Theme::light(), .measure = file_text_measure()},
                         .cache = cache};
   return score_maps(input, trace.attention[0], head);
@@ -93,9 +93,9 @@ TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
 }
 
 std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
-  Session experiment;
+  Session session;
   const ViewInput input{.trace = trace,
-                        .session = experiment,
+                        .session = session,
                         .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   std::vector<std::string> names;
   for (const ScoreMap& map : score_maps(input, tap, 0)) names.push_back(map.name);

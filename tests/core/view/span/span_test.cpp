@@ -172,17 +172,17 @@ TEST(Span, DraggingSetsSpanAndRamp) {
   look.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
   const ViewLayout layout = look_at(trace, "span", look);
   ASSERT_EQ(layout.handles.size(), 2u + 4);  // and a bar for each head
-  Session experiment;
-  experiment.view = look.settings;
+  Session session;
+  session.view = look.settings;
   const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
   const Point ramp = middle(layout.handles[0].area), z = middle(layout.handles[1].area);
   const double position = (ramp.x - z.x) / 4;  // pixels per position
-  layout.handles[1].drag({z.x + 5 * position, z.y}, experiment);
-  EXPECT_DOUBLE_EQ(view_values(experiment.view, "span").real("z"), 11);
-  layout.handles[0].drag({ramp.x + 3 * position, ramp.y}, experiment);
-  EXPECT_DOUBLE_EQ(view_values(experiment.view, "span").real("ramp"), 7);
-  layout.handles[0].drag({0, ramp.y}, experiment);
-  EXPECT_GT(view_values(experiment.view, "span").real("ramp"), 0);
+  layout.handles[1].drag({z.x + 5 * position, z.y}, session);
+  EXPECT_DOUBLE_EQ(view_values(session.view, "span").real("z"), 11);
+  layout.handles[0].drag({ramp.x + 3 * position, ramp.y}, session);
+  EXPECT_DOUBLE_EQ(view_values(session.view, "span").real("ramp"), 7);
+  layout.handles[0].drag({0, ramp.y}, session);
+  EXPECT_GT(view_values(session.view, "span").real("ramp"), 0);
 }
 
 bool says(const ViewLayout& layout, const std::string& part) {
@@ -273,12 +273,12 @@ TEST(Span, ReportsSpanBeyondText) {
   EXPECT_NE(words.find("of at most 40"), std::string::npos) << words;
   // A click on a bar selects its head.
   const ViewLayout layout = look_at(trace, "span");
-  Session experiment;
+  Session session;
   std::vector<std::pair<Index, Index>> heads;
   for (const Handle& handle : layout.handles) {
     if (!handle.click) continue;
-    handle.click(experiment);
-    heads.emplace_back(experiment.view.layer, experiment.view.head);
+    handle.click(session);
+    heads.emplace_back(session.view.layer, session.view.head);
   }
   EXPECT_EQ(heads, (std::vector<std::pair<Index, Index>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
 }

@@ -22,7 +22,7 @@ class Trajectory : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new testing::TemporaryFolder;
     testing::save_walker(folder_->path() / "walker");
-    looked_ = new ViewedRun(testing::trajectory_experiment(folder_->path() / "walker"));
+    looked_ = new ViewedRun(testing::trajectory_session(folder_->path() / "walker"));
   }
   static void TearDownTestSuite() {
     delete looked_;
@@ -30,7 +30,7 @@ class Trajectory : public ::testing::Test {
   }
   static ViewedRun with(const std::string& json) {
     ViewedRun viewed = *looked_;
-    set_view_values(viewed.experiment.view, "trajectory",
+    set_view_values(viewed.session.view, "trajectory",
                     values_from_json(view("trajectory").options.parameters, Json::parse(json), ""));
     return viewed;
   }
@@ -53,7 +53,7 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
     const ViewedRun viewed = with("{\"start\": " + std::to_string(start) +
                                   ", \"asked\": " + std::to_string(target_steps) + "}");
     const Rollout& walk = *rollouts->find(start, target_steps);
-    EXPECT_EQ(&shown_walk(*rollouts, viewed.experiment.view), &walk);
+    EXPECT_EQ(&shown_walk(*rollouts, viewed.session.view), &walk);
     const ViewLayout layout = layout_of(viewed);
     EXPECT_TRUE(says(layout.list, "Asked for " + fixed(walk.target_return(), 1)));
     EXPECT_TRUE(says(layout.list, ": return " + fixed(walk.achieved(), 1)));
@@ -61,7 +61,7 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
     const Rollouts::Share share = rollouts->shortest();
     EXPECT_TRUE(says(layout.list, std::to_string(share.reached) + " of 24 cells"));
     Claim claim;
-    claim.view = viewed.experiment.view;
+    claim.view = viewed.session.view;
     claim.least = -9;
     Traces traces(viewed.trace);
     traces.findings = viewed.findings;
@@ -79,8 +79,8 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
 TEST_F(Trajectory, ClicksSelectCellAndReturn) {
   const ViewLayout layout = layout_of(*looked_);
   const auto rollouts = looked_->findings.get(Findings::rollouts);
-  EXPECT_EQ(&shown_walk(*rollouts, looked_->experiment.view), rollouts->find(0, 4));
-  Session e = looked_->experiment;
+  EXPECT_EQ(&shown_walk(*rollouts, looked_->session.view), rollouts->find(0, 4));
+  Session e = looked_->session;
   ASSERT_GT(layout.handles.size(), 24u);
   layout.handles[5].click(e);
   EXPECT_EQ(view_values(e.view, "trajectory").integer("start"), 5);
@@ -95,16 +95,16 @@ TEST_F(Trajectory, ClicksSelectCellAndReturn) {
 }
 
 TEST_F(Trajectory, ExplainsMissingTrajectory) {
-  const ViewedRun text(testing::alignment_experiment("decoder-rope"));
+  const ViewedRun text(testing::alignment_session("decoder-rope"));
   ViewedRun other = text;
-  other.experiment.view.id = "trajectory";
+  other.session.view.id = "trajectory";
   EXPECT_TRUE(layout_of(other).refusal.starts_with("No trajectories"));
   EXPECT_NE(view("trajectory").objection(*text.trace), "");
   ViewedRun waiting = *looked_;
   waiting.findings = {};
   EXPECT_NE(layout_of(waiting).pending, "");
   // Model of another world.
-  Session e = looked_->experiment;
+  Session e = looked_->session;
   e.run.model = testing::model_case("trajectory");
   e.run.input = testing::model_case("trajectory") + "/input.safetensors";
   EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("another environment"), std::string::npos);
@@ -114,7 +114,7 @@ TEST_F(Trajectory, ExportsNumbersAndFiles) {
   testing::TemporaryFolder folder;
   for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {
     const auto file = folder.path() / (std::string("trajectory") + ending);
-    write_view(file, *looked_->trace, looked_->experiment, {}, looked_->findings);
+    write_view(file, *looked_->trace, looked_->session, {}, looked_->findings);
     EXPECT_GT(std::filesystem::file_size(file), 100u);
   }
 }

@@ -69,10 +69,10 @@ TEST(Vectors, MiniatureMapSelectsPair) {
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->query, 6);
   EXPECT_EQ(hit->key, 2);
-  Session experiment;
-  pointed.handles[0].click(experiment);
-  EXPECT_EQ(experiment.view.pinned_query, 6);
-  EXPECT_EQ(experiment.view.pinned_key, 2);
+  Session session;
+  pointed.handles[0].click(session);
+  EXPECT_EQ(session.view.pinned_query, 6);
+  EXPECT_EQ(session.view.pinned_key, 2);
 }
 
 TEST(Vectors, PointerReportsComponent) {
@@ -128,8 +128,9 @@ TEST(Vectors, MiniatureMapOfManyTokensStatesPooling) {
 }
 
 TEST(Vectors, ExplainMissingProduct) {
-  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "vectors").refusal.find("No query-key product"),
-            std::string::npos);
+  EXPECT_NE(
+      look_at(testing::synthetic_trace(1, 1, 5), "vectors").refusal.find("No query-key product"),
+      std::string::npos);
 }
 
 }  // namespace ATTNSCOPE_FILE
