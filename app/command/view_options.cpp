@@ -62,6 +62,8 @@ void ViewOptions::add_to(Command command) {
   command.flag("--hide-special", hides_special_,
                "Hide special tokens such as \"[CLS]\" or \"<s>\" (" + word_views() +
                    "); the other weights are not renormalised");
+  command.flag("--space-markers", space_markers_,
+               "Show \"␣\" at the ends of tokens that begin or end with a space");
   command
       .add("--tile,--part", tile_,
            "Visible part of a map in tokens (also with --words): ROW,COL,HEIGHT,WIDTH, counted "
@@ -106,6 +108,7 @@ void ViewOptions::apply(ViewSettings& settings) const {
                      "), found " + settings.id);
   }
   if (hides_special_) settings.hides_special = true;
+  if (space_markers_) settings.space_markers = true;
   if (hides_special_ && !view(settings.id).cells.merge_words) {
     throw InputError("--hide-special: expected a view that can hide tokens (" + word_views() +
                      "), found " + settings.id);

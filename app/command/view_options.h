@@ -27,7 +27,7 @@ class ViewOptions {
   Index layer_ = 0, head_ = 0;
   std::string stack_, kind_;
   std::optional<Index> step_, segment_;
-  bool normalise_ = false, words_ = false, hides_special_ = false;
+  bool normalise_ = false, words_ = false, hides_special_ = false, space_markers_ = false;
   std::vector<double> tile_;
   std::vector<Index> pin_;
   std::string statistics_file_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/analysis/words.h"
@@ -92,7 +93,7 @@ class Search {
       const Index at = key_token(trace_, tap, c);
       key_words.push_back(at > kFirstWord && has_content(word(at)) ? at : -1);
     }
-    const std::vector<double> mean_weight = mean_weights(tap, weights);
+    const std::vector<ColumnSum> columns = column_sums(tap, weights);
     std::vector<SalientPair> best;
     for (Index row = 0; row < weights.dim(0); ++row) {
       const Index query = trace_.token_index(tap.query_rows, weights.dim(0), row);
@@ -102,35 +103,43 @@ class Search {
         const auto weight = static_cast<double>(weights(row, c));
         if (key < 0 || key == query || !(weight > 0)) continue;
         const Index words = query - key;
-        const double excess = weight - mean_weight[static_cast<std::size_t>(c)] / 2;
+        const ColumnSum& column = columns[static_cast<std::size_t>(c)];
+        const double excess = weight - column.mean() / 2;
         const double base_score = excess * std::log1p(static_cast<double>(std::abs(words))) *
                                   surprisal_of(query) * surprisal_of(key);
         const double score_limit = best.size() == kMaxPerHead ? best.back().score : 0;
         if (!(kKindFactor * base_score > score_limit)) continue;  // skips the slower classification
         const double score = base_score * kind_factor(query, key);
-        if (score > score_limit) insert({{}, row, c, words, weight, score}, query, key, best);
+        if (!(score > score_limit)) continue;
+        insert({{}, row, c, words, weight, column.mean_without(weight), score}, query, key, best);
       }
     }
     return best;
   }
 
-  // Mean weight of each key over the queries that may see it; high for attention sinks.
-  static std::vector<double> mean_weights(const AttentionTap& tap, const Tensor& weights) {
-    std::vector<double> sums(static_cast<std::size_t>(weights.dim(1)), 0);
-    std::vector<Index> counts(sums.size(), 0);
+  // Weights of a key over the queries that may see it. Their mean is high for attention sinks.
+  struct ColumnSum {
+    double sum = 0;
+    Index count = 0;
+    double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+    double mean_without(double weight) const {
+      return count > 1 ? std::max(0.0, (sum - weight) / static_cast<double>(count - 1))
+                       : std::numeric_limits<double>::quiet_NaN();
+    }
+  };
+
+  static std::vector<ColumnSum> column_sums(const AttentionTap& tap, const Tensor& weights) {
+    std::vector<ColumnSum> columns(static_cast<std::size_t>(weights.dim(1)));
     const Index offset = weights.dim(1) - weights.dim(0);  // keys before the first query
     for (Index row = 0; row < weights.dim(0); ++row) {
       for (Index c = 0; c < weights.dim(1); ++c) {
         const auto weight = static_cast<double>(weights(row, c));
         if ((tap.causal && c > row + offset) || !(weight >= 0)) continue;
-        sums[static_cast<std::size_t>(c)] += weight;
-        ++counts[static_cast<std::size_t>(c)];
+        columns[static_cast<std::size_t>(c)].sum += weight;
+        ++columns[static_cast<std::size_t>(c)].count;
       }
     }
-    for (std::size_t c = 0; c < sums.size(); ++c) {
-      if (counts[c] > 0) sums[c] /= static_cast<double>(counts[c]);
-    }
-    return sums;
+    return columns;
   }
 
   void insert(SalientPair pair, Index query, Index key, std::vector<SalientPair>& best) const {
@@ -249,7 +258,10 @@ void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& 
 
 std::string sentence(const SalientPair& pair) {
   const Index words = std::abs(pair.words);
-  const std::string share = ": " + fixed(100 * pair.weight, 0) + "%";
+  std::string share = ": " + fixed(100 * pair.weight, 0) + "%";
+  if (!std::isnan(pair.other_weight)) {
+    share += " (other words: " + fixed(100 * pair.other_weight, 0) + "% on average)";
+  }
   const std::string way = pair.words > 0 ? " back" : " ahead";
   const std::string far = grouped(words) + (words == 1 ? " word" : " words") + way;
   const std::string query = "“" + pair.query_word + "” attends " + far;

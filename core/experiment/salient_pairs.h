@@ -25,7 +25,8 @@ struct SalientPair {
   Index query = 0, key = 0;  // row and column of the head's map: first tokens of the words
   Index words = 0;           // distance: 1 is the previous word, -1 the next
   double weight = 0;         // between the words, see core/analysis/words.h
-  double score = 0;          // salience, see find_salient_pairs()
+  double other_weight = 0;  // mean of the other queries that may see the key; NaN if there are none
+  double score = 0;         // salience, see find_salient_pairs()
   PairKind kind = PairKind::Distant;
   std::string query_word{}, key_word{};  // "she", "girl"
 };
@@ -51,7 +52,7 @@ std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most
 // Selects the pair's head, pins the pair and shows the whole map.
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings);
 
-// "“she” attends 7 words back to “girl”: 41%".
+// "“she” attends 7 words back to “girl”: 41% (other words: 3% on average)".
 std::string sentence(const SalientPair& pair);
 
 }  // namespace attnscope

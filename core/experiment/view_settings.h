@@ -21,6 +21,7 @@ struct ViewSettings {
   ColourEnd colour_end = ColourEnd::Percentile;
   bool words = false;  // merge word pieces into words, in views that can (ViewCells::merge_words)
   bool hides_special = false;  // omit special tokens ("[CLS]"), in the same views
+  bool space_markers = false;  // show "␣" at the ends of tokens that begin or end with a space
   // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // permanently highlighted pair; -1: none

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace attnscope {
 namespace {
@@ -17,6 +18,13 @@ std::string number(double value, Format... format) {
   const auto end =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format...).ptr;
   return {buffer.data(), end};
+}
+
+std::string without_trailing_zeros(std::string text) {
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -68,15 +76,22 @@ std::string fixed(double value, int decimals) {
 }
 
 std::string brief(double value, int digits) {
-  return number(value, std::chars_format::general, digits);
+  constexpr double kLeastPlain = 1e-3, kMostPlain = 1e6;
+  if (value == 0) return "0";
+  // Rounded first: 0.00099999 is 0.001.
+  std::string text = number(value, std::chars_format::scientific, digits - 1);
+  const auto e = text.find('e');
+  if (e == std::string::npos) return text;  // not finite
+  const int exponent = std::stoi(text.substr(e + 1));
+  const double size = std::pow(10.0, exponent);
+  if (size >= kLeastPlain && (size < kMostPlain || exponent < digits)) {
+    return decimal(value, std::max(0, digits - 1 - exponent));
+  }
+  return without_trailing_zeros(text.substr(0, e)) + "e" + std::to_string(exponent);
 }
 
 std::string decimal(double value, int places) {
-  std::string text = fixed(value, places);
-  if (text.find('.') == std::string::npos) return text;
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
+  return without_trailing_zeros(fixed(value, places));
 }
 
 std::string grouped(long long value) {

@@ -38,13 +38,31 @@ std::string visible(std::string_view bytes) {
     if (is_number && after_number) text += kBetweenNumbers;
     after_number = is_number;
     if (c.code == ' ' && (at < word || at >= word_end)) {
-      text += "␣";
+      text += kSpaceMarker;
     } else {
       text += visible_character(bytes.substr(at, c.size), c);
     }
     at += c.size;
   }
   return text;
+}
+
+std::string without_space_markers(std::string_view text) {
+  constexpr std::string_view kOpen = "“", kClose = "”";
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t first = std::min(text.find(kSpaceMarker, at), text.size());
+    shown += text.substr(at, first - at);
+    at = first;
+    while (text.substr(at).starts_with(kSpaceMarker)) at += kSpaceMarker.size();
+    if (at == first) continue;
+    const std::string_view before = text.substr(0, first), after = text.substr(at);
+    const bool follows = !before.empty() && !before.ends_with(' ') && !before.ends_with(kOpen);
+    const bool precedes = !after.empty() && !after.starts_with(' ') && !after.starts_with(kClose);
+    if (follows && precedes) shown += ' ';
+    if (!follows && !precedes) shown += text.substr(first, at - first);
+  }
+  return shown;
 }
 
 }  // namespace attnscope

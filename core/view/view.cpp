@@ -62,17 +62,16 @@ ViewSettings with_defaults(ViewSettings settings, const Trace& trace) {
 }
 
 std::vector<ColourEndChoice> weight_ends() {
-  return {{ColourEnd::Percentile, "to 99 %",
-           "Clip at the 99th percentile of the visible pairs, so that small weights remain "
-           "visible."},
-          {ColourEnd::Largest, "to the largest",
+  return {{ColourEnd::Percentile, "Clip at 99th percentile",
+           "The 99th percentile of the visible pairs, so that small weights remain visible."},
+          {ColourEnd::Largest, "Up to the maximum",
            "End at the largest visible weight, ignoring rows with a single key."},
-          {ColourEnd::One, "to 1", "End at 1, the sum of a query's weights."}};
+          {ColourEnd::One, "Up to 1", "End at 1, the sum of a query's weights."}};
 }
 
 std::vector<ColourEndChoice> stretched_ends() {
-  return {{ColourEnd::One, "whole range", "Span the whole range."},
-          {ColourEnd::Largest, "stretched", "Span the range of the visible numbers."}};
+  return {{ColourEnd::One, "Whole range", "Span the whole range."},
+          {ColourEnd::Largest, "Visible range", "Span the range of the visible numbers."}};
 }
 
 const ColourEndChoice* selected_colour_end(const std::vector<ColourEndChoice>& choices,

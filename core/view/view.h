@@ -139,7 +139,7 @@ struct Animation {
   double seconds = 8;
 };
 
-// A choice for the end of the colour range: "to 99 %", and its tooltip.
+// A choice for the end of the colour range: "Clip at 99th percentile", and its tooltip.
 struct ColourEndChoice {
   ColourEnd end;
   std::string label, help;

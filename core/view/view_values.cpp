@@ -73,6 +73,7 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   }
   view.words = object.flag_or("words", false);
   view.hides_special = object.flag_or("hides_special", false);
+  view.space_markers = object.flag_or("space_markers", false);
   view.row = object.number_or("row", 0, -kFar, kFar);
   view.column = object.number_or("column", 0, -kFar, kFar);
   view.height = object.number_or("height", 0, 0, kFar);
@@ -106,6 +107,7 @@ Json to_json(const ViewSettings& view) {
   add_part(view.part, object);
   if (view.words) object["words"] = true;
   if (view.hides_special) object["hides_special"] = true;
+  if (view.space_markers) object["space_markers"] = true;
   if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
   if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
   if (!view.statistics_file.empty()) object["statistics_file"] = view.statistics_file;

@@ -71,7 +71,7 @@ void next_colour_end(State& s) {
   const ColourEndChoice* now = selected_colour_end(choices, s.session->view.colour_end);
   const ColourEndChoice& next = now == &choices.back() ? choices.front() : now[1];
   s.session.edit().view.colour_end = next.end;
-  s.notify("Colours " + next.label);
+  s.notify("Colour range: " + next.label);
 }
 
 // 1 to 9, then with Ctrl, then with Ctrl and Shift; further views have no key.
@@ -205,6 +205,10 @@ void add_view_actions(std::vector<Action>& list) {
                ? ""
                : "Nothing to hide: " + controls.special_tokens_refusal + ".";
   };
+  add(
+      "space_markers", "Space markers", "Show or hide “␣” at the ends of tokens with a space.", {},
+      [](State& s) { s.session.edit().view.space_markers ^= true; }, has_trace);
+  list.back().checked = [](const State& s) { return s.session->view.space_markers; };
   add("colour_map", "Next colour map", "Change the colours of the heat maps.", {{"G"}},
       next_colour_map,
       [](const State& s) { return has_trace(s) && !applicable_maps(s.controls()).empty(); });

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <string_view>
 #include <vector>
 
@@ -27,15 +26,6 @@ namespace attnscope::window {
 namespace {
 
 constexpr Index kStrongest = 5;
-
-// Four significant digits, without exponents if they are not needed.
-std::string number(double value) {
-  if (value == 0) return "0";  // never "-0"
-  std::array<char, 32> text;
-  const bool plain = std::abs(value) >= 1e-3 && std::abs(value) < 1e5;
-  std::snprintf(text.data(), text.size(), plain ? "%.4g" : "%.2e", value);
-  return text.data();
-}
 
 // Row of a list: label on the left, value on the right.
 void fact(const Ui& ui, const char* what, const std::string& value, const char* help = "") {
@@ -96,16 +86,16 @@ void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head,
   if (!of.scores.has_softmax(tap.variant.values)) return;
   const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
   if (!pair) return;
-  fact(ui, "q · k", number(pair->product), "Dot product of the query and key vectors.");
-  fact(ui, "× scale", number(static_cast<double>(tap.result.part->scale)),
+  fact(ui, "q · k", brief(pair->product), "Dot product of the query and key vectors.");
+  fact(ui, "× scale", brief(static_cast<double>(tap.result.part->scale)),
        "1/√d for head size d, unless the encoding defines another scale.");
   if (pair->terms.size() > 1) {
     const bool mixed = has_positions_in_content(trace, tap);
     for (const auto& [term, value] : pair->terms) {
-      fact(ui, term_words(term, mixed).full, number(value));
+      fact(ui, term_words(term, mixed).full, brief(value));
     }
   }
-  fact(ui, "Score", number(pair->score), "Input of the softmax.");
+  fact(ui, "Score", brief(pair->score), "Input of the softmax.");
 }
 
 void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
@@ -140,10 +130,10 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
     faint(ui, "Signed weights are not a distribution: the row has no entropy.");
   } else {
     fact(ui, words ? "Entropy of words" : "Entropy",
-         number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
+         brief(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
          words ? "Spread of the word's attention: 0 bits is one word, 3 bits equals 8 equal words."
                : "Spread of the query's attention: 0 bits is one key, 3 bits equals 8 equal keys.");
-    fact(ui, words ? "Effective words" : "Effective keys", number(row.effective),
+    fact(ui, words ? "Effective words" : "Effective keys", brief(row.effective),
          "2 to the power of the entropy: number of equal weights with this entropy.");
   }
   if (row.largest < 0) {
@@ -154,7 +144,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
-    const std::string key = key_label(trace, tap, j), amount = number(weight);
+    const std::string key = key_label(trace, tap, j), amount = brief(weight);
     const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
                        ImGui::CalcTextSize(amount.c_str()).x;
     fact(ui, elided(on_screen(key), room).c_str(), amount, key.c_str());
@@ -209,7 +199,7 @@ void draw_words(Ui& ui, const State::PointedHead& pointed, const Hit& hit, RowWe
   keep_weights(words, hit.word_query, cache);
   if (key) {
     const auto weight = static_cast<double>(cache.weights[hit.word_key]);
-    fact(ui, "Weight of words", number(weight),
+    fact(ui, "Weight of words", brief(weight),
          "Summed over the tokens of the key's word, averaged over those of the query's.");
     bar(ui, weight / largest_magnitude(cache.weights), ui.look->accent);
     // The picture may combine several heads, or show the flow through layers.
@@ -259,8 +249,8 @@ void draw_reading(Ui& ui, State& state) {
 std::string amount(const HeadMeasure& measure, double value, bool words) {
   if (std::isnan(value)) return "–";
   const std::string& unit = words ? measure.word_unit : measure.unit;
-  if (!unit.empty()) return number(value) + " " + unit;
-  return number(std::round(1000 * value) / 10) + " %";
+  if (!unit.empty()) return brief(value) + " " + unit;
+  return brief(std::round(1000 * value) / 10) + " %";
 }
 
 // A head as a whole: its type and its measures.
@@ -368,7 +358,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
   const bool shown = !hit->shown.empty() && hit->words == nullptr;
   if (shown) fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
-  fact(ui, "Weight", number(weight), "Share of the query's attention; its row sums to 1.");
+  fact(ui, "Weight", brief(weight), "Share of the query's attention; its row sums to 1.");
   bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);

@@ -266,7 +266,7 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   }
 }
 
-constexpr double kColourEndWidth = 104;
+constexpr double kColourEndWidth = 172;
 
 void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
   const ColourEndChoice& now = *selected_colour_end(choices, state.session->view.colour_end);

@@ -286,7 +286,7 @@ void add_similarity(const Sides& sides, std::vector<Fact>& list) {
   };
   const double means = cosine(SentenceVector::Mean), firsts = cosine(SentenceVector::First);
   if (std::isnan(means) || std::isnan(firsts)) return;
-  list.push_back({"Cosine of A and B", "means " + fixed(means, 3), "first " + fixed(firsts, 3)});
+  list.push_back({"Cosine of A and B", "means " + brief(means), "first " + brief(firsts)});
 }
 
 }  // namespace

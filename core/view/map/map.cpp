@@ -316,8 +316,7 @@ std::string similarity_words(const Trace& trace) {
   };
   const double cosine = cosine_similarity(vector(0), vector(1));
   if (std::isnan(cosine)) return "";
-  return "The means of their tokens after the last layer have cosine similarity " +
-         fixed(cosine, 2) +
+  return "The means of their tokens after the last layer have cosine similarity " + brief(cosine) +
          ". They attended to each other: to encode them separately, set one as B in Compare.";
 }
 

@@ -1,9 +1,7 @@
 #include "core/view/parts/colour_bar.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "core/base/parallel.h"
 #include "core/figure/colour_map.h"
@@ -92,15 +90,8 @@ std::vector<Tick> mirrored(const std::vector<std::pair<double, std::string>>& up
 
 // Short enough for the space beside a bar: "0.25", "3e-5".
 std::string short_text(double number) {
-  constexpr double kLeastPlain = 0.0095;
-  std::string text = brief(number, 2);
-  if (number == 0 || std::abs(number) >= kLeastPlain) return text;
-  std::array<char, 16> exponential;
-  std::snprintf(exponential.data(), exponential.size(), "%.0e", number);
-  text = exponential.data();
-  const std::size_t zero = text.find("e-0");  // two digits of exponent where one is enough
-  if (zero != std::string::npos) text.erase(zero + 2, 1);
-  return text;
+  constexpr double kFewDigits = 0.0095;
+  return brief(number, std::abs(number) < kFewDigits ? 1 : 2);
 }
 
 // Powers of ten, or every n-th if there are too many; with fewer than two, also 2 and 5 times them.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/text/tokenizer.h"
 #include "core/view/parts/no_space.h"
 
 namespace attnscope {
@@ -40,7 +41,8 @@ Page::Page(const ViewInput& input) : input_(input) {
 }
 
 double Page::width_of(const std::string& text, double size, bool bold) const {
-  return input_.canvas.measure.width(text, size, bold);
+  if (!hides_markers(text)) return input_.canvas.measure.width(text, size, bold);
+  return input_.canvas.measure.width(without_space_markers(text), size, bold);
 }
 
 std::string Page::ellipsised(const std::string& text, double size, double most_width,
@@ -98,7 +100,14 @@ std::vector<std::string> Page::wrapped(const std::string& text, double size, dou
   return lines;
 }
 
+bool Page::hides_markers(const std::string& text) const {
+  return !input_.session.view.space_markers && text.find(kSpaceMarker) != std::string::npos;
+}
+
 void Page::add(Item item) {
+  if (auto* text = std::get_if<Text>(&item); text != nullptr && hides_markers(text->text)) {
+    text->text = without_space_markers(text->text);
+  }
   list_.items.push_back(std::move(item));
 }
 

@@ -34,6 +34,7 @@ class Page {
                                    std::size_t most_lines = std::numeric_limits<std::size_t>::max(),
                                    bool bold = false) const;
 
+  // Adds an item; texts without space markers unless ViewSettings::space_markers is set.
   void add(Item item);
   void text(Point at, const std::string& text, double size, Align align = Align::Start,
             double angle = 0);                                     // in Theme::text
@@ -58,6 +59,9 @@ class Page {
   DisplayList take(double content_bottom);
 
  private:
+  // True if `text` has space markers, which are not drawn.
+  bool hides_markers(const std::string& text) const;
+
   static constexpr double kSmall = 0.85;
   const ViewInput& input_;
   DisplayList list_;

@@ -1,9 +1,7 @@
 #include "core/view/parts/pinned.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "core/figure/plain_text.h"
 #include "core/view/parts/legend.h"
@@ -84,9 +82,7 @@ std::string number(float weight, float most) {
   const auto value = static_cast<double>(weight);
   const int decimals = 1 - static_cast<int>(std::floor(std::log10(static_cast<double>(most))));
   if (decimals > kMaxDecimals || most >= 100) {
-    std::array<char, 24> text;
-    std::snprintf(text.data(), text.size(), "%.0e", value);
-    return text.data();
+    return brief(value, 1);
   }
   return fixed(value, std::max(kFewest, decimals));
 }

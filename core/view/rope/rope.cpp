@@ -303,7 +303,7 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const RopeTurn& turn) {
   return {{query_colour(theme), named("query", turn.query_name)},
           {key_colour(theme), named("key", turn.key_name)},
           {score_colour(theme), "offset " + decimal(turn.offset()) + ": score " +
-                                    fixed(rotated_score(turn, turn.offset()), 3)},
+                                    brief(rotated_score(turn, turn.offset()))},
           {translucent(query_colour(theme), kGhost),
            "query at offset 0, an arc from it to the query: the rotation", false, true}};
 }

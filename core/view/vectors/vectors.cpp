@@ -146,36 +146,36 @@ double positions_of(const PairScore& score) {
 std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
                      bool before) {
   const double product = v.sum.back();
-  if (before) return "q·k = " + fixed(product, 3) + " before the encoding is applied to q and k";
+  if (before) return "q·k = " + brief(product) + " before the encoding is applied to q and k";
   const Part& part = *tap.result.part;
-  std::string text = "q·k = " + fixed(product, 3);
+  std::string text = "q·k = " + brief(product);
   const auto score = pair_score(part, head, pair.query, pair.key);
   if (score && part.normaliser != Normaliser::FeatureRatio) {
-    if (part.relu) text += ", clamped at zero " + fixed(score->product, 3);
+    if (part.relu) text += ", clamped at zero " + brief(score->product);
     text += ", times " + brief(static_cast<double>(part.scale)) + " = " +
-            fixed(static_cast<double>(part.scale) * score->product, 3);
+            brief(static_cast<double>(part.scale) * score->product);
     if (!part.split.empty()) {  // q and k mix content and position; the Scores view separates them
-      text += ", of which positions " + fixed(positions_of(*score), 3);
+      text += ", of which positions " + brief(positions_of(*score));
     }
     for (const auto& [term, value] : score->terms) {
       if (term == Term::Content || !part.split.empty()) continue;
       std::string name(to_string(term));
       std::replace(name.begin(), name.end(), '_', ' ');
       text += (term == Term::Factor ? ", times the distance factor " : ", " + name + " ") +
-              fixed(value, 3);
+              brief(value);
     }
     if (part.score_cap > 0) {
-      text += ", sum " + fixed(score->uncapped, 3) + ", capped at ±" +
+      text += ", sum " + brief(score->uncapped) + ", capped at ±" +
               brief(static_cast<double>(part.score_cap), 2);
     }
-    text += ": score " + fixed(score->score, 3);
+    text += ": score " + brief(score->score);
   }
   const Pattern& pattern = *tap.result.pattern;
   if (!pattern.allowed(pattern.heads() == 1 ? 0 : head, pair.query, pair.key)) {
     return text + ", but the pair is excluded";
   }
   const Tensor weights = attention_row(tap, head, pair.query);
-  return text + ", weight " + fixed(static_cast<double>(weights[pair.key]), 3);
+  return text + ", weight " + brief(static_cast<double>(weights[pair.key]));
 }
 
 // Stacks charts over the components, as many as fit, each with its value at the pointer; the last

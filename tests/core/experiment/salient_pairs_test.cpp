@@ -60,7 +60,8 @@ TEST_F(SalientPairs, ScoreIsWeightTimesLogDistance) {
   EXPECT_EQ(found[0].kind, PairKind::Distant);
   // Five queries can attend to it.
   EXPECT_NEAR(found[0].score, (0.5 - 0.1 / 2) * std::log(4.0), 1e-6);
-  EXPECT_EQ(sentence(found[0]), "“took” attends 3 words back to “lamp”: 50%");
+  EXPECT_EQ(sentence(found[0]),
+            "“took” attends 3 words back to “lamp”: 50% (other words: 0% on average)");
 }
 
 TEST_F(SalientPairs, SurprisingWordsScoreHigher) {
@@ -83,7 +84,8 @@ TEST_F(SalientPairs, NotesHabitualPairs) {
   const SalientPair first = pairs(1).at(0);
   EXPECT_NEAR(first.score, 2 * (0.4 - 0.4 / 6 / 2) * std::log(4.0), 1e-6);
   EXPECT_EQ(sentence(first),
-            "“she” attends 3 words back to “saw”, which followed the last “she”: 40%");
+            "“she” attends 3 words back to “saw”, which followed the last “she”: 40% (other words: "
+            "0% on average)");
 }
 
 // The next pair has another head and other words.
@@ -220,7 +222,8 @@ TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
   EXPECT_EQ(found[0].words, -5);
   EXPECT_EQ(found[0].kind, PairKind::Distant);
   EXPECT_NEAR(found[0].score, (0.5 - 0.5 / 8 / 2) * std::log(6.0), 1e-6);
-  EXPECT_EQ(sentence(found[0]), "“she” attends 5 words ahead to “took”: 50%");
+  EXPECT_EQ(sentence(found[0]),
+            "“she” attends 5 words ahead to “took”: 50% (other words: 0% on average)");
 }
 
 // Unknown tokens differ, whatever their labels.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
@@ -27,7 +29,16 @@ TEST(PlainText, FormatsNumbers) {
   EXPECT_EQ(fixed(1e300, 0).size(), 301u);
   EXPECT_EQ(brief(0.25), "0.25");
   EXPECT_EQ(brief(128), "128");
-  EXPECT_EQ(brief(1e-5), "1e-05");
+  EXPECT_EQ(brief(128, 2), "128");
+  EXPECT_EQ(brief(12.3456), "12.35");
+  EXPECT_EQ(brief(-0.001), "-0.001");
+  EXPECT_EQ(brief(0.00099999), "0.001");
+  EXPECT_EQ(brief(0.000156), "1.56e-4");
+  EXPECT_EQ(brief(1e-5), "1e-5");
+  EXPECT_EQ(brief(999999), "999999");
+  EXPECT_EQ(brief(1e6), "1e6");
+  EXPECT_EQ(brief(1234567, 8), "1234567");
+  EXPECT_EQ(brief(std::numeric_limits<double>::infinity()), "inf");
   EXPECT_EQ(decimal(12), "12");
   EXPECT_EQ(decimal(14.25), "14.25");
   EXPECT_EQ(decimal(20.404), "20.4");

@@ -5,6 +5,21 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
+TEST(SpaceMarkers, AreLeftOutOfWords) {
+  EXPECT_EQ(without_space_markers("␣the"), "the");
+  EXPECT_EQ(without_space_markers("low␣"), "low");
+  EXPECT_EQ(without_space_markers("␣the␣old␣man"), "the old man");
+  EXPECT_EQ(without_space_markers("“␣she” attends to “␣girl”"), "“she” attends to “girl”");
+  EXPECT_EQ(without_space_markers("␣she ↛ ␣,"), "she ↛ ,");
+}
+
+TEST(SpaceMarkers, StayInLabelsOfSpaces) {
+  EXPECT_EQ(without_space_markers("␣"), "␣");
+  EXPECT_EQ(without_space_markers("“␣␣” attends to ␣"), "“␣␣” attends to ␣");
+  EXPECT_EQ(without_space_markers("plain"), "plain");
+  EXPECT_EQ(without_space_markers(""), "");
+}
+
 TEST(Visible, ShowsInvisibleCharacters) {
   EXPECT_EQ(visible("the"), "the");
   EXPECT_EQ(visible(" the"), "␣the");
