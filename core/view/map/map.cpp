@@ -159,7 +159,7 @@ std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMa
                               ? input.interaction.key_of(HintAction::ColourRange)
                               : "--colours percentile";
   return {text + ": clip at the 99th percentile (" + how + "), or use another scale",
-          text + ": clip at 99 % (" + how + ")", text};
+          text + ": clip at 99th percentile (" + how + ")", text};
 }
 
 // Notes on the colours for the line below the map, longest first.

@@ -304,7 +304,7 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   Look look;
   look.settings.colour_end = ColourEnd::One;
   look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99 % (N)"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99th percentile (N)"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
   EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
