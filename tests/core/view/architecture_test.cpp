@@ -194,7 +194,7 @@ TEST(ArchitectureView, NamesMemoryInputAndNorms) {
     const Trace trace = trace_of([&](ModelConfig& config) {
       config.segment = 8;
       config.groups =
-          uniform_groups(config, {v.id, default_values(v.options.parameters)}, default_encoding());
+          uniform_groups(config, {v.id, default_values(v.parameters)}, default_encoding());
     });
     SCOPED_TRACE(v.id);
     expect_figure(trace, {"Memory", "segments of 8"});

@@ -82,7 +82,7 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
     for (const bool causal : {true, false}) {
       Trace trace;
       try {
-        const Choice choice{v.id, default_values(v.options.parameters)};
+        const Choice choice{v.id, default_values(v.parameters)};
         trace = testing::run_model(
             {.variant = to_json(choice).dump(), .encoding = "none", .causal = causal});
       } catch (const InputError&) {

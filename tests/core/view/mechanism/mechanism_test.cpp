@@ -20,7 +20,7 @@ using testing::Look;
 using testing::look_at;
 
 Trace trace_of(const Variant& v, Index length) {
-  const Choice choice{v.id, illustrative_values(v.options.parameters, length)};
+  const Choice choice{v.id, illustrative_values(v.parameters, length)};
   return testing::run_model({.variant = to_json(choice).dump(),
                              .encoding = "none",
                              .length = length,
