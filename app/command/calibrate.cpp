@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -16,7 +15,6 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
-#include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 #include "core/model/structure.h"
 #include "core/training/calibration_picture.h"

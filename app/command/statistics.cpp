@@ -1,6 +1,5 @@
 // attnscope statistics: statistics of every head over a file of texts or over tensors, as CSV.
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 

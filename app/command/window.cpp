@@ -1,8 +1,6 @@
 // attnscope, attnscope window, attnscope open: the window.
 #include "app/window/window.h"
 
-#include <cstdio>
-#include <functional>
 #include <memory>
 
 #include "app/command/commands.h"

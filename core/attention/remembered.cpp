@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/autodiff/operations_shape.h"
-
 namespace attnscope {
 
 std::vector<RowSource> sources_of(const Remembered& remembered, Index first) {

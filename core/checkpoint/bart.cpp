@@ -3,7 +3,6 @@
 // [out, in], layer norms, biases everywhere.
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

@@ -1,7 +1,6 @@
 // Decision Transformer (Chen et al., 2021, arXiv:2106.01345) as the Hugging Face libraries store
 // it: GPT-2's layers over returns, states and actions. Actions are vectors; attnscope supports
 // one-hot actions, one for each component.
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/gpt2.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 

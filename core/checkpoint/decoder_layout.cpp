@@ -1,7 +1,5 @@
 #include "core/checkpoint/decoder_layout.h"
 
-#include <algorithm>
-
 #include "core/autodiff/operations_linear.h"
 #include "core/checkpoint/hugging_face.h"
 #include "core/checkpoint/split.h"

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

@@ -1,7 +1,6 @@
 // ModernBERT (Warner et al., 2024, arXiv:2412.13663) as the Hugging Face libraries store it: pre
 // norm except for the first attention, RoPE, gated feed-forward blocks, and local windows in all
 // but every few layers.
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

@@ -1,7 +1,6 @@
 // Qwen 2 and 2.5 (arXiv:2407.10671): Llama with biases of queries, keys and values; Qwen 3
 // (arXiv:2505.09388): norms of queries and keys instead, and a mixture of experts.
 #include "core/checkpoint/decoder_layout.h"
-#include "core/checkpoint/hugging_face.h"
 
 namespace attnscope {
 

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

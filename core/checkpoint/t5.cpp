@@ -3,7 +3,6 @@
 // scores, and one table of bucketed distances per stack, stored in its first layer.
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/autodiff/operations_linear.h"
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

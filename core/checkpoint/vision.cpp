@@ -3,7 +3,6 @@
 // Hugging Face libraries store them. Classification heads and the contrastive comparison of CLIP
 // are omitted with a note. A folder with both towers loads the text tower; FOLDER/vision_model
 // loads the image tower.
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

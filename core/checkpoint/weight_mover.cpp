@@ -1,9 +1,5 @@
 #include "core/checkpoint/weight_mover.h"
 
-#include <algorithm>
-#include <set>
-
-#include "core/base/error.h"
 #include "core/model/residual_connection.h"
 
 namespace attnscope {

@@ -2,7 +2,6 @@
 // [in, heads, d_k], relative positions as in Transformer-XL, norms behind the residual sums. Of its
 // two streams the content stream is supported; the query stream of permutation training
 // (mask_emb) and segment embeddings (seg_embed) are omitted with a note.
-#include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"

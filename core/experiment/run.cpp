@@ -13,7 +13,6 @@
 #include "core/experiment/inputs.h"
 #include "core/experiment/notes.h"
 #include "core/model/architecture.h"
-#include "core/model/memory.h"
 #include "core/model/memory_need.h"
 #include "core/model/weights.h"
 

@@ -1,6 +1,5 @@
 #include "core/input/structure_file.h"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <optional>

@@ -3,7 +3,6 @@
 
 #include "core/base/error.h"
 #include "core/experiment/exit_study.h"
-#include "core/experiment/retrieved_contexts.h"
 #include "core/lesson/measure.h"
 #include "core/view/retrieval/retrieval_numbers.h"
 #include "core/view/span/span_effect.h"

@@ -1,6 +1,5 @@
 // Measures of memory, adaptive halting and gates.
 #include <algorithm>
-#include <cmath>
 
 #include "core/analysis/gates.h"
 #include "core/analysis/halting.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/model/architecture.h"

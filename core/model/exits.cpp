@@ -5,7 +5,6 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
-#include "core/autodiff/operations_shape.h"
 #include "core/base/find_by_id.h"
 #include "core/base/random.h"
 #include "core/model/architecture.h"

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/autodiff/operations_shape.h"
-#include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/model/model.h"
 #include "core/model/weight_budget.h"

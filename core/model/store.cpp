@@ -1,7 +1,6 @@
 // Datastore of contexts: file format and nearest-neighbour search.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/home.h"

@@ -1,5 +1,4 @@
 // alibi: score bias proportional to the distance. Press et al., 2021.
-#include <cmath>
 
 #include "core/position/list.h"
 #include "core/position/offsets.h"

@@ -3,7 +3,6 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/error.h"
 #include "core/position/illustrative_weights.h"
 #include "core/position/list.h"
 #include "core/position/positions.h"

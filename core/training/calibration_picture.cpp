@@ -4,7 +4,6 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/line_chart.h"
-#include "core/figure/plain_text.h"
 
 namespace attnscope {
 

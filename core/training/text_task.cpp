@@ -1,7 +1,6 @@
 // Text files: predicts each token from the preceding ones. Tokens are learned from the training
 // text by byte-pair encoding.
 #include <algorithm>
-#include <cmath>
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/random.h"

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/random.h"

@@ -1,6 +1,5 @@
 #include "core/view/session_file.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "core/base/error.h"

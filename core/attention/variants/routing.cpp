@@ -8,8 +8,6 @@
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/rows.h"
-#include "core/autodiff/operations_shape.h"
-#include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/stop_scope.h"
 

@@ -2,7 +2,6 @@
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/memory.h"
 #include "core/attention/variants/shared/row_memory.h"
-#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "core/autodiff/operations_reduce.h"
-#include "core/base/error.h"
 #include "core/base/stop_scope.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/effective_model.h"

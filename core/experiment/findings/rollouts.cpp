@@ -2,7 +2,6 @@
 #include "core/experiment/rollouts.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/experiment/effective_model.h"

@@ -1,6 +1,5 @@
 // Finding "written": target generated from a source by beam search.
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/experiment/continuation.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/autodiff/operations_shape.h"
-#include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/layer_stack.h"

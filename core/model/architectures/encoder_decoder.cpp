@@ -1,6 +1,5 @@
 // encoder_decoder: an encoder of the source, and a decoder that attends to it. Vaswani et al.,
 // 2017.
-#include "core/autodiff/operations_shape.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/layer_stack.h"

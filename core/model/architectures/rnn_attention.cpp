@@ -1,10 +1,8 @@
 // rnn_attention: two recurrent networks, the origin of attention; the second attends to the states
 // of the first. Bahdanau et al., 2014; Luong et al., 2015.
-#include <algorithm>
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
-#include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/stop_scope.h"
 #include "core/model/architecture.h"

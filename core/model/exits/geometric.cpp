@@ -1,8 +1,5 @@
 // geometric: each token may exit after each layer. Elbayad et al., 2020.
 #include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_linear.h"
-#include "core/autodiff/operations_reduce.h"
-#include "core/autodiff/operations_shape.h"
 #include "core/model/exit_oracle.h"
 #include "core/model/exits.h"
 #include "core/model/pass.h"

@@ -1,9 +1,5 @@
 // response: exits when the margin of the most likely token is large. Schuster et al., 2022.
-#include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
-#include "core/autodiff/operations_shape.h"
-#include "core/model/exit_oracle.h"
 #include "core/model/exits.h"
 #include "core/model/pass.h"
 

@@ -1,11 +1,7 @@
 // saturation: exits when the direction of the state stops changing. Schuster et al., 2022.
 #include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
-#include "core/autodiff/operations_shape.h"
-#include "core/model/exit_oracle.h"
 #include "core/model/exits.h"
-#include "core/model/pass.h"
 
 namespace attnscope {
 

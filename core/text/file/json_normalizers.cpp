@@ -1,4 +1,3 @@
-#include <optional>
 
 #include "core/text/file/json_steps.h"
 

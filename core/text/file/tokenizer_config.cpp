@@ -2,7 +2,6 @@
 #include <charconv>
 
 #include "core/base/strict_json.h"
-#include "core/text/file/json_steps.h"
 #include "core/text/file/vocabulary_files.h"
 
 namespace attnscope {

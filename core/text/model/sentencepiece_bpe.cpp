@@ -1,5 +1,4 @@
 // BPE as in SentencePiece's bpe_model.cc (Kudo and Richardson, 2018).
-#include <algorithm>
 #include <cmath>
 #include <map>
 

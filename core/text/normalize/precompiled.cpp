@@ -1,6 +1,5 @@
 // SentencePiece's replacement table (Kudo and Richardson, 2018; normalizer.cc): the size of a trie,
 // the trie as a double array (Darts-clone), and the replacements, each ending in a zero byte.
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>

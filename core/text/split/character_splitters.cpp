@@ -1,5 +1,4 @@
 // Splitters by properties of single characters.
-#include <algorithm>
 
 #include "core/text/split/pieces.h"
 #include "core/text/unicode.h"

@@ -5,7 +5,6 @@
 
 #include "core/figure/colour_map.h"
 #include "core/view/architecture/diagram_words.h"
-#include "core/view/parts/shapes.h"
 
 namespace attnscope {
 namespace {

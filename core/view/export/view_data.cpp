@@ -6,10 +6,8 @@
 #include <cstdio>
 
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/figure/render.h"
-#include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/analysis/pair.h"
 #include "core/analysis/prediction.h"

@@ -1,12 +1,10 @@
 #include "core/view/flow/flow_words.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
-#include "core/model/residual_connection.h"
 #include "core/view/parts/describe.h"
 
 namespace attnscope {

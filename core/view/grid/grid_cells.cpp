@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "core/base/parallel.h"
@@ -11,7 +10,6 @@
 #include "core/figure/heat_map.h"
 #include "core/view/map/map_values.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {

@@ -1,9 +1,7 @@
 // Intervene view: the run with the user's interventions (heads, layers, pairs, tokens) next to the
 // run without them.
 #include <algorithm>
-#include <cmath>
 
-#include "core/figure/plain_text.h"
 #include "core/model/sample.h"
 #include "core/view/intervene/intervene_clicks.h"
 #include "core/view/intervene/intervene_data.h"

@@ -5,7 +5,6 @@
 
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
-#include "core/model/sample.h"
 #include "core/view/export/view_data.h"
 #include "core/view/intervene/intervene_clicks.h"
 #include "core/view/parts/focus.h"

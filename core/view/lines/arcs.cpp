@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "core/view/parts/describe.h"
-#include "core/view/parts/shapes.h"
 #include "core/view/parts/token_axis.h"
 
 namespace attnscope {

@@ -1,7 +1,6 @@
 // Map view: attention weights of one head, or aggregated over several.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/analysis/sentences.h"
 #include "core/base/error.h"

@@ -1,6 +1,5 @@
 // LSH: hashing into buckets, sorting by bucket, attention within buckets (figure of the Reformer).
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/view/mechanism/mechanism_list.h"
@@ -13,7 +12,6 @@
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/pattern_cells.h"
-#include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {
 namespace {

@@ -1,7 +1,6 @@
 // Paths of information from a key to a query through several layers, for any method: stacked
 // layers, size of the receptive field, and layers until each pair is connected.
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
@@ -9,9 +8,7 @@
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/chart.h"
-#include "core/view/parts/legend.h"
 #include "core/view/parts/matrix_plot.h"
-#include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {
 namespace {

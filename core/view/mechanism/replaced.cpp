@@ -13,7 +13,6 @@
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/row_bars.h"
-#include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {
 namespace {

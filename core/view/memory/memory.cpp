@@ -3,7 +3,6 @@
 // Transformer (Wu et al., 2022).
 #include <algorithm>
 
-#include "core/checkpoint/checkpoint.h"
 #include "core/figure/colour_map.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/bundled_example.h"

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/figure/colour_map.h"
-#include "core/figure/plain_text.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/not_allowed.h"

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "core/view/memory/memory_panels.h"
 

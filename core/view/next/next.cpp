@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/analysis/row.h"
-#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
 #include "core/view/parts/describe.h"

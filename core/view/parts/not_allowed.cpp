@@ -1,7 +1,6 @@
 #include "core/view/parts/not_allowed.h"
 
 #include <cmath>
-#include <limits>
 
 #include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/pattern_cells.h"

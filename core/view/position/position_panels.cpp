@@ -5,7 +5,6 @@
 
 #include "core/analysis/encoded.h"
 #include "core/model/config.h"
-#include "core/position/positions.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/checkpoint/checkpoint.h"
 #include "core/view/parts/bundled_example.h"
 #include "core/view/parts/page.h"
 #include "core/view/parts/reading.h"

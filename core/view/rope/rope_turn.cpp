@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/analysis/encoded.h"
-#include "core/figure/plain_text.h"
 #include "core/position/rope_scaling.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"

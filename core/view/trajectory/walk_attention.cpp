@@ -1,5 +1,4 @@
 // A head's attention before each step.
-#include <algorithm>
 
 #include "core/figure/plain_text.h"
 #include "core/view/parts/colour_bar.h"

@@ -1,7 +1,6 @@
 #include "core/view/trajectory/walk_grid.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/shapes.h"

@@ -1,5 +1,4 @@
 // The path on its grid, achieved against desired return, and action probabilities.
-#include <algorithm>
 
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/legend.h"
