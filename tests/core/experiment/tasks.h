@@ -28,6 +28,11 @@ inline void save_walker(const std::filesystem::path& folder) {
   save_checkpoint(folder, checkpoint, false);
 }
 
+inline Findings background_findings(const Session& session) {
+  ExperimentRun run(cpu_only());
+  return compute_background_findings(session, required_findings(session), run, {});
+}
+
 // An experiment with its trace and the background findings of its view.
 struct ViewedRun {
   explicit ViewedRun(const Session& e) : session(e) {

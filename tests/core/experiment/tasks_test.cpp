@@ -297,7 +297,7 @@ TEST_F(WalkerRollouts, ProgressRisesToTheEnd) {
 
 TEST(Rollouts, RequireModelOfGridActions) {
   const auto problem = [](const Session& e) {
-    return ViewedRun(e).findings.get(Findings::rollouts)->problem;
+    return testing::background_findings(e).get(Findings::rollouts)->problem;
   };
   EXPECT_NE(problem(testing::trajectory_session(testing::model_case("trajectory")))
                 .find("another environment"),
@@ -369,7 +369,7 @@ TEST(Completion, StartsFromGivenRows) {
     Session e = testing::completion_session();
     e.run.ids.resize(ids);
     if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
-    return ViewedRun(e).findings.get(Findings::completion);
+    return testing::background_findings(e).get(Findings::completion);
   };
   EXPECT_EQ(of(3, 12)->given, 9);
   EXPECT_EQ(of(1, 12)->given, 3);

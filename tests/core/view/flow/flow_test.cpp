@@ -347,6 +347,7 @@ Look wide(const ViewSettings& settings) {
   Look look;
   look.width = 1000;
   look.framed = false;
+  look.key_of = [](HintAction) { return "Space"; };
   look.settings = settings;
   look.settings.id = "flow";
   return look;
