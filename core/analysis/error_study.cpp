@@ -1,14 +1,13 @@
 #include "core/analysis/error_study.h"
 
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
-#include "core/analysis/matrices.h"
 #include "core/analysis/softmax_weights.h"
-#include "core/base/stop_scope.h"
+#include "core/analysis/symmetric_eigen.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {
@@ -108,11 +107,6 @@ ErrorSpread spread_of(std::vector<double> errors) {
   return {errors.front(), errors[errors.size() / 2], errors.back()};
 }
 
-std::vector<double> singular_values(const Tensor& matrix) {
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(matrix_of(matrix));
-  return {svd.singularValues().begin(), svd.singularValues().end()};
-}
-
 // Error of the best approximation of each rank (Eckart and Young, 1936).
 ErrorCurve best_curve(const ErrorStudy& study) {
   ErrorCurve curve{"best of rank k", false, false, {}};
@@ -169,7 +163,7 @@ ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
   const Index max = rows ? exact.dim(1) : kMaxFeatures;
   for (Index size = rows ? 1 : kMinFeatures; size <= max; size *= 2) study.sizes.push_back(size);
   check_stop();
-  study.singular = singular_values(exact);
+  study.singular = singular_values(matrix_of(exact));
   EstimatedWeights estimates(tap, head);
   const std::size_t all = family.settings.size() * study.sizes.size();
   std::size_t done = 0;

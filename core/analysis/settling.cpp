@@ -1,11 +1,10 @@
 #include "core/analysis/settling.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-#include "core/analysis/matrices.h"
+#include "core/analysis/symmetric_eigen.h"
 
 namespace attnscope {
 namespace {
@@ -76,11 +75,11 @@ Plane::Plane(const Tensor& rows) {
   const Eigen::RowVectorXd mean = all.colwise().mean();
   const RowMatrix centred = all.rowwise() - mean;
   const Eigen::MatrixXd covariance = centred.transpose() * centred;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
+  const SymmetricEigen eigen = symmetric_eigen(covariance, true);
   const Index size = rows.dim(1);
   const auto direction = [&](Index n) {  // n-th principal component; its largest entry is positive
     Eigen::VectorXd result = Eigen::VectorXd::Zero(size);
-    if (n < size) result = solver.eigenvectors().col(size - 1 - n);
+    if (n < size) result = eigen.vectors.col(size - 1 - n);
     Index most = 0;
     result.cwiseAbs().maxCoeff(&most);
     if (result[most] < 0) result = -result;
@@ -89,8 +88,8 @@ Plane::Plane(const Tensor& rows) {
   mean_.assign(mean.begin(), mean.end());
   first_ = direction(0);
   second_ = direction(1);
-  const double sum = solver.eigenvalues().sum();
-  const double two = solver.eigenvalues().tail(std::min<Index>(2, size)).sum();
+  const double sum = eigen.values.sum();
+  const double two = eigen.values.tail(std::min<Index>(2, size)).sum();
   share_ = sum > 0 ? std::clamp(two / sum, 0.0, 1.0) : 1;
 }
 

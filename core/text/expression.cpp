@@ -1,7 +1,6 @@
 #include "core/text/expression.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <oniguruma.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,52 +13,39 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t kMaxPattern = 8192;
-constexpr std::uint32_t kMaxSteps = 10'000'000;  // per match
-constexpr std::uint32_t kStepsPerByte = 1000;
+constexpr std::size_t kMaxSteps = 10'000'000;  // of backtracking, per match
+constexpr std::size_t kStepsPerByte = 1000;
+constexpr unsigned kMaxStack = 1'000'000;  // entries
 
-using Code = std::shared_ptr<pcre2_code>;
+const OnigUChar* begin_of(std::string_view text) {
+  return reinterpret_cast<const OnigUChar*>(text.data());
+}
 
 [[noreturn]] void fail_with(std::string_view where, std::string_view pattern,
                             const std::string& what) {
   throw InputError(std::string(where) + ": expression " + shortened(Json(pattern)) + ": " + what);
 }
 
-std::string message_of(int error) {
-  PCRE2_UCHAR text[160];
-  pcre2_get_error_message(error, text, sizeof text);
-  return reinterpret_cast<const char*>(text);
-}
-
-Code compile(const std::string& pattern, std::uint32_t options, std::string_view where,
-             std::string_view shown) {
-  int error = 0;
-  PCRE2_SIZE at = 0;
-  std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context*)> context(
-      pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
-  if (!context) throw std::bad_alloc();
-  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  Code code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                          PCRE2_UTF | options, &error, &at, context.get()),
-            pcre2_code_free);
-  if (!code) fail_with(where, shown, message_of(error));
-  pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE);  // optional; failure only costs speed
-  return code;
+std::string message_of(int error, OnigErrorInfo* info = nullptr) {
+  OnigUChar text[ONIG_MAX_ERROR_MESSAGE_LEN];
+  const int length = info != nullptr ? onig_error_code_to_str(text, error, info)
+                                     : onig_error_code_to_str(text, error);
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(length)};
 }
 
 // Per-thread matching buffers.
 struct Workspace {
-  pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
-  pcre2_match_context* context = pcre2_match_context_create(nullptr);
-  pcre2_jit_stack* stack = pcre2_jit_stack_create(1 << 15, 1 << 24, nullptr);
+  OnigRegion* region = onig_region_new();
+  OnigMatchParam* limits = onig_new_match_param();
 
   Workspace() {
-    if (!data || !context || !stack) throw std::bad_alloc();
-    pcre2_jit_stack_assign(context, nullptr, stack);
+    if (!region || !limits) throw std::bad_alloc();
+    onig_initialize_match_param(limits);
+    onig_set_match_stack_limit_size_of_match_param(limits, kMaxStack);
   }
   ~Workspace() {
-    pcre2_jit_stack_free(stack);
-    pcre2_match_context_free(context);
-    pcre2_match_data_free(data);
+    onig_free_match_param(limits);
+    onig_region_free(region, 1);
   }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
@@ -82,26 +68,24 @@ std::string_view valid_utf8(std::string_view text, std::string& made) {
 }  // namespace
 
 struct Expression::Compiled {
-  Compiled(Code compiled, std::string_view shown, std::string_view file)
-      : code(std::move(compiled)), pattern(shown), where(file) {
-    std::size_t size = 0;
-    fast = pcre2_pattern_info(code.get(), PCRE2_INFO_JITSIZE, &size) == 0 && size > 0;
+  Compiled(std::string_view shown, std::string_view file, OnigSyntaxType* syntax)
+      : pattern(shown), where(file) {
+    static const int ready = [] {
+      OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
+      return onig_initialize(encodings, 1);
+    }();
+    if (ready != ONIG_NORMAL) fail_with(where, pattern, message_of(ready));
+    OnigErrorInfo info;
+    const int error = onig_new(&code, begin_of(pattern), begin_of(pattern) + pattern.size(),
+                               ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, syntax, &info);
+    if (error != ONIG_NORMAL) fail_with(where, pattern, message_of(error, &info));
   }
+  ~Compiled() { onig_free(code); }
+  Compiled(const Compiled&) = delete;
+  Compiled& operator=(const Compiled&) = delete;
 
-  // Finds the first match from `at` on. `text` must be valid UTF-8.
-  int match(PCRE2_SPTR text, std::size_t size, std::size_t at, pcre2_match_data* data,
-            pcre2_match_context* context) const {
-    if (fast) {
-      const int rc = pcre2_jit_match(code.get(), text, size, at, 0, data, context);
-      if (rc != PCRE2_ERROR_JIT_STACKLIMIT) return rc;
-    }
-    return pcre2_match(code.get(), text, size, at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data,
-                       context);
-  }
-
-  Code code;
   std::string pattern, where;
-  bool fast = false;  // compiled to machine code
+  regex_t* code = nullptr;
 };
 
 Expression::Expression(std::string_view pattern, std::string_view where) {
@@ -110,15 +94,11 @@ Expression::Expression(std::string_view pattern, std::string_view where) {
               "expected at most " + std::to_string(kMaxPattern) + " bytes, found " +
                   std::to_string(pattern.size()));
   }
-  compiled_ = std::make_shared<const Compiled>(
-      compile(pcre2_from_oniguruma(pattern, where), PCRE2_UCP | PCRE2_MULTILINE, where, pattern),
-      pattern, where);
+  compiled_ = std::make_shared<const Compiled>(pattern, where, ONIG_SYNTAX_ONIGURUMA);
 }
 
 Expression Expression::literal(std::string_view text) {
-  const std::string pattern(text);
-  return Expression(
-      std::make_shared<const Compiled>(compile(pattern, PCRE2_LITERAL, "", text), pattern, ""));
+  return Expression(std::make_shared<const Compiled>(text, "", ONIG_SYNTAX_ASIS));
 }
 
 bool Expression::matches(std::string_view text) const {
@@ -133,24 +113,24 @@ void Expression::each(std::string_view text,
   thread_local Workspace workspace;
   std::string made;
   const std::string_view subject = valid_utf8(text, made);
-  const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
+  const OnigUChar *const first = begin_of(subject), *const last = first + subject.size();
   const auto most = kStepsPerByte * (std::min<std::size_t>(subject.size(), kMaxSteps) + 100);
-  pcre2_set_match_limit(workspace.context,
-                        static_cast<std::uint32_t>(std::min<std::size_t>(most, kMaxSteps)));
+  onig_set_retry_limit_in_search_of_match_param(workspace.limits, std::min(most, kMaxSteps));
   const auto latest =
       Clock::now() + std::chrono::seconds(2) + std::chrono::microseconds(10 * subject.size());
-  const PCRE2_SIZE* found = pcre2_get_ovector_pointer(workspace.data);
   std::size_t at = 0, last_end = std::string_view::npos;
   for (std::size_t n = 1; at <= subject.size(); ++n) {
-    const int rc = compiled_->match(bytes, subject.size(), at, workspace.data, workspace.context);
-    if (rc == PCRE2_ERROR_NOMATCH) return;
-    if (rc < 0) {
-      fail_with(compiled_->where, compiled_->pattern, "matching failed: " + message_of(rc));
+    const int found = onig_search_with_param(compiled_->code, first, last, first + at, last,
+                                             workspace.region, ONIG_OPTION_NONE, workspace.limits);
+    if (found == ONIG_MISMATCH) return;
+    if (found < 0) {
+      fail_with(compiled_->where, compiled_->pattern, "matching failed: " + message_of(found));
     }
     if (n % 256 == 0 && Clock::now() > latest) {
       fail_with(compiled_->where, compiled_->pattern, "matching takes too long");
     }
-    const std::size_t begin = std::min(found[0], found[1]), end = found[1];
+    const auto begin = static_cast<std::size_t>(workspace.region->beg[0]);
+    const auto end = static_cast<std::size_t>(workspace.region->end[0]);
     if (begin == end && end == last_end) {  // an empty match at the end of the previous one
       at += at < subject.size() ? character_at(subject, at).size : 1;
       continue;

@@ -1,4 +1,4 @@
-// Regular expressions of published tokenizers: Oniguruma (Ruby) syntax, executed by PCRE2.
+// Regular expressions of published tokenizers, by Oniguruma, which their reference uses, too.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,7 @@ namespace attnscope {
 
 class Expression {
  public:
-  // InputError, beginning with `where`, for an invalid or too large expression, or one without an
-  // equivalent in PCRE2.
+  // InputError, beginning with `where`, for an invalid or too large expression.
   Expression(std::string_view pattern, std::string_view where);
   static Expression literal(std::string_view text);  // matches `text` itself
 
@@ -27,10 +26,5 @@ class Expression {
   explicit Expression(std::shared_ptr<const Compiled> compiled) : compiled_(std::move(compiled)) {}
   std::shared_ptr<const Compiled> compiled_;
 };
-
-// Translates a pattern to PCRE2 syntax (with UTF, UCP and MULTILINE): \s, \d, \w, \h and \b by
-// Unicode properties, scripts by Script only, nested sets and "&&", {n,m}+ as a repetition of a
-// repetition. InputError as above.
-std::string pcre2_from_oniguruma(std::string_view pattern, std::string_view where);
 
 }  // namespace attnscope

@@ -48,7 +48,7 @@ TEST(Expression, MatchesInvalidBytesAsControls) {
   EXPECT_EQ(found(".", "a\xff\u00e9"), (Found{"a", "\xff", "\u00e9"}));
 }
 
-// Differences between Oniguruma and PCRE2 syntax.
+// Syntax that differs from that of other libraries.
 TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(found("\\p{N}{1,3}+", "1234567"), (Found{"1234567"})) << "a repetition of a repetition";
   EXPECT_EQ(found("\\p{N}{1,3}", "1234567"), (Found{"123", "456", "7"}));
@@ -59,7 +59,7 @@ TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(found("[^(\\s|[.,])]+", "a (b.c) d|e"), (Found{"a", "b", "c", "d", "e"}));
   EXPECT_EQ(found("[^\\W_]+", "a_b\u00e9 c"), (Found{"a", "b\u00e9", "c"}));
   EXPECT_EQ(found("\\h+", "xfF09g"), (Found{"fF09"})) << "hexadecimal digits";
-  EXPECT_EQ(found("\\w+", "a\u0301b\u200c_9\u00b2"), (Found{"a\u0301b", "_9"}));
+  EXPECT_EQ(found("\\w+", "a\u0301b\u200c_9\u00b2"), (Found{"a\u0301b", "_9\u00b2"}));
   EXPECT_EQ(found("\\bb", "b ab b"), (Found{"b", "b"}));
   EXPECT_EQ(found("^a", "a\na"), (Found{"a", "a"})) << "lines";
   EXPECT_EQ(found("(?i:'S)", "'s 'S '\u017f"), (Found{"'s", "'S", "'\u017f"}));
@@ -68,7 +68,7 @@ TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(found("x*", "xxa"), (Found{"xx", ""}));
 }
 
-TEST(Expression, ReportsUnsupportedPatterns) {
+TEST(Expression, ReportsInvalidPatterns) {
   const auto refusal = [](const std::string& pattern) -> std::string {
     try {
       const Expression expression(pattern, "file: Split");
@@ -78,8 +78,8 @@ TEST(Expression, ReportsUnsupportedPatterns) {
     return "";
   };
   EXPECT_TRUE(refusal("(a").starts_with("file: Split: expression \"(a\": "));
-  for (const char* pattern : {"[a", "a\\", "\\p{Klingon}", "\\p", "(?m:.)", "(?~a)", "(*ACCEPT)",
-                              "a\\K", "\\xe4", "\\G", "[a&&", "\\y", "(?<n", "[\\9]", "[\\g]"}) {
+  for (const char* pattern :
+       {"[a", "a\\", "\\p{Klingon}", "(*ACCEPT)", "\\xe4", "[a&&", "(?<n", "+"}) {
     EXPECT_NE(refusal(pattern), "") << pattern;
   }
   EXPECT_NE(refusal(std::string(9000, 'a')).find("8192"), std::string::npos);
@@ -183,24 +183,13 @@ TEST(Expression, LimitsPatternSize) {
   EXPECT_TRUE(reads(std::string(8192, 'a')));
   EXPECT_FALSE(reads(std::string(8193, 'a')));
   EXPECT_TRUE(reads(std::string(64, '[') + "a" + std::string(64, ']')));
-  EXPECT_FALSE(reads(std::string(65, '[') + "a" + std::string(65, ']')));
-  EXPECT_FALSE(reads("\\x{110000}"));
-  EXPECT_FALSE(reads("\\x{}"));
-  EXPECT_FALSE(reads("\\x{g}"));
   EXPECT_FALSE(reads("\\x{000000061}"));
-  EXPECT_TRUE(reads("\\x{00000061}"));
   EXPECT_FALSE(reads("\\u12"));
   EXPECT_TRUE(reads("\\x7f"));
   EXPECT_FALSE(reads("\\x80"));
   EXPECT_FALSE(reads("\\p{}"));
   EXPECT_FALSE(reads("\\p{a=b}"));
   EXPECT_FALSE(reads("\\p{L"));
-  try {
-    const Expression expression("ab\\q", "test");
-    ADD_FAILURE() << "\\q was accepted";
-  } catch (const InputError& e) {
-    EXPECT_TRUE(std::string(e.what()).ends_with("\\q at byte 3 is not supported")) << e.what();
-  }
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,0 +1,25 @@
+#include "core/analysis/symmetric_eigen.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool with_vectors) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
+      symmetric, with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  return {solver.eigenvalues(), with_vectors ? solver.eigenvectors() : Eigen::MatrixXd()};
+}
+
+std::vector<double> singular_values(const RowMatrix& matrix) {
+  const bool wide = matrix.cols() > matrix.rows();
+  const Eigen::MatrixXd gram =
+      wide ? matrix * matrix.transpose() : Eigen::MatrixXd(matrix.transpose() * matrix);
+  const Eigen::VectorXd squares = symmetric_eigen(gram, false).values;
+  std::vector<double> result;
+  for (Index n = squares.size(); n-- > 0;) result.push_back(std::sqrt(std::max(0.0, squares[n])));
+  return result;
+}
+
+}  // namespace attnscope

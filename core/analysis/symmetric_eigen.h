@@ -1,0 +1,20 @@
+// Eigenvalues and eigenvectors of symmetric matrices.
+#pragma once
+
+#include "core/analysis/matrices.h"
+
+namespace attnscope {
+
+struct SymmetricEigen {
+  Eigen::VectorXd values;   // ascending
+  Eigen::MatrixXd vectors;  // a column each, of length 1; empty unless requested
+};
+
+// Decomposes `symmetric` [n, n], of which only the lower triangle is read.
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool with_vectors);
+
+// Singular values of `matrix` [n, m], descending: the roots of the eigenvalues of its smaller Gram
+// matrix. Those below 1e-8 of the largest are rounding errors.
+std::vector<double> singular_values(const RowMatrix& matrix);
+
+}  // namespace attnscope
