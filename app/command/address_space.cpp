@@ -11,7 +11,6 @@
 #include "core/base/parallel.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr rlim_t kMega = rlim_t{1} << 20;

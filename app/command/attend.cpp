@@ -11,10 +11,9 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::command {
-
 namespace {
 
 struct AttendOptions {

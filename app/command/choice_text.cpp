@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope::command {
-
 namespace {
 
 // Splits at commas outside brackets.

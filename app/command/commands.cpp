@@ -3,7 +3,6 @@
 #include "core/base/memory_budget.h"
 
 namespace attnscope::command {
-
 namespace {
 
 // Options of all commands.

@@ -10,7 +10,6 @@
 #include "core/view/view.h"
 
 namespace attnscope::command {
-
 namespace {
 
 template <class List>

@@ -11,11 +11,10 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 
 namespace attnscope::command {
-
 namespace {
 
 struct DatastoreOptions {

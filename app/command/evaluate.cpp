@@ -10,7 +10,7 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
 #include "core/training/ngram.h"
@@ -18,7 +18,6 @@
 #include "core/training/task.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr Index kRepeatSequences = 512;

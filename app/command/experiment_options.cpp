@@ -28,7 +28,6 @@
 #include "core/view/session_file.h"
 
 namespace attnscope::command {
-
 namespace {
 
 Overlong overlong_from_text(const std::string& text) {

@@ -13,7 +13,7 @@
 #include "app/command/interrupt.h"
 #include "app/command/text_progress.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/experiment/run.h"

@@ -29,7 +29,6 @@
 #include "core/model/sample.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr Index kMaxTokens = 1'000'000, kMaxBeams = 1024;

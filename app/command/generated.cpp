@@ -5,7 +5,6 @@
 #include "app/command/output.h"
 
 namespace attnscope::command {
-
 namespace {
 
 // True if the token has a text.

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 
 namespace attnscope::command {
-
 namespace {
 
 std::vector<std::string> split(const std::string& text, char separator) {

@@ -4,7 +4,6 @@
 #include "core/figure/plain_text.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr const char* kStyle = R"(

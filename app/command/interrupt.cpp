@@ -3,7 +3,6 @@
 #include <csignal>
 
 namespace attnscope::command {
-
 namespace {
 
 const Stop& interrupted() {

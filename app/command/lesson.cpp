@@ -12,7 +12,7 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"

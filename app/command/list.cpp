@@ -21,7 +21,6 @@
 #include "core/view/view.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr std::size_t kLineWidth = 96;

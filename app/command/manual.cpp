@@ -9,7 +9,6 @@
 #include "core/base/file.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr const char* kAbout =

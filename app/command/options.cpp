@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr const char* kTexts[] = {"text", "compare-text"};  // may be empty; names without dashes

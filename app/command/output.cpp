@@ -9,7 +9,6 @@
 #include <iostream>
 
 namespace attnscope::command {
-
 namespace {
 
 // True for a pipe whose reader has closed it.

@@ -10,7 +10,7 @@
 #include "app/command/output.h"
 #include "app/command/text_progress.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/figure/plain_text.h"

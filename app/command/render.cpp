@@ -18,7 +18,7 @@
 #include "app/command/view_options.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/experiment/salient_pairs.h"
 #include "core/view/export/export_format.h"

@@ -11,12 +11,11 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/trace_file.h"
 #include "core/model/config.h"
 
 namespace attnscope::command {
-
 namespace {
 
 struct RunOptions {

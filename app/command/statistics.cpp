@@ -12,7 +12,7 @@
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/experiment/head_table.h"

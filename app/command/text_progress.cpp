@@ -4,10 +4,8 @@
 
 #include <chrono>
 #include <cstdio>
-#include <memory>
 
 namespace attnscope::command {
-
 namespace {
 
 constexpr auto kQuiet = std::chrono::milliseconds(500);  // time before the first output

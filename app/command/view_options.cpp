@@ -62,7 +62,7 @@ void ViewOptions::add_to(Command command) {
                "Hide special tokens such as \"[CLS]\" or \"<s>\" (" + word_views() +
                    "); the other weights are not renormalised");
   command.flag("--space-markers", space_markers_,
-               "Show \"␣\" at the ends of tokens that begin or end with a space");
+               "Mark the spaces at the ends of tokens");
   command
       .add("--tile,--part", tile_,
            "Visible part of a map in tokens (also with --words): ROW,COL,HEIGHT,WIDTH, counted "

@@ -10,7 +10,6 @@
 #include "core/base/file.h"
 
 namespace attnscope::command {
-
 namespace {
 
 // Parses "1280x800".

@@ -7,7 +7,7 @@
 #include "app/gpu/part_run.h"
 #include "app/gpu/part_upload.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/gpu/box_painting.h"
 #include "app/gpu/context.h"
 #include "app/gpu/gl_attention.h"
 #include "app/gpu/gl_state.h"

@@ -1,12 +1,10 @@
 #include "app/gpu/provider.h"
 
 #include <mutex>
-#include <optional>
 
-#include "app/gpu/calibration.h"
 #include "app/gpu/compute_backend.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {

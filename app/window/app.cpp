@@ -21,11 +21,9 @@
 #include "app/window/shutdown_watchdog.h"
 #include "app/window/variant_selection.h"
 #include "core/base/error.h"
-#include "core/base/memory_budget.h"
 #include "core/view/session_file.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kBusyTick = 0.1;       // seconds between frames of the busy indicator
@@ -368,6 +366,7 @@ void App::lay_out_frame() {
   drawn_at_ = glfwGetTime();
   ImGui::NewFrame();
   ui_.report.begin_frame();
+  ui_.space_markers = state_.session->view.space_markers;
   state_.text.drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
   if (state_.session->view.id != view_shown_) state_.clamp_view();  // the view has just opened

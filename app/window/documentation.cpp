@@ -7,7 +7,6 @@
 #include "core/base/file.h"
 
 namespace attnscope::window {
-
 namespace {
 
 using Kind = DocumentationBlock::Kind;

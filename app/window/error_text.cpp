@@ -5,7 +5,6 @@
 #include "core/model/memory_need.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr const char* kMemoryMenu = "menu Window, Memory";

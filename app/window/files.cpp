@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 #include <set>
 
 #include "app/window/actions/navigation.h"
@@ -21,7 +20,6 @@
 #include "core/view/session_file.h"
 
 namespace attnscope::window {
-
 namespace {
 
 std::string extension(const std::filesystem::path& path) {

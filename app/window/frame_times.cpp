@@ -15,7 +15,6 @@
 #include "core/tensor/npy.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr int kFrames = 120;          // for each figure

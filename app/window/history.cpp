@@ -9,7 +9,6 @@
 #include "core/view/view.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kMergeSeconds = 1;

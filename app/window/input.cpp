@@ -5,12 +5,10 @@
 #include <imgui.h>
 
 #include <cfloat>
-#include <set>
 #include <string_view>
 #include <utility>
 
 namespace attnscope::window {
-
 namespace {
 
 struct NamedKey {

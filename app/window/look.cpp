@@ -1,7 +1,6 @@
 #include "app/window/look.h"
 
 namespace attnscope::window {
-
 namespace {
 
 ImVec4 rgb(unsigned value) {

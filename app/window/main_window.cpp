@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <string>
 #include <utility>
 
 #include "app/window/dialogs/dialogs.h"
@@ -12,7 +11,6 @@
 #include "app/window/panels/text_panel.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kStatusHeight = 30;  // units

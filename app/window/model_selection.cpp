@@ -4,7 +4,6 @@
 #include "core/base/join_words.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // True if neither model nor input have changed since.

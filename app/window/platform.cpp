@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr int kDefaultWidth = 1440, kDefaultHeight = 900;

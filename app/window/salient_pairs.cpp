@@ -6,7 +6,6 @@
 #include "core/view/view.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr std::size_t kMaxPairs = 24;

@@ -4,7 +4,6 @@
 #include <utility>
 
 namespace attnscope::window {
-
 namespace {
 
 // Members for variants and encodings, in the session and in its groups.

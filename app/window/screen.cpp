@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 
 namespace attnscope::window {
-
 namespace {
 
 void clear(const PixelBox& box, int height, const ImVec4& colour) {

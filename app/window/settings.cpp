@@ -9,7 +9,6 @@
 #include "core/base/memory_budget.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr std::size_t kMaxSettingsBytes = 1 << 16;

@@ -15,7 +15,6 @@
 #include "core/base/json.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr int kSpeakerSettleFrames = 3;                      // frames, as for the first window

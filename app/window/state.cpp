@@ -9,7 +9,6 @@
 #include "core/view/parts/token_axis.h"
 
 namespace attnscope::window {
-
 namespace {
 constexpr double kNoticeSeconds = 6;
 constexpr std::size_t kMaxNotices = 4;

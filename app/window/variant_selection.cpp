@@ -6,7 +6,6 @@
 #include "core/experiment/compatible_choice.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Settings that a selection may change implicitly.

@@ -4,7 +4,6 @@
 #include <set>
 
 namespace attnscope {
-
 namespace {
 
 // Total size of arrays, counting shared storage once.

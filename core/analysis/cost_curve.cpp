@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/figure/plain_text.h"
 #include "core/tensor/storage.h"
 

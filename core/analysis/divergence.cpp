@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kNegligible = 1e-12;  // fraction of a row's sum

@@ -5,7 +5,6 @@
 #include "core/position/positions.h"
 
 namespace attnscope {
-
 namespace {
 
 EncodingContext context_of(const EncodingUse& use) {

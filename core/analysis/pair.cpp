@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace attnscope {
-
 namespace {
 
 double dot(const float* a, const float* b, Index n) {

@@ -9,7 +9,6 @@
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {
-
 namespace {
 
 // Sum of exp(row[v] - max), in one partial sum per SIMD lane.

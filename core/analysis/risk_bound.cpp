@@ -5,7 +5,6 @@
 #include <numbers>
 
 namespace attnscope {
-
 namespace {
 
 double entropy_term(double a, double b) {  // a ln(a/b), 0 at 0

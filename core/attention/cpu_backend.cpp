@@ -2,7 +2,6 @@
 #include "core/base/parallel.h"
 
 namespace attnscope {
-
 namespace {
 
 class CpuBackend : public Backend {

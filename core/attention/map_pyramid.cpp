@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 using Clock = std::chrono::steady_clock;

@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 namespace attnscope {
-
 namespace {
 
 // A head's slice of an array whose first axis is heads, groups of heads, or 1.

@@ -6,7 +6,6 @@
 #include "core/attention/cpu/tile_scores.h"
 
 namespace attnscope {
-
 namespace {
 
 // Copy of a part without score ingredients.

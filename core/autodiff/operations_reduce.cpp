@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {

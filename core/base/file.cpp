@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {

@@ -20,7 +20,7 @@ void make_folder(const std::filesystem::path& path);
 std::string read_file(const std::filesystem::path& path,
                       std::size_t max_bytes = std::size_t{1} << 32);
 // WorkError "NAME: cannot be written: REASON". Follows links; writes directly to devices and pipes
-// (/dev/stdout). Calls check_stop() (stop_scope.h); a cancelled write leaves the old file intact.
+// (/dev/stdout). Calls check_stop() (stop.h); a cancelled write leaves the old file intact.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 // Writes the concatenation of `pieces`.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 namespace attnscope {
-
 namespace {
 
 // Path of the running executable; empty if unknown.

@@ -14,7 +14,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kMega = 1024.0 * 1024, kGiga = 1024 * kMega;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/processors.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {

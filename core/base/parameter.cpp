@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/base/join_words.h"
-#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {

@@ -11,7 +11,6 @@
 #include <thread>
 
 namespace attnscope {
-
 namespace {
 
 namespace fs = std::filesystem;

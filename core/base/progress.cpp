@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace attnscope {
-
 namespace {
 
 // Minimum progress for an estimate of the remaining time.

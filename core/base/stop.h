@@ -9,7 +9,7 @@
 namespace attnscope {
 
 // Handle to a shared flag. Copies share the flag; a default-constructed Stop has its own. Whoever
-// starts a computation opens a StopScope (stop_scope.h) with it; the computation itself only calls
+// starts a computation opens a StopScope with it; the computation itself only calls
 // check_stop().
 class Stop {
  public:
@@ -21,5 +21,42 @@ class Stop {
  private:
   std::shared_ptr<std::atomic<bool>> flag_;
 };
+
+// While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
+// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work handed to another thread
+// opens a scope there, with current_stop() of the thread that waits for it.
+class StopScope {
+ public:
+  explicit StopScope(Stop stop);
+  ~StopScope();
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  const Stop stop_;
+  const Stop* const outer_;
+};
+
+// Protects work that must not be left half done, such as saving, from the cancellation of outer
+// scopes.
+class UninterruptedScope {
+ private:
+  const StopScope scope_{Stop()};
+};
+
+// Throws Stopped if this thread's work is cancelled. Does nothing outside a scope. Costs a few
+// nanoseconds; long work calls it at least every few milliseconds.
+void check_stop();
+
+// True if this thread's work is cancelled. parallel_for bodies with slow items poll it and return
+// early, on any of the loop's threads; the loop then throws Stopped.
+bool is_stopping();
+
+// The innermost scope's Stop; outside a scope one that is never requested.
+const Stop& current_stop();
+
+// True on a thread inside a parallel_for body. Once the caller's scope is cancelled, such a loop
+// skips the ranges that have not started and throws Stopped.
+bool in_parallel_for();
 
 }  // namespace attnscope

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string bound_text(double value) {

@@ -13,7 +13,6 @@
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
-
 namespace {
 
 // Differences between the layouts.

@@ -10,7 +10,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 ModelConfig read_decision_config(const Json& json, const std::string& path) {

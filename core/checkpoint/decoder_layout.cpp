@@ -7,7 +7,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Heads of tasks other than language modelling.

@@ -10,7 +10,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Tensor names within "<layer>.".

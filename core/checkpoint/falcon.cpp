@@ -6,7 +6,6 @@
 #include "core/position/slopes.h"
 
 namespace attnscope {
-
 namespace {
 
 // ALiBi that is added before the scores are scaled.

@@ -5,11 +5,10 @@
 #include <cstring>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Numbers or bytes between two cancellation checks.

@@ -8,7 +8,6 @@
 #include "core/checkpoint/hugging_face.h"
 
 namespace attnscope {
-
 namespace {
 
 DecoderLayout gemma_layout(JsonObject& object, Index context) {

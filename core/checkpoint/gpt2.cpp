@@ -5,12 +5,10 @@
 #include <cmath>
 
 #include "core/base/json.h"
-#include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 ModelConfig read_gpt2_config(const Json& json, const std::string& path) {

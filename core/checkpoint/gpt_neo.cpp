@@ -3,7 +3,6 @@
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
-
 namespace {
 
 // "attention_layers", or "attention_types": [[["global", "local"], 12]].

@@ -3,7 +3,6 @@
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
-
 namespace {
 
 DecoderLayout read_granite(JsonObject& object) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/json.h"
-
 namespace attnscope {
 
 Json without_nulls(const Json& config) {

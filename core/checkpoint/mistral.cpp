@@ -3,7 +3,6 @@
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
-
 namespace {
 
 ModelConfig mistral_config(JsonObject& object) {

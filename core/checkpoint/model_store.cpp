@@ -3,7 +3,6 @@
 #include "core/checkpoint/source.h"
 
 namespace attnscope {
-
 namespace {
 
 // Canonical path, so that every spelling of a path is the same key.

@@ -8,7 +8,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // RoPE base of "full_attention" or "sliding_attention"; newer configs store it per layer type.

@@ -5,7 +5,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 Model load_native(const CheckpointSource& source) {

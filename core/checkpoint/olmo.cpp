@@ -4,7 +4,6 @@
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
-
 namespace {
 
 DecoderLayout read_olmo(JsonObject& object) {

@@ -5,7 +5,6 @@
 #include "core/checkpoint/hugging_face.h"
 
 namespace attnscope {
-
 namespace {
 
 DecoderLayout read_opt(JsonObject& object) {

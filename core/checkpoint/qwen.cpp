@@ -3,7 +3,6 @@
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
-
 namespace {
 
 // Windows apply from layer `max_window_layers` on, if enabled.

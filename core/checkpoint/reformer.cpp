@@ -14,7 +14,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kMaxChunk = Index{1} << 20, kMaxBuckets = Index{1} << 20;

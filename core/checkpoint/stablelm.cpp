@@ -3,7 +3,6 @@
 #include "core/checkpoint/hugging_face.h"
 
 namespace attnscope {
-
 namespace {
 
 DecoderLayout read_stablelm(JsonObject& object) {

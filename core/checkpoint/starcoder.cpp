@@ -4,7 +4,6 @@
 #include "core/checkpoint/hugging_face.h"
 
 namespace attnscope {
-
 namespace {
 
 DecoderLayout read_starcoder2(JsonObject& object) {

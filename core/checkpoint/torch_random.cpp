@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kBlock = 16;

@@ -13,7 +13,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kDefaultSegment = 128;  // as in the released models

@@ -9,7 +9,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool has_head) {

@@ -16,7 +16,6 @@
 #include "core/position/positions.h"
 
 namespace attnscope {
-
 namespace {
 
 struct Spec {

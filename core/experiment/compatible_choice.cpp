@@ -14,7 +14,6 @@
 #include "core/model/input_kind.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kSegments = 4;  // segments of a text for layers with memory

@@ -9,7 +9,6 @@
 #include "core/model/input_kind.h"
 
 namespace attnscope {
-
 namespace {
 
 std::vector<std::int32_t> ids_of_text(const Checkpoint& checkpoint, const RunSpec& spec,

@@ -6,7 +6,6 @@
 #include "core/model/pass.h"
 
 namespace attnscope {
-
 namespace {
 
 // Window of rows [first, end) that are read together; keys from row `fresh` on are kept.

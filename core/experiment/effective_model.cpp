@@ -8,7 +8,6 @@
 #include "core/text/text_structure.h"
 
 namespace attnscope {
-
 namespace {
 
 // Choices of neighbouring heads. Points into a config and an experiment, which outlive it, since

@@ -7,7 +7,7 @@
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"

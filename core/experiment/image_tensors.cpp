@@ -8,7 +8,6 @@
 #include "core/input/image_file.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kMaxRadius = 2;  // radius in pixels

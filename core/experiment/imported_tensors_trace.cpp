@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/image_tensors.h"
 #include "core/experiment/imported_tensors.h"

@@ -11,7 +11,6 @@
 #include "core/model/input_kind.h"
 
 namespace attnscope {
-
 namespace {
 
 IntTensor row_of(const std::vector<std::int32_t>& ids) {

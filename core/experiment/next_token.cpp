@@ -5,7 +5,6 @@
 #include "core/model/architecture.h"
 
 namespace attnscope {
-
 namespace {
 
 bool writes_target(const Trace& trace) {

@@ -15,7 +15,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr const char* kBetween = "; ";  // names may contain commas

@@ -6,8 +6,7 @@
 
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
-#include "core/checkpoint/model_store.h"
+#include "core/base/stop.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/inputs.h"
@@ -257,10 +256,6 @@ std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
   note_fallbacks(spec.backend, *trace);
   return trace;
 }
-
-}  // namespace
-
-namespace {
 
 // Model and input of an experiment. Notes and names go into the trace.
 struct Prepared {

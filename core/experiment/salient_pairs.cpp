@@ -8,7 +8,7 @@
 
 #include "core/analysis/words.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/figure/plain_text.h"
 #include "core/trace/key_token.h"
 

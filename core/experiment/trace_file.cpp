@@ -7,7 +7,6 @@
 #include "core/trace/tap_names.h"
 
 namespace attnscope {
-
 namespace {
 
 // ".0.1" for layer 0, head group 1, after further address components: ".encoder", ".cross",

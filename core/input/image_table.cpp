@@ -12,7 +12,6 @@
 #include "core/base/limits.h"
 
 namespace attnscope {
-
 namespace {
 
 // Reads the whole file, decompressed if necessary (zlib reads both).

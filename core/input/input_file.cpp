@@ -7,7 +7,6 @@
 #include "core/tensor/safetensors.h"
 
 namespace attnscope {
-
 namespace {
 
 class Reader {

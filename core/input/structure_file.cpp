@@ -17,7 +17,6 @@
 #include "core/tensor/npy.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string ending_of(const std::filesystem::path& path) {

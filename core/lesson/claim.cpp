@@ -5,12 +5,10 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/figure/plain_text.h"
 
 namespace attnscope {
-
 namespace {
 
 const Measure& measure(const std::string& id) {
@@ -87,7 +85,7 @@ std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
   const bool at_limit = checked.value == claim.least || checked.value == claim.most;
   if (checked.holds && (exact || at_limit)) return value;
   if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kVanishing) {
-    return "below " + fixed(*claim.most, static_cast<int>(std::ceil(-std::log10(*claim.most))));
+    return "below " + number_text(*claim.most);
   }
   std::string limits;
   if (claim.least) limits = "at least " + number_text(*claim.least);

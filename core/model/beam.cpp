@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // A continuation extended by one id, stored as a reference to the original.

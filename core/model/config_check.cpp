@@ -8,7 +8,6 @@
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
-
 namespace {
 
 // Rejects parameters that only segments give a meaning, and encodings that have none for memory.

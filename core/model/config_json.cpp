@@ -11,7 +11,6 @@
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
-
 namespace {
 
 // Further limits, as kMaxModelTokens and kMaxModelWidth.

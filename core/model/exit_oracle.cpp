@@ -10,7 +10,6 @@
 #include "core/model/pass.h"
 
 namespace attnscope {
-
 namespace {
 
 // Score of a row: scores of its sequence, weighted by distance.

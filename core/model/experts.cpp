@@ -6,12 +6,11 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/pass.h"
 #include "core/model/rows.h"
 
 namespace attnscope {
-
 namespace {
 
 // Experts with the largest logits of each row; ties: lowest index.  [n][chosen], ascending

@@ -4,7 +4,6 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-
 namespace {
 
 void check_ids(const IntTensor& ids, const char* name, Index vocabulary) {

@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 // Tokens that are kept when the sequence exceeds the context.

@@ -8,7 +8,6 @@
 #include "core/model/pass.h"
 
 namespace attnscope {
-
 namespace {
 
 // The start id, then all pixels but the last; each position predicts the next pixel.

@@ -6,11 +6,10 @@
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/rows.h"
 
 namespace attnscope {
-
 namespace {
 
 // Multiplications between two checks of `stop`: a few milliseconds on one core. Blocks of fewer

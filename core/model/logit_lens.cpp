@@ -6,7 +6,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/linear.h"
 #include "core/model/residual_connection.h"
 #include "core/model/site.h"
@@ -14,7 +14,6 @@
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kRowsAtATime = 64;

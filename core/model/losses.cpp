@@ -9,7 +9,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kWeight = 0.5;  // of auxiliary losses (Al-Rfou et al.)

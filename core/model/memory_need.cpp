@@ -12,7 +12,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kNumber = sizeof(float);

@@ -5,7 +5,6 @@
 #include "core/model/config.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kMaxExperts = 4096;

@@ -17,7 +17,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string attention_prefix(const Site& site) {

@@ -7,7 +7,6 @@
 #include "core/model/pass.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kColours = 3;

@@ -9,7 +9,6 @@
 #include "core/position/illustrative_weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Dependence of a weight's shape on the number of heads.

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 [[noreturn]] void fail(const char* name, const char* expected, double found) {

@@ -5,11 +5,10 @@
 #include "core/base/error.h"
 #include "core/base/home.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-
 namespace {
 
 const StoredTensor& tensor(const SafetensorsFile& file, const std::string& path, const char* name) {

@@ -11,7 +11,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr const char* kNone = "none";

@@ -5,7 +5,7 @@
 
 #include "core/base/parallel.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
@@ -14,7 +14,6 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kDeviation = 0.02;

@@ -5,10 +5,9 @@
 #include <map>
 
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Kernel costs, relative to one cell of a rectangle: per gathered column, per rectangle, per pair

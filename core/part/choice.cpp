@@ -1,8 +1,6 @@
 #include "core/part/choice.h"
 
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/strict_json.h"
 
 namespace attnscope {
 

@@ -5,10 +5,9 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 bool may_be_empty(Index size) {

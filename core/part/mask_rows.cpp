@@ -1,7 +1,6 @@
 #include "core/part/mask_rows.h"
 
 #include <algorithm>
-#include <string>
 
 namespace attnscope {
 

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 namespace attnscope {
-
 namespace {
 
 [[noreturn]] void fail(const std::string& what) {

@@ -7,11 +7,10 @@
 
 #include "core/base/ensure.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/part/arrangement.h"
 
 namespace attnscope {
-
 namespace {
 
 // Runs store columns in 32 bits, because shaders read them directly.

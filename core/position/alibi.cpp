@@ -5,7 +5,6 @@
 #include "core/position/slopes.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kMaxSlope = 1e25;  // times any distance, still a float

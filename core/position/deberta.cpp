@@ -11,7 +11,6 @@
 #include "core/position/projected_rows.h"
 
 namespace attnscope {
-
 namespace {
 
 // Offset o = i - j in log-spaced buckets: offsets beyond half of the clip share buckets of

@@ -7,7 +7,6 @@
 #include "core/position/slopes.h"
 
 namespace attnscope {
-
 namespace {
 
 WeightInfo per_head(const char* name, const char* help, IllustrativeWeights illustrative) {

@@ -8,7 +8,6 @@
 #include "core/position/positions.h"
 
 namespace attnscope {
-
 namespace {
 
 // Free size, independent of kFreeInner.

@@ -11,7 +11,6 @@
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
-
 namespace {
 
 Index rotated_dims(const Values& values, Index head_size) {

@@ -7,7 +7,6 @@
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string scaling_of(const Values& values) {

@@ -6,7 +6,6 @@
 #include "core/position/offsets.h"
 
 namespace attnscope {
-
 namespace {
 
 WeightInfo relative_vectors(const char* name, const char* help, Index Dimensions::*size) {

@@ -5,7 +5,6 @@
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
-
 namespace {
 
 std::vector<double> frequencies(Index d, const EncodingContext& context) {

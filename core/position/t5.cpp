@@ -9,7 +9,6 @@
 #include "core/position/t5_bucket.h"
 
 namespace attnscope {
-
 namespace {
 
 bool is_bidirectional(const Values& values, bool causal) {

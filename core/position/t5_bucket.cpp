@@ -6,7 +6,6 @@
 #include <numeric>
 
 namespace attnscope {
-
 namespace {
 
 // base^exponent, or -1 beyond the range of Index.

@@ -10,7 +10,6 @@
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::uint64_t kIllustrativeSeed = 1;

@@ -6,7 +6,6 @@
 #include "core/position/projected_rows.h"
 
 namespace attnscope {
-
 namespace {
 
 void apply_untied(Part& part, const EncodingContext& context) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/tensor/narrow_matrix.h"
 #include "core/tensor/row_kernels.h"
 

@@ -5,8 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <optional>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/file.h"

@@ -18,7 +18,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/base/strict_json.h"
 #include "core/tensor/half.h"
 

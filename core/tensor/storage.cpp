@@ -12,12 +12,11 @@
 #include <new>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "core/base/error.h"
 #include "core/base/memory_budget.h"
 #include "core/base/memory_error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ATTNSCOPE_ASAN 1

@@ -7,7 +7,6 @@
 #include <string_view>
 
 namespace attnscope {
-
 namespace {
 
 // A character and the token that it begins in.

@@ -3,7 +3,6 @@
 #include "core/text/unicode.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD

@@ -5,11 +5,9 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
-
 namespace {
 
 using Kind = Intervention::Kind;

@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 namespace attnscope {
-
 namespace {
 
 // Appends the rows of `more` to those of `first`.  [rows of all, ...]

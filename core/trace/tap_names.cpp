@@ -5,7 +5,6 @@
 #include <set>
 
 namespace attnscope {
-
 namespace {
 
 using Taps = std::vector<Located<Tensor>>;

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kMaxPairs = Index{1} << 28;  // of a materialised map: 1 GiB

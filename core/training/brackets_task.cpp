@@ -8,7 +8,6 @@
 #include "core/training/drawn_task.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";

@@ -5,12 +5,11 @@
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/exits.h"
 #include "core/training/evaluate.h"
 
 namespace attnscope {
-
 namespace {
 
 // Tokens of a window, and their targets.

@@ -7,7 +7,6 @@
 #include "core/training/calibrate.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string percents(double share) {

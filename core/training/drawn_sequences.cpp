@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/tally.h"
 
 namespace attnscope {

@@ -3,7 +3,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kSampled = 256, kScored = 2048;  // sequences of a score during training, at the end

@@ -7,11 +7,10 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/masking.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

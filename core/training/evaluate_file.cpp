@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/input/input_file.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
@@ -11,7 +11,6 @@
 #include "core/training/pictures.h"
 
 namespace attnscope {
-
 namespace {
 
 namespace fs = std::filesystem;

@@ -4,13 +4,12 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/pictures.h"
 #include "core/training/tally.h"
 #include "core/training/task.h"
 
 namespace attnscope {
-
 namespace {
 
 using Picture = std::vector<std::int32_t>;

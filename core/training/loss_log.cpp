@@ -11,7 +11,6 @@
 #include "core/training/loss_picture.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::string_view kHeader =

@@ -6,7 +6,6 @@
 #include "core/figure/line_chart.h"
 
 namespace attnscope {
-
 namespace {
 
 // Legible on light and dark backgrounds.

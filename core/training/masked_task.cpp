@@ -1,7 +1,7 @@
 // Text files with masked tokens, predicted from both sides. The mask is the last id, after the
 // tokens learned from the text.
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/masking.h"
 #include "core/training/stream.h"
 #include "core/training/tally.h"
@@ -9,7 +9,6 @@
 #include "core/training/texts.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::uint64_t kHidingSeed = 0x6d61736b;       // differs from the order's seed

@@ -5,7 +5,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::array kUnits{"null",     "ein",      "zwei",     "drei",     "vier",

@@ -4,13 +4,12 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/number_words.h"
 #include "core/training/tally.h"
 #include "core/training/task.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kByteIds = 256;

@@ -9,7 +9,6 @@
 #include "core/base/parallel.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kPiece = Index{1} << 13;  // numbers of a parameter per thread task

@@ -7,7 +7,6 @@
 #include "core/training/task.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kMaxSteps = Index{1} << 40;

@@ -4,7 +4,6 @@
 #include "core/training/drawn_task.h"
 
 namespace attnscope {
-
 namespace {
 
 std::int32_t letter(Random& random) {

@@ -6,7 +6,6 @@
 #include "core/training/texts.h"
 
 namespace attnscope {
-
 namespace {
 
 void check_repeat(const TrainingPlan& plan) {

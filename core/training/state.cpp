@@ -9,7 +9,6 @@
 #include "core/tensor/safetensors.h"
 
 namespace attnscope {
-
 namespace {
 
 // Settings that must be equal when resuming: all but paths and reporting.

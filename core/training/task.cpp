@@ -4,7 +4,6 @@
 #include "core/base/find_by_id.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string words(Reads reads) {

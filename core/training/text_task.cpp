@@ -4,14 +4,13 @@
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/evaluate.h"
 #include "core/training/stream.h"
 #include "core/training/task.h"
 #include "core/training/texts.h"
 
 namespace attnscope {
-
 namespace {
 
 // Bytes of each held-out text in scores during training.

@@ -2,7 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/text/bpe.h"
 
 namespace attnscope {

@@ -1,13 +1,11 @@
 #include "core/training/train.h"
 
 #include <chrono>
-#include <limits>
 
 #include "core/base/folder_lock.h"
 #include "core/training/trainer.h"
 
 namespace attnscope {
-
 namespace {
 
 using Clock = std::chrono::steady_clock;

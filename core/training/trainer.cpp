@@ -9,14 +9,13 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/card.h"
 #include "core/model/architecture.h"
 #include "core/model/memory_need.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Runs before anything is allocated.

@@ -4,13 +4,12 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/training/tally.h"
 #include "core/training/task.h"
 #include "core/training/walks.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training walks

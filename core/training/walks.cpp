@@ -6,7 +6,6 @@
 #include "core/base/random.h"
 
 namespace attnscope {
-
 namespace {
 
 // Values of about 1, because norms discard the scale of larger ones.

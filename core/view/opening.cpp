@@ -12,7 +12,6 @@
 #include "core/view/view.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr const char* kFirstView = "map";

@@ -4,7 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/image_tensors.h"
@@ -12,7 +11,6 @@
 #include "core/view/view_values.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kFormat = 1;                                          // of session files

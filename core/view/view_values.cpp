@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/strict_json.h"
 #include "core/figure/colour_map.h"
 #include "core/view/view.h"
 

@@ -8,7 +8,6 @@
 #include "tests/support/compare.h"
 
 namespace attnscope {
-
 namespace {
 
 using testing::random_tensor;

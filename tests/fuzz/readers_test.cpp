@@ -46,7 +46,6 @@ const std::map<std::string, std::string> kNoTargetOfItsOwn{
     {"read_bpe_files", "within the target tokenizer"},
     {"read_marian", "within the target tokenizer"},
     {"read_sentencepiece", "within the target tokenizer"},
-    {"pcre2_from_oniguruma", "within the target expression"},
     {"load_target_tokenizer", "target tokenizer, with other file names"},
     {"read_texts", "texts of a plan, any bytes; target text"},
     {"read_gpt2_layer", "within the target checkpoint"},
@@ -55,6 +54,7 @@ const std::map<std::string, std::string> kNoTargetOfItsOwn{
     {"read_framebuffer", "screen pixels"},
     {"read_to_open", "a dropped session, lesson, text, image or tensors, each a target"},
     {"read_lessons", "bundled lessons"},
+    {"read_model_files", "model cards: target card"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
 // Sources that obtain bytes in another way: their target, or the reason why there is none.

@@ -12,7 +12,6 @@
 #include "tests/support/places.h"
 
 namespace attnscope::testing {
-
 namespace {
 
 std::string number_text(double value) {

@@ -11,7 +11,6 @@
 #include "tests/support/golden.h"
 
 namespace attnscope::testing {
-
 namespace {
 
 std::string formatted(const char* format, double value) {

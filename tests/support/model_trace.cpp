@@ -5,7 +5,6 @@
 #include "tests/support/synthetic.h"
 
 namespace attnscope::testing {
-
 namespace {
 
 Json choice_json(const std::string& text) {

@@ -17,7 +17,6 @@
 extern char** environ;
 
 namespace attnscope::testing {
-
 namespace {
 
 std::string contents(const std::filesystem::path& path) {

@@ -11,7 +11,6 @@
 #include "tests/support/small_config.h"
 
 namespace attnscope::testing {
-
 namespace {
 
 constexpr Index kVocabulary = 13;

@@ -7,7 +7,6 @@
 #include "app/window/actions/action_lists.h"
 
 namespace attnscope::window {
-
 namespace {
 
 bool same_letter(char32_t typed, const std::string& key) {

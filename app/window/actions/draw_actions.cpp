@@ -9,7 +9,6 @@
 #include "core/view/pattern/paint.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // The shown head if its pattern can be edited; else null.

@@ -7,7 +7,6 @@
 #include "core/view/export/view_data.h"
 
 namespace attnscope::window {
-
 namespace {
 
 void restore(State& s, const SharedSession& session) {

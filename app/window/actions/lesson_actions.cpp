@@ -3,7 +3,6 @@
 #include "app/window/lesson.h"
 
 namespace attnscope::window {
-
 namespace {
 
 bool has_lesson(const State& s) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kMinCells = 2;

@@ -5,7 +5,6 @@
 #include "app/window/jobs/generation.h"
 
 namespace attnscope::window {
-
 namespace {
 
 bool compares(const State& s) {

@@ -8,7 +8,6 @@
 #include "core/figure/colour_map.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kZoomStep = 1.25;

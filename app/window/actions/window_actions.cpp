@@ -6,7 +6,6 @@
 #include "core/base/memory_budget.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kScaleStep = 1.1;

@@ -12,12 +12,10 @@
 #include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
-#include "core/model/structure.h"
 #include "core/training/calibration_picture.h"
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kCalibrationWidth = 1120, kCalibrationHeight = 660, kRequestWidth = 300;  // units

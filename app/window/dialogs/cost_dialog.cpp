@@ -12,7 +12,6 @@
 #include "core/figure/render.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kWidth = 1160, kHeight = 700, kLeft = 236;  // units

@@ -1,15 +1,26 @@
 // Dialogs part of the window's state.
 #pragma once
 
+#include <string>
+
 #include "app/window/dialogs/calibration_dialog.h"
 #include "app/window/dialogs/cost_dialog.h"
 #include "app/window/dialogs/documentation_dialog.h"
 #include "app/window/dialogs/export_dialog.h"
 #include "app/window/dialogs/file_browser.h"
-#include "app/window/dialogs/lesson_list.h"
-#include "app/window/dialogs/palette.h"
 
 namespace attnscope::window {
+
+struct LessonList {
+  bool open = false;
+  int chosen = 0;  // row selected by the arrow keys
+};
+
+struct Palette {  // finds actions by name
+  bool open = false;
+  std::string typed;
+  int chosen = 0;
+};
 
 struct Dialogs {
   FileBrowser browser;

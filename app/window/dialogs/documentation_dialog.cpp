@@ -7,7 +7,6 @@
 #include "core/base/home.h"
 
 namespace attnscope::window {
-
 namespace {
 
 using Kind = DocumentationBlock::Kind;

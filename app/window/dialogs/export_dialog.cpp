@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 
 #include "app/window/dialogs/dialogs.h"
@@ -12,12 +11,10 @@
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/export_format.h"
-#include "core/view/export/frames.h"
 #include "core/view/export/picture_preset.h"
 #include "core/view/export/view_data.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr const char* kNumber = "-%03d";           // frame number, appended to the name

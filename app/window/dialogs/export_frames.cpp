@@ -6,7 +6,6 @@
 #include "core/view/export/moving_numbers.h"
 
 namespace attnscope::window {
-
 namespace {
 
 void choose(FrameOptions& frames, const MovingNumber& number) {

@@ -8,7 +8,6 @@
 #include "core/figure/plain_text.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Reason for a missing preview: weights that were not kept are only computed for the file.

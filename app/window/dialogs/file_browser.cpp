@@ -1,6 +1,5 @@
 #include <array>
 #include <cstdio>
-#include <filesystem>
 
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/files.h"

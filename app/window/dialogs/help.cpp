@@ -5,7 +5,6 @@
 #include "app/window/dialogs/dialogs.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kKeyColumn = 175, kGestureColumn = 165;  // units

@@ -4,7 +4,6 @@
 #include "core/lesson/lesson.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Arrow keys change the selection, initially the running lesson. True if it changed.

@@ -4,7 +4,6 @@
 #include "app/window/dialogs/dialogs.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // An action: label, menu, and key at the right. True when clicked.

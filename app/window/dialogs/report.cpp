@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/file.h"
-#include "core/base/json.h"
 #include "core/figure/png.h"
 
 namespace attnscope::window {

@@ -7,7 +7,6 @@
 #include "app/window/salient_pairs.h"
 
 namespace attnscope::window {
-
 namespace {
 
 struct TourStop {

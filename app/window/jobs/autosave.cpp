@@ -12,7 +12,6 @@
 #include "core/view/session_file.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr std::string_view kPrefix = "autosave-", kSuffix = ".json";

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "app/window/error_text.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::window {
 

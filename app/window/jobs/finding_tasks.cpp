@@ -7,7 +7,6 @@
 #include "core/experiment/run.h"
 
 namespace attnscope::window {
-
 namespace {
 
 std::unique_ptr<BackgroundTask<Findings>> start_finding(const Finding& finding,

@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace attnscope::window {
-
 namespace {
 
 std::optional<Animation> animation(const State& state) {

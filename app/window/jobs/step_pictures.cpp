@@ -5,13 +5,12 @@
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/state.h"
 #include "core/base/json.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/view/export/thumbnail.h"
 #include "core/view/session_file.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Delay after a step or a run, so that quick navigation is not slowed down; seconds.

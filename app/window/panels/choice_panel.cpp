@@ -1,7 +1,6 @@
 #include "app/window/panels/choice_panel.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Draws one entry of a list. True when clicked.

@@ -13,7 +13,6 @@
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
-
 namespace {
 
 std::string milliseconds(double value) {
@@ -180,10 +179,6 @@ void draw_latest_notice(Ui& ui, State& state) {
   mark(ui, "notice");
   hint(ui, newest->text);
 }
-
-}  // namespace
-
-namespace {
 
 // "lamp.json", with its folder if several files have that name.
 std::vector<std::string> short_names(const std::vector<std::string>& paths) {

@@ -22,7 +22,6 @@
 #include "core/view/view.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr Index kStrongest = 5;
@@ -144,7 +143,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
-    const std::string key = key_label(trace, tap, j), amount = brief(weight);
+    const std::string key = ui.shown_label(key_label(trace, tap, j)), amount = brief(weight);
     const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
                        ImGui::CalcTextSize(amount.c_str()).x;
     fact(ui, elided(on_screen(key), room).c_str(), amount, key.c_str());
@@ -157,8 +156,8 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
 void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
                 const Hit& hit) {
   const bool is_query = hit.query >= 0;
-  const std::string label =
-      is_query ? query_label(trace, tap, hit.query) : key_label(trace, tap, hit.key);
+  const std::string label = ui.shown_label(is_query ? query_label(trace, tap, hit.query)
+                                                    : key_label(trace, tap, hit.key));
   chip(ui, label, is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
   hint(ui, label);
   fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
@@ -178,8 +177,10 @@ void draw_words(Ui& ui, const State::PointedHead& pointed, const Hit& hit, RowWe
   const State::PointedHead words = in_words(pointed, hit);
   const WordPairs& pairs = hit.words->of(*words.tap);
   const bool query = hit.word_query >= 0, key = hit.word_key >= 0;
-  const std::string query_name = query ? query_label(*words.trace, *words.tap, hit.word_query) : "";
-  const std::string key_name = key ? key_label(*words.trace, *words.tap, hit.word_key) : "";
+  const std::string query_name =
+      query ? ui.shown_label(query_label(*words.trace, *words.tap, hit.word_query)) : "";
+  const std::string key_name =
+      key ? ui.shown_label(key_label(*words.trace, *words.tap, hit.word_key)) : "";
   if (query && key) {
     draw_chips(ui, query_name, key_name);
   } else {
@@ -347,7 +348,8 @@ void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
     return;
   }
   const auto weight = static_cast<double>(weights[hit->key]);
-  draw_chips(ui, query_label(*trace, *tap, hit->query), key_label(*trace, *tap, hit->key));
+  draw_chips(ui, ui.shown_label(query_label(*trace, *tap, hit->query)),
+             ui.shown_label(key_label(*trace, *tap, hit->key)));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
        "Positions, counted from 0.");
   if (shows_altered_positions(state, *tap)) {

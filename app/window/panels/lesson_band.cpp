@@ -7,7 +7,6 @@
 #include "app/window/panels/step_strip.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below

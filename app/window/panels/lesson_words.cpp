@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr float kClaimMark = 1.6F;    // width of "✓" and its gap, in sizes of the claims' font

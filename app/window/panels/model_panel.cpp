@@ -15,7 +15,6 @@
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
-
 namespace {
 
 std::string model_label(const std::string& model) {

@@ -5,7 +5,6 @@
 #include "app/window/widgets/parameter_edit.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr std::size_t kMaxSegments = 3;

@@ -3,7 +3,6 @@
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // List of one kind: its labels and the parts they select.

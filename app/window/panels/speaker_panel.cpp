@@ -11,7 +11,6 @@
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kMargin = 18, kStripHigh = 54;  // units

@@ -4,10 +4,10 @@
 
 #include "core/analysis/words.h"
 #include "core/figure/plain_text.h"
+#include "core/text/tokenizer.h"
 #include "core/view/parts/focus.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kPairPadding = 8, kPairGap = 9;     // inside a chip; between items
@@ -108,6 +108,9 @@ std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StageP
   }
   PairLabels words{query_label(*at.trace, *at.tap, query), key_label(*at.trace, *at.tap, key),
                    hit.shown};
+  if (!state.session->view.space_markers) {
+    for (std::string* label : {&words.query, &words.key}) *label = without_space_markers(*label);
+  }
   if (!words.amount.empty()) return words;
   try {
     const Tensor& row = row_of(at.trace, at.at, *at.tap, at.head, query, cache);

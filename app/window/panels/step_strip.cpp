@@ -6,7 +6,6 @@
 #include <string>
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kBetween = 6, kFrame = 2.5;  // units: gap; frame around the current step

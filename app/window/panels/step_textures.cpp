@@ -3,7 +3,6 @@
 #include <epoxy/gl.h>
 
 namespace attnscope::window {
-
 namespace {
 
 unsigned int texture_of(const Image& image) {

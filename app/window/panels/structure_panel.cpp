@@ -9,7 +9,6 @@
 #include "core/model/exits.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr Index kUsualSegment = 16;  // tokens, default when segments are turned on

@@ -13,7 +13,6 @@
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kEditorLines = 6;
@@ -188,7 +187,9 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
   ImGui::PushFont(ui.fonts.small);
   const float whole = ImGui::GetContentRegionAvail().x;
-  const auto width_of = [&](std::size_t i) { return chip_width(ui, tokens[i].label, whole); };
+  const auto width_of = [&](std::size_t i) {
+    return chip_width(ui, ui.shown_label(tokens[i].label), whole);
+  };
   // More lines scroll, so that the widgets below stay visible.
   const float line = ImGui::GetTextLineHeight() + ui.px(8);
   const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
@@ -210,7 +211,8 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
     const auto at = static_cast<Index>(i);
     const bool is_query = query.holds(at), is_key = key.holds(at);
     const ImVec4& ground = is_query ? look.query : (is_key ? look.key : look.raised);
-    chip(ui, tokens[i].label, ground, is_query || is_key ? look.on_accent : look.text);
+    chip(ui, ui.shown_label(tokens[i].label), ground,
+         is_query || is_key ? look.on_accent : look.text);
     mark(ui, name + "." + std::to_string(i));
     token_hint(ui, tokens[i], i);
   }

@@ -8,7 +8,6 @@
 #include "core/analysis/words.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kWheelStep = 1.15;

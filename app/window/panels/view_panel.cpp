@@ -15,7 +15,6 @@
 #include "core/figure/plain_text.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kPlotMargin = 12;  // units around the picture

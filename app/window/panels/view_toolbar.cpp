@@ -14,7 +14,6 @@
 #include "core/view/view_values.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Widths in units below which controls are smaller; the second with lists of stacks, steps etc.

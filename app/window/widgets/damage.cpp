@@ -6,7 +6,6 @@
 #include "app/window/hash.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Above this number, boxes with their own draw calls cost more than their bounding box.

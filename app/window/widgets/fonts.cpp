@@ -9,7 +9,6 @@
 #include "app/window/utf8.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Characters of the user interface and of western languages, rasterised at the start: kRanges would

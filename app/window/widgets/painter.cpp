@@ -10,7 +10,6 @@
 #include "app/window/hash.h"
 
 namespace attnscope::window {
-
 namespace {
 
 ImU32 packed_colour(Colour c) {

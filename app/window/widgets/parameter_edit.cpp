@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Adds brackets that the user left out.

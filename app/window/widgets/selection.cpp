@@ -6,7 +6,6 @@
 #include "core/model/config.h"
 
 namespace attnscope::window {
-
 namespace {
 
 // Head group of the trained model at the view's layer and head.

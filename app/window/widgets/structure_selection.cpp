@@ -6,7 +6,6 @@
 #include "core/model/residual_connection.h"
 
 namespace attnscope::window {
-
 namespace {
 
 using Member = std::optional<Choice> Structure::*;

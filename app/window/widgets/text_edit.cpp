@@ -5,7 +5,6 @@
 #include "app/window/utf8.h"
 
 namespace attnscope::window {
-
 namespace {
 
 bool is_space(char c) {

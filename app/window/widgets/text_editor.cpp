@@ -6,7 +6,6 @@
 #include "app/window/utf8.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr float kLineSpacing = 1.25F;

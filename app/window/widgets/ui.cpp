@@ -9,7 +9,6 @@
 #include "app/window/utf8.h"
 
 namespace attnscope::window {
-
 namespace {
 
 constexpr double kChipPadding = 6;  // units left and right of the label

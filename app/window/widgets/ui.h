@@ -12,6 +12,7 @@
 #include "app/window/input.h"
 #include "app/window/look.h"
 #include "app/window/widgets/fonts.h"
+#include "core/text/tokenizer.h"
 
 namespace attnscope::window {
 
@@ -38,12 +39,16 @@ struct Ui {
   const Look* look = nullptr;
   double scale = 1;                // pixels per unit
   bool hints = true;               // off inside a group that has its own hint
+  bool space_markers = false;      // ViewSettings::space_markers
   std::vector<KeyStroke> strokes;  // of this frame
   OpenList list;                   // while one is open
   mutable HintTimer hint_timer;
   Report report;  // positions of widgets, for tests
 
   float px(double units) const { return static_cast<float>(units * scale); }
+  std::string shown_label(const std::string& token) const {
+    return space_markers ? token : without_space_markers(token);
+  }
 };
 
 // Names the last item for tests.

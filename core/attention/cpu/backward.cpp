@@ -10,10 +10,9 @@
 #include "core/attention/cpu/passes.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 // Slices of rows with separate sums, for few heads. Constant, so that results do not depend on the

@@ -1,11 +1,9 @@
 #include "core/attention/cpu/columns.h"
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 
 namespace attnscope::cpu {
-
 namespace {
 
 // Minimum share of allowed pairs of a rectangle.

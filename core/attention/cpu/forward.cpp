@@ -20,10 +20,9 @@
 #include "core/attention/cpu/plain_rows.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 // Sums of all rows between layers of blocks; their partial outputs are in the result.

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 constexpr Index products_per_step = Index{1} << 24;  // between checks of Stop

@@ -5,7 +5,6 @@
 #include "core/base/parallel.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 Index panel_count(Index rows) {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 constexpr double log2_e = 1.4426950408889634;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace attnscope::cpu {
-
 namespace {
 
 // True if `a` takes precedence over `b`, see Pooling::Max.

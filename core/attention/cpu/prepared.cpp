@@ -7,7 +7,6 @@
 #include "core/base/parallel.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Index count) {

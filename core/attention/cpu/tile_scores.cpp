@@ -7,7 +7,6 @@
 #include "core/attention/span.h"
 
 namespace attnscope::cpu {
-
 namespace {
 
 constexpr float largest = std::numeric_limits<float>::max();

@@ -10,10 +10,9 @@
 #include "core/attention/cpu/pooling.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Rows of cells of one request; one instance per thread.

@@ -4,7 +4,6 @@
 #include <atomic>
 
 namespace attnscope::cpu {
-
 namespace {
 
 constexpr Index max_in_cache = Index{1} << 20;  // numbers

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 bool is_dynamic(const Values& values) {

@@ -7,7 +7,6 @@
 #include "core/base/random.h"
 
 namespace attnscope {
-
 namespace {
 
 using Lists = std::vector<std::vector<Index>>;

@@ -5,7 +5,6 @@
 #include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
-
 namespace {
 
 Pattern block_pattern(const PatternInput& in) {

@@ -5,7 +5,6 @@
 #include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
-
 namespace {
 
 using Lists = std::vector<std::vector<Index>>;

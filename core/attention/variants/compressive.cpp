@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 bool has_function(const Values& values, const char* function) {

@@ -9,7 +9,6 @@
 #include "core/part/mask_rows.h"
 
 namespace attnscope {
-
 namespace {
 
 // Distances 0, 1, 2, 4, 8 ..., on both sides: any token is a few steps from any other.

@@ -7,7 +7,6 @@
 #include "core/position/offsets.h"
 
 namespace attnscope {
-
 namespace {
 
 // Offset from the query back to the start of the kernel.

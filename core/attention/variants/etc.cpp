@@ -7,7 +7,6 @@
 #include "core/text/text_structure.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string etc_objection(const Values& values, const Situation& at) {

@@ -3,7 +3,6 @@
 #include "core/attention/variants/shared/assemble.h"
 
 namespace attnscope {
-
 namespace {
 
 bool is_additive(const Values& values) {

@@ -7,7 +7,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 // Psi, repeated for all heads.  [h, L, L]

@@ -12,11 +12,10 @@
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/text/text_structure.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr float kLeak = 0.2f;

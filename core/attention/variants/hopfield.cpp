@@ -4,10 +4,9 @@
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/autodiff/operations_elementwise.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Largest change of each row.

@@ -6,7 +6,6 @@
 #include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
-
 namespace {
 
 Parameter size(const char* key, const char* symbol, const char* label, const char* help,

@@ -4,7 +4,6 @@
 #include "core/autodiff/operations_elementwise.h"
 
 namespace attnscope {
-
 namespace {
 
 // elu(x) + 1: x + 1 above zero, exp(x) below.

@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 bool has_projection(const Values& values, const char* mode) {

@@ -9,7 +9,6 @@
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
-
 namespace {
 
 bool has_own_projections(const Values& values) {

@@ -12,10 +12,9 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Results of each round of hashing for each position, [n, h, L] each.

@@ -7,7 +7,6 @@
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
-
 namespace {
 
 OperationResult evaluate_compressed(const OperationInput& input, Backend& backend,

@@ -12,10 +12,9 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Orthogonalises the rows of each block of `size` rows, with lengths distributed like those of

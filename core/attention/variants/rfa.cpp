@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 
 namespace attnscope {
-
 namespace {
 
 Var rfa_matrix(const OperationInput& input) {

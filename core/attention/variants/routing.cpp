@@ -9,10 +9,9 @@
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr int kIterations = 10;
@@ -226,10 +225,6 @@ NamedVars adapted_centroids(const OperationInput& input) {
   }
   return {{"routing.centroid", Var(centroids)}};
 }
-
-}  // namespace
-
-namespace {
 
 double routing_memory(const MemoryInput& in) {
   const auto queries = static_cast<double>(in.queries), keys = static_cast<double>(in.keys);

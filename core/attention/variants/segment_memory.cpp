@@ -4,7 +4,6 @@
 #include "core/attention/variants/shared/row_memory.h"
 
 namespace attnscope {
-
 namespace {
 
 // The last `reach` positions up to the query's own.

@@ -9,10 +9,9 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr float kSeen = 1e-6f;  // minimum share of a block that counts as visible

@@ -7,10 +7,9 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 bool is_dense(const Values& values) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/autodiff/operations_reduce.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/effective_model.h"
 #include "core/experiment/exit_study.h"
@@ -17,7 +17,6 @@
 #include "core/model/logit_lens.h"
 
 namespace attnscope {
-
 namespace {
 
 // The run with every token passing all layers; nullopt if the model has no exits.

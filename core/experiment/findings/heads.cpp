@@ -5,7 +5,6 @@
 #include "core/experiment/run.h"
 
 namespace attnscope {
-
 namespace {
 
 // True if both measure the same heads: the texts of the runs are not measured.

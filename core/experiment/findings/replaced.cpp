@@ -7,7 +7,6 @@
 #include "core/experiment/run.h"
 
 namespace attnscope {
-
 namespace {
 
 // A whole word rather than a word piece, near the middle.

@@ -11,7 +11,6 @@
 #include "core/model/sample.h"
 
 namespace attnscope {
-
 namespace {
 
 // Maximum number of steps, since the attention of longer rollouts would not fit into memory.

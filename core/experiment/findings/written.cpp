@@ -12,7 +12,6 @@
 #include "core/text/utf8_stream.h"
 
 namespace attnscope {
-
 namespace {
 
 std::string bytes_of(const GeneratedTarget& written, std::int32_t id) {

@@ -12,7 +12,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Last token of every sequence.  [n, d] -> [B, d]

@@ -8,7 +8,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Output of the encoder.  [B L_source, d]

@@ -4,7 +4,7 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/architecture.h"
 #include "core/model/linear.h"
 #include "core/model/losses.h"
@@ -12,7 +12,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // States of a GRU over inputs x [B, L, d], from s [B, d].  [B, L, d]

@@ -13,7 +13,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kPerStep = 3;  // return to go, state, action

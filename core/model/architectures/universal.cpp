@@ -14,7 +14,6 @@
 #include "core/model/weights.h"
 
 namespace attnscope {
-
 namespace {
 
 // Adaptive computation time: active positions, and the contribution of each step to the output.

@@ -4,7 +4,6 @@
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
-
 namespace {
 
 WeightInfo square(const char* name, const char* help) {

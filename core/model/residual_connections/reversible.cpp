@@ -16,7 +16,6 @@
 #include "core/model/residual_connection.h"
 
 namespace attnscope {
-
 namespace {
 
 struct Streams {

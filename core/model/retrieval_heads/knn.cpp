@@ -11,7 +11,6 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-
 namespace {
 
 // Squared distances, differentiable in the query; the neighbours are fixed.  [n, k]

@@ -11,7 +11,6 @@
 #include "core/model/retrieval.h"
 
 namespace attnscope {
-
 namespace {
 
 RetrievalOutput mix_spalm(Pass& pass, const Values&, const RetrievalInput& retrieved) {

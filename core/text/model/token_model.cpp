@@ -11,7 +11,6 @@
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
-
 namespace {
 
 std::uint32_t hash_of(std::string_view token) {

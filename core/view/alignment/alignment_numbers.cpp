@@ -10,7 +10,6 @@
 #include "core/view/parts/describe.h"
 
 namespace attnscope {
-
 namespace {
 
 const TracePart kCross{Stack::Decoder, AttentionKind::Cross};

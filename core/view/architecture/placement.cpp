@@ -204,10 +204,6 @@ double overhang(const DiagramColumn& column, const M& m) {
   return std::max(0.0, over);
 }
 
-}  // namespace
-
-namespace {
-
 std::optional<Placement> placed_with(const Page& page, const Box& inside, const Diagram& diagram,
                                      const M& measures) {
   std::vector<ColumnSize> sizes;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/figure/plain_text.h"
 #include "core/view/next/next.h"
 #include "core/view/view.h"

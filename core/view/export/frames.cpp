@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/figure/gif.h"
 #include "core/figure/render.h"
 

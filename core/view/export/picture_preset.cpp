@@ -5,7 +5,6 @@
 #include "core/base/find_by_id.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kPointsPerInch = 72;

@@ -8,7 +8,6 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/figure/render.h"
-#include "core/tensor/safetensors.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"

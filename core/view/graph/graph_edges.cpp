@@ -5,7 +5,6 @@
 #include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
-
 namespace {
 
 using Lists = std::vector<std::vector<Index>>;

@@ -5,7 +5,6 @@
 #include <numbers>
 
 namespace attnscope {
-
 namespace {
 
 std::vector<Point> on_a_circle(Index nodes) {

@@ -1,7 +1,5 @@
 #include "core/view/grid/grid_raster.h"
 
-#include <algorithm>
-
 #include "core/view/parts/colour_bar.h"
 
 namespace attnscope {

@@ -12,7 +12,6 @@
 #include "core/view/parts/fact_table.h"
 
 namespace attnscope {
-
 namespace {
 
 // Level of the pixel in the image: the next token of the input, or from the file.

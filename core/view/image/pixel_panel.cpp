@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace attnscope {
-
 namespace {
 
 constexpr double kTitle = 1.7, kGap = 1.6;  // em

@@ -1,6 +1,5 @@
 #include "core/view/map/map_raster.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/figure/plain_text.h"

@@ -9,7 +9,6 @@
 #include "core/figure/heat_map.h"
 #include "core/view/parts/cached_numbers.h"
 #include "core/view/parts/describe.h"
-#include "core/view/parts/range.h"
 
 namespace attnscope {
 namespace {

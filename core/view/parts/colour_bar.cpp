@@ -36,10 +36,6 @@ void draw_colours(Page& page, const Box& box, const std::string& colour_map, boo
   page.add(OutlinedBox{box, page.theme().line, 1});
 }
 
-}  // namespace
-
-namespace {
-
 bool diverging(const ColourRange& range) {
   return colour_map(range.colour_map).diverging();
 }

@@ -4,12 +4,10 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/experiment/mask_and_graph.h"
 #include "core/part/mask_rows.h"
 #include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
-
 namespace {
 
 // Appends the cells between two cells without gaps.

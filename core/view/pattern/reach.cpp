@@ -134,10 +134,6 @@ double draw_curve(Page& page, const Box& box, const Curve& curve) {
   return plot.bottom() + 2.6 * em;
 }
 
-}  // namespace
-
-namespace {
-
 // Throws unless queries and keys are the same tokens.
 void check_square(const AttentionTap& tap, Index size) {
   if (tap.query_rows.stream != tap.key_rows.stream) {

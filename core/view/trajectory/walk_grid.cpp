@@ -6,7 +6,6 @@
 #include "core/view/parts/shapes.h"
 
 namespace attnscope {
-
 namespace {
 
 // Offsets repeated visits so that overlapping paths remain visible.

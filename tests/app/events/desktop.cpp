@@ -19,7 +19,6 @@
 #include "tests/support/places.h"
 
 namespace attnscope::window {
-
 namespace {
 
 using namespace std::chrono_literals;

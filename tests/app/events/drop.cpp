@@ -12,7 +12,6 @@
 #include <thread>
 
 namespace attnscope::window {
-
 namespace {
 
 using namespace std::chrono_literals;

@@ -13,7 +13,7 @@
 #include "app/gpu/part_upload.h"
 #include "app/gpu/tile_layout.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/pattern_cases.h"

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/part/arrangement.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/pattern_cases.h"

@@ -21,7 +21,6 @@
 #include "tests/support/places.h"
 
 namespace attnscope::window {
-
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

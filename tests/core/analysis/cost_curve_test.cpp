@@ -9,7 +9,7 @@
 
 #include "core/analysis/cost_plot.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/figure/render.h"
 #include "tests/support/golden.h"
 

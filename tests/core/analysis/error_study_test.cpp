@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/softmax_weights.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 

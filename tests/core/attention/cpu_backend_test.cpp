@@ -9,7 +9,7 @@
 
 #include "core/attention/backend.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
 

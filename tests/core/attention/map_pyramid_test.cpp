@@ -11,7 +11,7 @@
 
 #include "core/attention/backend.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {

@@ -7,7 +7,6 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::testing {
-
 namespace {
 
 void add_weights(const Info& info, const Values& values, const Dimensions& sizes,

@@ -7,7 +7,6 @@
 #include "tests/support/compare.h"
 
 namespace attnscope::testing {
-
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();

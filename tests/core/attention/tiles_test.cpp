@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/attention/backend.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
 

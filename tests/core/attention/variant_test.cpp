@@ -9,7 +9,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/core/attention/operation_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {

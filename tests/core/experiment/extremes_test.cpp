@@ -14,7 +14,7 @@
 #include "core/base/file.h"
 #include "core/base/memory_budget.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"

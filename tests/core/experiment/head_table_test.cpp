@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"

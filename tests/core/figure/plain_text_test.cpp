@@ -35,7 +35,7 @@ TEST(PlainText, FormatsNumbers) {
   EXPECT_EQ(brief(0.00099999), "0.001");
   EXPECT_EQ(brief(0.000156), "1.56e-4");
   EXPECT_EQ(brief(1e-5), "1e-5");
-  EXPECT_EQ(brief(999999), "999999");
+  EXPECT_EQ(brief(999999, 6), "999999");
   EXPECT_EQ(brief(1e6), "1e6");
   EXPECT_EQ(brief(1234567, 8), "1234567");
   EXPECT_EQ(brief(std::numeric_limits<double>::infinity()), "inf");

@@ -52,7 +52,7 @@ TEST(Ticks, HaveDecimalsOfNearPowersOfTen) {
   EXPECT_EQ(tick_text(0.0123, 1e-4), "0.0123");
   EXPECT_EQ(tick_text(0.0123, 0.9e-4), "0.012");
   EXPECT_EQ(tick_text(99999, 3), "99999");
-  EXPECT_EQ(tick_text(-100000, 3), "-1e+05");
+  EXPECT_EQ(tick_text(-100000, 3), "-100000");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"

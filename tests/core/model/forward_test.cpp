@@ -6,7 +6,7 @@
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
 #include "core/tensor/storage.h"

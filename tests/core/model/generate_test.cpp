@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/weights.h"

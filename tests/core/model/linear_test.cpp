@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"
 

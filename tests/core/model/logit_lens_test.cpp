@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/architecture.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"

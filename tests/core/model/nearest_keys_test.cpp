@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/model/retrieval.h"
 #include "tests/support/compare.h"
 

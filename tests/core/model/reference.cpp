@@ -5,7 +5,6 @@
 #include <numbers>
 
 namespace attnscope::testing {
-
 namespace {
 
 std::size_t u(Index i) {

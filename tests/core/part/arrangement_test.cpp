@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/support/pattern_cases.h"
 
 namespace attnscope {

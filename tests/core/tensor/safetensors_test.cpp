@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {

@@ -7,7 +7,7 @@
 
 #include "core/analysis/risk_bound.h"
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/figure/render.h"
 #include "core/model/exits.h"
 #include "core/training/calibration_picture.h"

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/base/strict_json.h"
 #include "core/model/exits.h"
 #include "core/model/residual_connection.h"

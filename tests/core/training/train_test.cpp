@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/folder_lock.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/tensor/safetensors.h"
 #include "core/training/evaluate.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 #include "core/checkpoint/model_store.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"

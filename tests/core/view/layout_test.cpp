@@ -6,6 +6,7 @@
 
 #include "core/attention/variant.h"
 #include "core/figure/heat_map.h"
+#include "core/text/tokenizer.h"
 #include "core/view/mechanism/mechanism.h"
 #include "core/view/view.h"
 #include "core/view/view_values.h"
@@ -65,7 +66,8 @@ void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::str
     if (!is_left) continue;
     bool is_token = false, is_aligned = false;
     for (Index i = 0; i < count; ++i) {
-      if (trace.tokens[static_cast<std::size_t>(i)].label != text.text) continue;
+      const std::string& label = trace.tokens[static_cast<std::size_t>(i)].label;
+      if (without_space_markers(label) != text.text) continue;
       is_token = true;
       is_aligned = is_aligned || std::abs(cell_centre(layout, static_cast<double>(i), 0).y -
                                           text.at.y) < kTolerance;

@@ -12,7 +12,6 @@
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
-
 namespace {
 
 // Compressed rows with their positions and sources.

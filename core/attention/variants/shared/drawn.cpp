@@ -4,7 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
 

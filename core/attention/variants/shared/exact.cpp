@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 template <class A, class B>

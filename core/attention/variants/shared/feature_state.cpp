@@ -5,10 +5,9 @@
 
 #include "core/attention/variants/shared/scaled_rows.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 constexpr Index kMaxFeatures = Index{1} << 22;  // numbers per side; views show far fewer

@@ -6,10 +6,9 @@
 
 #include "core/attention/variants/shared/scaled_rows.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // d m and d e of queries or keys.

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/feature_weights.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Row sums within these limits leave room for smaller numbers and for products with values.

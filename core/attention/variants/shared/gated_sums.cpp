@@ -5,10 +5,9 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope {
-
 namespace {
 
 // Within a block of rows the running maximum of the exponents grows by at most kGrowth, and keys

@@ -8,7 +8,6 @@
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
-
 namespace {
 
 // x: [N, L, e], padded with zeros to `rows` rows.

@@ -7,7 +7,7 @@
 
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/state.h"
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/experiment/run.h"
+#include "core/text/tokenizer.h"
 #include "core/view/export/picture_preset.h"
 #include "core/view/session_file.h"
 #include "tests/support/compare.h"
@@ -139,7 +140,8 @@ TEST(Picture, PartsAreLeftOutOrEdited) {
   const auto has = [](const std::string& all, const std::string& words) {
     return all.find(words) != std::string::npos;
   };
-  const std::string token = trace.tokens[1].label, title = picture_title(trace);
+  const std::string token = without_space_markers(trace.tokens[1].label),
+                    title = picture_title(trace);
   const std::string whole = text_with({});
   ASSERT_TRUE(has(whole, title.substr(0, title.find(' ')))) << whole;
   ASSERT_TRUE(has(whole, token) && has(whole, "0.5") && has(whole, "9 tokens")) << whole;

@@ -94,7 +94,15 @@ TEST(Map, ZoomAcceptsPartialCells) {
   EXPECT_EQ(next->query, 11);
   EXPECT_EQ(next->key, 5);
   EXPECT_EQ(testing::fault(layout.list), "");
-  EXPECT_TRUE(shows(layout.list, "␣turned"));  // token 16
+  EXPECT_TRUE(shows(layout.list, "turned"));  // token 16
+}
+
+TEST(Map, ShowsSpaceMarkersOnRequest) {
+  const Trace trace = testing::trace_of("full", "rope");
+  ViewSettings settings;
+  EXPECT_FALSE(shows(look_at(trace, "map", settings).list, "␣turned"));
+  settings.space_markers = true;
+  EXPECT_TRUE(shows(look_at(trace, "map", settings).list, "␣turned"));
 }
 
 TEST(Map, PlotStaysPutWhileZooming) {
@@ -245,7 +253,7 @@ TEST(Map, CrossHairNamesPair) {
   look.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
   const ViewLayout layout = look_at(trace, "map", look);
   EXPECT_TRUE(shows(layout.list, "123 ,"));
-  EXPECT_TRUE(shows(layout.list, "57 ␣lamp"));
+  EXPECT_TRUE(shows(layout.list, "57 lamp"));
   EXPECT_EQ(testing::fault(layout.list), "");
 }
 

@@ -162,7 +162,7 @@ TEST(MapValues, PinnedBarsAreLegible) {
   };
   EXPECT_TRUE(has("pinned query"));
   EXPECT_TRUE(has("pinned key"));
-  EXPECT_TRUE(has("3 ␣turned"));
+  EXPECT_TRUE(has("3 turned"));
 }
 
 // Bars of signed weights extend to both sides of the baseline.

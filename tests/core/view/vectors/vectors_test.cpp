@@ -31,9 +31,9 @@ TEST(Vectors, ShowNumbersOfSelectedPair) {
     const ViewLayout layout = look_at(trace, "vectors", look);
     const AttentionTap& tap = trace.attention[0];
     const auto pair = pair_score(*tap.result.part, 1, 9, 4);
-    EXPECT_TRUE(says(layout, "q·k = " + fixed(pair->product, 3))) << encoding;
-    EXPECT_TRUE(says(layout, "score " + fixed(pair->score, 3))) << encoding;
-    EXPECT_TRUE(says(layout, "weight " + fixed(static_cast<double>(tap.attention(1)(9, 4)), 3)));
+    EXPECT_TRUE(says(layout, "q·k = " + brief(pair->product))) << encoding;
+    EXPECT_TRUE(says(layout, "score " + brief(pair->score))) << encoding;
+    EXPECT_TRUE(says(layout, "weight " + brief(static_cast<double>(tap.attention(1)(9, 4)))));
     const std::optional<Hit> hit = layout.hit({100, 300});
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->query, 9);

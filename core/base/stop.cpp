@@ -1,9 +1,8 @@
-#include "core/base/stop_scope.h"
+#include "core/base/stop.h"
 
 #include <utility>
 
 namespace attnscope {
-
 namespace {
 
 thread_local const Stop* innermost = nullptr;
