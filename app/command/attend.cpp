@@ -1,4 +1,4 @@
-// attnscope attend CASE [--spec SPEC.json] [--device ..] [--terms] -o OUT: spec.md, section 2.
+// attnscope attend: computes one attention operation on tensors of a file (spec.md, section 2).
 #include "core/experiment/attend.h"
 
 #include <cstdio>

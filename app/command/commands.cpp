@@ -5,7 +5,7 @@
 namespace attnscope::command {
 namespace {
 
-// Options of all commands.
+// Option of all commands.
 void add_memory(Command program) {
   program
       .add(

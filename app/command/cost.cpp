@@ -153,7 +153,7 @@ void run(const CostOptions& options) {
     if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
   });
   {
-    const UninterruptedScope writing;  // also the results of an interrupted measurement
+    const UninterruptedScope writing;  // an interrupted measurement is written, too
     write(options, curves, look);
   }
   for (const CostSeries& series : curves.series) {

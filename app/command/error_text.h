@@ -1,4 +1,4 @@
-// Errors in the words of the command line.
+// Error messages of the command line.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace attnscope::command {
 
-// what(), with the options that help if it is about memory.
+// what(); errors about memory also name the options that help.
 inline std::string error_text(const std::exception& error) {
   const auto* hint = dynamic_cast<const MemoryHint*>(&error);
   if (hint == nullptr) return error.what();

@@ -35,7 +35,7 @@ struct EvaluateOptions {
 };
 
 // Available results, such as "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101".
-std::string described(const Evaluation& e, const Checkpoint& checkpoint, const std::string& ngram) {
+std::string describe(const Evaluation& e, const Checkpoint& checkpoint, const std::string& ngram) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!std::isnan(e.bits_per_byte())) add(fixed(e.bits_per_byte(), 4) + " bits per byte" + ngram);
@@ -59,11 +59,11 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
   Evaluation all;
   double ngram_bits = 0;
   const auto print = [&](const std::string& name, const Evaluation& e, double counted) {
-    const std::string beside =
+    const std::string baseline =
         options.ngram_text.empty()
             ? ""
             : ", byte " + std::to_string(options.ngram_order) + "-gram " + fixed(counted, 4);
-    std::printf("%s: %s\n", name.c_str(), described(e, checkpoint, beside).c_str());
+    std::printf("%s: %s\n", name.c_str(), describe(e, checkpoint, baseline).c_str());
   };
   for (const std::string& file : options.files) {
     const Evaluation e = [&] {

@@ -77,8 +77,8 @@ class ExperimentOptions {
   void add_to(Command command);
   // Without --overlong, for commands with their own rule for texts beyond the context.
   void add_all_but_overlong(Command command);
-  // The session of the session file, if given, changed by the other options. Throws InputError
-  // without an input.
+  // The session of --session, if given, with the other options applied. Throws InputError without
+  // an input.
   Session session() const;
   bool intervenes() const { return !interventions_.empty(); }
   // Enables samples: if only a model is given, the session is that with which the model opens

@@ -52,7 +52,7 @@ void note(const std::string& text) {
 
 struct Result {
   std::vector<std::int32_t> prompt, ids;
-  std::string ended_by;  // "tokens", "end", "context", "interrupt"
+  std::string ended_by;  // "tokens", "end", "context", "interrupt", "state"
 };
 
 class Run {
@@ -95,7 +95,7 @@ class Run {
       note(generator.recomputes() + "; every step computes the whole " +
            (model_.config.segment > 0 ? "segment" : "text") + " again");
     }
-    TokenPrinter printer(checkpoint_, from_.columns, whole_rows());
+    TokenPrinter printer(checkpoint_, from_.columns, ids_in_row());
     try {
       continue_text(generator, printer);
     } catch (const Stopped&) {
@@ -145,7 +145,7 @@ class Run {
   static bool is_picture(const std::filesystem::path& file) { return file.extension() == ".png"; }
 
   // Number of prompt ids in the row of the first new id.
-  Index whole_rows() const {
+  Index ids_in_row() const {
     if (from_.columns == 0) return 0;
     return (static_cast<Index>(from_.prompt.size()) - 1) % from_.columns;  // without start token
   }
@@ -232,14 +232,14 @@ class Run {
   }
 
   // Excludes the start token within images.
-  Tensor possible(Tensor logits) const {
+  Tensor without_start_token(Tensor logits) const {
     if (from_.levels == 0) return logits;
     logits = logits.copy();
     std::fill(logits.begin() + from_.levels, logits.end(), -std::numeric_limits<float>::infinity());
     return logits;
   }
 
-  // Reason for ending the generation; null while it continues.
+  // Reason for ending the generation; empty while it continues.
   const char* ended(const Generator& generator) const {
     const auto count = static_cast<Index>(result_.ids.size());
     if (count == options_.tokens && from_.levels == 0) return "tokens";
@@ -269,7 +269,8 @@ class Run {
     note_forgotten(generator);
     while (true) {
       layers_ += static_cast<double>(generator.exit_layer());
-      const std::int32_t id = sample(probabilities(possible(logits), options_.sampling), random);
+      const std::int32_t id =
+          sample(probabilities(without_start_token(logits), options_.sampling), random);
       result_.ids.push_back(id);
       printer.add(id);
       result_.ended_by = ended(generator);

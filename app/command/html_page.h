@@ -6,7 +6,7 @@
 
 namespace attnscope::command {
 
-// body: HTML.
+// title: plain text; body: HTML.
 void write_html_page(const std::filesystem::path& path, const std::string& title,
                      const std::string& body);
 

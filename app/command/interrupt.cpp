@@ -11,7 +11,7 @@ const Stop& interrupted() {
 }
 
 extern "C" void request_stop(int signal) {
-  interrupted().request();  // exists before the handler is installed: only stores to an atomic
+  interrupted().request();  // initialised by stop_on_interrupt(): only stores to an atomic
   std::signal(signal, SIG_DFL);
 }
 

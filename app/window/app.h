@@ -55,7 +55,7 @@ class App {
       const std::string& reason);  // saves the session after a fatal error and throws WorkError
   void cancel_run();
   void after_frame();  // pending requests, history, run requests
-  // True if the session changed such that its results need another run.
+  // True if the session has changed and needs another run.
   bool needs_run();
   void request_run();
   // For measure(): draws until the requested run is shown; times frames, each after a change.
@@ -94,8 +94,8 @@ class App {
   double memory_ = 0;                                 // Settings::memory as last applied
   const std::size_t usual_memory_ = memory_budget();  // from the command line or the machine
   std::uint64_t publications_ = 0;                    // of the model store, at the last request
-  bool presenting_ = false,
-       presentation_filled_screen_ = false;  // entered; it made the window fill the screen
+  bool presenting_ = false;                           // in the last frame
+  bool presentation_filled_screen_ = false;           // entering it made the window full screen
   bool presentation_opened_notes_ = false;
   // ImGui answers an event one frame later, and its layout needs one more frame to settle.
   static constexpr int kSettleFrames = 3;

@@ -1,5 +1,5 @@
-// The session that the user edits. Whoever keeps it or compares it with a later one (runs, undo,
-// autosave, pictures) shares immutable snapshots; they are compared by pointer.
+// The session that the user edits. Runs, undo, autosave and pictures share immutable snapshots of
+// it, which are compared by pointer.
 #pragma once
 
 #include <memory>

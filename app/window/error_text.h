@@ -1,4 +1,4 @@
-// Errors in the words of the window.
+// Error messages of the window.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,7 @@
 
 namespace attnscope::window {
 
-// what(), except that errors about memory name menus and the labels of controls.
+// what(); errors about memory name menus and labels of controls instead.
 std::string error_text(const std::exception& error);
 std::string error_text(const std::exception_ptr& error);  // empty for null
 

@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// Applies to the session that the left panels edit.
+// Applies to the side, A or B, that the left panels edit.
 void choose_model(State& state, const std::string& model);
 // Stores the current input for the next selection of a model of its kind.
 void remember_input(State& state);

@@ -30,7 +30,7 @@ struct SalientPairSearch {
 struct RunState {
   std::shared_ptr<const Trace> trace;  // newest; null before the first run
   Findings findings;                   // of that run, including the reference run B
-  // Of that run; never null.
+  // Session of that run; never null.
   std::shared_ptr<const Session> session = std::make_shared<const Session>();
   Findings background_findings;                      // computed in the background
   std::map<std::string, FindingTask> finding_tasks;  // by finding

@@ -24,7 +24,7 @@ struct SelectionState {
   ChoiceScope scope = ChoiceScope::All;   // heads that a selected variant or encoding applies to
   std::optional<ImpliedChanges> implied;  // of the last variant, encoding or direction
   std::optional<ImpliedChanges> model_changes;  // of the last model
-  InputHistory previous_inputs;                 // of models of other inputs
+  InputHistory previous_inputs;                 // of models for other inputs
   // The view is known to have content with the selected model, or was replaced.
   bool has_checked_view = true;
   std::string store;  // last opened datastore, even while no retrieval is active

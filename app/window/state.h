@@ -84,8 +84,8 @@ struct State {
   // Controls with an effect in the view. Layer and head also have one as the scope of selections.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.on; }
-  void notify(std::string text);        // notifies; the notice disappears by itself
-  void report_error(std::string text);  // notifies of an error
+  void notify(std::string text);        // the notice disappears by itself
+  void report_error(std::string text);  // the notice stays until closed
   // The left panels edit B instead of A.
   bool edits_other() const { return editing_other && session->b; }
   const RunView& edited() const { return edits_other() ? *session->b : *session; }

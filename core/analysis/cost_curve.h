@@ -65,11 +65,12 @@ double seconds_by_formula(const CostCurves& curves, const CostPoint& point);
 // Called after each point, with the results so far and the completed fraction in [0, 1].
 using CostProgress = std::function<void(const CostCurves&, double share)>;
 
-// Measures all variants at a length before the next one. A stop returns the results so far. Throws
-// InputError if a variant cannot be measured alone or its parameters are invalid at all lengths.
+// Measures all variants at a length before the next one. Returns the results so far if cancelled.
+// Throws InputError if a variant cannot be measured alone or its parameters are invalid at all
+// lengths.
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress);
 
-// Reports why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
+// Reason why a variant has no cost curve: "custom: its pairs are drawn by hand"; empty: it has one.
 std::string cost_refusal(const Variant& variant);
 // Default selection: one variant per growth rate.
 std::vector<CostVariant> default_cost_variants();

@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// Reports why a head has no error study; empty if it has one.
+// Reason why a head has no error study; empty: it has one.
 std::string error_study_refusal(const AttentionTap& tap);
 
 // Range of the errors over all seeds. An error is |A − Ã| / |A| in the Frobenius norm: 0 if the
@@ -39,7 +39,7 @@ struct ErrorStudy {
   double kept(Index rank) const;
 };
 
-// Throws std::logic_error if there is none. `head`: within the tap's group; `model`: the width d.
+// Throws std::logic_error if refused. `head`: within the tap's group; `model`: the width d.
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
                        const std::function<void(std::size_t done, std::size_t all)>& progress);
 

@@ -181,7 +181,7 @@ struct MapPyramid::State {
   std::vector<Looked> before, now;  // requested between begin() and end()
   std::vector<Job> jobs;            // the next one last
   std::optional<Job> running;
-  Stop stop;  // of the running job
+  Stop stop;  // of the running work
   std::exception_ptr error;
   bool ending = false;
   std::thread worker;

@@ -52,7 +52,7 @@ class MapPyramid {
   MapPyramid& operator=(const MapPyramid&) = delete;
 
   // A frame calls look() for one or more places between begin() and end(). After end() the worker
-  // computes their missing tiles in order, and drops jobs for other places. Never blocks.
+  // computes their missing tiles in order, and drops work for other places. Never blocks.
   void begin();
   MapCells look(const MapPlace& place);
   void end();

@@ -16,7 +16,7 @@ std::map<Term, Tensor> score_terms(const Part& part);
 struct Addends {
   Var content, place;  // [B h, L, d_k] each
 };
-// The expanded product, for Part::split: encodings of the input.
+// The expanded product, for Part::split (input encodings).
 std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys);
 
 }  // namespace attnscope

@@ -14,8 +14,8 @@ inline constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
 // Limits on other quantities are defined with them: JSON nesting, Json::kMaxDepth
 // (core/base/json.h); layer, head and token numbers in files, kMaxIndex (core/base/strict_json.h);
-// vocabulary size, kMaxTokens (core/text/file/entry.h); text length of an experiment,
-// kMaxTextBytes (core/experiment/experiment.h). All values here are bytes unless noted.
+// vocabulary size, kMaxTokens (core/text/file/entry.h); text length of a run,
+// kMaxTextBytes (core/experiment/run_spec.h). All values here are bytes unless noted.
 
 // Tensors and images.
 inline constexpr std::uint64_t kMaxTensorHeader =

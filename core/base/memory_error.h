@@ -1,5 +1,5 @@
-// Errors of work beyond the memory budget. what() names no control of the program; a front end
-// words the error with the names of its own.
+// Errors of work beyond the memory budget. what() names no options or menus; text() names those of
+// the window or command line.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct MemoryControls {
   std::string budget{}, tokens{}, micro_batch{};
 };
 
-// Second base of these errors, beside InputError or WorkError.
+// Second base of these errors, next to InputError or WorkError.
 struct MemoryHint {
   virtual ~MemoryHint() = default;
   virtual std::string text(const MemoryControls& controls) const = 0;

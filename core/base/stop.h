@@ -8,9 +8,8 @@
 
 namespace attnscope {
 
-// Handle to a shared flag. Copies share the flag; a default-constructed Stop has its own. Whoever
-// starts a computation opens a StopScope with it; the computation itself only calls
-// check_stop().
+// Handle to a shared flag. Copies share the flag; a default-constructed Stop has its own. The
+// caller of a computation opens a StopScope with it; the computation only calls check_stop().
 class Stop {
  public:
   Stop() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
@@ -52,7 +51,7 @@ void check_stop();
 // early, on any of the loop's threads; the loop then throws Stopped.
 bool is_stopping();
 
-// The innermost scope's Stop; outside a scope one that is never requested.
+// The innermost scope's Stop; outside any scope, a Stop that is never requested.
 const Stop& current_stop();
 
 // True on a thread inside a parallel_for body. Once the caller's scope is cancelled, such a loop

@@ -199,7 +199,7 @@ CompatibleChoice select_direction(const RunView& now, bool causal, const ModelCo
 
 namespace {
 
-// Visits all variants and encodings of an experiment.
+// Visits all variants and encodings of a run.
 template <class Visit>
 void for_each_choice(RunSpec& spec, const Visit& visit) {
   const auto both = [&](std::optional<Choice>& chosen_variant,

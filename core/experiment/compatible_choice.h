@@ -18,7 +18,7 @@ namespace attnscope {
 struct CompatibleChoice {
   RunView viewed;
   std::vector<std::string> implied;  // changes made to other settings: "no positions"
-  std::string refusal;               // why no compatible experiment exists; empty on success
+  std::string refusal;               // why there is no compatible choice; empty on success
   std::string reason{};              // why the implied changes were necessary; empty if none
 };
 
@@ -50,7 +50,7 @@ CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads, con
 // True if a parameter without a default has no value yet.
 bool has_unset_parameters(const RunSpec& spec);
 void fill_unset_parameters(RunSpec& spec, Index tokens);
-// Fills unset parameters with illustrative values for the experiment's input. Throws InputError if
+// Fills unset parameters with illustrative values for the run's input. Throws InputError if
 // the model cannot be read, has no tokenizer for the text, or the tensors are invalid.
 void fill_unset_parameters(RunSpec& spec);
 

@@ -16,12 +16,12 @@ struct Continuation {
   std::vector<std::int32_t> ends;    // end-of-sequence ids
 };
 
-// rows: given rows of the experiment's image; -1: half of them. Throws InputError if the model does
+// rows: given rows of the run's image; -1: half of them. Throws InputError if the model does
 // not generate: masked models and models that act.
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
                           const RunSpec& spec, Index rows);
 
-// Retrieval with its datastore in memory; nullopt if the experiment has none.
+// Retrieval with its datastore in memory; nullopt if the run has none.
 std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& config);
 
 // Logits of the next action, [actions], for a trajectory whose last action is open. Throws

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Choices of neighbouring heads. Points into a config and an experiment, which outlive it, since
+// Choices of neighbouring heads. Points into a config and a RunSpec, which outlive it, since
 // lists of edges are long and heads are many.
 struct HeadChoice {
   const Choice* variant = nullptr;

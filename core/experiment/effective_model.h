@@ -1,4 +1,4 @@
-// Model and tokens of an experiment: the checkpoint with the experiment's choices applied.
+// Model and tokens of a run: the checkpoint with the choices of its RunSpec applied.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace attnscope {
 
-// Head groups requested by the experiment in place of the checkpoint's; neighbouring heads with
+// Head groups requested by `spec` in place of the checkpoint's; neighbouring heads with
 // equal choices form a group. Throws InputError, e.g. "groups[1].heads: expected numbers from 0 to
 // 5, found 7".
 std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
                                                      const RunSpec& spec);
 
-// The model with the experiment's structure and head groups, for `tokens` tokens (0: unknown).
+// The model with the structure and head groups of `spec`, for `tokens` tokens (0: unknown).
 // Throws InputError if the combination is invalid.
 Model effective_model(const Model& stored, const RunSpec& spec, Index tokens = 0);
 
@@ -29,7 +29,7 @@ RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens
 // it can.
 std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec);
 
-// The experiment's ids, or its tokenised text. Throws InputError if the result is empty or the
+// The run's ids, or its tokenised text. Throws InputError if the result is empty or the
 // model has no tokenizer.
 std::vector<TraceToken> tokenised_input(const Checkpoint& checkpoint, const RunSpec& spec);
 

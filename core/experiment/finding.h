@@ -90,7 +90,7 @@ class Findings {
   std::map<std::string, Known, std::less<>> known_;
 };
 
-// Results of an experiment: its trace and findings. The reference run (reference_of()) is one of
+// Results of a session: its trace and findings. The reference run (reference_of()) is one of
 // the findings.
 struct Traces {
   Traces() = default;

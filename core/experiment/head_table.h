@@ -50,9 +50,9 @@ HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Inde
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
 // Statistics over a file of texts, separated by blank lines. Texts longer than the model's context
-// are split. Each text is run as `spec` says, and measured between words with `words`; texts of a
-// single token are skipped. `progress` receives bytes. Throws InputError if no text is left, or if
-// there are no words to merge.
+// are split. Each text is run with the settings of `spec`; `words`: measured between words. Texts
+// of a single token are skipped. `progress` receives bytes. Throws InputError if no text is left,
+// or if there are no words to merge.
 using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
 HeadTable head_table(const RunSpec& spec, const std::string& texts, bool words, ExperimentRun& run,
                      const TextProgress& progress);

@@ -5,7 +5,7 @@
 //   attention.N     one per layer (also attentions.N, layers.N.attention, and arr_N, the name that
 //                   np.savez gives to unnamed arrays)
 //   q, k, optional v   [L, d_k], [h, L, d_k] or [layers, h, L, d_k]: attention is computed with the
-//                   experiment's variant, encoding and direction; k and v may have fewer heads.
+//                   run's variant, encoding and direction; k and v may have fewer heads.
 //                   Weights of a variant or encoding are read by name ("pos.bias").
 // or a single floating-point array of another name, read as attention. A batch axis of size 1 is
 // dropped. Optional token lists are texts `tokens`, `key_tokens` in an .npz file, JSON lists of the
@@ -37,7 +37,7 @@ struct ImportedTensors {
 };
 ImportedTensors read_imported_tensors(const TensorFiles& files);
 
-// Trace of the experiment's tensors; attention of q and k is computed on `backend`.
+// Trace of the run's tensors; attention of q and k is computed on `backend`.
 Trace trace_of_tensors(const RunSpec& spec, Backend& backend);
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Model inputs of an experiment.
+// Model inputs of a run.
 #pragma once
 
 #include <vector>
@@ -17,13 +17,13 @@ struct ModelInput {
   std::shared_ptr<const PixelGrid> pixels{};  // of an image that is read as a whole; otherwise null
 };
 
-// config: the model with the experiment's choices. tokens: from the experiment's ids or text, cut
-// to the model's context; empty for trajectories. Throws InputError if the experiment lacks the
-// input that the model needs.
+// config: the model with the choices of `spec`. tokens: from its ids or text, cut to the model's
+// context; empty for trajectories. Throws InputError if `spec` lacks the input that the model
+// needs.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool losses);
 
-// Tokens of the experiment, cut to the model's context; empty for trajectories. Truncation is
+// Tokens of the run, cut to the model's context; empty for trajectories. Truncation is
 // reported in `notes`.
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const RunSpec& spec, std::vector<std::string>& notes);

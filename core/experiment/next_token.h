@@ -1,4 +1,4 @@
-// Sampling of the next token, and extension of an experiment by it.
+// Sampling of the next token, and extension of a run's input by it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ Tensor logits_at(const Trace& trace, Index position);
 // Throws InputError without logits.
 std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing);
 
-// True if the trace ends at the end of the experiment's text: false if only the first part of a
+// True if the trace ends at the end of the run's text: false if only the first part of a
 // longer text is used. Targets of encoder-decoders are never cut.
 bool shows_end(const Trace& trace, const RunSpec& spec);
 

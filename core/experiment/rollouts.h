@@ -36,7 +36,7 @@ struct Rollouts {
 
   // Null if there is none.
   const Rollout* find(Index start, Index target_steps) const;
-  // Mean achieved return over all starts, for `asked` target steps.
+  // Mean achieved return over all starts, for `target_steps`.
   double mean_achieved(Index target_steps) const;
   // Share of successful rollouts among the starts from which the target is feasible.
   struct Share {

@@ -60,7 +60,7 @@ BackendProvider cpu_only() {
 }
 
 struct ExperimentRun::State {
-  // Inputs of a run besides the experiment; they change if files are written.
+  // Inputs of a run besides its RunSpec; they change if files are written.
   struct Sources {
     ModelVersion model;
     std::shared_ptr<const Store> contexts;
@@ -257,7 +257,7 @@ std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
   return trace;
 }
 
-// Model and input of an experiment. Notes and names go into the trace.
+// Model and input of a run. Notes and names go into the trace.
 struct Prepared {
   Model model;
   ModelInput input;

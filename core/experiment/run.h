@@ -1,4 +1,4 @@
-// Runs of experiments: from a RunSpec or a session to traces.
+// Runs: from a RunSpec or a session to traces.
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,10 @@ BackendProvider cpu_only();
 // From this number of parameters, layers are shown as they are computed instead of a preview: a run
 // of fewer tokens would take nearly as long, since it reads all weights.
 inline constexpr Index kShowLayersFrom = 250'000'000;
-// Seconds before a running experiment shows intermediate results, and between two updates of
-// layers.
+// Seconds before a run shows intermediate results, and between two updates of layers.
 inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;
 
-// Runs experiments on the calling thread. Caches the last traces, so that a change to one of two
+// Runs models on the calling thread. Caches the last traces, so that a change to one of two
 // compared runs does not repeat the other; models come from the store.
 class ExperimentRun {
  public:
@@ -46,7 +45,7 @@ class ExperimentRun {
     std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
     Index from = kShowLayersFrom;                            // parameters
     double after = kPreviewAfter, between = kBetweenLayers;  // seconds
-    // Set for models whose layers are reported, before the number of tokens is.
+    // Set if the model's layers are reported, before Progress has the number of tokens.
     std::atomic<bool> on{false};
   };
   void watch(std::shared_ptr<LayerWatch> watch);  // null: none
@@ -65,10 +64,10 @@ class ExperimentRun {
     Work work;
   };
   InferenceOnly run_inference_only(const RunSpec& spec);
-  // The experiment's checkpoint, and its retrieval store (null if none).
+  // The run's checkpoint, and its datastore for retrieval (null if none).
   std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
   std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
-  // Runs an experiment and computes those of the requested findings that belong to the run.
+  // Runs the session's model and computes the requested findings that belong to the run.
   Traces observe(const Session& session, const std::vector<FindingRequest>& requests);
 
  private:

@@ -1,4 +1,4 @@
-// Runs of experiments, off the caller's thread. A newer request cancels an older one.
+// Runs on a worker thread. A newer request cancels an older one.
 #pragma once
 
 #include <exception>
@@ -15,10 +15,9 @@ namespace attnscope {
 // Number of leading tokens in the preview of a run longer than kPreviewAfter; 0: no preview, since
 // too few tokens would be omitted. The first rows of a causal model do not depend on later tokens.
 Index preview_tokens(Index tokens);
-// Experiment of the preview; nullopt if it would not show the same content, or other tokens.
+// Session of the preview; nullopt if it would not show the same content, or other tokens.
 std::optional<Session> preview_of(const Session& session, Index tokens);
 
-// Runs experiments on a worker thread.
 class Runner {
  public:
   struct Outcome {

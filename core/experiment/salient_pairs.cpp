@@ -156,8 +156,8 @@ class Search {
     return predicted_ ? surprisals_[static_cast<std::size_t>(word)] : 1;
   }
   double kind_factor(Index query, Index key) const {
-    const PairKind shown = kind(query, key);
-    return shown == PairKind::Induction || shown == PairKind::Pronoun ? kKindFactor : 1;
+    const PairKind found = kind(query, key);
+    return found == PairKind::Induction || found == PairKind::Pronoun ? kKindFactor : 1;
   }
 
   // Equal texts have equal ids; unknown ids are -1. The key is not the first word.
@@ -174,7 +174,7 @@ class Search {
   const Trace& trace_;
   const std::vector<double> surprisals_;
   const std::vector<TraceToken>* tokens_ = nullptr;
-  bool predicted_ = false;  // surprise_ refers to these tokens
+  bool predicted_ = false;  // surprisals_ are those of tokens_
   std::vector<SalientPair> found_;
 };
 
@@ -182,7 +182,7 @@ bool is_within_text(const AttentionTap& tap) {
   return tap.address.kind == AttentionKind::Self && tap.query_rows.stream == tap.key_rows.stream;
 }
 
-// Selects pairs one by one; each halves the scores of those with its head, query or key.
+// Selects pairs one by one; each halves the scores of the rest with its head, query or key.
 std::vector<SalientPair> select_diverse(std::vector<SalientPair> pairs, std::size_t most) {
   std::vector<SalientPair> taken;
   while (!pairs.empty() && taken.size() < most) {

@@ -30,7 +30,7 @@ const std::vector<Sample>& samples();
 std::string reading_task(const ModelCard& card);
 // Samples for a model, the most suitable first.
 std::vector<const Sample*> samples_for(const ModelCard& card);
-// Sample used as the experiment's input; null if it is another input.
+// Sample used as the run's input; null if it is another input.
 const Sample* current_sample(const RunSpec& spec);
 // True if a sample that was chosen for another model is unsuitable for this one, such as a text of
 // one segment for a model with memory.
@@ -38,9 +38,9 @@ bool prefers_other_sample(const ModelCard& card, const Sample& read);
 // True if a text written for another task is meaningful to models of this task.
 bool fits_task(std::string_view task, const std::string& text);
 
-// Replaces the experiment's text, ids, target and file by the sample.
+// Replaces the run's text, ids, target and file by the sample.
 void use_sample(RunSpec& spec, const Sample& sample);
-// Replaces them by those of another experiment.
+// Replaces them by those of another run.
 void copy_input(RunSpec& spec, const RunSpec& other);
 
 }  // namespace attnscope

@@ -25,7 +25,7 @@ struct ViewSettings {
   // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // permanently highlighted pair; -1: none
-  // File of texts for head statistics (head_table.h); empty: the experiment's own text.
+  // File of texts for head statistics (head_table.h); empty: the run's own text.
   std::string statistics_file;
   // Parameters (View::parameters) by view id; missing views have their defaults. See view_values().
   std::map<std::string, Values, std::less<>> options;

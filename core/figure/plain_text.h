@@ -15,8 +15,8 @@ std::string markup(std::string_view text);
 
 // "-0.25" for (-0.25, 2); never "-0.00".
 std::string fixed(double value, int decimals);
-// Format of measured values: `digits` significant digits without trailing zeros, with an exponent
-// below 0.001 and from a million (or as many digits as asked for): "0.25", "1.56e-4", "128.5".
+// Format of measured values: `digits` significant digits without trailing zeros; with an exponent
+// below 0.001, and from a million with more than `digits` digits: "0.25", "1.56e-4", "128.5".
 std::string brief(double value, int digits = 4);
 // At most `places` decimal places: "12", "12.4", "20.95".
 std::string decimal(double value, int places = 2);

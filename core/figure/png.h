@@ -11,7 +11,7 @@
 namespace attnscope {
 
 // Text chunks of an image, by keyword (1 to 79 printable ASCII characters), in UTF-8. "Title" is
-// the title, kExperimentKeyword the JSON of the experiment that produced it.
+// the title, kExperimentKeyword the JSON of the session that produced it.
 using PictureMetadata = std::map<std::string, std::string>;
 inline constexpr char kExperimentKeyword[] = "Experiment";
 

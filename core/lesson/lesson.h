@@ -1,4 +1,4 @@
-// Lessons: a file of steps, each with a text, an experiment and measurable claims about it
+// Lessons: a file of steps, each with a text, a session and measurable claims about it
 // (claim.h).
 //
 //   {"lesson": 1, "title": .., "summary": .., "source": .., "session": {..},

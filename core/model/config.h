@@ -18,7 +18,7 @@ Choice default_residual_connection();  // residual
 Choice default_input();                // text
 
 // Neighbouring heads of a layer that share a variant, a position encoding and their parameters.
-// Where heads share keys and values, a group contains all query heads of each of its key-value
+// If heads share keys and values, a group contains all query heads of each of its key-value
 // heads, or lies within one. Input encodings (sinusoidal, learned) are added to the embeddings and
 // so affect every head: a model with one names it in all of its groups.
 struct HeadGroup {

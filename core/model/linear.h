@@ -1,4 +1,4 @@
-// Matrix products of a forward pass, interruptible.
+// Matrix products of a forward pass that can be cancelled.
 #pragma once
 
 #include "core/autodiff/var.h"
@@ -7,7 +7,7 @@
 namespace attnscope {
 
 // x w + bias: [n, in] x [in, out] -> [n, out]; bias [out] or undefined. Without gradients, large
-// products are computed in blocks of rows and check `stop` between them (Stopped).
+// products are computed in blocks of rows and call check_stop() between them.
 Var linear(const Var& x, const Var& w, const Var& bias);
 Var linear(const Var& x, const NarrowMatrix& w, const Var& bias);
 

@@ -9,16 +9,16 @@ namespace attnscope {
 void record_memory(Pass& pass, const State& state) {
   Recorder& recorder = pass.recorder();
   if (!recorder.on()) return;
-  const auto one = [](const Tensor& rows) {  // of the only sequence
+  const auto unbatched = [](const Tensor& rows) {  // of size 1
     return rows.reshaped({rows.dim(1), rows.dim(2)});
   };
   for (const auto& [at, remembered] : state.groups) {
     const std::size_t groups = pass.config().groups[static_cast<std::size_t>(at.layer)].size();
     const std::string place = ".layer=" + std::to_string(at.layer) +
                               (groups > 1 ? ".group=" + std::to_string(at.group) : "");
-    if (remembered.row_count() > 0) recorder.values("memory" + place, one(remembered.rows));
+    if (remembered.row_count() > 0) recorder.values("memory" + place, unbatched(remembered.rows));
     if (remembered.compressed_count() > 0) {
-      recorder.values("compressed" + place, one(remembered.compressed));
+      recorder.values("compressed" + place, unbatched(remembered.compressed));
     }
     if (remembered.stored_count() > 0) {
       recorder.values("memory" + place + ".keys", remembered.keys);

@@ -27,7 +27,7 @@
 //   embed.cluster.C.table, .project     [n, e], [e, d]
 //   output.cluster.C.project, .table    [d, e], [n, e] unless tied
 //   output.choice.w, .b                 [d, clusters - 1]  for each cluster after the first
-// Of layers that share weights (own_layers), only the first has attn, ffn and norms.
+// Among layers that share weights (own_layers), only the first has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
 #pragma once

@@ -1,4 +1,4 @@
-// Regular expressions of published tokenizers, by Oniguruma, which their reference uses, too.
+// Regular expressions of published tokenizers, matched by Oniguruma as in their reference library.
 #pragma once
 
 #include <functional>

@@ -65,9 +65,9 @@ std::shared_ptr<const Tokenizer> byte_tokenizer();
 // as "⇥", invalid UTF-8 bytes as "0xE4", controls as "0x07". Never empty.
 std::string visible(std::string_view bytes);
 
-// Marks a space at the end of a token in visible().
+// Marks a leading or trailing space of a token in visible().
 inline constexpr std::string_view kSpaceMarker = "␣";
-// Leaves the markers out of a label or a sentence with quoted labels; between two words of a label
+// Removes the markers from a label or a sentence with quoted labels; between two words of a label
 // they become spaces. The label of spaces alone keeps them.
 std::string without_space_markers(std::string_view text);
 

@@ -16,7 +16,7 @@ namespace attnscope {
 std::string recommended_view(const ModelConfig& config);
 std::string recommended_view(const ModelCard& card);
 
-// Last experiment for each kind of model input (reading_task()), kept while the user works with
+// Last run and view for each kind of model input (reading_task()), kept while the user works with
 // models that require another.
 using InputHistory = std::map<std::string, RunView, std::less<>>;
 
@@ -26,7 +26,7 @@ struct OpenedModel {
   bool input_kind_changed = false;   // reads another kind of input than the model before
 };
 
-// Switches an experiment to another model. If the models were trained on different kinds of input,
+// Switches a run to another model. If the models were trained on different kinds of input,
 // the new one opens with its trained settings and reads the last input of its kind, else the first
 // compatible sample. Its recommended view opens unless the user chose a view: from the map (the
 // initial view) and from the previous model's recommended view. An unreadable folder changes only

@@ -1,4 +1,4 @@
-// Session files: an experiment and its view settings as JSON, in a file or embedded in a picture.
+// Session files: a session as JSON, in a file or embedded in a picture.
 #pragma once
 
 #include <filesystem>

@@ -97,7 +97,7 @@ struct Handle {
   // The pointer, pressed within `area`, moved here.
   std::function<void(Point, Session&)> drag{};
   std::function<void(Session&)> click{};
-  // The path of the pointer since it was pressed within `area`, and the experiment as of then: a
+  // The path of the pointer since it was pressed within `area`, and the session as of then: a
   // stroke is redrawn with each move and is one undo step.
   std::function<void(const std::vector<Point>&, Session&)> stroke{};
 };
@@ -253,7 +253,7 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 // The settings, with the view's initial part if none is selected.
 ViewSettings with_defaults(ViewSettings settings, const Trace& trace);
 
-// The findings that the experiment's view reads, including the reference run, which every view can
+// The findings that the session's view reads, including the reference run, which every view can
 // show.
 std::vector<FindingRequest> required_findings(const Session& session);
 

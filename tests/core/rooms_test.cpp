@@ -98,8 +98,8 @@ TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
   }
 }
 
-TEST(Rooms, ExperimentsNameNoView) {
-  // Words of an experiment that are ids of views, too.
+TEST(Rooms, ExperimentFolderNamesNoView) {
+  // Strings in core/experiment that are also ids of views.
   const std::set<std::pair<std::string, std::string>> homonyms = {
       {"core/experiment/attend.cpp", "position"},  // a key, as below
       {"core/experiment/attend.cpp", "scores"},    // a tensor

@@ -1,4 +1,4 @@
-// List of all targets. A new reader is added to one of them, or gets its own (readers_test.cpp).
+// List of all targets. Every reader of external bytes needs one (readers_test.cpp).
 #include "tests/fuzz/target.h"
 
 namespace attnscope::fuzz {

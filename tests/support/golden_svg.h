@@ -32,11 +32,11 @@ struct PageStyle {
   bool framed = true, dark = false;
   std::optional<Point> pointer{};
 };
-// The layout of the experiment's view, measured with PlainMeasure.
+// The layout of the session's view, measured with PlainMeasure.
 ViewLayout lay_out_plain(const Trace& trace, const Session& session, const Findings& findings,
                          const PageStyle& style = {});
 
-// A line per matrix of the experiment's view: shape, number of missing values, least, greatest and
+// A line per matrix of the session's view: shape, number of missing values, least, greatest and
 // mean value, first and last row label. The error message if the view has no data; empty if it
 // never has any.
 std::string describe_data(const Trace& trace, const Session& session, const Findings& findings);

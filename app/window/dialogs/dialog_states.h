@@ -1,4 +1,4 @@
-// Dialogs part of the window's state.
+// Dialog part of the window's state.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace attnscope::window {
 
 enum class TaskChange { None, News, End };
 
-// Common part of the tasks with any result.
+// Part of a task that does not depend on the type of its result.
 class Task {
  public:
   Task(const Task&) = delete;

@@ -43,7 +43,7 @@ bool update_tasks(State& state);  // of all kinds; true if something changed
 void cancel_tasks(State& state);  // of all kinds
 void cancel_tasks(State& state, const TaskKind& kind);
 bool has_task_status(const State& state);
-// The file of a running task that ending it now would lose; empty: none.
+// File that would be lost if its running task ended now; empty: none.
 std::string unfinished_file(const State& state);
 
 }  // namespace attnscope::window

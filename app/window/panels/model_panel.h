@@ -17,8 +17,8 @@ namespace attnscope::window {
 // State of the lists beside State; owned by the application.
 struct ModelPanel {
   std::vector<ModelGroup> models;  // bundled
-  // Bundled model by the variant or encoding that it was trained with and the default model was
-  // not; read when a run has untrained weights.
+  // Bundled model for each variant or encoding that the default model was not trained with; read
+  // when a run has untrained weights.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
   ParameterWidgets lists;
 };
@@ -26,7 +26,7 @@ struct ModelPanel {
 // Reads the files that the left panels need for the current model. Called before each frame.
 void read_model_files(State& state, ModelPanel& panel);
 
-// Selects which of two compared sessions the left panels edit; draws nothing without a run B.
+// Switch between A and B for the left panels; draws nothing without a run B.
 void draw_edited_switch(Ui& ui, State& state);
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel);

@@ -13,7 +13,7 @@ ViewLayout lay_out_exits(const ViewInput& input);
 // "exits", a row for each token; "confidence" and "distribution" by token and layer; "work".
 ViewData exits_data(const ViewInput& input);
 
-// Exit settings of the view: the experiment's threshold, else the view's; the view's decay, else
+// Exit settings of the view: the run's threshold, else the view's; the view's decay, else
 // the model's.
 struct ExitSetting {
   double threshold = 0, decay = 0;

@@ -32,7 +32,7 @@ struct Frame {
 
 class FrameSequence {
  public:
-  // `traces` are of the unchanged experiment, with all findings that its view reads. Throws
+  // `traces` are of the unchanged session, with all findings that its view reads. Throws
   // InputError if it has no such number or the range is invalid.
   FrameSequence(const Session& session, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);

@@ -68,7 +68,7 @@ bool is_among(const std::vector<Index>& numbers, Index number) {
   return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
 }
 
-// The members of an experiment that hold a choice: for all heads, for some, in the checkpoint.
+// The members that hold a choice: for all heads, for some, in the checkpoint.
 struct Member {
   std::optional<Choice> RunSpec::*all;
   std::optional<Choice> GroupChoice::*some;

@@ -21,7 +21,7 @@ struct MovingNumber {
   bool changes_heads = false;  // alters the computation of heads on any text
 };
 
-// All such numbers of the experiment, of which `trace` is a run; no duplicates.
+// All such numbers of the session, of which `trace` is a run; no duplicates.
 std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace);
 
 }  // namespace attnscope

@@ -31,8 +31,8 @@ struct PictureOptions {
   static constexpr double kUnitsPerInch = 96;
 };
 
-// Lays out the experiment's view with title and caption for options.scale pixels per unit.
-// `findings`: those of required_findings(experiment). Throws InputError if there is nothing to show
+// Lays out the session's view with title and caption for options.scale pixels per unit.
+// `findings`: those of required_findings(session). Throws InputError if there is nothing to show
 // (no such layer or head, no tokens, no space) or a size is out of range, and Stopped: maps of long
 // texts take time.
 DisplayList lay_out_picture(const Trace& trace, const Session& session,

@@ -1,4 +1,4 @@
-// Thumbnails of an experiment's view, for lists of steps: the display list of any picture, without
+// Thumbnails of a session's view, for lists of steps: the display list of any picture, without
 // title and caption.
 #pragma once
 

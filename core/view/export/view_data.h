@@ -13,7 +13,7 @@ namespace attnscope {
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
                               bool part);
 
-// Numbers of the experiment's view, limited to the visible region in views that zoom. Throws
+// Numbers of the session's view, limited to the visible region in views that zoom. Throws
 // InputError if there are none.
 ViewData view_data(const Trace& trace, const Session& session, const Findings& findings = {});
 

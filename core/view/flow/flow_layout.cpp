@@ -54,7 +54,7 @@ const Columns kLower{{&P::heads, S::Heads, 12.3, 2.8},
                      {&P::residual, S::Residual, 12.1, 2.6},
                      {&P::layers, S::Layers, 12.9, 3},
                      {&P::next, S::Next, 8.7, 1.6}};
-// Of narrow pages: about the sum, about queries and keys; below, about the end or the heads.
+// Narrow pages: upper panels for the sum or for queries and keys, lower ones for the end or heads.
 const Columns kNarrowHead{{&P::keys, S::Vectors, 8.0, 1.5},
                           {&P::softmax, S::Softmax, 7.5, 1},
                           {&P::weighted, S::Weighted, 11.9, 3}};

@@ -1,4 +1,4 @@
-// Click targets of the Intervene view, and their changes to the experiment.
+// Click targets of the Intervene view, and their changes to the session.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct LineSet {
   std::vector<Index> all_heads;     // available
   std::vector<WeightedPair> pairs;  // weakest first
   Index left_out = 0;               // pairs above the threshold that exceed the limit of lines
-  double largest = 1;               // weight of a share of 1
+  double largest = 1;               // weight at relative magnitude 1
 };
 
 // The visible cells of one side: [first, first + extent).
@@ -52,7 +52,8 @@ struct LineFocus {
            (head < 0 || pair.head == head);
   }
 };
-// Why visible tokens have no line: "116 of 256 queries have no line: ..."; empty: all have one.
+// Reason for visible tokens without a line: "116 of 256 queries have no line: ..."; empty: all have
+// one.
 std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
                           const std::string& line);
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap);

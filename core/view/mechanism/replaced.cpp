@@ -22,10 +22,10 @@ constexpr double kCellRow = 1.5;             // em
 constexpr double kTag = 1.6;                 // em: line of the replacement
 constexpr double kBars = 6.5, kBarGap = 1;   // em
 constexpr double kMinReplaced = 9;           // em
-constexpr double kNamedReplaced = 30;        // em: lower maps have numbers instead of labels
-constexpr const char* kOnItsWay = "The run with another token is being computed …";
-constexpr double kQuiet = 100;    // minimum range of the bars, in units of rounding noise
-constexpr double kWithBars = 38;  // em: minimum width for bars
+constexpr double kMinLabelled = 30;          // em: height below which labels are numbers
+constexpr const char* kPending = "The run with another token is being computed …";
+constexpr double kMinBarRange = 100;  // in units of rounding noise
+constexpr double kMinWithBars = 38;   // em: minimum width of a map with bars
 
 // The head in both runs.
 struct BothRuns {
@@ -39,7 +39,7 @@ BothRuns both_runs(const MechanismOf& of) {
   if (of.input.trace.is_imported) {
     both.refusal = "The attention was read from a file: there is no run to replace a token in.";
   } else if (both.runs == nullptr) {
-    both.refusal = kOnItsWay;
+    both.refusal = kPending;
   } else if (!both.runs->problem.empty()) {
     both.refusal = both.runs->problem;
   } else {
@@ -53,7 +53,7 @@ BothRuns both_runs(const MechanismOf& of) {
   return both;
 }
 
-// change_of() cached as one matrix: weights, then rows, outputs and attending queries.
+// change_of(), cached as one matrix: weights; columns for rows, outputs, sees; row for position.
 ReplacedChange cached_change(const MechanismOf& of, const BothRuns& both) {
   const Trace& trace = *both.runs->without;
   const auto make = [&] {
@@ -132,14 +132,14 @@ std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
   const double top =
       plan.words_top + static_cast<double>(plan.words.size()) * kLineHeight * em + 0.4 * em;
   plan.map_sentence = {inside.x, top, inside.width, step};
-  plan.bars = inside.width >= kWithBars * em;
+  plan.bars = inside.width >= kMinWithBars * em;
   // Leaves space for the bars' titles and numbers.
   Box map_box = below({inside.x, top, inside.width, inside.bottom() - top}, step + 0.6 * em);
   map_box.height -= 0.8 * em;
   if (map_box.height < kMinReplaced * em || inside.width < kMinReplaced * em) return {};
   TokenAxis rows = query_axis(of.input.trace, *both.without),
             keys = key_axis(of.input.trace, *both.without);
-  if (map_box.height < kNamedReplaced * em && rows.labels == keys.labels) {
+  if (map_box.height < kMinLabelled * em && rows.labels == keys.labels) {
     rows = numbered(std::move(rows));
     keys = numbered(std::move(keys));
   }
@@ -214,8 +214,8 @@ void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const Repla
                     {values, std::move(titles), least});
       right.x += (kBars + kBarGap) * em;
     };
-    bars(change.rows, {"of the row", "row"}, kQuiet * kMinChange);
-    bars(change.outputs, {"of the output", "output"}, kQuiet * kMinOutputChange);
+    bars(change.rows, {"of the row", "row"}, kMinBarRange * kMinChange);
+    bars(change.outputs, {"of the output", "output"}, kMinBarRange * kMinOutputChange);
   }
   right.width = colour_bar_width(page);
   right.x -= kBarGap * em;
@@ -246,10 +246,10 @@ std::vector<Handle> token_handles(const Page& page, const ReplacedPlan& plan,
 
 MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& of) {
   const BothRuns both = both_runs(of);
-  if (both.refusal == kOnItsWay) {
+  if (both.refusal == kPending) {
     const double em = page.em();
     page.faint_text({inside.x, inside.y + em},
-                    page.fitting({kOnItsWay, "Computing …"}, em, inside.width), em);
+                    page.fitting({kPending, "Computing …"}, em, inside.width), em);
     MechanismLayout waiting;
     waiting.bottom = inside.y + 2 * em;
     waiting.pending = "run with another token";

@@ -43,7 +43,7 @@ std::string place_of_slot(const ShownMemory& shown, Index column);
 // "31 % of the weight goes to memory, 12 % to compressed slots, 57 % to its own segment".
 std::string share_words(const ShownMemory& shown);
 
-// "segment 3 of 5, layer 1, head 0".
+// "12 %".
 std::string percent(double share, int decimals = 0);
 
 }  // namespace attnscope

@@ -308,13 +308,14 @@ TEST_F(PictureCommands, RejectInvalidOptions) {
                  "one number in the name");
   expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "not pixels");
   expect_refusal(render({"--text", "the cat sat", "--view", "memory"}, "a.png"), "as a whole");
-  expect_refusal(render({"--text", "the cat sat", "--view", "steps"}, "a.png"), "no recurrence over depth");
+  expect_refusal(render({"--text", "the cat sat", "--view", "steps"}, "a.png"),
+                 "no recurrence over depth");
   expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.png"), "No gates");
   expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.csv"), "No gates");
   EXPECT_FALSE(fs::exists(path("a.png")));
 }
 
-// A picture without an experiment is read as pixels.
+// A picture without a session is read as pixels.
 TEST_F(PictureCommands, ReadForeignPicturesAsPixels) {
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));

@@ -15,7 +15,7 @@ bool shows(const Report& r, const std::string& view) {
          r["experiment"]["view"]["type"] == view;
 }
 
-// Current step; 12 is the whole figure without a sentence.
+// Current step; 12, the last one, is the whole figure without an explanation.
 int step_of(const Report& r) {
   const Report& view = r["experiment"]["view"];
   if (!view.contains("options") || !view["options"].contains("flow")) return 12;

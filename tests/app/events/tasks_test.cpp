@@ -29,7 +29,7 @@ class Tasks : public ::testing::Test {
     program.wait_for_still_frames(std::chrono::milliseconds(500));
     return program.wait_for("rest");
   }
-  // Arguments that open the window with this experiment.
+  // Arguments that open the window with this session.
   std::vector<std::string> arguments(const Session& e) const {
     const std::string session = (folder_.path() / "session.json").string();
     write_file(session, to_json(e).dump());

@@ -241,7 +241,7 @@ TEST_F(Window, AcceptsDroppedFiles) {
   program.wait_for("the dropped text", [](const Report& r) {
     return is_current(r) && r["experiment"]["text"] == "a mat that sat on the cat";
   });
-  // A picture embeds the experiment that made it.
+  // A picture embeds the session that made it.
   const std::string render = testing::program_path() + " render --model " + model().string() +
                              " --text 'the dog' --variant local,window=1 --view grid -o " +
                              file("grid.png").string();

@@ -40,7 +40,7 @@ TEST(Files, OpensTextsWithInvalidUtf8) {
   EXPECT_EQ(state.session->run.text, "caf\xE9 au lait");
 }
 
-TEST(Files, OpensPictureWithEmbeddedExperiment) {
+TEST(Files, OpensPictureWithEmbeddedSession) {
   const testing::TemporaryFolder folder;
   DisplayList list;
   list.width = list.height = 10;

@@ -22,7 +22,7 @@ State with_run() {
   return state;
 }
 
-// Waits for the job and applies its result.
+// Waits for the search and applies its result.
 void finish(State& state) {
   while (state.run.salient_pairs.task != nullptr) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -213,7 +213,7 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
 }
 
 // Generated tokens belong to the text that they continue.
-TEST(State, AnotherExperimentEndsGeneration) {
+TEST(State, AnotherSessionEndsGeneration) {
   State state;
   state.run.generating = true;
   Session other;

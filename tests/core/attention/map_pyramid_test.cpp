@@ -203,7 +203,7 @@ TEST(MapPyramid, ShowsCoarserLevelAtOnce) {
   tiles->held = false;
 }
 
-TEST(MapPyramid, DropsInvisibleJobs) {
+TEST(MapPyramid, DropsWorkForInvisiblePlaces) {
   const auto held = std::make_shared<MadeUp>(1000, 1000);
   held->held = true;
   const auto other = std::make_shared<MadeUp>(100, 100);

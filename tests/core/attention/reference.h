@@ -1,4 +1,4 @@
-// The equations of core/attention/part.h, written down pair by pair in double precision.
+// The equations of core/part/part.h, written down pair by pair in double precision.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Memory of earlier segments, against lists of rows kept one by one: two texts at once, segments of
+// Memory of earlier segments, against a row-by-row reference: two texts at once, segments of
 // several lengths, memories that fill and overflow.
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ struct CompressedRow {
   Index position = 0;
   RowSource from;
 };
-// Of one text.
-struct Lists {
+// Reference memory of one text.
+struct ReferenceMemory {
   std::vector<KeptRow> rows;
   std::vector<CompressedRow> compressed;
 };
@@ -170,7 +170,7 @@ TEST_P(Compressing, MatchesRowByRowReference) {
     const Tensor to_k = random_tensor({kWidth, kShared * kKey}, 4, 0.5),
                  to_v = random_tensor({kWidth, kShared * kKey}, 5);
     Remembered remembered;
-    std::vector<Lists> lists(kBatch);
+    std::vector<ReferenceMemory> lists(kBatch);
     Index first = 0;
     std::uint64_t seed = 10;
     for (const Index size : {3, 3, 2, 3, 1, 3, 3}) {
@@ -198,7 +198,7 @@ TEST_P(Compressing, MatchesRowByRowReference) {
       Index old = 0;
       double restoring = 0, reconstructing = 0;
       for (Index b = 0; b < kBatch; ++b) {
-        Lists& list = lists[static_cast<std::size_t>(b)];
+        ReferenceMemory& list = lists[static_cast<std::size_t>(b)];
         for (Index m = 0; m < rows; ++m) {
           KeptRow& row = list.rows[static_cast<std::size_t>(m)];
           ++row.seen;
@@ -238,12 +238,12 @@ TEST_P(Compressing, MatchesRowByRowReference) {
       }
       first += size;
 
-      const Lists& one = lists.front();
+      const ReferenceMemory& one = lists.front();
       ASSERT_EQ(remembered.row_count(), static_cast<Index>(one.rows.size())) << first;
       ASSERT_EQ(remembered.compressed_count(), static_cast<Index>(one.compressed.size())) << first;
       ASSERT_EQ(remembered.usage.size(), kBatch * one.rows.size());
       for (Index b = 0; b < kBatch; ++b) {
-        const Lists& list = lists[static_cast<std::size_t>(b)];
+        const ReferenceMemory& list = lists[static_cast<std::size_t>(b)];
         for (std::size_t m = 0; m < list.rows.size(); ++m) {
           for (Index c = 0; c < kWidth; ++c) {
             EXPECT_NEAR(remembered.rows(b, static_cast<Index>(m), c),
@@ -270,7 +270,7 @@ TEST_P(Compressing, MatchesRowByRowReference) {
       for (const auto& [name, expected] :
            {std::pair("auto_encoding", restoring), {"attention_reconstruction", reconstructing}}) {
         ASSERT_FALSE(losses[name].empty()) << name;
-        EXPECT_EQ(losses[name].front(), 0) << name << ": there before anything is compressed";
+        EXPECT_EQ(losses[name].front(), 0) << name << ": recorded before anything is compressed";
         ASSERT_EQ(losses[name].size(), old > 0 ? 2u : 1u) << name;
         EXPECT_NEAR(losses[name].back(), expected, 1e-4 * std::max(1.0, expected)) << name;
       }
@@ -298,7 +298,7 @@ TEST(Remembering, SkipsDisabledLosses) {
   EXPECT_EQ(remembered.compressed_count(), 2);
 }
 
-// Keeps the last rows, or keys and values as projected.
+// Segment memory keeps the last rows, memorizing attention the last projected keys and values.
 TEST(Remembering, KeepsSegmentsAndKeys) {
   for (const std::optional<Index> memory : {std::optional<Index>(), std::optional<Index>(5)}) {
     const Index most = memory.value_or(kUsual);

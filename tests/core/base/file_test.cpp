@@ -17,7 +17,7 @@ std::size_t files_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
-std::string message_of_reading(const std::filesystem::path& path, std::size_t most) {
+std::string read_error(const std::filesystem::path& path, std::size_t most) {
   try {
     read_file(path, most);
   } catch (const InputError& e) {
@@ -43,11 +43,11 @@ TEST(File, RoundTrips) {
 TEST(File, ReportsReadErrors) {
   const TemporaryFolder folder;
   const std::string name = (folder.path() / "a").string();
-  EXPECT_EQ(message_of_reading(name, 10), name + ": no such file");
-  EXPECT_EQ(message_of_reading(folder.path(), 10), folder.path().string() + ": is a folder");
+  EXPECT_EQ(read_error(name, 10), name + ": no such file");
+  EXPECT_EQ(read_error(folder.path(), 10), folder.path().string() + ": is a folder");
   write_file(name, "12345");
   EXPECT_EQ(read_file(name, 5), "12345");
-  EXPECT_EQ(message_of_reading(name, 4), name + ": larger than 4 bytes");
+  EXPECT_EQ(read_error(name, 4), name + ": larger than 4 bytes");
 }
 
 TEST(File, ReportsWriteErrors) {
@@ -112,18 +112,19 @@ TEST(File, KeepsLinksAndModes) {
 
 TEST(File, NextWriteRemovesLeftoversOfKilledProcess) {
   const TemporaryFolder folder;
-  const auto left = [&](const std::string& file, long process) {
+  const auto leave = [&](const std::string& file, long process) {
     const auto path =
         folder.path() / ("." + file + ".attnscope-" + std::to_string(process) + "-abcdef");
     write_file(path, "half");
     return path;
   };
-  constexpr long kNobody = 999'999'999;  // above any valid process id
-  const auto dead = left("a", kNobody), alive = left("a", ::getpid()), other = left("b", kNobody);
+  constexpr long kNoProcess = 999'999'999;  // above any valid process id
+  const auto dead = leave("a", kNoProcess), alive = leave("a", ::getpid()),
+             other = leave("b", kNoProcess);
   write_file(folder.path() / "a", "whole");
   EXPECT_FALSE(file_exists(dead));
-  EXPECT_TRUE(file_exists(alive)) << "it is being written";
-  EXPECT_TRUE(file_exists(other)) << "another file's";
+  EXPECT_TRUE(file_exists(alive)) << "a file that is being written was removed";
+  EXPECT_TRUE(file_exists(other)) << "the leftover of another file was removed";
   EXPECT_EQ(read_file(folder.path() / "a"), "whole");
 }
 
@@ -143,8 +144,7 @@ TEST(File, CancelledWriteKeepsOldFile) {
   EXPECT_EQ(read_file(path), "after");
 }
 
-// Finished files stay.
-TEST(File, UnfinishedFilesCanBeRemoved) {
+TEST(File, RemovingUnfinishedFilesKeepsFinishedOnes) {
   const TemporaryFolder folder;
   EXPECT_NO_THROW(remove_unfinished_files());
   write_file(folder.path() / "a", "whole");

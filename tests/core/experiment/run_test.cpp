@@ -165,7 +165,7 @@ TEST_F(Run, AcceptsTokenIds) {
   EXPECT_THROW(run(e), InputError);
 }
 
-TEST_F(Run, AppliesChoicesOfExperiment) {
+TEST_F(Run, AppliesChoicesOfSpec) {
   RunSpec e = spec("abcdefgh");
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{1});
@@ -271,7 +271,7 @@ TEST_F(Run, NotesPredictionsThatSeeTargets) {
   EXPECT_FALSE(has_note());
 }
 
-TEST_F(Run, RejectsInvalidExperiments) {
+TEST_F(Run, RejectsInvalidSpecs) {
   EXPECT_THROW(run(spec("")), InputError);
   RunSpec e = spec("ab");
   e.backend = BackendChoice::Gpu;

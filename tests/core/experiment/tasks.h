@@ -1,4 +1,4 @@
-// Model folders and experiments for target writing, walking and image completion.
+// Model folders and sessions for target generation, trajectories and image completion.
 #pragma once
 
 #include "core/experiment/run.h"
@@ -33,7 +33,7 @@ inline Findings background_findings(const Session& session) {
   return compute_background_findings(session, required_findings(session), run, {});
 }
 
-// An experiment with its trace and the background findings of its view.
+// A session with its trace and the background findings of its view.
 struct ViewedRun {
   explicit ViewedRun(const Session& e) : session(e) {
     ExperimentRun run(cpu_only());

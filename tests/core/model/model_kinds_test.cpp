@@ -513,7 +513,7 @@ TEST(ModelKinds, NumbersMatchGolden) {
   }
 }
 
-// Which variants, encodings and choices have caches, and reasons why others have none.
+// Variants, encodings and choices with caches, and reasons why others have none.
 TEST(ModelKinds, CachesMatchGolden) {
   testing::NamesByResult results;
   const auto add = [&](const std::string& name, const Json& json) {

@@ -24,7 +24,7 @@ constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
 constexpr double kLean =
     2;  // weight of the gradient in directions; their random part along it is about 1
-// Where hash buckets, clusters, top-k choices or many kinks lie within a step, narrower steps at
+// If hash buckets, clusters, top-k choices or many kinks lie within a step, narrower steps at
 // other points decide. Their slopes have larger rounding errors.
 constexpr double kToleranceElsewhere = 5e-3;
 constexpr double kStepsElsewhere[] = {1e-4, 3e-5};

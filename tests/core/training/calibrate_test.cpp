@@ -295,7 +295,7 @@ TEST(Calibrate, ReportsProgress) {
   EXPECT_EQ(shares(some_text('a')), (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
 }
 
-// Of thresholds with the same number of layers, the highest is selected.
+// Among thresholds with the same number of layers, the highest is selected.
 TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
   request.tolerance = 5;  // nats, not a share: may exceed 1

@@ -44,7 +44,7 @@ inline Session family_session(const Family& family) {
   return session;
 }
 
-// An experiment's run, and findings for its views.
+// A session's run, and findings for its views.
 class ViewRun {
  public:
   explicit ViewRun(const Session& session) : session_(session), run_(cpu_only()) {
@@ -52,7 +52,7 @@ class ViewRun {
   }
   const Session& session() const { return session_; }
   const Trace& trace() const { return *trace_; }
-  // Findings that the experiment's view reads.
+  // Findings that the session's view reads.
   Findings findings(const Session& e) {
     const std::vector<FindingRequest> requests = required_findings(e);
     Findings found = run_.observe(e, requests).findings;

@@ -1,4 +1,4 @@
-// Rules for S_i as pure functions of indices, against the patterns built run by run.
+// Patterns of variants, against each variant's rule for S_i as a predicate on indices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -84,7 +84,7 @@ bool in_window(Index i, Index j, Index window, Index dilation) {
   return std::abs(i - j) <= window * dilation && mod(i - j, dilation) == 0;
 }
 
-TEST(Patterns, Local) {
+TEST(Patterns, LocalMatchesRule) {
   sweep("local", [](Random& random, Index) {
     const Index w = pick(random, 0, 6), r = pick(random, 1, 5);
     return Rule{with({{"window", w}, {"dilation", r}}), 0,
@@ -97,7 +97,7 @@ TEST(Patterns, Local) {
               9, false);
 }
 
-TEST(Patterns, BlockLocal) {
+TEST(Patterns, BlockLocalMatchesRule) {
   sweep("block_local", [](Random& random, Index) {
     const Index b = pick(random, 1, 12);
     return Rule{with({{"block", b},
@@ -109,7 +109,7 @@ TEST(Patterns, BlockLocal) {
   });
 }
 
-TEST(Patterns, BlockLocalWithNeighbours) {
+TEST(Patterns, BlockLocalWithNeighboursMatchesRule) {
   sweep("block_local", [](Random& random, Index length) {
     const Index b = pick(random, 1, 7), before = pick(random, 0, 2), after = pick(random, 0, 2);
     const Index fill = b * pick(random, 1, 3), filled = fill * floor_div(length + fill - 1, fill);
@@ -130,7 +130,7 @@ TEST(Patterns, BlockLocalWithNeighbours) {
   });
 }
 
-TEST(Patterns, Image1d) {
+TEST(Patterns, Image1dMatchesRule) {
   sweep("image_1d", [](Random& random, Index) {
     const Index b = pick(random, 1, 9), m = pick(random, 0, 9);
     return Rule{with({{"block", b}, {"memory", m}}), 0, [=](Index, Index i, Index j) {
@@ -140,7 +140,7 @@ TEST(Patterns, Image1d) {
   });
 }
 
-TEST(Patterns, Image2d) {
+TEST(Patterns, Image2dMatchesRule) {
   Random random(3);
   for (int round = 0; round < 60; ++round) {
     const Index width = pick(random, 1, 7), height = pick(random, 1, 6);
@@ -173,7 +173,7 @@ bool by_mode(const std::string& mode, Index head, Index layer, bool first, bool 
   return (mode == "per_head" ? head : layer) % 2 == 0 ? first : second;
 }
 
-TEST(Patterns, Strided) {
+TEST(Patterns, StridedMatchesRule) {
   sweep("strided", [](Random& random, Index) {
     const Index l = pick(random, 1, 9), layer = pick(random, 0, 3);
     const std::string mode = kModes[random.below(5)];
@@ -184,7 +184,7 @@ TEST(Patterns, Strided) {
   });
 }
 
-TEST(Patterns, Fixed) {
+TEST(Patterns, FixedMatchesRule) {
   sweep("fixed", [](Random& random, Index) {
     const Index l = pick(random, 1, 9), c = pick(random, 0, l), layer = pick(random, 0, 3);
     const std::string mode = kModes[random.below(5)];
@@ -196,7 +196,7 @@ TEST(Patterns, Fixed) {
   });
 }
 
-TEST(Patterns, Blockwise) {
+TEST(Patterns, BlockwiseMatchesRule) {
   sweep("blockwise", [](Random& random, Index length) {
     const Index n = pick(random, 1, 6), size = (length + n - 1) / n;
     Values values = with({{"blocks", n}});
@@ -222,7 +222,7 @@ TEST(Patterns, Blockwise) {
   });
 }
 
-TEST(Patterns, Longformer) {
+TEST(Patterns, LongformerMatchesRule) {
   sweep("longformer", [](Random& random, Index length) {
     const Index w = pick(random, 0, 4), r = pick(random, 1, 3);
     Integers global;
@@ -240,7 +240,7 @@ TEST(Patterns, Longformer) {
   });
 }
 
-TEST(Patterns, BigBirdWithGivenBlocks) {
+TEST(Patterns, BigBirdWithGivenBlocksMatchesRule) {
   sweep("bigbird", [](Random& random, Index length) {
     const Index b = pick(random, 1, 6), blocks = (length + b - 1) / b;
     const Index w = 2 * pick(random, 0, 2) + 1, g = pick(random, 0, 2);
@@ -301,7 +301,7 @@ TEST(Patterns, BigBirdDrawsBlocks) {
   }
 }
 
-TEST(Patterns, Etc) {
+TEST(Patterns, EtcMatchesRule) {
   sweep("etc", [](Random& random, Index length) {
     const Index g = pick(random, 0, std::min<Index>(4, length)), w = pick(random, 0, 4);
     Values values = with({{"global", g}, {"radius", w}, {"by", std::string("list")}});
@@ -323,7 +323,7 @@ TEST(Patterns, Etc) {
   });
 }
 
-TEST(Patterns, PaintedMasksAndGraphs) {
+TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
   Random random(11);
   for (int round = 0; round < 30; ++round) {
     const Index queries = pick(random, 1, 20), keys = pick(random, 1, 20);

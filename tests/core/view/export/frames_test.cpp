@@ -289,7 +289,7 @@ TEST_F(RunFrames, FollowGeneratedText) {
   EXPECT_EQ(written.frame(6).session.run.text, sixth);
 }
 
-TEST(Frames, NumberedPicturesEmbedTheirExperiment) {
+TEST(Frames, NumberedPicturesEmbedTheirSession) {
   testing::TemporaryFolder folder;
   TraceFrames run;
   PictureOptions picture;

@@ -29,7 +29,7 @@ Session session(const std::string& view) {
   return e;
 }
 
-// Experiment for which the view has content.
+// Session for which the view has content.
 Session example(const View& view) {
   Session e = session(view.id);
   if (view.content.example) view.content.example(e);

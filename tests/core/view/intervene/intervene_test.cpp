@@ -25,7 +25,7 @@ class Intervene : public ::testing::Test {
 
   ViewLayout layout() const { return look_at(trace_, "intervene", look_); }
 
-  // Experiment after a click at a point.
+  // Session after a click at a point.
   Session clicked(Point p) {
     look_.pointer = p;
     Session session;

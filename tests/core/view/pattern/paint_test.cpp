@@ -72,7 +72,7 @@ struct Canvas {
   Session session;
 };
 
-TEST(Paint, StrokesChangeMaskOfExperiment) {
+TEST(Paint, StrokesChangeMaskOfSession) {
   Canvas canvas({{0, 1}, {}, {}, {}});
   EXPECT_EQ(canvas.painted({{1, 1}, {1, 3}}), (MaskRows{{0, 1}, {1, 4}, {}, {}}));
   canvas.set("symmetric", true);
