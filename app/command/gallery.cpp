@@ -178,7 +178,7 @@ void run(const GalleryOptions& options) {
   write_html_page(options.folder / "index.html", "Views of attention",
                   "<p>Every view of attnscope, drawn from one run of the model “" +
                       markup(options.model) +
-                      "”. Each PNG embeds its experiment. See also the mechanisms of all <a "
+                      "”. Each PNG embeds its session. See also the mechanisms of all <a "
                       "href=\"variants.html\">attention variants</a> and <a "
                       "href=\"encodings.html\">positional encodings</a>.</p>\n" +
                       text + views);

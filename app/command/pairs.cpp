@@ -40,7 +40,7 @@ std::string to_csv(const std::vector<SalientPair>& pairs, const AddressParts& pa
       csv += std::to_string(number) + ",";
     }
     csv += csv_field(pair.query_word) + "," + csv_field(pair.key_word) + "," +
-           std::to_string(pair.words) + "," + brief(pair.weight, 6) + "," + brief(pair.score, 6) +
+           std::to_string(pair.words) + "," + general(pair.weight, 6) + "," + general(pair.score, 6) +
            "," + name_of(pair.kind) + "\n";
   }
   return csv;

@@ -24,7 +24,7 @@ std::function<void(std::size_t, std::size_t)> print_progress(const std::string& 
     const int step = terminal ? percent : percent / 10 * 10;
     if (step == *shown) return;
     *shown = step;
-    std::fprintf(stderr, terminal ? "\r%s: %d %%" : "%s: %d %%\n", what.c_str(), step);
+    std::fprintf(stderr, terminal ? "\r%s: %d%%" : "%s: %d%%\n", what.c_str(), step);
     if (terminal && percent == 100) std::fputc('\n', stderr);
     std::fflush(stderr);
   };
@@ -62,7 +62,7 @@ void ProgressLine::print() {
     if (now.stage.empty()) continue;
     std::string line = now.stage;
     if (now.share > 0 && now.share < 1) {
-      line += ", " + std::to_string(static_cast<int>(100 * now.share)) + " %";
+      line += ", " + std::to_string(static_cast<int>(100 * now.share)) + "%";
     }
     if (now.seconds_left >= 0) line += ", " + time_left_text(now.seconds_left);
     std::fprintf(stderr, "%s%s", kClear, line.c_str());

@@ -4,7 +4,6 @@
 
 #include "app/gpu/compute_backend.h"
 #include "core/base/error.h"
-#include "core/base/stop.h"
 
 namespace attnscope {
 namespace {

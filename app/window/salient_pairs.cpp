@@ -117,7 +117,7 @@ TaskKind salient_pair_tasks() {
         const SalientPairSearch& search = state.run.salient_pairs;
         if (search.task == nullptr) return std::nullopt;
         const double percent = 100 * search.progress->snapshot().share;
-        return TaskStatus{"surprising", "Searching for pairs, " + fixed(percent, 0) + " %"};
+        return TaskStatus{"surprising", "Searching for pairs, " + fixed(percent, 0) + "%"};
       },
   };
 }

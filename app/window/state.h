@@ -96,8 +96,7 @@ struct State {
   // True if the last run text of the edited side exceeds the model's context. Later edits do not
   // count.
   bool is_overlong() const;
-  // Shows this layer and head in the edited side. The other side follows if both showed the
-  // same.
+  // Shows this layer and head in the edited side. The other side follows if both showed the same.
   void look_at(Index layer, Index head);
   // Likewise for a part: stack, kind, step and segment.
   void look_at(const PartChoice& part);

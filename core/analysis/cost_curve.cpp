@@ -306,7 +306,7 @@ void check_reached(const CostCurves& curves) {
 }
 
 std::string csv_number(double number) {
-  return std::isfinite(number) ? brief(number, 8) : "";
+  return std::isfinite(number) ? general(number, 8) : "";
 }
 
 std::string quoted(const std::string& text) {

@@ -37,8 +37,7 @@ struct TapHead {
 double share_of(const TapHead& head, KeyKind kind);
 
 // Mean and (population) standard deviation of the weight of each column over the queries of all
-// these heads. Forbidden pairs count as 0. All heads have the same queries and columns.
-// [L_k] each
+// these heads. Forbidden pairs count as 0. All heads have the same queries and columns. [L_k] each
 struct SlotWeights {
   std::vector<double> mean, deviation;
 };

@@ -354,7 +354,8 @@ Value value_from_text(const Parameter& parameter, std::string_view text, std::st
 
 std::string to_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  const std::string compact = to_json(value).dump();
+  std::string compact = to_json(value).dump();
+  if (compact.ends_with(".0")) compact.resize(compact.size() - 2);  // a real number
   std::string spaced;
   for (const char c : compact) {
     spaced += c;

@@ -7,7 +7,6 @@
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
-#include "core/base/stop.h"
 #include "core/experiment/run.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -227,7 +226,7 @@ std::string to_csv(const HeadTable& table) {
     for (const HeadMeasure& measure : head_measures()) {
       const double value = row.statistics.*measure.value;
       csv += ",";
-      if (std::isfinite(value)) csv += brief(value, 6);
+      if (std::isfinite(value)) csv += general(value, 6);
     }
     csv += "\n";
   }

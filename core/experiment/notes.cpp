@@ -200,7 +200,7 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
   if (with_sinks > 0) {
     const long share = std::lround(100 * sinks / static_cast<double>(with_sinks));
     notes.insert("heads have attention sinks: on average " + std::to_string(share) +
-                 " % of a row's weight goes to no token, so that rows sum to less than 1");
+                 "% of a row's weight goes to no token, so that rows sum to less than 1");
   }
   for (const std::string& label : without_memory) {
     if (!with_memory.contains(label)) notes.insert(label + ": the memory is empty");

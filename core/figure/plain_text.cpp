@@ -90,6 +90,10 @@ std::string brief(double value, int digits) {
   return without_trailing_zeros(text.substr(0, e)) + "e" + std::to_string(exponent);
 }
 
+std::string general(double value, int digits) {
+  return number(value, std::chars_format::general, digits);
+}
+
 std::string decimal(double value, int places) {
   return without_trailing_zeros(fixed(value, places));
 }

@@ -18,6 +18,8 @@ std::string fixed(double value, int decimals);
 // Format of measured values: `digits` significant digits without trailing zeros; with an exponent
 // below 0.001, and from a million with more than `digits` digits: "0.25", "1.56e-4", "128.5".
 std::string brief(double value, int digits = 4);
+// Format of numbers in data files: "%.*g", as "1.5e+08".
+std::string general(double value, int digits);
 // At most `places` decimal places: "12", "12.4", "20.95".
 std::string decimal(double value, int places = 2);
 // "1,234,567".

@@ -42,7 +42,7 @@ Claim claim_from_json(const Json& value, const Session& step, std::string_view p
   if (object.has("most")) claim.most = object.number("most", -far, far);
   if (!claim.least && !claim.most) object.fail("least", "\"least\" or \"most\"");
   if ((chosen.compares || claim.other) && !reference_of(step)) {
-    object.fail("measure", "an experiment with \"compare\" for " + chosen.id);
+    object.fail("measure", "a session with \"compare\" for " + chosen.id);
   }
   object.finish();
   return claim;

@@ -1,5 +1,4 @@
-// Lessons: a file of steps, each with a text, a session and measurable claims about it
-// (claim.h).
+// Lessons: a file of steps, each with a text, a session and measurable claims about it (claim.h).
 //
 //   {"lesson": 1, "title": .., "summary": .., "source": .., "session": {..},
 //    "steps": [{"title": .., "text": .., "notes": .., "session": {..}, "claims": [..]}, ..]}

@@ -33,6 +33,16 @@ std::string message_of(int error, OnigErrorInfo* info = nullptr) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(length)};
 }
 
+// Adds the symbols that Oniguruma counts as punctuation only since 6.9.9.
+std::string with_symbols(std::string pattern) {
+  constexpr std::string_view kClass = "[:punct:]", kSymbols = R"(\p{S})";
+  for (auto at = pattern.find(kClass); at != pattern.npos; at = pattern.find(kClass, at)) {
+    pattern.insert(at, kSymbols);
+    at += kSymbols.size() + kClass.size();
+  }
+  return pattern;
+}
+
 // Per-thread matching buffers.
 struct Workspace {
   OnigRegion* region = onig_region_new();
@@ -76,7 +86,8 @@ struct Expression::Compiled {
     }();
     if (ready != ONIG_NORMAL) fail_with(where, pattern, message_of(ready));
     OnigErrorInfo info;
-    const int error = onig_new(&code, begin_of(pattern), begin_of(pattern) + pattern.size(),
+    const std::string read = syntax == ONIG_SYNTAX_ASIS ? pattern : with_symbols(pattern);
+    const int error = onig_new(&code, begin_of(read), begin_of(read) + read.size(),
                                ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, syntax, &info);
     if (error != ONIG_NORMAL) fail_with(where, pattern, message_of(error, &info));
   }

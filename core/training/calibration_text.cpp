@@ -10,7 +10,7 @@ namespace attnscope {
 namespace {
 
 std::string percents(double share) {
-  return brief(100 * share, 3) + " %";
+  return brief(100 * share, 3) + "%";
 }
 
 std::string effect_text(const ExitEffect& effect, double full_loss, Index layers) {

@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "app/window/error_text.h"
-#include "core/base/stop.h"
 
 namespace attnscope::window {
 

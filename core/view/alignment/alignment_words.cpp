@@ -53,7 +53,7 @@ std::string crossing_words(const GeneratedTarget& written, const AlignmentNumber
   }
   const std::string where = so_far +
                             ": in a pair of letters the later one attends further left in " +
-                            fixed(100 * crossed, 0) + " % of pairs.";
+                            fixed(100 * crossed, 0) + "% of pairs.";
   if (crossed >= 0.5) return "The lines cross" + where;
   return (crossed < 0.1 ? "The target follows the source from left to right"
                         : "Mostly from left to right") +

@@ -78,7 +78,7 @@ std::string bytes_text(double count) {
 std::string cost_share(double products, double full) {
   if (products == full || full == 0) return "";
   const double share = 100.0 * products / full;
-  return " (cost " + (share >= 10 ? fixed(share, 0) : brief(share, 2)) + " %)";
+  return " (cost " + (share >= 10 ? fixed(share, 0) : brief(share, 2)) + "%)";
 }
 
 // Index of the rule that allows each pair, or NaN.  [L_q, L_k]

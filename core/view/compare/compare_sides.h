@@ -50,8 +50,7 @@ std::string place_name(const Side& side);  // "layer 1, head 0"
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
-// Weights of A minus B, NaN for pairs that neither allows; cached if there is a cache.
-// [L_q, L_k]
+// Weights of A minus B, NaN for pairs that neither allows; cached if there is a cache. [L_q, L_k]
 Tensor difference_of(const Sides& sides, ViewCache* cache);
 // Divergence of each row of A from that of B.  [L_q]
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);

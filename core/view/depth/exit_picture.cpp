@@ -32,7 +32,7 @@ constexpr double kWideLegend = 24;     // em: includes the oracle's cost per lay
 constexpr double kBar = 0.4;           // width of each of two bars, relative to a layer
 
 std::string share_text(double share) {
-  return fixed(100 * share, 0) + " %";
+  return fixed(100 * share, 0) + "%";
 }
 
 std::string millions(double count) {
@@ -43,7 +43,7 @@ std::string millions(double count) {
 // Relative change: "−24 %".
 std::string change(double before, double after) {
   const double share = after / before - 1;
-  return (share < 0 ? "−" : "+") + fixed(100 * std::abs(share), 0) + " %";
+  return (share < 0 ? "−" : "+") + fixed(100 * std::abs(share), 0) + "%";
 }
 
 class ExitPicture {
@@ -422,7 +422,7 @@ class ExitPicture {
       return {{"Layers per token", std::to_string(layers()), passed},
               {"Multiply-adds", "…", "…"},
               {"Run time", "…", "…"},
-              {"Agrees with last layer", "100 %", "…"},
+              {"Agrees with last layer", "100%", "…"},
               {"Bits per token", "…", "…"}};
     }
     const ExitWork& w = *exits_.work;
@@ -434,7 +434,7 @@ class ExitPicture {
             {"Run time", fixed(w.all.milliseconds, 2) + " ms",
              fixed(w.early.milliseconds, 2) + " ms  " +
                  change(w.all.milliseconds, w.early.milliseconds)},
-            {"Agrees with last layer", "100 %", share_text(w.agreement())},
+            {"Agrees with last layer", "100%", share_text(w.agreement())},
             {"Bits per token", bits(w.all.bits), bits(w.early.bits)}};
   }
 

@@ -50,7 +50,7 @@ const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> formats{
       {.id = "png",
        .label = "PNG",
-       .summary = "Pixels, with the experiment inside",
+       .summary = "Pixels, with the session inside",
        .ending = ".png",
        .has_pixels = true,
        .write = write_still},

@@ -87,19 +87,9 @@ Placed placed(const Page& page, const Box& inside, const Found& found) {
   return result;
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
-    text.replace(at, from.size(), to);
-    at += to.size();
-  }
-  return text;
-}
-
-// Wraps a text whose first line is indented by `indent`. No line ends before "%".
-std::vector<std::string> narrated(const Page& page, const std::string& words, double size,
+// Wraps a text whose first line is indented by `indent`.
+std::vector<std::string> narrated(const Page& page, const std::string& text, double size,
                                   double width, double indent) {
-  constexpr const char *kApart = " %", *kTogether = "·%";
-  const std::string text = replaced(words, kApart, kTogether);
   std::vector<std::string> lines = page.wrapped(text, size, width - indent);
   if (lines.size() > 1 && indent > 0) {
     lines.resize(1);
@@ -107,7 +97,6 @@ std::vector<std::string> narrated(const Page& page, const std::string& words, do
       lines.push_back(more);
     }
   }
-  for (std::string& line : lines) line = replaced(line, kTogether, kApart);
   return lines;
 }
 
@@ -389,7 +378,7 @@ View flow_view() {
               "and values (k, v), the weights, and their sum, layer by layer, up to the next "
               "token's probabilities. Play steps through it.",
               {{"v", "the content that a token passes to those that attend to it."},
-               {"Softmax", "turns scores into weights: none below 0, all together 100 %."},
+               {"Softmax", "turns scores into weights: none below 0, all together 100%."},
                {"W_o", "the matrix that combines the outputs of all heads."},
                {"Residual", "a layer's output is added to its input instead of replacing it."}}),
           .data = flow_data,

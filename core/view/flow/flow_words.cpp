@@ -108,8 +108,8 @@ std::string softmax_sentence(const FlowStory& s) {
            "takes " +
            weight_words(sum.sink, true) + " and the keys get the rest. " + best + ".";
   }
-  if (!sum.keys.front().score) return "The weights sum to 100 %. " + best + ".";
-  return "The softmax turns scores into weights that sum to 100 %; small differences in "
+  if (!sum.keys.front().score) return "The weights sum to 100%. " + best + ".";
+  return "The softmax turns scores into weights that sum to 100%; small differences in "
          "score become large ones. " +
          best + ".";
 }
@@ -412,8 +412,8 @@ const View* view_of_stage(FlowStage stage, const Trace& trace) {
 std::string weight_words(double weight, bool is_share) {
   if (!is_share) return fixed(weight, 3);
   const double percent = 100 * weight;
-  if (percent >= 9.95) return fixed(percent, 0) + " %";
-  return percent < 0.05 && percent > 0 ? "< 0.1 %" : fixed(percent, 1) + " %";
+  if (percent >= 9.95) return fixed(percent, 0) + "%";
+  return percent < 0.05 && percent > 0 ? "< 0.1%" : fixed(percent, 1) + "%";
 }
 
 bool weights_are_shares(const FlowSum& sum) {

@@ -69,7 +69,7 @@ void draw_next_pixel(Page& page, const Box& panel, const PixelGrid& grid, const 
   std::string text = "expected " + fixed(next.expected, 1);
   if (next.own >= 0) {
     text = "true " + std::to_string(next.own) + " (" +
-           fixed(100 * next.chances[static_cast<std::size_t>(next.own)], 0) + " %, filled), " +
+           fixed(100 * next.chances[static_cast<std::size_t>(next.own)], 0) + "%, filled), " +
            text + " (line)";
   }
   page.faint_text(

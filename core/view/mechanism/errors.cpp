@@ -24,7 +24,7 @@ bool shows_errors(const AttentionTap& tap) {
 }
 
 std::string percent(double share) {
-  return brief(100 * share, 3) + " %";
+  return brief(100 * share, 3) + "%";
 }
 
 ChartAxis sizes_axis(const ErrorStudy& study) {

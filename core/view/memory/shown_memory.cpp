@@ -116,7 +116,7 @@ std::string place_of_slot(const ShownMemory& shown, Index column) {
 }
 
 std::string percent(double share, int decimals) {
-  return fixed(100 * share, decimals) + " %";
+  return fixed(100 * share, decimals) + "%";
 }
 
 std::string share_words(const ShownMemory& shown) {

@@ -62,7 +62,7 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
 
 std::string pending_text(double exact) {
   if (exact >= 1) return "";
-  return "map " + std::to_string(static_cast<int>(100 * exact)) + " % exact, the rest is a preview";
+  return "map " + std::to_string(static_cast<int>(100 * exact)) + "% exact, the rest is a preview";
 }
 
 bool is_normalised(const AttentionTap& tap) {

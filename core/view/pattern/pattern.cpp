@@ -29,9 +29,9 @@ struct LegendLine {
 };
 
 std::string percent(double part, double whole) {
-  if (!(whole > 0)) return "0 %";
+  if (!(whole > 0)) return "0%";
   const double share = 100.0 * part / whole;
-  return (share >= 10 ? fixed(share, share < 99.95 ? 1 : 0) : brief(share, 2)) + " %";
+  return (share >= 10 ? fixed(share, share < 99.95 ? 1 : 0) : brief(share, 2)) + "%";
 }
 std::string percent(Index part, Index whole) {
   return percent(static_cast<double>(part), static_cast<double>(whole));

@@ -67,8 +67,7 @@ Curve curve_of(const Tensor& reach, Index layers) {
 
 std::string percent(double share) {
   const double value = 100 * share;
-  return (value == 100 || value == 0 ? fixed(value, 0) : fixed(value, value < 99.95 ? 1 : 2)) +
-         " %";
+  return (value == 100 || value == 0 ? fixed(value, 0) : fixed(value, value < 99.95 ? 1 : 2)) + "%";
 }
 
 Colour colour_of(const ViewInput& input, Index after, Index layers) {
@@ -107,12 +106,12 @@ double draw_curve(Page& page, const Box& box, const Curve& curve) {
       page.fitting({curve.causal ? "earlier pairs reached" : "pairs reached", "reached"}, size,
                    box.width),
       size);
-  const double label = page.width_of("100 %", size) + 0.5 * em;
+  const double label = page.width_of("100%", size) + 0.5 * em;
   const Box plot{box.x + label, box.y + 2 * em, box.width - label - 0.5 * em, (kCurve - 5) * em};
   page.add(Line{{{plot.x, plot.y}, {plot.x, plot.bottom()}}, page.theme().line, 1});
   page.add(Line{{{plot.x, plot.bottom()}, {plot.right(), plot.bottom()}}, page.theme().line, 1});
-  page.text({plot.x - 0.4 * em, plot.y}, "100 %", size, Align::End);
-  page.text({plot.x - 0.4 * em, plot.bottom()}, "0 %", size, Align::End);
+  page.text({plot.x - 0.4 * em, plot.y}, "100%", size, Align::End);
+  page.text({plot.x - 0.4 * em, plot.bottom()}, "0%", size, Align::End);
   const auto layers = static_cast<double>(curve.shares.size() - 1);
   const auto at = [&](std::size_t n) {
     return Point{plot.x + static_cast<double>(n) / layers * plot.width,

@@ -33,8 +33,8 @@ constexpr Index kWordsBefore = 12, kWordsAfter = 3;
 constexpr std::size_t kMaxRows = 64;
 
 std::string percents(double share) {
-  if (share > 0 && share < 0.001) return "< 0.1 %";
-  return (share >= 0.0995 ? fixed(100 * share, 0) : brief(100 * share, 2)) + " %";
+  if (share > 0 && share < 0.001) return "< 0.1%";
+  return (share >= 0.0995 ? fixed(100 * share, 0) : brief(100 * share, 2)) + "%";
 }
 
 class NeighboursPicture {
@@ -298,7 +298,7 @@ class NeighboursPicture {
     }
     labels = std::min(labels, 0.36 * next_.width);
     const double left = next_.x + labels + 0.5 * em();
-    const double numbers = page_.width_of("< 0.1 %", page_.small()) + 0.4 * em();
+    const double numbers = page_.width_of("< 0.1%", page_.small()) + 0.4 * em();
     const double width = next_.right() - numbers - left;
     if (width < 2 * em()) return;
     double y = top;

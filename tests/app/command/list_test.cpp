@@ -54,7 +54,7 @@ TEST(List, WritesRegistriesAsJson) {
   ASSERT_EQ(listed["views"].size(), views().size());
   for (std::size_t n = 0; n < views().size(); ++n) {
     EXPECT_EQ(listed["views"][n]["type"], views()[n].id);
-    EXPECT_EQ(listed["views"][n]["parameters"].size(), views()[n].parameters.size());
+    EXPECT_EQ(listed["views"][n]["parameters"].size(), views()[n].options.parameters.size());
   }
 }
 

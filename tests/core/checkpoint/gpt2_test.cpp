@@ -72,8 +72,9 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
         reference_attention(part(qkv, 0, 12), part(qkv, 12, 12), part(qkv, 24, 12), 3, 3, true)
             .output;
     x = sum(x, linear(mixed, at + "attn.c_proj"));
-    x = sum(x, linear(each(linear(norm(x, at + "ln_2"), at + "mlp.c_fc"), gelu_tanh),
-                      at + "mlp.c_proj"));
+    const auto gelu = [](double value) { return gelu_tanh(value); };
+    x = sum(x,
+            linear(each(linear(norm(x, at + "ln_2"), at + "mlp.c_fc"), gelu), at + "mlp.c_proj"));
   }
   return times_transposed(norm(x, "transformer.ln_f"), t.at("transformer.wte.weight"));
 }

@@ -39,6 +39,7 @@ TEST(PlainText, FormatsNumbers) {
   EXPECT_EQ(brief(1e6), "1e6");
   EXPECT_EQ(brief(1234567, 8), "1234567");
   EXPECT_EQ(brief(std::numeric_limits<double>::infinity()), "inf");
+  EXPECT_EQ(general(1.5e8, 8), "1.5e+08");
   EXPECT_EQ(decimal(12), "12");
   EXPECT_EQ(decimal(14.25), "14.25");
   EXPECT_EQ(decimal(20.404), "20.4");

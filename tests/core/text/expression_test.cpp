@@ -65,6 +65,7 @@ TEST(Expression, SupportsOnigurumaSyntax) {
   EXPECT_EQ(found("(?i:'S)", "'s 'S '\u017f"), (Found{"'s", "'S", "'\u017f"}));
   EXPECT_EQ(found("\\p{Han}", "中、"), (Found{"中"})) << "Script, not its extensions";
   EXPECT_EQ(found("[[:alpha:]]+|\\u00e4", "a1\u00e4"), (Found{"a", "\u00e4"}));
+  EXPECT_EQ(found("[[:punct:]]", "a<,~b$"), (Found{"<", ",", "~", "$"})) << "with symbols";
   EXPECT_EQ(found("x*", "xxa"), (Found{"xx", ""}));
 }
 

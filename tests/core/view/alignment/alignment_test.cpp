@@ -41,7 +41,7 @@ TEST(Alignment, ReportsCrossingLinesOfWrittenPart) {
   EXPECT_TRUE(
       crossing_words(written, numbers, 2)
           .ends_with("from left to right so far: in a pair of letters the later one attends "
-                     "further left in 0 % of "
+                     "further left in 0% of "
                      "pairs."));
   EXPECT_TRUE(crossing_words(written, numbers, 3).starts_with("Mostly from left to right so far"));
   const std::string all = crossing_words(written, numbers, 4);

@@ -312,7 +312,7 @@ TEST(Compare, PairsAreShownWithCost) {
   EXPECT_TRUE(shows(list, "1,640"));  // full attention: nothing to report
   const double share = 100 * run_cost(b).products / run_cost(b).full;
   ASSERT_GT(share, 10);
-  EXPECT_TRUE(shows(list, "(cost " + fixed(share, 0) + " %)")) << share;
+  EXPECT_TRUE(shows(list, "(cost " + fixed(share, 0) + "%)")) << share;
 }
 
 std::vector<std::string> words_above(const Trace& a, const Trace& b, double width) {

@@ -27,10 +27,9 @@ Look with_threshold(double threshold) {
 TEST(Depth, ReportsSavedLayers) {
   const Trace trace = synthetic_trace(4, 2, 10);
   const std::string none = all_text(look_at(trace, "depth", with_threshold(1)).list);
-  EXPECT_NE(none.find("0 % of layers could be skipped; 100 % of tokens"), std::string::npos)
-      << none;
+  EXPECT_NE(none.find("0% of layers could be skipped; 100% of tokens"), std::string::npos) << none;
   const std::string most = all_text(look_at(trace, "depth", with_threshold(0)).list);
-  EXPECT_NE(most.find("75 % of layers could be skipped"), std::string::npos) << most;
+  EXPECT_NE(most.find("75% of layers could be skipped"), std::string::npos) << most;
   EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
 }
 
@@ -46,7 +45,7 @@ TEST(Depth, ReportsSkippedLayers) {
   trace.counts["exit.layer"] = left;
   for (const double threshold : {0.0, 1.0}) {
     const std::string all = all_text(look_at(trace, "depth", with_threshold(threshold)).list);
-    EXPECT_NE(all.find("25 % of layers skipped"), std::string::npos) << all;
+    EXPECT_NE(all.find("25% of layers skipped"), std::string::npos) << all;
     EXPECT_NE(all.find(exit_rule("saturation").label), std::string::npos) << all;
     for (const char* words : {"could be skipped", "already have", "margin"}) {
       EXPECT_EQ(all.find(words), std::string::npos) << words << "\n" << all;

@@ -170,7 +170,7 @@ TEST_F(Intervene, NewTopTokenIsAmongListedTokens) {
     std::size_t bars = 0;
     bool named = false, titled = false;
     for (const Text& text : testing::texts(layout().list)) {
-      const std::size_t arrow = text.text.find(" % → ");
+      const std::size_t arrow = text.text.find("% → ");
       bars += arrow != std::string::npos ? 1 : 0;
       named = named || text.text == "#11";
       titled = titled || text.text.starts_with("Predictions after “");

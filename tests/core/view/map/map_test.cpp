@@ -98,11 +98,11 @@ TEST(Map, ZoomAcceptsPartialCells) {
 }
 
 TEST(Map, ShowsSpaceMarkersOnRequest) {
-  const Trace trace = testing::trace_of("full", "rope");
-  ViewSettings settings;
-  EXPECT_FALSE(shows(look_at(trace, "map", settings).list, "␣turned"));
-  settings.space_markers = true;
-  EXPECT_TRUE(shows(look_at(trace, "map", settings).list, "␣turned"));
+  const Trace trace = synthetic_trace(2, 3, 9);
+  Look look;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "␣turned"));
+  look.settings.space_markers = true;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "␣turned"));
 }
 
 TEST(Map, PlotStaysPutWhileZooming) {

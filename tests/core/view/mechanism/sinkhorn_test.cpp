@@ -80,7 +80,7 @@ TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
     }
     const long percent = std::lround(100 * static_cast<double>(p(1, query / 3, best)));
     const std::string expected = "position " + std::to_string(query / 3) + " gets " +
-                                 std::to_string(percent) + " % of block " + std::to_string(best);
+                                 std::to_string(percent) + "% of block " + std::to_string(best);
     Look look;
     look.width = 1000;
     look.height = 900;

@@ -220,7 +220,7 @@ TEST(Memory, ReportsWeightByKindOfKey) {
   look.settings.layer = look.settings.head = 1;
   const AttentionTap* tap = trace->find({1, 1, {.segment = 4}});
   const auto percent = [&](KeyKind kind) {
-    return std::to_string(std::lround(100 * share_of({tap, 1}, kind))) + " % ";
+    return std::to_string(std::lround(100 * share_of({tap, 1}, kind))) + "% ";
   };
   const ViewLayout layout = look_at(*trace, "memory", look);
   const std::string all = all_text(layout.list);

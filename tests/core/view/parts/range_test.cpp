@@ -94,7 +94,7 @@ TEST_F(DerivedMaps, LoadProgressivelyIfLive) {
     maps->end();
   };
   lay_out();
-  EXPECT_NE(layout.pending.find("0 % exact"), std::string::npos) << layout.pending;
+  EXPECT_NE(layout.pending.find("0% exact"), std::string::npos) << layout.pending;
   for (int i = 0; i < 10000 && !layout.pending.empty(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lay_out();

@@ -52,25 +52,25 @@ TEST(PatternView, LegendNamesRulesAndCounts) {
   EXPECT_TRUE(shows(list, "not allowed"));
   // 46 pairs in the window of one per side, 4 of which touch row or column 0; 14 + 14 more there.
   EXPECT_TRUE(shows(list, "74 pairs"));
-  EXPECT_TRUE(shows(list, "density 28.9 %"));
+  EXPECT_TRUE(shows(list, "density 28.9%"));
   EXPECT_TRUE(shows(list, "of 256 pairs"));
 }
 
 // All pairs are allowed here; the cost differs.
 TEST(PatternView, CostFollowsMechanismNotMask) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"({"type": "full"})", "100 % of the cost of"},
-      {R"({"type": "linformer", "k": 3})", "25.0 % of the cost of"},               // k / L
-      {R"({"type": "memory_compressed", "stride": 4})", "25.0 % of the cost of"},  // 1 / stride
-      {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3 % of the cost of"},  // 2b / L
+      {R"({"type": "full"})", "100% of the cost of"},
+      {R"({"type": "linformer", "k": 3})", "25.0% of the cost of"},               // k / L
+      {R"({"type": "memory_compressed", "stride": 4})", "25.0% of the cost of"},  // 1 / stride
+      {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3% of the cost of"},  // 2b / L
       // 2 L features of d multiply-adds with d + 1 sums each, relative to L^2 pairs of 2d.
-      {R"({"type": "linear"})", "75.0 % of the cost of"},
+      {R"({"type": "linear"})", "75.0% of the cost of"},
   };
   for (const auto& [variant, cost] : cases) {
     const Trace trace =
         testing::run_model({.variant = variant, .encoding = "none", .length = 12, .causal = false});
     const DisplayList list = look_at(trace, "pattern").list;
-    EXPECT_TRUE(shows(list, "density 100 %")) << variant;
+    EXPECT_TRUE(shows(list, "density 100%")) << variant;
     EXPECT_TRUE(shows(list, cost)) << variant;
     EXPECT_TRUE(shows(list, "full attention")) << variant;
   }

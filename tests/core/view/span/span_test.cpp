@@ -219,7 +219,7 @@ TEST(Span, PointerReportsNumbers) {
   for (double x = 5; x < look.width; x += 5) {
     look.pointer = Point{x, 150};
     const ViewLayout layout = look_at(trace, "span", look);
-    bar = bar || says(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + " %");
+    bar = bar || says(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + "%");
     curve = curve || says(layout, "distance 5: 0.5");
   }
   EXPECT_TRUE(bar);
