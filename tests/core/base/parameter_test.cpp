@@ -105,7 +105,7 @@ TEST(Parameter, ReportsErrors) {
        "variant.window: expected an integer from 0 to 2147483647, found 18446744073709551615"},
       {R"({"window": 1, "block": 0})", "variant.block: expected an integer from 1 to 9, found 0"},
       {R"({"window": 1, "block": 10})", "variant.block: expected an integer from 1 to 9, found 10"},
-      {R"({"window": 1, "base": 0})", "variant.base: expected a number greater than 0, found 0.0"},
+      {R"({"window": 1, "base": 0})", "variant.base: expected a number greater than 0, found 0"},
       {R"({"window": 1, "base": "a"})",
        "variant.base: expected a number greater than 0, found \"a\""},
       {R"({"window": 1, "mode": "third"})",

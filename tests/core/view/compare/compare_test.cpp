@@ -336,12 +336,12 @@ TEST(Compare, HeadingsListDifferencesOnly) {
   a.attention[0].encoding.values.set("base", 10.0);
   const std::string label = "position: " + encoding("rope").label;
   EXPECT_EQ(words_above(a, b, 1600),
-            (std::vector<std::string>{label + " (base = 10.0)", label + " (base = 10000.0)"}));
-  EXPECT_EQ(words_above(a, b, 600), (std::vector<std::string>{"base = 10.0", "base = 10000.0"}));
+            (std::vector<std::string>{label + " (base = 10)", label + " (base = 10000)"}));
+  EXPECT_EQ(words_above(a, b, 600), (std::vector<std::string>{"base = 10", "base = 10000"}));
   // Next to another encoding, only deviations from the default are listed.
   b.attention[0].encoding.id = default_encoding().id;
   b.attention[0].encoding.values = default_encoding().values;
-  EXPECT_EQ(words_above(a, b, 1600), std::vector<std::string>{label + " (base = 10.0)"});
+  EXPECT_EQ(words_above(a, b, 1600), std::vector<std::string>{label + " (base = 10)"});
 }
 
 TEST(Compare, SmallDifferencesHaveShortBars) {
