@@ -29,7 +29,7 @@ struct Spec {
 Spec parse_spec(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json) {
   const auto stored_spec = tensors.metadata.find("spec");
   if (!spec_json && stored_spec == tensors.metadata.end()) {
-    throw InputError("spec: missing, expected --spec or the key spec in the file's metadata");
+    throw InputError("spec: missing, expected it as an option or in the file's metadata");
   }
   const Json json = parse_json(spec_json ? *spec_json : stored_spec->second, "spec");
   JsonObject object(json, "spec");
@@ -384,7 +384,7 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
                             [&given](const std::string& name) { return given.has(name); });
   }
   if (terms && !v.scores.has_terms(spec.variant.values)) {
-    throw InputError("--terms: " + v.id + " has no separate score terms");
+    throw InputError("terms: " + v.id + " has no separate score terms");
   }
   const OperationInput input = OperationBuilder(given, spec).build(terms);
   const bool scores = v.scores.has_softmax(spec.variant.values);

@@ -169,7 +169,7 @@ void accept_searched(Calibration& calibration) {
 CalibrationMethod calibration_method(std::string_view name) {
   if (name == "test") return CalibrationMethod::LearnThenTest;
   if (name == "grid") return CalibrationMethod::GridSearch;
-  throw InputError("--method: expected one of test, grid, found \"" + std::string(name) + "\"");
+  throw InputError("method: expected one of test, grid, found \"" + std::string(name) + "\"");
 }
 
 std::string name_of(CalibrationMethod method) {

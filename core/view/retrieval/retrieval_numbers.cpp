@@ -280,7 +280,7 @@ ViewData retrieval_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   if (!retrieves(trace)) {
     if (std::ranges::any_of(trace.attention, looks_up)) return fetched_data(input);
-    throw InputError("retrieval: expected a run with --retrieval or memorizing, found neither");
+    throw InputError("retrieval: expected a run with retrieval or memorizing, found neither");
   }
   const std::shared_ptr<const RetrievedContexts> found = input.findings.get(Findings::contexts);
   if (!found) throw InputError("retrieval: the retrieved contexts are unknown");

@@ -355,7 +355,7 @@ TEST(Attend, SharedQueriesHaveTerms) {
 
 TEST(Attend, RejectsMissingTerms) {
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true)
-                  .starts_with("--terms: "));
+                  .starts_with("terms: "));
   EXPECT_TRUE(run(heads_form(), kFull, true).out.tensors.contains("term.content"));
 }
 
