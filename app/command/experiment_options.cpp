@@ -208,9 +208,9 @@ std::pair<Index, Index> grid_from_text(const std::string& text) {
     at = rest;
     return error == std::errc() && side >= 1 && side <= kMaxGridSide;
   };
-  bool right = number(grid.first);
-  if (right && at != end) right = *at++ == 'x' && number(grid.second);
-  if (right && at == end) return grid;
+  bool valid = number(grid.first);
+  if (valid && at != end) valid = *at++ == 'x' && number(grid.second);
+  if (valid && at == end) return grid;
   throw InputError("--grid: expected width and height from 1 to " + std::to_string(kMaxGridSide) +
                    ", such as 32x24, found \"" + text + "\"");
 }
@@ -228,7 +228,7 @@ void TensorOptions::add_to(Command command) {
 }
 
 void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
-  const auto whole = [](const std::string& path) {  // for exported sessions opened elsewhere
+  const auto absolute = [](const std::string& path) {  // sessions may be opened elsewhere
     return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
   };
   if (holds_tensors(file)) {
@@ -236,7 +236,7 @@ void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
       if (!command_->given(name)) continue;
       throw InputError(std::string(name) + ": expected no tensor file, found " + file);
     }
-    spec.tensors = {whole(file), "", ""};
+    spec.tensors = {absolute(file), "", ""};
   }
   if (!grid_.empty()) {
     if (!is_image_file(spec.tensors.file)) {
@@ -248,8 +248,8 @@ void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
   if (spec.tensors.file.empty()) {
     throw InputError("--tokens: expected a tensor file (.npy, .npz, .safetensors)");
   }
-  if (!tokens_.empty()) spec.tensors.tokens = whole(tokens_);
-  if (!key_tokens_.empty()) spec.tensors.key_tokens = whole(key_tokens_);
+  if (!tokens_.empty()) spec.tensors.tokens = absolute(tokens_);
+  if (!key_tokens_.empty()) spec.tensors.key_tokens = absolute(key_tokens_);
 }
 
 void ExperimentOptions::add_to(Command command) {

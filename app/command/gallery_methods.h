@@ -18,9 +18,9 @@ struct MethodPicture {
   std::string refusal;  // reason why this model cannot show it; empty if it can
 };
 
-// Every variant, with compatible settings, in the view Mechanism, and every encoding in the view
-// Position. The default model is replaced by a bundled one trained with the method, if there is
-// one. Throws InputError if the session's model cannot be read.
+// One picture per variant (view Mechanism, with compatible settings) and per encoding (view
+// Position). Replaces the default model by a bundled one trained with the method, if there is one.
+// Throws InputError if the session's model cannot be read.
 std::vector<MethodPicture> method_pictures(const RunView& now);
 
 }  // namespace attnscope::command

@@ -52,7 +52,7 @@ void note(const std::string& text) {
 
 struct Result {
   std::vector<std::int32_t> prompt, ids;
-  std::string ended_by;  // "tokens", "end", "context", "interrupt", "state"
+  std::string ended_by;  // "tokens", "end", "context", "interrupt"; "state": an action
 };
 
 class Run {
@@ -74,7 +74,7 @@ class Run {
     result_.prompt = from_.prompt;
     retrieval_ = make_retrieval(session_.run, model_.config);
     const auto whole = static_cast<Index>(from_.prompt.size()) + from_.room;
-    if (from_.levels > 0 && whole > model_.config.context) {  // an image never exceeds its size
+    if (from_.levels > 0 && whole > model_.config.context) {  // a whole image must fit
       model_ = with_context(model_, whole);
     }
   }
@@ -84,13 +84,13 @@ class Run {
     for (const std::string& text : notes_on_model(checkpoint_.model, model_)) note(text);
     if (acts_) return act();
     if (options_.beams > 0) return search();
-    GeneratorOptions how;
-    how.backend = &require_backend(backends_, session_.run.backend);
-    how.kept = from_.kept;
-    how.source = from_.source;
-    how.exit = session_.run.exit;
-    how.retrieval = retrieval_ ? &*retrieval_ : nullptr;
-    Generator generator(model_, how);
+    GeneratorOptions generation;
+    generation.backend = &require_backend(backends_, session_.run.backend);
+    generation.kept = from_.kept;
+    generation.source = from_.source;
+    generation.exit = session_.run.exit;
+    generation.retrieval = retrieval_ ? &*retrieval_ : nullptr;
+    Generator generator(model_, generation);
     if (!generator.recomputes().empty()) {
       note(generator.recomputes() + "; every step computes the whole " +
            (model_.config.segment > 0 ? "segment" : "text") + " again");
@@ -105,8 +105,9 @@ class Run {
     }
     printer.finish();
     if (session_.run.exit) {
-      note("tokens exited after " + fixed(layers_ / static_cast<double>(result_.ids.size()), 2) +
-           " of " + std::to_string(model_.config.layers) + " layers on average");
+      note("tokens exited after " +
+           fixed(computed_layers_ / static_cast<double>(result_.ids.size()), 2) + " of " +
+           std::to_string(model_.config.layers) + " layers on average");
     }
   }
 
@@ -144,7 +145,7 @@ class Run {
  private:
   static bool is_picture(const std::filesystem::path& file) { return file.extension() == ".png"; }
 
-  // Number of prompt ids in the row of the first new id.
+  // Number of prompt pixels in the image row where generation starts.
   Index ids_in_row() const {
     if (from_.columns == 0) return 0;
     return (static_cast<Index>(from_.prompt.size()) - 1) % from_.columns;  // without start token
@@ -181,17 +182,17 @@ class Run {
   void search() {
     const Index left = model_.config.context - static_cast<Index>(from_.prompt.size());
     const bool segments = model_.config.segment > 0;
-    BeamOptions how;
-    how.width = options_.beams;
-    how.max_tokens = from_.room >= 0 ? from_.room : segments ? options_.tokens : left + 1;
-    how.max_tokens = std::min(how.max_tokens, options_.tokens);
-    if (how.max_tokens < 1)
+    BeamOptions beam_options;
+    beam_options.width = options_.beams;
+    beam_options.max_tokens = from_.room >= 0 ? from_.room : segments ? options_.tokens : left + 1;
+    beam_options.max_tokens = std::min(beam_options.max_tokens, options_.tokens);
+    if (beam_options.max_tokens < 1)
       throw InputError("--num-beams: expected room in the model's context, found none");
-    if (!options_.ignore_end) how.end_ids = from_.ends;
-    how.source = from_.source;
-    how.exit = session_.run.exit;
-    how.backend = &require_backend(backends_, session_.run.backend);
-    const BeamSearch found = beam_search(model_, from_.prompt, how);
+    if (!options_.ignore_end) beam_options.end_ids = from_.ends;
+    beam_options.source = from_.source;
+    beam_options.exit = session_.run.exit;
+    beam_options.backend = &require_backend(backends_, session_.run.backend);
+    const BeamSearch found = beam_search(model_, from_.prompt, beam_options);
     beams_ = found.steps.back();
     result_.ids = found.best().ids;
     const bool all = static_cast<Index>(result_.ids.size()) == options_.tokens;
@@ -221,7 +222,7 @@ class Run {
     if (session_.run.retrieval) refuse("--retrieval");
   }
 
-  // Predicts the open action of a trajectory; further steps would require its environment.
+  // Predicts the missing last action of a trajectory; further steps would require its environment.
   void act() {
     const Tensor logits = action_logits(checkpoint_, model_, session_.run,
                                         require_backend(backends_, session_.run.backend));
@@ -231,7 +232,7 @@ class Run {
     std::printf("%d\n", result_.ids.front());
   }
 
-  // Excludes the start token within images.
+  // For images: sets the logits of ids other than pixel levels (the start token) to -infinity.
   Tensor without_start_token(Tensor logits) const {
     if (from_.levels == 0) return logits;
     logits = logits.copy();
@@ -254,7 +255,7 @@ class Run {
     return limited && full ? "context" : "";
   }
 
-  // Images are generated completely unless a number is given.
+  // Images are completed unless --max-new-tokens is given.
   Index tokens_of_image() const { return options_.tokens_given ? options_.tokens : kMaxTokens; }
 
   void continue_text(Generator& generator, TokenPrinter& printer) {
@@ -268,7 +269,7 @@ class Run {
     Tensor logits = generator.step(result_.prompt);
     note_forgotten(generator);
     while (true) {
-      layers_ += static_cast<double>(generator.exit_layer());
+      computed_layers_ += static_cast<double>(generator.exit_layer());
       const std::int32_t id =
           sample(probabilities(without_start_token(logits), options_.sampling), random);
       result_.ids.push_back(id);
@@ -283,10 +284,10 @@ class Run {
     }
   }
 
-  // Notes once that the output depends on only part of the text.
+  // Reports the first time that the generator drops the beginning of the text.
   void note_forgotten(const Generator& generator) {
-    if (noted_ || generator.forgotten() == 0) return;
-    noted_ = true;
+    if (reported_dropping_ || generator.forgotten() == 0) return;
+    reported_dropping_ = true;
     note("the context of " + std::to_string(model_.config.context) +
          " tokens is full: from now on its older half is dropped whenever it fills up");
   }
@@ -301,9 +302,9 @@ class Run {
   Continuation from_;
   std::optional<Retrieval> retrieval_;
   Result result_;
-  std::vector<Beam> beams_;  // result of beam search
-  double layers_ = 0;        // total number of layers computed, with early exits
-  bool noted_ = false;
+  std::vector<Beam> beams_;     // result of beam search
+  double computed_layers_ = 0;  // total number of layers computed, with early exits
+  bool reported_dropping_ = false;
 };
 
 void generate(GenerateOptions options, bool tokens_given) {

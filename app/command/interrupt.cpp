@@ -11,7 +11,7 @@ const Stop& interrupted() {
 }
 
 extern "C" void request_stop(int signal) {
-  interrupted().request();  // initialised by stop_on_interrupt(): only stores to an atomic
+  interrupted().request();  // async-signal-safe: stop_on_interrupt() created the Stop
   std::signal(signal, SIG_DFL);
 }
 

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-// Sentence of a row, or of a column that holds a token; -1: none, or ignored.
+// Sentence of row `row` of `count` queries or token keys; -1: none, or an ignored special token.
 int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row,
                 bool without_special) {
   const Index at = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
@@ -16,7 +16,7 @@ int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index r
   return without_special && token.special ? -1 : token.sentence;
 }
 
-// States after the last layer.  [L, d]; undefined if missing or not of all tokens
+// States after the last layer.  [L, d]; undefined if missing or if they omit tokens
 Tensor last_states(const Trace& trace) {
   Tensor last;
   for (Index layer = 0;; ++layer) {
@@ -41,7 +41,7 @@ std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
   const AttentionTap* tap = trace.find(at, &head);
   if (!has_two_sentences(trace) || tap == nullptr || !tap->result.attention.defined()) return {};
   const Tensor weights = tap->attention(head);
-  const Index before = tap->keys() - [&] {  // columns of tokens come last
+  const Index first_token = tap->keys() - [&] {  // token columns come last
     if (tap->result.columns.empty()) return tap->keys();
     Index count = 0;
     for (const auto& [kind, n] : tap->result.columns) count += kind == KeyKind::Token ? n : 0;
@@ -53,9 +53,9 @@ std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
     const int from = sentence_of(trace, tap->query_rows, tap->queries(), i, without_special);
     if (from < 0 || from > 1) continue;
     ++rows[from];
-    for (Index c = before; c < tap->keys(); ++c) {
-      const int to =
-          sentence_of(trace, tap->key_rows, tap->keys() - before, c - before, without_special);
+    for (Index c = first_token; c < tap->keys(); ++c) {
+      const int to = sentence_of(trace, tap->key_rows, tap->keys() - first_token, c - first_token,
+                                 without_special);
       if (to >= 0 && to <= 1) shares.of[from][to] += static_cast<double>(weights(i, c));
     }
   }
@@ -72,8 +72,8 @@ std::vector<double> sentence_vector(const Trace& trace, SentenceVector which, in
   std::vector<double> sum(static_cast<std::size_t>(states.dim(1)));
   double count = 0;
   for (Index row = 0; row < states.dim(0); ++row) {
-    const int of = trace.tokens[static_cast<std::size_t>(row)].sentence;
-    if (sentence >= 0 && of != sentence) continue;
+    const int own = trace.tokens[static_cast<std::size_t>(row)].sentence;
+    if (sentence >= 0 && own != sentence) continue;
     ++count;
     for (std::size_t c = 0; c < sum.size(); ++c) {
       sum[c] += static_cast<double>(states(row, static_cast<Index>(c)));
@@ -87,13 +87,13 @@ std::vector<double> sentence_vector(const Trace& trace, SentenceVector which, in
 
 double cosine_similarity(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.empty() || a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
-  double product = 0, of_a = 0, of_b = 0;
+  double product = 0, square_a = 0, square_b = 0;
   for (std::size_t n = 0; n < a.size(); ++n) {
     product += a[n] * b[n];
-    of_a += a[n] * a[n];
-    of_b += b[n] * b[n];
+    square_a += a[n] * a[n];
+    square_b += b[n] * b[n];
   }
-  return product / std::sqrt(of_a * of_b);
+  return product / std::sqrt(square_a * square_b);
 }
 
 }  // namespace attnscope

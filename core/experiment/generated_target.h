@@ -11,8 +11,8 @@
 namespace attnscope {
 
 struct GeneratedTarget {
-  // Run over the start and all of the target except its last id: logits and attention in row n are
-  // those that predicted id n (or would have, for given ids).
+  // Run over the start token and the target without its last id. Row n of the logits and of the
+  // attention predicts ids[n], also where that id was given.
   std::shared_ptr<const Trace> trace;
   std::vector<std::int32_t> ids;  // target without the start, with the end if reached
   Index given = 0;                // number of leading ids that were given
@@ -23,12 +23,12 @@ struct GeneratedTarget {
   Index rows() const { return static_cast<Index>(ids.size()); }
 };
 
-// Label of each id of the target: for a character of several byte tokens the character with the
-// number of the byte ("ü₁", "ü₂"); "■" for the end.
+// Labels of the target's ids. Byte tokens show their character and the number of the byte: "ü₁",
+// "ü₂". The end is "■".
 std::vector<std::string> generated_labels(const GeneratedTarget& written);
 // The whole target as text, without the end.
 std::string generated_text(const GeneratedTarget& written);
-// Text of a beam of a step, including the given ids.
+// Text of a beam at one step, including the given ids.
 std::string beam_text(const GeneratedTarget& written, const Beam& beam);
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kBetween = "; ";  // names may contain commas
+constexpr const char* kSeparator = "; ";  // names may contain commas
 
 // Shortens "encoder.layers.3.groups.0.pos.bias" to "pos.bias".
 std::string short_name(std::string name) {
@@ -33,8 +33,8 @@ std::string short_name(std::string name) {
   return name;
 }
 
-// A sentence such as "The span of each head." as part of another sentence.
-std::string within(std::string words) {
+// Converts a sentence, "The span of each head.", to a phrase, "the span of each head".
+std::string as_phrase(std::string words) {
   if (words.ends_with('.')) words.pop_back();
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
   if (words.size() > 1 && words[0] >= 'A' && words[0] <= 'Z' &&
@@ -44,7 +44,7 @@ std::string within(std::string words) {
   return words;
 }
 
-// "the span of each head (span.z)", once for all layers.
+// Descriptions of the untrained weights, "the span of each head (span.z)"; one for all layers.
 std::set<std::string> untrained_weights(const Model& model) {
   const std::set<std::string> untrained(model.untrained.begin(), model.untrained.end());
   std::map<std::string, std::set<std::string>> named;  // weight names by description
@@ -55,7 +55,7 @@ std::set<std::string> untrained_weights(const Model& model) {
   for (const auto& [help, names] : named) {
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    result.insert(help.empty() ? list : within(help) + " (" + list + ")");
+    result.insert(help.empty() ? list : as_phrase(help) + " (" + list + ")");
   }
   return result;
 }
@@ -82,15 +82,16 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
   std::set<std::string> others;
   std::ranges::set_difference(used, stored, std::inserter(others, others.end()));
   if (std::ranges::includes(used, stored)) {
-    notes.push_back("some heads have the " + what + " \"" + join_words(others, kBetween) +
-                    "\"; the model was trained with \"" + join_words(stored, kBetween) + "\"");
+    notes.push_back("some heads have the " + what + " \"" + join_words(others, kSeparator) +
+                    "\"; the model was trained with \"" + join_words(stored, kSeparator) + "\"");
     return;
   }
-  notes.push_back("the model was trained with the " + what + " \"" + join_words(stored, kBetween) +
-                  "\", not \"" + join_words(used, kBetween) + "\"");
+  notes.push_back("the model was trained with the " + what + " \"" +
+                  join_words(stored, kSeparator) + "\", not \"" + join_words(used, kSeparator) +
+                  "\"");
 }
 
-// Notes such as "the model was trained as Decoder, not as Universal Transformer".
+// Notes such as: the model was trained with the exits "none", not "Saturation".
 void note_structure(const ModelConfig& stored, const ModelConfig& used,
                     std::vector<std::string>& notes) {
   const auto note = [&](const std::string& before, const std::string& now, const char* with) {
@@ -118,7 +119,7 @@ void note_structure(const ModelConfig& stored, const ModelConfig& used,
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used) {
   std::vector<std::string> notes = stored.notes;
   if (!used.untrained.empty()) {
-    notes.push_back("untrained: " + join_words(untrained_weights(used), kBetween));
+    notes.push_back("untrained: " + join_words(untrained_weights(used), kSeparator));
   }
   note_structure(stored.config, used.config, notes);
   note_change(names(stored.config, variant_label), names(used.config, variant_label), "attention",
@@ -162,11 +163,10 @@ bool has_memory(const OperationResult& result) {
 }  // namespace
 
 std::string note_on_bytes(const Trace& trace) {
-  constexpr double kMost = 0.4;  // maximum share of byte tokens
-  constexpr Index kFewest = 8;   // ignores short foreign names
-  constexpr std::int32_t kOfBytes =
-      2 * 256;  // smaller vocabularies are hardly more than bytes, of no language
-  if (!trace.tokenizer || trace.tokenizer->vocabulary_size() < kOfBytes) return "";
+  constexpr double kMinByteShare = 0.4;             // of all tokens
+  constexpr Index kMinBytes = 8;                    // so that short foreign names do not count
+  constexpr std::int32_t kMinVocabulary = 2 * 256;  // smaller: mostly bytes in any language
+  if (!trace.tokenizer || trace.tokenizer->vocabulary_size() < kMinVocabulary) return "";
   const std::vector<TraceToken>& tokens = trace.text_tokens();
   Index bytes = 0;
   for (const TraceToken& token : tokens) {
@@ -174,7 +174,7 @@ std::string note_on_bytes(const Trace& trace) {
     if (token.bytes.size() == 1 && !ascii) ++bytes;
   }
   const auto all = static_cast<double>(tokens.size());
-  if (bytes < kFewest || static_cast<double>(bytes) < kMost * all) return "";
+  if (bytes < kMinBytes || static_cast<double>(bytes) < kMinByteShare * all) return "";
   return "most of this text is split into single bytes: this model's vocabulary and training "
          "data are of another language (the bundled models read English only)";
 }
@@ -223,21 +223,20 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
     }
     const Index length = pattern.queries(), pairs = pattern.pair_count(heads);
     const bool square = length == pattern.keys() && length > 1;
-    const bool everything = pairs == heads * length * length;
-    const bool everything_before =
-        pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
-    // The first segment has no memory yet.
-    const bool remembers = trace.parts.segment && variant(tap.variant.id).memory.remember;
-    const bool chooses = pattern.rules() != Pattern::all(1, 1).rules() &&
-                         pattern.rules() != Pattern::causal(1, 1).rules();
-    if (square && (everything || everything_before) && !trace.is_imported && !remembers &&
-        chooses) {
+    const bool is_full = pairs == heads * length * length;
+    const bool is_causal = pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
+    // In the first segment, a full pattern is expected: there is no memory yet.
+    const bool has_memory_later = trace.parts.segment && variant(tap.variant.id).memory.remember;
+    const bool has_own_rules = pattern.rules() != Pattern::all(1, 1).rules() &&
+                               pattern.rules() != Pattern::causal(1, 1).rules();
+    if (square && (is_full || is_causal) && !trace.is_imported && !has_memory_later &&
+        has_own_rules) {
       without_effect.insert(variant(tap.variant.id).label);
     }
   }
   std::vector<std::string> notes;
   if (!without_effect.empty()) {
-    notes.push_back(join_words(without_effect, kBetween) +
+    notes.push_back(join_words(without_effect, kSeparator) +
                     ": masks no pair at this length, as with " +
                     variant(default_variant().id).label);
   }

@@ -34,7 +34,7 @@ Prepared::Table prepare(const OffsetTable& table, Index heads) {
   return {PerHead(table.table, heads), table.table.dim(1), table.index.get()};
 }
 
-// Largest length of the rows [heads, count, size] of each head; NaN counts as infinity.
+// Largest Euclidean norm of the rows [heads, count, size] of each head; NaN counts as infinity.
 std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) {
   const Index heads = rows.dim(0), count = rows.dim(1), size = rows.dim(2);
   std::vector<float> squares(static_cast<std::size_t>(heads * count));
@@ -51,7 +51,7 @@ std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) 
   return norms;
 }
 
-// True if blocks of rows touch few keys each, judged by the first and last row of each block.
+// True if every block of rows touches few keys, judged by its first and last row.
 bool touches_few_keys(const Pattern& pattern) {
   constexpr Index few = 512;
   for (Index head = 0; head < pattern.heads(); ++head) {

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float kSeen = 1e-6f;  // minimum share of a block that counts as visible
+constexpr float kMinVisible = 1e-6f;  // minimum share of a block that counts as visible
 
 // Logits of the existing blocks.  [h, n, n]
 Var used_logits(const OperationInput& input, Index blocks) {
@@ -43,12 +43,12 @@ Var matching(const OperationInput& input, Index blocks) {
 Var sorted_blocks(const Var& p, const Var& x, Index batch) {
   const Index blocks = p.dim(1), pairs = x.dim(0);
   const std::vector<Var> copies(static_cast<std::size_t>(batch), p);
-  const Var of_each = batch == 1 ? p : concat(copies, 0);  // [B h, n, n]
+  const Var repeated_p = batch == 1 ? p : concat(copies, 0);  // [B h, n, n]
   const Var cut = reshape(x, {pairs, blocks, x.dim(1) / blocks * x.dim(2)});
-  return reshape(matmul(of_each, cut), x.shape());
+  return reshape(matmul(repeated_p, cut), x.shape());
 }
 
-// Queries of block I see the columns of K_I and of K'_I, which follow after L columns.
+// Queries of block I attend to K_I, in columns 0 to L - 1, and to K'_I, in columns L to 2 L - 1.
 Pattern two_block_pattern(Index length, Index block) {
   PatternBuilder rows(1, length, 2 * length, {"own block", "sorted block"});
   for (Index i = 0; i < length; ++i) {
@@ -60,7 +60,7 @@ Pattern two_block_pattern(Index length, Index block) {
   return rows.finish();
 }
 
-// Pattern of the implied weights on the tokens themselves.
+// Pattern of implied_weights(): queries attend to tokens in their original places.
 Pattern token_pattern(const Tensor& p, Index length, Index block) {
   PatternBuilder rows(p.dim(0), length, length, {"own block", "sorted block"});
   for (Index head = 0; head < p.dim(0); ++head) {
@@ -68,7 +68,7 @@ Pattern token_pattern(const Tensor& p, Index length, Index block) {
       const Index own = i / block;
       rows.add(0, own * block, (own + 1) * block);
       for (Index other = 0; other < p.dim(1); ++other) {
-        if (p(head, own, other) > kSeen) rows.add(1, other * block, (other + 1) * block);
+        if (p(head, own, other) > kMinVisible) rows.add(1, other * block, (other + 1) * block);
       }
       rows.next_row();
     }
@@ -76,7 +76,7 @@ Pattern token_pattern(const Tensor& p, Index length, Index block) {
   return rows.finish();
 }
 
-// Spreads the weight on sorted row t of block I over row t of every block J by P_IJ.  [B h, L, L]
+// Adds P_IJ times the weight on sorted row t of block I to row t of every block J.  [B h, L, L]
 Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
   const Index pairs = attention.dim(0), length = attention.dim(1), blocks = length / block;
   Tensor implied = Tensor::zeros({pairs, length, length});
@@ -106,10 +106,10 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   part.v = concat({v, sorted_blocks(p, v, input.batch)}, 1);  // [B h, 2 L, d_v]
   part.split.clear();
 
-  Wanted of_part;
-  of_part.attention = wanted.attention || wanted.device_attention;
-  OperationResult result = run_part(std::move(part), backend, of_part);
-  if (of_part.attention) {
+  Wanted part_wanted;
+  part_wanted.attention = wanted.attention || wanted.device_attention;
+  OperationResult result = run_part(std::move(part), backend, part_wanted);
+  if (part_wanted.attention) {
     result.attention = implied_weights(result.attention, p.value(), block);
     result.extra["sinkhorn.logits"] = used_logits(input, p.dim(1)).value();
     result.extra["sinkhorn.matching"] = p.value();
@@ -119,11 +119,11 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   return result;
 }
 
-double sinkhorn_numbers(const MemoryInput& in) {
+double sinkhorn_floats(const MemoryInput& in) {
   const auto heads = static_cast<double>(in.heads), keys = static_cast<double>(in.keys);
   const double blocks = keys / static_cast<double>(std::max<Index>(1, in.values.integer("block")));
   const double implied = in.maps ? static_cast<double>(in.queries) * keys : 0;
-  return heads * (6 * blocks * blocks + implied);  // the matching, step by step
+  return heads * (6 * blocks * blocks + implied);  // 6: matching with intermediate results
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ Variant sinkhorn_variant() {
   v.cost.head = [](const CostInput& in) {  // its own block and the sorted one
     return static_cast<double>(2 * in.values.integer("block") * in.queries);
   };
-  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_numbers(in); };
+  v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_floats(in); };
   v.evaluate = evaluate_sinkhorn;
   return v;
 }

@@ -15,7 +15,7 @@ class Replace final : public Normalizer {
     what_.each(text.text(), [&](std::size_t begin, std::size_t end) {
       any = true;
       result.append(text, {read, begin});
-      std::size_t last = end;  // begin of that character
+      std::size_t last = end;  // start of the last replaced character
       while (last > 0 && (static_cast<unsigned char>(text.text()[--last]) & 0xc0) == 0x80) {
       }
       result.append(with_, end > 0 ? text.origin({last, end}) : text.origin({0, 0}));

@@ -35,8 +35,8 @@ double heading_line(const Page& page);  // line height
 double heading_indent(const Page& page, const char* letter);
 
 // Makes the maps as large as possible while leaving space for the table, which is dropped if it
-// makes them illegible. Without space for three legible maps, shows the first two; empty if these
-// have none.
+// makes them illegible. Shows only the first two if three maps would be illegible; returns nullopt
+// if even two would be.
 std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,
                                                  const Sides& sides, std::vector<Show> shown,
                                                  const std::vector<Fact>& facts,

@@ -9,10 +9,10 @@ namespace attnscope {
 namespace {
 
 constexpr double kStripRow = 1.5;        // em
-constexpr double kMinStripRow = 0.3;     // em: of many rows
+constexpr double kMinStripRow = 0.3;     // em, for many rows
 constexpr double kWidestCell = 6;        // em
 constexpr double kNameGap = 0.6;         // em
-constexpr double kMaxStripLabels = 0.5;  // of the height, for labels
+constexpr double kMaxStripLabels = 0.5;  // maximum share of the height
 constexpr double kLastKind = 255;        // kind n gets colour n, see ColourMap::Kind
 
 std::string number_of(float kind) {

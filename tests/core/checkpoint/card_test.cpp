@@ -46,7 +46,7 @@ TEST(Card, InfersTaskFromConfigIfMissing) {
   write_file(folder.path() / "config.json",
              read_file(model_folder("brackets") / "config.json", 1 << 20));
   EXPECT_EQ(model_card(folder.path().string()).task, "text");
-  // Training stores a task that the config does not imply; the last training counts.
+  // The config does not imply this task, so training stores it. Later training replaces it.
   save_card(folder.path(), "brackets", *bundled.config);
   EXPECT_EQ(model_card(folder.path().string()).task, "brackets");
   write_file(folder.path() / "card.json", R"({"task": "brackets", "summary": "mine"})");

@@ -1,5 +1,5 @@
-// Every encoding of pairs against its equation, pair by pair in double precision, also with
-// different numbers and positions of queries and keys; every encoding of the input likewise.
+// Compares every encoding with its equation in double precision. Encodings of pairs are evaluated
+// pair by pair, also where queries and keys differ in number and positions.
 #include "core/position/encoding.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ double wave(double position, Index n, Index d, double base) {
   return n % 2 == 0 ? std::sin(position * frequency) : std::cos(position * frequency);
 }
 
-// x . (row @ w + b) with the columns of head a; b is optional.
+// Dot product of x and row @ w + b, where w and b are restricted to the columns of head a.
 double projected(const std::function<double(Index)>& x, const std::function<double(Index)>& row,
                  const Tensor& w, Index a, const Tensor* b = nullptr) {
   double sum = 0;
@@ -121,8 +121,9 @@ double projected(const std::function<double(Index)>& x, const std::function<doub
   return sum;
 }
 
-// Without a model, the widths of rows and columns are free and independent.
-TEST(Encoding, AxialVectorsAreFreeWithoutAModel) {
+// Without a model width, row and column vectors may have any widths, independently: their shapes
+// contain different negative placeholders.
+TEST(Encoding, AxialWidthsAreUnconstrainedWithoutModel) {
   const Choice choice =
       encoding_from_json(Json::parse(R"({"type": "learned", "columns": 4, "row_width": 6})"), "e");
   const auto shape = [&](const std::string& name, const Dimensions& n) {
@@ -145,7 +146,7 @@ TEST(Encoding, AlibiMatchesItsEquation) {
     const double slopes[] = {0.5, -0.25, 2};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
-  // Three heads: the slopes of two, then the first of four.
+  // Three is no power of two: the slopes for two heads, then the first slope for four heads.
   expect_scores(R"({"type": "alibi"})", [](const Setting& s, Index a, Index i, Index c) {
     const double slopes[] = {std::exp2(-4), std::exp2(-8), std::exp2(-2)};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
@@ -166,7 +167,7 @@ TEST(Encoding, RopeMatchesItsEquation) {
                                 50, 4, false, 2.5, 3},
                            Form{R"({"type": "rope", "dims": 2})", 10000, 2, true, 1, 0}}) {
     expect_scores(form.json, [form](const Setting& s, Index a, Index i, Index c) {
-      const auto turned = [&](const Tensor& x, Index row, double position, Index n) {
+      const auto rotated = [&](const Tensor& x, Index row, double position, Index n) {
         if (n >= form.dims) return static_cast<double>(x(a, row, n));
         const Index half = form.dims / 2;
         const Index t = form.interleaved ? n / 2 : n % half;
@@ -181,8 +182,8 @@ TEST(Encoding, RopeMatchesItsEquation) {
       };
       double sum = 0;
       for (Index n = 0; n < kKey; ++n) {
-        sum += turned(s.q, i, s.pos_q[static_cast<std::size_t>(i)], n) *
-               turned(s.k, c, s.pos_k[static_cast<std::size_t>(c)], n);
+        sum += rotated(s.q, i, s.pos_q[static_cast<std::size_t>(i)], n) *
+               rotated(s.k, c, s.pos_k[static_cast<std::size_t>(c)], n);
       }
       return kScale * sum;
     });
@@ -226,9 +227,9 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   const auto transformer_xl = [](Index farthest, bool halves) {
     return [=](const Setting& s, Index a, Index i, Index c) {
       const auto r = [&](Index n) {
-        const Index of = halves ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
-        return wave(static_cast<double>(clamp(s.offset(i, c), -farthest, farthest)), of, kModel,
-                    70);
+        const Index dimension = halves ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
+        return wave(static_cast<double>(clamp(s.offset(i, c), -farthest, farthest)), dimension,
+                    kModel, 70);
       };
       const Tensor& wr = s.weight("pos.wr");
       const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
@@ -245,8 +246,10 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
                 transformer_xl(100, true));
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 3})", transformer_xl(3, false));
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
-  // The paper's form, then the released one: index from the query to the key, long distances in
-  // buckets (with a clip of 4: 0 1 2, then one up to 8).
+  // DeBERTa looks up relative vectors by the offset o = query - key. The paper uses o for the query
+  // term and -o for the key term. The released code ("query_key") uses o for both and can share
+  // vectors between long distances: with a clip of 4, distances 0, 1 and 2 have their own vectors
+  // and all longer ones share one.
   const auto disentangled = [](Index half, auto of_query, auto of_key) {
     return [=](const Setting& s, Index a, Index i, Index c) {
       const Tensor& rel = s.weight("pos.rel");
@@ -265,7 +268,7 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
     };
   };
   const auto as_is = [](Index o) { return o; };
-  const auto turned = [](Index o) { return -o; };
+  const auto negated = [](Index o) { return -o; };
   const auto buckets_to = [](Index middle, Index most) {
     return [=](Index o) {
       const Index far = std::abs(o);
@@ -278,7 +281,7 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
     };
   };
   const auto in_buckets = buckets_to(2, 8), in_wide_buckets = buckets_to(4, 17);
-  expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, as_is, turned));
+  expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, as_is, negated));
   expect_scores(R"({"type": "deberta", "clip": 3, "key_side": "query_key"})",
                 disentangled(3, as_is, as_is));
   expect_scores(R"({"type": "deberta", "clip": 4, "key_side": "query_key", "max_distance": 8})",
@@ -302,7 +305,7 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   });
 }
 
-// exp(beta) exceeds float32, and a naive factor would overflow.
+// exp(beta - r) overflows float32.
 TEST(Encoding, DistanceAwareIsStable) {
   Part part;
   part.heads = 2;
