@@ -63,7 +63,7 @@ function(attnscope_sources target)
 endfunction()
 
 # Optimises for compile time: panels, commands and upper rooms compute little, tests run once.
-set(ATTNSCOPE_QUICK_BUILD $<$<NOT:$<CONFIG:Debug>>:-O1>)
+set(ATTNSCOPE_QUICK_BUILD "$<$<NOT:$<CONFIG:Debug>>:-Og;-fno-tree-vectorize>")
 set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 
 # Common headers, precompiled once per library. Sources still include the headers that they use: they
@@ -92,7 +92,7 @@ function(attnscope_tests name library)
   # Batches instead of folders, which would rebuild slowly after one change. Names in a file are local
   # by its namespace ATTNSCOPE_FILE (unnamed if files are compiled alone).
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
-                        UNITY_BUILD_BATCH_SIZE 16 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
+                        UNITY_BUILD_BATCH_SIZE 20 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        PROCESSORS ${tests_PROCESSORS} ENVIRONMENT ATTNSCOPE_GUARD_STORAGE=1)
