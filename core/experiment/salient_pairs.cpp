@@ -258,9 +258,9 @@ void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& 
 
 std::string sentence(const SalientPair& pair) {
   const Index words = std::abs(pair.words);
-  std::string share = ": " + fixed(100 * pair.weight, 0) + "%";
+  std::string share = ": " + percent(pair.weight);
   if (!std::isnan(pair.other_weight)) {
-    share += " (other words: " + fixed(100 * pair.other_weight, 0) + "% on average)";
+    share += " (other words: " + percent(pair.other_weight) + " on average)";
   }
   const std::string way = pair.words > 0 ? " back" : " ahead";
   const std::string far = grouped(words) + (words == 1 ? " word" : " words") + way;

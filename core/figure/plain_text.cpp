@@ -98,6 +98,16 @@ std::string decimal(double value, int places) {
   return without_trailing_zeros(fixed(value, places));
 }
 
+std::string percent(double share, int digits) {
+  constexpr double kRounding = 5e-6;  // of sums of weights
+  constexpr int kMostDigits = 4;
+  if (std::abs(share - 1) < kRounding) return "100%";
+  if (std::abs(share) > 0 && std::abs(share) < 1e-4) return share < 0 ? ">-0.01%" : "<0.01%";
+  std::string text = brief(100 * share, digits);
+  while (text == "100" && share < 1 && digits < kMostDigits) text = brief(100 * share, ++digits);
+  return text == "100" && share < 1 ? ">99.99%" : text + "%";
+}
+
 std::string grouped(long long value) {
   constexpr std::size_t kGroup = 3;
   const std::string digits = std::to_string(value);

@@ -22,6 +22,9 @@ std::string brief(double value, int digits = 4);
 std::string general(double value, int digits);
 // At most `places` decimal places: "12", "12.4", "20.95".
 std::string decimal(double value, int places = 2);
+// Share as a percentage with `digits` significant digits: "42%" for 0.42, "6.5%", "99.8%". Only 0
+// and 1 are "0%" and "100%": shares near them are "<0.01%" and ">99.99%".
+std::string percent(double share, int digits = 2);
 // "1,234,567".
 std::string grouped(long long value);
 

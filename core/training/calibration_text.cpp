@@ -9,14 +9,12 @@
 namespace attnscope {
 namespace {
 
-std::string percents(double share) {
-  return brief(100 * share, 3) + "%";
-}
+constexpr int kShareDigits = 3;
 
 std::string effect_text(const ExitEffect& effect, double full_loss, Index layers) {
-  return percents(effect.differs) + " of predictions differ, the loss is " +
-         fixed(effect.loss - full_loss, 3) + " nats per token above the full model's, and " +
-         fixed(effect.layers, 2) + " of " + std::to_string(layers) + " layers are computed";
+  return percent(effect.differs, kShareDigits) + " of predictions differ, the loss is " +
+         brief(effect.loss - full_loss) + " nats per token above the full model's, and " +
+         brief(effect.layers) + " of " + std::to_string(layers) + " layers are computed";
 }
 
 }  // namespace
@@ -49,19 +47,21 @@ std::string to_csv(const Calibration& calibration) {
 std::string summary(const Calibration& calibration) {
   const CalibrationRequest& request = calibration.request;
   const bool tests = request.method == CalibrationMethod::LearnThenTest;
-  const std::string tolerated = tests ? percents(request.tolerance) + " different predictions"
-                                      : fixed(request.tolerance, 3) + " additional nats per token";
+  const std::string tolerated =
+      tests ? percent(request.tolerance, kShareDigits) + " different predictions"
+            : brief(request.tolerance) + " additional nats per token";
   const CalibrationPoint* chosen = calibration.chosen();
   if (chosen == nullptr) {
     const std::string too_few = too_few_windows(calibration.windows, request);
     if (!too_few.empty()) return too_few;
     return "No threshold stays within " + tolerated + (tests ? " with certainty" : "") + ".";
   }
-  std::string text = "Threshold " + fixed(chosen->effect.threshold, 2) + ": " +
+  std::string text = "Threshold " + brief(chosen->effect.threshold) + ": " +
                      effect_text(chosen->effect, calibration.full_loss, calibration.layers);
   if (tests) {
-    text += "; with probability at least " + percents(1 - request.level) + " no more than " +
-            percents(request.tolerance) + " will differ (p = " + brief(chosen->p, 2) + ", " +
+    text += "; with probability at least " + percent(1 - request.level, kShareDigits) +
+            " no more than " + percent(request.tolerance, kShareDigits) +
+            " will differ (p = " + brief(chosen->p, 2) + ", " +
             std::to_string(calibration.windows) + " windows)";
   }
   text += ".";

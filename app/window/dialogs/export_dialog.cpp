@@ -59,7 +59,8 @@ void check_single_array(State& state) {
       known.refusal = "\n\nNot available: a .npy file holds one array, this view has " +
                       std::to_string(count) + ".";
     }
-  } catch (const std::exception&) {  // exporting reports the error
+  } catch (const std::exception& e) {
+    known.refusal = std::string("\n\nNot available: ") + e.what();
   }
 }
 

@@ -251,7 +251,7 @@ std::string amount(const HeadMeasure& measure, double value, bool words) {
   if (std::isnan(value)) return "–";
   const std::string& unit = words ? measure.word_unit : measure.unit;
   if (!unit.empty()) return brief(value) + " " + unit;
-  return brief(std::round(1000 * value) / 10) + "%";
+  return percent(value);
 }
 
 // A head as a whole: its type and its measures.

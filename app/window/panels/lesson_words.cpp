@@ -53,11 +53,14 @@ std::string measured_words(const Claim& claim, const std::optional<ClaimCheck>& 
 }
 
 // A claim with its value; an unknown value is transparent but has the same width.
-std::vector<Coloured> claim_words(const Ui& ui, const Claim& claim,
-                                  const std::optional<ClaimCheck>& checked, bool brief) {
+std::vector<Coloured> claim_words(const Ui& ui, const Claim& claim, const MeasuredClaim& measured,
+                                  bool brief) {
+  if (!measured.error.empty()) {
+    return {{claim.text, ui.look->text}, {measured.error, ui.look->warning}};
+  }
   ImVec4 faint = ui.look->faint;
-  if (!checked) faint.w = 0;
-  return {{claim.text, ui.look->text}, {measured_words(claim, checked, brief), faint}};
+  if (!measured.check) faint.w = 0;
+  return {{claim.text, ui.look->text}, {measured_words(claim, measured.check, brief), faint}};
 }
 
 float text_height(ImFont* font, const std::string& text, float width) {
@@ -78,12 +81,12 @@ void measure_claims(const State& state, const LessonStep& step, LessonChecks& ca
   if (cache.step == &step && cache.trace == trace && cache.findings == traces.findings) return;
   cache = {trace, traces.findings, &step, {}};
   for (const Claim& claim : step.claims) {
-    cache.checks.emplace_back();
+    MeasuredClaim& measured = cache.claims.emplace_back();
     if (trace == nullptr) continue;
     try {
-      cache.checks.back() = check(claim, traces);
-    } catch (const std::exception&) {
-      continue;  // the user changed the model or the text
+      measured.check = check(claim, traces);
+    } catch (const std::exception& e) {  // the user changed the model or the text
+      measured.error = e.what();
     }
   }
 }
@@ -116,11 +119,11 @@ float claims_height(const Ui& ui, const LessonFonts& type, const LessonStep& ste
   const float room = width - kClaimMark * ImGui::GetFontSize();
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
     // The height must not shrink when the value arrives, so that the layout stays.
-    const auto high = [&](const std::optional<ClaimCheck>& checked) {
-      return flow(claim_words(ui, step.claims[i], checked, type.brief), room, nullptr);
+    const auto claim_height = [&](const MeasuredClaim& measured) {
+      return flow(claim_words(ui, step.claims[i], measured, type.brief), room, nullptr);
     };
-    const bool known = checks.step == &step && i < checks.checks.size() && checks.checks[i];
-    height += std::max(high({}), known ? high(checks.checks[i]) : 0) + gap;
+    const bool known = checks.step == &step && i < checks.claims.size();
+    height += std::max(claim_height({}), known ? claim_height(checks.claims[i]) : 0) + gap;
   }
   ImGui::PopFont();
   return height;
@@ -147,14 +150,14 @@ void draw_claims(Ui& ui, const LessonFonts& type, const LessonStep& step,
   const float left = ImGui::GetCursorPosX() + kClaimMark * ImGui::GetFontSize();
   ImGui::BeginGroup();
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    const std::optional<ClaimCheck>& checked = cache.checks[i];
+    const std::optional<ClaimCheck>& checked = cache.claims[i].check;
     const ImVec4& colour = !checked         ? ui.look->faint
                            : checked->holds ? ui.look->accent
                                             : ui.look->warning;
     ImGui::TextColored(colour, "%s", !checked ? "–" : (checked->holds ? "✓" : "✗"));
     ImGui::SameLine(left);
     const float width = ImGui::GetContentRegionAvail().x;
-    const float height = flow(claim_words(ui, step.claims[i], checked, type.brief), width,
+    const float height = flow(claim_words(ui, step.claims[i], cache.claims[i], type.brief), width,
                               ImGui::GetWindowDrawList());
     ImGui::Dummy({width, height});
   }

@@ -11,11 +11,15 @@
 namespace attnscope::window {
 
 // Results of a step's claims in the latest run. Measured again when any of this changes.
+struct MeasuredClaim {
+  std::optional<ClaimCheck> check;  // empty before the measurement and if it failed
+  std::string error;                // reason of the failure
+};
 struct LessonChecks {
   std::shared_ptr<const Trace> trace;
   Findings findings;
   const LessonStep* step = nullptr;
-  std::vector<std::optional<ClaimCheck>> checks;  // empty: cannot be measured in this run
+  std::vector<MeasuredClaim> claims;  // of the step, in its order
 };
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache);
 

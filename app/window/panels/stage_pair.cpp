@@ -119,8 +119,8 @@ std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StageP
         row[key] != 0 || pattern.allowed(pattern.heads() > 1 ? at.head : 0, query, key);
     words.amount =
         allowed ? brief(static_cast<double>(row[key]), kPairDigits) : std::string("not allowed");
-  } catch (const std::exception&) {
-    return std::nullopt;  // the device was lost, or the weights were not stored
+  } catch (const std::exception&) {  // the Explain panel states the reason
+    words.amount = "not available";
   }
   return words;
 }

@@ -53,7 +53,7 @@ std::string crossing_words(const GeneratedTarget& written, const AlignmentNumber
   }
   const std::string where = so_far +
                             ": in a pair of letters the later one attends further left in " +
-                            fixed(100 * crossed, 0) + "% of pairs.";
+                            percent(crossed) + " of pairs.";
   if (crossed >= 0.5) return "The lines cross" + where;
   return (crossed < 0.1 ? "The target follows the source from left to right"
                         : "Mostly from left to right") +
@@ -70,7 +70,7 @@ std::string looks_at_words(const AlignmentNumbers& numbers, Index row) {
     const auto weight = static_cast<double>(numbers.weights(row, keys[n]));
     if (n > 0 && weight < 0.01) break;
     text += (n > 0 ? ", “" : "“") + numbers.source[static_cast<std::size_t>(keys[n])] + "” " +
-            fixed(weight, 2);
+            brief(weight);
   }
   return text;
 }

@@ -26,7 +26,7 @@ std::vector<std::string> prediction(const DiagramSource& source) {
   const std::string& before = source.trace.tokens[static_cast<std::size_t>(at)].label;
   const std::string where = predicts_masked_tokens(source.trace) ? "at “" : "after “";
   return {where + before + "”: " + token_label(source.trace, static_cast<std::int32_t>(best)) +
-          "  " + fixed(100 / sum, 0) + "%"};
+          "  " + percent(1 / sum)};
 }
 
 DiagramPart retrieval_part(const DiagramSource& source) {

@@ -77,8 +77,7 @@ std::string bytes_text(double count) {
 // Cost relative to full attention; differs from the share of pairs for some variants.
 std::string cost_share(double products, double full) {
   if (products == full || full == 0) return "";
-  const double share = 100.0 * products / full;
-  return " (cost " + (share >= 10 ? fixed(share, 0) : brief(share, 2)) + "%)";
+  return " (cost " + percent(products / full) + ")";
 }
 
 // Index of the rule that allows each pair, or NaN.  [L_q, L_k]

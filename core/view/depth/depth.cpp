@@ -42,10 +42,6 @@ constexpr double kMinPaled = 3;        // pixels: minimum size of cells whose ex
 constexpr double kPaled = 0.6;         // opacity of the veil over cells after an exit
 constexpr double kMinWord = 2.5;       // em: minimum width of cells with a prediction
 
-std::string percent(double share) {
-  return fixed(100 * share, 0) + "%";
-}
-
 class Depth {
  public:
   explicit Depth(const ViewInput& input)
@@ -354,10 +350,10 @@ class Depth {
     const std::string text =
         "layer " + std::to_string(layer) + (fills_in_ ? " in place of “" : " after “") +
         trace_.tokens[static_cast<std::size_t>(i)].label + "”: “" + guess + "” " +
-        fixed(100 * static_cast<double>(lens().probability(layer, i)), 1) + "%, margin " +
-        fixed(static_cast<double>(lens().margin(layer, i)), 3) + ", the last layer's prediction " +
-        fixed(100 * static_cast<double>(lens().final_guess(layer, i)), 1) + "%, saturation " +
-        fixed(static_cast<double>(lens().saturation(layer, i)), 3);
+        percent(static_cast<double>(lens().probability(layer, i))) + ", margin " +
+        brief(static_cast<double>(lens().margin(layer, i))) + ", the last layer's prediction " +
+        percent(static_cast<double>(lens().final_guess(layer, i))) + ", saturation " +
+        brief(static_cast<double>(lens().saturation(layer, i)));
     draw_below({text});
   }
 

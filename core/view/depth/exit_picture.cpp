@@ -31,19 +31,15 @@ constexpr Index kMaxCurves = 400;      // of tokens, behind the selected one
 constexpr double kWideLegend = 24;     // em: includes the oracle's cost per layer
 constexpr double kBar = 0.4;           // width of each of two bars, relative to a layer
 
-std::string share_text(double share) {
-  return fixed(100 * share, 0) + "%";
-}
-
 std::string millions(double count) {
   if (count >= 1e9) return brief(count / 1e9, 4) + " billion";
   return brief(count / 1e6, 3) + " million";
 }
 
-// Relative change: "−24 %".
+// Relative change: "-24%".
 std::string change(double before, double after) {
   const double share = after / before - 1;
-  return (share < 0 ? "−" : "+") + fixed(100 * std::abs(share), 0) + "%";
+  return (share < 0 ? "" : "+") + percent(share);
 }
 
 class ExitPicture {
@@ -211,7 +207,7 @@ class ExitPicture {
 
   std::string guess_words(Index layer) const {
     return "“" + token_label(trace_, study().guess(layer, token_)) + "” (" +
-           share_text(static_cast<double>(study().probability(layer, token_))) + ")";
+           percent(static_cast<double>(study().probability(layer, token_))) + ")";
   }
 
   // Describes the exit of the outlined token.
@@ -326,9 +322,8 @@ class ExitPicture {
     if (!input_.interaction.pointer || !chart.plot.contains(*input_.interaction.pointer)) return;
     const auto n = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (n < 0 || n >= layers()) return;
-    draw_value(
-        page_, chart, {static_cast<double>(n), value(n)},
-        "layer " + std::to_string(n) + ": " + fixed(value(n), 2) + ", says " + guess_words(n));
+    draw_value(page_, chart, {static_cast<double>(n), value(n)},
+               "layer " + std::to_string(n) + ": " + brief(value(n), 3) + ", " + guess_words(n));
   }
 
   void draw_shares() {
@@ -382,8 +377,8 @@ class ExitPicture {
     draw_value(page_, chart,
                {static_cast<double>(n), static_cast<double>(std::max(shares(0, n), shares(1, n)))},
                "layer " + std::to_string(n) + (q ? ": q " : ": sure ") +
-                   fixed(static_cast<double>(shares(0, n)), 2) + (q ? ", q* " : ", agrees ") +
-                   fixed(static_cast<double>(shares(1, n)), 2));
+                   brief(static_cast<double>(shares(0, n))) + (q ? ", q* " : ", agrees ") +
+                   brief(static_cast<double>(shares(1, n))));
   }
 
   void draw_work() {
@@ -434,7 +429,7 @@ class ExitPicture {
             {"Run time", fixed(w.all.milliseconds, 2) + " ms",
              fixed(w.early.milliseconds, 2) + " ms  " +
                  change(w.all.milliseconds, w.early.milliseconds)},
-            {"Agrees with last layer", "100%", share_text(w.agreement())},
+            {"Agrees with last layer", "100%", percent(w.agreement())},
             {"Bits per token", bits(w.all.bits), bits(w.early.bits)}};
   }
 

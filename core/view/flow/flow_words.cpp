@@ -85,9 +85,9 @@ std::string scores_sentence(const FlowStory& s) {
   const FlowKey& best = sum.keys.front();
   return "How well does a key match the query? Their components are multiplied and summed "
          "up: " +
-         quoted(best.label) + " scores " + (best.score ? fixed(*best.score, 2) : "–") +
+         quoted(best.label) + " scores " + (best.score ? brief(*best.score) : "–") +
          (sum.keys.size() > 1 && sum.keys.back().score
-              ? ", " + quoted(sum.keys.back().label) + " " + fixed(*sum.keys.back().score, 2)
+              ? ", " + quoted(sum.keys.back().label) + " " + brief(*sum.keys.back().score)
               : "") +
          ".";
 }
@@ -410,10 +410,7 @@ const View* view_of_stage(FlowStage stage, const Trace& trace) {
 }
 
 std::string weight_words(double weight, bool is_share) {
-  if (!is_share) return fixed(weight, 3);
-  const double percent = 100 * weight;
-  if (percent >= 9.95) return fixed(percent, 0) + "%";
-  return percent < 0.05 && percent > 0 ? "< 0.1%" : fixed(percent, 1) + "%";
+  return is_share ? percent(weight) : brief(weight);
 }
 
 bool weights_are_shares(const FlowSum& sum) {

@@ -218,7 +218,7 @@ void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
   const double error = completion.mean_error();
   const std::string off = std::isnan(error)
                               ? ""
-                              : "; off by " + fixed(error, 1) + " of " +
+                              : "; off by " + brief(error) + " of " +
                                     std::to_string(completion.levels) + " levels on average";
   const std::string given = "above the line given, below generated";
   page.faint_text({panel.box.x, panel.box.bottom() + 1.3 * em},
@@ -271,7 +271,7 @@ std::vector<std::string> words_of(const Drawn& d) {
     others =
         "; " + grouped(d.row.others) +
         (d.row.others == 1 ? " key that is not a " + noun : " keys that are not " + noun + "s") +
-        " with weight " + decimal(d.row.weight_of_others, 3);
+        " with weight " + brief(d.row.weight_of_others);
   }
   const std::string few = count + " " + noun + "s" + others;
   const Index shown = d.key >= 0 ? d.key : d.row.strongest;

@@ -66,11 +66,11 @@ void draw_next_pixel(Page& page, const Box& panel, const PixelGrid& grid, const 
   }
   const double at = chart.at_x(next.expected);
   page.add(Line{{{at, chart.plot.y}, {at, chart.plot.bottom()}}, second_colour(), 2});
-  std::string text = "expected " + fixed(next.expected, 1);
+  std::string text = "expected " + brief(next.expected);
   if (next.own >= 0) {
     text = "true " + std::to_string(next.own) + " (" +
-           fixed(100 * next.chances[static_cast<std::size_t>(next.own)], 0) + "%, filled), " +
-           text + " (line)";
+           percent(next.chances[static_cast<std::size_t>(next.own)]) + ", filled), " + text +
+           " (line)";
   }
   page.faint_text(
       {panel.x, box.bottom() + 0.9 * em},

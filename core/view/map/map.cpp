@@ -300,7 +300,7 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
 std::string block_words(const Trace& trace, const HeadRef& at, bool without_special) {
   const std::optional<BlockShares> shares = block_shares(trace, at, without_special);
   if (!shares) return "";
-  const auto share = [&](int from, int to) { return fixed(100 * shares->of[from][to], 0) + "%"; };
+  const auto share = [&](int from, int to) { return percent(shares->of[from][to]); };
   return "This head's weight: the first sentence gives " + share(0, 0) + " to itself and " +
          share(0, 1) + " to the second, which gives " + share(1, 1) + " to itself and " +
          share(1, 0) + " to the first" +

@@ -64,7 +64,7 @@ Tensor kernels(const MechanismOf& of) {
 }
 
 std::string signed_number(Index o) {
-  return (o < 0 ? "−" : o > 0 ? "+" : "") + std::to_string(std::abs(o));
+  return (o > 0 ? "+" : "") + std::to_string(o);
 }
 
 // "the token 2 before it"; empty for kernels without a single peak.

@@ -23,10 +23,6 @@ bool shows_errors(const AttentionTap& tap) {
   return error_study_refusal(tap).empty();
 }
 
-std::string percent(double share) {
-  return brief(100 * share, 3) + "%";
-}
-
 ChartAxis sizes_axis(const ErrorStudy& study) {
   ChartAxis x;
   x.least = -0.3;
@@ -127,7 +123,7 @@ void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
   const bool rows = study.size.starts_with("rows");
   const auto count = static_cast<Index>(study.singular.size());
   const Index marked = std::min(count, rows ? study.own_size : std::max<Index>(1, count / 4));
-  const std::string kept = percent(study.kept(marked)), of = std::to_string(marked);
+  const std::string kept = percent(study.kept(marked), 3), of = std::to_string(marked);
   const Box box =
       draw_step(page, outer, 2,
                 {"Effective rank: " + of + " of " + std::to_string(count) +

@@ -323,7 +323,7 @@ std::string token_name(const std::vector<std::string>& labels, Index at) {
 
 // True if cells have space for the query's weights.
 bool writes_weights(const Page& page, const Box& cells, std::size_t count) {
-  return cells.width / static_cast<double>(count) >= page.width_of(".00", page.small()) + 3;
+  return cells.width / static_cast<double>(count) >= page.width_of("0.00", page.small()) + 3;
 }
 
 void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
@@ -353,11 +353,8 @@ void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
   for (std::size_t n = 0; n < rules.size(); ++n) {
     const double weight = weights[static_cast<Index>(n)];
     if (rules[n] < 0 || !(weight >= 0)) continue;
-    std::string text = fixed(weight, 2);
-    if (weight < 0.995) text.erase(0, 1);
-    if (weight >= 0.995) text = "1";
     page.add(Text{{cells.x + (static_cast<double>(n) + 0.5) * cell, cells.y + cells.height / 2},
-                  text,
+                  fixed(weight, 2),
                   ink_on(rule_colour(static_cast<std::size_t>(rules[n]))),
                   size,
                   Align::Middle});

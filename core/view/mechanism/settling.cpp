@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/plain_text.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/panel.h"
 #include "core/view/mechanism/steps.h"
@@ -169,7 +170,7 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
   for (const std::size_t n : by_weight(s)) {
     labels.add(at(keys[n]), key_label(of.input.trace, of.tap, s.keys[n]), false, page.theme().text);
   }
-  const std::string share = std::to_string(std::lround(100 * plane.share())) + "%";
+  const std::string share = percent(plane.share());
   page.faint_text({box.x, box.bottom() - 0.6 * em},
                   page.fitting({"keys projected to their first two principal components: " + share +
                                     " of the variance",
@@ -182,7 +183,7 @@ std::vector<std::string> weights_words(const SettlingPlan& plan, const Mechanism
   const Settling& s = plan.of;
   const std::string key = "“" + key_label(of.input.trace, of.tap, s.nearest) + "”";
   const double weight = static_cast<double>(s.weights(s.steps() - 1, s.nearest));
-  const std::string share = std::to_string(std::lround(100 * weight)) + "%";
+  const std::string share = percent(weight);
   const char* end = weight > kSettled ? "settles on " : "remains between keys, mostly at ";
   return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
           end + key + ", " + share, "Weigh " + key, "Weigh"};

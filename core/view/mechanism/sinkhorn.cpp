@@ -260,7 +260,7 @@ void draw_moves(Page& page, const SinkhornPlan& plan, Index lit_place) {
 
 void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const MechanismOf& of, Index lit) {
   const Index place = lit / plan.block, best = plan.best[static_cast<std::size_t>(place)];
-  const std::string share = fixed(100 * static_cast<double>(plan.matching()(place, best)), 0) + "%";
+  const std::string share = percent(static_cast<double>(plan.matching()(place, best)));
   draw_step(
       page, plan.sentences[0], 1,
       {"Match: score of each block of keys (across) for each position (down); rows and columns "

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/bundled_example.h"
 #include "core/view/parts/describe.h"

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/not_allowed.h"
@@ -145,11 +146,10 @@ std::vector<std::pair<double, std::string>> part_names(const Page& page, const S
 void draw_marked(Page& page, const Chart& chart, const ShownMemory& shown, Index column) {
   if (column < 0) return;
   const auto n = static_cast<std::size_t>(column);
-  const auto number = [](double value) { return percent(value, 1); };
   draw_value(page, chart, {static_cast<double>(column) + 0.5, shown.slots.mean[n]},
              "“" + page.ellipsised(shown.words[n], page.small(), 12 * page.em()) + "” (" +
-                 place_of_slot(shown, column) + "): " + number(shown.slots.mean[n]) + " ± " +
-                 number(shown.slots.deviation[n]));
+                 place_of_slot(shown, column) + "): " + percent(shown.slots.mean[n]) + " ± " +
+                 percent(shown.slots.deviation[n]));
 }
 
 }  // namespace

@@ -115,10 +115,6 @@ std::string place_of_slot(const ShownMemory& shown, Index column) {
          " before the segment";
 }
 
-std::string percent(double share, int decimals) {
-  return fixed(100 * share, decimals) + "%";
-}
-
 std::string share_words(const ShownMemory& shown) {
   std::string words;
   for (const SlotRun& run : shown.runs) {

@@ -40,10 +40,7 @@ Colour slot_colour(KeyKind kind);
 // Distance of a slot before the segment in words, if known: "12 tokens before".
 std::string place_of_slot(const ShownMemory& shown, Index column);
 
-// "31 % of the weight goes to memory, 12 % to compressed slots, 57 % to its own segment".
+// "31% of the weight goes to memory, 12% to compressed slots, 57% to its own segment".
 std::string share_words(const ShownMemory& shown);
-
-// "12 %".
-std::string percent(double share, int decimals = 0);
 
 }  // namespace attnscope

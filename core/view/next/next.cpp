@@ -172,7 +172,7 @@ class Next {
       entropy -= p * std::log2(p);
       ++left;
     }
-    return "entropy " + fixed(entropy, 2) + " bits, about " + brief(std::exp2(entropy), 3) +
+    return "entropy " + brief(entropy) + " bits, about " + brief(std::exp2(entropy), 3) +
            " equally likely tokens; " + grouped(left) + " of " +
            grouped(static_cast<long long>(distribution.size())) + " can be sampled";
   }

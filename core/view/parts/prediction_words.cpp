@@ -22,13 +22,13 @@ std::string perplexity_words(const Trace& trace) {
 }
 
 std::string bits_per_token_words(const Trace& trace) {
-  return words(trace, [](const Prediction& p) { return fixed(p.bits_per_token, 3); });
+  return words(trace, [](const Prediction& p) { return brief(p.bits_per_token); });
 }
 
 std::string bits_per_byte_words(const Trace& trace) {
   const auto known = prediction(trace);
   if (known && std::isnan(known->bits_per_byte)) return "–";
-  return words(trace, [](const Prediction& p) { return fixed(p.bits_per_byte, 3); });
+  return words(trace, [](const Prediction& p) { return brief(p.bits_per_byte); });
 }
 
 }  // namespace attnscope

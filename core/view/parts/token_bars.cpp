@@ -13,11 +13,6 @@ constexpr double kMaxLabel = 0.34;             // of the width
 
 constexpr double kMinBar = 2;  // em: numbers give way to bars shorter than this
 
-std::string percent(double share) {
-  if (share < 0.0005) return share > 0 ? "< 0.1%" : "0%";
-  return share >= 0.0995 ? fixed(100 * share, 0) + "%" : brief(100 * share, 2) + "%";
-}
-
 // The number of a bar; of two, only the second if `brief`.
 std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
   if (!bars.two) return percent(bar.first);

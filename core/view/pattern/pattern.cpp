@@ -28,13 +28,12 @@ struct LegendLine {
   bool faint = false;
 };
 
-std::string percent(double part, double whole) {
-  if (!(whole > 0)) return "0%";
-  const double share = 100.0 * part / whole;
-  return (share >= 10 ? fixed(share, share < 99.95 ? 1 : 0) : brief(share, 2)) + "%";
+std::string percent_of(double part, double whole) {
+  constexpr int kDigits = 3;
+  return whole > 0 ? percent(part / whole, kDigits) : "0%";
 }
-std::string percent(Index part, Index whole) {
-  return percent(static_cast<double>(part), static_cast<double>(whole));
+std::string percent_of(Index part, Index whole) {
+  return percent_of(static_cast<double>(part), static_cast<double>(whole));
 }
 
 std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
@@ -44,7 +43,7 @@ std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
     if (counts.by_rule[rule] == 0) continue;
     const std::string name = rule < pattern.rules().size() ? pattern.rules()[rule] : "allowed";
     lines.push_back(
-        {rule_colour(rule), name + "  " + percent(counts.by_rule[rule], counts.allowed)});
+        {rule_colour(rule), name + "  " + percent_of(counts.by_rule[rule], counts.allowed)});
   }
   if (counts.allowed < counts.all) lines.push_back({not_allowed_colour(theme), "not allowed"});
   return lines;
@@ -54,9 +53,9 @@ std::vector<LegendLine> numbers(const PatternCounts& counts, bool hides_later) {
   const std::string full = counts.causal ? "full causal attention" : "full attention";
   std::vector<LegendLine> lines{
       {std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
-      {std::nullopt, "density " + percent(counts.allowed, counts.all), true},
+      {std::nullopt, "density " + percent_of(counts.allowed, counts.all), true},
       {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
-      {std::nullopt, percent(counts.cost, counts.full) + " of the cost of", true},
+      {std::nullopt, percent_of(counts.cost, counts.full) + " of the cost of", true},
       {std::nullopt, full, true}};
   if (hides_later) {  // explains why painting has no effect there
     lines.push_back({std::nullopt, "causal: later keys", true});

@@ -65,11 +65,6 @@ Curve curve_of(const Tensor& reach, Index layers) {
   return curve;
 }
 
-std::string percent(double share) {
-  const double value = 100 * share;
-  return (value == 100 || value == 0 ? fixed(value, 0) : fixed(value, value < 99.95 ? 1 : 2)) + "%";
-}
-
 Colour colour_of(const ViewInput& input, Index after, Index layers) {
   const ColourMap& colours = colour_map(input.session.view.colour_map);
   return colours.at(static_cast<double>(after) / static_cast<double>(std::max<Index>(1, layers)));
@@ -208,7 +203,7 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
       caption(input.trace,
               "After how many layers information of a key (column) first reaches a query (row), "
               "through the pairs that any head allows and the residual connection. After " +
-                  count + ", " + percent(curve.shares.back()) + " of all " +
+                  count + ", " + percent(curve.shares.back(), 3) + " of all " +
                   (curve.causal ? "earlier pairs" : "pairs") +
                   " are reached: " + describe(input.trace, tap) + "."));
   const double width = std::min(kWidth * page.em(), kMaxShare * input.canvas.width);

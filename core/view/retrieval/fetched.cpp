@@ -118,7 +118,7 @@ class FetchedPicture {
       text += " has an empty memory: it is in the first segment.";
     } else {
       text += " fetched " + std::to_string(found_.keys.size()) + " of " + grouped(found_.stored) +
-              " stored tokens, with " + fixed(100 * found_.share, 0) + "% of its attention.";
+              " stored tokens, with " + percent(found_.share) + " of its attention.";
     }
     page_.text({sentence_.x, sentence_.y + 0.6 * em()},
                page_.fitting({capitalised(text), capitalised(place_text())}, em(), sentence_.width),
@@ -220,7 +220,7 @@ class FetchedPicture {
       }
       row.ground = blend(blend(page_.theme().background, page_.theme().line, 0.35), colour(),
                          0.25 + 0.7 * key.weight / most);
-      row.second = fixed(100 * key.weight, 1) + "%";
+      row.second = percent(key.weight);
       row.share = key.weight / most;
       table.rows.push_back(std::move(row));
     }

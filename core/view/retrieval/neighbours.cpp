@@ -32,11 +32,6 @@ constexpr double kMaxGain = 4;         // bits, at the end of the colours
 constexpr Index kWordsBefore = 12, kWordsAfter = 3;
 constexpr std::size_t kMaxRows = 64;
 
-std::string percents(double share) {
-  if (share > 0 && share < 0.001) return "< 0.1%";
-  return (share >= 0.0995 ? fixed(100 * share, 0) : brief(100 * share, 2)) + "%";
-}
-
 class NeighboursPicture {
  public:
   explicit NeighboursPicture(const ViewInput& input)
@@ -150,7 +145,7 @@ class NeighboursPicture {
 
   void draw_text() {
     const double model = mean_bits(bits_, 0), both = mean_bits(bits_, 1);
-    const std::string change = fixed(model, 2) + " → " + fixed(both, 2) + " bits per token";
+    const std::string change = brief(model) + " → " + brief(both) + " bits per token";
     if (length() > 1) {
       page_.text({text_.x, text_.y + 0.6 * em()},
                  page_.fitting({"Retrieved from a store of " + grouped(known_->store->keys.dim(0)) +
@@ -185,11 +180,11 @@ class NeighboursPicture {
       const auto at = static_cast<std::size_t>(own());
       const auto hits = hits_of_own();
       text += " the text continues with “" + token_label(trace_, own()) + "”: probability " +
-              percents(row_.model[at]) + ", with retrieval " + percents(row_.mixed[at]) + "; " +
+              percent(row_.model[at]) + ", with retrieval " + percent(row_.mixed[at]) + "; " +
               std::to_string(hits) + " of " + std::to_string(setting_.k) +
               " neighbours have the same successor.";
-      brief_text += " comes “" + token_label(trace_, own()) + "”: " + percents(row_.model[at]) +
-                    " → " + percents(row_.mixed[at]) + " with retrieval; " + std::to_string(hits) +
+      brief_text += " comes “" + token_label(trace_, own()) + "”: " + percent(row_.model[at]) +
+                    " → " + percent(row_.mixed[at]) + " with retrieval; " + std::to_string(hits) +
                     " of " + std::to_string(setting_.k) + " neighbours agree";
     } else {
       text += " end of the text.";
@@ -203,7 +198,7 @@ class NeighboursPicture {
         setting_.gated && untrained_ ? "This model has no trained gate: g = 0.5 "
                                        "everywhere; half of the state is replaced by "
                                        "the neighbours' successors."
-        : setting_.gated             ? "The gate g = " + fixed(row_.gate, 2) +
+        : setting_.gated             ? "The gate g = " + brief(row_.gate) +
                                ": this share of the state remains the "
                                "model's own, the rest comes from the neighbours' successors."
                          : "Note: contexts with the same successor are close to each other; the "
@@ -244,7 +239,7 @@ class NeighboursPicture {
                                         : blend(page_.theme().background, page_.theme().line, 0.6);
       row.first = brief(static_cast<double>(known_->neighbours.distance(token_, n)), 3);
       row.share = row_.neighbours[static_cast<std::size_t>(n)];
-      row.second = percents(row.share);
+      row.second = percent(row.share);
       row.share /= std::max(most, 1e-12);
       table.rows.push_back(std::move(row));
     }
@@ -320,12 +315,11 @@ class NeighboursPicture {
         page_.add(FilledBox{{left, bar, p / most * width, thick}, colour});
         bar += thick;
       }
-      page_.faint_text({next_.right(), middle}, percents(row_.mixed[at]), page_.small(),
-                       Align::End);
+      page_.faint_text({next_.right(), middle}, percent(row_.mixed[at]), page_.small(), Align::End);
       handles_.push_back({.area = {next_.x, y, next_.width, row},
                           .help = "“" + token_label(trace_, id) + "”: model " +
-                                  percents(row_.model[at]) + ", neighbours " +
-                                  percents(row_.store[at]) + ", both " + percents(row_.mixed[at]) +
+                                  percent(row_.model[at]) + ", neighbours " +
+                                  percent(row_.store[at]) + ", both " + percent(row_.mixed[at]) +
                                   (id == own() ? ". In the text." : ".")});
       y += row;
     }
@@ -366,9 +360,8 @@ class NeighboursPicture {
     const auto i = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (i < 1 || i >= length()) return;
     draw_value(page_, chart, {static_cast<double>(i), gain(i)},
-               "“" + label(i) + "”: " + fixed(static_cast<double>(bits_(0, i)), 2) +
-                   " bits without, " + fixed(static_cast<double>(bits_(1, i)), 2) +
-                   " with retrieval");
+               "“" + label(i) + "”: " + brief(static_cast<double>(bits_(0, i))) +
+                   " bits without, " + brief(static_cast<double>(bits_(1, i))) + " with retrieval");
   }
 
   void draw_gates(const Box& box) {
@@ -386,7 +379,7 @@ class NeighboursPicture {
     }
     draw_curve(page_, chart, points, mixed_colour(), 2);
     draw_value(page_, chart, points[static_cast<std::size_t>(token_)],
-               "g = " + fixed(points[static_cast<std::size_t>(token_)].y, 2));
+               "g = " + brief(points[static_cast<std::size_t>(token_)].y));
   }
 
   ViewLayout finish() {

@@ -89,7 +89,7 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
   const std::vector<LegendEntry> entries{
       {span_colour(page.theme(), tap, head, s),
        span_text(s) + ": " + describe_head(page.input().trace, settings) + " keeps " +
-           fixed(100 * share_kept(page.input(), tap, head, s), 0) + "% of its weight"}};
+           percent(share_kept(page.input(), tap, head, s)) + " of its weight"}};
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
   const std::vector<std::string> whose = whose_span(s);

@@ -279,7 +279,7 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
     draw_value(page, chart, {x, bars[n].value},
                "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
                    (spans ? ": span " + decimal(bars[n].value, 1) + " tokens"
-                          : ": keeps " + fixed(100 * bars[n].value, 0) + "% of its weight"));
+                          : ": keeps " + percent(bars[n].value) + " of its weight"));
   }
 }
 

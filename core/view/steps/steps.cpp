@@ -157,9 +157,8 @@ class Steps {
 
   void draw_summary() {
     const auto [least, most] = std::ranges::minmax(record_.steps);
-    const std::string mean = fixed(record_.mean_steps(), 1),
-                      all = std::to_string(record_.max_steps);
-    const std::string cost = "ponder cost " + fixed(record_.ponder(), 2) + " per token";
+    const std::string mean = brief(record_.mean_steps()), all = std::to_string(record_.max_steps);
+    const std::string cost = "ponder cost " + brief(record_.ponder()) + " per token";
     std::string hardest;
     if (most > least) {
       const auto at = std::ranges::max_element(record_.steps) - record_.steps.begin();
@@ -169,7 +168,7 @@ class Steps {
       const auto& r = record_.remainder;
       const auto at = std::ranges::max_element(r) - r.begin();
       hardest = "; all tokens use " + std::to_string(least) + ", “" + label(at) +
-                "” with the largest remainder, " + fixed(r[static_cast<std::size_t>(at)], 2);
+                "” with the largest remainder, " + brief(r[static_cast<std::size_t>(at)]);
     }
     const std::string few = mean + " steps per token, maximum " + all;
     page_.text({text_.x, text_.y + 0.6 * em()},
@@ -267,15 +266,15 @@ class Steps {
       const std::string stop =
           record_.stopped(i) ? "halts after step " : "halted by the last step, ";
       const std::string words = "“" + label(i) + "” " + stop + std::to_string(last_step(i));
-      const std::string cost = "ponder cost " + fixed(record_.ponder(i), 2);
-      const std::string whole = words + ": remainder " + fixed(r, 2) + ", " + cost;
+      const std::string cost = "ponder cost " + brief(record_.ponder(i));
+      const std::string whole = words + ": remainder " + brief(r) + ", " + cost;
       candidates = {whole, words + ": " + cost, words};
       if (m.hovered_column >= 0 && m.hovered_column < last_step(i)) {
         const auto h = static_cast<double>(record_.probability(i, m.hovered_column));
         const std::string step = "step " + std::to_string(m.hovered_column + 1);
-        candidates = {whole + " · " + step + ": halts with probability " + fixed(h, 3),
-                      words + ": " + cost + " · " + step + ": " + fixed(h, 3),
-                      words + " · " + step + ": " + fixed(h, 3), words};
+        candidates = {whole + " · " + step + ": halts with probability " + brief(h),
+                      words + ": " + cost + " · " + step + ": " + brief(h),
+                      words + " · " + step + ": " + brief(h), words};
       }
     } else if (!input_.figure.framed) {
       const std::string stop =
@@ -322,7 +321,7 @@ ViewLayout lay_out_steps(const ViewInput& input) {
   if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
   const auto record = cached_numbers(input, source_of(input.trace), CacheKey("halting"),
                                      [&] { return halting_of(input.trace); });
-  const std::string cost = ": " + fixed(record->ponder(), 2) + " per token here.";
+  const std::string cost = ": " + brief(record->ponder()) + " per token here.";
   const Box inside = page.frame(input.trace.model + " · steps of each token",
                                 caption(input.trace, Steps::about() + cost));
   return Steps(input, page, *record).lay_out(inside);

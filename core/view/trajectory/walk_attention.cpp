@@ -45,7 +45,7 @@ void draw_most(Page& page, const WalkPicture& picture, const Tensor& weights) {
     if (weights(row, key) > weights(row, most)) most = key;
   }
   const Index key = picture.focus.key >= 0 ? picture.focus.key : most;
-  const std::string weight = fixed(static_cast<double>(weights(row, key)), 2);
+  const std::string weight = brief(static_cast<double>(weights(row, key)));
   const std::string token = token_words(picture.shown.walk, key);
   const std::string text = "Before step " + std::to_string(row + 1) + " the head puts " + weight +
                            " of its attention on " + token +

@@ -51,6 +51,21 @@ TEST(PlainText, FormatsNumbers) {
   EXPECT_EQ(grouped(-123456), "-123,456");
 }
 
+TEST(PlainText, FormatsPercentages) {
+  EXPECT_EQ(percent(0.42), "42%");
+  EXPECT_EQ(percent(0.065), "6.5%");
+  EXPECT_EQ(percent(0.07), "7%");
+  EXPECT_EQ(percent(0.0032), "0.32%");
+  EXPECT_EQ(percent(-0.24), "-24%");
+  EXPECT_EQ(percent(1.5), "150%");
+  EXPECT_EQ(percent(0.123456, 3), "12.3%");
+  EXPECT_EQ(percent(0.996), "99.6%");
+  EXPECT_EQ(percent(0.99996), ">99.99%");
+  EXPECT_EQ(percent(0.9999999), "100%");  // a sum of float weights
+  EXPECT_EQ(percent(0), "0%");
+  EXPECT_EQ(percent(3e-5), "<0.01%");
+}
+
 TEST(PlainText, ReplacesControlCharactersOnly) {
   const std::string replaced = "\xEF\xBF\xBD";
   for (const char* kept : {" ", "~", "\xC2\xA0", "\xE2\x80\xA7", "\xE2\x80\xAA", "\xEF\xBF\xBD"}) {

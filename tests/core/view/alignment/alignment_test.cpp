@@ -69,8 +69,9 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
   const auto most =
       static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least)]);
   const std::string label = written->trace->streams.front().tokens[most].label;
-  EXPECT_TRUE(says(layout.list, "attends to “" + label + "” " +
-                                    fixed(weights(least, static_cast<Index>(most)), 2)));
+  EXPECT_TRUE(
+      says(layout.list, "attends to “" + label + "” " +
+                            brief(static_cast<double>(weights(least, static_cast<Index>(most))))));
   Claim claim;
   claim.measure = "crossing";
   claim.view = viewed.session.view;

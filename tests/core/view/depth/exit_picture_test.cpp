@@ -208,7 +208,7 @@ TEST_F(EarlyExits, PictureReportsSavedLayers) {
   find(0);
   const std::string all = words();
   for (const char* part : {"T = 0", "tokens use 1 of 3 layers on average", "exits after layer 0",
-                           "Multiply-adds", "−67%", "q*, the oracle's", "0 (12)"}) {
+                           "Multiply-adds", "-67%", "q*, the oracle's", "0 (12)"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
   }
   EXPECT_EQ(look().pending, "");

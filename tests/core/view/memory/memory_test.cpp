@@ -5,6 +5,7 @@
 
 #include "core/analysis/memory_use.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
 #include "core/view/parts/focus.h"
 #include "tests/support/case_run.h"
@@ -219,16 +220,16 @@ TEST(Memory, ReportsWeightByKindOfKey) {
   look.height = 1000;
   look.settings.layer = look.settings.head = 1;
   const AttentionTap* tap = trace->find({1, 1, {.segment = 4}});
-  const auto percent = [&](KeyKind kind) {
-    return std::to_string(std::lround(100 * share_of({tap, 1}, kind))) + "% ";
+  const auto share = [&](KeyKind kind) {
+    return attnscope::percent(share_of({tap, 1}, kind)) + " ";
   };
   const ViewLayout layout = look_at(*trace, "memory", look);
   const std::string all = all_text(layout.list);
   const std::string words =
       "Segment 4 has 2 compressed slots made of 4 tokens and 4 tokens of "
       "memory: " +
-      percent(KeyKind::Compressed) + "of the weight goes to compressed slots, " +
-      percent(KeyKind::Memory) + "to memory, " + percent(KeyKind::Token) + "to its own segment.";
+      share(KeyKind::Compressed) + "of the weight goes to compressed slots, " +
+      share(KeyKind::Memory) + "to memory, " + share(KeyKind::Token) + "to its own segment.";
   EXPECT_NE(all.find(words), std::string::npos) << words << "\n" << all;
   EXPECT_NE(all.find("in segments: "), std::string::npos) << all;
   // Borders between kinds are labelled.

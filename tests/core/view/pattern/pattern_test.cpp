@@ -60,11 +60,11 @@ TEST(PatternView, LegendNamesRulesAndCounts) {
 TEST(PatternView, CostFollowsMechanismNotMask) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type": "full"})", "100% of the cost of"},
-      {R"({"type": "linformer", "k": 3})", "25.0% of the cost of"},               // k / L
-      {R"({"type": "memory_compressed", "stride": 4})", "25.0% of the cost of"},  // 1 / stride
+      {R"({"type": "linformer", "k": 3})", "25% of the cost of"},               // k / L
+      {R"({"type": "memory_compressed", "stride": 4})", "25% of the cost of"},  // 1 / stride
       {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3% of the cost of"},  // 2b / L
       // 2 L features of d multiply-adds with d + 1 sums each, relative to L^2 pairs of 2d.
-      {R"({"type": "linear"})", "75.0% of the cost of"},
+      {R"({"type": "linear"})", "75% of the cost of"},
   };
   for (const auto& [variant, cost] : cases) {
     const Trace trace =
