@@ -41,15 +41,15 @@ class Descriptor {
 // Text for `error` (errno) on `path`. Names the offending parent folder if there is one, since the
 // system's message ("Not a directory") does not.
 std::string reason(const std::filesystem::path& path, int error) {
-  std::filesystem::path above;
+  std::filesystem::path folder;
   for (const std::filesystem::path& part : path.parent_path()) {
-    above /= part;
+    folder /= part;
     struct stat status {};
-    if (::stat(above.c_str(), &status) != 0) {
-      if (errno == ENOENT && error == ENOENT) return "there is no folder " + above.string();
+    if (::stat(folder.c_str(), &status) != 0) {
+      if (errno == ENOENT && error == ENOENT) return "there is no folder " + folder.string();
       break;
     }
-    if (!S_ISDIR(status.st_mode)) return above.string() + " is not a folder";
+    if (!S_ISDIR(status.st_mode)) return folder.string() + " is not a folder";
   }
   return std::strerror(error);
 }
@@ -60,10 +60,10 @@ std::string reason(const std::filesystem::path& path, int error) {
 
 // Returns 0 or errno.
 int write_all(int fd, std::string_view bytes) {
-  constexpr std::size_t kAtOnce = std::size_t{1} << 23;
+  constexpr std::size_t kMaxWrite = std::size_t{1} << 23;
   while (!bytes.empty()) {
     check_stop();
-    const ssize_t n = ::write(fd, bytes.data(), std::min(kAtOnce, bytes.size()));
+    const ssize_t n = ::write(fd, bytes.data(), std::min(kMaxWrite, bytes.size()));
     if (n < 0) {
       if (errno == EINTR) continue;
       return errno;
@@ -100,97 +100,96 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 // Removes temporary files that killed processes left behind while writing `path`.
 void remove_leftovers(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
-  std::error_code failed;
-  for (std::filesystem::directory_iterator entry(folder_of(path), failed), end;
-       !failed && entry != end; entry.increment(failed)) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder_of(path), error), end;
+       !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(prefix)) continue;
-    const long process = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
-    const bool runs =
-        process > 0 && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
-    if (!runs) ::unlink(entry->path().c_str());
+    const long pid = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    const bool is_running = pid > 0 && (::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM);
+    if (!is_running) ::unlink(entry->path().c_str());
   }
 }
 
-// A temporary file being written; removed by the destructor unless finish() was called.
-class Unfinished {
+// A temporary file being written. The destructor removes it unless finish() was called.
+class TemporaryFile {
  public:
-  explicit Unfinished(std::string path) {
+  explicit TemporaryFile(std::string path) {
     const std::scoped_lock lock(mutex());
-    at_ = all().insert(all().end(), std::move(path));
+    entry_ = paths().insert(paths().end(), std::move(path));
   }
-  ~Unfinished() {
+  ~TemporaryFile() {
     const std::scoped_lock lock(mutex());
-    if (!finished_) ::unlink(at_->c_str());
-    all().erase(at_);
+    if (!finished_) ::unlink(entry_->c_str());
+    paths().erase(entry_);
   }
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   void finish() { finished_ = true; }
 
   static void remove_all() {
     const std::scoped_lock lock(mutex());
-    for (const std::string& path : all()) ::unlink(path.c_str());
+    for (const std::string& path : paths()) ::unlink(path.c_str());
   }
 
  private:
   // Never destroyed: a thread may write while the process ends.
   static std::mutex& mutex() {
-    static std::mutex& only = *new std::mutex;
-    return only;
+    static std::mutex& instance = *new std::mutex;
+    return instance;
   }
-  static std::list<std::string>& all() {
-    static std::list<std::string>& only = *new std::list<std::string>;
-    return only;
+  static std::list<std::string>& paths() {
+    static std::list<std::string>& instance = *new std::list<std::string>;
+    return instance;
   }
 
-  std::list<std::string>::iterator at_;
+  std::list<std::string>::iterator entry_;
   bool finished_ = false;
 };
 
 void replace_file(const std::filesystem::path& path, mode_t mode,
                   const std::vector<std::string_view>& pieces) {
   remove_leftovers(path);
-  std::string temporary =
+  std::string temporary_path =
       (folder_of(path) / (temporary_prefix(path) + std::to_string(::getpid()) + "-XXXXXX"))
           .string();
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  Descriptor file(::mkostemp(temporary_path.data(), O_CLOEXEC));
   if (file.get() < 0) fail_writing(path, errno);
-  Unfinished unfinished(temporary);
+  TemporaryFile temporary_file(temporary_path);
   int error = write_pieces(file.get(), pieces);
   if (!error && ::fchmod(file.get(), mode) != 0) error = errno;
   if (!error && ::fsync(file.get()) != 0) error = errno;
   if (file.close() != 0 && !error) error = errno;
-  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (!error && ::rename(temporary_path.c_str(), path.c_str()) != 0) error = errno;
   if (error) fail_writing(path, error);
-  unfinished.finish();
+  temporary_file.finish();
 }
 
 }  // namespace
 
 void remove_unfinished_files() noexcept {
-  Unfinished::remove_all();
+  TemporaryFile::remove_all();
 }
 
 bool file_exists(const std::filesystem::path& path) {
-  std::error_code unknown;
-  return std::filesystem::exists(path, unknown);
+  std::error_code error;
+  return std::filesystem::exists(path, error);
 }
 
 bool is_folder(const std::filesystem::path& path) {
-  std::error_code unknown;
-  return std::filesystem::is_directory(path, unknown);
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
 }
 
 void make_folder(const std::filesystem::path& path) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (!failed) return;
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return;
   struct stat status {};
   const bool is_file = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
   throw WorkError(path.string() + ": cannot be created: " +
-                  (is_file ? "it is a file" : reason(path, failed.value())));
+                  (is_file ? "it is a file" : reason(path, error.value())));
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -204,7 +203,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
     throw InputError(name + ": is a folder");
   }
-  // Pipes have no size, and a file may grow while it is read: read to the end, not to a size.
+  // Read to the end: pipes have no size, and a file may grow meanwhile.
   std::string bytes;
   if (S_ISREG(status.st_mode)) {
     bytes.reserve(std::min(max_bytes, static_cast<std::size_t>(status.st_size)));
@@ -234,8 +233,8 @@ void check_writable(const std::filesystem::path& path) {
   if (exists && S_ISDIR(status.st_mode)) fail_writing(path, EISDIR);
   if (exists && ::access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
   if (exists && !S_ISREG(status.st_mode)) return;
-  std::error_code unresolved;
-  const std::filesystem::path target = exists ? std::filesystem::canonical(path, unresolved) : path;
+  std::error_code error;
+  const std::filesystem::path target = exists ? std::filesystem::canonical(path, error) : path;
   if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
 }
 
@@ -250,10 +249,9 @@ void write_file(const std::filesystem::path& path, const std::vector<std::string
     return;
   }
   if (exists && ::access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
-  std::error_code unresolved;
-  const std::filesystem::path target = exists ? std::filesystem::canonical(path, unresolved) : path;
-  replace_file(unresolved ? path : target, exists ? status.st_mode & 07777 : new_file_mode(),
-               pieces);
+  std::error_code error;
+  const std::filesystem::path target = exists ? std::filesystem::canonical(path, error) : path;
+  replace_file(error ? path : target, exists ? status.st_mode & 07777 : new_file_mode(), pieces);
 }
 
 }  // namespace attnscope

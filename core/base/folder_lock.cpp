@@ -13,7 +13,7 @@
 namespace attnscope {
 
 FolderLock::FolderLock(const std::filesystem::path& folder, const char* owner)
-    : folder_(folder), made_(!file_exists(folder)) {
+    : folder_(folder), is_new_folder_(!file_exists(folder)) {
   make_folder(folder_);
   descriptor_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ < 0) {
@@ -27,7 +27,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, const char* owner)
 }
 
 FolderLock::~FolderLock() {
-  if (made_) ::rmdir(folder_.c_str());  // no effect on a folder with contents
+  if (is_new_folder_) ::rmdir(folder_.c_str());  // no effect on a folder with contents
   ::close(descriptor_);
 }
 

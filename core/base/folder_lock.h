@@ -5,12 +5,12 @@
 
 namespace attnscope {
 
-// Held until destroyed or until the process ends, even by a crash: flock(2) leaves no lock file.
-// Creates a missing folder, and removes a created one that is still empty at the end.
+// Locks a folder until the object is destroyed or the process ends; flock(2) leaves no lock file
+// after a crash. Creates a missing folder; the destructor removes it again if it is empty.
 class FolderLock {
  public:
-  // InputError "FOLDER: in use by another OWNER" if another lock holds the folder, in this process
-  // or another. WorkError if the folder cannot be created or opened.
+  // `owner` is the kind of work: "training". InputError "FOLDER: in use by another OWNER" if the
+  // folder is locked, also by this process. WorkError if it cannot be created or opened.
   FolderLock(const std::filesystem::path& folder, const char* owner);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -18,7 +18,7 @@ class FolderLock {
 
  private:
   std::filesystem::path folder_;
-  bool made_ = false;
+  bool is_new_folder_ = false;
   int descriptor_ = -1;
 };
 

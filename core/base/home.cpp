@@ -9,29 +9,29 @@ namespace {
 
 // Path of the running executable; empty if unknown.
 std::filesystem::path program_file() {
-  std::error_code failed;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed) return program;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return program;
   // Without /proc: the path in argv[0].
-  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  if (started == nullptr) return {};
-  return std::filesystem::canonical(started, failed);
+  const auto* argv0 = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (argv0 == nullptr) return {};
+  return std::filesystem::canonical(argv0, error);
 }
 
 std::filesystem::path default_home() {
-  std::error_code failed;
+  std::error_code error;
   const auto installed = program_file().parent_path().parent_path() / "share" / "attnscope";
-  if (std::filesystem::is_directory(installed / "assets", failed)) return installed;
+  if (std::filesystem::is_directory(installed / "assets", error)) return installed;
   return ATTNSCOPE_CONFIGURED_HOME;
 }
 
 }  // namespace
 
 std::filesystem::path home_folder() {
-  const char* chosen = std::getenv("ATTNSCOPE_HOME");
-  if (chosen != nullptr && *chosen != '\0') return chosen;
-  static const std::filesystem::path usual = default_home();
-  return usual;
+  const char* configured = std::getenv("ATTNSCOPE_HOME");
+  if (configured != nullptr && *configured != '\0') return configured;
+  static const std::filesystem::path folder = default_home();
+  return folder;
 }
 
 }  // namespace attnscope

@@ -6,9 +6,9 @@
 namespace attnscope {
 
 template <class Words>
-std::string join_words(const Words& words, const char* between = ", ") {
+std::string join_words(const Words& words, const char* separator = ", ") {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
 }
 

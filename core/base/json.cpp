@@ -81,7 +81,7 @@ class Reader : public nlohmann::json_sax<Library> {
   Json* member_ = nullptr;
 };
 
-std::string pointer_token(std::string_view key) {
+std::string escape_key(std::string_view key) {
   std::string token;
   for (const char c : key) {
     if (c == '~') {
@@ -95,7 +95,7 @@ std::string pointer_token(std::string_view key) {
   return token;
 }
 
-std::string key_of_token(std::string_view token) {
+std::string unescape_token(std::string_view token) {
   std::string key;
   for (std::size_t i = 0; i < token.size(); ++i) {
     const bool escaped = token[i] == '~' && i + 1 < token.size();
@@ -104,17 +104,17 @@ std::string key_of_token(std::string_view token) {
   return key;
 }
 
-void add_leaves(const Json& value, const std::string& place, Json::Object& leaves) {
+void add_leaves(const Json& value, const std::string& pointer, Json::Object& leaves) {
   if (value.is_array() && !value.empty()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      add_leaves(value[i], place + "/" + std::to_string(i), leaves);
+      add_leaves(value[i], pointer + "/" + std::to_string(i), leaves);
     }
   } else if (value.is_object() && !value.empty()) {
     for (const auto& [key, member] : value.items()) {
-      add_leaves(member, place + "/" + pointer_token(key), leaves);
+      add_leaves(member, pointer + "/" + escape_key(key), leaves);
     }
   } else {
-    leaves[place] = value.is_array() || value.is_object() ? Json() : value;
+    leaves[pointer] = value.is_array() || value.is_object() ? Json() : value;
   }
 }
 
@@ -135,10 +135,10 @@ Json::Json(Array list) : value_(std::make_unique<Array>(std::move(list))) {}
 Json::Json(Object members) : value_(std::make_unique<Object>(std::move(members))) {}
 
 Json::Json(std::initializer_list<Json> list) {
-  const bool pairs = std::ranges::all_of(list, [](const Json& member) {
+  const bool all_pairs = std::ranges::all_of(list, [](const Json& member) {
     return member.is_array() && member.size() == 2 && member[0].is_string();
   });
-  if (!pairs) {
+  if (!all_pairs) {
     value_ = std::make_unique<Array>(list);
     return;
   }
@@ -171,8 +171,8 @@ Json& Json::operator=(const Json& other) {
 }
 
 Json& Json::operator=(Json&& other) noexcept {
-  auto taken = std::exchange(other.value_, {});  // first: `other` may be inside *this
-  value_ = std::move(taken);
+  auto value = std::exchange(other.value_, {});  // `other` may be a member of *this
+  value_ = std::move(value);
   return *this;
 }
 
@@ -187,7 +187,7 @@ Json Json::object() {
 }
 
 Json Json::parse(std::string_view text, std::string* repeated) {
-  if (const auto zero = text.find('\0'); zero != text.npos) {  // the parser would stop there
+  if (const auto zero = text.find('\0'); zero != text.npos) {  // nlohmann/json would stop there
     throw JsonError("invalid JSON at byte " + std::to_string(zero + 1));
   }
   Reader reader;
@@ -257,43 +257,43 @@ const Json::Object& Json::items() const {
 const Json* Json::find(std::string_view key) const {
   if (!is_object()) return nullptr;
   const Object& members = items();
-  const auto found = members.find(key);
-  return found == members.end() ? nullptr : &found->second;
+  const auto member = members.find(key);
+  return member == members.end() ? nullptr : &member->second;
 }
 
 const Json& Json::operator[](std::string_view key) const {
-  const Json* found = find(key);
-  if (found == nullptr) fail(("an object with the key \"" + std::string(key) + "\"").c_str());
-  return *found;
+  const Json* member = find(key);
+  if (member == nullptr) fail(("an object with the key \"" + std::string(key) + "\"").c_str());
+  return *member;
 }
 
 Json& Json::operator[](std::string_view key) {
   Object& members = make_object();
-  const auto found = members.find(key);
-  return found != members.end() ? found->second : members[std::string(key)];
+  const auto member = members.find(key);
+  return member != members.end() ? member->second : members[std::string(key)];
 }
 
 void Json::erase(std::string_view key) {
   Object& members = make_object();
-  if (const auto found = members.find(key); found != members.end()) members.erase(found);
+  if (const auto member = members.find(key); member != members.end()) members.erase(member);
 }
 
 Json& Json::at_pointer(std::string_view pointer) {
-  Json* at = this;
+  Json* node = this;
   while (!pointer.empty()) {
     const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
-    const std::string token = key_of_token(pointer.substr(1, end - 1));
+    const std::string token = unescape_token(pointer.substr(1, end - 1));
     pointer.remove_prefix(end);
-    if (at->is_array()) {
-      std::size_t index = at->size();
-      const char* last = token.data() + token.size();
-      if (std::from_chars(token.data(), last, index).ptr != last) at->fail("an object");
-      at = &(*at)[index];
+    if (node->is_array()) {
+      std::size_t index = node->size();
+      const char* token_end = token.data() + token.size();
+      if (std::from_chars(token.data(), token_end, index).ptr != token_end) node->fail("an object");
+      node = &(*node)[index];
     } else {
-      at = &(*at)[token];
+      node = &(*node)[token];
     }
   }
-  return *at;
+  return *node;
 }
 
 Json::Object Json::flatten() const {

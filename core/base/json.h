@@ -1,6 +1,6 @@
 // JSON values. Wraps nlohmann/json, whose header takes seconds to compile, in json.cpp alone.
-// Objects keep their keys sorted and integers keep their signedness, so that output equals that
-// library's.
+// Like that library, Json sorts the keys of objects and distinguishes signed from unsigned
+// integers, so that both write the same text.
 #pragma once
 
 #include <array>
@@ -61,14 +61,14 @@ class Json {
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
   ~Json();
-  static Json array(std::initializer_list<Json> list = {});  // even for pairs
+  static Json array(std::initializer_list<Json> list = {});  // also if all members are pairs
   static Json object();
 
-  // JsonError with the byte of the first syntax error, or if nested too deeply. The last of
-  // repeated keys in an object wins; `repeated` receives the first such key.
+  // JsonError with the byte of the first syntax error, or if nested deeper than kMaxDepth. If an
+  // object repeats a key, the last value wins; `repeated` receives the first repeated key.
   static Json parse(std::string_view text, std::string* repeated = nullptr);
   static Json parse_or_null(std::string_view text);  // null for invalid JSON
-  // On one line, or (indent >= 0) with one member per line, indented by `indent` per level.
+  // Text on one line, or with a line per member, indented by `indent` spaces per level if >= 0.
   std::string dump(int indent = -1, BadUtf8 bad = BadUtf8::Reject) const;
   std::string dump_ascii() const;  // on one line; non-ASCII escaped, invalid UTF-8 replaced
 
@@ -82,8 +82,8 @@ class Json {
   bool is_array() const { return holds<std::unique_ptr<Array>>(); }
   bool is_object() const { return holds<std::unique_ptr<Object>>(); }
 
-  // bool, an arithmetic type (numbers are converted), std::string, or a std::vector of these.
-  // JsonError for another type.
+  // T: bool, an arithmetic type (numbers are converted), std::string, or a std::vector of these.
+  // JsonError if the value has another type.
   template <class T>
   T get() const;
   const std::string& text() const;
@@ -98,8 +98,8 @@ class Json {
   Json& operator[](std::size_t index);
   void push_back(Json value);  // turns null into an array
 
-  // Objects. Null acts as an empty object; JsonError for other types, but find() and contains()
-  // find nothing in them.
+  // Objects. Null acts as an empty object; JsonError for other types, except that find() returns
+  // nullptr and contains() false.
   const Object& items() const;
   const Json* find(std::string_view key) const;  // nullptr if absent
   bool contains(std::string_view key) const { return find(key) != nullptr; }
@@ -108,7 +108,7 @@ class Json {
   const Json& at(std::string_view key) const { return (*this)[key]; }
   void erase(std::string_view key);
 
-  // RFC 6901: "/model/layers/0", "~1" for a slash in a key. Creates missing members on the way.
+  // RFC 6901: "/model/layers/0", "~1" for a slash in a key. Creates missing members.
   Json& at_pointer(std::string_view pointer);
   // Leaf values by JSON pointer; empty arrays and objects become null.
   Object flatten() const;

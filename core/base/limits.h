@@ -1,6 +1,6 @@
-// Upper limits on input sizes. Larger input is rejected by name before memory is allocated for it.
-// Other allocations are bounded by the input itself: tensors by the bytes in the file, archive
-// members by their arrays, JSON by its length.
+// Upper limits on input sizes, in bytes unless noted. Larger input is rejected, with an error that
+// names it, before memory is allocated. Other allocations are bounded by the input itself: tensors
+// by the bytes in the file, archive members by their arrays, JSON by its length.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,9 @@ namespace attnscope::limits {
 
 inline constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
-// Limits on other quantities are defined with them: JSON nesting, Json::kMaxDepth
-// (core/base/json.h); layer, head and token numbers in files, kMaxIndex (core/base/strict_json.h);
-// vocabulary size, kMaxTokens (core/text/file/entry.h); text length of a run,
-// kMaxTextBytes (core/experiment/run_spec.h). All values here are bytes unless noted.
+// Defined elsewhere: Json::kMaxDepth, JSON nesting (core/base/json.h); kMaxIndex, layer, head and
+// token numbers in files (core/base/strict_json.h); kMaxTokens, vocabulary size
+// (core/text/file/entry.h); kMaxTextBytes, text length of a run (core/experiment/run_spec.h).
 
 // Tensors and images.
 inline constexpr std::uint64_t kMaxTensorHeader =

@@ -27,19 +27,19 @@ std::size_t number_in_file(const char* file) {
 
 std::size_t available_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGE_SIZE);
-  std::size_t least = pages > 0 && size > 0
-                          ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size)
-                          : std::size_t{4} << 30;
-  const auto consider = [&least](std::size_t limit) {
-    if (limit > 0) least = std::min(least, limit);
+  std::size_t smallest = pages > 0 && size > 0
+                             ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size)
+                             : std::size_t{4} << 30;
+  const auto apply_limit = [&smallest](std::size_t limit) {
+    if (limit > 0) smallest = std::min(smallest, limit);
   };
-  consider(number_in_file("/sys/fs/cgroup/memory.max"));
-  consider(number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  apply_limit(number_in_file("/sys/fs/cgroup/memory.max"));
+  apply_limit(number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    consider(limit.rlim_cur);
+    apply_limit(limit.rlim_cur);
   }
-  return least;
+  return smallest;
 }
 
 std::atomic<std::size_t>& budget() {
@@ -68,9 +68,9 @@ std::size_t memory_from_text(std::string_view text, std::string_view path) {
   double bytes = 0;
   if (unit == "G" || unit == "GB" || unit == " GB") bytes = number * kGiga;
   if (unit == "M" || unit == "MB" || unit == " MB") bytes = number * kMega;
-  const bool fits = error == std::errc() && std::isfinite(bytes) &&
-                    bytes >= static_cast<double>(kMinMemoryBudget) && bytes <= 1e6 * kGiga;
-  if (!fits) {
+  const bool is_valid = error == std::errc() && std::isfinite(bytes) &&
+                        bytes >= static_cast<double>(kMinMemoryBudget) && bytes <= 1e6 * kGiga;
+  if (!is_valid) {
     throw InputError(std::string(path) + ": expected at least " +
                      memory_text(static_cast<double>(kMinMemoryBudget)) +
                      ", such as 4G or 512M, found \"" + std::string(text) + "\"");

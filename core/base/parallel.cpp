@@ -23,7 +23,7 @@ constexpr Index kMaxGrains = 256;
 // about ten microseconds, then yields (the thread it waits for may need this processor), then
 // sleeps.
 constexpr int kSpins = 300;
-constexpr std::chrono::microseconds kYielding{200};
+constexpr std::chrono::microseconds kYieldTime{200};
 
 std::atomic<int>& threads() {
   static std::atomic<int> count(usable_processors());
@@ -40,11 +40,11 @@ void pause() {
 
 // Blocks until `number` differs from `old`.
 void wait_while(const std::atomic<int>& number, int old) {
-  for (int look = 0; look < kSpins; ++look) {
+  for (int spin = 0; spin < kSpins; ++spin) {
     if (number.load(std::memory_order_acquire) != old) return;
     pause();
   }
-  const auto end = std::chrono::steady_clock::now() + kYielding;
+  const auto end = std::chrono::steady_clock::now() + kYieldTime;
   do {
     if (number.load(std::memory_order_acquire) != old) return;
     std::this_thread::yield();
@@ -52,8 +52,8 @@ void wait_while(const std::atomic<int>& number, int old) {
   number.wait(old, std::memory_order_acquire);
 }
 
-// One loop. Each thread owns a share of neighbouring ranges, about the same in successive loops for
-// cache locality, and then helps with the other shares.
+// One loop. Each thread runs its share of neighbouring ranges, about the same in successive loops
+// for cache locality, and then helps with the other shares.
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
@@ -73,9 +73,9 @@ class Loop {
   void run_ranges(int thread) {
     in_loop = true;
     const StopScope scope(stop_);  // makes is_stopping() work on helper threads
-    const std::size_t own = static_cast<std::size_t>(thread);
+    const std::size_t first_share = static_cast<std::size_t>(thread);
     for (std::size_t t = 0; t < shares_.size(); ++t) {
-      Share& share = shares_[(own + t) % shares_.size()];
+      Share& share = shares_[(first_share + t) % shares_.size()];
       for (;;) {
         const Index range = share.next.fetch_add(1, std::memory_order_relaxed);
         if (range >= share.end) break;
@@ -106,14 +106,14 @@ class Loop {
   const Stop stop_;
   std::vector<Share> shares_;
   std::atomic<bool> failed_{false};
-  std::exception_ptr failure_;  // the first
+  std::exception_ptr failure_;  // first exception of a body
 };
 
 // Helper threads, used by one loop at a time.
 class Helpers {
  public:
   ~Helpers() {
-    ending_.store(true);
+    is_ending_.store(true);
     announce();
     for (std::thread& helper : helpers_) helper.join();
   }
@@ -126,7 +126,7 @@ class Helpers {
     {
       const std::scoped_lock lock(mutex_);
       loop_ = &loop;
-      wanted_ = helpers;
+      loop_helpers_ = helpers;
     }
     announce();
     loop.run_ranges(0);
@@ -134,18 +134,18 @@ class Helpers {
       const std::scoped_lock lock(mutex_);
       loop_ = nullptr;  // helpers that have not joined yet are not awaited
     }
-    for (int inside = inside_.load(); inside != 0; inside = inside_.load()) {
-      wait_while(inside_, inside);
+    for (int busy = busy_helpers_.load(); busy != 0; busy = busy_helpers_.load()) {
+      wait_while(busy_helpers_, busy);
     }
     return true;
   }
 
  private:
   // Continues with fewer helpers if the system cannot create more threads.
-  void add_helpers(int wanted) {
+  void add_helpers(int count) {
     try {
-      helpers_.reserve(static_cast<std::size_t>(wanted));
-      while (static_cast<int>(helpers_.size()) < wanted) {
+      helpers_.reserve(static_cast<std::size_t>(count));
+      while (static_cast<int>(helpers_.size()) < count) {
         helpers_.emplace_back([this, number = static_cast<int>(helpers_.size())] { help(number); });
       }
     } catch (const std::system_error&) {
@@ -159,32 +159,32 @@ class Helpers {
   }
 
   void help(int number) {
-    for (int seen = 0; !ending_.load();) {
-      wait_while(round_, seen);
-      seen = round_.load(std::memory_order_acquire);
+    for (int last_round = 0; !is_ending_.load();) {
+      wait_while(round_, last_round);
+      last_round = round_.load(std::memory_order_acquire);
       Loop* loop = nullptr;
       {
         const std::scoped_lock lock(mutex_);
-        if (loop_ != nullptr && number < wanted_) {
+        if (loop_ != nullptr && number < loop_helpers_) {
           loop = loop_;
-          inside_.fetch_add(1);
+          busy_helpers_.fetch_add(1);
         }
       }
       if (loop == nullptr) continue;
       loop->run_ranges(number + 1);
-      inside_.fetch_sub(1);
-      inside_.notify_all();
+      busy_helpers_.fetch_sub(1);
+      busy_helpers_.notify_all();
     }
   }
 
-  std::mutex owner_;  // held by the thread whose loop runs
+  std::mutex owner_;  // locked by the thread whose loop runs
   std::vector<std::thread> helpers_;
-  std::atomic<int> round_{0};   // incremented for every loop
-  std::atomic<int> inside_{0};  // helpers working on the loop
-  std::atomic<bool> ending_{false};
+  std::atomic<int> round_{0};         // incremented for every loop
+  std::atomic<int> busy_helpers_{0};  // helpers working on the loop
+  std::atomic<bool> is_ending_{false};
   std::mutex mutex_;  // guards loop_ and wanted_
   Loop* loop_ = nullptr;
-  int wanted_ = 0;
+  int loop_helpers_ = 0;
 };
 
 }  // namespace
@@ -200,15 +200,16 @@ void set_thread_count(int n) {
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
   if (count <= 0) return;
   const int max_threads = thread_count();
-  const Index most = kRangesPerThread * max_threads;
-  const Index least = std::max(Index{1}, grain);
-  const Index step = std::clamp((count + most - 1) / most, least, kMaxGrains * least);
+  const Index max_ranges = kRangesPerThread * max_threads;
+  const Index min_step = std::max(Index{1}, grain);
+  const Index step =
+      std::clamp((count + max_ranges - 1) / max_ranges, min_step, kMaxGrains * min_step);
   const Index ranges = (count + step - 1) / step;
   if (ranges > 1 && max_threads > 1 && !in_loop) {
     static Helpers helpers;
-    const Index wanted = std::min<Index>(ranges, max_threads);
-    Loop loop(body, count, step, ranges, wanted, current_stop());
-    if (helpers.run(loop, static_cast<int>(wanted) - 1)) {
+    const Index loop_threads = std::min<Index>(ranges, max_threads);
+    Loop loop(body, count, step, ranges, loop_threads, current_stop());
+    if (helpers.run(loop, static_cast<int>(loop_threads) - 1)) {
       loop.rethrow();
       check_stop();
       return;

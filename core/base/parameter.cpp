@@ -20,12 +20,13 @@ std::string number_text(double number) {
   return std::string(buffer, end.ptr);
 }
 
-// " of at least 0", " from 1 to 5", " greater than 0" or "". Omits default limits unless `limits`.
-std::string range_text(const Parameter& parameter, bool limits = false) {
+// "", " greater than 0", " from 1 to 5". Mentions a default maximum only if `with_maximum`.
+std::string range_text(const Parameter& parameter, bool with_maximum = false) {
   const bool integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
                        parameter.kind == Kind::IntegerLists;
   const bool bounded_above =
-      limits || parameter.limits.max < (integer ? Parameter::kMaxInteger : Parameter::kMaxReal);
+      with_maximum ||
+      parameter.limits.max < (integer ? Parameter::kMaxInteger : Parameter::kMaxReal);
   const bool bounded_below = parameter.limits.min > -Parameter::kMaxInteger;
   if (!bounded_below)
     return bounded_above ? " of at most " + number_text(parameter.limits.max) : "";
@@ -43,22 +44,22 @@ bool is_within(const Parameter& parameter, double number) {
                                         : number >= parameter.limits.min);
 }
 
-std::string expected_text(const Parameter& parameter, bool limits) {
+std::string expected_text(const Parameter& parameter, bool with_maximum) {
   switch (parameter.kind) {
     case Kind::Integer:
-      return "an integer" + range_text(parameter, limits);
+      return "an integer" + range_text(parameter, with_maximum);
     case Kind::Real:
-      return "a number" + range_text(parameter, limits);
+      return "a number" + range_text(parameter, with_maximum);
     case Kind::Choice:
       return "one of " + join_words(choice_ids(parameter));
     case Kind::Flag:
       return "true or false";
     case Kind::Integers:
-      return "a list of integers" + range_text(parameter, limits);
+      return "a list of integers" + range_text(parameter, with_maximum);
     case Kind::Reals:
-      return "a list of numbers" + range_text(parameter, limits);
+      return "a list of numbers" + range_text(parameter, with_maximum);
     case Kind::IntegerLists:
-      return "a list of lists of integers" + range_text(parameter, limits);
+      return "a list of lists of integers" + range_text(parameter, with_maximum);
   }
   throw std::logic_error("parameter kind");
 }
@@ -130,8 +131,8 @@ std::string shortened_key(const std::string& key) {
 }
 
 Value value_from_json(const Parameter& parameter, const Json& found, std::string_view path) {
-  const auto checked = [&](auto value, bool right_type) {
-    if (!right_type) fail(parameter, path, found, shortened(found));
+  const auto checked = [&](auto value, bool has_type) {
+    if (!has_type) fail(parameter, path, found, shortened(found));
     Value result = std::move(value);
     check_value(parameter, result, path);
     return result;
@@ -139,8 +140,8 @@ Value value_from_json(const Parameter& parameter, const Json& found, std::string
   switch (parameter.kind) {
     case Kind::Integer: {
       Index integer = 0;
-      const bool right_type = to_integer(found, integer);
-      return checked(integer, right_type);
+      const bool has_type = to_integer(found, integer);
+      return checked(integer, has_type);
     }
     case Kind::Real:
       return checked(found.is_number() ? found.get<double>() : 0.0, found.is_number());
@@ -150,18 +151,18 @@ Value value_from_json(const Parameter& parameter, const Json& found, std::string
       return checked(found.is_string() ? found.get<std::string>() : "", found.is_string());
     case Kind::Integers: {
       std::vector<Index> integers;
-      const bool right_type = to_integers(found, integers);
-      return checked(std::move(integers), right_type);
+      const bool has_type = to_integers(found, integers);
+      return checked(std::move(integers), has_type);
     }
     case Kind::Reals: {
       std::vector<double> reals;
-      const bool right_type = to_reals(found, reals);
-      return checked(std::move(reals), right_type);
+      const bool has_type = to_reals(found, reals);
+      return checked(std::move(reals), has_type);
     }
     case Kind::IntegerLists: {
       std::vector<std::vector<Index>> lists;
-      const bool right_type = to_integer_lists(found, lists);
-      return checked(std::move(lists), right_type);
+      const bool has_type = to_integer_lists(found, lists);
+      return checked(std::move(lists), has_type);
     }
   }
   throw std::logic_error("parameter kind");
@@ -176,8 +177,8 @@ std::vector<std::string> choice_ids(const Parameter& parameter) {
 }
 
 const std::string& choice_label(const Parameter& parameter, const std::string& choice) {
-  const auto found = std::ranges::find(parameter.choices, choice, &ParameterChoice::id);
-  return found == parameter.choices.end() || found->label.empty() ? choice : found->label;
+  const auto it = std::ranges::find(parameter.choices, choice, &ParameterChoice::id);
+  return it == parameter.choices.end() || it->label.empty() ? choice : it->label;
 }
 
 std::string expected_text(const Parameter& parameter) {
@@ -243,13 +244,13 @@ void Values::set(std::string_view key, Value value) {
   values_.insert_or_assign(std::string(key), std::move(value));
 }
 void Values::erase(std::string_view key) {
-  const auto found = values_.find(key);
-  if (found != values_.end()) values_.erase(found);
+  const auto it = values_.find(key);
+  if (it != values_.end()) values_.erase(it);
 }
 const Value& Values::at(std::string_view key) const {
-  const auto found = values_.find(key);
-  if (found == values_.end()) throw InputError("parameter " + std::string(key) + ": missing");
-  return found->second;
+  const auto it = values_.find(key);
+  if (it == values_.end()) throw InputError("parameter " + std::string(key) + ": missing");
+  return it->second;
 }
 
 Values default_values(const std::vector<Parameter>& parameters) {
@@ -293,11 +294,11 @@ Index root_of(Index length) {
   return std::max<Index>(2, std::lround(std::sqrt(static_cast<double>(length))));
 }
 
-Index divisor_near(Index length, double wanted) {
+Index divisor_near(Index length, double target) {
   Index nearest = 1;
-  const auto far = [&](Index divisor) { return std::abs(static_cast<double>(divisor) - wanted); };
+  const auto gap = [&](Index divisor) { return std::abs(static_cast<double>(divisor) - target); };
   for (Index divisor = 2; divisor <= length; ++divisor) {
-    if (length % divisor == 0 && far(divisor) < far(nearest)) nearest = divisor;
+    if (length % divisor == 0 && gap(divisor) < gap(nearest)) nearest = divisor;
   }
   return nearest;
 }
@@ -335,7 +336,7 @@ Values values_from_json(const std::vector<Parameter>& parameters, const Json& ob
 }
 
 Json to_json(const Value& value) {
-  return std::visit([](const auto& held) { return Json(held); }, value);
+  return std::visit([](const auto& content) { return Json(content); }, value);
 }
 
 Json to_json(const Values& values) {

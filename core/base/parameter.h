@@ -71,7 +71,7 @@ struct Parameter {
   bool optional = false;  // may be unset; the window then offers `initial` as a first value
   std::string unset_label = "automatic";  // label of an unset optional parameter, one or two words
   ParameterScope scope{};
-  Value initial{};  // default; for required parameters, the value offered without further context
+  Value initial{};  // default; for a required parameter, the value that the window offers first
   // A value that shows the parameter's effect on a text of `length` tokens; empty: use `initial`.
   std::function<Value(Index length)> illustrative_default{};
   ParameterLimits limits{};
@@ -136,11 +136,10 @@ void fill_unset_values(Values& values, const std::vector<Parameter>& parameters,
 void set_image_sizes(Values& values, const std::vector<Parameter>& parameters, Index width,
                      Index height, bool replace);
 
-// Helpers for Parameter::illustrative_default: length / n rounded, at least 1; the square root
-// rounded, at least 2; the divisor of `length` nearest to `wanted`, the smaller one in a tie.
-Index share_of(Index length, Index n);
-Index root_of(Index length);
-Index divisor_near(Index length, double wanted);
+// Helpers for Parameter::illustrative_default.
+Index share_of(Index length, Index n);            // length / n, rounded, at least 1
+Index root_of(Index length);                      // square root, rounded, at least 2
+Index divisor_near(Index length, double target);  // nearest divisor; the smaller one in a tie
 
 Json to_json(const Value& value);
 Json to_json(const Values& values);

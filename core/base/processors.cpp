@@ -16,34 +16,34 @@ namespace {
 namespace fs = std::filesystem;
 
 // Contents of a file, or "" if it cannot be read. Files in /proc and /sys report no size.
-std::string contents(const fs::path& path) {
+std::string read_text(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 // The positive number that `text` begins with, else 0.
-double number(std::string_view text) {
+double leading_number(std::string_view text) {
   double value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
 }
 
-double share(double quota, double period) {
+double quotient(double quota, double period) {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-double limit_in(const fs::path& group) {
-  const double second = processors_in_cpu_max(contents(group / "cpu.max"));
-  if (second > 0) return second;
-  return share(number(contents(group / "cpu.cfs_quota_us")),
-               number(contents(group / "cpu.cfs_period_us")));
+double group_quota(const fs::path& group) {
+  const double quota = processors_in_cpu_max(read_text(group / "cpu.max"));
+  if (quota > 0) return quota;
+  return quotient(leading_number(read_text(group / "cpu.cfs_quota_us")),
+                  leading_number(read_text(group / "cpu.cfs_period_us")));
 }
 
 int affinity_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
+  cpu_set_t affinity;
+  CPU_ZERO(&affinity);
   // Fails on machines with more processors than cpu_set_t holds.
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  if (sched_getaffinity(0, sizeof affinity, &affinity) == 0) return CPU_COUNT(&affinity);
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
@@ -52,36 +52,37 @@ int affinity_processors() {
 double processors_in_cpu_max(std::string_view text) {
   const std::size_t space = text.find(' ');
   if (space == std::string_view::npos) return 0;
-  return share(number(text.substr(0, space)), number(text.substr(space + 1)));
+  return quotient(leading_number(text.substr(0, space)), leading_number(text.substr(space + 1)));
 }
 
 double cgroup_processors(std::string_view proc_self_cgroup, const fs::path& root) {
-  double least = 0;
-  const auto consider = [&least](double limit) {
-    if (limit > 0) least = least > 0 ? std::min(least, limit) : limit;
+  double smallest = 0;
+  const auto apply_limit = [&smallest](double limit) {
+    if (limit > 0) smallest = smallest > 0 ? std::min(smallest, limit) : limit;
   };
   while (!proc_self_cgroup.empty()) {  // "0::/user.slice", "4:cpu,cpuacct:/job"
     const std::string_view line = proc_self_cgroup.substr(0, proc_self_cgroup.find('\n'));
     proc_self_cgroup.remove_prefix(std::min(proc_self_cgroup.size(), line.size() + 1));
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
-    if (second == line.npos) continue;
+    const std::size_t first_colon = line.find(':');
+    const std::size_t second_colon =
+        first_colon == line.npos ? line.npos : line.find(':', first_colon + 1);
+    if (second_colon == line.npos) continue;
     const std::string controllers =
-        "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
-    const bool is_second_version = controllers == ",,";
-    if (!is_second_version && controllers.find(",cpu,") == std::string::npos) continue;
-    const fs::path top = is_second_version ? root : root / "cpu";
-    fs::path group(std::string(line.substr(second + 1)));
+        "," + std::string(line.substr(first_colon + 1, second_colon - first_colon - 1)) + ",";
+    const bool is_version_2 = controllers == ",,";
+    if (!is_version_2 && controllers.find(",cpu,") == std::string::npos) continue;
+    const fs::path top = is_version_2 ? root : root / "cpu";
+    fs::path group(std::string(line.substr(second_colon + 1)));
     for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
-      consider(limit_in(top / group));
+      apply_limit(group_quota(top / group));
     }
-    consider(limit_in(top));  // in a container the group itself is the root
+    apply_limit(group_quota(top));  // in a container the group itself is the root
   }
-  return least;
+  return smallest;
 }
 
 int usable_processors() {
-  const double limit = cgroup_processors(contents("/proc/self/cgroup"), "/sys/fs/cgroup");
+  const double limit = cgroup_processors(read_text("/proc/self/cgroup"), "/sys/fs/cgroup");
   int count = std::max(1, affinity_processors());
   if (limit > 0 && limit < count) count = std::max(1, static_cast<int>(std::ceil(limit)));
   return count;

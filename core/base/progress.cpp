@@ -15,19 +15,19 @@ constexpr double kMinShare = 0.01, kMinSeconds = 0.2;
 void Progress::begin_stage(std::string name, double from, double to) {
   const std::scoped_lock lock(mutex_);
   // A new run, or the first stage with a known range.
-  if (to > 0 && (to_ <= 0 || from < from_)) began_ = Clock::now();
+  if (to > 0 && (to_ <= 0 || from < from_)) start_ = Clock::now();
   stage_ = std::move(name);
   from_ = from;
   to_ = to;
-  within_ = 0;
+  stage_share_ = 0;
 }
 
 Progress::Snapshot Progress::snapshot() const {
   const std::scoped_lock lock(mutex_);
-  const double within = std::clamp(within_.load(), 0.0, 1.0);
-  Snapshot now{stage_, from_ + (to_ - from_) * within};
+  const double stage_share = std::clamp(stage_share_.load(), 0.0, 1.0);
+  Snapshot now{stage_, from_ + (to_ - from_) * stage_share};
   if (to_ <= 0) return now;
-  const double seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   if (now.share < kMinShare || now.share >= 1 || seconds < kMinSeconds) return now;
   now.seconds_left = seconds * (1 - now.share) / now.share;
   return now;
@@ -36,13 +36,13 @@ Progress::Snapshot Progress::snapshot() const {
 std::string time_left_text(double seconds) {
   constexpr double kMinute = 60, kHour = 3600;
   if (!(seconds >= 0)) return "";
-  const auto about = [](double count, const char* unit) {
+  const auto phrase = [](double count, const char* unit) {
     return "about " + std::to_string(std::lround(std::max(count, 1.0))) + " " + unit + " left";
   };
-  if (seconds < 10) return about(seconds, "s");
-  if (seconds < 1.5 * kMinute) return about(5 * std::round(seconds / 5), "s");  // multiples of 5
-  if (seconds < 1.5 * kHour) return about(seconds / kMinute, "min");
-  return about(seconds / kHour, "h");
+  if (seconds < 10) return phrase(seconds, "s");
+  if (seconds < 1.5 * kMinute) return phrase(5 * std::round(seconds / 5), "s");  // multiples of 5
+  if (seconds < 1.5 * kHour) return phrase(seconds / kMinute, "min");
+  return phrase(seconds / kHour, "h");
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Progress of long work. Reported by the worker from any thread, read by the thread that waits.
+// Progress of long work, reported by its threads and read by the thread that waits for it.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class Progress {
   // Both are 0 if the size of the work is not known yet, as while a file is being read.
   void begin_stage(std::string name, double from, double to);
   // Sets the completed share of the stage, in [0, 1]. Cheap enough for kernel threads.
-  void set_stage_share(double share) { within_.store(share, std::memory_order_relaxed); }
+  void set_stage_share(double share) { stage_share_.store(share, std::memory_order_relaxed); }
   // Number of tokens of the run's text.
   void set_tokens(long long count) { tokens_ = count; }
   long long tokens() const { return tokens_; }  // 0: unknown
@@ -32,9 +32,9 @@ class Progress {
   mutable std::mutex mutex_;  // guards the next four members
   std::string stage_;
   double from_ = 0, to_ = 0;
-  Clock::time_point began_{};  // start of the first stage with a known range
+  Clock::time_point start_{};  // start of the first stage with a known range
 
-  std::atomic<double> within_{0};
+  std::atomic<double> stage_share_{0};
   std::atomic<long long> tokens_{0};
 };
 

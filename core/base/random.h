@@ -18,7 +18,7 @@ class Random {
     state_ += kStep;
     return result;
   }
-  // The result of call `number` (from 0) to bits() from `state`.
+  // Result of call `number` (from 0) of bits(), starting at `state`.
   static std::uint64_t at(std::uint64_t state, std::uint64_t number) {
     std::uint64_t z = state + (number + 1) * kStep;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,4 @@
-// Cache of values loaded from files, shared by all users.
+// Cache of values loaded from files, shared by all callers.
 #pragma once
 
 #include <algorithm>
@@ -14,15 +14,15 @@
 
 namespace attnscope {
 
-// Maps names to immutable values. A value that is still in use is always found; in addition the
-// most recently used ones are kept. Thread-safe: a thread waits only for another thread that loads
-// the same name.
+// Maps names to immutable values. Retains the `capacity` most recently used values, and finds an
+// older one as long as a caller still uses it. Thread-safe: a thread waits only for another thread
+// that loads the same name.
 //
 // `Stamp` distinguishes versions of a name, for example by a file's modification time.
 template <class Value, class Stamp>
 class SharedCache {
  public:
-  explicit SharedCache(std::size_t max_kept) : max_kept_(max_kept) {}
+  explicit SharedCache(std::size_t capacity) : capacity_(capacity) {}
 
   // Returns the cached value, or calls `read` if the name is absent or its stamp differs.
   // Exceptions of `read` propagate, and nothing is cached.
@@ -35,9 +35,9 @@ class SharedCache {
       value = std::make_shared<const Value>(read());
       entry->value = value;
       entry->stamp = stamp;
-      count_one();
+      count_read();
     }
-    keep(name, value);
+    mark_used(name, value);
     return value;
   }
 
@@ -52,7 +52,7 @@ class SharedCache {
     std::weak_ptr<const Value> value{};
     Stamp stamp{};
   };
-  struct Kept {
+  struct Recent {
     std::string name;
     std::shared_ptr<const Value> value;
   };
@@ -64,30 +64,30 @@ class SharedCache {
     return entry;
   }
 
-  void count_one() {
+  void count_read() {
     const std::scoped_lock lock(mutex_);
     ++reads_;
   }
 
   // Marks a value as most recently used. Evicted values are freed after the lock is released.
-  void keep(const std::string& name, const std::shared_ptr<const Value>& value) {
-    std::vector<Kept> gone;
+  void mark_used(const std::string& name, const std::shared_ptr<const Value>& value) {
+    std::vector<Recent> evicted;
     const std::scoped_lock lock(mutex_);
-    const auto before = std::ranges::find(kept_, name, &Kept::name);
-    if (before != kept_.end()) {
-      gone.push_back(std::move(*before));
-      kept_.erase(before);
+    const auto it = std::ranges::find(recent_, name, &Recent::name);
+    if (it != recent_.end()) {
+      evicted.push_back(std::move(*it));
+      recent_.erase(it);
     }
-    kept_.push_back({name, value});
-    if (kept_.size() <= max_kept_) return;
-    gone.push_back(std::move(kept_.front()));
-    kept_.erase(kept_.begin());
+    recent_.push_back({name, value});
+    if (recent_.size() <= capacity_) return;
+    evicted.push_back(std::move(recent_.front()));
+    recent_.erase(recent_.begin());
   }
 
-  const std::size_t max_kept_;
+  const std::size_t capacity_;
   mutable std::mutex mutex_;  // guards the next three members
   std::map<std::string, std::shared_ptr<Entry>> entries_;
-  std::vector<Kept> kept_;  // least recently used first
+  std::vector<Recent> recent_;  // least recently used first
   Index reads_ = 0;
 };
 

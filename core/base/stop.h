@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// Handle to a shared flag. Copies share the flag; a default-constructed Stop has its own. The
-// caller of a computation opens a StopScope with it; the computation only calls check_stop().
+// Handle to a shared flag. Copies share the flag; the default constructor creates a new one. The
+// caller of a computation opens a StopScope; the computation only calls check_stop().
 class Stop {
  public:
   Stop() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
@@ -22,8 +22,8 @@ class Stop {
 };
 
 // While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
-// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work handed to another thread
-// opens a scope there, with current_stop() of the thread that waits for it.
+// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work on
+// another thread opens its own scope, with current_stop() of the thread that waits for it.
 class StopScope {
  public:
   explicit StopScope(Stop stop);

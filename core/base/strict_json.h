@@ -56,7 +56,7 @@ class JsonObject {
   const Json& object_;
   std::string path_;
   std::set<std::string, std::less<>> read_;
-  mutable std::set<std::string, std::less<>> queried_;  // including has()
+  mutable std::set<std::string, std::less<>> queried_;  // keys passed to any member, also has()
 };
 
 // True if the text is valid UTF-8, a requirement of JSON.

@@ -14,16 +14,16 @@ namespace {
 
 constexpr zip_uint64_t kMaxExpansion = 1040;  // upper bound of deflate's ratio
 
-struct Closing {
+struct Closer {
   void operator()(zip_t* archive) const { zip_discard(archive); }
   void operator()(zip_file_t* member) const { zip_fclose(member); }
 };
-using Archive = std::unique_ptr<zip_t, Closing>;
-using Member = std::unique_ptr<zip_file_t, Closing>;
+using Archive = std::unique_ptr<zip_t, Closer>;
+using Member = std::unique_ptr<zip_file_t, Closer>;
 
 Archive open_archive(const std::string& bytes, const std::string& name) {
-  const std::string refusal = name + ": not a zip archive, or truncated or damaged";
-  if (bytes.empty()) throw InputError(refusal);  // libzip would open an archive without members
+  const std::string problem = name + ": not a zip archive, or truncated or damaged";
+  if (bytes.empty()) throw InputError(problem);  // libzip would open an archive without members
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -33,13 +33,13 @@ Archive open_archive(const std::string& bytes, const std::string& name) {
     zip_source_free(source);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
-    throw InputError(refusal + ": " + reason);
+    throw InputError(problem + ": " + reason);
   }
   return Archive(archive);
 }
 
 // Checks a member's directory entry for plausibility before memory is allocated for it.
-void check(const zip_stat_t& stat, const std::string& label) {
+void check_member(const zip_stat_t& stat, const std::string& label) {
   constexpr zip_uint64_t kNeeded =
       ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
   if ((stat.valid & kNeeded) != kNeeded) throw InputError(label + ": damaged: has no size");
@@ -54,11 +54,11 @@ void check(const zip_stat_t& stat, const std::string& label) {
   }
 }
 
-// Unpacks a member, or returns nothing if `wanted` rejects it. libzip verifies size and checksum at
-// the end of the data.
+// Unpacks a member, or returns nothing if `is_wanted` rejects it. libzip verifies size and checksum
+// at the end of the data.
 std::optional<std::string> unpack(zip_t* archive, const zip_stat_t& stat, const std::string& label,
                                   const MemberFilter& is_wanted) {
-  constexpr std::size_t kBegin = std::size_t{64} << 10;
+  constexpr std::size_t kFilterBytes = std::size_t{64} << 10;
   const auto damaged = [&](const std::string& reason) {
     return InputError(label + ": damaged: expected " + std::to_string(stat.size) +
                       " unpacked bytes: " + reason);
@@ -66,23 +66,23 @@ std::optional<std::string> unpack(zip_t* archive, const zip_stat_t& stat, const 
   const Member member(zip_fopen_index(archive, stat.index, 0));
   if (!member) throw damaged(zip_strerror(archive));
   std::string bytes;
-  std::size_t made = 0;
+  std::size_t unpacked = 0;
   const auto unpack_to = [&](std::size_t end) {
     bytes.resize(end);
-    while (made < end) {
-      const zip_int64_t count = zip_fread(member.get(), bytes.data() + made, end - made);
+    while (unpacked < end) {
+      const zip_int64_t count = zip_fread(member.get(), bytes.data() + unpacked, end - unpacked);
       if (count < 0) throw damaged(zip_file_strerror(member.get()));
       if (count == 0) break;
-      made += static_cast<std::size_t>(count);
+      unpacked += static_cast<std::size_t>(count);
     }
   };
-  const std::size_t all = stat.size + 1;  // one more, to detect surplus data
-  unpack_to(std::min(kBegin, all));
-  const std::string_view begin(bytes.data(), std::min<std::size_t>(made, stat.size));
+  const std::size_t limit = stat.size + 1;  // one more, to detect surplus data
+  unpack_to(std::min(kFilterBytes, limit));
+  const std::string_view begin(bytes.data(), std::min<std::size_t>(unpacked, stat.size));
   if (is_wanted && !is_wanted(stat.name, begin, stat.size)) return std::nullopt;
-  unpack_to(all);
-  if (made != stat.size) throw damaged("found " + std::to_string(made) + " or more");
-  bytes.resize(made);
+  unpack_to(limit);
+  if (unpacked != stat.size) throw damaged("found " + std::to_string(unpacked) + " or more");
+  bytes.resize(unpacked);
   return bytes;
 }
 
@@ -92,7 +92,7 @@ std::map<std::string, std::string> parse_zip(const std::string& bytes, const std
                                              std::size_t max_bytes, const MemberFilter& is_wanted) {
   const Archive archive = open_archive(bytes, name);
   std::map<std::string, std::string> members;
-  std::size_t all = 0;
+  std::size_t total = 0;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
@@ -101,14 +101,14 @@ std::map<std::string, std::string> parse_zip(const std::string& bytes, const std
     }
     const std::string member = stat.name, label = name + ": " + member;
     if (member.ends_with('/')) continue;  // a folder
-    check(stat, label);
-    if (stat.size > max_bytes - all) {
+    check_member(stat, label);
+    if (stat.size > max_bytes - total) {
       throw InputError(label + ": the archive unpacks to more than " + std::to_string(max_bytes) +
                        " bytes");
     }
     std::optional<std::string> content = unpack(archive.get(), stat, label, is_wanted);
     if (!content) continue;
-    all += stat.size;
+    total += stat.size;
     if (!members.emplace(member, std::move(*content)).second) {
       throw InputError(label + ": duplicate member");
     }
