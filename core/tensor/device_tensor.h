@@ -11,13 +11,12 @@ class DeviceTensor {
   virtual ~DeviceTensor() = default;
   virtual Shape shape() const = 0;      // attention weights: [B h, L_q, L_k]
   virtual Tensor download() const = 0;  // thread-safe; cached after the first call
-  // Rows first, first + every, ... (`count` of them) of one plane of [planes, rows, columns], for
-  // uses that need few rows. Avoids downloading the others where possible. Thread-safe.
-  // [count, columns]
-  virtual Tensor rows(Index plane, Index first, Index every, Index count) const;
+  // Returns [count, columns]: rows first, first + step, ... of one plane of a tensor of shape
+  // [planes, rows, columns]. Avoids downloading the other rows where possible. Thread-safe.
+  virtual Tensor rows(Index plane, Index first, Index step, Index count) const;
 };
 
 // Like DeviceTensor::rows() for a tensor in host memory: [planes, rows, columns].
-Tensor rows_of(const Tensor& all, Index plane, Index first, Index every, Index count);
+Tensor rows_of(const Tensor& tensor, Index plane, Index first, Index step, Index count);
 
 }  // namespace attnscope

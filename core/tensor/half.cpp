@@ -30,8 +30,8 @@ float from_half(std::uint16_t bits) {
   const std::uint32_t exponent = (bits >> 10) & 0x1fu;
   const std::uint32_t fraction = bits & 0x3ffu;
   if (exponent == 0) {  // zero and subnormal numbers: fraction * 2^-24
-    const float size = static_cast<float>(fraction) * 0x1p-24f;
-    return sign ? -size : size;
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+    return sign ? -magnitude : magnitude;
   }
   if (exponent == 0x1f) return std::bit_cast<float>(sign | kInfinity | fraction << 13);
   return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
@@ -40,19 +40,19 @@ float from_half(std::uint16_t bits) {
 std::uint16_t to_half(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits & kSignBit) >> 16;
-  const std::uint32_t size = bits & ~kSignBit;
-  const auto with_sign = [sign](std::uint32_t rest) {
-    return static_cast<std::uint16_t>(sign | rest);
+  const std::uint32_t magnitude = bits & ~kSignBit;
+  const auto with_sign = [sign](std::uint32_t magnitude_bits) {
+    return static_cast<std::uint16_t>(sign | magnitude_bits);
   };
-  if (size > kInfinity) return with_sign(0x7e00u | ((size >> 13) & 0x3ffu));
-  if (size >= 0x477ff000u) return with_sign(0x7c00u);  // 65520 and above: infinity
-  if (size < 0x38800000u) {                            // below 2^-14: subnormal
+  if (magnitude > kInfinity) return with_sign(0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  if (magnitude >= 0x477ff000u) return with_sign(0x7c00u);  // 65520 and above: infinity
+  if (magnitude < 0x38800000u) {                            // below 2^-14: subnormal
     // Adding 0.5 makes the last bit of the sum worth 2^-24 and lets the processor round.
-    const float rounded = std::bit_cast<float>(size) + 0.5f;
+    const float rounded = std::bit_cast<float>(magnitude) + 0.5f;
     return with_sign(std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0.5f));
   }
-  const std::uint32_t odd = (size >> 13) & 1u;  // ties to even
-  return with_sign((size - (112u << 23) + 0xfffu + odd) >> 13);
+  const std::uint32_t odd_bit = (magnitude >> 13) & 1u;  // ties to even
+  return with_sign((magnitude - (112u << 23) + 0xfffu + odd_bit) >> 13);
 }
 
 float from_bfloat(std::uint16_t bits) {

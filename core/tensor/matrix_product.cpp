@@ -16,12 +16,12 @@ namespace {
 using cpu::panel_width;
 using cpu::RowKernels;
 
-constexpr Index kWorthThreads = Index{1} << 18;  // minimum multiplications for several threads
-constexpr Index kDepth = 256;                    // rows of a panel, which then has 32 KiB
-constexpr Index kMaxPanels = 32;                 // packed at a time: 1 MiB
-constexpr Index kRows = 256;     // rows of A at a time, which stay in the cache for all panels
-constexpr Index kSmallRows = 4;  // with fewer rows, packing costs more than multiplying
-constexpr Index kTile = 8;       // rows; thread shares are multiples of it
+constexpr Index kMinParallelWork = Index{1} << 18;  // minimum multiplications for threads
+constexpr Index kDepth = 256;                       // rows of a panel: 32 KiB
+constexpr Index kMaxPanels = 32;                    // packed at a time: 1 MiB
+constexpr Index kRowBlock = 256;  // rows of A that stay in the cache for all panels
+constexpr Index kSmallRows = 4;   // with fewer rows, packing costs more than multiplying
+constexpr Index kTile = 8;        // rows of a register tile; shares of threads are multiples of it
 
 Index ceil_divide(Index a, Index b) {
   return (a + b - 1) / b;
@@ -69,11 +69,11 @@ void pack_panel(const RowKernels& kernels, const NarrowMatrix& b, Index t, Index
   for (Index r = 0; r < depth; ++r) b.widen(t + r, first, count, panel + r * panel_width);
 }
 
-// `count` numbers of row `row` in memory, starting at `first`; `scratch` has room for them.
-const float* line(const Matrix& b, Index row, Index first, Index, float*) {
+// Numbers [first, first + count) of row `row` in memory; 16-bit numbers are widened to `scratch`.
+const float* row_data(const Matrix& b, Index row, Index first, Index, float*) {
   return b.data + row * b.stride + first;
 }
-const float* line(const NarrowMatrix& b, Index row, Index first, Index count, float* scratch) {
+const float* row_data(const NarrowMatrix& b, Index row, Index first, Index count, float* scratch) {
   b.widen(row, first, count, scratch);
   return scratch;
 }
@@ -93,9 +93,9 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
       pack_panel(kernels, b, t, depth, x, std::min(panel_width, last - x),
                  panels.data() + (x - first) * depth);
     }
-    for (Index r = row; r < row_end; r += kRows) {
+    for (Index r = row; r < row_end; r += kRowBlock) {
       if (is_stopping()) return;
-      const Index rows = std::min(kRows, row_end - r);
+      const Index rows = std::min(kRowBlock, row_end - r);
       for (Index x = first; x < last; x += panel_width) {
         kernels.multiply(rows, std::min(panel_width, last - x), depth, element(a, r, t), a_row,
                          a_column, panels.data() + (x - first) * depth, panel_width,
@@ -105,24 +105,23 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, 
   }
 }
 
-// Number of shares that the rows of A are divided into. Tall matrices are divided by rows, since a
-// thread has usually just computed its own rows of A (unless A is transposed). Also divides if
-// there are fewer panels than threads.
+// Number of shares that the rows of A are divided into: several for tall matrices, since a thread
+// has usually just computed its rows of A (unless A is transposed), or if panels are too few.
 Index row_shares(const Matrix& a, Index columns, Index panels) {
-  const Index threads = thread_count(), least = ceil_divide(threads, panels);
-  if (a.transposed || a.rows <= columns) return least;
-  return std::max(least, std::min(a.rows / kRows, threads));
+  const Index threads = thread_count(), min_shares = ceil_divide(threads, panels);
+  if (a.transposed || a.rows <= columns) return min_shares;
+  return std::max(min_shares, std::min(a.rows / kRowBlock, threads));
 }
 
 template <class Right>
 void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
-                     bool threads) {
+                     bool is_parallel) {
   const RowKernels& kernels = cpu::row_kernels();
   const Index panels = ceil_divide(b.columns, panel_width);
-  const Index shares = threads ? row_shares(a, b.columns, panels) : 1;
+  const Index shares = is_parallel ? row_shares(a, b.columns, panels) : 1;
   const Index rows = ceil_divide(ceil_divide(a.rows, shares), kTile) * kTile;
   const Index items = ceil_divide(a.rows, rows) * panels;
-  parallel_for(items, threads ? 1 : items, [&](Index item, Index end) {
+  parallel_for(items, is_parallel ? 1 : items, [&](Index item, Index end) {
     while (item < end) {
       const Index row = item / panels * rows, panel = item % panels;
       const Index count = std::min({panels - panel, end - item, kMaxPanels});
@@ -133,27 +132,27 @@ void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, 
   });
 }
 
-// Product for few rows of A: reads B once, in place and in order.
+// Product for few rows of A: for each of them, reads B in place and in order.
 template <class Right>
 void multiply_small(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
-                    bool threads) {
+                    bool is_parallel) {
   const RowKernels& kernels = cpu::row_kernels();
   std::vector<float> row(static_cast<std::size_t>(a.columns));
   for (Index r = 0; r < a.rows; ++r) {
     for (Index t = 0; t < a.columns; ++t) row[static_cast<std::size_t>(t)] = *element(a, r, t);
     float* to = c + r * c_stride;
-    parallel_for(b.columns, threads ? panel_width : b.columns, [&](Index first, Index last) {
+    parallel_for(b.columns, is_parallel ? panel_width : b.columns, [&](Index first, Index last) {
       thread_local std::vector<float> scratch;
       scratch.resize(static_cast<std::size_t>(std::max(a.columns, last - first)));
       if (!add) std::fill(to + first, to + last, 0.0f);
       if (b.transposed) {
         for (Index x = first; x < last && !is_stopping(); ++x) {
-          to[x] += kernels.dot(row.data(), line(b, x, 0, a.columns, scratch.data()), a.columns);
+          to[x] += kernels.dot(row.data(), row_data(b, x, 0, a.columns, scratch.data()), a.columns);
         }
         return;
       }
       for (Index t = 0; t < a.columns && !is_stopping(); ++t) {
-        kernels.add_scaled(to + first, line(b, t, first, last - first, scratch.data()),
+        kernels.add_scaled(to + first, row_data(b, t, first, last - first, scratch.data()),
                            last - first, row[static_cast<std::size_t>(t)]);
       }
     });
@@ -164,11 +163,11 @@ template <class Right>
 void multiply(const Matrix& a, const Right& b, float* c, Index c_stride, bool add) {
   const Index m = a.rows, n = b.columns;
   if (m == 0 || n == 0) return;
-  const bool threads = m * n * a.columns >= kWorthThreads;
+  const bool is_parallel = m * n * a.columns >= kMinParallelWork;
   if (m < kSmallRows || a.columns == 0) {
-    multiply_small(a, b, c, c_stride, add, threads);
+    multiply_small(a, b, c, c_stride, add, is_parallel);
   } else {
-    multiply_panels(a, b, c, c_stride, add, threads);
+    multiply_panels(a, b, c, c_stride, add, is_parallel);
   }
 }
 

@@ -21,8 +21,8 @@ struct NarrowMatrix {
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
 
-  NarrowMatrix transpose() const;                             // the transposed matrix, shared
-  NarrowMatrix column_range(Index first, Index count) const;  // shared
+  NarrowMatrix transpose() const;                             // shares the bytes
+  NarrowMatrix column_range(Index first, Index count) const;  // shares the bytes
   void row(Index r, float* to) const;                         // to: [columns]
   Tensor to_tensor() const;                                   // [rows, columns], as float32
   // Converts `count` numbers of row `line` in memory, starting at `first`.

@@ -16,7 +16,7 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMagic = "\x93NUMPY"sv;
 constexpr std::size_t kAlignment = 64;  // of the data in the file
-constexpr std::size_t kMaxShown = 40;   // bytes of a header value in a message
+constexpr std::size_t kMaxQuoted = 40;  // bytes of a header value in a message
 constexpr std::size_t kMaxRank = 32;    // NumPy's limit
 
 struct Kind {
@@ -46,9 +46,9 @@ class HeaderReader {
   Header read() {
     Header header;
     expect('{');
-    while (!take('}')) {
+    while (!accept('}')) {
       read_member(header);
-      if (!take(',')) {
+      if (!accept(',')) {
         expect('}');
         break;
       }
@@ -63,14 +63,14 @@ class HeaderReader {
 
  private:
   void read_member(Header& header) {
-    const std::string_view key = quoted();
+    const std::string_view key = read_quoted();
     expect(':');
     if (key == "descr" && !header.descr) {
-      header.descr = quoted();
+      header.descr = read_quoted();
     } else if (key == "fortran_order" && !header.fortran_order) {
-      header.fortran_order = boolean();
+      header.fortran_order = read_boolean();
     } else if (key == "shape" && !header.shape) {
-      header.shape = shape();
+      header.shape = read_shape();
     } else {
       throw InputError(name_ + ": header key '" + std::string(key) + "': unknown or duplicate");
     }
@@ -79,21 +79,21 @@ class HeaderReader {
   void skip_space() {
     while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
   }
-  bool take(char c) {
+  bool accept(char c) {
     skip_space();
     if (!rest_.starts_with(c)) return false;
     rest_.remove_prefix(1);
     return true;
   }
   void expect(char c) {
-    if (!take(c)) fail(std::string("'") + c + "'");
+    if (!accept(c)) fail(std::string("'") + c + "'");
   }
   [[noreturn]] void fail(const std::string& expected) const {
     throw InputError(name_ + ": header: expected " + expected + ", found \"" +
-                     std::string(rest_.substr(0, kMaxShown)) + "\"");
+                     std::string(rest_.substr(0, kMaxQuoted)) + "\"");
   }
 
-  std::string_view quoted() {
+  std::string_view read_quoted() {
     skip_space();
     const char quote = rest_.empty() ? '\0' : rest_[0];
     const std::size_t end = rest_.find(quote, 1);
@@ -103,7 +103,7 @@ class HeaderReader {
     return text;
   }
 
-  bool boolean() {
+  bool read_boolean() {
     skip_space();
     for (const bool value : {true, false}) {
       const std::string_view word = value ? "True" : "False";
@@ -114,13 +114,13 @@ class HeaderReader {
     fail("True or False");
   }
 
-  Shape shape() {
+  Shape read_shape() {
     Shape shape;
     expect('(');
-    while (!take(')')) {
-      shape.push_back(size());
+    while (!accept(')')) {
+      shape.push_back(read_size());
       if (shape.size() > kMaxRank) fail("at most 32 dimensions");
-      if (!take(',')) {
+      if (!accept(',')) {
         if (shape.size() == 1) fail("','");  // "(3)" is not a tuple
         expect(')');
         break;
@@ -129,7 +129,7 @@ class HeaderReader {
     return shape;
   }
 
-  Index size() {
+  Index read_size() {
     skip_space();
     Index value = -1;
     const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
@@ -144,29 +144,29 @@ class HeaderReader {
 
 DType dtype_of(const std::string& descr, const std::string& name) {
   for (const Kind& kind : kKinds) {
-    const bool any_order = byte_size(kind.dtype) == 1;  // "<u1" equals "|u1"
+    const bool is_single_byte = byte_size(kind.dtype) == 1;  // "<u1" equals "|u1"
     if (descr == kind.descr ||
-        (any_order && descr.substr(0, 1) == "<" && descr.substr(1) == kind.descr.substr(1))) {
+        (is_single_byte && descr.substr(0, 1) == "<" && descr.substr(1) == kind.descr.substr(1))) {
       return kind.dtype;
     }
   }
-  throw InputError(name + ": type '" + descr.substr(0, kMaxShown) +
+  throw InputError(name + ": type '" + descr.substr(0, kMaxQuoted) +
                    "': expected <f2, <f4, <f8, <i4, <i8, |u1 or |b1");
 }
 
 // Reorders elements of `size` bytes from Fortran order to C order.
 std::string to_c_order(std::string_view bytes, const Shape& shape, std::size_t size) {
   std::string result(bytes.size(), '\0');
-  std::vector<Index> at(shape.size(), 0);  // index of the next element in C order
+  std::vector<Index> index(shape.size(), 0);  // index of the next element in C order
   const std::size_t count = bytes.size() / size;
   for (std::size_t to = 0; to < count; ++to) {
     Index from = 0;
-    for (std::size_t axis = shape.size(); axis-- > 0;) from = from * shape[axis] + at[axis];
+    for (std::size_t axis = shape.size(); axis-- > 0;) from = from * shape[axis] + index[axis];
     std::memcpy(result.data() + to * size, bytes.data() + static_cast<std::size_t>(from) * size,
                 size);
     for (std::size_t axis = shape.size(); axis-- > 0;) {
-      if (++at[axis] < shape[axis]) break;
-      at[axis] = 0;
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
     }
   }
   return result;
@@ -222,31 +222,31 @@ struct TextType {
 
 // Empty optional for other types. InputError if the array is not one-dimensional or its strings are
 // too long.
-std::optional<TextType> text_type(const Header& header, const std::string& name) {
+std::optional<TextType> parse_text_type(const Header& header, const std::string& name) {
   constexpr std::size_t kMaxText = 1 << 16;  // characters
   const std::string& descr = *header.descr;
-  const bool wide = descr.starts_with("<U");
-  if (!wide && !descr.starts_with("|S")) return std::nullopt;
-  TextType type{wide ? 4U : 1U, 0};
+  const bool is_wide = descr.starts_with("<U");
+  if (!is_wide && !descr.starts_with("|S")) return std::nullopt;
+  TextType type{is_wide ? 4U : 1U, 0};
   const auto number = std::from_chars(descr.data() + 2, descr.data() + descr.size(), type.length);
   if (number.ec != std::errc() || number.ptr != descr.data() + descr.size() ||
       type.length > kMaxText || header.shape->size() != 1) {
     throw InputError(name + ": expected one axis of texts of at most " + std::to_string(kMaxText) +
-                     " characters, found '" + descr.substr(0, kMaxShown) + "' " +
+                     " characters, found '" + descr.substr(0, kMaxQuoted) + "' " +
                      to_string(*header.shape));
   }
   return type;
 }
 
 // Decodes one zero-padded string of `unit` bytes per character, 4 (UCS-4) or 1.
-std::string fixed_text(std::string_view bytes, std::size_t unit) {
+std::string decode_text(std::string_view bytes, std::size_t unit) {
   constexpr std::uint32_t kLastCode = 0x10FFFF;
   constexpr int kReplacement = 0xFFFD;
   std::string text;
-  std::size_t written = 0;  // length without trailing zeros
-  for (std::size_t at = 0; at < bytes.size(); at += unit) {
+  std::size_t length = 0;  // length without trailing zeros
+  for (std::size_t offset = 0; offset < bytes.size(); offset += unit) {
     std::uint32_t code = 0;
-    std::memcpy(&code, bytes.data() + at, unit);
+    std::memcpy(&code, bytes.data() + offset, unit);
     if (unit == 1) {
       text += static_cast<char>(code);
     } else {
@@ -256,9 +256,9 @@ std::string fixed_text(std::string_view bytes, std::size_t unit) {
           utf8proc_encode_char(valid ? static_cast<int>(code) : kReplacement, character);
       text.append(reinterpret_cast<const char*>(character), static_cast<std::size_t>(size));
     }
-    if (code != 0) written = text.size();
+    if (code != 0) length = text.size();
   }
-  text.resize(written);
+  text.resize(length);
   return text;
 }
 
@@ -269,7 +269,7 @@ void check_npy(std::string_view begin, std::size_t bytes, std::string_view file_
   const std::string_view text = header_text(begin, name);
   const Header header = HeaderReader(text, name).read();
   const auto offset = static_cast<std::size_t>(text.end() - begin.data());
-  const std::optional<TextType> texts = text_type(header, name);
+  const std::optional<TextType> texts = parse_text_type(header, name);
   const std::size_t size =
       texts ? texts->size() : static_cast<std::size_t>(byte_size(dtype_of(*header.descr, name)));
   check_byte_count(*header.shape, size, *header.descr, bytes - offset, name);
@@ -281,14 +281,14 @@ std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
   const std::string_view text = header_text(bytes, name);
   const Header header = HeaderReader(text, name).read();
   const std::string& descr = *header.descr;
-  const std::optional<TextType> type = text_type(header, name);
+  const std::optional<TextType> type = parse_text_type(header, name);
   if (!type) return std::nullopt;
   const std::size_t unit = type->unit, size = type->size();
   const std::string_view data = bytes.substr(static_cast<std::size_t>(text.end() - bytes.data()));
   check_byte_count(*header.shape, size, descr, data.size(), name);
   std::vector<std::string> texts;
   for (Index i = 0; i < header.shape->front() && size > 0; ++i) {
-    texts.push_back(fixed_text(data.substr(static_cast<std::size_t>(i) * size, size), unit));
+    texts.push_back(decode_text(data.substr(static_cast<std::size_t>(i) * size, size), unit));
   }
   return texts;
 }
@@ -335,13 +335,13 @@ void write_npy(const std::filesystem::path& path, const StoredTensor& tensor) {
   header.resize(end - begin - 1, ' ');
   header += '\n';
   const auto length = static_cast<std::uint16_t>(header.size());
-  std::string start(kMagic);
-  start += "\x01\x00"sv;
-  start.append(reinterpret_cast<const char*>(&length), 2);
+  std::string prefix(kMagic);
+  prefix += "\x01\x00"sv;
+  prefix.append(reinterpret_cast<const char*>(&length), 2);
   const auto bytes =
       static_cast<std::size_t>(element_count(tensor.shape) * byte_size(tensor.dtype));
   write_file(path,
-             {start, header,
+             {prefix, header,
               bytes == 0 ? std::string_view()
                          : std::string_view(reinterpret_cast<const char*>(tensor.bytes), bytes)});
 }

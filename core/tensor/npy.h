@@ -17,8 +17,8 @@ namespace attnscope {
 StoredTensor read_npy(const std::filesystem::path& path);
 // Like read_npy() for a file in memory; `name` begins the messages.
 StoredTensor parse_npy(std::string bytes, std::string_view name);
-// Checks a header, given the file's first bytes and its size, before the file is read into memory.
-// InputError as from parse_npy() and parse_npy_texts().
+// Checks the header in the file's first bytes, `begin`, against the file's size in bytes. Throws
+// the InputErrors of parse_npy() and parse_npy_texts().
 void check_npy(std::string_view begin, std::size_t bytes, std::string_view name);
 // A list of strings (<U or |S, one axis) as UTF-8; empty optional for arrays of another type.
 std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,

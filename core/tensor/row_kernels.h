@@ -28,11 +28,11 @@ struct RowKernels {
   // panel[t * panel_width + x] = rows[x][t] for x < count; 0 in the remaining columns.
   void (*pack)(const float* const* rows, Size count, Size size, float* panel);
 
-  // Powers of two of scores, without storing the scores. For rows r < m and columns x in
-  // [begin, end), multiples of sum_lanes, of panels of k lines each:
+  // Powers of two of scores, without storing the scores. For rows r < m of a and columns x in
+  // [begin, end), multiples of sum_lanes, of packed panels of k rows each:
   //   p[r][x] = 2^(a_r . column x - shift[r]) for first[r] <= x < last[r], else 0,
   //   sums[r * sum_lanes + l] += the values in lane l.
-  // shift: integers; every exponent must lie in [-126, 126].
+  // shift: integers; every exponent must be in [-126, 126].
   void (*powers)(Size m, Size begin, Size end, Size k, const float* a, Size a_row,
                  const float* panels, const float* shift, const std::int32_t* first,
                  const std::int32_t* last, float* p, Size p_row, float* sums);
@@ -42,17 +42,17 @@ struct RowKernels {
   float (*exponentials)(float* x, Size n, float shift);
   float (*sum)(const float* x, Size n);
   float (*dot)(const float* x, const float* y, Size n);
-  // Operations on the rows rows[picked[x]] of a matrix with contiguous rows of `size` numbers:
-  // dots: s[x] = a . row (+= if `add`); gather: to[x] = row; scatter: row += from[x];
-  // scatter_scaled: row += p[x] * the given row; sum_rows: sum += sum_x p[x] row.
-  void (*dots)(const float* a, const float* rows, const std::int32_t* picked, Size count, Size size,
-               float* s, bool add);
-  void (*gather)(const float* rows, const std::int32_t* picked, Size count, Size size, float* to);
-  void (*scatter)(float* rows, const std::int32_t* picked, Size count, Size size,
+  // Operations on the rows r_x = rows[indices[x]] of a matrix with contiguous rows of `size`
+  // numbers: dots: s[x] = a . r_x (+= if `add`); gather: to[x] = r_x; scatter: r_x += from[x];
+  // scatter_scaled: r_x += p[x] * row; sum_rows: sum += sum_x p[x] r_x.
+  void (*dots)(const float* a, const float* rows, const std::int32_t* indices, Size count,
+               Size size, float* s, bool add);
+  void (*gather)(const float* rows, const std::int32_t* indices, Size count, Size size, float* to);
+  void (*scatter)(float* rows, const std::int32_t* indices, Size count, Size size,
                   const float* from);
-  void (*scatter_scaled)(float* rows, const std::int32_t* picked, Size count, Size size,
+  void (*scatter_scaled)(float* rows, const std::int32_t* indices, Size count, Size size,
                          const float* p, const float* row);
-  void (*sum_rows)(const float* p, const float* rows, const std::int32_t* picked, Size count,
+  void (*sum_rows)(const float* p, const float* rows, const std::int32_t* indices, Size count,
                    Size size, float* sum);
   void (*scale)(float* x, Size n, float factor);
   // to = factor x with non-temporal stores, for results that are not read soon. Other threads may

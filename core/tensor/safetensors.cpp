@@ -22,7 +22,7 @@
 #include "core/base/strict_json.h"
 #include "core/tensor/half.h"
 
-static_assert(std::endian::native == std::endian::little, "files are read as they lie");
+static_assert(std::endian::native == std::endian::little, "files are read without swapping bytes");
 
 namespace attnscope {
 namespace {
@@ -51,7 +51,7 @@ constexpr std::array<DTypeRow, 15> kDTypes{{{DType::F32, "F32", 4},
 constexpr std::size_t kPrefix = 8;  // bytes of the header's length
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-const DTypeRow& row(DType dtype) {
+const DTypeRow& dtype_row(DType dtype) {
   return kDTypes[static_cast<std::size_t>(dtype)];
 }
 
@@ -101,14 +101,14 @@ struct Extent {
   std::string name;
 };
 
-const Json& field(const Json& entry, const char* key, const std::string& where) {
-  const Json* found = entry.find(key);
-  if (found == nullptr) throw InputError(where + ": \"" + key + "\" is missing");
-  return *found;
+const Json& required_member(const Json& entry, const char* key, const std::string& where) {
+  const Json* member = entry.find(key);
+  if (member == nullptr) throw InputError(where + ": \"" + key + "\" is missing");
+  return *member;
 }
 
 DType read_dtype(const Json& entry, const std::string& where) {
-  const Json& value = field(entry, "dtype", where);
+  const Json& value = required_member(entry, "dtype", where);
   for (const DTypeRow& r : kDTypes) {
     if (value.is_string() && value.text() == r.name) return r.dtype;
   }
@@ -118,16 +118,16 @@ DType read_dtype(const Json& entry, const std::string& where) {
 }
 
 Shape read_shape(const Json& entry, const std::string& where) {
-  const Json& value = field(entry, "shape", where);
-  const auto wrong = [&] {
+  const Json& value = required_member(entry, "shape", where);
+  const auto shape_error = [&] {
     return InputError(where + ": shape " + value.dump() + ": expected a list of sizes");
   };
-  if (!value.is_array()) throw wrong();
+  if (!value.is_array()) throw shape_error();
   Shape shape;
   for (const Json& n : value) {
     if (!n.is_number_unsigned() ||
         n.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<Index>::max()}) {
-      throw wrong();
+      throw shape_error();
     }
     shape.push_back(static_cast<Index>(n.get<std::uint64_t>()));
   }
@@ -135,7 +135,7 @@ Shape read_shape(const Json& entry, const std::string& where) {
 }
 
 Extent read_extent(const Json& entry, const std::string& name, const std::string& where) {
-  const Json& value = field(entry, "data_offsets", where);
+  const Json& value = required_member(entry, "data_offsets", where);
   if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
       !value[1].is_number_unsigned() ||
       value[0].get<std::uint64_t>() > value[1].get<std::uint64_t>()) {
@@ -162,21 +162,21 @@ void check_extents(std::vector<Extent> extents, std::uint64_t data_bytes, const 
   std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
-  std::uint64_t at = 0;
+  std::uint64_t position = 0;
   for (const Extent& e : extents) {
-    const std::string found = file + ": " + tensor_label(e.name) + ": begins at byte " +
-                              std::to_string(e.begin) + ", expected " + std::to_string(at);
-    if (e.begin < at) throw InputError(found + " (tensors overlap)");
-    if (e.begin > at) throw InputError(found + " (a gap between tensors)");
-    at = e.end;
-    if (at > data_bytes) {
-      throw InputError(file + ": " + tensor_label(e.name) + ": ends at byte " + std::to_string(at) +
-                       ", expected at most " + std::to_string(data_bytes) +
-                       " (the file ends before the tensors do)");
+    const std::string message = file + ": " + tensor_label(e.name) + ": begins at byte " +
+                                std::to_string(e.begin) + ", expected " + std::to_string(position);
+    if (e.begin < position) throw InputError(message + " (tensors overlap)");
+    if (e.begin > position) throw InputError(message + " (a gap between tensors)");
+    position = e.end;
+    if (position > data_bytes) {
+      throw InputError(file + ": " + tensor_label(e.name) + ": ends at byte " +
+                       std::to_string(position) + ", expected at most " +
+                       std::to_string(data_bytes) + " (the file ends before the tensors do)");
     }
   }
-  if (at < data_bytes) {
-    throw InputError(file + ": expected " + std::to_string(at) + " bytes of tensors, found " +
+  if (position < data_bytes) {
+    throw InputError(file + ": expected " + std::to_string(position) + " bytes of tensors, found " +
                      std::to_string(data_bytes));
   }
 }
@@ -192,24 +192,24 @@ void read_metadata(const Json& value, SafetensorsFile& file, const std::string& 
 }
 
 Json read_header(const Mapping& mapping, const std::string& name, std::uint64_t& header_bytes) {
-  const auto no_safetensors = [&](const std::string& reason) {
+  const auto format_error = [&](const std::string& reason) {
     return InputError(name + ": not a safetensors file: " + reason);
   };
   if (mapping.size() < kPrefix) {
-    throw no_safetensors("expected at least 8 bytes, found " + std::to_string(mapping.size()));
+    throw format_error("expected at least 8 bytes, found " + std::to_string(mapping.size()));
   }
   std::memcpy(&header_bytes, mapping.bytes(), kPrefix);
   if (header_bytes > mapping.size() - kPrefix || header_bytes > limits::kMaxTensorHeader) {
-    throw no_safetensors("header of " + std::to_string(header_bytes) + " bytes in a file of " +
-                         std::to_string(mapping.size()));
+    throw format_error("header of " + std::to_string(header_bytes) + " bytes in a file of " +
+                       std::to_string(mapping.size()));
   }
   const std::string_view text(reinterpret_cast<const char*>(mapping.bytes()) + kPrefix,
                               header_bytes);
-  if (!text.starts_with('{')) throw no_safetensors("the header is not a JSON object");
+  if (!text.starts_with('{')) throw format_error("the header is not a JSON object");
   return parse_json(text, name);
 }
 
-std::int32_t narrow(std::int64_t value) {
+std::int32_t to_int32(std::int64_t value) {
   if (value < std::numeric_limits<std::int32_t>::min() ||
       value > std::numeric_limits<std::int32_t>::max()) {
     throw InputError("integer " + std::to_string(value) + ": expected 32 bits");
@@ -224,7 +224,7 @@ T load(const std::uint8_t* bytes, Index i) {
   return value;
 }
 
-// Releases the mapped pages that lie entirely within the tensor.
+// Releases the mapped pages that are entirely within the tensor.
 void release_pages(const StoredTensor& tensor, Index count) {
   if (!tensor.mapped) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -238,11 +238,11 @@ void release_pages(const StoredTensor& tensor, Index count) {
 constexpr Index kChunk = Index{1} << 19;
 
 // Calls take(first, count) for consecutive chunks.
-template <class Take>
-void for_each_chunk(Index count, const Take& take) {
+template <class Body>
+void for_each_chunk(Index count, const Body& body) {
   for (Index first = 0; first < count; first += kChunk) {
     check_stop();
-    take(first, std::min(kChunk, count - first));
+    body(first, std::min(kChunk, count - first));
   }
 }
 
@@ -254,11 +254,11 @@ void for_each_chunk(Index count, const Take& take) {
 }  // namespace
 
 std::string_view to_string(DType dtype) {
-  return row(dtype).name;
+  return dtype_row(dtype).name;
 }
 
 Index byte_size(DType dtype) {
-  return row(dtype).bytes;
+  return dtype_row(dtype).bytes;
 }
 
 Tensor StoredTensor::floats() const {
@@ -291,9 +291,9 @@ Tensor StoredTensor::floats() const {
 StoredTensor StoredTensor::copy() const {
   const Index count = element_count(shape), size = byte_size(dtype);
   const auto numbers = std::make_shared<ByteTensor>(Shape{count * size});
-  for_each_chunk(count, [&](Index first, Index some) {
+  for_each_chunk(count, [&](Index first, Index chunk) {
     std::memcpy(numbers->data() + first * size, bytes + first * size,
-                static_cast<std::size_t>(some * size));
+                static_cast<std::size_t>(chunk * size));
   });
   release_pages(*this, count);
   return {dtype, shape, numbers->data(), numbers};
@@ -311,7 +311,7 @@ IntTensor StoredTensor::integers() const {
   IntTensor result(shape);
   for (Index i = 0; i < result.size(); ++i) {
     result[i] =
-        dtype == DType::I32 ? load<std::int32_t>(bytes, i) : narrow(load<std::int64_t>(bytes, i));
+        dtype == DType::I32 ? load<std::int32_t>(bytes, i) : to_int32(load<std::int64_t>(bytes, i));
   }
   return result;
 }
@@ -386,15 +386,15 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
   Json header = Json::object();
   if (!file.metadata.empty()) header[kMetadataKey] = file.metadata;
   std::vector<std::string_view> pieces(2);
-  std::uint64_t at = 0;
+  std::uint64_t offset = 0;
   for (const auto* entry : order) {
     const auto& [name, tensor] = *entry;
     const std::uint64_t bytes = byte_count(tensor.shape, tensor.dtype, tensor_label(name));
     header[name] = {{"dtype", to_string(tensor.dtype)},
                     {"shape", tensor.shape},
-                    {"data_offsets", {at, at + bytes}}};
+                    {"data_offsets", {offset, offset + bytes}}};
     if (bytes > 0) pieces.emplace_back(reinterpret_cast<const char*>(tensor.bytes), bytes);
-    at += bytes;
+    offset += bytes;
   }
 
   std::string text;
@@ -403,7 +403,8 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
   } catch (const JsonError&) {
     throw InputError(path.string() + ": a name or metadata string is not valid UTF-8");
   }
-  text.resize((text.size() + kPrefix - 1) / kPrefix * kPrefix, ' ');  // aligns the tensors
+  text.resize((text.size() + kPrefix - 1) / kPrefix * kPrefix,
+              ' ');  // aligns the tensors
   const std::uint64_t header_bytes = text.size();
   pieces[0] = {reinterpret_cast<const char*>(&header_bytes), kPrefix};
   pieces[1] = text;

@@ -25,7 +25,7 @@ enum class DType {
   I32,
   I64,
   Bool,
-  // Listed for their size only: files may contain such tensors next to those in use.
+  // Only the size is known: files may contain such tensors, but their numbers are never read.
   I8,
   I16,
   U16,
@@ -45,8 +45,8 @@ struct StoredTensor {
   std::shared_ptr<const void> owner;  // keeps bytes alive
   bool mapped = false;                // bytes are in a mapped file and can be read again
 
-  // These copy. For a `mapped` tensor the source pages are released afterwards, so that reading a
-  // whole file needs little more memory than its tensors.
+  // Copies of the numbers. The source pages of a `mapped` tensor are released afterwards, so that
+  // reading a whole file needs little more memory than its tensors.
   Tensor floats() const;           // F32, F16, BF16, F64
   StoredTensor copy() const;       // same dtype
   ByteTensor byte_values() const;  // U8, Bool

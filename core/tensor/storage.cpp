@@ -51,11 +51,11 @@ constexpr std::size_t kGuardBytes = 256;
 constexpr unsigned char kGuard = 0xff;
 
 bool uses_guards() {
-  static const bool wanted = std::getenv("ATTNSCOPE_GUARD_STORAGE") != nullptr;
-  return wanted;
+  static const bool enabled = std::getenv("ATTNSCOPE_GUARD_STORAGE") != nullptr;
+  return enabled;
 }
 
-void put_guard(void* block, std::size_t bytes) {
+void write_guard(void* block, std::size_t bytes) {
   if (uses_guards()) std::memset(static_cast<char*>(block) + bytes, kGuard, kGuardBytes);
 }
 
@@ -80,8 +80,8 @@ void* system_block(std::size_t size) {
 
 class Cache {
  public:
-  void* take(std::size_t size) {
-    if (void* block = take_cached(size)) return block;
+  void* allocate(std::size_t size) {
+    if (void* block = reuse_block(size)) return block;
     if (void* fresh = system_block(size)) return fresh;
     release();  // cached blocks of other sizes may occupy the memory
     if (void* fresh = system_block(size)) return fresh;
@@ -91,30 +91,30 @@ class Cache {
   }
 
   // Frees the block if there is no memory for the list entry.
-  void give(void* block, std::size_t size) noexcept {
-    ByAge surplus;
-    bool kept = false;
+  void deallocate(void* block, std::size_t size) noexcept {
+    ByAge evicted;
+    bool is_cached = false;
     {
       const std::lock_guard lock(mutex_);
       statistics_.live_bytes -= size;
       try {
-        keep(block, size);
-        kept = true;
+        insert(block, size);
+        is_cached = true;
       } catch (const std::bad_alloc&) {
       }
-      while (statistics_.cached_bytes > kMaxCached) drop_oldest(surplus);
+      while (statistics_.cached_bytes > kMaxCached) evict_oldest(evicted);
     }
-    if (!kept) std::free(block);
-    free_all(surplus);
+    if (!is_cached) std::free(block);
+    free_all(evicted);
   }
 
   void release() {
-    ByAge all;
+    ByAge evicted;
     {
       const std::lock_guard lock(mutex_);
-      while (!by_age_.empty()) drop_oldest(all);
+      while (!by_age_.empty()) evict_oldest(evicted);
     }
-    free_all(all);
+    free_all(evicted);
   }
 
   void reset_peak() {
@@ -135,8 +135,8 @@ class Cache {
   using ByAge = std::list<Entry>;  // oldest first
 
   // Returns null if a fresh block is needed.
-  void* take_cached(std::size_t size) {
-    ByAge surplus;
+  void* reuse_block(std::size_t size) {
+    ByAge evicted;
     {
       const std::lock_guard lock(mutex_);
       check_budget(size);
@@ -155,24 +155,24 @@ class Cache {
       ++statistics_.fresh_blocks;
       while (!by_age_.empty() &&
              statistics_.live_bytes + statistics_.cached_bytes > memory_budget()) {
-        drop_oldest(surplus);
+        evict_oldest(evicted);
       }
     }
-    free_all(surplus);
+    free_all(evicted);
     return nullptr;
   }
 
   void check_budget(std::size_t size) const {
-    const std::size_t most = memory_budget(), live = statistics_.live_bytes;
-    if (size < kMinLimitedBytes || in_parallel_for() || (live <= most && size <= most - live))
+    const std::size_t limit = memory_budget(), live = statistics_.live_bytes;
+    if (size < kMinLimitedBytes || in_parallel_for() || (live <= limit && size <= limit - live))
       return;
-    throw BudgetError<WorkError>("memory budget of " + memory_text(static_cast<double>(most)) +
+    throw BudgetError<WorkError>("memory budget of " + memory_text(static_cast<double>(limit)) +
                                  " exceeded: " + memory_text(static_cast<double>(live)) +
                                  " in use, " + memory_text(static_cast<double>(size)) +
                                  " more needed");
   }
 
-  void keep(void* block, std::size_t size) {
+  void insert(void* block, std::size_t size) {
     ByAge entry{{block, size}};
     by_size_[size].push_back(entry.begin());
     by_age_.splice(by_age_.end(), entry);
@@ -180,12 +180,12 @@ class Cache {
   }
 
   // Must not allocate: memory may be exhausted.
-  void drop_oldest(ByAge& surplus) {
+  void evict_oldest(ByAge& evicted) {
     const auto oldest = by_age_.begin();
     auto& blocks = by_size_[oldest->size];
     blocks.erase(std::find(blocks.begin(), blocks.end(), oldest));
     statistics_.cached_bytes -= oldest->size;
-    surplus.splice(surplus.end(), by_age_, oldest);
+    evicted.splice(evicted.end(), by_age_, oldest);
   }
 
   // Call without the lock: returning pages to the system is slow.
@@ -201,8 +201,8 @@ class Cache {
 
 // Never destroyed: arrays with static lifetime may outlive other static objects.
 Cache& cache() {
-  static Cache& only = *new Cache;
-  return only;
+  static Cache& instance = *new Cache;
+  return instance;
 }
 
 }  // namespace
@@ -212,14 +212,14 @@ std::shared_ptr<void> allocate_block(std::size_t bytes) {
 }
 
 void* take_block(std::size_t bytes) {
-  void* block = cache().take(class_size(bytes));
-  put_guard(block, bytes);
+  void* block = cache().allocate(class_size(bytes));
+  write_guard(block, bytes);
   return block;
 }
 
 void give_block(void* block, std::size_t bytes) noexcept {
   check_guard(block, bytes);
-  cache().give(block, class_size(bytes));
+  cache().deallocate(block, class_size(bytes));
 }
 
 StorageStatistics storage_statistics() {

@@ -11,13 +11,13 @@ namespace attnscope {
 
 Index element_count(const Shape& shape) {
   Index count = 1;
-  bool none = false, overflow = false;
+  bool has_zero = false, overflow = false;
   for (const Index n : shape) {
     if (n < 0) throw InputError("shape " + to_string(shape) + ": a dimension is negative");
-    none = none || n == 0;
+    has_zero = has_zero || n == 0;
     overflow = overflow || __builtin_mul_overflow(count, n, &count);
   }
-  if (none) return 0;
+  if (has_zero) return 0;
   if (overflow) throw InputError("shape " + to_string(shape) + ": too large");
   return count;
 }
@@ -42,11 +42,11 @@ Array<T>::Array(Shape shape) : shape_(std::move(shape)), size_(element_count(sha
 
 template <class T>
 Array<T> Array<T>::full(Shape shape, T value) {
-  constexpr Index kAtOnce = Index{1} << 22;  // first access to fresh pages is slow
+  constexpr Index kChunk = Index{1} << 22;  // first access to fresh pages is slow
   Array result(std::move(shape));
-  for (Index first = 0; first < result.size(); first += kAtOnce) {
+  for (Index first = 0; first < result.size(); first += kChunk) {
     check_stop();
-    std::fill_n(result.data() + first, std::min(kAtOnce, result.size() - first), value);
+    std::fill_n(result.data() + first, std::min(kChunk, result.size() - first), value);
   }
   return result;
 }
