@@ -13,7 +13,7 @@ namespace {
 // Kernel costs, relative to one cell of a rectangle: per gathered column, per rectangle, per pair
 // of a lone row and per lone row.
 constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row_cost = 60;
-// From this fraction of allowed pairs on, the search for a better rectangle stops.
+// Fraction of allowed pairs at which the search for better rectangles stops.
 constexpr double good_fill = 0.75;
 // Minimum size of a rectangle in rows, and of a run in columns.
 constexpr Index min_rows = 8, min_run = 8;
@@ -23,7 +23,7 @@ constexpr double min_fill_in_order = 0.6, min_fill_of_single_runs = 0.3;
 // Extents are rounded to whole SIMD vectors.
 constexpr std::int32_t extent_step = 16;
 
-std::size_t at(Index n) {
+std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 
@@ -41,18 +41,18 @@ struct Piece {
 // Pieces [first, first + count) of a list: one block, or lone rows.
 struct Span {
   Index first, count;
-  bool block;
+  bool is_block;
 };
 
 struct Plan {
   std::vector<Piece> pieces;
   std::vector<Span> spans;
   double cost = 0;
-  void add(const std::vector<Piece>& more, std::vector<Span> their_spans, double their_cost) {
-    for (Span& span : their_spans) span.first += static_cast<Index>(pieces.size());
-    spans.insert(spans.end(), their_spans.begin(), their_spans.end());
-    pieces.insert(pieces.end(), more.begin(), more.end());
-    cost += their_cost;
+  void add(const std::vector<Piece>& new_pieces, std::vector<Span> new_spans, double new_cost) {
+    for (Span& span : new_spans) span.first += static_cast<Index>(pieces.size());
+    spans.insert(spans.end(), new_spans.begin(), new_spans.end());
+    pieces.insert(pieces.end(), new_pieces.begin(), new_pieces.end());
+    cost += new_cost;
   }
 };
 
@@ -68,14 +68,14 @@ class HeadArranger {
   std::vector<Piece> whole_rows(Index row, Index end);
   void divide(const std::vector<Piece>& rows);
   double plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans);
-  double plan_some(const std::vector<Piece>& pieces, Index first, Index count,
-                   std::vector<Span>& spans);
-  bool unite(const std::vector<Piece>& pieces, Index first, Index count);
-  double cells(const std::vector<Piece>& pieces, Index first, Index count);
+  double plan_pieces(const std::vector<Piece>& pieces, Index first, Index count,
+                     std::vector<Span>& spans);
+  bool unite_columns(const std::vector<Piece>& pieces, Index first, Index count);
+  double compute_extents(const std::vector<Piece>& pieces, Index first, Index count);
   void commit(const std::vector<Piece>& pieces, const std::vector<Span>& spans,
               std::vector<Arrangement::Block>& layer);
   Arrangement::Block block(const std::vector<Piece>& pieces, const Span& span);
-  void mark(const std::vector<Piece>& pieces, const Span& span, Arrangement::Block& block);
+  void mark_pairs(const std::vector<Piece>& pieces, const Span& span, Arrangement::Block& block);
   void collect_lone_rows();
   void count_visits();
 
@@ -85,10 +85,10 @@ class HeadArranger {
   // Union of the columns of some pieces.
   std::vector<std::int32_t> columns_;
   Index pairs_ = 0;
-  std::vector<std::int32_t> stamp_, place_;  // [L_k]
-  std::int32_t stamps_ = 0;
+  std::vector<std::int32_t> stamp_, place_;  // [L_k]: last union with a column; its column index
+  std::int32_t stamps_ = 0;                  // unions so far
   std::vector<Arrangement::Extent> extents_;
-  std::vector<Piece> alone_;
+  std::vector<Piece> lone_pieces_;
   // Pieces by class: 2 * rule, plus 1 for runs of neighbours.
   std::map<int, std::vector<Piece>> classes_;
   std::vector<Run> class_runs_;
@@ -102,13 +102,13 @@ Arrangement::Head HeadArranger::arrange() {
     const Index end = std::min(row + Arrangement::block_rows, queries);
     result_.in_order.push_back(is_in_order(row, end));
     if (result_.in_order.back()) continue;
-    stamp_.resize(at(pattern_.keys()));
-    place_.resize(at(pattern_.keys()));
+    stamp_.resize(to_size(pattern_.keys()));
+    place_.resize(to_size(pattern_.keys()));
     const std::vector<Piece> rows = whole_rows(row, end);
     Index pairs = 0;
     for (const Piece& piece : rows) pairs += piece.pairs();
     spans.clear();
-    const double cost = plan_some(rows, 0, static_cast<Index>(rows.size()), spans);
+    const double cost = plan_pieces(rows, 0, static_cast<Index>(rows.size()), spans);
     const bool is_good = cost <= static_cast<double>(pairs) / good_fill + 2 * block_cost;
     (is_good ? good : poor).add(rows, spans, cost);
   }
@@ -116,14 +116,15 @@ Arrangement::Head HeadArranger::arrange() {
   commit(good.pieces, good.spans, layer);
   divide(poor.pieces);
   double divided_cost = 0;
-  std::map<int, std::vector<Span>> divided;
-  for (const auto& [name, pieces] : classes_) divided_cost += plan_sorted(pieces, divided[name]);
+  std::map<int, std::vector<Span>> class_spans;
+  for (const auto& [class_id, pieces] : classes_)
+    divided_cost += plan_sorted(pieces, class_spans[class_id]);
   if (poor.cost <= divided_cost) {
     commit(poor.pieces, poor.spans, layer);
     result_.layers.push_back(std::move(layer));
   } else {
-    for (const auto& [name, pieces] : classes_) {
-      commit(pieces, divided[name], layer);
+    for (const auto& [class_id, pieces] : classes_) {
+      commit(pieces, class_spans[class_id], layer);
       result_.layers.push_back(std::move(layer));
       layer.clear();
     }
@@ -136,28 +137,28 @@ Arrangement::Head HeadArranger::arrange() {
 
 bool HeadArranger::is_in_order(Index row, Index end) {
   Index runs = 0, pairs = 0;
-  bool single = true;
+  bool all_single = true;
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals;
   for (Index i = row; i < end; ++i) {
-    const Pattern::Row of_row = pattern_.row(head_index_, i);
-    const Index here = of_row.end() - of_row.begin();
-    single &= here <= 1;
-    runs += here;
+    const Pattern::Row runs_of_row = pattern_.row(head_index_, i);
+    const Index run_count = runs_of_row.end() - runs_of_row.begin();
+    all_single &= run_count <= 1;
+    runs += run_count;
     if (runs > max_runs_in_order * Arrangement::block_rows) return false;
-    for (const Run& run : of_row) {
+    for (const Run& run : runs_of_row) {
       if (run.step != 1) return false;
       intervals.emplace_back(run.begin, run.end);
       pairs += run.count();
     }
   }
-  if (single) return single_runs_are_in_order(row, end);
+  if (all_single) return single_runs_are_in_order(row, end);
   std::sort(intervals.begin(), intervals.end());
-  std::int32_t done = 0;
+  std::int32_t covered_end = 0;
   Index width = 0;
   for (const auto& [first, last] : intervals) {
-    if (last <= done) continue;
-    width += last - std::max(first, done);
-    done = last;
+    if (last <= covered_end) continue;
+    width += last - std::max(first, covered_end);
+    covered_end = last;
   }
   return static_cast<double>(pairs) >= min_fill_in_order * static_cast<double>((end - row) * width);
 }
@@ -195,33 +196,34 @@ std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) {
 
 // Fills classes_ with the pieces of all queries, sorted by first column.
 void HeadArranger::divide(const std::vector<Piece>& rows) {
-  const auto name_of = [](const Run& run) {
+  const auto class_of = [](const Run& run) {
     return 2 * run.rule + (run.step == 1 && run.count() >= min_run ? 1 : 0);
   };
   std::size_t runs = 0;
   for (const Piece& row : rows) runs += static_cast<std::size_t>(row.last - row.first);
   class_runs_.reserve(runs);  // pieces point into it
-  std::vector<int> names;
+  std::vector<int> class_ids;
   for (const Piece& row : rows) {
-    names.clear();
+    class_ids.clear();
     for (const Run* run = row.first; run != row.last; ++run) {
-      const int name = name_of(*run);
-      if (std::find(names.rbegin(), names.rend(), name) == names.rend()) names.push_back(name);
+      const int class_id = class_of(*run);
+      if (std::find(class_ids.rbegin(), class_ids.rend(), class_id) == class_ids.rend())
+        class_ids.push_back(class_id);
     }
-    if (names.size() == 1) {
-      classes_[names[0]].push_back(row);
+    if (class_ids.size() == 1) {
+      classes_[class_ids[0]].push_back(row);
       continue;
     }
-    for (const int name : names) {
+    for (const int class_id : class_ids) {
       const std::size_t first = class_runs_.size();
       std::copy_if(row.first, row.last, std::back_inserter(class_runs_),
-                   [&](const Run& run) { return name_of(run) == name; });
+                   [&](const Run& run) { return class_of(run) == class_id; });
       const Run* const begin = class_runs_.data() + first;
-      classes_[name].push_back(
+      classes_[class_id].push_back(
           {row.query, begin->begin, begin, class_runs_.data() + class_runs_.size()});
     }
   }
-  for (auto& [name, pieces] : classes_) {
+  for (auto& [class_id, pieces] : classes_) {
     std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
       return a.first_column < b.first_column;
     });
@@ -232,82 +234,84 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
 // size. Returns the cost.
 double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans) {
   const auto count = static_cast<Index>(pieces.size());
-  const auto alike = [&](Index from) {
+  const auto count_alike = [&](Index from) {
     Index n = 1;
-    while (from + n < count && pieces[at(from + n)].first_column == pieces[at(from)].first_column) {
+    while (from + n < count &&
+           pieces[to_size(from + n)].first_column == pieces[to_size(from)].first_column) {
       ++n;
     }
     return n;
   };
   double cost = 0;
   for (Index from = 0; from < count && !is_stopping();) {
-    Index n = alike(from);
+    Index n = count_alike(from);
     if (n >= min_rows) {
       const Index parts = (n + Arrangement::block_rows - 1) / Arrangement::block_rows;
       const Index end = from + n;
       const Index step = ((n + parts - 1) / parts + min_rows - 1) / min_rows * min_rows;
       for (Index first = from; first < end; first += step) {
-        cost += plan_some(pieces, first, std::min(step, end - first), spans);
+        cost += plan_pieces(pieces, first, std::min(step, end - first), spans);
       }
       from = end;
       continue;
     }
     while (n < Arrangement::block_rows && from + n < count) {
-      const Index next = alike(from + n);
+      const Index next = count_alike(from + n);
       if (next >= min_rows) break;
       n = std::min(n + next, Arrangement::block_rows);
     }
-    cost += plan_some(pieces, from, n, spans);
+    cost += plan_pieces(pieces, from, n, spans);
     from += n;
   }
   return cost;
 }
 
 // Finds the cheapest plan for at most block_rows pieces: one block, two halves, or lone rows.
-double HeadArranger::plan_some(const std::vector<Piece>& pieces, Index first, Index count,
-                               std::vector<Span>& spans) {
+double HeadArranger::plan_pieces(const std::vector<Piece>& pieces, Index first, Index count,
+                                 std::vector<Span>& spans) {
   if (count == 0) return 0;
-  const bool shared = unite(pieces, first, count);
-  const double alone =
+  const bool is_shared = unite_columns(pieces, first, count);
+  const double lone_total =
       lone_pair_cost * static_cast<double>(pairs_) + lone_row_cost * static_cast<double>(count);
-  if (!shared) {
+  if (!is_shared) {
     spans.push_back({first, count, false});
-    return alone;
+    return lone_total;
   }
   const auto pairs = static_cast<double>(pairs_);
-  const double used = cells(pieces, first, count);
-  const double block = used + column_cost * static_cast<double>(columns_.size()) + block_cost;
-  if (count <= min_rows || pairs >= good_fill * used) {
-    spans.push_back({first, count, block < alone});
-    return std::min(block, alone);
+  const double cell_count = compute_extents(pieces, first, count);
+  const double block_total =
+      cell_count + column_cost * static_cast<double>(columns_.size()) + block_cost;
+  if (count <= min_rows || pairs >= good_fill * cell_count) {
+    spans.push_back({first, count, block_total < lone_total});
+    return std::min(block_total, lone_total);
   }
-  const std::size_t before = spans.size();
+  const std::size_t span_count = spans.size();
   const Index half = (count / 2 + min_rows - 1) / min_rows * min_rows;
-  const double halves =
-      plan_some(pieces, first, half, spans) + plan_some(pieces, first + half, count - half, spans);
-  if (halves < std::min(block, alone)) return halves;
-  spans.resize(before);
-  spans.push_back({first, count, block < alone});
-  return std::min(block, alone);
+  const double halves_total = plan_pieces(pieces, first, half, spans) +
+                              plan_pieces(pieces, first + half, count - half, spans);
+  if (halves_total < std::min(block_total, lone_total)) return halves_total;
+  spans.resize(span_count);
+  spans.push_back({first, count, block_total < lone_total});
+  return std::min(block_total, lone_total);
 }
 
 // Fills columns_ (sorted) and pairs_. Returns false, leaving columns_ unsorted, if few columns are
 // shared by two rows or more.
-bool HeadArranger::unite(const std::vector<Piece>& pieces, Index first, Index count) {
+bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, Index count) {
   columns_.clear();
   pairs_ = 0;
   ++stamps_;
   for (Index n = first; n < first + count; ++n) {
-    const Piece& piece = pieces[at(n)];
-    const Piece* before = n > first ? &pieces[at(n - 1)] : nullptr;
+    const Piece& piece = pieces[to_size(n)];
+    const Piece* previous = n > first ? &pieces[to_size(n - 1)] : nullptr;
     for (const Run* run = piece.first; run != piece.last; ++run) {
       pairs_ += run->count();
-      if (before != nullptr && run - piece.first < before->last - before->first) {
-        const Run& same = before->first[run - piece.first];
-        if (same.begin == run->begin && same.end == run->end && same.step == run->step) continue;
+      if (previous != nullptr && run - piece.first < previous->last - previous->first) {
+        const Run& twin = previous->first[run - piece.first];
+        if (twin.begin == run->begin && twin.end == run->end && twin.step == run->step) continue;
       }
       for (std::int32_t c = run->begin; c < run->end; c += run->step) {
-        std::int32_t& stamp = stamp_[at(c)];
+        std::int32_t& stamp = stamp_[to_size(c)];
         if (stamp == stamps_) continue;
         stamp = stamps_;
         columns_.push_back(c);
@@ -320,20 +324,20 @@ bool HeadArranger::unite(const std::vector<Piece>& pieces, Index first, Index co
 }
 
 // Fills extents_ and place_ for the united pieces. Returns their number of cells.
-double HeadArranger::cells(const std::vector<Piece>& pieces, Index first, Index count) {
+double HeadArranger::compute_extents(const std::vector<Piece>& pieces, Index first, Index count) {
   const auto width = static_cast<std::int32_t>(columns_.size());
-  for (std::int32_t x = 0; x < width; ++x) place_[at(columns_[at(x)])] = x;
+  for (std::int32_t x = 0; x < width; ++x) place_[to_size(columns_[to_size(x)])] = x;
   extents_.clear();
   double sum = 0;
   for (Index n = first; n < first + count; n += Arrangement::group_rows) {
     const Index end = std::min(n + Arrangement::group_rows, first + count);
     Arrangement::Extent extent{width, 0};
     for (Index r = n; r < end; ++r) {
-      const Piece& piece = pieces[at(r)];
-      extent.begin = std::min(extent.begin, place_[at(piece.first->begin)]);
+      const Piece& piece = pieces[to_size(r)];
+      extent.begin = std::min(extent.begin, place_[to_size(piece.first->begin)]);
       for (const Run* run = piece.first; run != piece.last; ++run) {
         const std::int32_t last = run->begin + (run->end - 1 - run->begin) / run->step * run->step;
-        extent.end = std::max(extent.end, place_[at(last)] + 1);
+        extent.end = std::max(extent.end, place_[to_size(last)] + 1);
       }
     }
     extent.begin = extent.begin / extent_step * extent_step;
@@ -348,18 +352,18 @@ void HeadArranger::commit(const std::vector<Piece>& pieces, const std::vector<Sp
                           std::vector<Arrangement::Block>& layer) {
   for (const Span& span : spans) {
     if (is_stopping()) return;
-    if (span.block) {
+    if (span.is_block) {
       layer.push_back(block(pieces, span));
     } else {
-      alone_.insert(alone_.end(), pieces.begin() + span.first,
-                    pieces.begin() + span.first + span.count);
+      lone_pieces_.insert(lone_pieces_.end(), pieces.begin() + span.first,
+                          pieces.begin() + span.first + span.count);
     }
   }
 }
 
 Arrangement::Block HeadArranger::block(const std::vector<Piece>& pieces, const Span& span) {
-  unite(pieces, span.first, span.count);
-  cells(pieces, span.first, span.count);
+  unite_columns(pieces, span.first, span.count);
+  compute_extents(pieces, span.first, span.count);
   Arrangement::Block block;
   block.rows = static_cast<std::int32_t>(span.count);
   block.width = static_cast<std::int32_t>(columns_.size());
@@ -367,25 +371,25 @@ Arrangement::Block HeadArranger::block(const std::vector<Piece>& pieces, const S
   block.columns = result_.columns.size();
   block.extents = result_.extents.size();
   for (Index n = span.first; n < span.first + span.count; ++n) {
-    result_.queries.push_back(pieces[at(n)].query);
+    result_.queries.push_back(pieces[to_size(n)].query);
   }
   result_.columns.insert(result_.columns.end(), columns_.begin(), columns_.end());
   result_.extents.insert(result_.extents.end(), extents_.begin(), extents_.end());
-  if (pairs_ != span.count * block.width) mark(pieces, span, block);
+  if (pairs_ != span.count * block.width) mark_pairs(pieces, span, block);
   return block;
 }
 
-void HeadArranger::mark(const std::vector<Piece>& pieces, const Span& span,
-                        Arrangement::Block& block) {
+void HeadArranger::mark_pairs(const std::vector<Piece>& pieces, const Span& span,
+                              Arrangement::Block& block) {
   const std::size_t words = (static_cast<std::size_t>(block.width) + 63) / 64;
   block.words = static_cast<std::int64_t>(result_.words.size());
-  result_.words.resize(result_.words.size() + words * at(span.count), 0);
-  std::uint64_t* line = result_.words.data() + block.words;
-  for (Index n = span.first; n < span.first + span.count; ++n, line += words) {
-    for (const Run* run = pieces[at(n)].first; run != pieces[at(n)].last; ++run) {
+  result_.words.resize(result_.words.size() + words * to_size(span.count), 0);
+  std::uint64_t* mask_row = result_.words.data() + block.words;
+  for (Index n = span.first; n < span.first + span.count; ++n, mask_row += words) {
+    for (const Run* run = pieces[to_size(n)].first; run != pieces[to_size(n)].last; ++run) {
       for (std::int32_t c = run->begin; c < run->end; c += run->step) {
-        const auto x = static_cast<std::uint32_t>(place_[at(c)]);
-        line[x / 64] |= std::uint64_t{1} << (x % 64);
+        const auto x = static_cast<std::uint32_t>(place_[to_size(c)]);
+        mask_row[x / 64] |= std::uint64_t{1} << (x % 64);
       }
     }
   }
@@ -393,13 +397,13 @@ void HeadArranger::mark(const std::vector<Piece>& pieces, const Span& span,
 
 // Merges the lone pieces of each query into one row.
 void HeadArranger::collect_lone_rows() {
-  std::stable_sort(alone_.begin(), alone_.end(),
+  std::stable_sort(lone_pieces_.begin(), lone_pieces_.end(),
                    [](const Piece& a, const Piece& b) { return a.query < b.query; });
   StorageVector<std::int32_t>& columns = result_.columns;
-  for (std::size_t n = 0; n < alone_.size();) {
-    Arrangement::LoneRow row{alone_[n].query, 0, columns.size(), false};
-    for (; n < alone_.size() && alone_[n].query == row.query; ++n) {
-      for (const Run* run = alone_[n].first; run != alone_[n].last; ++run) {
+  for (std::size_t n = 0; n < lone_pieces_.size();) {
+    Arrangement::LoneRow row{lone_pieces_[n].query, 0, columns.size(), false};
+    for (; n < lone_pieces_.size() && lone_pieces_[n].query == row.query; ++n) {
+      for (const Run* run = lone_pieces_[n].first; run != lone_pieces_[n].last; ++run) {
         for (std::int32_t c = run->begin; c < run->end; c += run->step) columns.push_back(c);
       }
     }
@@ -412,21 +416,21 @@ void HeadArranger::collect_lone_rows() {
 
 void HeadArranger::count_visits() {
   result_.visits.resize(result_.queries.size(), 0);
-  std::vector<std::uint8_t*> last(at(pattern_.queries()), nullptr);
+  std::vector<std::uint8_t*> latest(to_size(pattern_.queries()), nullptr);
   for (const auto& layer : result_.layers) {
     for (const Arrangement::Block& block : layer) {
-      for (std::size_t n = block.queries; n < block.queries + at(block.rows); ++n) {
-        std::uint8_t*& before = last[at(result_.queries[n])];
-        if (before == nullptr) result_.visits[n] |= Arrangement::first_visit;
-        before = &result_.visits[n];
+      for (std::size_t n = block.queries; n < block.queries + to_size(block.rows); ++n) {
+        std::uint8_t*& latest_visit = latest[to_size(result_.queries[n])];
+        if (latest_visit == nullptr) result_.visits[n] |= Arrangement::first_visit;
+        latest_visit = &result_.visits[n];
       }
     }
   }
   for (Arrangement::LoneRow& row : result_.lone_rows) {
-    row.first = last[at(row.query)] == nullptr;
-    last[at(row.query)] = nullptr;
+    row.first = latest[to_size(row.query)] == nullptr;
+    latest[to_size(row.query)] = nullptr;
   }
-  for (std::uint8_t* visit : last) {
+  for (std::uint8_t* visit : latest) {
     if (visit != nullptr) *visit |= Arrangement::last_visit;
   }
 }
@@ -441,7 +445,7 @@ std::size_t Arrangement::layers() const {
 
 bool Arrangement::all_in_order() const {
   return std::ranges::all_of(heads, [](const Head& head) {
-    return std::ranges::all_of(head.in_order, [](std::uint8_t stays) { return stays != 0; });
+    return std::ranges::all_of(head.in_order, [](std::uint8_t flag) { return flag != 0; });
   });
 }
 
@@ -451,7 +455,7 @@ bool Arrangement::has_intervals() const {
       const std::int32_t* columns = head.columns.data() + block.columns;
       return columns[block.width - 1] - columns[0] == block.width - 1;
     };
-    return std::ranges::any_of(head.in_order, [](std::uint8_t stays) { return stays != 0; }) ||
+    return std::ranges::any_of(head.in_order, [](std::uint8_t flag) { return flag != 0; }) ||
            std::ranges::any_of(head.layers, [&](const std::vector<Block>& layer) {
              return std::ranges::any_of(layer, is_interval);
            });
@@ -460,10 +464,10 @@ bool Arrangement::has_intervals() const {
 
 Arrangement arrange(const Pattern& pattern) {
   Arrangement arrangement;
-  arrangement.heads.resize(at(pattern.heads()));
+  arrangement.heads.resize(to_size(pattern.heads()));
   parallel_for(pattern.heads(), 1, [&](Index first, Index last) {
     for (Index head = first; head < last && !is_stopping(); ++head) {
-      arrangement.heads[at(head)] = HeadArranger(pattern, head).arrange();
+      arrangement.heads[to_size(head)] = HeadArranger(pattern, head).arrange();
     }
   });
   check_stop();

@@ -3,12 +3,13 @@
 // Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
 // the pattern's own order, neighbouring rows may share few keys: rows of a strided pattern share
 // keys with every l-th row, rows of hashed or routed patterns with their bucket or cluster.
-// arrange() splits each row's keys by the rule that admits them, and into contiguous runs and
-// isolated keys; pieces with the same first key are grouped into blocks. Rows that share no keys
-// stay alone.
+// arrange() splits the keys of each row into pieces: by the rule that admits them, and contiguous
+// runs from isolated keys. Pieces with the same first key form blocks; the remaining pieces of a
+// query form a lone row.
 //
 // Computed once per pattern (Pattern::arrangement()), in time proportional to the number of allowed
-// pairs. Every pair of a row that is not kept in order belongs to exactly one block or lone row.
+// pairs. Rows that form dense rectangles in the pattern's own order keep it; every pair of another
+// row belongs to exactly one block or lone row.
 #pragma once
 
 #include <span>
@@ -24,13 +25,12 @@ struct Arrangement {
   struct Extent {
     std::int32_t begin = 0, end = 0;
   };
-  // Rectangle of queries and keys of which most pairs are allowed. Members are offsets into Head.
+  // Rectangle of queries and keys of which most pairs are allowed. Offsets are into arrays of Head.
   struct Block {
     std::int32_t rows = 0, width = 0;
     std::size_t queries = 0;  // [rows]
     std::size_t columns = 0;  // [width], ascending
-    // [row groups], column ranges in [0, width): pairs outside are not allowed.
-    std::size_t extents = 0;
+    std::size_t extents = 0;  // [row groups], ranges in [0, width); no pair outside is allowed
     std::int64_t words = -1;  // bit mask of allowed pairs, [rows, ceil(width / 64)]; -1: all
   };
   struct LoneRow {  // keys of a query that are in no block
@@ -43,7 +43,7 @@ struct Arrangement {
 
   struct Head {
     // For each group of block_rows consecutive queries: nonzero if they keep the pattern's order,
-    // because each has one run or a few, similar for all.
+    // because their runs are few and similar.
     std::vector<std::uint8_t> in_order;
     // Reordered queries without keys. All other reordered queries are in blocks or lone rows; lone
     // rows are computed last.
@@ -69,7 +69,7 @@ struct Arrangement {
   }
   std::size_t layers() const;  // maximum over heads
   bool all_in_order() const;
-  // True if any row in order, or the columns of any block, form an interval of keys.
+  // True if any rows keep the pattern's order, or the columns of any block are consecutive keys.
   bool has_intervals() const;
 };
 

@@ -25,15 +25,15 @@ Choice choice_from_json(const Info& info, const Json& object, std::string_view p
 // (core/experiment).
 Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path);
 // Looks up the Info of the object's id with `find`: choice_from_json(join, ...).
-template <class Listed>
-Choice choice_from_json(const Listed& (*find)(std::string_view id), const Json& object,
+template <class InfoType>
+Choice choice_from_json(const InfoType& (*find)(std::string_view id), const Json& object,
                         std::string_view path) {
   return choice_from_json(find(type_of(object, path)), object, path);
 }
 // The object's member `key`, if present.
-template <class Listed>
-std::optional<Choice> choice_member(const Listed& (*find)(std::string_view id), JsonObject& object,
-                                    std::string_view key) {
+template <class InfoType>
+std::optional<Choice> choice_member(const InfoType& (*find)(std::string_view id),
+                                    JsonObject& object, std::string_view key) {
   if (!object.has(key)) return std::nullopt;
   return choice_from_json(find, object.any(key), object.path_of(key));
 }

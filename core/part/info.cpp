@@ -15,26 +15,26 @@ bool may_be_empty(Index size) {
 }
 
 // True if `found` has the expected shape; binds free sizes on first occurrence.
-bool fits(const Shape& expected, const Shape& found, std::map<Index, Index>& bound) {
+bool fits(const Shape& expected, const Shape& found, std::map<Index, Index>& sizes) {
   if (expected.size() != found.size()) return false;
-  std::map<Index, Index> tried = bound;
+  std::map<Index, Index> new_sizes = sizes;
   for (std::size_t axis = 0; axis < expected.size(); ++axis) {
     if (expected[axis] >= 0) {
       if (expected[axis] != found[axis]) return false;
       continue;
     }
     if (found[axis] == 0 && !may_be_empty(expected[axis])) return false;
-    const auto [place, fresh] = tried.emplace(expected[axis], found[axis]);
-    if (!fresh && place->second != found[axis]) return false;
+    const auto [it, is_new] = new_sizes.emplace(expected[axis], found[axis]);
+    if (!is_new && it->second != found[axis]) return false;
   }
-  bound = std::move(tried);
+  sizes = std::move(new_sizes);
   return true;
 }
 
-Shape with_bound(Shape shape, const std::map<Index, Index>& bound) {
+Shape substitute_sizes(Shape shape, const std::map<Index, Index>& sizes) {
   for (Index& size : shape) {
-    const auto found = bound.find(size);
-    if (size < 0 && found != bound.end()) size = found->second;
+    const auto it = sizes.find(size);
+    if (size < 0 && it != sizes.end()) size = it->second;
   }
   return shape;
 }
@@ -105,39 +105,40 @@ std::string to_text(const Shape& shape) {
 
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
                    const NamedVars& weights, bool state_required) {
-  std::map<Index, Index> bound;
+  std::map<Index, Index> sizes;
   for (const WeightInfo& entry : info.weights) {
     if (!info.uses(entry, values) || (entry.scope == WeightScope::Model && state_required))
       continue;
     const Shape expected = entry.shape(dimensions, values);
-    const Var* found = find_weight(weights, entry.name);
-    if (!found) {
+    const Var* actual = find_weight(weights, entry.name);
+    if (!actual) {
       if (entry.scope == WeightScope::Model ||
           (entry.scope == WeightScope::Operation && !state_required))
         continue;
       if (entry.file.state ? !state_required : entry.file.optional) continue;
       throw InputError(entry.name + ": missing, expected shape " +
-                       to_text(with_bound(expected, bound)));
+                       to_text(substitute_sizes(expected, sizes)));
     }
-    if (fits(expected, found->shape(), bound)) continue;
+    if (fits(expected, actual->shape(), sizes)) continue;
     Shape per_head = expected;
     per_head.insert(per_head.begin(), dimensions.heads);
-    if (entry.file.per_head && fits(per_head, found->shape(), bound)) continue;
-    throw InputError(entry.name + ": expected shape " + to_text(with_bound(expected, bound)) +
-                     (entry.file.per_head ? " or " + to_text(with_bound(per_head, bound)) : "") +
-                     ", found " + to_string(found->shape()));
+    if (entry.file.per_head && fits(per_head, actual->shape(), sizes)) continue;
+    throw InputError(
+        entry.name + ": expected shape " + to_text(substitute_sizes(expected, sizes)) +
+        (entry.file.per_head ? " or " + to_text(substitute_sizes(per_head, sizes)) : "") +
+        ", found " + to_string(actual->shape()));
   }
 }
 
 const Var* find_weight(const NamedVars& weights, std::string_view name) {
-  const auto found = weights.find(name);
-  return found == weights.end() ? nullptr : &found->second;
+  const auto it = weights.find(name);
+  return it == weights.end() ? nullptr : &it->second;
 }
 
 const Var& weight(const NamedVars& weights, std::string_view name) {
-  const Var* found = find_weight(weights, name);
-  if (!found) throw InputError(std::string(name) + ": missing");
-  return *found;
+  const Var* var = find_weight(weights, name);
+  if (!var) throw InputError(std::string(name) + ": missing");
+  return *var;
 }
 
 }  // namespace attnscope

@@ -14,8 +14,8 @@
 
 namespace attnscope {
 
-// Sizes that determine the shapes of weights. A negative size is free: any size of at least 1 fits,
-// the same wherever that number occurs (see free_dimensions()).
+// Sizes that determine the shapes of weights. A negative number is a free size: it matches any size
+// of at least 1, the same size wherever it occurs (see free_dimensions()).
 struct Dimensions {
   Index model = 0;                   // d
   Index heads = 0;                   // h
@@ -28,15 +28,15 @@ struct Dimensions {
   Index batch = 1;                   // B; every item has its own state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
   Index layers = 0, vocabulary = 0;  // of the model, for weights of whole models
-  bool memory_given = false;         // M is final, as in a case of `attend`
+  bool memory_given = false;         // M is final, as in the command `attend`
   // Head group: its first head within the layer, and the layer's heads; 0: the only group.
   Index first_head = 0, layer_heads = 0;
 
-  // For weights that fit one length exactly; in a model L_max, of which shorter sequences use the
-  // leading part.
+  // Lengths of weights with a fixed length. In a model L_max: shorter sequences use the leading
+  // part.
   Index query_length() const { return queries != 0 ? queries : context; }
   Index key_length() const { return keys != 0 ? keys : context; }
-  Index inner_or(Index usual) const { return inner != 0 ? inner : usual; }
+  Index inner_or(Index fallback) const { return inner != 0 ? inner : fallback; }
   Index all_heads() const { return layer_heads != 0 ? layer_heads : heads; }
   // Index of the group's first head in a list with one entry per head of the group or of the layer;
   // -1 if `count` is neither.
@@ -56,29 +56,29 @@ Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 struct Situation {
   Dimensions dimensions;
   Index queries = 0, keys = 0;  // L_q, L_k of the operation
-  bool causal = false;          // by request or by definition
+  bool causal = false;          // by the user's choice or by definition of the variant
 };
 
 // Storage of a weight.
 struct WeightFile {
   bool optional = false;  // may be missing in a file
-  // Passed by the caller instead of read from a checkpoint: memories of earlier segments. A file
-  // must contain it even if `optional`; an operation runs without if its caller has none.
+  // Passed by the caller instead of read from a checkpoint: memories of earlier segments. An
+  // operation may run without it, but a file must contain it even if `optional`.
   bool state = false;
-  bool bytes = false;     // uint8 in files; 0 or 1 here
+  bool bytes = false;     // uint8 in files; floats 0 or 1 in memory
   bool per_head = false;  // the shape may have a leading axis [h]
 };
 
 struct WeightTraining {
-  // Not trained by gradients: painted masks and graphs, drawn directions and rotations, given
-  // frequencies, usage counts, and centroids (updated by their inputs).
+  // Not trained by gradients: painted masks and graphs, random directions and rotations, fixed
+  // frequencies, usage counts, and centroids (updated from their inputs).
   bool constant = false;
   // Upper limit during training (lower limit 0), and unit of its updates: for weights of large
   // scale, such as spans of hundreds of tokens. Empty: no limit, unit 1.
   std::function<double(const Values&)> max{};
 };
 
-enum class WeightScope { Everywhere, Operation, Model };  // single operations, whole models
+enum class WeightScope { Everywhere, Operation, Model };  // Operation: not in whole models
 
 // Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores it
 // under the layer's prefix and this name.
@@ -87,7 +87,7 @@ struct WeightInfo {
   std::string help{};
   std::function<Shape(const Dimensions&, const Values&)> shape{};
   // Initial value of an untrained model, deterministic in the seed. Empty: a model has no such
-  // weight; the operation draws its own from a seed parameter, or needs none.
+  // weight; the operation draws it from a seed parameter or runs without it.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
   // Illustrative value for a variant or encoding selected in a model that was not trained with it,

@@ -10,8 +10,8 @@ MaskRows mask_rows(const ByteTensor& mask) {
   for (Index i = 0; i < mask.dim(0); ++i) {
     const std::uint8_t* row = mask.data() + i * columns;
     for (Index j = 0; j < columns; ++j) {
-      const bool before = j > 0 && row[j - 1] != 0;
-      if ((row[j] != 0) != before) rows[static_cast<std::size_t>(i)].push_back(j);
+      const bool is_inside = j > 0 && row[j - 1] != 0;
+      if ((row[j] != 0) != is_inside) rows[static_cast<std::size_t>(i)].push_back(j);
     }
     if (columns > 0 && row[columns - 1] != 0) rows[static_cast<std::size_t>(i)].push_back(columns);
   }
@@ -33,13 +33,13 @@ ByteTensor mask_of(const MaskRows& rows, Index queries, Index keys) {
 
 std::string objection(const MaskRows& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    Index before = -1;
-    bool apart = rows[i].size() % 2 == 0;
-    for (const Index at : rows[i]) {
-      apart &= at > before;
-      before = at;
+    Index previous = -1;
+    bool is_valid = rows[i].size() % 2 == 0;
+    for (const Index column : rows[i]) {
+      is_valid &= column > previous;
+      previous = column;
     }
-    if (apart) continue;
+    if (is_valid) continue;
     return "row " + std::to_string(i) +
            ": expected ascending, separate runs of keys as begin and end, such as 0, 2, 5, 6";
   }

@@ -6,8 +6,8 @@
 namespace attnscope {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::logic_error("attention part: " + what);
+[[noreturn]] void fail(const std::string& problem) {
+  throw std::logic_error("attention part: " + problem);
 }
 
 void check_shape(const Var& var, const char* name, std::initializer_list<Index> heads, Index rows,
@@ -166,9 +166,9 @@ HeadTensors<Tensor> values_of(const HeadTensors<Var>& vectors) {
 }
 
 std::vector<Var> ingredients(const Part& part) {
-  std::vector<Var> all;
-  const auto add = [&all](const Var& var) {
-    if (var.defined()) all.push_back(var);
+  std::vector<Var> vars;
+  const auto add = [&vars](const Var& var) {
+    if (var.defined()) vars.push_back(var);
   };
   add(part.q);
   add(part.k);
@@ -191,7 +191,7 @@ std::vector<Var> ingredients(const Part& part) {
   if (part.normaliser == Normaliser::SpanSoftmax) add(part.span);
   add(part.sinks);
   if (part.value_rows) add(part.value_rows->rows);
-  return all;
+  return vars;
 }
 
 }  // namespace attnscope

@@ -9,13 +9,13 @@
 // a / (h / h_kv)). Arrays with batch have B * heads as their first axis, batch-major.
 // The score of a pair allowed by the pattern, with the offset o = pos_q[i] - pos_k[c] (i - j):
 //
-//   product  = q_i . k_c                                    (ReLU of it where `relu`)
+//   product  = q_i . k_c                                    (its ReLU if `relu`)
 //   s_ic     = scale * (product + extra products + query rows + key rows + scaled biases) * factor
 //            + bias
 //
 // If score_cap > 0, s_ic is then replaced by score_cap * tanh(s_ic / score_cap).
 //
-// Without q or without k there is no product (but q may still meet query_rows, and k key_rows).
+// Without q or without k there is no product (but q may still multiply query_rows, and k key_rows).
 // Additive and Logits replace all of this except the bias.
 #pragma once
 
@@ -40,8 +40,8 @@ struct OffsetIndex {
   std::vector<std::int32_t> column;  // [number of distinct offsets]
   std::int32_t operator()(Index offset) const {
     const Index last = static_cast<Index>(column.size()) - 1;
-    const Index at = offset < least ? 0 : (offset - least > last ? last : offset - least);
-    return column[static_cast<std::size_t>(at)];
+    const Index entry = offset < least ? 0 : (offset - least > last ? last : offset - least);
+    return column[static_cast<std::size_t>(entry)];
   }
 };
 using OffsetIndexPtr = std::shared_ptr<const OffsetIndex>;
@@ -64,12 +64,12 @@ struct ExtraProduct {  // q'_i . k'_c
 enum class Source {
   Product,   // q . k and the position ingredients
   Additive,  // add_v . tanh(q_i add_wq + k_c add_wk), no scale
-  Logits,    // given numbers (synthesizer, dynamic convolution)
+  Logits,    // `logits` (synthesizer, dynamic convolution)
 };
 enum class Normaliser {
   Softmax,       // over the allowed keys of the row
   SpanSoftmax,   // each exponential weighted by m_z(i - j)
-  FeatureRatio,  // phi(q).phi(k) / sum: q, k hold the features; no other ingredient, no scale
+  FeatureRatio,  // phi(q).phi(k) / sum: q, k are the features; no other ingredient, no scale
   None,          // the scores themselves are the weights
 };
 
@@ -85,13 +85,13 @@ HeadTensors<Tensor> values_of(const HeadTensors<Var>& vectors);
 
 // Changes to the scores of a softmax.
 struct ScoreChanges {
-  float score_cap = 0;  // see above; 0: none
-  // A score per head that takes part in the normaliser of every row that sees a key, but has no
+  float score_cap = 0;  // see the formula above; 0: none
+  // A score per head, added to the normaliser of every row with an allowed key, but without a
   // value: weights of a row sum to 1 - exp(sink - log_sum_exp).  [h]
   Var sinks{};
 };
 
-// Operands of an operation that its parts use as they are.
+// Operands of an operation that its parts use unchanged.
 struct HeadOperands : HeadTensors<Var>, ScoreChanges {
   Index batch = 1;  // B
   Index heads = 1;  // h
@@ -99,7 +99,7 @@ struct HeadOperands : HeadTensors<Var>, ScoreChanges {
   std::vector<ExtraProduct> split;
 };
 
-// q is rotated already (RoPE).
+// With RoPE, q is already rotated.
 struct Part : HeadOperands {
   // Positions.
   std::vector<std::int32_t> pos_q;  // [L_q]; empty: 0, 1, ...
@@ -116,8 +116,8 @@ struct Part : HeadOperands {
   std::optional<OffsetTable> bias;         // outside `scale`
   std::optional<OffsetTable> factor;
   Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
-  Var logits;                              // Logits: [B h or h, L_q, L_k], or [.., L_q, n] with
-  OffsetIndexPtr logits_index;             // this: the pair reads number index(o) of its row
+  Var logits;  // Logits: [B h or h, L_q, L_k], or [B h or h, L_q, n] with logits_index
+  OffsetIndexPtr logits_index;  // index(o): the column of `logits` that a pair reads
   // For reports only: ascending rows with their own projections. q, k and v are then twice as
   // wide: rows listed here use the second half, all others the first; q is 0 in the unused half.
   std::vector<std::int32_t> own_rows;

@@ -26,25 +26,25 @@ bool contains(const Run& run, Index column) {
 
 // Extends `last` by `next` if both form one run: adjacent runs of step 1, or single columns of one
 // stepped run.
-bool join(Run& last, const Run& next) {
+bool extend_run(Run& last, const Run& next) {
   if (last.rule != next.rule || last.step != next.step) return false;
   if (next.begin != last.end - 1 + last.step) return false;
   last.end = next.end;
   return true;
 }
 
-// Doubles the capacity, as a vector would, but checks for a stop: moving hundreds of megabytes
-// takes long.
+// Doubles the capacity, as a vector would, but can be cancelled: moving hundreds of megabytes is
+// slow.
 void make_room(StorageVector<Run>& runs) {
-  constexpr std::size_t kAtOnce = std::size_t{1} << 18;
-  StorageVector<Run> roomier;
-  roomier.reserve(std::max<std::size_t>(64, 2 * runs.size()));
-  for (std::size_t first = 0; first < runs.size(); first += kAtOnce) {
+  constexpr std::size_t kChunk = std::size_t{1} << 18;
+  StorageVector<Run> larger;
+  larger.reserve(std::max<std::size_t>(64, 2 * runs.size()));
+  for (std::size_t first = 0; first < runs.size(); first += kChunk) {
     check_stop();
-    const std::size_t end = std::min(first + kAtOnce, runs.size());
-    roomier.insert(roomier.end(), runs.data() + first, runs.data() + end);
+    const std::size_t end = std::min(first + kChunk, runs.size());
+    larger.insert(larger.end(), runs.data() + first, runs.data() + end);
   }
-  runs = std::move(roomier);
+  runs = std::move(larger);
 }
 
 }  // namespace
@@ -115,22 +115,22 @@ ByteTensor Pattern::mask(Index heads) const {
   return mask;
 }
 
-struct Pattern::Arranged {
+struct Pattern::ArrangementCache {
   std::mutex mutex;
   std::shared_ptr<const Arrangement> arrangement;
 };
 
 // Computed without holding the lock: threads that compute it wait for helpers, which may need it.
 std::shared_ptr<const Arrangement> Pattern::arrangement() const {
-  const auto kept = [this] {
-    const std::scoped_lock lock(arranged_->mutex);
-    return arranged_->arrangement;
+  const auto cached = [this] {
+    const std::scoped_lock lock(arrangement_cache_->mutex);
+    return arrangement_cache_->arrangement;
   };
-  if (auto arrangement = kept()) return arrangement;
-  auto made = std::make_shared<const Arrangement>(arrange(*this));
-  const std::scoped_lock lock(arranged_->mutex);
-  if (!arranged_->arrangement) arranged_->arrangement = std::move(made);
-  return arranged_->arrangement;
+  if (auto arrangement = cached()) return arrangement;
+  auto computed = std::make_shared<const Arrangement>(arrange(*this));
+  const std::scoped_lock lock(arrangement_cache_->mutex);
+  if (!arrangement_cache_->arrangement) arrangement_cache_->arrangement = std::move(computed);
+  return arrangement_cache_->arrangement;
 }
 
 PatternBuilder::PatternBuilder(Index heads, Index queries, Index keys,
@@ -190,14 +190,14 @@ void PatternBuilder::merge_row() {
   StorageVector<Run>& runs = pattern_.runs_;
   const std::size_t row_begin = runs.size();
   const auto append = [&](const Run& run) {
-    if (runs.size() > row_begin && join(runs.back(), run)) return;
+    if (runs.size() > row_begin && extend_run(runs.back(), run)) return;
     if (runs.size() == runs.capacity()) make_room(runs);
     runs.push_back(run);
   };
 
-  bool apart = true;
-  for (std::size_t n = 1; n < row_.size(); ++n) apart &= row_[n - 1].end <= row_[n].begin;
-  if (apart) {
+  bool is_disjoint = true;
+  for (std::size_t n = 1; n < row_.size(); ++n) is_disjoint &= row_[n - 1].end <= row_[n].begin;
+  if (is_disjoint) {
     for (const Run& run : row_) append(run);
     return;
   }
@@ -224,19 +224,19 @@ void PatternBuilder::merge_row() {
     return pieces[a].order > pieces[b].order;
   };
   std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> active(later);
-  std::int32_t at = 0;
+  std::int32_t column = 0;
   for (std::size_t next = 0; next < pieces.size() || !active.empty();) {
-    if (active.empty()) at = std::max(at, pieces[next].run.begin);
-    while (next < pieces.size() && pieces[next].run.begin <= at) active.push(next++);
+    if (active.empty()) column = std::max(column, pieces[next].run.begin);
+    while (next < pieces.size() && pieces[next].run.begin <= column) active.push(next++);
     const Run& first = pieces[active.top()].run;
-    if (first.end <= at) {
+    if (first.end <= column) {
       active.pop();
       continue;
     }
     const std::int32_t end =
         next < pieces.size() ? std::min(first.end, pieces[next].run.begin) : first.end;
-    append({at, end, first.step, first.rule});
-    at = end;
+    append({column, end, first.step, first.rule});
+    column = end;
   }
   for (std::size_t r = row_begin; r < runs.size(); ++r) {
     if (runs[r].count() == 1) runs[r].step = 1;
@@ -245,7 +245,7 @@ void PatternBuilder::merge_row() {
 
 Pattern PatternBuilder::finish() {
   ensure(static_cast<Index>(pattern_.starts_.size()) == pattern_.heads_ * pattern_.queries_ + 1);
-  pattern_.arranged_ = std::make_shared<Pattern::Arranged>();
+  pattern_.arrangement_cache_ = std::make_shared<Pattern::ArrangementCache>();
   return std::move(pattern_);
 }
 

@@ -56,18 +56,18 @@ class Pattern {
   const StorageVector<Run>& runs() const { return runs_; }
   const StorageVector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
-  // The rows reordered for kernels (arrangement.h); computed on first use and shared by copies of
-  // the pattern. Throws Stopped. Thread-safe.
+  // The rows reordered for kernels (arrangement.h). Computed on first use, shared by copies of the
+  // pattern, thread-safe. Throws Stopped.
   std::shared_ptr<const Arrangement> arrangement() const;
 
  private:
   friend class PatternBuilder;
-  struct Arranged;
+  struct ArrangementCache;
   Index heads_ = 1, queries_ = 0, keys_ = 0;
   std::vector<std::string> rules_;
   StorageVector<Run> runs_;
   StorageVector<std::int64_t> starts_;
-  std::shared_ptr<Arranged> arranged_;
+  std::shared_ptr<ArrangementCache> arrangement_cache_;
 };
 
 // Builds a pattern row by row: for each head and query, add() runs in order of priority, then
