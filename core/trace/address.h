@@ -1,4 +1,4 @@
-// Address: the place in a model, and the time, at which something was recorded.
+// Address: location of a recording in a model, and its step in time.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Address {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
   Index segment = 0;  // of a text read in segments
-  Index step = 0;     // of a recurrence over depth, from 1; in generation the forward pass
+  Index step = 0;     // of a recurrence over depth, from 1; in generation: forward pass
   Index layer = 0;
   Index group = 0;  // head group within the layer
   auto operator<=>(const Address&) const = default;

@@ -16,18 +16,18 @@ std::string name_of(AttentionKind kind) {
   return kind == AttentionKind::Cross ? "cross" : "self";
 }
 
-Stack stack_from_name(const std::string& name, const std::string& what) {
+Stack stack_from_name(const std::string& name, const std::string& path) {
   for (const Stack stack : {Stack::Encoder, Stack::Decoder}) {
     if (name == name_of(stack)) return stack;
   }
-  throw InputError(what + ": expected encoder or decoder, found \"" + name + "\"");
+  throw InputError(path + ": expected encoder or decoder, found \"" + name + "\"");
 }
 
-AttentionKind kind_from_name(const std::string& name, const std::string& what) {
+AttentionKind kind_from_name(const std::string& name, const std::string& path) {
   for (const AttentionKind kind : {AttentionKind::Self, AttentionKind::Cross}) {
     if (name == name_of(kind)) return kind;
   }
-  throw InputError(what + ": expected self or cross, found \"" + name + "\"");
+  throw InputError(path + ": expected self or cross, found \"" + name + "\"");
 }
 
 std::string describe_part(const AddressParts& parts, const TracePart& part) {
@@ -44,10 +44,10 @@ std::string describe_part(const AddressParts& parts, const TracePart& part) {
   return words;
 }
 
-std::string describe_head(const AddressParts& parts, const HeadRef& at) {
-  std::string words = describe_part(parts, at.part);
+std::string describe_head(const AddressParts& parts, const HeadRef& ref) {
+  std::string words = describe_part(parts, ref.part);
   if (!words.empty()) words += ", ";
-  return words + "layer " + std::to_string(at.layer) + ", head " + std::to_string(at.head);
+  return words + "layer " + std::to_string(ref.layer) + ", head " + std::to_string(ref.head);
 }
 
 }  // namespace attnscope

@@ -44,14 +44,14 @@ struct PartAlternatives {
 
 std::string name_of(Stack stack);         // "encoder"
 std::string name_of(AttentionKind kind);  // "cross"
-// Inverse of name_of(). InputErrors begin with `what`.
-Stack stack_from_name(const std::string& name, const std::string& what);
-AttentionKind kind_from_name(const std::string& name, const std::string& what);
+// Inverse of name_of(). InputErrors begin with `path`.
+Stack stack_from_name(const std::string& name, const std::string& path);
+AttentionKind kind_from_name(const std::string& name, const std::string& path);
 
 // "decoder, cross-attention", "step 3": the components that take several values in the model. Empty
 // if the model has a single part.
 std::string describe_part(const AddressParts& parts, const TracePart& part);
 // "decoder, cross-attention, layer 2, head 1".
-std::string describe_head(const AddressParts& parts, const HeadRef& at);
+std::string describe_head(const AddressParts& parts, const HeadRef& ref);
 
 }  // namespace attnscope

@@ -32,56 +32,56 @@ const std::vector<Number>& numbers(Kind kind) {
   return kind == Kind::Off ? off : (kind == Kind::Replace ? replace : pair);
 }
 
-[[noreturn]] void refuse(const std::string& expected, std::string_view found) {
+[[noreturn]] void fail(const std::string& expected, std::string_view found) {
   throw InputError("intervene: expected " + expected + ", found \"" + std::string(found) + "\"");
 }
 
 // Checks that all required members are set.
-void check_complete(const Intervention& i, std::string_view path) {
-  const auto need = [&](bool there, const char* what) {
-    if (!there) throw InputError(std::string(path) + ": expected " + what + ", found nothing");
+void check_complete(const Intervention& edit, std::string_view path) {
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds) throw InputError(std::string(path) + ": expected " + what + ", found nothing");
   };
-  const std::string name = kKinds[static_cast<std::size_t>(i.kind)];
-  if (i.kind == Kind::Off) need(i.layer >= 0, "layer=NUMBER");
-  if (i.kind == Kind::Forbid || i.kind == Kind::Force) need(i.key >= 0, "key=NUMBER");
-  if (i.kind == Kind::Replace) {
-    need(i.position >= 0, "position=NUMBER");
-    need(i.token >= 0 || !i.text.empty(), "token=NUMBER or text=TEXT");
+  const std::string name = kKinds[static_cast<std::size_t>(edit.kind)];
+  if (edit.kind == Kind::Off) require(edit.layer >= 0, "layer=NUMBER");
+  if (edit.kind == Kind::Forbid || edit.kind == Kind::Force) require(edit.key >= 0, "key=NUMBER");
+  if (edit.kind == Kind::Replace) {
+    require(edit.position >= 0, "position=NUMBER");
+    require(edit.token >= 0 || !edit.text.empty(), "token=NUMBER or text=TEXT");
   }
 }
 
 Index number_from_text(std::string_view digits, std::string_view word) {
   Index value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!whole || value < 0 || value > kMaxToken) refuse("a number of at least 0", word);
+  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
+  if (!is_number || value < 0 || value > kMaxToken) fail("a number of at least 0", word);
   return value;
 }
 
 // Parses "layer=2" into its member.
-void take_word(Intervention& i, std::string_view word) {
+void parse_word(Intervention& edit, std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
   std::string known;
-  for (const Number& number : numbers(i.kind)) {
+  for (const Number& number : numbers(edit.kind)) {
     known += std::string(known.empty() ? "" : ", ") + number.key + "=NUMBER";
     if (key != number.key || equals == std::string_view::npos) continue;
-    if (i.*number.member >= 0) refuse(std::string(key) + " once", word);
-    i.*number.member = number_from_text(word.substr(equals + 1), word);
+    if (edit.*number.member >= 0) fail(std::string(key) + " once", word);
+    edit.*number.member = number_from_text(word.substr(equals + 1), word);
     return;
   }
-  if (i.kind == Kind::Replace && key == "token" && equals != std::string_view::npos) {
-    i.token = static_cast<std::int32_t>(number_from_text(word.substr(equals + 1), word));
+  if (edit.kind == Kind::Replace && key == "token" && equals != std::string_view::npos) {
+    edit.token = static_cast<std::int32_t>(number_from_text(word.substr(equals + 1), word));
     return;
   }
-  if (i.kind == Kind::Replace) known += ", token=NUMBER or text=TEXT";
-  refuse(known, word);
+  if (edit.kind == Kind::Replace) known += ", token=NUMBER or text=TEXT";
+  fail(known, word);
 }
 
 }  // namespace
 
 Intervention intervention_from_text(std::string_view line) {
-  Intervention i;
+  Intervention edit;
   const auto next_word = [&line]() -> std::string_view {
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     const std::size_t end = std::min(line.find(' '), line.size());
@@ -89,63 +89,67 @@ Intervention intervention_from_text(std::string_view line) {
     line.remove_prefix(end);
     return word;
   };
-  const std::string_view whole = line;
+  const std::string_view full_line = line;
   const std::string_view name = next_word();
   const auto kind = std::find(kKinds.begin(), kKinds.end(), name);
-  if (kind == kKinds.end()) refuse("off, forbid, force or replace", name);
-  i.kind = static_cast<Kind>(kind - kKinds.begin());
+  if (kind == kKinds.end()) fail("off, forbid, force or replace", name);
+  edit.kind = static_cast<Kind>(kind - kKinds.begin());
   constexpr std::string_view kText = "text=";
   for (std::string_view rest = line; !(rest = line).empty();) {
     while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-    if (i.kind == Kind::Replace && rest.starts_with(kText)) {
-      i.text = rest.substr(kText.size());
+    if (edit.kind == Kind::Replace && rest.starts_with(kText)) {
+      edit.text = rest.substr(kText.size());
       break;
     }
     const std::string_view word = next_word();
-    if (!word.empty()) take_word(i, word);
+    if (!word.empty()) parse_word(edit, word);
   }
-  if (!is_utf8(i.text)) refuse("UTF-8, or token=NUMBER", "other bytes");
-  if (i.token >= 0 && !i.text.empty()) refuse("token= or text=, not both", whole);
-  check_complete(i, "intervene " + std::string(name));
-  return i;
+  if (!is_utf8(edit.text)) fail("UTF-8, or token=NUMBER", "other bytes");
+  if (edit.token >= 0 && !edit.text.empty()) fail("token= or text=, not both", full_line);
+  check_complete(edit, "intervene " + std::string(name));
+  return edit;
 }
 
-std::string to_text(const Intervention& i) {
-  std::string text = kKinds[static_cast<std::size_t>(i.kind)];
-  for (const Number& number : numbers(i.kind)) {
-    const Index value = i.*number.member;
+std::string to_text(const Intervention& edit) {
+  std::string text = kKinds[static_cast<std::size_t>(edit.kind)];
+  for (const Number& number : numbers(edit.kind)) {
+    const Index value = edit.*number.member;
     if (value >= 0) text += std::string(" ") + number.key + "=" + std::to_string(value);
   }
-  if (i.kind != Kind::Replace) return text;
-  return text + (i.token >= 0 ? " token=" + std::to_string(i.token) : " text=" + i.text);
+  if (edit.kind != Kind::Replace) return text;
+  return text + (edit.token >= 0 ? " token=" + std::to_string(edit.token) : " text=" + edit.text);
 }
 
 namespace {
 
 template <class Name, class Number>
-std::string named(const Name& name, Number number, const std::string& otherwise) {
-  const std::string found = name ? name(number) : std::string();
-  return found.empty() ? otherwise + " " + std::to_string(number) : found;
+std::string name_or_number(const Name& name, Number number, const std::string& kind) {
+  const std::string text = name ? name(number) : std::string();
+  return text.empty() ? kind + " " + std::to_string(number) : text;
 }
 
 }  // namespace
 
-std::string describe(const Intervention& i, const InterventionNames& names) {
-  std::string where;
-  if (i.head >= 0) where += "head " + std::to_string(i.head) + " of ";
-  where += i.layer >= 0 ? "layer " + std::to_string(i.layer) : std::string("all layers");
-  const std::string who = i.query >= 0 ? named(names.query, i.query, "query") : "every query";
-  switch (i.kind) {
+std::string describe(const Intervention& edit, const InterventionNames& names) {
+  std::string scope;
+  if (edit.head >= 0) scope += "head " + std::to_string(edit.head) + " of ";
+  scope += edit.layer >= 0 ? "layer " + std::to_string(edit.layer) : std::string("all layers");
+  const std::string query =
+      edit.query >= 0 ? name_or_number(names.query, edit.query, "query") : "every query";
+  switch (edit.kind) {
     case Kind::Off:
-      return where + " is off";
+      return scope + " is off";
     case Kind::Forbid:
-      return who + " ↛ " + named(names.key, i.key, "key") + " in " + where;
+      return query + " ↛ " + name_or_number(names.key, edit.key, "key") + " in " + scope;
     case Kind::Force:
-      return who + " → " + named(names.key, i.key, "key") + " alone in " + where;
+      return query + " → " + name_or_number(names.key, edit.key, "key") + " alone in " + scope;
     case Kind::Replace: {
-      const std::string by = i.token < 0 ? i.text : names.token ? names.token(i.token) : "";
-      return named(names.position, i.position, "token") + " is replaced by " +
-             (by.empty() ? "token " + std::to_string(i.token) : "“" + by + "”");
+      const std::string replacement = edit.token < 0 ? edit.text
+                                      : names.token  ? names.token(edit.token)
+                                                     : "";
+      return name_or_number(names.position, edit.position, "token") + " is replaced by " +
+             (replacement.empty() ? "token " + std::to_string(edit.token)
+                                  : "“" + replacement + "”");
     }
   }
   return "";
@@ -159,60 +163,62 @@ Interventions interventions_from_json(const Json& list, std::string_view path) {
   }
   Interventions result;
   for (std::size_t n = 0; n < list.size(); ++n) {
-    const std::string place = name + "[" + std::to_string(n) + "]";
-    JsonObject object(list[n], place);
-    Intervention i;
-    i.kind = static_cast<Kind>(object.choice("type", kKinds));
-    for (const Number& number : numbers(i.kind)) {
-      i.*number.member = object.integer_or(number.key, -1, 0, kMaxIndex);
+    const std::string item_path = name + "[" + std::to_string(n) + "]";
+    JsonObject object(list[n], item_path);
+    Intervention edit;
+    edit.kind = static_cast<Kind>(object.choice("type", kKinds));
+    for (const Number& number : numbers(edit.kind)) {
+      edit.*number.member = object.integer_or(number.key, -1, 0, kMaxIndex);
     }
-    if (i.kind == Kind::Replace && object.has("token")) {
-      i.token = static_cast<std::int32_t>(object.integer("token", 0, kMaxToken));
-    } else if (i.kind == Kind::Replace) {
-      i.text = object.text_or("text", "");
+    if (edit.kind == Kind::Replace && object.has("token")) {
+      edit.token = static_cast<std::int32_t>(object.integer("token", 0, kMaxToken));
+    } else if (edit.kind == Kind::Replace) {
+      edit.text = object.text_or("text", "");
     }
     object.finish();
-    check_complete(i, place);
-    result.push_back(std::move(i));
+    check_complete(edit, item_path);
+    result.push_back(std::move(edit));
   }
   return result;
 }
 
 Json to_json(const Interventions& interventions) {
   Json list = Json::array();
-  for (const Intervention& i : interventions) {
-    Json object = {{"type", kKinds[static_cast<std::size_t>(i.kind)]}};
-    for (const Number& number : numbers(i.kind)) {
-      if (i.*number.member >= 0) object[number.key] = i.*number.member;
+  for (const Intervention& edit : interventions) {
+    Json object = {{"type", kKinds[static_cast<std::size_t>(edit.kind)]}};
+    for (const Number& number : numbers(edit.kind)) {
+      if (edit.*number.member >= 0) object[number.key] = edit.*number.member;
     }
-    if (i.kind == Kind::Replace && i.token >= 0) object["token"] = i.token;
-    if (i.kind == Kind::Replace && i.token < 0) object["text"] = i.text;
+    if (edit.kind == Kind::Replace && edit.token >= 0) object["token"] = edit.token;
+    if (edit.kind == Kind::Replace && edit.token < 0) object["text"] = edit.text;
     list.push_back(std::move(object));
   }
   return list;
 }
 
 void check(const Interventions& interventions, const ModelExtent& extent) {
-  for (const Intervention& i : interventions) {
-    const auto below = [&](const char* key, Index value, Index count, const char* what) {
+  for (const Intervention& edit : interventions) {
+    const auto check_below = [&](const char* key, Index value, Index count, const char* what) {
       if (value < count) return;
-      throw InputError("intervene \"" + to_text(i) + "\": expected " + key + " below " +
+      throw InputError("intervene \"" + to_text(edit) + "\": expected " + key + " below " +
                        std::to_string(count) + " (" + what + "), found " + std::to_string(value));
     };
-    const auto need = [&](bool there, const char* what, const char* found) {
-      if (there) return;
-      throw InputError("intervene \"" + to_text(i) + "\": expected " + what + ", found " + found);
+    const auto require = [&](bool holds, const char* what, const char* found) {
+      if (holds) return;
+      throw InputError("intervene \"" + to_text(edit) + "\": expected " + what + ", found " +
+                       found);
     };
-    const bool of_pairs = i.kind == Kind::Forbid || i.kind == Kind::Force;
-    need(extent.self_attention || i.kind == Kind::Replace, "a decoder with self-attention", "none");
-    need(!extent.segments || !of_pairs, "a text read in one segment", "several segments");
+    const bool names_pair = edit.kind == Kind::Forbid || edit.kind == Kind::Force;
+    require(extent.self_attention || edit.kind == Kind::Replace, "a decoder with self-attention",
+            "none");
+    require(!extent.segments || !names_pair, "a text read in one segment", "several segments");
     const Index attended = extent.attended >= 0 ? extent.attended : extent.tokens;
-    below("layer", i.layer, extent.layers, "number of layers");
-    below("head", i.head, extent.heads, "heads per layer");
-    below("query", i.query, attended, "number of tokens");
-    below("key", i.key, attended, "number of tokens");
-    below("position", i.position, extent.tokens, "number of tokens");
-    below("token", i.token, extent.vocabulary, "vocabulary size");
+    check_below("layer", edit.layer, extent.layers, "number of layers");
+    check_below("head", edit.head, extent.heads, "heads per layer");
+    check_below("query", edit.query, attended, "number of tokens");
+    check_below("key", edit.key, attended, "number of tokens");
+    check_below("position", edit.position, extent.tokens, "number of tokens");
+    check_below("token", edit.token, extent.vocabulary, "vocabulary size");
   }
 }
 
@@ -230,28 +236,29 @@ bool is_off(const Interventions& interventions, Index layer, Index head) {
 
 namespace {
 
-bool changes_pairs(const Intervention& i) {
-  return i.kind == Kind::Forbid || i.kind == Kind::Force;
+bool changes_pairs(const Intervention& edit) {
+  return edit.kind == Kind::Forbid || edit.kind == Kind::Force;
 }
 
 // Forbid and Force interventions that apply to one head.
 std::vector<const Intervention*> pattern_changes(const Interventions& interventions, Index layer,
                                                  Index head) {
   std::vector<const Intervention*> result;
-  for (const Intervention& i : interventions) {
-    const bool here = (i.layer < 0 || i.layer == layer) && (i.head < 0 || i.head == head);
-    if (here && changes_pairs(i)) result.push_back(&i);
+  for (const Intervention& edit : interventions) {
+    const bool applies =
+        (edit.layer < 0 || edit.layer == layer) && (edit.head < 0 || edit.head == head);
+    if (applies && changes_pairs(edit)) result.push_back(&edit);
   }
   return result;
 }
 
 // Adds a run with some of its columns removed.
-void add_without(PatternBuilder& builder, const Run& run, const std::set<Index>& columns) {
+void add_run_without(PatternBuilder& builder, const Run& run, const std::set<Index>& columns) {
   Index begin = run.begin;
-  for (auto at = columns.lower_bound(run.begin); at != columns.end() && *at < run.end; ++at) {
-    if ((*at - run.begin) % run.step != 0) continue;
-    builder.add(run.rule, begin, *at, run.step);
-    begin = *at + run.step;
+  for (auto it = columns.lower_bound(run.begin); it != columns.end() && *it < run.end; ++it) {
+    if ((*it - run.begin) % run.step != 0) continue;
+    builder.add(run.rule, begin, *it, run.step);
+    begin = *it + run.step;
   }
   builder.add(run.rule, begin, run.end, run.step);
 }
@@ -259,23 +266,24 @@ void add_without(PatternBuilder& builder, const Run& run, const std::set<Index>&
 void add_row(PatternBuilder& builder, const Pattern& pattern, Index row_head, Index query,
              const std::vector<const Intervention*>& changes, Index layer, Index head) {
   std::set<Index> forbidden, forced;
-  for (const Intervention* i : changes) {
-    if (i->query >= 0 && i->query != query) continue;
-    const bool allowed = pattern.allowed(row_head, query, i->key);
-    if (i->kind == Kind::Forbid) {
-      forbidden.insert(i->key);
+  for (const Intervention* edit : changes) {
+    if (edit->query >= 0 && edit->query != query) continue;
+    const bool allowed = pattern.allowed(row_head, query, edit->key);
+    if (edit->kind == Kind::Forbid) {
+      forbidden.insert(edit->key);
     } else if (allowed) {
-      forced.insert(i->key);
-    } else if (i->query >= 0) {
-      throw InputError("intervene \"" + to_text(*i) +
+      forced.insert(edit->key);
+    } else if (edit->query >= 0) {
+      throw InputError("intervene \"" + to_text(*edit) +
                        "\": expected a pair that the variant allows, "
                        "but query " +
-                       std::to_string(query) + " may not attend to key " + std::to_string(i->key) +
-                       " in layer " + std::to_string(layer) + ", head " + std::to_string(head));
+                       std::to_string(query) + " may not attend to key " +
+                       std::to_string(edit->key) + " in layer " + std::to_string(layer) +
+                       ", head " + std::to_string(head));
     }
   }
   if (forced.empty()) {
-    for (const Run& run : pattern.row(row_head, query)) add_without(builder, run, forbidden);
+    for (const Run& run : pattern.row(row_head, query)) add_run_without(builder, run, forbidden);
     return;
   }
   for (const Index key : forced) {

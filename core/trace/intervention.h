@@ -68,11 +68,11 @@ void check(const Interventions& interventions, const ModelExtent& extent);
 bool is_off(const Interventions& interventions, Index layer);
 bool is_off(const Interventions& interventions, Index layer, Index head);
 
-// True if any of them changes the keys that these heads see.
+// True if an intervention changes the allowed keys of these heads.
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads);
-// S_i of these heads of the layer after the interventions: the same rules, fewer keys.  [L, L]
-// Throws InputError if a single pair is forced that the pattern does not allow.
+// Allowed keys of these heads after the interventions: the same rules, fewer keys.  [L, L]
+// Throws InputError if a forced pair (query and key) is not allowed by the pattern.
 Pattern changed_pattern(const Pattern& pattern, const Interventions& interventions, Index layer,
                         Index first_head, Index heads);
 

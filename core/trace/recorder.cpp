@@ -55,8 +55,8 @@ void Recorder::located_rows(const std::string& name, const Address& address, con
   Address first = address;
   first.segment = 0;
   for (std::size_t n = 0; n < trace_->located.size(); ++n) {
-    const Located<Tensor>& known = trace_->located[n];
-    if (known.name != name || known.address != first) continue;
+    const Located<Tensor>& tap = trace_->located[n];
+    if (tap.name != name || tap.address != first) continue;
     if (address.segment == 0) throw std::logic_error("two taps are named " + name);
     located_[n].push_back(values);
     return;
@@ -69,10 +69,10 @@ void Recorder::located_heads(const std::string& name, const Address& address,
   if (!trace_) return;
   Address first = address;
   first.segment = 0;
-  for (Located<Tensor>& known : trace_->located) {
-    if (known.name != name || known.address != first) continue;
+  for (Located<Tensor>& tap : trace_->located) {
+    if (tap.name != name || tap.address != first) continue;
     if (address.segment == 0) throw std::logic_error("two taps are named " + name);
-    known.values = values;
+    tap.values = values;
     return;
   }
   trace_->located.push_back({name, first, values, true});

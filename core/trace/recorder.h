@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// Each name is written once; otherwise throws std::logic_error. finish() appends the rows of later
-// segments to those of the first.
+// Throws std::logic_error if a name is written twice. finish() appends the rows of later segments
+// to those of the first.
 class Recorder {
  public:
   explicit Recorder(Trace* trace) : trace_(trace) {}
@@ -23,12 +23,12 @@ class Recorder {
   void located_rows(const std::string& name, const Address& address, const Tensor& values);
   // Heads of a group: "state" [h, ..]. The last segment replaces earlier ones.
   void located_heads(const std::string& name, const Address& address, const Tensor& values);
-  void logits(const Tensor& values, Index segment);  // undefined: none
+  void logits(const Tensor& values, Index segment);  // may be undefined
   void finish();
 
  private:
   Trace* trace_;
-  // Rows of later segments, in order; concatenated once at the end, since a long text has many.
+  // Rows of later segments, in order; concatenated once at the end: long texts have many segments.
   std::map<std::string, std::vector<Tensor>> rows_;
   std::map<std::size_t, std::vector<Tensor>> located_;  // by index in the trace
   std::vector<Tensor> logits_;

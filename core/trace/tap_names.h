@@ -1,10 +1,9 @@
-// Names of taps in files (spec-models.md, section 1): "attention" with components of its address,
-// and the concatenation of taps into one tensor.
+// Names of taps in files (spec-models.md, section 1), and concatenation of the taps of one name.
 //
-// From the last address component to the first, groups are concatenated along the heads; then
-// layers, steps and segments become leading axes. A component is joined if all its taps have the
-// same shape (except for heads) and, groups excepted, all its values exist for every value of the
-// other components. Otherwise it stays in the name of all taps.
+// Address components are joined in the order group, layer, step, segment: groups are concatenated
+// along the heads; layers, steps and segments become leading axes. A component can be joined if its
+// taps have the same shape (heads excepted) and, unless it is the group, each of its values occurs
+// with all values of the other components. Otherwise it is part of each name: "state.layer=1".
 #pragma once
 
 #include <string>
@@ -20,14 +19,14 @@ struct NamedTensor {
   Tensor values;
 };
 
-// `taps`: tensors of one name. `groups`: they are per head group, heads first, [h, ...]. `kinds`:
-// the kind is part of the name.
+// `taps`: tensors of one name. `groups`: a tensor per head group, [h, ...]. `kinds`: the kind is
+// part of the name.
 std::vector<NamedTensor> joined_taps(const std::vector<Located<Tensor>>& taps,
                                      const AddressParts& parts, bool groups, bool kinds);
 
-// The attention of all taps.
+// Attention maps of all taps.
 std::vector<NamedTensor> joined_attention(const Trace& trace);
-// Trace::located.
+// Tensors of Trace::located.
 std::vector<NamedTensor> joined_located(const Trace& trace);
 
 }  // namespace attnscope

@@ -34,8 +34,8 @@ Tensor AttentionTap::attention(Index head) const {
 Tensor AttentionTap::rows(Index head, Index first, Index count) const {
   check_head(*this, head);
   if (is_kept()) {
-    const Tensor all = attention(head);
-    return Tensor(all.slice(first, count));
+    const Tensor map = attention(head);
+    return Tensor(map.slice(first, count));
   }
   if (result.tiles) {
     return result.tiles->tile({.head = head, .row = first, .height = count, .width = keys()});
@@ -44,12 +44,12 @@ Tensor AttentionTap::rows(Index head, Index first, Index count) const {
                    " tokens and cannot be recomputed");
 }
 
-const AttentionTap* Trace::find(const HeadRef& at, Index* head_in_group) const {
+const AttentionTap* Trace::find(const HeadRef& ref, Index* head_in_group) const {
   for (const AttentionTap& tap : attention) {
-    if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
-    const auto found = std::ranges::find(tap.heads, at.head);
-    if (found == tap.heads.end()) continue;
-    if (head_in_group) *head_in_group = found - tap.heads.begin();
+    if (tap.address.layer != ref.layer || part_of(tap.address) != ref.part) continue;
+    const auto it = std::ranges::find(tap.heads, ref.head);
+    if (it == tap.heads.end()) continue;
+    if (head_in_group) *head_in_group = it - tap.heads.begin();
     return &tap;
   }
   return nullptr;
@@ -57,10 +57,10 @@ const AttentionTap* Trace::find(const HeadRef& at, Index* head_in_group) const {
 
 namespace {
 
-bool fits(const TracePart& part, const PartChoice& choice) {
-  const auto is = [](const auto& named, const auto& own) { return !named || *named == own; };
-  return is(choice.stack, part.stack) && is(choice.kind, part.kind) && is(choice.step, part.step) &&
-         is(choice.segment, part.segment);
+bool matches_choice(const TracePart& part, const PartChoice& choice) {
+  const auto matches = [](const auto& a, const auto& b) { return !a || *a == b; };
+  return matches(choice.stack, part.stack) && matches(choice.kind, part.kind) &&
+         matches(choice.step, part.step) && matches(choice.segment, part.segment);
 }
 
 // True if a precedes b in the default selection.
@@ -71,8 +71,8 @@ bool comes_first(const TracePart& a, const TracePart& b) {
 
 template <class Value>
 void add_in_order(std::vector<Value>& list, const Value& value) {
-  const auto at = std::ranges::lower_bound(list, value);
-  if (at == list.end() || *at != value) list.insert(at, value);
+  const auto it = std::ranges::lower_bound(list, value);
+  if (it == list.end() || *it != value) list.insert(it, value);
 }
 
 }  // namespace
@@ -80,13 +80,13 @@ void add_in_order(std::vector<Value>& list, const Value& value) {
 TracePart Trace::part(const PartChoice& choice) const {
   const AttentionTap* best = nullptr;
   for (const AttentionTap& tap : attention) {
-    if (!fits(part_of(tap.address), choice)) continue;
+    if (!matches_choice(part_of(tap.address), choice)) continue;
     if (!best || comes_first(part_of(tap.address), part_of(best->address))) best = &tap;
   }
   if (best) return part_of(best->address);
-  const TracePart usual;
-  return {choice.stack.value_or(usual.stack), choice.kind.value_or(usual.kind),
-          choice.step.value_or(usual.step), choice.segment.value_or(usual.segment)};
+  const TracePart defaults;
+  return {choice.stack.value_or(defaults.stack), choice.kind.value_or(defaults.kind),
+          choice.step.value_or(defaults.step), choice.segment.value_or(defaults.segment)};
 }
 
 bool Trace::has(const TracePart& part) const {
@@ -138,9 +138,9 @@ std::vector<HeadRef> Trace::heads(const TracePart& part) const {
 std::vector<HeadRef> Trace::layer_sequence(const TracePart& part) const {
   std::vector<HeadRef> list;
   for (const Index step : alternatives(part).steps) {
-    TracePart at = part;
-    at.step = step;
-    for (Index layer = 0; layer < layer_count(at); ++layer) list.push_back({layer, 0, at});
+    TracePart target = part;
+    target.step = step;
+    for (Index layer = 0; layer < layer_count(target); ++layer) list.push_back({layer, 0, target});
   }
   return list;
 }
@@ -152,20 +152,20 @@ const std::vector<TraceToken>& Trace::text_tokens() const {
 
 const std::vector<TraceToken>& Trace::tokens_of(const StreamRows& rows) const {
   if (rows.stream.empty()) return tokens;
-  const auto found = std::ranges::find(streams, rows.stream, &Stream::id);
-  if (found == streams.end()) throw std::logic_error("no stream of tokens " + rows.stream);
-  return found->tokens;
+  const auto it = std::ranges::find(streams, rows.stream, &Stream::id);
+  if (it == streams.end()) throw std::logic_error("no stream of tokens " + rows.stream);
+  return it->tokens;
 }
 
 Index Trace::token_index(const StreamRows& rows, Index count, Index row) const {
-  const auto all = static_cast<Index>(tokens_of(rows).size());
+  const auto token_count = static_cast<Index>(tokens_of(rows).size());
   if (!rows.indices.empty()) {
-    const auto known = static_cast<std::size_t>(row) < rows.indices.size();
-    const Index at = known ? rows.indices[static_cast<std::size_t>(row)] : -1;
-    return at < all ? at : -1;
+    const auto has_index = static_cast<std::size_t>(row) < rows.indices.size();
+    const Index index = has_index ? rows.indices[static_cast<std::size_t>(row)] : -1;
+    return index < token_count ? index : -1;
   }
-  const Index first = rows.first >= 0 ? rows.first : all - count;
-  return first < 0 || first + count > all ? -1 : first + row;
+  const Index first = rows.first >= 0 ? rows.first : token_count - count;
+  return first < 0 || first + count > token_count ? -1 : first + row;
 }
 
 }  // namespace attnscope

@@ -19,8 +19,8 @@ struct ModelConfig;  // core/model/config.h
 
 // Tokens of a map's rows, or of those columns that are tokens.
 struct StreamRows {
-  std::string stream{};                 // Trace::streams; empty: Trace::tokens
-  Index first = -1;                     // first token, in the stream; -1: the last tokens
+  std::string stream{};  // Trace::streams; empty: Trace::tokens
+  Index first = -1;      // index of the first token in the stream; -1: its last tokens
   std::vector<std::int32_t> indices{};  // token indices, if they are not consecutive
 };
 
@@ -35,15 +35,15 @@ struct AttentionTap : AttentionMethod {
   // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
   std::function<Tensor(const Tensor&)> combine_heads{};
   NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
-  // Text rows held by the columns before the segment's own, in order.
+  // Rows of the text in the memory columns, which precede those of the segment, in order.
   std::vector<RowSource> remembered{};
 
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }
   // True if the whole map is stored; otherwise it is recomputed from q, k and the log-sum-exp.
   bool is_kept() const { return result.attention.defined() || result.device != nullptr; }
-  // [L_q, L_k] of the head with this index within the group. Throws InputError if it cannot be
-  // recomputed or is too large to materialise; use tiles then.
+  // Map of a head, [L_q, L_k]. Throws InputError if the map is neither stored nor recomputable, or
+  // too large to materialise; use tiles then.
   Tensor attention(Index head_in_group) const;
   // Rows [first, first + count) of the map.  [count, L_k]
   Tensor rows(Index head_in_group, Index first, Index count) const;
@@ -53,7 +53,7 @@ struct TraceToken {
   std::int32_t id = 0;
   std::string bytes;               // text of the token
   std::string label;               // display text, see visible()
-  std::size_t begin = 0, end = 0;  // byte range in the run's text; of a second sentence in its own
+  std::size_t begin = 0, end = 0;  // byte range in the run's text, or in the second sentence
   bool special = false;
   int sentence = 0;          // of a sentence pair read by an encoder: 0 or 1
   std::int32_t segment = 0;  // index into the segment embedding
@@ -62,7 +62,7 @@ struct TraceToken {
 // Stream of the tokens that an encoder reads.
 inline constexpr const char* kSourceStream = "source";
 
-// Tokens that attention runs over in addition to those that a model predicts.
+// Tokens that attention reads, in addition to Trace::tokens.
 struct Stream {
   std::string id;  // kSourceStream, or "keys" for imported tensors
   std::vector<TraceToken> tokens;
@@ -72,22 +72,22 @@ struct Stream {
 struct PixelGrid {
   Index width = 0, height = 0;
   Tensor colours;  // [height, width, 3], from 0 to 1
-  // Key c is pixel c - key_shift: models that predict pixels read each one a step late, and pixel
+  // Key c is pixel c - key_shift. Models that predict pixels read each pixel one step later; pixel
   // -1 is the start token.
   Index key_shift = 0;
-  // Tokens before the first patch that belong to no patch, for an image that is read whole, in
-  // patches: the patches are the pixels of this grid.
+  // Number of tokens before the first patch, for a model that reads an image as patches: these are
+  // the pixels of this grid.
   Index before = 0;
-  // Such an image: the pixels of all patches, each side x side; undefined: a cell is one pixel.
+  // Image read as patches of side x side pixels; undefined if each cell of the grid is one pixel.
   Tensor picture;  // [height side, width side, 3], from 0 to 1
   bool contains(Index pixel) const { return pixel >= 0 && pixel < width * height; }
 };
 
 struct Trace {
-  std::string model;  // its name
-  // The checkpoint's configuration, before the user's choices; not null after a run ...
+  std::string model;  // name
+  // The checkpoint's configuration, before the user's choices; not null after a run.
   std::shared_ptr<const ModelConfig> trained;
-  // ... and with the structure, but not the attention, that the user chose.
+  // `trained` with the structure, but not the attention, that the user chose; not null after a run.
   std::shared_ptr<const ModelConfig> config;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids are known
   std::vector<TraceToken> tokens;              // of an encoder-decoder: the target
@@ -103,15 +103,15 @@ struct Trace {
   std::shared_ptr<const PixelGrid> pixels;  // null: tokens are not pixels
   AddressParts parts;                       // address components that take several values
   std::string backend;                      // "CPU (2 threads, AVX-512)"
-  double milliseconds = 0;                  // of the forward pass, or ...
-  Index warm_runs = 0;                      // ... median of so many warm runs; 0: of the only run
+  double milliseconds = 0;                  // forward pass: the only run, or median of warm runs
+  Index warm_runs = 0;                      // number of warm runs; 0: one cold run
   std::vector<std::string> untrained;       // weights missing in the checkpoint: initial values
   bool is_imported = false;                 // the attention was read from a file, not computed
   std::vector<std::string> notes;           // for the user: untrained weights, truncated text,
                                             // fully masked rows, a GPU that could not be used
-  // The tap of a head; null if there is none.
-  const AttentionTap* find(const HeadRef& at, Index* head_in_group = nullptr) const;
-  // Fills in the unselected components. Selected ones stay, even if there is no such part.
+  // The tap of a head; nullptr if there is none.
+  const AttentionTap* find(const HeadRef& ref, Index* head_in_group = nullptr) const;
+  // Completes `choice`. Keeps the selected components, even if the run has no such part.
   TracePart part(const PartChoice& choice) const;
   bool has(const TracePart& part) const;
   PartAlternatives alternatives(const TracePart& part) const;
@@ -119,14 +119,14 @@ struct Trace {
   Index layer_count(const TracePart& part) const;
   Index head_count(const TracePart& part, Index layer) const;
   std::vector<HeadRef> heads(const TracePart& part) const;  // by layer and head
-  // Head 0 of each layer in the order in which states pass through them, over all steps.
+  // Head 0 of each layer, in the order of computation over all steps.
   std::vector<HeadRef> layer_sequence(const TracePart& part) const;
 
   // Tokens of the text: the encoder's input if there is an encoder.
   const std::vector<TraceToken>& text_tokens() const;
   // All tokens of the stream. Throws std::logic_error if there is no such stream.
   const std::vector<TraceToken>& tokens_of(const StreamRows& rows) const;
-  // Index in the stream of the token of row `row` out of `count`; -1: no token, or unknown.
+  // Index in the stream of the token of row `row` of `count` rows; -1: no token, or unknown.
   Index token_index(const StreamRows& rows, Index count, Index row) const;
 };
 
