@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Columns per thread, so that the order of additions does not depend on the thread count.
+// Minimum columns per thread: columns are divided, not sums, whatever the thread count.
 constexpr Index kColumns = 64;
 
 std::vector<Index> strides_in(const Shape& shape, std::size_t result_rank) {
@@ -28,8 +28,8 @@ void sum_rows(const float* from, Index rows, Index columns, float* to) {
   parallel_for(columns, grain, [=](Index first, Index last) {
     std::fill(to + first, to + last, 0.0f);
     for (Index row = 0; row < rows; ++row) {
-      const float* line = from + row * columns;
-      for (Index i = first; i < last; ++i) to[i] += line[i];
+      const float* row_data = from + row * columns;
+      for (Index i = first; i < last; ++i) to[i] += row_data[i];
     }
   });
 }
@@ -68,14 +68,14 @@ std::vector<BroadcastAxis> broadcast_axes(const Shape& result, const Shape& a, c
 }
 
 BroadcastRow broadcast_row(const std::vector<BroadcastAxis>& axes, Index row) {
-  BroadcastRow at;
+  BroadcastRow offset;
   for (std::size_t i = axes.size() - 1; i-- > 0;) {
     const Index index = row % axes[i].size;
     row /= axes[i].size;
-    at.a += index * axes[i].stride_a;
-    at.b += index * axes[i].stride_b;
+    offset.a += index * axes[i].stride_a;
+    offset.b += index * axes[i].stride_b;
   }
-  return at;
+  return offset;
 }
 
 Tensor sum_to_shape(const Tensor& t, const Shape& shape) {
@@ -83,7 +83,7 @@ Tensor sum_to_shape(const Tensor& t, const Shape& shape) {
   if (t.empty()) return Tensor::zeros(shape);
   const auto axes = broadcast_axes(t.shape(), t.shape(), shape);
   Tensor sum(shape);
-  if (axes.size() == 1 && axes[0].stride_b == 0) {  // everything into one number
+  if (axes.size() == 1 && axes[0].stride_b == 0) {  // all elements into one number
     double total = 0;
     for (const float value : t) total += static_cast<double>(value);
     sum[0] = static_cast<float>(total);
@@ -97,9 +97,9 @@ Tensor sum_to_shape(const Tensor& t, const Shape& shape) {
   const BroadcastAxis inner = axes.back();
   const Index rows = t.size() / inner.size;
   for (Index row = 0; row < rows; ++row) {
-    const BroadcastRow at = broadcast_row(axes, row);
-    const float* from = t.data() + at.a;
-    float* to = sum.data() + at.b;
+    const BroadcastRow offset = broadcast_row(axes, row);
+    const float* from = t.data() + offset.a;
+    float* to = sum.data() + offset.b;
     if (inner.stride_b == 0) {
       float total = 0;
       for (Index i = 0; i < inner.size; ++i) total += from[i];

@@ -44,8 +44,9 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, const F& f) {
   float* to = result.data();
   parallel_for(rows, (kGrain + inner.size - 1) / inner.size, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
-      const BroadcastRow at = broadcast_row(axes, row);
-      binary_row(a.data() + at.a, b.data() + at.b, to + row * inner.size, inner, 0, inner.size, f);
+      const BroadcastRow offset = broadcast_row(axes, row);
+      binary_row(a.data() + offset.a, b.data() + offset.b, to + row * inner.size, inner, 0,
+                 inner.size, f);
     }
   });
   return result;
@@ -79,18 +80,18 @@ void accumulate_unary(const Var& input, const Tensor& gradient, const Tensor& sa
   });
 }
 
-// An operation whose derivative is a function of its input.
+// Records a unary operation whose derivative is a function of its input.
 template <class F, class D>
-Var from_input(const char* name, const Var& x, const F& f, const D& derivative) {
+Var record_by_input(const char* name, const Var& x, const F& f, const D& derivative) {
   return record(name, unary(x.value(), f), {x},
                 [derivative](const Tensor& gradient, const std::vector<Var>& inputs) {
                   accumulate_unary(inputs[0], gradient, inputs[0].value(), derivative);
                 });
 }
 
-// An operation whose derivative is a function of its result.
+// Records a unary operation whose derivative is a function of its result.
 template <class F, class D>
-Var from_result(const char* name, const Var& x, const F& f, const D& derivative) {
+Var record_by_result(const char* name, const Var& x, const F& f, const D& derivative) {
   const Tensor result = unary(x.value(), f);
   return record(name, result, {x},
                 [derivative, result](const Tensor& gradient, const std::vector<Var>& inputs) {
@@ -136,8 +137,8 @@ Var multiply(const Var& a, const Var& b) {
                   for (std::size_t i = 0; i < 2; ++i) {
                     if (!inputs[i].requires_gradient()) continue;
                     const Tensor& other = inputs[1 - i].value();
-                    const Tensor all = binary("multiply", gradient, other, product);
-                    accumulate(inputs[i], sum_to_shape(all, inputs[i].shape()));
+                    const Tensor terms = binary("multiply", gradient, other, product);
+                    accumulate(inputs[i], sum_to_shape(terms, inputs[i].shape()));
                   }
                 });
 }
@@ -152,26 +153,26 @@ Var divide(const Var& a, const Var& b) {
                     accumulate(inputs[0], sum_to_shape(scaled, inputs[0].shape()));
                   }
                   if (inputs[1].requires_gradient()) {  // -gradient a / b^2
-                    const Tensor all =
+                    const Tensor terms =
                         binary("divide", scaled, result, [](float x, float y) { return -x * y; });
-                    accumulate(inputs[1], sum_to_shape(all, inputs[1].shape()));
+                    accumulate(inputs[1], sum_to_shape(terms, inputs[1].shape()));
                   }
                 });
 }
 
 Var scale(const Var& x, float factor) {
-  return from_input(
+  return record_by_input(
       "scale", x, [factor](float v) { return v * factor; }, [factor](float) { return factor; });
 }
 
 Var relu(const Var& x) {
-  return from_input(
+  return record_by_input(
       "relu", x, [](float v) { return v < 0 ? 0.0f : v; },
       [](float v) { return v > 0 ? 1.0f : 0.0f; });
 }
 
 Var clamp(const Var& x, float min, float max) {
-  return from_input(
+  return record_by_input(
       "clamp", x, [=](float v) { return v < min   ? min
                                         : v > max ? max
                                                   : v; },
@@ -181,7 +182,7 @@ Var clamp(const Var& x, float min, float max) {
 Var gelu(const Var& x) {
   constexpr float kInverseRoot2 = std::numbers::sqrt2_v<float> / 2;
   constexpr float kDensity = 0.398942280401433f;  // 1 / sqrt(2 pi)
-  return from_input(
+  return record_by_input(
       "gelu", x, [](float v) { return 0.5f * v * (1.0f + vector_math::erf(v * kInverseRoot2)); },
       [](float v) {
         return 0.5f * (1.0f + vector_math::erf(v * kInverseRoot2)) +
@@ -190,11 +191,11 @@ Var gelu(const Var& x) {
 }
 
 Var gelu_tanh(const Var& x) {
-  return from_input(
+  return record_by_input(
       "gelu_tanh", x,
       [](float v) {
-        const float inside = kGeluScale * (v + kGeluCubic * v * v * v);
-        return 0.5f * v * (1.0f + vector_math::tanh(inside));
+        const float argument = kGeluScale * (v + kGeluCubic * v * v * v);
+        return 0.5f * v * (1.0f + vector_math::tanh(argument));
       },
       [](float v) {
         const float t = vector_math::tanh(kGeluScale * (v + kGeluCubic * v * v * v));
@@ -204,7 +205,7 @@ Var gelu_tanh(const Var& x) {
 }
 
 Var silu(const Var& x) {
-  return from_input(
+  return record_by_input(
       "silu", x, [](float v) { return v * vector_math::sigmoid(v); },
       [](float v) {
         const float s = vector_math::sigmoid(v);
@@ -213,41 +214,41 @@ Var silu(const Var& x) {
 }
 
 Var tanh(const Var& x) {
-  return from_result(
+  return record_by_result(
       "tanh", x, [](float v) { return vector_math::tanh(v); },
       [](float y) { return 1.0f - y * y; });
 }
 
 Var sigmoid(const Var& x) {
-  return from_result(
+  return record_by_result(
       "sigmoid", x, [](float v) { return vector_math::sigmoid(v); },
       [](float y) { return y * (1.0f - y); });
 }
 
 Var softplus(const Var& x) {
-  return from_input(
+  return record_by_input(
       "softplus", x,
       [](float v) { return (v < 0 ? 0.0f : v) + std::log1p(std::exp(-std::abs(v))); },
       [](float v) { return vector_math::sigmoid(v); });
 }
 
 Var exp(const Var& x) {
-  return from_result(
+  return record_by_result(
       "exp", x, [](float v) { return vector_math::exp(v); }, [](float y) { return y; });
 }
 
 Var sine(const Var& x) {
-  return from_input(
+  return record_by_input(
       "sine", x, [](float v) { return std::sin(v); }, [](float v) { return std::cos(v); });
 }
 
 Var cosine(const Var& x) {
-  return from_input(
+  return record_by_input(
       "cosine", x, [](float v) { return std::cos(v); }, [](float v) { return -std::sin(v); });
 }
 
 Var log(const Var& x) {
-  return from_input(
+  return record_by_input(
       "log", x, [](float v) { return std::log(v); }, [](float v) { return 1.0f / v; });
 }
 
@@ -256,18 +257,18 @@ Var dropout(const Var& x, double rate, std::uint64_t seed) {
     throw InputError("dropout: rate " + std::to_string(rate) + ": expected 0 <= rate < 1");
   }
   if (rate == 0) return x;
-  const float kept = static_cast<float>(1 / (1 - rate));
+  const float factor = static_cast<float>(1 / (1 - rate));
   const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // out of 2^24 random values
   const std::uint64_t stream = Random(seed).bits();
   // The backward pass draws the factors again instead of storing them.
-  const auto apply = [zeros, stream, kept](const Tensor& from) {
+  const auto apply = [zeros, stream, factor](const Tensor& from) {
     Tensor result(from.shape());
     const float* in = from.data();
     float* to = result.data();
     parallel_for(from.size(), kGrain, [=](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
-        const std::uint64_t bits = Random::at(stream, static_cast<std::uint64_t>(i));
-        to[i] = static_cast<std::uint32_t>(bits >> 40) < zeros ? 0.0f : in[i] * kept;
+        const std::uint64_t bits = Random::offset(stream, static_cast<std::uint64_t>(i));
+        to[i] = static_cast<std::uint32_t>(bits >> 40) < zeros ? 0.0f : in[i] * factor;
       }
     });
     return result;

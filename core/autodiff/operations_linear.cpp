@@ -15,15 +15,15 @@ struct Sizes {
 };
 
 void multiply_batch(Index batch, const Matrix& a, const Matrix& b, float* c, bool add) {
-  const auto one = [&](Index i) {
+  const auto multiply_item = [&](Index i) {
     Matrix x = a, y = b;
     x.data += i * x.rows * x.columns;
     y.data += i * y.rows * y.columns;
     multiply_matrices(x, y, c + i * x.rows * y.columns, y.columns, add);
   };
-  if (batch == 1) return one(0);
+  if (batch == 1) return multiply_item(0);
   parallel_for(batch, 1, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) one(i);
+    for (Index i = first; i < last; ++i) multiply_item(i);
   });
 }
 
@@ -39,18 +39,18 @@ Matrix stored_b(const Tensor& b, const Sizes& s, bool transposed) {
 }
 
 Sizes sizes_of(const char* name, const Var& a, const Var& b, bool transposed) {
-  const auto wrong = [&] {
+  const auto shape_error = [&] {
     return InputError(std::string(name) + " of " + to_string(a.shape()) + " and " +
                       to_string(b.shape()) + ": incompatible shapes");
   };
-  if (a.rank() < 1 || b.rank() < 2 || b.rank() > 3) throw wrong();
+  if (a.rank() < 1 || b.rank() < 2 || b.rank() > 3) throw shape_error();
   Sizes s;
   s.transposed = transposed;
   s.k = b.dim(transposed ? -1 : -2);
   s.n = b.dim(transposed ? -2 : -1);
-  if (a.dim(-1) != s.k) throw wrong();
+  if (a.dim(-1) != s.k) throw shape_error();
   if (b.rank() == 3) {
-    if (a.rank() != 3 || a.dim(0) != b.dim(0)) throw wrong();
+    if (a.rank() != 3 || a.dim(0) != b.dim(0)) throw shape_error();
     s.batch = a.dim(0);
     s.m = a.dim(1);
   } else {
@@ -60,7 +60,7 @@ Sizes sizes_of(const char* name, const Var& a, const Var& b, bool transposed) {
   return s;
 }
 
-Var product(const char* name, const Var& a, const Var& b, bool transposed) {
+Var record_product(const char* name, const Var& a, const Var& b, bool transposed) {
   const Sizes s = sizes_of(name, a, b, transposed);
   Shape shape = a.shape();
   shape.back() = s.n;
@@ -90,11 +90,11 @@ Var product(const char* name, const Var& a, const Var& b, bool transposed) {
 }  // namespace
 
 Var matmul(const Var& a, const Var& b) {
-  return product("matmul", a, b, false);
+  return record_product("matmul", a, b, false);
 }
 
 Var matmul_transposed(const Var& a, const Var& b) {
-  return product("matmul_transposed", a, b, true);
+  return record_product("matmul_transposed", a, b, true);
 }
 
 }  // namespace attnscope

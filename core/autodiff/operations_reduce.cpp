@@ -13,20 +13,20 @@
 namespace attnscope {
 namespace {
 
-// Independent partial sums of a row, kept in vector registers.
+// Independent partial sums of a row, in vector registers.
 constexpr Index kLanes = 32;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 struct Rows {
   Index count, size;  // of the last axis
 };
-Rows rows_of(const char* operation, const Shape& shape) {
+Rows split_rows(const char* operation, const Shape& shape) {
   if (shape.empty()) throw InputError(std::string(operation) + " of a scalar");
   const Index size = shape.back();
   return {size == 0 ? 0 : element_count(shape) / size, size};
 }
 
-void for_rows(const Rows& rows, const std::function<void(Index, Index)>& body) {
+void parallel_rows(const Rows& rows, const std::function<void(Index, Index)>& body) {
   parallel_for(rows.count, std::max(Index{1}, kGrain / std::max(rows.size, Index{1})), body);
 }
 
@@ -51,16 +51,16 @@ float row_maximum(const float* x, Index n) {
   for (; i + kLanes <= n; i += kLanes) {
     for (Index l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
   }
-  float most = kMinusInfinity;
-  for (Index l = 0; l < kLanes; ++l) most = std::max(most, lanes[l]);
-  for (; i < n; ++i) most = std::max(most, x[i]);
-  return most;
+  float max = kMinusInfinity;
+  for (Index l = 0; l < kLanes; ++l) max = std::max(max, lanes[l]);
+  for (; i < n; ++i) max = std::max(max, x[i]);
+  return max;
 }
 
 float log_sum_exp(const float* x, Index n) {
-  const float most = row_maximum(x, n);
-  if (most == kMinusInfinity) return most;
-  return most + std::log(lane_sum(n, [=](Index i) { return vector_math::exp(x[i] - most); }));
+  const float max = row_maximum(x, n);
+  if (max == kMinusInfinity) return max;
+  return max + std::log(lane_sum(n, [=](Index i) { return vector_math::exp(x[i] - max); }));
 }
 
 // Layer and RMS norm: y = (x - mean) * inverse * gain + bias, where mean is 0 for RMS norm.
@@ -95,7 +95,7 @@ void norm_row_backward(const float* x, const float* gradient, const float* gain,
   }
 }
 
-// Column sums over rows of gradient * n, or of the gradient if x is null.
+// Adds the column sums of gradient * n (n as above), or of the gradient if x is null, to input.
 void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& rows, const Tensor* x,
                         const RowStatistics& s) {
   constexpr Index kColumns = 64;
@@ -110,16 +110,16 @@ void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& ro
           continue;
         }
         const float mean = s.mean.defined() ? s.mean[row] : 0.0f, inverse = s.inverse[row];
-        const float* line = x->data() + row * rows.size;
-        for (Index i = first; i < last; ++i) to[i] += g[i] * (line[i] - mean) * inverse;
+        const float* x_row = x->data() + row * rows.size;
+        for (Index i = first; i < last; ++i) to[i] += g[i] * (x_row[i] - mean) * inverse;
       }
     });
   });
 }
 
-Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, double epsilon,
-         bool centred) {
-  const Rows rows = rows_of(name, x.shape());
+Var record_norm(const char* name, const Var& x, const Var& gain, const Var& bias, double epsilon,
+                bool centred) {
+  const Rows rows = split_rows(name, x.shape());
   if (gain.shape() != Shape{rows.size} || (bias.defined() && bias.shape() != Shape{rows.size})) {
     throw InputError(std::string(name) + " of " + to_string(x.shape()) +
                      ": gain and bias need the shape " + to_string(Shape{rows.size}));
@@ -127,9 +127,9 @@ Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, doubl
   RowStatistics s{centred ? Tensor({rows.count}) : Tensor(), Tensor({rows.count})};
   Tensor result(x.shape());
   const float *from = x.value().data(), *weight = gain.value().data();
-  const float* added = bias.defined() ? bias.value().data() : nullptr;
+  const float* shift = bias.defined() ? bias.value().data() : nullptr;
   float *to = result.data(), *means = s.mean.data(), *inverses = s.inverse.data();
-  for_rows(rows, [=](Index first, Index last) {
+  parallel_rows(rows, [=](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const float* in = from + row * rows.size;
       float* out = to + row * rows.size;
@@ -138,8 +138,8 @@ Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, doubl
       if (centred) means[row] = mean;
       inverses[row] = inverse;
       for (Index i = 0; i < rows.size; ++i) out[i] = (in[i] - mean) * inverse * weight[i];
-      if (added == nullptr) continue;
-      for (Index i = 0; i < rows.size; ++i) out[i] += added[i];
+      if (shift == nullptr) continue;
+      for (Index i = 0; i < rows.size; ++i) out[i] += shift[i];
     }
   });
   std::vector<Var> inputs{x, gain};
@@ -148,12 +148,13 @@ Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, doubl
                 [s, rows, centred](const Tensor& gradient, const std::vector<Var>& in) {
                   const Tensor &value = in[0].value(), &weights = in[1].value();
                   accumulate_with(in[0], [&](Tensor& sum, bool fresh) {
-                    for_rows(rows, [&](Index first, Index last) {
+                    parallel_rows(rows, [&](Index first, Index last) {
                       for (Index row = first; row < last; ++row) {
-                        const Index at = row * rows.size;
-                        norm_row_backward(value.data() + at, gradient.data() + at, weights.data(),
-                                          centred ? s.mean[row] : 0.0f, s.inverse[row], centred,
-                                          sum.data() + at, rows.size, fresh);
+                        const Index offset = row * rows.size;
+                        norm_row_backward(value.data() + offset, gradient.data() + offset,
+                                          weights.data(), centred ? s.mean[row] : 0.0f,
+                                          s.inverse[row], centred, sum.data() + offset, rows.size,
+                                          fresh);
                       }
                     });
                   });
@@ -162,7 +163,7 @@ Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, doubl
                 });
 }
 
-double total_of(const Tensor& x) {
+double double_sum(const Tensor& x) {
   double total = 0;
   for (const float value : x) total += static_cast<double>(value);
   return total;
@@ -170,7 +171,7 @@ double total_of(const Tensor& x) {
 
 // Implements sum and mean; `share` is each number's weight in the result.
 Var scaled_sum(const char* name, const Var& x, double share) {
-  const double total = total_of(x.value()) * share;
+  const double total = double_sum(x.value()) * share;
   return record(name, Tensor::full({}, static_cast<float>(total)), {x},
                 [share](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const float g = gradient[0] * static_cast<float>(share);
@@ -195,12 +196,12 @@ Var sum_axis(const Var& x, Index axis) {
     throw InputError("sum_axis: no axis " + std::to_string(axis) + " in shape " +
                      to_string(x.shape()));
   }
-  const std::size_t at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  const std::size_t dim = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
   Shape shape = x.shape();
-  const Index n = shape[at];
-  shape.erase(shape.begin() + static_cast<Index>(at));
-  const Index inner = element_count(Shape(shape.begin() + static_cast<Index>(at), shape.end()));
-  const Index outer = element_count(Shape(shape.begin(), shape.begin() + static_cast<Index>(at)));
+  const Index n = shape[dim];
+  shape.erase(shape.begin() + static_cast<Index>(dim));
+  const Index inner = element_count(Shape(shape.begin() + static_cast<Index>(dim), shape.end()));
+  const Index outer = element_count(Shape(shape.begin(), shape.begin() + static_cast<Index>(dim)));
   Tensor result = Tensor::zeros(shape);
   const float* from = x.value().data();
   float* to = result.data();
@@ -212,121 +213,121 @@ Var sum_axis(const Var& x, Index axis) {
   }
   return record("sum_axis", std::move(result), {x},
                 [=](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  Tensor spread(inputs[0].shape());
+                  Tensor dx(inputs[0].shape());
                   for (Index o = 0; o < outer; ++o) {
                     const float* g = gradient.data() + o * inner;
                     for (Index j = 0; j < n; ++j) {
-                      std::copy(g, g + inner, spread.data() + (o * n + j) * inner);
+                      std::copy(g, g + inner, dx.data() + (o * n + j) * inner);
                     }
                   }
-                  accumulate(inputs[0], spread);
+                  accumulate(inputs[0], dx);
                 });
 }
 
 Var softmax(const Var& x) {
-  const Rows rows = rows_of("softmax", x.shape());
+  const Rows rows = split_rows("softmax", x.shape());
   Tensor result(x.shape());
   const float* from = x.value().data();
   float* to = result.data();
-  for_rows(rows, [=](Index first, Index last) {
+  parallel_rows(rows, [=](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const float* in = from + row * rows.size;
       float* out = to + row * rows.size;
-      const float most = row_maximum(in, rows.size);
-      if (most == kMinusInfinity) {
+      const float max = row_maximum(in, rows.size);
+      if (max == kMinusInfinity) {
         std::fill(out, out + rows.size, 0.0f);
         continue;
       }
-      for (Index i = 0; i < rows.size; ++i) out[i] = vector_math::exp(in[i] - most);
+      for (Index i = 0; i < rows.size; ++i) out[i] = vector_math::exp(in[i] - max);
       const float inverse = 1.0f / lane_sum(rows.size, [=](Index i) { return out[i]; });
       for (Index i = 0; i < rows.size; ++i) out[i] *= inverse;
     }
   });
   return record("softmax", result, {x},
                 [result, rows](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  Tensor change(result.shape());  // y (g - sum(g y))
-                  float* out = change.data();
-                  for_rows(rows, [&, out](Index first, Index last) {
+                  Tensor dx(result.shape());  // y (g - sum(g y))
+                  float* out = dx.data();
+                  parallel_rows(rows, [&, out](Index first, Index last) {
                     for (Index row = first; row < last; ++row) {
                       const float* y = result.data() + row * rows.size;
                       const float* g = gradient.data() + row * rows.size;
                       const float dot = lane_sum(rows.size, [=](Index i) { return g[i] * y[i]; });
-                      float* line = out + row * rows.size;
-                      for (Index i = 0; i < rows.size; ++i) line[i] = y[i] * (g[i] - dot);
+                      float* dx_row = out + row * rows.size;
+                      for (Index i = 0; i < rows.size; ++i) dx_row[i] = y[i] * (g[i] - dot);
                     }
                   });
-                  accumulate(inputs[0], change);
+                  accumulate(inputs[0], dx);
                 });
 }
 
 Var log_softmax(const Var& x) {
-  const Rows rows = rows_of("log_softmax", x.shape());
+  const Rows rows = split_rows("log_softmax", x.shape());
   Tensor result(x.shape());
   const float* from = x.value().data();
   float* to = result.data();
-  for_rows(rows, [=](Index first, Index last) {
+  parallel_rows(rows, [=](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const float* in = from + row * rows.size;
       float* out = to + row * rows.size;
       // Subtracting the maximum first preserves small differences of large numbers.
-      const float most = row_maximum(in, rows.size);
-      const float rest =
-          std::log(lane_sum(rows.size, [=](Index i) { return vector_math::exp(in[i] - most); }));
-      for (Index i = 0; i < rows.size; ++i) out[i] = in[i] - most - rest;
+      const float max = row_maximum(in, rows.size);
+      const float log_sum =
+          std::log(lane_sum(rows.size, [=](Index i) { return vector_math::exp(in[i] - max); }));
+      for (Index i = 0; i < rows.size; ++i) out[i] = in[i] - max - log_sum;
     }
   });
   return record("log_softmax", result, {x},
                 [result, rows](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  Tensor change(result.shape());  // g - softmax(x) sum(g)
-                  float* out = change.data();
-                  for_rows(rows, [&, out](Index first, Index last) {
+                  Tensor dx(result.shape());  // g - softmax(x) sum(g)
+                  float* out = dx.data();
+                  parallel_rows(rows, [&, out](Index first, Index last) {
                     for (Index row = first; row < last; ++row) {
                       const float* y = result.data() + row * rows.size;
                       const float* g = gradient.data() + row * rows.size;
                       const float total = lane_sum(rows.size, [=](Index i) { return g[i]; });
-                      float* line = out + row * rows.size;
+                      float* dx_row = out + row * rows.size;
                       for (Index i = 0; i < rows.size; ++i) {
-                        line[i] = g[i] - vector_math::exp(y[i]) * total;
+                        dx_row[i] = g[i] - vector_math::exp(y[i]) * total;
                       }
                     }
                   });
-                  accumulate(inputs[0], change);
+                  accumulate(inputs[0], dx);
                 });
 }
 
 Var cross_entropy(const Var& logits, const IntTensor& targets) {
-  const Rows rows = rows_of("cross_entropy", logits.shape());
+  const Rows rows = split_rows("cross_entropy", logits.shape());
   if (Shape(logits.shape().begin(), logits.shape().end() - 1) != targets.shape()) {
     throw InputError("cross_entropy of " + to_string(logits.shape()) + " and targets " +
                      to_string(targets.shape()) + ": incompatible shapes");
   }
-  Index counted = 0;
+  Index target_count = 0;
   for (const std::int32_t target : targets) {
     if (target < -1 || target >= rows.size) {
       throw InputError("cross_entropy: target " + std::to_string(target) + ": expected 0 to " +
                        std::to_string(rows.size - 1) + ", or -1");
     }
-    counted += target >= 0;
+    target_count += target >= 0;
   }
   Tensor sums({rows.count});  // log-sum-exp per row
   Tensor losses({rows.count});
   const float* from = logits.value().data();
-  for_rows(rows, [&, from](Index first, Index last) {
+  parallel_rows(rows, [&, from](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
-      const float* line = from + row * rows.size;
-      sums.data()[row] = log_sum_exp(line, rows.size);
-      losses.data()[row] = targets[row] < 0 ? 0.0f : sums.data()[row] - line[targets[row]];
+      const float* logit_row = from + row * rows.size;
+      sums.data()[row] = log_sum_exp(logit_row, rows.size);
+      losses.data()[row] = targets[row] < 0 ? 0.0f : sums.data()[row] - logit_row[targets[row]];
     }
   });
-  const double share = counted == 0 ? 0 : 1 / static_cast<double>(counted);
-  Tensor loss = Tensor::full({}, static_cast<float>(total_of(losses) * share));
+  const double share = target_count == 0 ? 0 : 1 / static_cast<double>(target_count);
+  Tensor loss = Tensor::full({}, static_cast<float>(double_sum(losses) * share));
   return record("cross_entropy", std::move(loss), {logits},
                 [=](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const float g = gradient[0] * static_cast<float>(share);
                   const float* x = inputs[0].value().data();
-                  Tensor change(inputs[0].shape());  // (softmax(x) - one-hot(target)) g
-                  float* to = change.data();
-                  for_rows(rows, [&, x, to](Index first, Index last) {
+                  Tensor dx(inputs[0].shape());  // (softmax(x) - one-hot(target)) g
+                  float* to = dx.data();
+                  parallel_rows(rows, [&, x, to](Index first, Index last) {
                     for (Index row = first; row < last; ++row) {
                       const float* in = x + row * rows.size;
                       float* out = to + row * rows.size;
@@ -340,21 +341,21 @@ Var cross_entropy(const Var& logits, const IntTensor& targets) {
                       out[targets[row]] -= g;
                     }
                   });
-                  accumulate(inputs[0], change);
+                  accumulate(inputs[0], dx);
                 });
 }
 
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
-  return norm("layer_norm", x, gain, bias, epsilon, true);
+  return record_norm("layer_norm", x, gain, bias, epsilon, true);
 }
 
 Var unit_rows(const Var& x) {
-  const Rows rows = rows_of("unit_rows", x.shape());
+  const Rows rows = split_rows("unit_rows", x.shape());
   Tensor result(x.shape());
   std::vector<double> inverse(static_cast<std::size_t>(rows.count));  // 1 / length, or 0
   const float* from = x.value().data();
   float* to = result.data();
-  for_rows(rows, [&, from, to](Index first, Index last) {
+  parallel_rows(rows, [&, from, to](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const float* in = from + row * rows.size;
       double square = 0;
@@ -369,26 +370,26 @@ Var unit_rows(const Var& x) {
   return record("unit_rows", result, {x},
                 [result, rows, inverse = std::move(inverse)](const Tensor& gradient,
                                                              const std::vector<Var>& inputs) {
-                  Tensor change(result.shape());  // (g - y (g . y)) / |x|
-                  float* out = change.data();
-                  for_rows(rows, [&, out](Index first, Index last) {
+                  Tensor dx(result.shape());  // (g - y (g . y)) / |x|
+                  float* out = dx.data();
+                  parallel_rows(rows, [&, out](Index first, Index last) {
                     for (Index row = first; row < last; ++row) {
                       const float* y = result.data() + row * rows.size;
                       const float* g = gradient.data() + row * rows.size;
-                      const float along = lane_sum(rows.size, [=](Index i) { return g[i] * y[i]; });
+                      const float dot = lane_sum(rows.size, [=](Index i) { return g[i] * y[i]; });
                       const auto factor =
                           static_cast<float>(inverse[static_cast<std::size_t>(row)]);
                       for (Index i = 0; i < rows.size; ++i) {
-                        out[row * rows.size + i] = (g[i] - y[i] * along) * factor;
+                        out[row * rows.size + i] = (g[i] - y[i] * dot) * factor;
                       }
                     }
                   });
-                  accumulate(inputs[0], change);
+                  accumulate(inputs[0], dx);
                 });
 }
 
 Var rms_norm(const Var& x, const Var& gain, double epsilon) {
-  return norm("rms_norm", x, gain, Var(), epsilon, false);
+  return record_norm("rms_norm", x, gain, Var(), epsilon, false);
 }
 
 }  // namespace attnscope

@@ -25,11 +25,11 @@ Index normalise_axis(const char* operation, const Shape& shape, Index axis) {
 }
 
 // An array viewed as [outer, n, inner] around an axis.
-struct AroundAxis {
+struct AxisSplit {
   Index outer = 1, n = 1, inner = 1;
 };
-AroundAxis around(const Shape& shape, Index axis) {
-  AroundAxis a;
+AxisSplit split_at(const Shape& shape, Index axis) {
+  AxisSplit a;
   for (Index i = 0; i < static_cast<Index>(shape.size()); ++i) {
     const Index size = shape[static_cast<std::size_t>(i)];
     (i < axis ? a.outer : i == axis ? a.n : a.inner) *= size;
@@ -60,27 +60,27 @@ Tensor permute_axes(const Tensor& x, const std::vector<Index>& axes) {
   }
   Tensor result(shape);
   if (result.empty()) return result;
-  const Index size = shape.back(), step = steps.back();
+  const Index size = shape.position(), step = steps.position();
   const float* from = x.data();
   float* to = result.data();
   parallel_for(result.size() / size, row_grain(size), [&, from, to](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
-      Index at = 0, rest = row;
+      Index offset = 0, remaining = row;
       for (std::size_t i = rank - 1; i-- > 0;) {
-        at += rest % shape[i] * steps[i];
-        rest /= shape[i];
+        offset += remaining % shape[i] * steps[i];
+        remaining /= shape[i];
       }
       if (step == 1) {
-        copy_floats(from + at, to + row * size, size);
+        copy_floats(from + offset, to + row * size, size);
       } else {
-        for (Index i = 0; i < size; ++i) to[row * size + i] = from[at + i * step];
+        for (Index i = 0; i < size; ++i) to[row * size + i] = from[offset + i * step];
       }
     }
   });
   return result;
 }
 
-// [B, L, h d_k] <-> [B h, L, d_k], by rows of d_k numbers.
+// Sizes for [B, L, h d_k] <-> [B h, L, d_k]; rows have `size` = d_k numbers.
 struct HeadSizes {
   Index batch, length, heads, size;
 };
@@ -171,16 +171,16 @@ Var reshape(const Var& x, Shape shape) {
 
 Var permute(const Var& x, const std::vector<Index>& axes) {
   std::vector<Index> order(axes.size()), inverse(axes.size(), -1);
-  const auto wrong = [&] {
+  const auto axes_error = [&] {
     return InputError("permute of " + to_string(x.shape()) + " by " + to_string(axes) +
                       ": expected each axis once");
   };
-  if (x.rank() < 1 || static_cast<Index>(axes.size()) != x.rank()) throw wrong();
+  if (x.rank() < 1 || static_cast<Index>(axes.size()) != x.rank()) throw axes_error();
   for (std::size_t i = 0; i < axes.size(); ++i) {
     order[i] = normalise_axis("permute", x.shape(), axes[i]);
-    Index& back = inverse[static_cast<std::size_t>(order[i])];
-    if (back >= 0) throw wrong();
-    back = static_cast<Index>(i);
+    Index& position = inverse[static_cast<std::size_t>(order[i])];
+    if (position >= 0) throw axes_error();
+    position = static_cast<Index>(i);
   }
   return record("permute", permute_axes(x.value(), order), {x},
                 [inverse](const Tensor& gradient, const std::vector<Var>& inputs) {
@@ -200,25 +200,25 @@ Var concat(const std::vector<Var>& parts, Index axis) {
   if (parts.empty()) throw InputError("concat of an empty list");
   Shape shape = parts[0].shape();
   axis = normalise_axis("concat", shape, axis);
-  const std::size_t at = static_cast<std::size_t>(axis);
+  const std::size_t index = static_cast<std::size_t>(axis);
   Index total = 0;
   for (const Var& part : parts) {
-    Shape other = part.shape();
-    if (other.size() == shape.size()) {
-      total += other[at];
-      other[at] = shape[at];
+    Shape part_shape = part.shape();
+    if (part_shape.size() == shape.size()) {
+      total += part_shape[index];
+      part_shape[index] = shape[index];
     }
-    if (other != shape) {
+    if (part_shape != shape) {
       throw InputError("concat of " + to_string(parts[0].shape()) + " and " +
                        to_string(part.shape()) + ": incompatible shapes");
     }
   }
-  shape[at] = total;
+  shape[index] = total;
   Tensor result(shape);
-  const Index step = around(shape, axis).n * around(shape, axis).inner;
+  const Index step = split_at(shape, axis).n * split_at(shape, axis).inner;
   float* to = result.data();
   for (const Var& part : parts) {
-    const AroundAxis a = around(part.shape(), axis);
+    const AxisSplit a = split_at(part.shape(), axis);
     copy_blocks(part.value().data(), a.n * a.inner, to, step, a.outer, a.n * a.inner);
     to += a.n * a.inner;
   }
@@ -226,7 +226,7 @@ Var concat(const std::vector<Var>& parts, Index axis) {
                 [axis, step](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const float* from = gradient.data();
                   for (const Var& input : inputs) {
-                    const AroundAxis a = around(input.shape(), axis);
+                    const AxisSplit a = split_at(input.shape(), axis);
                     if (input.requires_gradient()) {
                       Tensor part(input.shape());
                       copy_blocks(from, step, part.data(), a.n * a.inner, a.outer, a.n * a.inner);
@@ -239,7 +239,7 @@ Var concat(const std::vector<Var>& parts, Index axis) {
 
 Var slice(const Var& x, Index axis, Index first, Index count) {
   axis = normalise_axis("slice", x.shape(), axis);
-  const AroundAxis a = around(x.shape(), axis);
+  const AxisSplit a = split_at(x.shape(), axis);
   if (first < 0 || count < 0 || first > a.n - count) {
     throw InputError("slice of " + to_string(x.shape()) + " on axis " + std::to_string(axis) +
                      ": no range from " + std::to_string(first) + " of " + std::to_string(count));

@@ -16,9 +16,9 @@ class Node {
   using Backward = std::function<void(const Tensor&, const std::vector<Var>&)>;
 
   explicit Node(Shape value_shape) : shape(std::move(value_shape)) {}
-  Node(Shape value_shape, std::vector<Var> from, Backward backward_function)
+  Node(Shape value_shape, std::vector<Var> input_vars, Backward backward_function)
       : shape(std::move(value_shape)),
-        inputs(std::move(from)),
+        inputs(std::move(input_vars)),
         backward(std::move(backward_function)) {}
   ~Node() { free_inputs(); }
   Node(const Node&) = delete;
@@ -27,16 +27,16 @@ class Node {
   // Iterative: nested destructors of a long chain of nodes would overflow the stack.
   void free_inputs() {
     backward = nullptr;
-    std::vector<Var> open = std::move(inputs);
+    std::vector<Var> pending = std::move(inputs);
     inputs.clear();
-    while (!open.empty()) {
-      const Var last = std::move(open.back());
-      open.pop_back();
-      const std::shared_ptr<Node>& node = last.node();
+    while (!pending.empty()) {
+      const Var var = std::move(pending.back());
+      pending.pop_back();
+      const std::shared_ptr<Node>& node = var.node();
       if (node == nullptr || node.use_count() > 1) continue;
       node->backward = nullptr;
-      open.insert(open.end(), std::make_move_iterator(node->inputs.begin()),
-                  std::make_move_iterator(node->inputs.end()));
+      pending.insert(pending.end(), std::make_move_iterator(node->inputs.begin()),
+                     std::make_move_iterator(node->inputs.end()));
       node->inputs.clear();
     }
   }
@@ -52,9 +52,9 @@ class Node {
 
 namespace {
 
-void add_to(Tensor& sum, const Tensor& more) {
+void add_to(Tensor& sum, const Tensor& addend) {
   float* to = sum.data();
-  const float* from = more.data();
+  const float* from = addend.data();
   parallel_for(sum.size(), kGrain, [=](Index first, Index last) {
     for (Index i = first; i < last; ++i) to[i] += from[i];
   });
@@ -77,19 +77,19 @@ std::vector<std::shared_ptr<Node>> operations_in_order(const std::shared_ptr<Nod
     std::size_t next_input = 0;
   };
   std::vector<std::shared_ptr<Node>> order;
-  std::unordered_set<const Node*> seen{root.get()};
-  std::vector<Visit> open{{root}};
-  while (!open.empty()) {
-    Visit& top = open.back();
+  std::unordered_set<const Node*> visited{root.get()};
+  std::vector<Visit> pending{{root}};
+  while (!pending.empty()) {
+    Visit& top = pending.back();
     if (top.next_input == top.node->inputs.size()) {
       order.push_back(std::move(top.node));
-      open.pop_back();
+      pending.pop_back();
       continue;
     }
     const std::shared_ptr<Node>& input = top.node->inputs[top.next_input++].node();
-    if (input == nullptr || !seen.insert(input.get()).second) continue;
+    if (input == nullptr || !visited.insert(input.get()).second) continue;
     if (input->is_freed) throw std::logic_error("backward() through a tape that was already freed");
-    if (input->is_operation()) open.push_back({input});
+    if (input->is_operation()) pending.push_back({input});
   }
   std::reverse(order.begin(), order.end());
   return order;

@@ -34,7 +34,7 @@ class Var {
   bool defined() const { return value_.defined(); }
 
   bool requires_gradient() const { return node_ != nullptr; }
-  Tensor gradient() const;  // of a parameter, after backward(); undefined if none arrived
+  Tensor gradient() const;  // of a parameter; undefined if backward() did not reach it
   void clear_gradient();
   const std::shared_ptr<Node>& node() const { return node_; }
 
@@ -45,15 +45,15 @@ class Var {
   std::shared_ptr<Node> node_;
 };
 
-// Adds to an input's gradient; no-op for constants. The first `gradient` is kept without a copy, so
+// Adds to an input's gradient; no-op for constants. Stores the first `gradient` without a copy, so
 // the caller must not write to it afterwards. InputError for a wrong shape.
 void accumulate(const Var& input, const Tensor& gradient);
 // For operations that write into the gradient's memory: `add(gradient, fresh)` must overwrite all
 // of it if `fresh` (it is uninitialised then), and add to it otherwise.
 void accumulate_with(const Var& input, const std::function<void(Tensor&, bool fresh)>& add);
 
-// Adds the gradients of a scalar to every parameter it depends on. Frees the tape behind `loss`;
-// record the computation again for another backward pass.
+// Adds the gradients of a scalar to every parameter that it depends on. Frees the tape behind
+// `loss`; record the computation again for another backward pass.
 void backward(const Var& loss);
 
 // Names of all differentiable operations, as passed to record().
