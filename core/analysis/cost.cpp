@@ -45,16 +45,16 @@ struct Pairs {
 
 Pairs pairs_of(const OperationResult& result, Index head) {
   const Pattern& pattern = *result.pattern;
-  const Index queries = pattern.queries(), keys = pattern.keys(), before = keys - queries;
+  const Index queries = pattern.queries(), keys = pattern.keys(), first_visible = keys - queries;
   Pairs pairs;
-  pairs.causal = before >= 0 && queries > 1;
+  pairs.causal = first_visible >= 0 && queries > 1;
   if (result.mask.defined()) {
     const std::uint8_t* allowed = result.mask.data() + head * queries * keys;
     for (Index i = 0; i < queries; ++i) {
       for (Index c = 0; c < keys; ++c) {
         if (allowed[i * keys + c] == 0) continue;
         ++pairs.count;
-        if (c > i + before) pairs.causal = false;
+        if (c > i + first_visible) pairs.causal = false;
       }
     }
     return pairs;
@@ -63,14 +63,14 @@ Pairs pairs_of(const OperationResult& result, Index head) {
     for (const Run& run : pattern.row(pattern.heads() == 1 ? 0 : head, i)) {
       pairs.count += static_cast<double>(run.count());
       const Index last = run.begin + (run.count() - 1) * run.step;
-      if (run.count() > 0 && last > i + before) pairs.causal = false;
+      if (run.count() > 0 && last > i + first_visible) pairs.causal = false;
     }
   }
   return pairs;
 }
 
 // True if some columns are computed from several tokens (projections, slots).
-bool has_made_columns(const OperationResult& result) {
+bool combines_tokens(const OperationResult& result) {
   return std::ranges::any_of(result.columns, [](const auto& run) {
     return run.first == KeyKind::Projected || run.first == KeyKind::Slot;
   });
@@ -81,14 +81,14 @@ bool has_made_columns(const OperationResult& result) {
 HeadCost head_cost(const AttentionTap& tap, Index head) {
   const OperationResult& result = tap.result;
   const Pairs pairs = pairs_of(result, head);
-  const bool made = has_made_columns(result) && tap.input.k.defined();
-  const Index queries = tap.queries(), keys = made ? tap.input.k.dim(1) : tap.keys();
+  const bool is_combined = combines_tokens(result) && tap.input.k.defined();
+  const Index queries = tap.queries(), keys = is_combined ? tap.input.k.dim(1) : tap.keys();
   HeadCost cost;
-  cost.causal = pairs.causal && !made;
-  const Index later = cost.causal ? queries * (queries - 1) / 2 : 0;
-  cost.full = static_cast<double>(queries * keys - later);
+  cost.causal = pairs.causal && !is_combined;
+  const Index later_pairs = cost.causal ? queries * (queries - 1) / 2 : 0;
+  cost.full = static_cast<double>(queries * keys - later_pairs);
   cost.products = pairs.count;
-  if (!tap.input.q.defined() || !result.output.defined()) return cost;  // not computed here
+  if (!tap.input.q.defined() || !result.output.defined()) return cost;  // imported
   const Variant& v = variant(tap.variant.id);
   if (!v.cost.head) return cost;
   cost.products = v.cost.head({.values = tap.variant.values,
@@ -105,7 +105,7 @@ HeadCost head_cost(const AttentionTap& tap, Index head) {
 namespace {
 
 // Number of elements of queries, keys, values and outputs.
-double row_numbers(const AttentionTap& tap) {
+double count_row_elements(const AttentionTap& tap) {
   const Tensor output = tap.result.output.defined() ? tap.result.output.value() : Tensor();
   double numbers = 0;
   for (const Tensor& rows : {tap.input.q, tap.input.k, output}) {
@@ -131,11 +131,11 @@ RunCost run_cost(const Trace& trace) {
     const Index heads = static_cast<Index>(tap.heads.size());
     cost.pairs += tap.result.pattern->pair_count(heads);
     for (Index head = 0; head < heads; ++head) {
-      const HeadCost of_head = head_cost(tap, head);
-      cost.products += of_head.products;
-      cost.full += of_head.full;
+      const HeadCost one_head = head_cost(tap, head);
+      cost.products += one_head.products;
+      cost.full += one_head.full;
     }
-    cost.attention_bytes += sizeof(float) * row_numbers(tap);
+    cost.attention_bytes += sizeof(float) * count_row_elements(tap);
   }
   for (const auto& [name, tensor] : trace.taps) bytes.add(tensor);
   bytes.add(trace.logits);

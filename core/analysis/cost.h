@@ -5,21 +5,21 @@
 
 namespace attnscope {
 
-// Cost of one head in query-key products. Mechanisms that form no such products are counted by
-// their multiply-adds, in units of those of one pair of full attention.
+// Cost of one head in query-key products. Mechanisms without such products count multiply-adds,
+// divided by those of one pair of full attention.
 struct HeadCost {
   double products = 0;
   double full = 0;      // products of full attention over the same tokens, in the same direction
   bool causal = false;  // no query sees a later key
 };
-HeadCost head_cost(const AttentionTap& tap, Index head);  // numbered within the group
+HeadCost head_cost(const AttentionTap& tap, Index head);  // head: within the group
 
 struct RunCost {
   Index pairs = 0;                // allowed query-key pairs, over all layers and heads
   double products = 0, full = 0;  // see HeadCost
   std::size_t bytes = 0;  // of everything the run stores: activations, q, k, attention, logits
   // Bytes that attention itself needs, over all layers and heads: queries, keys, values, outputs,
-  // and one number per product. Everything beyond is stored for inspection only.
+  // and one number per product. The rest of `bytes` is stored for inspection only.
   double attention_bytes = 0;
 };
 RunCost run_cost(const Trace& trace);

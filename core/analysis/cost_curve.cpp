@@ -22,18 +22,18 @@ using Clock = std::chrono::steady_clock;
 constexpr Index kMaxLength = Index{1} << 20;
 
 // Parameters at a length: the user's, else the published ones, else the initial ones.
-Values values_at(const CostVariant& asked, Index length) {
-  const Variant& v = variant(asked.choice.id);
+Values values_at(const CostVariant& entry, Index length) {
+  const Variant& v = variant(entry.choice.id);
   Values sizes;
   if (v.cost.growth.sizes) v.cost.growth.sizes(sizes, length);
-  Values values = asked.uses_published_sizes ? default_values(v.parameters) : asked.choice.values;
+  Values values = entry.uses_published_sizes ? default_values(v.parameters) : entry.choice.values;
   for (const Parameter& parameter : v.parameters) {
-    const bool open = asked.uses_published_sizes || !values.has(parameter.key);
-    if (!open) continue;
+    const bool is_open = entry.uses_published_sizes || !values.has(parameter.key);
+    if (!is_open) continue;
     if (const auto size = sizes.all().find(parameter.key); size != sizes.all().end()) {
       values.set(parameter.key, size->second);
     } else if (parameter.illustrative_default && !parameter.required &&
-               asked.uses_published_sizes) {
+               entry.uses_published_sizes) {
       // Both sets of a factorised pattern.
       values.set(parameter.key, parameter.illustrative_default(length));
     } else if (parameter.required && !values.has(parameter.key)) {
@@ -62,7 +62,7 @@ Tensor random_numbers(const Shape& shape, std::uint64_t seed) {
   return t;
 }
 
-// Inputs of one operation, or the reason why they cannot be made.
+// Inputs of one operation, or the reason why it cannot run.
 struct Prepared {
   OperationInput input;
   std::size_t bytes = 0;
@@ -91,7 +91,7 @@ Prepared prepare(const CostRequest& request, const Variant& v, const Values& val
   const Needs needs = v.inputs.needs(values);
   const Shape rows{request.heads, length, request.head_size}, x{1, length, d.model};
   p.bytes = 3 * bytes_of(rows) + (needs.input ? bytes_of(x) : 0);
-  const Situation at{d, length, length, causal || v.causality.by_definition};
+  const Situation situation{d, length, length, causal || v.causality.by_definition};
   for (const WeightInfo& weight : v.weights) {
     if (!v.uses(weight, values) || (!weight.initial && !weight.illustrative)) continue;
     p.bytes += bytes_of(weight.shape(d, values));
@@ -110,15 +110,16 @@ Prepared prepare(const CostRequest& request, const Variant& v, const Values& val
     const Shape shape = weight.shape(d, values);
     const bool is_illustrative =
         weight.illustrative && (weight.training.constant || !weight.initial);
-    in.weights.emplace(weight.name, Var(is_illustrative ? weight.illustrative(shape, at, values)
-                                                        : weight.initial(shape, d, values, 5 + n)));
+    in.weights.emplace(weight.name,
+                       Var(is_illustrative ? weight.illustrative(shape, situation, values)
+                                           : weight.initial(shape, d, values, 5 + n)));
   }
   return p;
 }
 
 // A result with the pattern only, if that determines the cost; else nullopt.
-std::optional<OperationResult> counted_alone(const CostRequest& request, const Variant& v,
-                                             const Prepared& p, Index length) {
+std::optional<OperationResult> pattern_result(const CostRequest& request, const Variant& v,
+                                              const Prepared& p, Index length) {
   if (!is_pattern_alone(v, p.input.variant.values) || v.cost.head) return std::nullopt;
   OperationResult result;
   result.pattern = std::make_shared<const Pattern>(
@@ -131,8 +132,8 @@ std::optional<OperationResult> counted_alone(const CostRequest& request, const V
   return result;
 }
 
-void count(const CostRequest& request, const Prepared& p, const OperationResult& result,
-           CostPoint& point) {
+void count_cost(const CostRequest& request, const Prepared& p, const OperationResult& result,
+                CostPoint& point) {
   AttentionTap tap;
   tap.variant = p.input.variant;
   tap.result = result;
@@ -158,13 +159,13 @@ double median(std::vector<double> numbers) {
 }
 
 // Median of warm runs; fewer of them if they are long.
-double warm_seconds(const OperationInput& input, double first) {
+double warm_seconds(const OperationInput& input, double first_run) {
   constexpr double kTargetSeconds = 0.25;
   constexpr int kMinRuns = 3, kMaxRuns = 15;
-  const int wanted =
-      std::clamp(static_cast<int>(kTargetSeconds / std::max(first, 1e-6)), 0, kMaxRuns);
+  const int target_runs =
+      std::clamp(static_cast<int>(kTargetSeconds / std::max(first_run, 1e-6)), 0, kMaxRuns);
   // If a run takes seconds, one more suffices.
-  const int runs = first > 1 ? 1 : std::max(kMinRuns, wanted);
+  const int runs = first_run > 1 ? 1 : std::max(kMinRuns, target_runs);
   std::vector<double> seconds;
   for (int n = 0; n < runs; ++n) {
     const Clock::time_point start = Clock::now();
@@ -179,56 +180,56 @@ std::size_t bytes_of(const Pattern& pattern) {
 }
 
 // Computes the operation once to count, then repeatedly to measure.
-void run(const CostRequest& request, const Prepared& p, CostPoint& point, double& first) {
+void measure(const CostRequest& request, const Prepared& p, CostPoint& point, double& first_run) {
   reset_peak_storage();
-  const std::size_t before = storage_statistics().live_bytes;
+  const std::size_t live = storage_statistics().live_bytes;
   const Clock::time_point start = Clock::now();
   OperationResult result = evaluate(p.input, cpu_backend(), {});
-  first = seconds_since(start);
-  const std::size_t peak = storage_statistics().peak_bytes - before;
-  count(request, p, result, point);
+  first_run = seconds_since(start);
+  const std::size_t peak = storage_statistics().peak_bytes - live;
+  count_cost(request, p, result, point);
   if (!request.measured) return;
   point.peak_bytes = static_cast<double>(peak + p.bytes + bytes_of(*result.pattern));
   result = {};
-  point.seconds = warm_seconds(p.input, first);
+  point.seconds = warm_seconds(p.input, first_run);
 }
 
 // Predicts the time of the next length from the last two measured ones and from the published
 // growth; 0 without data.
-class Expected {
+class TimePredictor {
  public:
   double seconds(const Growth& growth, Index length) const {
-    if (known_.empty()) return 0;
-    const auto& [last, took] = known_.back();
-    const double ratio = growth.at(static_cast<double>(length)) / growth.at(last);
+    if (times_.empty()) return 0;
+    const auto& [last_length, last_time] = times_.back();
+    const double ratio = growth.at(static_cast<double>(length)) / growth.at(last_length);
     double power = 0;
-    if (known_.size() > 1) {
-      const auto& [before, then] = known_[known_.size() - 2];
-      power = std::log(took / then) / std::log(last / before);
+    if (times_.size() > 1) {
+      const auto& [previous_length, previous_time] = times_[times_.size() - 2];
+      power = std::log(last_time / previous_time) / std::log(last_length / previous_length);
     }
-    return took * std::max(ratio, std::pow(static_cast<double>(length) / last, power));
+    return last_time * std::max(ratio, std::pow(static_cast<double>(length) / last_length, power));
   }
   void add(Index length, double seconds) {
     // Lengths rounded to the same number of tokens carry no information on growth.
-    if (!known_.empty() && known_.back().first == static_cast<double>(length)) known_.pop_back();
-    known_.emplace_back(static_cast<double>(length), std::max(seconds, 1e-6));
+    if (!times_.empty() && times_.back().first == static_cast<double>(length)) times_.pop_back();
+    times_.emplace_back(static_cast<double>(length), std::max(seconds, 1e-6));
   }
 
  private:
-  std::vector<std::pair<double, double>> known_;
+  std::vector<std::pair<double, double>> times_;
 };
 
-CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index length,
-                   Expected& expected) {
-  const Variant& v = variant(asked.choice.id);
+CostPoint point_at(const CostRequest& request, const CostVariant& entry, Index length,
+                   TimePredictor& predictor) {
+  const Variant& v = variant(entry.choice.id);
   CostPoint point;
   point.length = length;
   point.tokens =
-      v.defaults.length && asked.uses_published_sizes ? v.defaults.length(length) : length;
-  point.values = values_at(asked, point.tokens);
-  const double seconds = expected.seconds(v.cost.growth, point.tokens);
-  const bool counts_alone = !request.measured && is_pattern_alone(v, point.values) && !v.cost.head;
-  if (!counts_alone && seconds > request.max_seconds) {
+      v.defaults.length && entry.uses_published_sizes ? v.defaults.length(length) : length;
+  point.values = values_at(entry, point.tokens);
+  const double seconds = predictor.seconds(v.cost.growth, point.tokens);
+  const bool needs_no_run = !request.measured && is_pattern_alone(v, point.values) && !v.cost.head;
+  if (!needs_no_run && seconds > request.max_seconds) {
     point.missing = "would take about " + brief(seconds, 2) + " s";
     return point;
   }
@@ -239,14 +240,14 @@ CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index l
   }
   check_stop();
   if (!request.measured) {
-    if (const auto counted = counted_alone(request, v, p, point.tokens)) {
-      count(request, p, *counted, point);
+    if (const auto result = pattern_result(request, v, p, point.tokens)) {
+      count_cost(request, p, *result, point);
       return point;
     }
   }
-  double first = 0;
-  run(request, p, point, first);
-  expected.add(point.tokens, std::isfinite(point.seconds) ? point.seconds : first);
+  double first_run = 0;
+  measure(request, p, point, first_run);
+  predictor.add(point.tokens, std::isfinite(point.seconds) ? point.seconds : first_run);
   return point;
 }
 
@@ -255,22 +256,22 @@ constexpr Index kReferenceLength = 1024;
 
 // Minimum over several runs, since other load on the machine only slows them down.
 double measured_seconds_per_operation(const CostRequest& request) {
-  constexpr int kTimes = 2;
-  CostRequest full = request;
-  full.causal = false;
+  constexpr int kRepeats = 2;
+  CostRequest reference = request;
+  reference.causal = false;
   double best = std::numeric_limits<double>::infinity();
-  for (int n = 0; n < kTimes; ++n) {
-    Expected expected;
-    const CostPoint point = point_at(full, {default_variant()}, kReferenceLength, expected);
+  for (int n = 0; n < kRepeats; ++n) {
+    TimePredictor predictor;
+    const CostPoint point = point_at(reference, {default_variant()}, kReferenceLength, predictor);
     best = std::min(best, point.seconds / point.operations);
   }
   return best;
 }
 
 // Lowers `best` (seconds per operation of full attention) if a later point was faster.
-void update_seconds_per_operation(const CostVariant& asked, const CostPoint& point, double& best) {
-  const bool counts = asked.choice == default_variant() && point.tokens >= kReferenceLength;
-  if (counts) best = std::min(best, point.seconds / point.operations);
+void update_seconds_per_operation(const CostVariant& entry, const CostPoint& point, double& best) {
+  const bool is_reference = entry.choice == default_variant() && point.tokens >= kReferenceLength;
+  if (is_reference) best = std::min(best, point.seconds / point.operations);
 }
 
 void check(const CostRequest& request) {
@@ -287,8 +288,8 @@ void check(const CostRequest& request) {
   if (!std::ranges::is_sorted(request.lengths, std::ranges::less_equal{})) {
     throw InputError("lengths: expected ascending lengths");
   }
-  for (const CostVariant& one : request.variants) {
-    const std::string refusal = cost_refusal(variant(one.choice.id));
+  for (const CostVariant& entry : request.variants) {
+    const std::string refusal = cost_refusal(variant(entry.choice.id));
     if (!refusal.empty()) throw InputError("variant " + refusal);
   }
 }
@@ -296,9 +297,9 @@ void check(const CostRequest& request) {
 // If a variant fails at all lengths, throws the last reason.
 void check_reached(const CostCurves& curves) {
   for (const CostSeries& series : curves.series) {
-    const bool any = std::ranges::any_of(
+    const bool has_point = std::ranges::any_of(
         series.points, [](const CostPoint& point) { return point.missing.empty(); });
-    if (any || series.points.empty()) continue;
+    if (has_point || series.points.empty()) continue;
     throw InputError(series.variant.choice.id + " at " +
                      std::to_string(series.points.back().length) +
                      " tokens: " + series.points.back().missing);
@@ -325,10 +326,10 @@ double seconds_by_formula(const CostCurves& curves, const CostPoint& point) {
 std::string cost_refusal(const Variant& v) {
   if (v.memory.remember)
     return v.id + ": its memory depends on earlier segments, not on the length";
-  const bool drawn = std::ranges::any_of(v.weights, [](const WeightInfo& weight) {
+  const bool is_drawn = std::ranges::any_of(v.weights, [](const WeightInfo& weight) {
     return weight.file.bytes && weight.training.constant;
   });
-  if (drawn) return v.id + ": its pairs are drawn by hand and do not depend on the length";
+  if (is_drawn) return v.id + ": its pairs are drawn by hand and do not depend on the length";
   return {};
 }
 
@@ -351,28 +352,28 @@ std::vector<Index> doubling_lengths(Index first, Index last) {
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress) {
   check(request);
   CostCurves curves{.request = request, .series = {}, .backend = cpu_backend().name()};
-  std::vector<Expected> expected(request.variants.size());
-  for (const CostVariant& one : request.variants) {
-    const Variant& v = variant(one.choice.id);
+  std::vector<TimePredictor> predictors(request.variants.size());
+  for (const CostVariant& entry : request.variants) {
+    const Variant& v = variant(entry.choice.id);
     const bool causal =
         (request.causal && v.causality.refusal.empty()) || v.causality.by_definition;
-    curves.series.push_back({one, v.label, causal});
+    curves.series.push_back({entry, v.label, causal});
   }
   // Progress is weighted by length.
-  const double all = std::accumulate(request.lengths.begin(), request.lengths.end(), 0.0) *
-                     static_cast<double>(request.variants.size());
-  double done = 0;
+  const double total_work = std::accumulate(request.lengths.begin(), request.lengths.end(), 0.0) *
+                            static_cast<double>(request.variants.size());
+  double completed_work = 0;
   try {
     if (request.measured) curves.seconds_per_operation = measured_seconds_per_operation(request);
     for (const Index length : request.lengths) {
       for (std::size_t n = 0; n < curves.series.size(); ++n) {
         check_stop();
         CostSeries& series = curves.series[n];
-        series.points.push_back(point_at(request, series.variant, length, expected[n]));
+        series.points.push_back(point_at(request, series.variant, length, predictors[n]));
         update_seconds_per_operation(series.variant, series.points.back(),
                                      curves.seconds_per_operation);
-        done += static_cast<double>(length);
-        if (progress) progress(curves, done / all);
+        completed_work += static_cast<double>(length);
+        if (progress) progress(curves, completed_work / total_work);
       }
     }
   } catch (const Stopped&) {

@@ -25,12 +25,12 @@ struct CostRequest {
   bool causal = false;     // for variants that support it; some are always causal
   bool measured = true;    // also measures time and memory
   double max_seconds = 5;  // per operation: longer lengths are skipped
-  std::size_t max_bytes = std::size_t{2} << 30;  // limit of the inputs of one operation, likewise
+  std::size_t max_bytes = std::size_t{2} << 30;  // of inputs per operation, likewise
 };
 
 struct CostPoint {
   Index length = 0;  // as requested
-  Index tokens = 0;  // as used, for variants that need blocks or rows (Variant::fitting)
+  Index tokens = 0;  // length used: rounded for variants that need whole blocks
   Values values{};   // parameters at this length
   // Over all heads. Operations: multiply-adds of scores and weighted sums, or the substitute that
   // head_cost() counts. Bytes: queries, keys, values, output, and one number per score or its
@@ -46,7 +46,7 @@ struct CostPoint {
 struct CostSeries {
   CostVariant variant;
   std::string label{};              // "Local window"
-  bool causal = false;              // direction in which it was measured
+  bool causal = false;              // measured direction
   std::vector<CostPoint> points{};  // points reached so far
 };
 
@@ -70,7 +70,7 @@ using CostProgress = std::function<void(const CostCurves&, double share)>;
 // lengths.
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress);
 
-// Reason why a variant has no cost curve: "custom: its pairs are drawn by hand"; empty: it has one.
+// Reason why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
 std::string cost_refusal(const Variant& variant);
 // Default selection: one variant per growth rate.
 std::vector<CostVariant> default_cost_variants();

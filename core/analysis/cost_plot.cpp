@@ -17,23 +17,23 @@ struct Unit {
   const char* name;
 };
 
-std::string in_units(double number, const auto& units) {
+std::string unit_text(double number, const auto& units) {
   const auto unit = std::find_if(units.begin(), units.end() - 1,
                                  [&](const Unit& u) { return number >= u.size * (1 - 1e-9); });
   return brief(number / unit->size, 3) + unit->name;
 }
 
-// Values of this quantity that are drawn.
-bool draws_measured(const CostPlotOptions& look) {
-  return look.measured && look.quantity != CostQuantity::Operations;
+// True if measured values, or values by formula, are drawn.
+bool draws_measured(const CostPlotOptions& options) {
+  return options.measured && options.quantity != CostQuantity::Operations;
 }
-bool draws_formula(const CostPlotOptions& look) {
-  return look.formula || look.quantity == CostQuantity::Operations;
+bool draws_formula(const CostPlotOptions& options) {
+  return options.formula || options.quantity == CostQuantity::Operations;
 }
 
-// Published growth of memory assumes that scores are stored, which full attention does not do here.
-bool draws_guides(const CostPlotOptions& look) {
-  return look.guides && (look.quantity != CostQuantity::Bytes || draws_formula(look));
+// Published growth of memory assumes stored scores, but this program's full attention stores none.
+bool draws_guides(const CostPlotOptions& options) {
+  return options.guides && (options.quantity != CostQuantity::Bytes || draws_formula(options));
 }
 
 Colour colour_of(std::size_t series, const Theme& theme) {
@@ -59,13 +59,13 @@ std::vector<Point> points_of(const CostCurves& curves, const CostSeries& series,
 
 // Growth curve from the shortest length to the longest, through the last point; a straight line in
 // log-log axes up to logarithmic factors.
-std::vector<Point> guide_of(const Growth& growth, const std::vector<Point>& points, double least,
-                            double most) {
+std::vector<Point> guide_of(const Growth& growth, const std::vector<Point>& points, double min_x,
+                            double max_x) {
   constexpr int kSteps = 24;
   std::vector<Point> guide;
   const Point end = points.back();
   for (int n = 0; n <= kSteps; ++n) {
-    const double x = least * std::pow(most / least, static_cast<double>(n) / kSteps);
+    const double x = min_x * std::pow(max_x / min_x, static_cast<double>(n) / kSteps);
     guide.push_back({x, end.y * growth.at(x) / growth.at(end.x)});
   }
   return guide;
@@ -89,28 +89,29 @@ std::string axis_of(CostQuantity quantity) {
 }
 
 // Explanation of the plot, in sentences.
-std::string note_of(const CostCurves& curves, const CostPlotOptions& look) {
+std::string note_of(const CostCurves& curves, const CostPlotOptions& options) {
   const CostRequest& request = curves.request;
   const std::string heads = request.heads == 1 ? " head of size " : " heads of size ";
   std::string text = std::to_string(request.heads) + heads + std::to_string(request.head_size) +
                      (request.causal ? ", causal where supported." : ".");
-  const bool measured = draws_measured(look), formula = draws_formula(look);
-  if (measured && look.quantity == CostQuantity::Time) {
+  const bool measured = draws_measured(options), formula = draws_formula(options);
+  if (measured && options.quantity == CostQuantity::Time) {
     text += " Dots: measured on " + curves.backend + ", median of warm runs.";
   } else if (measured) {
     text += " Dots: measured on " + curves.backend + ", peak allocation.";
   }
   if (formula) {
-    text += look.quantity == CostQuantity::Operations ? " Counted from the pattern and the method."
-            : measured                                ? " Dashed: "
-                                                      : " Dots: ";
-    if (look.quantity == CostQuantity::Time) {
+    text += options.quantity == CostQuantity::Operations
+                ? " Counted from the pattern and the method."
+            : measured ? " Dashed: "
+                       : " Dots: ";
+    if (options.quantity == CostQuantity::Time) {
       text += "operations at the speed of full attention.";
-    } else if (look.quantity == CostQuantity::Bytes) {
+    } else if (options.quantity == CostQuantity::Bytes) {
       text += "inputs, outputs and one number per score or its substitute.";
     }
   }
-  if (draws_guides(look)) text += " Dotted: published growth, through the longest length.";
+  if (draws_guides(options)) text += " Dotted: published growth, through the longest length.";
   std::string cut;
   for (const CostSeries& series : curves.series) {
     for (const CostPoint& point : series.points) {
@@ -126,21 +127,21 @@ std::string note_of(const CostCurves& curves, const CostPlotOptions& look) {
 // "Local window", with its parameters if the variant occurs more than once.
 std::string label_of(const CostCurves& curves, std::size_t n) {
   const CostSeries& series = curves.series[n];
-  const auto same = std::ranges::count_if(curves.series, [&](const CostSeries& other) {
+  const auto occurrences = std::ranges::count_if(curves.series, [&](const CostSeries& other) {
     return other.variant.choice.id == series.variant.choice.id;
   });
   const Variant& v = variant(series.variant.choice.id);
   std::string label = series.label;
-  if (same > 1) label += " (" + parameters_text(v, series.variant.choice.values) + ")";
+  if (occurrences > 1) label += " (" + parameters_text(v, series.variant.choice.values) + ")";
   return label + "  " + v.cost.growth.text();
 }
 
 }  // namespace
 
 CostQuantity cost_quantity(std::string_view name) {
-  for (const CostQuantity one :
+  for (const CostQuantity quantity :
        {CostQuantity::Time, CostQuantity::Operations, CostQuantity::Bytes}) {
-    if (name_of(one) == name) return one;
+    if (name_of(quantity) == name) return quantity;
   }
   throw InputError("quantity: expected time, operations or bytes, found \"" + std::string(name) +
                    "\"");
@@ -172,53 +173,53 @@ std::string cost_text(CostQuantity quantity, double number) {
       {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}}};
   static constexpr std::array<Unit, 4> kBytes{
       {{kKi * kKi * kKi, " GiB"}, {kKi * kKi, " MiB"}, {kKi, " KiB"}, {1, " B"}}};
-  if (quantity == CostQuantity::Time) return in_units(number, kTimes);
-  return quantity == CostQuantity::Bytes ? in_units(number, kBytes) : in_units(number, kCounts);
+  if (quantity == CostQuantity::Time) return unit_text(number, kTimes);
+  return quantity == CostQuantity::Bytes ? unit_text(number, kBytes) : unit_text(number, kCounts);
 }
 
-DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& look, const Theme& theme,
+DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& options, const Theme& theme,
                       const TextMeasure& measure) {
   LineChart chart;
-  chart.title = title_of(look.quantity);
+  chart.title = title_of(options.quantity);
   chart.x_label = "sequence length (tokens)";
-  chart.y_label = axis_of(look.quantity);
-  chart.width = look.width;
-  chart.height = look.height;
+  chart.y_label = axis_of(options.quantity);
+  chart.width = options.width;
+  chart.height = options.height;
   chart.labels_at_ends = true;
-  chart.note = note_of(curves, look);
+  chart.note = note_of(curves, options);
   chart.x = {.logarithmic = true, .base = 2, .text = [](double tick) {
                return grouped(std::llround(tick));
              }};
-  const bool bytes = look.quantity == CostQuantity::Bytes;
-  chart.y = {.logarithmic = true,
-             .base = bytes ? 2.0 : 10.0,
-             .text = [quantity = look.quantity](double tick) { return cost_text(quantity, tick); }};
+  const bool bytes = options.quantity == CostQuantity::Bytes;
+  chart.y = {
+      .logarithmic = true,
+      .base = bytes ? 2.0 : 10.0,
+      .text = [quantity = options.quantity](double tick) { return cost_text(quantity, tick); }};
   // The axis covers all requested lengths, even while they are being measured.
-  double least = 0, most = 0;
+  double min_length = 0, max_length = 0;
   if (!curves.request.lengths.empty()) {
-    least = static_cast<double>(curves.request.lengths.front());
-    most = static_cast<double>(curves.request.lengths.back());
+    min_length = static_cast<double>(curves.request.lengths.front());
+    max_length = static_cast<double>(curves.request.lengths.back());
   }
-  chart.x.least = least;
-  chart.x.most = most;
+  chart.x.least = min_length;
+  chart.x.most = max_length;
   for (std::size_t n = 0; n < curves.series.size(); ++n) {
     const CostSeries& series = curves.series[n];
     const Colour colour = colour_of(n, theme);
-    const bool measured = draws_measured(look), formula = draws_formula(look);
+    const bool measured = draws_measured(options), formula = draws_formula(options);
     const std::vector<Point> by_formula =
-        formula ? points_of(curves, series, look.quantity, false) : std::vector<Point>();
-    const std::vector<Point> found =
-        measured ? points_of(curves, series, look.quantity, true) : by_formula;
-    if (found.empty()) continue;
-    if (draws_guides(look) && most > least) {
-      Colour faint = colour;
-      faint.a = 150;
-      const bool kept_scores = look.quantity == CostQuantity::Bytes;
+        formula ? points_of(curves, series, options.quantity, false) : std::vector<Point>();
+    const std::vector<Point> main_points =
+        measured ? points_of(curves, series, options.quantity, true) : by_formula;
+    if (main_points.empty()) continue;
+    if (draws_guides(options) && max_length > min_length) {
+      Colour guide_colour = colour;
+      guide_colour.a = 150;
       const Growth& growth = variant(series.variant.choice.id).cost.growth;
       chart.curves.push_back(
           {.label = "",
-           .points = guide_of(growth, kept_scores ? by_formula : found, least, most),
-           .colour = faint,
+           .points = guide_of(growth, bytes ? by_formula : main_points, min_length, max_length),
+           .colour = guide_colour,
            .thickness = 1.2,
            .stroke = LineStroke::Dotted,
            .guides = true});
@@ -231,7 +232,7 @@ DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& look, con
                               .stroke = LineStroke::Dashed});
     }
     chart.curves.push_back({.label = label_of(curves, n),
-                            .points = found,
+                            .points = main_points,
                             .colour = colour,
                             .thickness = 2.2,
                             .dots = true});

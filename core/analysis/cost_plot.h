@@ -27,7 +27,7 @@ struct CostPlotOptions {
 double cost_number(const CostCurves& curves, const CostPoint& point, CostQuantity quantity,
                    bool measured);
 
-DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& look, const Theme& theme,
+DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& options, const Theme& theme,
                       const TextMeasure& measure);
 
 // "1.5 ms", "2 G", "64 MiB": a value with its unit, for axes and tables.

@@ -9,8 +9,8 @@ std::vector<Index> strongest_sources(const Tensor& weights) {
   for (Index row = 0; row < weights.dim(0); ++row) {
     Index best = -1;
     for (Index key = 0; key < weights.dim(1); ++key) {
-      const float least = best < 0 ? 0.0f : weights(row, best);
-      if (weights(row, key) > least) best = key;
+      const float best_weight = best < 0 ? 0.0f : weights(row, best);
+      if (weights(row, key) > best_weight) best = key;
     }
     strongest.push_back(best);
   }

@@ -36,12 +36,12 @@ double term(double p, double q) {
 }
 
 double row_divergence(const float* a, const float* b, Index count, Divergence kind) {
-  const double all_a = row_sum(a, count), all_b = row_sum(b, count);
-  if (all_a == 0 && all_b == 0) return 0;
-  if (all_a == 0 || all_b == 0) return std::numeric_limits<double>::quiet_NaN();
+  const double sum_a = row_sum(a, count), sum_b = row_sum(b, count);
+  if (sum_a == 0 && sum_b == 0) return 0;
+  if (sum_a == 0 || sum_b == 0) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   for (Index j = 0; j < count; ++j) {
-    const double p = static_cast<double>(a[j]) / all_a, q = static_cast<double>(b[j]) / all_b;
+    const double p = static_cast<double>(a[j]) / sum_a, q = static_cast<double>(b[j]) / sum_b;
     switch (kind) {
       case Divergence::KullbackLeibler:
         sum += term(p, q);

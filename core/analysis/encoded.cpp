@@ -53,10 +53,10 @@ Part encoded_part(const EncodingUse& use, const Tensor& q, const Tensor& k,
 }
 
 Tensor position_vectors(const EncodingUse& use, Index count) {
-  const Var nothing = Tensor::zeros({1, count, use.dimensions.model});
-  const Var added = encoding(use.encoding.id)
-                        .embed(nothing, first_positions(count), context_of(use));  // [1, L, d]
-  return added.value().reshaped({count, use.dimensions.model});
+  const Var zero_input = Tensor::zeros({1, count, use.dimensions.model});
+  const Var vectors = encoding(use.encoding.id)
+                          .embed(zero_input, first_positions(count), context_of(use));  // [1, L, d]
+  return vectors.value().reshaped({count, use.dimensions.model});
 }
 
 }  // namespace attnscope

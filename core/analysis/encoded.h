@@ -1,4 +1,4 @@
-// Effect of an encoding alone on given vectors at given positions, computed by the encoding itself.
+// Effect of an encoding alone on vectors at given positions, computed with the encoding's own code.
 #pragma once
 
 #include "core/trace/trace.h"
@@ -12,7 +12,7 @@ struct EncodingUse {
   Dimensions dimensions;
   bool causal = false;
 };
-// The tap's encoding; if it encodes the step of a recurrence, with the tap's own step.
+// The tap's encoding; if it encodes the step of a recurrence, with the tap's step.
 Choice encoding_of(const AttentionTap& tap);
 // The tap's encoding with its inputs; `model` is the width d.
 EncodingUse encoding_use(const AttentionTap& tap, Index model);

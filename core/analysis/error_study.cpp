@@ -70,11 +70,11 @@ class EstimatedWeights {
   }
 
   // Estimated weights on tokens.  [L_q, L]
-  Tensor with(const std::string& key, Index size, const EstimateSettings& setting, Index seed) {
+  Tensor run_with(const std::string& key, Index size, const EstimateSettings& setting, Index seed) {
     Values& values = input_.variant.values;
-    values.set(key, size);
-    if (setting.drawn) values.set("seed", seed);
-    for (const auto& [name, value] : setting.values) values.set(name, value);
+    values.entry(key, size);
+    if (setting.drawn) values.entry("seed", seed);
+    for (const auto& [name, value] : setting.values) values.entry(name, value);
     const OperationResult result =
         evaluate(input_, cpu_backend(), {.output = true, .attention = true});
     const auto implied = result.extra.find("implied");
@@ -88,20 +88,20 @@ class EstimatedWeights {
 
 // NaN if any weight is NaN.
 double relative_error(const Tensor& exact, const Tensor& estimate) {
-  double apart = 0, all = 0;
+  double error = 0, norm = 0;  // squared
   for (Index i = 0; i < exact.size(); ++i) {
-    const auto of = static_cast<double>(exact[i]);
-    apart += std::pow(of - static_cast<double>(estimate[i]), 2);
-    all += of * of;
+    const auto weight = static_cast<double>(exact[i]);
+    error += std::pow(weight - static_cast<double>(estimate[i]), 2);
+    norm += weight * weight;
   }
-  return std::sqrt(apart / all);
+  return std::sqrt(error / norm);
 }
 
 ErrorSpread spread_of(std::vector<double> errors) {
   std::erase_if(errors, [](double error) { return std::isnan(error); });
   if (errors.empty()) {
-    constexpr double none = std::numeric_limits<double>::quiet_NaN();
-    return {none, none, none};
+    constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+    return {missing, missing, missing};
   }
   std::ranges::sort(errors);
   return {errors.front(), errors[errors.size() / 2], errors.back()};
@@ -118,9 +118,9 @@ ErrorCurve best_curve(const ErrorStudy& study) {
 }
 
 bool is_own(const EstimateSettings& setting, const Values& values) {
-  return std::ranges::all_of(setting.values, [&](const auto& set) {
-    const auto found = values.all().find(set.first);
-    return found != values.all().end() && found->second == set.second;
+  return std::ranges::all_of(setting.values, [&](const auto& entry) {
+    const auto it = values.all().find(entry.first);
+    return it != values.all().end() && it->second == entry.second;
   });
 }
 
@@ -141,27 +141,27 @@ std::string error_study_refusal(const AttentionTap& tap) {
 }
 
 double ErrorStudy::kept(Index rank) const {
-  double first = 0, all = 0;
+  double leading = 0, total = 0;
   for (std::size_t i = 0; i < singular.size(); ++i) {
     const double square = singular[i] * singular[i];
-    all += square;
-    if (static_cast<Index>(i) < rank) first += square;
+    total += square;
+    if (static_cast<Index>(i) < rank) leading += square;
   }
-  return all > 0 ? first / all : 1;
+  return total > 0 ? leading / total : 1;
 }
 
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
                        const std::function<void(std::size_t done, std::size_t all)>& progress) {
   if (!error_study_refusal(tap).empty()) throw std::logic_error("this head has no error study");
   const Family family = family_of(tap.variant.id);
-  const bool rows = family.parameter == "k";
+  const bool by_rows = family.parameter == "k";
   const Tensor exact = softmax_weights(tap, head, model);
   ErrorStudy study;
   study.size = family.size;
   study.own_size = tap.variant.values.integer(family.parameter);
   study.seeds = kSeeds;
-  const Index max = rows ? exact.dim(1) : kMaxFeatures;
-  for (Index size = rows ? 1 : kMinFeatures; size <= max; size *= 2) study.sizes.push_back(size);
+  const Index max = by_rows ? exact.dim(1) : kMaxFeatures;
+  for (Index size = by_rows ? 1 : kMinFeatures; size <= max; size *= 2) study.sizes.push_back(size);
   check_stop();
   study.singular = singular_values(matrix_of(exact));
   EstimatedWeights estimates(tap, head);
@@ -174,14 +174,14 @@ ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
       for (Index seed = 0; seed < (setting.drawn ? kSeeds : 1); ++seed) {
         check_stop();
         errors.push_back(
-            relative_error(exact, estimates.with(family.parameter, size, setting, seed)));
+            relative_error(exact, estimates.run_with(family.parameter, size, setting, seed)));
       }
       curve.errors.push_back(spread_of(std::move(errors)));
       progress(++done, all);
     }
     study.curves.push_back(std::move(curve));
   }
-  if (rows) study.curves.push_back(best_curve(study));
+  if (by_rows) study.curves.push_back(best_curve(study));
   return study;
 }
 

@@ -12,7 +12,7 @@
 
 namespace attnscope {
 
-// Reason why a head has no error study; empty: it has one.
+// Reason why a head has no error study; empty if it has one.
 std::string error_study_refusal(const AttentionTap& tap);
 
 // Range of the errors over all seeds. An error is |A − Ã| / |A| in the Frobenius norm: 0 if the

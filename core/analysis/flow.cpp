@@ -19,20 +19,20 @@ void check_square(const Tensor& layer, Index size) {
 }
 
 // (A + I) / 2, rows normalised to sum 1; a fully masked row keeps only the residual.
-Tensor with_residual(const Tensor& attention) {
+Tensor add_residual(const Tensor& attention) {
   const Index size = attention.dim(0);
-  Tensor mixed = attention.copy();  // [L, L]
+  Tensor result = attention.copy();  // [L, L]
   for (Index i = 0; i < size; ++i) {
-    float* row = mixed.data() + i * size;
+    float* row = result.data() + i * size;
     double sum = 1;
     row[i] += 1;
     for (Index j = 0; j < size; ++j) sum += static_cast<double>(attention[i * size + j]);
     for (Index j = 0; j < size; ++j) row[j] = static_cast<float>(static_cast<double>(row[j]) / sum);
   }
-  return mixed;
+  return result;
 }
 
-Tensor product(const Tensor& a, const Tensor& b) {
+Tensor matmul(const Tensor& a, const Tensor& b) {
   using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Index size = a.dim(0);
   Tensor c({size, size});
@@ -51,14 +51,14 @@ Tensor attention_rollout(const std::vector<Tensor>& layers) {
   if (layers.empty()) throw InputError("rollout: no layers");
   const Index size = layers.front().dim(0);
   for (const Tensor& layer : layers) check_square(layer, size);
-  Tensor flow = with_residual(layers.front());  // [L, L]
-  for (std::size_t l = 1; l < layers.size(); ++l) flow = product(with_residual(layers[l]), flow);
+  Tensor flow = add_residual(layers.front());  // [L, L]
+  for (std::size_t l = 1; l < layers.size(); ++l) flow = matmul(add_residual(layers[l]), flow);
   return flow;
 }
 
 namespace {
 
-// Sets of positions as bit masks: row i holds the positions that position i can reach.
+// Sets of positions as bit masks: row i contains the positions that position i can reach.
 class BitRows {
  public:
   explicit BitRows(Index size)
@@ -69,9 +69,9 @@ class BitRows {
   }
   // Adds row `from` of `others` to row `to`.
   void add(Index to, const BitRows& others, Index from) {
-    std::uint64_t* mine = bits_.data() + to * words_;
-    const std::uint64_t* theirs = others.bits_.data() + from * words_;
-    for (Index w = 0; w < words_; ++w) mine[w] |= theirs[w];
+    std::uint64_t* target = bits_.data() + to * words_;
+    const std::uint64_t* source = others.bits_.data() + from * words_;
+    for (Index w = 0; w < words_; ++w) target[w] |= source[w];
   }
   bool has(Index row, Index column) const {
     return (bits_[static_cast<std::size_t>(row * words_ + column / kBits)] >> (column % kBits) &
@@ -85,12 +85,12 @@ class BitRows {
 };
 
 // Extends the sets by one more layer.
-void add_layer(const Pattern& pattern, const BitRows& before, BitRows& after) {
+void add_layer(const Pattern& pattern, const BitRows& reached, BitRows& extended) {
   parallel_for(pattern.queries(), 8, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       for (Index head = 0; head < pattern.heads(); ++head) {
         for (const Run& run : pattern.row(head, i)) {
-          for (Index k = run.begin; k < run.end; k += run.step) after.add(i, before, k);
+          for (Index k = run.begin; k < run.end; k += run.step) extended.add(i, reached, k);
         }
       }
     }
@@ -111,14 +111,14 @@ IntTensor reachability(const std::vector<std::vector<const Pattern*>>& layers) {
   std::int32_t depth = 0;
   for (const auto& layer : layers) {
     ++depth;
-    BitRows after = reached;
+    BitRows extended = reached;
     for (const Pattern* pattern : layer) {
       if (pattern->queries() != size || pattern->keys() != size) {
         throw InputError("reachability: expected patterns of size " + std::to_string(size));
       }
-      add_layer(*pattern, reached, after);
+      add_layer(*pattern, reached, extended);
     }
-    reached = std::move(after);
+    reached = std::move(extended);
     parallel_for(size, 8, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         for (Index j = 0; j < size; ++j) {

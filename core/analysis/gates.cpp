@@ -25,8 +25,8 @@ constexpr ResidualGate kResidualGates[] = {
     {"gate.feed_forward", "feed_forward", "z of the residual gate after the feed-forward",
      "feed-forward"}};
 
-// Stores mean, deviation, minimum and maximum of each row of z [L, d] in row `to` of the set.
-void add_statistics(const Tensor& z, Index to, GateSet& set) {
+// Stores mean, deviation, minimum and maximum of each row of z [L, d] in row `target` of the set.
+void add_statistics(const Tensor& z, Index target, GateSet& set) {
   const Index width = z.dim(1);
   set.components = width;
   for (Index i = 0; i < z.dim(0); ++i) {
@@ -38,26 +38,26 @@ void add_statistics(const Tensor& z, Index to, GateSet& set) {
     }
     const double mean = sum / static_cast<double>(width);
     const double variance = squares / static_cast<double>(width) - mean * mean;
-    set.mean(to, i) = static_cast<float>(mean);
-    set.deviation(to, i) = static_cast<float>(std::sqrt(std::max(variance, 0.0)));
-    set.least(to, i) = *std::min_element(row, row + width);
-    set.most(to, i) = *std::max_element(row, row + width);
+    set.mean(target, i) = static_cast<float>(mean);
+    set.deviation(target, i) = static_cast<float>(std::sqrt(std::max(variance, 0.0)));
+    set.least(target, i) = *std::min_element(row, row + width);
+    set.most(target, i) = *std::max_element(row, row + width);
   }
 }
 
 std::vector<GateSet> residual_gates(const Trace& trace, Stack stack) {
   std::vector<GateSet> sets;
-  for (const ResidualGate& words : kResidualGates) {
+  for (const ResidualGate& gate : kResidualGates) {
     std::vector<const Located<Tensor>*> taps;
     for (const Located<Tensor>& tap : trace.located) {
-      if (tap.name == words.tap && tap.address.stack == stack) taps.push_back(&tap);
+      if (tap.name == gate.tap && tap.address.stack == stack) taps.push_back(&tap);
     }
     if (taps.empty()) continue;
     std::ranges::stable_sort(taps, {}, [](const auto* tap) { return tap->address; });
     const Shape shape{static_cast<Index>(taps.size()), taps.front()->values.dim(0)};
-    GateSet set{words.id,
-                words.title,
-                words.short_title,
+    GateSet set{gate.id,
+                gate.title,
+                gate.short_title,
                 "0: keeps the state",
                 "1: replaces it by the block's output",
                 {},
@@ -83,18 +83,18 @@ GateSet expert_gates(const Trace& trace, Stack stack) {
               "1: the only expert used",
               {},
               Tensor()};
-  std::vector<float> numbers;
+  std::vector<float> gates;
   Index length = 0;
   for (const Located<Tensor>& tap : trace.located) {
     if (tap.name != kExpertGates || tap.address.stack != stack) continue;
     length = tap.values.dim(0);
     for (Index e = 0; e < tap.values.dim(1); ++e) {
       set.rows.push_back({tap.address.layer, -1, trace.parts.step ? tap.address.step : -1, e});
-      for (Index i = 0; i < length; ++i) numbers.push_back(tap.values(i, e));
+      for (Index i = 0; i < length; ++i) gates.push_back(tap.values(i, e));
     }
   }
   set.mean = Tensor({static_cast<Index>(set.rows.size()), length});
-  std::ranges::copy(numbers, set.mean.begin());
+  std::ranges::copy(gates, set.mean.begin());
   return set;
 }
 
@@ -105,14 +105,14 @@ GateSet memory_gates(const Trace& trace) {
   for (const AttentionTap& tap : trace.attention) {
     const auto gate = tap.result.quantities.find("memorizing.gate");
     if (gate == tap.result.quantities.end()) continue;
-    const bool stored = slot_count(tap, KeyKind::Memory) > 0;
+    const bool has_memory = slot_count(tap, KeyKind::Memory) > 0;
     for (std::size_t a = 0; a < tap.heads.size(); ++a) {
       std::vector<float>& row = rows[{tap.address.layer, tap.heads[a]}];
       row.resize(trace.tokens.size(), kNone);
       for (Index i = 0; i < tap.queries(); ++i) {
-        const Index at = trace.token_index(tap.query_rows, tap.queries(), i);
-        if (at < 0 || !stored) continue;
-        row[static_cast<std::size_t>(at)] = gate->second.value()[static_cast<Index>(a)];
+        const Index token = trace.token_index(tap.query_rows, tap.queries(), i);
+        if (token < 0 || !has_memory) continue;
+        row[static_cast<std::size_t>(token)] = gate->second.value()[static_cast<Index>(a)];
       }
     }
   }
@@ -124,8 +124,8 @@ GateSet memory_gates(const Trace& trace) {
               {},
               Tensor({static_cast<Index>(rows.size()), length})};
   float* to = set.mean.data();
-  for (const auto& [at, row] : rows) {
-    set.rows.push_back({at.first, at.second, -1});
+  for (const auto& [layer_head, row] : rows) {
+    set.rows.push_back({layer_head.first, layer_head.second, -1});
     to = std::copy(row.begin(), row.end(), to);
   }
   return set;
@@ -135,8 +135,8 @@ GateSet memory_gates(const Trace& trace) {
 
 std::string GateSet::Row::label() const {
   std::string text;
-  const auto add = [&text](const char* what, Index number) {
-    if (number >= 0) text += (text.empty() ? "" : ", ") + (what + std::to_string(number));
+  const auto add = [&text](const char* prefix, Index number) {
+    if (number >= 0) text += (text.empty() ? "" : ", ") + (prefix + std::to_string(number));
   };
   add("step ", step);
   add("layer ", layer);

@@ -1,4 +1,4 @@
-// Gates of a run: how much new information each token lets in.
+// Gates of a run: share of new information that each token admits.
 #pragma once
 
 #include <string>

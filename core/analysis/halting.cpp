@@ -40,7 +40,7 @@ bool halts(const Trace& trace) {
 }
 
 HaltingRecord halting_of(const Trace& trace) {
-  const Tensor& made = trace.taps.at("halting.probability");  // [steps made, L]
+  const Tensor& probabilities = trace.taps.at("halting.probability");  // [steps run, L]
   const IntTensor& steps = trace.counts.at("halting.steps");
   const Tensor& remainder = trace.taps.at("halting.remainder");
   const Values& values = trace.config->architecture.values;
@@ -52,7 +52,7 @@ HaltingRecord halting_of(const Trace& trace) {
   for (Index i = 0; i < steps.size(); ++i) {
     record.steps.push_back(steps[i]);
     record.remainder.push_back(static_cast<double>(remainder[i]));
-    for (Index t = 0; t < steps[i]; ++t) record.probability(i, t) = made(t, i);
+    for (Index t = 0; t < steps[i]; ++t) record.probability(i, t) = probabilities(t, i);
   }
   return record;
 }

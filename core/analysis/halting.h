@@ -16,7 +16,7 @@ struct HaltingRecord {
   double epsilon = 0;             // a token halts when its probabilities sum to 1 - epsilon
 
   Index length() const { return static_cast<Index>(steps.size()); }
-  // Ponder cost N + R, which training penalises: of a token; mean over the text.
+  // Ponder cost N + R of a token, or its mean over the text; penalised by training.
   double ponder(Index token) const;
   double ponder() const;
   double mean_steps() const;
@@ -24,9 +24,8 @@ struct HaltingRecord {
   bool stopped(Index token) const;
 };
 
-// True if the same layers are applied in steps; true if tokens halt adaptively.
-bool has_steps(const Trace& trace);
-bool halts(const Trace& trace);
+bool has_steps(const Trace& trace);            // true if the same layers are applied repeatedly
+bool halts(const Trace& trace);                // true if tokens halt adaptively
 HaltingRecord halting_of(const Trace& trace);  // requires halts(trace)
 
 }  // namespace attnscope

@@ -12,10 +12,10 @@ namespace {
 
 // Value of a parameter that sizes a memory; the segment length if unset, 0 if there is no such
 // parameter.
-Index size_of(const Choice& chosen, const char* key, Index segment) {
-  const std::vector<Parameter>& parameters = variant(chosen.id).parameters;
+Index memory_size(const Choice& choice, const char* key, Index segment) {
+  const std::vector<Parameter>& parameters = variant(choice.id).parameters;
   if (std::ranges::find(parameters, key, &Parameter::key) == parameters.end()) return 0;
-  return chosen.values.has(key) ? chosen.values.integer(key) : segment;
+  return choice.values.has(key) ? choice.values.integer(key) : segment;
 }
 
 }  // namespace
@@ -38,10 +38,10 @@ Index slot_count(const AttentionTap& tap, KeyKind kind) {
 }
 
 RowSource column_source(const Trace& trace, const AttentionTap& tap, Index column) {
-  const Index own = slot_count(tap, KeyKind::Token), before = tap.keys() - own;
-  if (column >= before) return {trace.token_index(tap.key_rows, own, column - before)};
-  const auto known = static_cast<Index>(tap.remembered.size());
-  if (known != before) return {-1};  // a memory of another text
+  const Index tokens = slot_count(tap, KeyKind::Token), memory = tap.keys() - tokens;
+  if (column >= memory) return {trace.token_index(tap.key_rows, tokens, column - memory)};
+  const auto sources = static_cast<Index>(tap.remembered.size());
+  if (sources != memory) return {-1};  // a memory of another text
   return tap.remembered[static_cast<std::size_t>(column)];
 }
 
@@ -101,28 +101,28 @@ namespace {
 class RangeMin {
  public:
   explicit RangeMin(std::vector<Index> numbers) : levels_{std::move(numbers)} {
-    for (std::size_t wide = 1; 2 * wide <= levels_[0].size(); wide *= 2) {
-      const std::vector<Index>& below = levels_.back();  // minimum of `wide` neighbours
+    for (std::size_t width = 1; 2 * width <= levels_[0].size(); width *= 2) {
+      const std::vector<Index>& below = levels_.back();  // minimum of `width` neighbours
       std::vector<Index> level;
-      for (std::size_t n = 0; n + 2 * wide <= levels_[0].size(); ++n) {
-        level.push_back(std::min(below[n], below[n + wide]));
+      for (std::size_t n = 0; n + 2 * width <= levels_[0].size(); ++n) {
+        level.push_back(std::min(below[n], below[n + width]));
       }
       levels_.push_back(std::move(level));
     }
   }
-  Index of(const Run& run) const {
+  Index minimum(const Run& run) const {
     if (run.step != 1) {
-      Index least = levels_[0][static_cast<std::size_t>(run.begin)];
+      Index smallest = levels_[0][static_cast<std::size_t>(run.begin)];
       for (Index c = run.begin; c < run.end; c += run.step) {
-        least = std::min(least, levels_[0][static_cast<std::size_t>(c)]);
+        smallest = std::min(smallest, levels_[0][static_cast<std::size_t>(c)]);
       }
-      return least;
+      return smallest;
     }
     const auto first = static_cast<std::size_t>(run.begin);
     const auto count = static_cast<std::size_t>(run.end - run.begin);
     const std::size_t level = static_cast<std::size_t>(std::bit_width(count)) - 1;
-    const std::size_t wide = std::size_t{1} << level;
-    return std::min(levels_[level][first], levels_[level][first + count - wide]);
+    const std::size_t width = std::size_t{1} << level;
+    return std::min(levels_[level][first], levels_[level][first + count - width]);
   }
 
  private:
@@ -131,27 +131,27 @@ class RangeMin {
 
 // Updates the oldest token that each query of the tap can reach, given those of the layer below.
 void extend_reach(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
-                  std::vector<Index>& here) {
-  const auto known = [&](const RowSource& source) {
+                  std::vector<Index>& reach) {
+  const auto oldest_of = [&](const RowSource& source) {
     Index oldest = static_cast<Index>(below.size());
-    for (Index at = source.first; source.first >= 0 && at <= source.last(); at += source.step) {
-      oldest = std::min(oldest, below[static_cast<std::size_t>(at)]);
+    for (Index row = source.first; source.first >= 0 && row <= source.last(); row += source.step) {
+      oldest = std::min(oldest, below[static_cast<std::size_t>(row)]);
     }
     return oldest;
   };
   std::vector<Index> columns;
   for (Index c = 0; c < tap.keys(); ++c) {
-    columns.push_back(known(column_source(trace, tap, c)));
+    columns.push_back(oldest_of(column_source(trace, tap, c)));
   }
-  const RangeMin least(std::move(columns));
+  const RangeMin column_reach(std::move(columns));
   const Pattern& pattern = *tap.result.pattern;
   for (Index i = 0; i < tap.queries(); ++i) {
     const Index token = trace.token_index(tap.query_rows, tap.queries(), i);
     if (token < 0) continue;
-    Index& oldest = here[static_cast<std::size_t>(token)];
+    Index& oldest = reach[static_cast<std::size_t>(token)];
     for (Index a = 0; a < pattern.heads(); ++a) {
       for (const Run& run : pattern.row(a, i)) {
-        if (run.begin < run.end) oldest = std::min(oldest, least.of(run));
+        if (run.begin < run.end) oldest = std::min(oldest, column_reach.minimum(run));
       }
     }
   }
@@ -165,35 +165,35 @@ std::vector<Index> oldest_reachable(const Trace& trace, Index segment) {
   const TracePart part{.segment = segment};
   Index last = -1;  // token of the segment
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
-    std::vector<Index> here = reached;
+    std::vector<Index> reach = reached;
     for (const AttentionTap& tap : trace.attention) {
-      const Address& at = tap.address;
-      if (at.layer != layer || at.segment > segment) continue;
-      extend_reach(trace, tap, reached, here);
-      if (at.segment == segment) {
+      const Address& address = tap.address;
+      if (address.layer != layer || address.segment > segment) continue;
+      extend_reach(trace, tap, reached, reach);
+      if (address.segment == segment) {
         last = trace.token_index(tap.query_rows, tap.queries(), tap.queries() - 1);
       }
     }
-    reached = std::move(here);
+    reached = std::move(reach);
     oldest.push_back(last < 0 ? 0 : reached[static_cast<std::size_t>(last)]);
   }
   return oldest;
 }
 
-double pairs_in_segments(const Choice& chosen, Index segment, Index length) {
-  const Index memory = size_of(chosen, "memory", segment);
-  const Index compressed = size_of(chosen, "compressed", segment);
-  const Index rate = compressed > 0 ? chosen.values.integer("rate") : 1;
+double pairs_in_segments(const Choice& choice, Index segment, Index length) {
+  const Index memory = memory_size(choice, "memory", segment);
+  const Index compressed = memory_size(choice, "compressed", segment);
+  const Index rate = compressed > 0 ? choice.values.integer("rate") : 1;
   double pairs = 0;
-  Index rows = 0, made = 0;  // uncompressed and compressed rows in memory
+  Index rows = 0, compressed_rows = 0;  // uncompressed and compressed rows in memory
   for (Index first = 0; first < length; first += segment) {
     const Index count = std::min(segment, length - first);
-    pairs += pairs_of_all(count) + static_cast<double>(count * (rows + made));
+    pairs += pairs_of_all(count) + static_cast<double>(count * (rows + compressed_rows));
     rows += count;
-    const Index old = std::max<Index>(rows - memory, 0);
-    const Index windows = compressed > 0 ? old / rate : 0;
-    made = std::min(made + windows, compressed);
-    rows -= compressed > 0 ? windows * rate : old;
+    const Index evicted = std::max<Index>(rows - memory, 0);
+    const Index windows = compressed > 0 ? evicted / rate : 0;
+    compressed_rows = std::min(compressed_rows + windows, compressed);
+    rows -= compressed > 0 ? windows * rate : evicted;
   }
   return pairs;
 }

@@ -16,15 +16,14 @@ struct SlotRun {
   KeyKind kind = KeyKind::Token;
   Index first = 0, count = 0;
 };
-std::vector<SlotRun> slot_runs(const AttentionTap& tap);  // without empty ones
+std::vector<SlotRun> slot_runs(const AttentionTap& tap);  // without empty runs
 Index slot_count(const AttentionTap& tap, KeyKind kind);
 
-// Text rows held by a column; first is -1 if unknown.
+// Text rows in a column; `first` is -1 if unknown.
 RowSource column_source(const Trace& trace, const AttentionTap& tap, Index column);
 
-// True if the text is read in segments; true if some layer remembers earlier ones.
 bool reads_in_segments(const Trace& trace);
-bool remembers(const Trace& trace);
+bool remembers(const Trace& trace);  // true if a layer attends to earlier segments
 
 // A head of a tap, by its index within the group.
 struct TapHead {
@@ -47,8 +46,8 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads);
 // through that layer and those below, by the allowed pairs of decoder self-attention.  [layers]
 std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
 
-// Query-key products of one head of this group over `length` tokens, including those of a search:
-// within segments, and with the memory as it fills.
+// Query-key products of one head over `length` tokens read in segments, searches included: within
+// each segment, and with the memory, which is empty at first.
 double pairs_in_segments(const Choice& variant, Index segment, Index length);
 inline double pairs_of_all(Index length) {  // causal attention to the whole text at once
   return 0.5 * static_cast<double>(length) * static_cast<double>(length + 1);

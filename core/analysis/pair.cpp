@@ -12,20 +12,20 @@ double dot(const float* a, const float* b, Index n) {
   return sum;
 }
 
-// Row `row` of head `head` in an array [h or h_kv or 1, L, d]; fewer heads are shared by groups.
+// Row `row` of head `head` in an array [h or h_kv or 1, L, d], whose heads may be shared.
 const float* row_of(const Tensor& t, Index head, Index heads, Index row) {
-  const Index own = t.dim(0) >= heads ? head : head / (heads / t.dim(0));
-  return t.data() + (own * t.dim(1) + row) * t.dim(2);
+  const Index array_head = t.dim(0) >= heads ? head : head / (heads / t.dim(0));
+  return t.data() + (array_head * t.dim(1) + row) * t.dim(2);
 }
 
 double product_of(const Var& q, const Var& k, Index heads, Index head, Index query, Index key) {
   return dot(row_of(q.value(), head, heads, query), row_of(k.value(), head, heads, key), q.dim(2));
 }
 
-Index position(const std::vector<std::int32_t>& positions, Index head, Index count, Index at) {
-  if (positions.empty()) return at;
+Index position(const std::vector<std::int32_t>& positions, Index head, Index count, Index row) {
+  if (positions.empty()) return row;
   const bool by_head = static_cast<Index>(positions.size()) > count;
-  return positions[static_cast<std::size_t>((by_head ? head * count : 0) + at)];
+  return positions[static_cast<std::size_t>((by_head ? head * count : 0) + row)];
 }
 
 double entry(const OffsetTable& t, Index head, Index offset) {

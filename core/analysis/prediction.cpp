@@ -38,8 +38,8 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
       const float* row = logits.data() + i * vocabulary;
       const float max = *std::max_element(row, row + vocabulary);
       const double sum = sum_of_powers(row, vocabulary, max);
-      const float own = row[ids[static_cast<std::size_t>(i + 1)]];
-      const double nats = std::log(sum) + static_cast<double>(max - own);
+      const float target_logit = row[ids[static_cast<std::size_t>(i + 1)]];
+      const double nats = std::log(sum) + static_cast<double>(max - target_logit);
       bits[i + 1] = static_cast<float>(nats / std::log(2.0));
     }
   });
@@ -47,8 +47,8 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
 }
 
 const Tensor& predictions(const Trace& trace) {
-  const auto mixed = trace.taps.find("log_probabilities");  // invariant under softmax
-  return mixed != trace.taps.end() ? mixed->second : trace.logits;
+  const auto mixture = trace.taps.find("log_probabilities");  // invariant under softmax
+  return mixture != trace.taps.end() ? mixture->second : trace.logits;
 }
 
 std::optional<Prediction> prediction(const Trace& trace) {
@@ -56,9 +56,9 @@ std::optional<Prediction> prediction(const Trace& trace) {
   Prediction result;
   result.leaks_targets =
       std::any_of(trace.attention.begin(), trace.attention.end(), [](const AttentionTap& tap) {
-        const bool own_text =
+        const bool is_decoder_self =
             tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
-        return own_text && (!tap.causal || !tap.result.leaks_future.empty());
+        return is_decoder_self && (!tap.causal || !tap.result.leaks_future.empty());
       });
   double bits = 0, bytes = 0;
   for (Index i = 1; i < trace.token_bits.size(); ++i) {

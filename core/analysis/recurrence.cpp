@@ -8,8 +8,8 @@ namespace attnscope {
 namespace {
 
 // Rows of one head of [h, L, n].
-Tensor rows_of(const Tensor& all, Index head) {
-  return all.slice(all.dim(0) == 1 ? 0 : head, 1).reshaped({all.dim(1), all.dim(2)});
+Tensor head_rows(const Tensor& x, Index head) {
+  return x.slice(x.dim(0) == 1 ? 0 : head, 1).reshaped({x.dim(1), x.dim(2)});
 }
 
 Eigen::VectorXd row_of(const Tensor& rows, Index t) {
@@ -44,9 +44,9 @@ Recurrence recurrence_of(const AttentionTap& tap, Index head) {
   const auto& extra = tap.result.extra;
   const Tensor& v = tap.result.part->v.value();
   const Index heads = extra.at("features.k").dim(0);
-  Recurrence result{rows_of(extra.at("features.q"), head),
-                    rows_of(extra.at("features.k"), head),
-                    rows_of(v, head * v.dim(0) / heads),
+  Recurrence result{head_rows(extra.at("features.q"), head),
+                    head_rows(extra.at("features.k"), head),
+                    head_rows(v, head * v.dim(0) / heads),
                     {}};
   if (const auto gates = extra.find("rfa.gate"); gates != extra.end()) {
     for (Index t = 0; t < result.length(); ++t) {
@@ -56,24 +56,24 @@ Recurrence recurrence_of(const AttentionTap& tap, Index head) {
   return result;
 }
 
-RecurrentStep recurrent_step(const Recurrence& of, Index t) {
-  const Index features = of.k.dim(1), size = of.v.dim(1);
+RecurrentStep recurrent_step(const Recurrence& recurrence, Index t) {
+  const Index features = recurrence.k.dim(1), size = recurrence.v.dim(1);
   RecurrentStep step;
   step.counts.assign(static_cast<std::size_t>(t) + 1, 1);
   RowMatrix before = RowMatrix::Zero(features, size), added = before;
   Eigen::VectorXd z = Eigen::VectorXd::Zero(features);
-  double kept = 1;  // fraction of token j's contribution left at token t
+  double decay = 1;  // fraction of token j's contribution that remains at token t
   for (Index j = t; j >= 0; --j) {
-    const auto at = static_cast<std::size_t>(j);
-    const double count = of.gates.empty() ? 1 : kept * (1 - of.gates[at]);
-    if (!of.gates.empty()) kept *= of.gates[at];
-    step.counts[at] = count;
-    const Eigen::VectorXd key = count * row_of(of.k, j);
-    (j == t ? added : before).noalias() += key * row_of(of.v, j).transpose();
+    const auto index = static_cast<std::size_t>(j);
+    const double factor = recurrence.gates.empty() ? 1 : decay * (1 - recurrence.gates[index]);
+    if (!recurrence.gates.empty()) decay *= recurrence.gates[index];
+    step.counts[index] = factor;
+    const Eigen::VectorXd key = factor * row_of(recurrence.k, j);
+    (j == t ? added : before).noalias() += key * row_of(recurrence.v, j).transpose();
     z += key;
   }
   const RowMatrix after = before + added;
-  const Eigen::VectorXd query = row_of(of.q, t);
+  const Eigen::VectorXd query = row_of(recurrence.q, t);
   const double sum = query.dot(z);
   step.before = tensor_of(before);
   step.added = tensor_of(added);
@@ -81,8 +81,8 @@ RecurrentStep recurrent_step(const Recurrence& of, Index t) {
   step.z = tensor_of(z.transpose()).reshaped({features});
   step.output = tensor_of(query.transpose() * after / sum).reshaped({size});
   for (Index j = 0; j <= t; ++j) {
-    step.weights.push_back(step.counts[static_cast<std::size_t>(j)] * query.dot(row_of(of.k, j)) /
-                           sum);
+    step.weights.push_back(step.counts[static_cast<std::size_t>(j)] *
+                           query.dot(row_of(recurrence.k, j)) / sum);
   }
   return step;
 }

@@ -1,7 +1,7 @@
 // Linear attention (weights as ratios of feature products) as a recurrent network with a matrix
 // state (Katharopoulos et al., 2020, section 3.4; gates: Peng et al., 2021, section 3.2):
 //   S_t = S_{t-1} + φ(k_t) ⊗ v_t,             z_t = z_{t-1} + φ(k_t)
-//   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   z_t alike, with gates
+//   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   z_t likewise, with gates
 //   output_t = φ(q_t) S_t / φ(q_t)·z_t
 #pragma once
 
@@ -20,7 +20,7 @@ struct Recurrence {
   std::vector<double> gates;  // [L]; empty: no forgetting
   Index length() const { return k.dim(0); }
 };
-// Throws std::logic_error if there is none. `head`: within the tap's group.
+// Throws std::logic_error if the head has none. `head`: within the tap's group.
 Recurrence recurrence_of(const AttentionTap& tap, Index head);
 
 // State update and output at token t.

@@ -18,15 +18,15 @@ RowStatistics row_statistics(const float* weights, Index count, Index max_strong
   row.effective = std::exp2(row.entropy);
   std::vector<Index> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), Index{0});
-  const auto kept = order.begin() + std::clamp<Index>(max_strongest, 1, count);
+  const auto end = order.begin() + std::clamp<Index>(max_strongest, 1, count);
   // Ties are broken by the lower column.
-  std::partial_sort(order.begin(), kept, order.end(), [weights](Index a, Index b) {
+  std::partial_sort(order.begin(), end, order.end(), [weights](Index a, Index b) {
     const float first = std::abs(weights[a]), second = std::abs(weights[b]);
     return first != second ? first > second : a < b;
   });
   if (weights[order.front()] != 0) row.largest = order.front();
-  for (auto at = order.begin(); at != kept && max_strongest > 0; ++at) {
-    if (weights[*at] != 0) row.strongest.push_back(*at);
+  for (auto it = order.begin(); it != end && max_strongest > 0; ++it) {
+    if (weights[*it] != 0) row.strongest.push_back(*it);
   }
   return row;
 }

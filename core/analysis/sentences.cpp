@@ -10,23 +10,23 @@ namespace {
 // Sentence of row `row` of `count` queries or token keys; -1: none, or an ignored special token.
 int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row,
                 bool without_special) {
-  const Index at = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
-  if (at < 0) return -1;
-  const TraceToken& token = trace.tokens_of(rows)[static_cast<std::size_t>(at)];
+  const Index token_index = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
+  if (token_index < 0) return -1;
+  const TraceToken& token = trace.tokens_of(rows)[static_cast<std::size_t>(token_index)];
   return without_special && token.special ? -1 : token.sentence;
 }
 
 // States after the last layer.  [L, d]; undefined if missing or if they omit tokens
 Tensor last_states(const Trace& trace) {
-  Tensor last;
+  Tensor states;
   for (Index layer = 0;; ++layer) {
-    const auto found = trace.taps.find("layers." + std::to_string(layer) + ".residual");
-    if (found == trace.taps.end()) break;
-    last = found->second;
+    const auto it = trace.taps.find("layers." + std::to_string(layer) + ".residual");
+    if (it == trace.taps.end()) break;
+    states = it->second;
   }
-  const bool fits =
-      last.defined() && last.rank() == 2 && last.dim(0) == static_cast<Index>(trace.tokens.size());
-  return fits ? last : Tensor();
+  const bool is_complete = states.defined() && states.rank() == 2 &&
+                           states.dim(0) == static_cast<Index>(trace.tokens.size());
+  return is_complete ? states : Tensor();
 }
 
 }  // namespace
@@ -35,10 +35,10 @@ bool has_two_sentences(const Trace& trace) {
   return std::ranges::any_of(trace.tokens, [](const TraceToken& t) { return t.sentence > 0; });
 }
 
-std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
+std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& ref,
                                         bool without_special) {
   Index head = 0;
-  const AttentionTap* tap = trace.find(at, &head);
+  const AttentionTap* tap = trace.find(ref, &head);
   if (!has_two_sentences(trace) || tap == nullptr || !tap->result.attention.defined()) return {};
   const Tensor weights = tap->attention(head);
   const Index first_token = tap->keys() - [&] {  // token columns come last
@@ -66,19 +66,19 @@ std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
   return shares;
 }
 
-std::vector<double> sentence_vector(const Trace& trace, SentenceVector which, int sentence) {
+std::vector<double> sentence_vector(const Trace& trace, SentenceVector pooling, int sentence) {
   const Tensor states = last_states(trace);
   if (!states.defined()) return {};
   std::vector<double> sum(static_cast<std::size_t>(states.dim(1)));
   double count = 0;
   for (Index row = 0; row < states.dim(0); ++row) {
-    const int own = trace.tokens[static_cast<std::size_t>(row)].sentence;
-    if (sentence >= 0 && own != sentence) continue;
+    const int token_sentence = trace.tokens[static_cast<std::size_t>(row)].sentence;
+    if (sentence >= 0 && token_sentence != sentence) continue;
     ++count;
     for (std::size_t c = 0; c < sum.size(); ++c) {
       sum[c] += static_cast<double>(states(row, static_cast<Index>(c)));
     }
-    if (which == SentenceVector::First) break;
+    if (pooling == SentenceVector::First) break;
   }
   if (!(count > 0)) return {};
   for (double& x : sum) x /= count;

@@ -12,13 +12,13 @@ namespace attnscope {
 // True if the run has two sentences (TraceToken::sentence).
 bool has_two_sentences(const Trace& trace);
 
-// Share of attention from each of two sentences to each.  [2][2], rows sum to 1 if those of the map
-// do. Empty without two sentences or if the map was not stored. without_special: ignores queries
-// and keys that the tokenizer inserted ("[SEP]").
+// Shares of attention within and between two sentences. Rows sum to 1 if those of the map do.
 struct BlockShares {
-  double of[2][2];
+  double of[2][2];  // [from][to]
 };
-std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at,
+// Empty without two sentences or if the map was not stored. without_special: ignores queries and
+// keys that the tokenizer inserted ("[SEP]").
+std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& ref,
                                         bool without_special = false);
 
 // Pooling of token states into a sentence vector: Mean over all tokens, inserted ones included
@@ -27,7 +27,7 @@ enum class SentenceVector { Mean, First };
 
 // Sentence vector after the last layer, before a final norm; empty if the run has no such states.
 // sentence: 0 or 1 of a pair; -1: all tokens.  [d]
-std::vector<double> sentence_vector(const Trace& trace, SentenceVector which, int sentence = -1);
+std::vector<double> sentence_vector(const Trace& trace, SentenceVector pooling, int sentence = -1);
 
 // a·b / (|a| |b|) in double precision; NaN for empty or zero vectors or different sizes.
 double cosine_similarity(const std::vector<double>& a, const std::vector<double>& b);

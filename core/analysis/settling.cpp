@@ -10,9 +10,9 @@ namespace attnscope {
 namespace {
 
 // Row `row` of head `pair` of [h, L, d].
-Eigen::RowVectorXd row_at(const Tensor& all, Index pair, Index row) {
-  Eigen::RowVectorXd result(all.dim(2));
-  for (Index i = 0; i < all.dim(2); ++i) result[i] = static_cast<double>(all(pair, row, i));
+Eigen::RowVectorXd row_at(const Tensor& tensor, Index pair, Index row) {
+  Eigen::RowVectorXd result(tensor.dim(2));
+  for (Index i = 0; i < tensor.dim(2); ++i) result[i] = static_cast<double>(tensor(pair, row, i));
   return result;
 }
 
@@ -49,11 +49,11 @@ Settling settling_of(const AttentionTap& tap, Index head, Index query) {
   result.weights = Tensor::zeros({steps, tap.keys()});
   for (Index t = 0; t <= steps && count > 0; ++t) {
     const Eigen::VectorXd scores = result.beta * patterns * states.row(t).transpose();
-    const double most = scores.maxCoeff();
-    const Eigen::VectorXd powers = (scores.array() - most).exp();
+    const double max_score = scores.maxCoeff();
+    const Eigen::VectorXd powers = (scores.array() - max_score).exp();
     if (result.beta > 0) {
       result.energy.push_back(states.row(t).squaredNorm() / 2 -
-                              (most + std::log(powers.sum())) / result.beta);
+                              (max_score + std::log(powers.sum())) / result.beta);
     }
     if (t == steps) break;
     const Eigen::VectorXd weights = powers / powers.sum();
@@ -71,26 +71,26 @@ Settling settling_of(const AttentionTap& tap, Index head, Index query) {
 }
 
 Plane::Plane(const Tensor& rows) {
-  const RowMatrix all = matrix_of(rows);
-  const Eigen::RowVectorXd mean = all.colwise().mean();
-  const RowMatrix centred = all.rowwise() - mean;
+  const RowMatrix points = matrix_of(rows);
+  const Eigen::RowVectorXd mean = points.colwise().mean();
+  const RowMatrix centred = points.rowwise() - mean;
   const Eigen::MatrixXd covariance = centred.transpose() * centred;
   const SymmetricEigen eigen = symmetric_eigen(covariance, true);
   const Index size = rows.dim(1);
   const auto direction = [&](Index n) {  // n-th principal component; its largest entry is positive
     Eigen::VectorXd result = Eigen::VectorXd::Zero(size);
     if (n < size) result = eigen.vectors.col(size - 1 - n);
-    Index most = 0;
-    result.cwiseAbs().maxCoeff(&most);
-    if (result[most] < 0) result = -result;
+    Index largest = 0;
+    result.cwiseAbs().maxCoeff(&largest);
+    if (result[largest] < 0) result = -result;
     return std::vector<double>(result.begin(), result.end());
   };
   mean_.assign(mean.begin(), mean.end());
   first_ = direction(0);
   second_ = direction(1);
   const double sum = eigen.values.sum();
-  const double two = eigen.values.tail(std::min<Index>(2, size)).sum();
-  share_ = sum > 0 ? std::clamp(two / sum, 0.0, 1.0) : 1;
+  const double first_two = eigen.values.tail(std::min<Index>(2, size)).sum();
+  share_ = sum > 0 ? std::clamp(first_two / sum, 0.0, 1.0) : 1;
 }
 
 std::vector<std::pair<double, double>> Plane::places(const Tensor& rows) const {
@@ -98,9 +98,9 @@ std::vector<std::pair<double, double>> Plane::places(const Tensor& rows) const {
   for (Index row = 0; row < rows.dim(0); ++row) {
     double x = 0, y = 0;
     for (std::size_t i = 0; i < mean_.size(); ++i) {
-      const double from = static_cast<double>(rows(row, static_cast<Index>(i))) - mean_[i];
-      x += from * first_[i];
-      y += from * second_[i];
+      const double offset = static_cast<double>(rows(row, static_cast<Index>(i))) - mean_[i];
+      x += offset * first_[i];
+      y += offset * second_[i];
     }
     result.emplace_back(x, y);
   }

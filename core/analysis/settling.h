@@ -19,13 +19,13 @@ struct Settling {
   std::vector<Index> keys;     // allowed keys of the query, n of them
   Tensor patterns;             // [n, d_k]
   Tensor states;               // ξ_0 ... ξ_s after each step  [s + 1, d_k]
-  Tensor weights;              // of each step  [s, L_k], 0 elsewhere
+  Tensor weights;              // of each step  [s, L_k]; 0 for other keys
   std::vector<double> energy;  // of each state; empty unless β > 0
   Index nearest = -1;          // key with the largest weight in the last step
   double beta = 0;
   Index steps() const { return weights.dim(0); }
 };
-// Throws std::logic_error if there is none. `head`: within the tap's group.
+// Throws std::logic_error if the head has none. `head`: within the tap's group.
 Settling settling_of(const AttentionTap& tap, Index head, Index query);
 
 // Projection onto the first two principal components.

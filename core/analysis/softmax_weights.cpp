@@ -7,8 +7,8 @@ namespace attnscope {
 
 Tensor softmax_weights(const AttentionTap& tap, Index head, Index model) {
   if (const auto exact = tap.result.extra.find("exact"); exact != tap.result.extra.end()) {
-    const Tensor& all = exact->second;
-    return all.slice(all.dim(0) == 1 ? 0 : head, 1).reshaped({all.dim(1), all.dim(2)});
+    const Tensor& maps = exact->second;
+    return maps.slice(maps.dim(0) == 1 ? 0 : head, 1).reshaped({maps.dim(1), maps.dim(2)});
   }
   Part part = encoded_part(encoding_use(tap, model), tap.input.q, tap.input.k, {}, {});
   if (tap.keys() == part.keys()) part.pattern = tap.result.pattern;

@@ -16,25 +16,25 @@ void HeadStatisticsSum::add_token_scores(const float* row, Index keys, Index que
                                          const std::vector<std::int32_t>& tokens) {
   const std::int32_t token = tokens[static_cast<std::size_t>(query)];
   double on_same = 0, after_same = 0;
-  bool any = false;
+  bool has_earlier = false;
   for (Index j = 0; j < query && j < keys; ++j) {
     if (tokens[static_cast<std::size_t>(j)] != token) continue;
-    any = true;
+    has_earlier = true;
     on_same += static_cast<double>(row[j]);
     if (j + 1 < keys) after_same += static_cast<double>(row[j + 1]);
   }
-  if (!any) return;
+  if (!has_earlier) return;
   same_.add(on_same);
   induction_.add(after_same);
 }
 
 double row_entropy(const float* weights, Index count) {
-  constexpr Index kTogether = 256;
-  using Some = Eigen::Array<double, Eigen::Dynamic, 1, 0, kTogether, 1>;
+  constexpr Index kChunk = 256;
+  using Chunk = Eigen::Array<double, Eigen::Dynamic, 1, 0, kChunk, 1>;
   double nats = 0;
-  for (Index first = 0; first < count; first += kTogether) {
-    const Index some = std::min(kTogether, count - first);
-    const Some a = Eigen::Map<const Eigen::ArrayXf>(weights + first, some).cast<double>();
+  for (Index first = 0; first < count; first += kChunk) {
+    const Index size = std::min(kChunk, count - first);
+    const Chunk a = Eigen::Map<const Eigen::ArrayXf>(weights + first, size).cast<double>();
     nats -= (a > 0).select(a * (a > 0).select(a, 1).log(), 0).sum();
   }
   return nats / std::numbers::ln2;
@@ -45,18 +45,18 @@ void HeadStatisticsSum::add(const Tensor& attention, const std::vector<std::int3
   const Index queries = attention.dim(0), columns = attention.dim(1);
   const Index keys = columns - first_token_column;
   const bool has_tokens = static_cast<Index>(tokens.size()) == queries;
-  const Eigen::ArrayXd places = Eigen::ArrayXd::LinSpaced(
+  const Eigen::ArrayXd positions = Eigen::ArrayXd::LinSpaced(
       std::max<Index>(keys, 1), 0, static_cast<double>(std::max<Index>(keys, 1) - 1));
   const auto sum_of = [](const float* first, Index count) {
     return count > 0 ? Eigen::Map<const Eigen::ArrayXf>(first, count).cast<double>().sum() : 0.0;
   };
   for (Index i = 0; i < queries; ++i) {
-    const float* all = attention.data() + i * columns;
-    if (!(sum_of(all, columns) > 0)) continue;
-    const float* row = all + first_token_column;
-    entropy_.add(row_entropy(all, columns));
+    const float* full_row = attention.data() + i * columns;
+    if (!(sum_of(full_row, columns) > 0)) continue;
+    const float* row = full_row + first_token_column;
+    entropy_.add(row_entropy(full_row, columns));
     distance_.add(keys > 0 ? (Eigen::Map<const Eigen::ArrayXf>(row, keys).cast<double>() *
-                              (places - static_cast<double>(i)).abs())
+                              (positions - static_cast<double>(i)).abs())
                                  .sum()
                            : 0.0);
     if (i >= 1 && keys > 0) first_.add(static_cast<double>(row[0]));

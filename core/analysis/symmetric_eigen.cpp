@@ -13,9 +13,9 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool with_vecto
 }
 
 std::vector<double> singular_values(const RowMatrix& matrix) {
-  const bool wide = matrix.cols() > matrix.rows();
+  const bool is_wide = matrix.cols() > matrix.rows();
   const Eigen::MatrixXd gram =
-      wide ? matrix * matrix.transpose() : Eigen::MatrixXd(matrix.transpose() * matrix);
+      is_wide ? matrix * matrix.transpose() : Eigen::MatrixXd(matrix.transpose() * matrix);
   const Eigen::VectorXd squares = symmetric_eigen(gram, false).values;
   std::vector<double> result;
   for (Index n = squares.size(); n-- > 0;) result.push_back(std::sqrt(std::max(0.0, squares[n])));

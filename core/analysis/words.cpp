@@ -27,19 +27,19 @@ Index WordGroups::of(Index row) const {
   return word < count() && begin(word) <= row ? word : -1;
 }
 
-double WordGroups::to_words(double place) const {
-  const Index word = words_ending_by(static_cast<Index>(std::floor(place)));
-  if (count() == 0) return place;
+double WordGroups::to_words(double position) const {
+  const Index word = words_ending_by(static_cast<Index>(std::floor(position)));
+  if (count() == 0) return position;
   if (word == count()) return static_cast<double>(word);
   const double within =
-      (place - static_cast<double>(begin(word))) / static_cast<double>(size(word));
+      (position - static_cast<double>(begin(word))) / static_cast<double>(size(word));
   return static_cast<double>(word) + std::max(0.0, within);
 }
 
 double WordGroups::to_rows(double words) const {
-  const double final = static_cast<double>(count()) - 1;
-  if (final < 0) return words;
-  const auto word = static_cast<Index>(std::clamp(words, 0.0, final));
+  const double last_word = static_cast<double>(count()) - 1;
+  if (last_word < 0) return words;
+  const auto word = static_cast<Index>(std::clamp(words, 0.0, last_word));
   return static_cast<double>(begin(word)) +
          (words - static_cast<double>(word)) * static_cast<double>(size(word));
 }
@@ -53,15 +53,15 @@ constexpr const char* kSpaceMarks[] = {"Ġ", "▁"};
 constexpr const char* kContinued = "##";
 
 Marks marks_of(const std::vector<TraceToken>& tokens) {
-  const auto any = [&](const auto& has) { return std::ranges::any_of(tokens, has); };
-  if (any([](const TraceToken& t) { return t.bytes.starts_with(kContinued); })) {
+  const auto any_token = [&](const auto& has) { return std::ranges::any_of(tokens, has); };
+  if (any_token([](const TraceToken& t) { return t.bytes.starts_with(kContinued); })) {
     return Marks::Continued;
   }
-  const bool spaces = any([](const TraceToken& t) {
+  const bool has_spaces = any_token([](const TraceToken& t) {
     return t.bytes.starts_with(' ') || t.bytes.starts_with(kSpaceMarks[0]) ||
            t.bytes.starts_with(kSpaceMarks[1]);
   });
-  return spaces ? Marks::Spaces : Marks::None;
+  return has_spaces ? Marks::Spaces : Marks::None;
 }
 
 // Text of a token, without the boundary marks of imported ones.
@@ -80,58 +80,57 @@ bool has_texts(const std::vector<TraceToken>& tokens) {
 }
 
 // For each token, true if it begins a word.
-std::vector<bool> begins(const Trace& trace, const std::vector<TraceToken>& tokens) {
+std::vector<bool> word_starts(const Trace& trace, const std::vector<TraceToken>& tokens) {
   const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
-  std::vector<bool> begins(tokens.size(), true);
-  if (trace.tokenizer == nullptr && marks == Marks::None) return begins;
+  std::vector<bool> starts(tokens.size(), true);
+  if (trace.tokenizer == nullptr && marks == Marks::None) return starts;
   if (marks == Marks::Continued) {
     for (std::size_t n = 1; n < tokens.size(); ++n) {
-      begins[n] = !tokens[n].bytes.starts_with(kContinued);
+      starts[n] = !tokens[n].bytes.starts_with(kContinued);
     }
-    return begins;
+    return starts;
   }
   std::vector<WordPiece> pieces;
   for (const TraceToken& token : tokens) pieces.push_back({text_of(token, marks), token.special});
   return begins_word(pieces);
 }
 
-// Words of a stream of tokens.
 struct Words {
   std::vector<TraceToken> tokens;
-  std::vector<Index> of;  // [tokens of the run] word of each
+  std::vector<Index> word_of;  // [tokens of the run]
 };
 
 Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool are_merged) {
   Words words;
   if (!are_merged) {
     words.tokens = tokens;
-    words.of.resize(tokens.size());
-    std::iota(words.of.begin(), words.of.end(), Index{0});
+    words.word_of.resize(tokens.size());
+    std::iota(words.word_of.begin(), words.word_of.end(), Index{0});
     return words;
   }
   const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
-  const std::vector<bool> begins_at = begins(trace, tokens);
+  const std::vector<bool> starts = word_starts(trace, tokens);
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     const TraceToken& token = tokens[n];
-    if (begins_at[n] || words.tokens.empty()) {
+    if (starts[n] || words.tokens.empty()) {
       words.tokens.push_back(token);
       words.tokens.back().bytes = text_of(token, marks);
     } else {
       TraceToken& word = words.tokens.back();
       // Labels of word pieces omit the leading space, so those of merged words do too.
-      const bool bare = word.bytes.starts_with(' ') &&
-                        word.label == visible(std::string_view(word.bytes).substr(1));
+      const bool omits_space = word.bytes.starts_with(' ') &&
+                               word.label == visible(std::string_view(word.bytes).substr(1));
       word.bytes += text_of(token, marks);
-      word.label = visible(std::string_view(word.bytes).substr(bare ? 1 : 0));
+      word.label = visible(std::string_view(word.bytes).substr(omits_space ? 1 : 0));
       word.end = token.end;
     }
-    words.of.push_back(static_cast<Index>(words.tokens.size()) - 1);
+    words.word_of.push_back(static_cast<Index>(words.tokens.size()) - 1);
   }
   return words;
 }
 
 // Assigns equal ids to equal texts, ignoring a leading space. Unknown ids stay unknown.
-void number(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>& ids) {
+void assign_ids(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>& ids) {
   for (TraceToken& word : words) {
     if (word.id < 0) continue;
     const std::size_t text = std::min(word.bytes.find_first_not_of(' '), word.bytes.size());
@@ -141,7 +140,7 @@ void number(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>&
 }
 
 // Rows of a tap (or a run of its columns), grouped by word.
-struct Grouped {
+struct GroupedRows {
   WordGroups groups;
   StreamRows rows;
 };
@@ -151,43 +150,44 @@ bool is_mark(const Trace& trace, const TraceToken& token) {
   return token.special && !(trace.config && token.id == mask_id(*trace.config));
 }
 
-Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Words& words,
-              bool without_special) {
-  Grouped grouped;
-  grouped.rows.stream = rows.stream;
-  grouped.groups.rows = count;
-  Index before = -1;  // word of the previous row
-  Index token_before = -1;
+GroupedRows group_rows(const Trace& trace, const StreamRows& rows, Index count, const Words& words,
+                       bool without_special) {
+  GroupedRows result;
+  result.rows.stream = rows.stream;
+  result.groups.rows = count;
+  Index previous_word = -1;  // word of the previous row
+  Index previous_token = -1;
   for (Index row = 0; row < count; ++row) {
     const Index token = trace.token_index(rows, count, row);
-    const Index word = token < 0 ? -1 : words.of[static_cast<std::size_t>(token)];
+    const Index word = token < 0 ? -1 : words.word_of[static_cast<std::size_t>(token)];
     // Rows that are not consecutive in the text are never merged.
-    const bool known = word >= 0;
-    if (known && without_special && is_mark(trace, words.tokens[static_cast<std::size_t>(word)])) {
-      before = -1;
+    const bool is_word = word >= 0;
+    if (is_word && without_special &&
+        is_mark(trace, words.tokens[static_cast<std::size_t>(word)])) {
+      previous_word = -1;
       continue;
     }
-    if (word >= 0 && word == before && token == token_before + 1) {
-      ++grouped.groups.last.back();
+    if (word >= 0 && word == previous_word && token == previous_token + 1) {
+      ++result.groups.last.back();
     } else {
-      grouped.groups.first.push_back(row);
-      grouped.groups.last.push_back(row + 1);
-      grouped.rows.indices.push_back(word < 0 ? std::numeric_limits<std::int32_t>::max()
-                                              : static_cast<std::int32_t>(word));
+      result.groups.first.push_back(row);
+      result.groups.last.push_back(row + 1);
+      result.rows.indices.push_back(word < 0 ? std::numeric_limits<std::int32_t>::max()
+                                             : static_cast<std::int32_t>(word));
     }
-    before = word;
-    token_before = token;
+    previous_word = word;
+    previous_token = token;
   }
-  return grouped;
+  return result;
 }
 
 // Appends groups of further rows.
-void append(WordGroups& all, const WordGroups& more) {
-  for (Index w = 0; w < more.count(); ++w) {
-    all.first.push_back(all.rows + more.begin(w));
-    all.last.push_back(all.rows + more.end(w));
+void append(WordGroups& groups, const WordGroups& next) {
+  for (Index w = 0; w < next.count(); ++w) {
+    groups.first.push_back(groups.rows + next.begin(w));
+    groups.last.push_back(groups.rows + next.end(w));
   }
-  all.rows += more.rows;
+  groups.rows += next.rows;
 }
 
 WordGroups one_word_per_row(Index count) {
@@ -240,24 +240,24 @@ ByteTensor merged(const ByteTensor& mask, const WordPairs& pairs) {
 // Queries with at least one allowed key, [heads, L_q]; empty: all.
 std::vector<bool> rows_with_keys(const Pattern& pattern, Index heads) {
   std::vector<bool> sees;
-  bool all = true;
+  bool all_active = true;
   for (Index head = 0; head < heads; ++head) {
     for (Index i = 0; i < pattern.queries(); ++i) {
       sees.push_back(!pattern.row(pattern.heads() == 1 ? 0 : head, i).empty());
-      all &= sees.back();
+      all_active &= sees.back();
     }
   }
-  return all ? std::vector<bool>() : sees;
+  return all_active ? std::vector<bool>() : sees;
 }
 
-// Merges the rows of one word. rows: [count, L_k]; counts(r): row r counts in the mean.
+// Merges the rows of one word. rows: [count, L_k]; is_counted(r): row r counts in the mean.
 void add_word(const float* rows, Index count, const WordGroups& keys,
-              const std::function<bool(Index)>& counts, std::vector<double>& sums, float* to) {
+              const std::function<bool(Index)>& is_counted, std::vector<double>& sums, float* to) {
   std::ranges::fill(sums, 0.0);
-  Index counted = 0;
+  Index counted_rows = 0;
   for (Index r = 0; r < count; ++r) {
-    if (!counts(r)) continue;
-    ++counted;
+    if (!is_counted(r)) continue;
+    ++counted_rows;
     const float* row = rows + r * keys.rows;
     for (Index w = 0; w < keys.count(); ++w) {
       double sum = 0;
@@ -265,7 +265,7 @@ void add_word(const float* rows, Index count, const WordGroups& keys,
       sums[static_cast<std::size_t>(w)] += sum;
     }
   }
-  const double share = counted > 0 ? 1 / static_cast<double>(counted) : 0;
+  const double share = counted_rows > 0 ? 1 / static_cast<double>(counted_rows) : 0;
   for (Index w = 0; w < keys.count(); ++w) {
     to[w] = static_cast<float>(sums[static_cast<std::size_t>(w)] * share);
   }
@@ -310,7 +310,7 @@ class WordTiles : public AttentionTiles {
     }
     std::vector<double> sums(static_cast<std::size_t>(request.width));
     std::vector<float> word(sums.size());
-    const Index all = end - first;
+    const Index word_count = end - first;
     for (Index w = first; w < end;) {
       Index last = w + 1;  // as many words as fit
       const Index top = pairs_.queries.begin(w);
@@ -325,7 +325,7 @@ class WordTiles : public AttentionTiles {
         add_word(
             rows.data() + (begin - top) * width, pairs_.queries.size(w), keys,
             [&](Index r) { return sees(request.head, begin + r); }, sums, word.data());
-        add_cells(request, word, all, cells);
+        add_cells(request, word, word_count, cells);
       }
     }
   }
@@ -411,17 +411,17 @@ class Merger {
  private:
   // Replaces the tokens of all streams by words.
   void set_words(Trace& words) const {
-    const std::vector<Index>& of = words_.at("").of;
+    const std::vector<Index>& word = words_.at("").word_of;
     IntTensor starts({static_cast<Index>(words_.at("").tokens.size()) + 1});
-    starts[starts.size() - 1] = static_cast<std::int32_t>(of.size());
-    for (std::size_t n = of.size(); n-- > 0;) starts[of[n]] = static_cast<std::int32_t>(n);
+    starts[starts.size() - 1] = static_cast<std::int32_t>(word.size());
+    for (std::size_t n = word.size(); n-- > 0;) starts[word[n]] = static_cast<std::int32_t>(n);
     words.counts[kWordStarts] = starts;
     std::map<std::string, std::int32_t> ids;
     words.tokens = words_.at("").tokens;
-    number(words.tokens, ids);
+    assign_ids(words.tokens, ids);
     for (Stream& stream : words.streams) {
       stream.tokens = words_.at(stream.id).tokens;
-      number(stream.tokens, ids);
+      assign_ids(stream.tokens, ids);
     }
   }
 
@@ -434,53 +434,53 @@ class Merger {
     return count;
   }
 
-  Grouped group(const StreamRows& rows, Index count) const {
-    return attnscope::group(trace_, rows, count, words_.at(rows.stream), choice_.without_special);
+  GroupedRows group(const StreamRows& rows, Index count) const {
+    return group_rows(trace_, rows, count, words_.at(rows.stream), choice_.without_special);
   }
 
   // Groups a tap's rows and columns by word, and updates the tap's row references.
   WordPairs pairs_of(AttentionTap& tap) const {
-    Grouped queries = group(tap.query_rows, tap.queries());
-    WordGroups all{{}, {}, 0};
+    GroupedRows queries = group(tap.query_rows, tap.queries());
+    WordGroups key_groups{{}, {}, 0};
     StreamRows keys;
     if (tap.result.columns.empty()) {
-      Grouped tokens = group(tap.key_rows, tap.keys());
-      all = std::move(tokens.groups);
+      GroupedRows tokens = group(tap.key_rows, tap.keys());
+      key_groups = std::move(tokens.groups);
       keys = std::move(tokens.rows);
     }
     for (auto& [kind, count] : tap.result.columns) {
       if (kind != KeyKind::Token) {
-        append(all, one_word_per_row(count));
+        append(key_groups, one_word_per_row(count));
         continue;
       }
-      Grouped tokens = group(tap.key_rows, count);
-      append(all, tokens.groups);
+      GroupedRows tokens = group(tap.key_rows, count);
+      append(key_groups, tokens.groups);
       count = tokens.groups.count();
       keys = std::move(tokens.rows);
     }
     tap.query_rows = std::move(queries.rows);
     tap.key_rows = std::move(keys);
-    return {std::move(queries.groups), std::move(all)};
+    return {std::move(queries.groups), std::move(key_groups)};
   }
 
   static void merge(AttentionTap& tap, const WordPairs& pairs) {
     const auto heads = static_cast<Index>(tap.heads.size());
     OperationResult result;
-    const OperationResult& run = tap.result;
-    const std::vector<bool> sees = rows_with_keys(*run.pattern, heads);
-    if (run.attention.defined()) {
-      result.attention = merged(run.attention, pairs, sees);
-    } else if (run.device) {
-      result.attention = merged(run.device->download(), pairs, sees);
-    } else if (run.tiles) {
-      result.tiles = std::make_shared<WordTiles>(run.tiles, pairs, sees, heads);
+    const OperationResult& original = tap.result;
+    const std::vector<bool> sees = rows_with_keys(*original.pattern, heads);
+    if (original.attention.defined()) {
+      result.attention = merged(original.attention, pairs, sees);
+    } else if (original.device) {
+      result.attention = merged(original.device->download(), pairs, sees);
+    } else if (original.tiles) {
+      result.tiles = std::make_shared<WordTiles>(original.tiles, pairs, sees, heads);
     }
-    if (run.mask.defined()) result.mask = merged(run.mask, pairs);
-    result.pattern = std::make_shared<const Pattern>(merged(*run.pattern, pairs));
+    if (original.mask.defined()) result.mask = merged(original.mask, pairs);
+    result.pattern = std::make_shared<const Pattern>(merged(*original.pattern, pairs));
     // A copy, because source_of() distinguishes runs by its address.
-    if (run.part) result.part = std::make_shared<const Part>(*run.part);
-    result.columns = run.columns;
-    result.remarks = run.remarks;
+    if (original.part) result.part = std::make_shared<const Part>(*original.part);
+    result.columns = original.columns;
+    result.remarks = original.remarks;
     tap.result = std::move(result);
     tap.input.q = tap.input.k = tap.input.v = {};
     tap.combine_heads = {};
@@ -494,37 +494,37 @@ class Merger {
 }  // namespace
 
 const WordPairs& WordTrace::of(const AttentionTap& tap) const {
-  const auto found = std::ranges::find(trace.attention, tap.address, &AttentionTap::address);
-  if (found == trace.attention.end()) throw std::logic_error("no words of this attention");
-  return pairs[static_cast<std::size_t>(found - trace.attention.begin())];
+  const auto it = std::ranges::find(trace.attention, tap.address, &AttentionTap::address);
+  if (it == trace.attention.end()) throw std::logic_error("no words of this attention");
+  return pairs[static_cast<std::size_t>(it - trace.attention.begin())];
 }
 
 std::string words_refusal(const Trace& trace) {
   if (trace.attention.empty()) return "there is no attention";
   std::vector<const std::vector<TraceToken>*> streams{&trace.tokens};
   for (const Stream& stream : trace.streams) streams.push_back(&stream.tokens);
-  bool texts = false, marked = false;
+  bool has_text = false, has_marks = false;
   for (const std::vector<TraceToken>* tokens : streams) {
-    texts |= has_texts(*tokens) && (tokens->empty() || tokens->front().id >= 0);
-    marked |= trace.tokenizer != nullptr || marks_of(*tokens) != Marks::None;
-    const std::vector<bool> all = begins(trace, *tokens);
-    if (std::ranges::find(all, false) != all.end()) return "";
+    has_text |= has_texts(*tokens) && (tokens->empty() || tokens->front().id >= 0);
+    has_marks |= trace.tokenizer != nullptr || marks_of(*tokens) != Marks::None;
+    const std::vector<bool> starts = word_starts(trace, *tokens);
+    if (std::ranges::find(starts, false) != starts.end()) return "";
   }
-  if (!texts) return "its tokens have no text";
-  if (!marked) return "its tokens have no word boundary marks (\"Ġ\", \"▁\" or \"##\")";
+  if (!has_text) return "its tokens have no text";
+  if (!has_marks) return "its tokens have no word boundary marks (\"Ġ\", \"▁\" or \"##\")";
   return "no word of this text has several tokens";
 }
 
 std::string special_refusal(const Trace& trace) {
   if (trace.attention.empty()) return "there is no attention";
-  bool others = false, special = false;
-  const auto look = [&](const std::vector<TraceToken>& tokens) {
-    for (const TraceToken& token : tokens) (is_mark(trace, token) ? special : others) = true;
+  bool has_other = false, has_special = false;
+  const auto check_tokens = [&](const std::vector<TraceToken>& tokens) {
+    for (const TraceToken& token : tokens) (is_mark(trace, token) ? has_special : has_other) = true;
   };
-  look(trace.tokens);
-  for (const Stream& stream : trace.streams) look(stream.tokens);
-  if (!special) return "this text has no special tokens";
-  return others ? "" : "this text has only special tokens";
+  check_tokens(trace.tokens);
+  for (const Stream& stream : trace.streams) check_tokens(stream.tokens);
+  if (!has_special) return "this text has no special tokens";
+  return has_other ? "" : "this text has only special tokens";
 }
 
 std::shared_ptr<const WordTrace> merge_words(const Trace& trace, const WordMergeOptions& choice) {

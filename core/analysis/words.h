@@ -47,7 +47,7 @@ struct WordTrace {
   Trace trace;
   std::vector<WordPairs> pairs;  // per tap
 
-  const WordPairs& of(const AttentionTap& tap) const;  // by address, of a tap of either run
+  const WordPairs& of(const AttentionTap& tap) const;  // of a tap of this run or the unmerged one
 };
 inline constexpr const char* kWordStarts = "words.first";    // [words + 1]: first tokens
 inline constexpr const char* kLeftOut = "special.left_out";  // [1]: number of removed tokens
@@ -69,7 +69,6 @@ std::string special_refusal(const Trace& trace);
 std::shared_ptr<const WordTrace> merge_words(const Trace& trace,
                                              const WordMergeOptions& choice = {});
 
-// True if the trace has merged words.
 inline bool has_merged_words(const Trace& trace) {
   return trace.counts.contains(kWordStarts);
 }
