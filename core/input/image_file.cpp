@@ -19,10 +19,10 @@ constexpr Index kMaxGrid = 4096;  // of the result, per side
 constexpr Index kMaxLevels = 65536;
 constexpr int kWhite = 255;
 
-void check(const char* what, Index value, Index least, Index most) {
-  if (value >= least && value <= most) return;
-  throw InputError("image: " + std::string(what) + ": expected " + std::to_string(least) + " to " +
-                   std::to_string(most) + ", found " + std::to_string(value));
+void check(const char* what, Index value, Index min, Index max) {
+  if (value >= min && value <= max) return;
+  throw InputError("image: " + std::string(what) + ": expected " + std::to_string(min) + " to " +
+                   std::to_string(max) + ", found " + std::to_string(value));
 }
 
 struct Image {
@@ -35,23 +35,23 @@ constexpr Index kMaxPixelsPerByte = Index{8} * 1040;
 
 // Rejects chunk lengths beyond the file, because stb_image allocates whatever a PNG chunk claims.
 void check_chunks(const std::string& bytes, const std::string& name) {
-  constexpr std::size_t kSignature = 8, kHeader = 8, kOverhead = 12;  // kOverhead: with checksum
+  constexpr std::size_t kSignature = 8, kHeader = 8, kOverhead = 12;  // header and checksum
   if (!bytes.starts_with("\x89PNG")) return;
-  for (std::size_t at = kSignature; at + kHeader <= bytes.size();) {
+  for (std::size_t offset = kSignature; offset + kHeader <= bytes.size();) {
     std::size_t length = 0;
     for (std::size_t i = 0; i < 4; ++i) {
-      length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
+      length = length << 8 | static_cast<unsigned char>(bytes[offset + i]);
     }
-    if (length > bytes.size() - at - kHeader) {
+    if (length > bytes.size() - offset - kHeader) {
       throw InputError(name + ": damaged: a chunk of " + std::to_string(length) +
                        " bytes in a file of " + std::to_string(bytes.size()));
     }
-    at += kOverhead + length;
+    offset += kOverhead + length;
   }
 }
 
 // Reads the header without decoding the image.
-Image header_of(const std::string& bytes, const std::string& name) {
+Image read_header(const std::string& bytes, const std::string& name) {
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int size = static_cast<int>(bytes.size());
   Image image;
@@ -80,16 +80,16 @@ Image header_of(const std::string& bytes, const std::string& name) {
 }
 
 // Decodes an image on white. channels: 1 for grey, 3 for colours.
-Image decoded(const std::string& bytes, const std::string& name, int channels) {
-  Image image = header_of(bytes, name);
+Image decode(const std::string& bytes, const std::string& name, int channels) {
+  Image image = read_header(bytes, name);
   image.channels = channels;
   struct Free {
     void operator()(stbi_uc* pixels) const { stbi_image_free(pixels); }
   };
-  int stored = 0;
+  int file_channels = 0;
   const std::unique_ptr<stbi_uc, Free> pixels(stbi_load_from_memory(
       reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &image.width,
-      &image.height, &stored, channels + 1));
+      &image.height, &file_channels, channels + 1));
   if (!pixels) throw InputError(name + ": damaged image: " + stbi_failure_reason());
   const std::size_t count =
       static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
@@ -105,7 +105,7 @@ Image decoded(const std::string& bytes, const std::string& name, int channels) {
   return image;
 }
 
-Image resized(const Image& from, int width, int height, const std::string& name) {
+Image resize(const Image& from, int width, int height, const std::string& name) {
   if (from.width == width && from.height == height) return from;
   Image to{width, height, from.channels, {}};
   to.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
@@ -135,7 +135,7 @@ IntTensor parse_image(const std::string& bytes, const std::string& name, Index w
     throw InputError(name + ": larger than " + std::to_string(limits::kMaxImageBytes) + " bytes");
   }
   const Image grey =
-      resized(decoded(bytes, name, 1), static_cast<int>(width), static_cast<int>(height), name);
+      resize(decode(bytes, name, 1), static_cast<int>(width), static_cast<int>(height), name);
   IntTensor pixels({height, width});
   for (Index i = 0; i < pixels.size(); ++i) {
     const Index value = grey.values[static_cast<std::size_t>(i)];
@@ -157,7 +157,7 @@ bool is_image_file(const std::filesystem::path& path) {
 }
 
 std::pair<Index, Index> image_size(const std::filesystem::path& path) {
-  const Image image = header_of(read_image(path), path.string());
+  const Image image = read_header(read_image(path), path.string());
   return {image.width, image.height};
 }
 
@@ -165,8 +165,8 @@ Tensor image_colours(const std::filesystem::path& path, Index width, Index heigh
   check("width", width, 1, kMaxGrid);
   check("height", height, 1, kMaxGrid);
   const std::string name = path.string();
-  const Image image = resized(decoded(read_image(path), name, 3), static_cast<int>(width),
-                              static_cast<int>(height), name);
+  const Image image = resize(decode(read_image(path), name, 3), static_cast<int>(width),
+                             static_cast<int>(height), name);
   Tensor colours({height, width, 3});
   for (Index i = 0; i < colours.size(); ++i) {
     colours[i] = static_cast<float>(image.values[static_cast<std::size_t>(i)]) / kWhite;

@@ -15,16 +15,16 @@ namespace attnscope {
 namespace {
 
 // Reads the whole file, decompressed if necessary (zlib reads both).
-std::string unpacked(const std::filesystem::path& path) {
+std::string read_unpacked(const std::filesystem::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw InputError(path.string() + ": cannot be opened");
   std::string text;
-  std::vector<char> piece(std::size_t{1} << 16);
+  std::vector<char> buffer(std::size_t{1} << 16);
   for (;;) {
-    const int count = gzread(file.get(), piece.data(), static_cast<unsigned>(piece.size()));
+    const int count = gzread(file.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
     if (count == 0) break;
     if (count < 0) throw InputError(path.string() + ": truncated or damaged");
-    text.append(piece.data(), static_cast<std::size_t>(count));
+    text.append(buffer.data(), static_cast<std::size_t>(count));
     if (text.size() > limits::kMaxImageTable) {
       throw InputError(path.string() + ": expected at most 1 GiB of images");
     }
@@ -39,9 +39,9 @@ std::string unpacked(const std::filesystem::path& path) {
 Index next_number(std::string_view& line) {
   Index number = -1;
   const char* end = line.data() + line.size();
-  const auto [after, error] = std::from_chars(line.data(), end, number);
-  if (error != std::errc() || (after != end && *after != ',')) return -1;
-  line.remove_prefix(static_cast<std::size_t>(after - line.data()) + (after == end ? 0 : 1));
+  const auto [next, error] = std::from_chars(line.data(), end, number);
+  if (error != std::errc() || (next != end && *next != ',')) return -1;
+  line.remove_prefix(static_cast<std::size_t>(next - line.data()) + (next == end ? 0 : 1));
   return number;
 }
 
@@ -54,7 +54,7 @@ bool is_image_table(const std::filesystem::path& path) {
 
 std::vector<std::vector<std::int32_t>> read_image_table(const std::filesystem::path& path,
                                                         Index pixels, Index levels) {
-  const std::string text = unpacked(path);
+  const std::string text = read_unpacked(path);
   std::vector<std::vector<std::int32_t>> images;
   std::string_view rest = text;
   for (Index number = 1; !rest.empty(); ++number) {

@@ -50,11 +50,11 @@ class Reader {
 };
 
 // Truncates after the first step whose action is not yet taken.
-TrajectoryInput until_open(const TrajectoryInput& all) {
-  const auto open = std::ranges::find(all.actions, -1);
-  if (open == all.actions.end()) return all;
-  const Index steps = open - all.actions.begin() + 1;
-  return {all.returns.slice(0, steps), all.states.slice(0, steps), all.actions.slice(0, steps)};
+TrajectoryInput truncate_at_open_step(const TrajectoryInput& in) {
+  const auto first_open = std::ranges::find(in.actions, -1);
+  if (first_open == in.actions.end()) return in;
+  const Index steps = first_open - in.actions.begin() + 1;
+  return {in.returns.slice(0, steps), in.states.slice(0, steps), in.actions.slice(0, steps)};
 }
 
 TrajectoryInput read_trajectory(const Reader& reader) {
@@ -72,7 +72,7 @@ TrajectoryInput read_trajectory(const Reader& reader) {
   for (const std::int32_t action : input.actions) {
     if (action < -1) reader.fail("actions", "numbers of at least -1", std::to_string(action));
   }
-  return until_open(input);
+  return truncate_at_open_step(input);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-std::string ending_of(const std::filesystem::path& path) {
+std::string lower_extension(const std::filesystem::path& path) {
   std::string text = path.extension().string();
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
@@ -31,7 +31,7 @@ std::string size_error(Index found) {
 }
 
 // Nonzero entries of a square matrix.
-ByteTensor matrix_of(const std::filesystem::path& path) {
+ByteTensor read_matrix(const std::filesystem::path& path) {
   const std::string name = path.string();
   const StoredTensor array = read_npy(path);
   if (array.shape.size() != 2 || array.shape[0] != array.shape[1] || array.shape[0] == 0) {
@@ -40,18 +40,18 @@ ByteTensor matrix_of(const std::filesystem::path& path) {
   if (array.shape[0] > kMaxMaskTokens) throw InputError(name + ": " + size_error(array.shape[0]));
   if (array.dtype == DType::U8 || array.dtype == DType::Bool) return array.byte_values();
   ByteTensor mask(array.shape);
-  const auto take = [&mask](const auto& numbers) {
+  const auto mark_nonzero = [&mask](const auto& numbers) {
     for (Index i = 0; i < mask.size(); ++i) mask[i] = numbers[i] != 0;
   };
   if (array.dtype == DType::I32 || array.dtype == DType::I64) {
-    take(array.integers());
+    mark_nonzero(array.integers());
   } else {
-    take(array.floats());
+    mark_nonzero(array.floats());
   }
   return mask;
 }
 
-ByteTensor mask_of_image(const std::filesystem::path& path) {
+ByteTensor read_mask_image(const std::filesystem::path& path) {
   const auto [width, height] = image_size(path);
   if (width != height) {
     throw InputError(path.string() + ": expected a square image, one pixel per pair, " + "found " +
@@ -65,20 +65,20 @@ ByteTensor mask_of_image(const std::filesystem::path& path) {
 }
 
 // Parses the list of the parameter `rows` from JSON.
-std::vector<std::vector<Index>> lists_of(const std::string& text, const std::string& name) {
+std::vector<std::vector<Index>> parse_lists(const std::string& text, const std::string& name) {
   const Json json = parse_json(text, name);
   std::vector<std::vector<Index>> lists;
-  const auto refuse = [&](const Json& found) {
+  const auto fail = [&](const Json& found) {
     throw InputError(name + ": expected a list of lists of numbers from 0 to " +
                      std::to_string(kMaxMaskTokens) + ", found " + shortened(found));
   };
-  if (!json.is_array()) refuse(json);
+  if (!json.is_array()) fail(json);
   for (const Json& list : json) {
-    if (!list.is_array()) refuse(list);
+    if (!list.is_array()) fail(list);
     lists.emplace_back();
     for (const Json& number : list) {
-      const bool fits = number.is_number_integer() && number >= 0 && number <= kMaxMaskTokens;
-      if (!fits) refuse(number);
+      const bool is_valid = number.is_number_integer() && number >= 0 && number <= kMaxMaskTokens;
+      if (!is_valid) fail(number);
       lists.back().push_back(number.get<Index>());
     }
   }
@@ -89,7 +89,7 @@ std::string line_name(const std::string& name, std::size_t line) {
   return name + ": line " + std::to_string(line) + ": ";
 }
 
-ByteTensor mask_of_text(const std::string& text, const std::string& name) {
+ByteTensor parse_mask(const std::string& text, const std::string& name) {
   std::vector<std::string> rows;
   std::istringstream lines(text);
   std::size_t number = 0;
@@ -134,24 +134,24 @@ ByteTensor mask_of_text(const std::string& text, const std::string& name) {
 }  // namespace
 
 MaskRows read_mask(const std::filesystem::path& path) {
-  const std::string format = ending_of(path);
-  if (format == ".npy") return mask_rows(matrix_of(path));
-  if (is_image_file(path)) return mask_rows(mask_of_image(path));
+  const std::string format = lower_extension(path);
+  if (format == ".npy") return mask_rows(read_matrix(path));
+  if (is_image_file(path)) return mask_rows(read_mask_image(path));
   const std::string text = read_file(path, limits::kMaxDrawnFile);
-  if (format != ".json") return mask_rows(mask_of_text(text, path.string()));
-  MaskRows rows = lists_of(text, path.string());
+  if (format != ".json") return mask_rows(parse_mask(text, path.string()));
+  MaskRows rows = parse_lists(text, path.string());
   if (rows.empty() || rows.size() > static_cast<std::size_t>(kMaxMaskTokens)) {
     throw InputError(path.string() + ": " + size_error(static_cast<Index>(rows.size())) + " rows");
   }
-  const std::string wrong = objection(rows);
-  if (!wrong.empty()) throw InputError(path.string() + ": " + wrong);
+  const std::string problem = objection(rows);
+  if (!problem.empty()) throw InputError(path.string() + ": " + problem);
   return rows;
 }
 
 namespace {
 
 // Consumes a number at the beginning; -1 if there is none.
-Index take_number(std::string_view& text) {
+Index consume_number(std::string_view& text) {
   Index number = -1;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number < 0 || number >= kMaxMaskTokens) return -1;
@@ -166,21 +166,21 @@ std::string_view trimmed(std::string_view text) {
 }
 
 // Consumes the separator of two numbers. True for an arrow, nothing if it is invalid.
-std::optional<bool> take_link(std::string_view& text) {
+std::optional<bool> consume_link(std::string_view& text) {
   const auto end = text.find_first_of("0123456789");
   if (end == std::string_view::npos) return std::nullopt;
   const std::string_view link = trimmed(text.substr(0, end));
-  const bool spaced = end > 0 && link.empty();
-  const bool negative = link == "-" && end > 1 && text[end - 1] == '-';
+  const bool is_space = end > 0 && link.empty();
+  const bool is_negative = link == "-" && end > 1 && text[end - 1] == '-';
   text.remove_prefix(end);
   if (link == "->" || link == "→") return true;
-  if (negative) return std::nullopt;
-  if (spaced || link == "," || link == "-" || link == "–" || link == ";" || link == ":")
+  if (is_negative) return std::nullopt;
+  if (is_space || link == "," || link == "-" || link == "–" || link == ";" || link == ":")
     return false;
   return std::nullopt;
 }
 
-EdgeList checked(EdgeList list, const std::string& name) {
+EdgeList check_edges(EdgeList list, const std::string& name) {
   if (list.edges.empty()) throw InputError(name + ": expected edges, found none");
   if (list.edges.size() > kMaxEdges) {
     throw InputError(name + ": expected at most " + std::to_string(kMaxEdges) + " edges, found " +
@@ -199,16 +199,16 @@ EdgeList parse_edges(const std::string& text, const std::string& name) {
     ++number;
     std::string_view rest = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (rest.empty()) continue;
-    const Index from = take_number(rest);
-    const std::optional<bool> arrow = from < 0 ? std::nullopt : take_link(rest);
-    const Index to = arrow ? take_number(rest) : -1;
+    const Index from = consume_number(rest);
+    const std::optional<bool> arrow = from < 0 ? std::nullopt : consume_link(rest);
+    const Index to = arrow ? consume_number(rest) : -1;
     if (to < 0 || !trimmed(rest).empty()) {
       throw InputError(line_name(name, number) + "expected two tokens from 0 to " +
                        std::to_string(kMaxMaskTokens - 1) + " such as 0 1 or 0 -> 1, found " +
                        shortened(Json(line)));
     }
-    const bool first = edges.empty();
-    if (!first && *arrow != (arrows > 0)) {
+    const bool is_first = edges.empty();
+    if (!is_first && *arrow != (arrows > 0)) {
       throw InputError(line_name(name, number) +
                        "expected arrows on all edges or on none, found both");
     }
@@ -219,14 +219,14 @@ EdgeList parse_edges(const std::string& text, const std::string& name) {
   EdgeList list;
   for (const auto& [from, to] : edges) list.edges.push_back({from, to});
   list.one_way = arrows > 0;
-  return checked(std::move(list), name);
+  return check_edges(std::move(list), name);
 }
 
 EdgeList read_edges(const std::filesystem::path& path) {
-  const std::string format = ending_of(path), name = path.string();
+  const std::string format = lower_extension(path), name = path.string();
   EdgeList list;
   if (format == ".npy") {
-    const ByteTensor matrix = matrix_of(path);
+    const ByteTensor matrix = read_matrix(path);
     const Index size = matrix.dim(0);
     for (Index i = 0; i < size; ++i) {
       for (Index j = 0; j < size; ++j) list.one_way |= (matrix(i, j) != 0) != (matrix(j, i) != 0);
@@ -237,16 +237,16 @@ EdgeList read_edges(const std::filesystem::path& path) {
       }
       if (list.edges.size() > kMaxEdges) break;  // reported below
     }
-    return checked(std::move(list), name);
+    return check_edges(std::move(list), name);
   }
   const std::string text = read_file(path, limits::kMaxDrawnFile);
   if (format != ".json") return parse_edges(text, name);
-  list.edges = lists_of(text, name);
+  list.edges = parse_lists(text, name);
   for (const std::vector<Index>& edge : list.edges) {
-    const bool fits = edge.size() == 2 && edge[0] < kMaxMaskTokens && edge[1] < kMaxMaskTokens;
-    if (!fits) throw InputError(name + ": expected pairs of tokens such as [0, 1]");
+    const bool is_valid = edge.size() == 2 && edge[0] < kMaxMaskTokens && edge[1] < kMaxMaskTokens;
+    if (!is_valid) throw InputError(name + ": expected pairs of tokens such as [0, 1]");
   }
-  return checked(std::move(list), name);
+  return check_edges(std::move(list), name);
 }
 
 }  // namespace attnscope

@@ -16,10 +16,10 @@ inline constexpr std::size_t kMaxEdges = 65536;
 // Reads a mask with one row per query:
 //   .npy             [L, L], nonzero is allowed
 //   .png, .jpg, ...  one pixel per pair; brighter than mid-grey is allowed
-//   .json            the list of runs that the parameter `rows` takes
+//   .json            the runs of keys, as in the parameter `rows`
 //   other            text, one line per query: 1, # or x allows, 0, . or - forbids, spaces are
 //                    skipped
-// Throws InputError "FILE: line 3: expected ..." if it is invalid, not square or too large.
+// Throws InputError "FILE: line 3: expected ..." if the mask is invalid, not square or too large.
 MaskRows read_mask(const std::filesystem::path& path);
 
 struct EdgeList {
