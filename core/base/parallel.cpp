@@ -200,10 +200,9 @@ void set_thread_count(int n) {
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
   if (count <= 0) return;
   const int max_threads = thread_count();
-  const Index max_ranges = kRangesPerThread * max_threads;
+  const Index target = kRangesPerThread * max_threads;
   const Index min_step = std::max(Index{1}, grain);
-  const Index step =
-      std::clamp((count + max_ranges - 1) / max_ranges, min_step, kMaxGrains * min_step);
+  const Index step = std::clamp((count + target - 1) / target, min_step, kMaxGrains * min_step);
   const Index ranges = (count + step - 1) / step;
   if (ranges > 1 && max_threads > 1 && !in_loop) {
     static Helpers helpers;

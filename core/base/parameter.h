@@ -83,7 +83,6 @@ struct Parameter {
 std::string expected_text(const Parameter& parameter);
 
 std::vector<std::string> choice_ids(const Parameter& parameter);
-// Label of a choice in the user interface.
 const std::string& choice_label(const Parameter& parameter, const std::string& choice);
 
 // Parameter values by key: complete (defaults filled in) and valid.

@@ -63,16 +63,15 @@ double cgroup_processors(std::string_view proc_self_cgroup, const fs::path& root
   while (!proc_self_cgroup.empty()) {  // "0::/user.slice", "4:cpu,cpuacct:/job"
     const std::string_view line = proc_self_cgroup.substr(0, proc_self_cgroup.find('\n'));
     proc_self_cgroup.remove_prefix(std::min(proc_self_cgroup.size(), line.size() + 1));
-    const std::size_t first_colon = line.find(':');
-    const std::size_t second_colon =
-        first_colon == line.npos ? line.npos : line.find(':', first_colon + 1);
-    if (second_colon == line.npos) continue;
+    const std::size_t colon = line.find(':');
+    const std::size_t end = colon == line.npos ? line.npos : line.find(':', colon + 1);
+    if (end == line.npos) continue;
     const std::string controllers =
-        "," + std::string(line.substr(first_colon + 1, second_colon - first_colon - 1)) + ",";
+        "," + std::string(line.substr(colon + 1, end - colon - 1)) + ",";
     const bool is_version_2 = controllers == ",,";
     if (!is_version_2 && controllers.find(",cpu,") == std::string::npos) continue;
     const fs::path top = is_version_2 ? root : root / "cpu";
-    fs::path group(std::string(line.substr(second_colon + 1)));
+    fs::path group(std::string(line.substr(end + 1)));
     for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
       apply_limit(group_quota(top / group));
     }

@@ -202,19 +202,18 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
   std::size_t runs = 0;
   for (const Piece& row : rows) runs += static_cast<std::size_t>(row.last - row.first);
   class_runs_.reserve(runs);  // pieces point into it
-  std::vector<int> class_ids;
+  std::vector<int> ids;
   for (const Piece& row : rows) {
-    class_ids.clear();
+    ids.clear();
     for (const Run* run = row.first; run != row.last; ++run) {
       const int class_id = class_of(*run);
-      if (std::find(class_ids.rbegin(), class_ids.rend(), class_id) == class_ids.rend())
-        class_ids.push_back(class_id);
+      if (std::find(ids.rbegin(), ids.rend(), class_id) == ids.rend()) ids.push_back(class_id);
     }
-    if (class_ids.size() == 1) {
-      classes_[class_ids[0]].push_back(row);
+    if (ids.size() == 1) {
+      classes_[ids[0]].push_back(row);
       continue;
     }
-    for (const int class_id : class_ids) {
+    for (const int class_id : ids) {
       const std::size_t first = class_runs_.size();
       std::copy_if(row.first, row.last, std::back_inserter(class_runs_),
                    [&](const Run& run) { return class_of(run) == class_id; });

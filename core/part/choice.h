@@ -38,7 +38,6 @@ std::optional<Choice> choice_member(const InfoType& (*find)(std::string_view id)
   return choice_from_json(find, object.any(key), object.path_of(key));
 }
 Json to_json(const Choice& choice);
-// The choice with default values.
 Choice default_choice(const Info& info);
 
 // Throws InputError for values that are missing or out of range. Functions of an Info rely on

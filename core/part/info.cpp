@@ -31,7 +31,7 @@ bool fits(const Shape& expected, const Shape& found, std::map<Index, Index>& siz
   return true;
 }
 
-Shape substitute_sizes(Shape shape, const std::map<Index, Index>& sizes) {
+Shape bind_sizes(Shape shape, const std::map<Index, Index>& sizes) {
   for (Index& size : shape) {
     const auto it = sizes.find(size);
     if (size < 0 && it != sizes.end()) size = it->second;
@@ -117,16 +117,15 @@ void check_weights(const Info& info, const Values& values, const Dimensions& dim
         continue;
       if (entry.file.state ? !state_required : entry.file.optional) continue;
       throw InputError(entry.name + ": missing, expected shape " +
-                       to_text(substitute_sizes(expected, sizes)));
+                       to_text(bind_sizes(expected, sizes)));
     }
     if (fits(expected, actual->shape(), sizes)) continue;
     Shape per_head = expected;
     per_head.insert(per_head.begin(), dimensions.heads);
     if (entry.file.per_head && fits(per_head, actual->shape(), sizes)) continue;
-    throw InputError(
-        entry.name + ": expected shape " + to_text(substitute_sizes(expected, sizes)) +
-        (entry.file.per_head ? " or " + to_text(substitute_sizes(per_head, sizes)) : "") +
-        ", found " + to_string(actual->shape()));
+    throw InputError(entry.name + ": expected shape " + to_text(bind_sizes(expected, sizes)) +
+                     (entry.file.per_head ? " or " + to_text(bind_sizes(per_head, sizes)) : "") +
+                     ", found " + to_string(actual->shape()));
   }
 }
 

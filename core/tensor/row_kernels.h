@@ -42,17 +42,16 @@ struct RowKernels {
   float (*exponentials)(float* x, Size n, float shift);
   float (*sum)(const float* x, Size n);
   float (*dot)(const float* x, const float* y, Size n);
-  // Operations on the rows r_x = rows[indices[x]] of a matrix with contiguous rows of `size`
+  // Operations on the rows r_x = rows[index[x]] of a matrix with contiguous rows of `size`
   // numbers: dots: s[x] = a . r_x (+= if `add`); gather: to[x] = r_x; scatter: r_x += from[x];
   // scatter_scaled: r_x += p[x] * row; sum_rows: sum += sum_x p[x] r_x.
-  void (*dots)(const float* a, const float* rows, const std::int32_t* indices, Size count,
-               Size size, float* s, bool add);
-  void (*gather)(const float* rows, const std::int32_t* indices, Size count, Size size, float* to);
-  void (*scatter)(float* rows, const std::int32_t* indices, Size count, Size size,
-                  const float* from);
-  void (*scatter_scaled)(float* rows, const std::int32_t* indices, Size count, Size size,
+  void (*dots)(const float* a, const float* rows, const std::int32_t* index, Size count, Size size,
+               float* s, bool add);
+  void (*gather)(const float* rows, const std::int32_t* index, Size count, Size size, float* to);
+  void (*scatter)(float* rows, const std::int32_t* index, Size count, Size size, const float* from);
+  void (*scatter_scaled)(float* rows, const std::int32_t* index, Size count, Size size,
                          const float* p, const float* row);
-  void (*sum_rows)(const float* p, const float* rows, const std::int32_t* indices, Size count,
+  void (*sum_rows)(const float* p, const float* rows, const std::int32_t* index, Size count,
                    Size size, float* sum);
   void (*scale)(float* x, Size n, float factor);
   // to = factor x with non-temporal stores, for results that are not read soon. Other threads may

@@ -59,7 +59,6 @@ std::string tensor_label(std::string_view name) {
   return "tensor \"" + std::string(name) + "\"";
 }
 
-// A memory-mapped file.
 class Mapping {
  public:
   explicit Mapping(const std::filesystem::path& path) {
@@ -162,21 +161,21 @@ void check_extents(std::vector<Extent> extents, std::uint64_t data_bytes, const 
   std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
-  std::uint64_t position = 0;
+  std::uint64_t next = 0;
   for (const Extent& e : extents) {
     const std::string message = file + ": " + tensor_label(e.name) + ": begins at byte " +
-                                std::to_string(e.begin) + ", expected " + std::to_string(position);
-    if (e.begin < position) throw InputError(message + " (tensors overlap)");
-    if (e.begin > position) throw InputError(message + " (a gap between tensors)");
-    position = e.end;
-    if (position > data_bytes) {
+                                std::to_string(e.begin) + ", expected " + std::to_string(next);
+    if (e.begin < next) throw InputError(message + " (tensors overlap)");
+    if (e.begin > next) throw InputError(message + " (a gap between tensors)");
+    next = e.end;
+    if (next > data_bytes) {
       throw InputError(file + ": " + tensor_label(e.name) + ": ends at byte " +
-                       std::to_string(position) + ", expected at most " +
-                       std::to_string(data_bytes) + " (the file ends before the tensors do)");
+                       std::to_string(next) + ", expected at most " + std::to_string(data_bytes) +
+                       " (the file ends before the tensors do)");
     }
   }
-  if (position < data_bytes) {
-    throw InputError(file + ": expected " + std::to_string(position) + " bytes of tensors, found " +
+  if (next < data_bytes) {
+    throw InputError(file + ": expected " + std::to_string(next) + " bytes of tensors, found " +
                      std::to_string(data_bytes));
   }
 }

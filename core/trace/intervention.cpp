@@ -36,7 +36,6 @@ const std::vector<Number>& numbers(Kind kind) {
   throw InputError("intervene: expected " + expected + ", found \"" + std::string(found) + "\"");
 }
 
-// Checks that all required members are set.
 void check_complete(const Intervention& edit, std::string_view path) {
   const auto require = [&](bool holds, const char* what) {
     if (!holds) throw InputError(std::string(path) + ": expected " + what + ", found nothing");
@@ -144,12 +143,11 @@ std::string describe(const Intervention& edit, const InterventionNames& names) {
     case Kind::Force:
       return query + " → " + name_or_number(names.key, edit.key, "key") + " alone in " + scope;
     case Kind::Replace: {
-      const std::string replacement = edit.token < 0 ? edit.text
-                                      : names.token  ? names.token(edit.token)
-                                                     : "";
+      const std::string text = edit.token < 0 ? edit.text
+                               : names.token  ? names.token(edit.token)
+                                              : "";
       return name_or_number(names.position, edit.position, "token") + " is replaced by " +
-             (replacement.empty() ? "token " + std::to_string(edit.token)
-                                  : "“" + replacement + "”");
+             (text.empty() ? "token " + std::to_string(edit.token) : "“" + text + "”");
     }
   }
   return "";

@@ -10,7 +10,7 @@ namespace {
 using Taps = std::vector<Located<Tensor>>;
 
 // Concatenates tensors along their first axis, or stacks them along a new one.
-Tensor concatenate(const std::vector<Tensor>& parts, bool new_axis) {
+Tensor combine(const std::vector<Tensor>& parts, bool new_axis) {
   Shape shape = parts.front().shape();
   if (new_axis) {
     shape.insert(shape.begin(), static_cast<Index>(parts.size()));
@@ -68,8 +68,7 @@ bool join(Taps& taps, Index Address::*component, bool groups) {
   for (const auto& [address, values] : families) {
     std::vector<Tensor> parts;
     for (const auto& [value, tensor] : values) parts.push_back(tensor);
-    result.push_back(
-        {taps.front().name, address, concatenate(parts, !groups), taps.front().by_head});
+    result.push_back({taps.front().name, address, combine(parts, !groups), taps.front().by_head});
   }
   taps = std::move(result);
   return true;
@@ -117,7 +116,7 @@ std::vector<NamedTensor> joined_attention(const Trace& trace) {
     for (std::size_t a = 0; a < tap.heads.size(); ++a) {
       heads.push_back(tap.attention(static_cast<Index>(a)));  // [L_q, L_k]
     }
-    taps.push_back({"attention", tap.address, concatenate(heads, true), true});
+    taps.push_back({"attention", tap.address, combine(heads, true), true});
   }
   return taps.empty() ? std::vector<NamedTensor>{} : joined_taps(taps, trace.parts, true, true);
 }

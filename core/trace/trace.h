@@ -115,7 +115,6 @@ struct Trace {
   TracePart part(const PartChoice& choice) const;
   bool has(const TracePart& part) const;
   PartAlternatives alternatives(const TracePart& part) const;
-  // Sizes of one part.
   Index layer_count(const TracePart& part) const;
   Index head_count(const TracePart& part, Index layer) const;
   std::vector<HeadRef> heads(const TracePart& part) const;  // by layer and head
