@@ -13,13 +13,13 @@ namespace ATTNSCOPE_FILE {
 
 using testing::TemporaryFolder;
 
-std::size_t files_in(const std::filesystem::path& folder) {
+std::size_t count_files(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
-std::string read_error(const std::filesystem::path& path, std::size_t most) {
+std::string read_error(const std::filesystem::path& path, std::size_t max_bytes) {
   try {
-    read_file(path, most);
+    read_file(path, max_bytes);
   } catch (const InputError& e) {
     return e.what();
   }
@@ -37,7 +37,7 @@ TEST(File, RoundTrips) {
   EXPECT_EQ(read_file(path), "onetwo");
   write_file(path, "");
   EXPECT_EQ(read_file(path), "");
-  EXPECT_EQ(files_in(folder.path()), 1u) << "a temporary file was left";
+  EXPECT_EQ(count_files(folder.path()), 1u) << "a temporary file was left";
 }
 
 TEST(File, ReportsReadErrors) {
@@ -61,30 +61,30 @@ TEST(File, ReportsWriteErrors) {
 // The system's message for a parent that is a file would suggest missing permissions.
 TEST(File, NamesOffendingParentFolder) {
   const TemporaryFolder folder;
-  const std::string file = (folder.path() / "file").string(), none = folder.path() / "none";
+  const std::string file = (folder.path() / "file").string(), missing = folder.path() / "none";
   write_file(file, "x");
-  const auto message = [](const auto& work) -> std::string {
+  const auto message = [](const auto& action) -> std::string {
     try {
-      work();
+      action();
     } catch (const std::runtime_error& e) {
       return e.what();
     }
     return "";
   };
-  const std::string below = file + "/a/b", lost = none + "/a/b";
-  EXPECT_EQ(message([&] { check_writable(below); }),
-            below + ": cannot be written: " + file + " is not a folder");
-  EXPECT_EQ(message([&] { write_file(below, "x"); }),
-            below + ": cannot be written: " + file + " is not a folder");
-  EXPECT_EQ(message([&] { make_folder(below); }),
-            below + ": cannot be created: " + file + " is not a folder");
+  const std::string below_file = file + "/a/b", below_missing = missing + "/a/b";
+  EXPECT_EQ(message([&] { check_writable(below_file); }),
+            below_file + ": cannot be written: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { write_file(below_file, "x"); }),
+            below_file + ": cannot be written: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { make_folder(below_file); }),
+            below_file + ": cannot be created: " + file + " is not a folder");
   EXPECT_EQ(message([&] { make_folder(file); }), file + ": cannot be created: it is a file");
-  EXPECT_EQ(message([&] { read_file(below); }),
-            below + ": cannot be read: " + file + " is not a folder");
-  EXPECT_EQ(message([&] { check_writable(lost); }),
-            lost + ": cannot be written: there is no folder " + none);
-  EXPECT_EQ(message([&] { write_file(lost, "x"); }),
-            lost + ": cannot be written: there is no folder " + none);
+  EXPECT_EQ(message([&] { read_file(below_file); }),
+            below_file + ": cannot be read: " + file + " is not a folder");
+  EXPECT_EQ(message([&] { check_writable(below_missing); }),
+            below_missing + ": cannot be written: there is no folder " + missing);
+  EXPECT_EQ(message([&] { write_file(below_missing, "x"); }),
+            below_missing + ": cannot be written: there is no folder " + missing);
 }
 
 TEST(File, ChecksWritabilityInAdvance) {
@@ -93,7 +93,7 @@ TEST(File, ChecksWritabilityInAdvance) {
   EXPECT_THROW(check_writable(folder.path() / "none" / "a"), WorkError);
   EXPECT_NO_THROW(check_writable(folder.path() / "a"));
   EXPECT_NO_THROW(check_writable("/dev/null"));
-  EXPECT_EQ(files_in(folder.path()), 0u) << "the check left a file";
+  EXPECT_EQ(count_files(folder.path()), 0u) << "the check left a file";
 }
 
 TEST(File, KeepsLinksAndModes) {
@@ -112,15 +112,15 @@ TEST(File, KeepsLinksAndModes) {
 
 TEST(File, NextWriteRemovesLeftoversOfKilledProcess) {
   const TemporaryFolder folder;
-  const auto leave = [&](const std::string& file, long process) {
+  const auto write_leftover = [&](const std::string& file, long pid) {
     const auto path =
-        folder.path() / ("." + file + ".attnscope-" + std::to_string(process) + "-abcdef");
+        folder.path() / ("." + file + ".attnscope-" + std::to_string(pid) + "-abcdef");
     write_file(path, "half");
     return path;
   };
   constexpr long kNoProcess = 999'999'999;  // above any valid process id
-  const auto dead = leave("a", kNoProcess), alive = leave("a", ::getpid()),
-             other = leave("b", kNoProcess);
+  const auto dead = write_leftover("a", kNoProcess), alive = write_leftover("a", ::getpid()),
+             other = write_leftover("b", kNoProcess);
   write_file(folder.path() / "a", "whole");
   EXPECT_FALSE(file_exists(dead));
   EXPECT_TRUE(file_exists(alive)) << "a file that is being written was removed";
@@ -139,7 +139,7 @@ TEST(File, CancelledWriteKeepsOldFile) {
     EXPECT_THROW(write_file(path, "after"), Stopped);
   }
   EXPECT_EQ(read_file(path), "before");
-  EXPECT_EQ(files_in(folder.path()), 1U);
+  EXPECT_EQ(count_files(folder.path()), 1U);
   write_file(path, "after");
   EXPECT_EQ(read_file(path), "after");
 }
@@ -159,7 +159,7 @@ TEST(File, InvalidNamesDoNotExist) {
   EXPECT_FALSE(is_folder(path));
   EXPECT_THROW(write_file(path, "x"), WorkError);
   EXPECT_THROW(make_folder(path), WorkError);
-  EXPECT_EQ(files_in(folder.path()), 0u);
+  EXPECT_EQ(count_files(folder.path()), 0u);
   const auto longest = folder.path() / std::string(255, 'b');
   write_file(longest, "x");
   EXPECT_EQ(read_file(longest), "x");

@@ -123,16 +123,16 @@ TEST(Json, ComparesNumbersAcrossTypes) {
 TEST(Json, SupportsPointersAndPatches) {
   const Json value = {{"a/b", {{"~", 1}}}, {"c", {5, {{"d", nullptr}}}}, {"e", Json::array()}};
   EXPECT_EQ(Json(value.flatten()).dump(), R"({"/a~1b/~0":1,"/c/0":5,"/c/1/d":null,"/e":null})");
-  Json again = value;
-  for (const auto& [place, leaf] : value.flatten()) {
-    again.at_pointer(place) = "changed";
-    EXPECT_EQ(again.flatten().at(place), "changed") << place;
+  Json copy = value;
+  for (const auto& [pointer, leaf] : value.flatten()) {
+    copy.at_pointer(pointer) = "changed";
+    EXPECT_EQ(copy.flatten().at(pointer), "changed") << pointer;
   }
-  Json made;
-  made.at_pointer("/model/layers") = 2;
-  EXPECT_EQ(made.dump(), R"({"model":{"layers":2}})");
-  EXPECT_THROW(again.at_pointer("/c/x"), JsonError);
-  EXPECT_THROW(again.at_pointer("/c/9"), JsonError);
+  Json created;
+  created.at_pointer("/model/layers") = 2;
+  EXPECT_EQ(created.dump(), R"({"model":{"layers":2}})");
+  EXPECT_THROW(copy.at_pointer("/c/x"), JsonError);
+  EXPECT_THROW(copy.at_pointer("/c/9"), JsonError);
 
   Json patched = Json::parse(R"({"a": "b", "c": {"d": "e", "f": "g"}, "h": 1})");
   patched.merge_patch(Json::parse(R"({"a": "z", "c": {"f": null}, "h": {"i": 2}})"));

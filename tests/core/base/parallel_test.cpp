@@ -19,8 +19,8 @@ namespace ATTNSCOPE_FILE {
 class Parallel : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override { set_thread_count(GetParam()); }
-  void TearDown() override { set_thread_count(before_); }
-  const int before_ = thread_count();
+  void TearDown() override { set_thread_count(initial_threads_); }
+  const int initial_threads_ = thread_count();
 };
 
 TEST_P(Parallel, CoversEveryItemOnce) {
@@ -47,16 +47,16 @@ TEST_P(Parallel, RunsNestedLoopsInPlace) {
   EXPECT_EQ(total, 80);
 }
 
-TEST_P(Parallel, RepeatsItsRanges) {
+TEST_P(Parallel, UsesSameRangesInEveryCall) {
   const auto ranges = [] {
     std::mutex mutex;
-    std::vector<std::pair<Index, Index>> all;
+    std::vector<std::pair<Index, Index>> calls;
     parallel_for(1001, 10, [&](Index first, Index last) {
       const std::lock_guard lock(mutex);
-      all.emplace_back(first, last);
+      calls.emplace_back(first, last);
     });
-    std::sort(all.begin(), all.end());
-    return all;
+    std::sort(calls.begin(), calls.end());
+    return calls;
   };
   EXPECT_EQ(ranges(), ranges());
 }
@@ -76,20 +76,21 @@ TEST_P(Parallel, ServesConcurrentCallers) {
   EXPECT_EQ(total, 4 * 500 * 100);
 }
 
-// Even on a helper thread; the next loop is unaffected.
+// Also exceptions of helper threads; the next loop is unaffected.
 TEST_P(Parallel, RethrowsExceptionsOfBodies) {
   for (const Index thrower : {0, 17, 63}) {
-    for (const bool all : {false, true}) {
-      std::string words;
+    for (const bool all_throw : {false, true}) {
+      std::string message;
       try {
         parallel_for(64, 1, [&](Index first, Index last) {
           std::this_thread::yield();
-          if (all || (first <= thrower && thrower < last)) throw std::runtime_error("no memory");
+          if (all_throw || (first <= thrower && thrower < last))
+            throw std::runtime_error("no memory");
         });
       } catch (const std::runtime_error& e) {
-        words = e.what();
+        message = e.what();
       }
-      EXPECT_EQ(words, "no memory");
+      EXPECT_EQ(message, "no memory");
       EXPECT_FALSE(in_parallel_for());
       std::atomic<Index> total = 0;
       parallel_for(64, 1, [&](Index first, Index last) { total += last - first; });
@@ -98,42 +99,42 @@ TEST_P(Parallel, RethrowsExceptionsOfBodies) {
   }
 }
 
-// The loop throws, on whichever thread the body returned early.
+// The loop throws even if the body returns early on a helper thread.
 TEST_P(Parallel, BodiesObserveCancellation) {
   const Stop stop;
   const StopScope scope(stop);
   EXPECT_FALSE(is_stopping());
-  std::atomic<int> done{0};
+  std::atomic<int> finished_bodies{0};
   EXPECT_THROW(parallel_for(4, 1,
                             [&](Index first, Index) {
                               if (first == 0) stop.request();
                               while (!is_stopping()) std::this_thread::yield();
-                              ++done;
+                              ++finished_bodies;
                             }),
                Stopped);
-  EXPECT_GE(done, 1);
+  EXPECT_GE(finished_bodies, 1);
 }
 
 // Cancellation is checked between ranges, so they must be short.
 TEST_P(Parallel, LimitsRangeLength) {
-  constexpr Index kCount = 1 << 20, kGrainHere = 16;
+  constexpr Index kCount = 1 << 20, kTestGrain = 16;
   std::atomic<Index> longest{0};
-  parallel_for(kCount, kGrainHere, [&](Index first, Index last) {
-    Index before = longest;
-    while (last - first > before && !longest.compare_exchange_weak(before, last - first)) {
+  parallel_for(kCount, kTestGrain, [&](Index first, Index last) {
+    Index previous = longest;
+    while (last - first > previous && !longest.compare_exchange_weak(previous, last - first)) {
     }
   });
-  EXPECT_LE(longest, 256 * kGrainHere);
+  EXPECT_LE(longest, 256 * kTestGrain);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 3));
 
 TEST(ThreadCount, IsAtLeastOne) {
-  const int before = thread_count();
-  EXPECT_GE(before, 1);
+  const int initial_threads = thread_count();
+  EXPECT_GE(initial_threads, 1);
   set_thread_count(-3);
   EXPECT_EQ(thread_count(), 1);
-  set_thread_count(before);
+  set_thread_count(initial_threads);
 }
 
 }  // namespace ATTNSCOPE_FILE

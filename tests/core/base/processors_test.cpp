@@ -13,19 +13,19 @@ namespace ATTNSCOPE_FILE {
 
 TEST(Processors, FollowAffinityMask) {
   EXPECT_GE(usable_processors(), 1);
-  int seen = 0;
-  std::thread([&seen] {  // affinity is per thread
-    cpu_set_t all, one;
+  int usable = 0;
+  std::thread([&usable] {  // affinity is per thread
+    cpu_set_t all, single;
     ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
     int first = 0;
     while (!CPU_ISSET(first, &all)) ++first;
-    CPU_ZERO(&one);
-    CPU_SET(first, &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    seen = usable_processors();
+    CPU_ZERO(&single);
+    CPU_SET(first, &single);
+    ASSERT_EQ(sched_setaffinity(0, sizeof single, &single), 0);
+    usable = usable_processors();
   })
       .join();
-  EXPECT_EQ(seen, 1);
+  EXPECT_EQ(usable, 1);
 }
 
 TEST(Processors, ReadCgroupLimit) {

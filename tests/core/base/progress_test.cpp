@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-void pass(int milliseconds) {
+void wait_milliseconds(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
@@ -27,12 +27,12 @@ TEST(Progress, ReportsShareOfWholeWork) {
 TEST(Progress, EstimatesTimeLeft) {
   Progress progress;
   progress.begin_stage("reading the model", 0, 0);
-  pass(250);
+  wait_milliseconds(250);
   EXPECT_LT(progress.snapshot().seconds_left, 0);  // size unknown
   progress.begin_stage("layer 1 of 2", 0, 0.5);
   progress.set_stage_share(0.4);
   EXPECT_LT(progress.snapshot().seconds_left, 0);  // too soon
-  pass(250);
+  wait_milliseconds(250);
   // One fifth took a quarter of a second, so the rest takes one second; more on a busy machine.
   EXPECT_GT(progress.snapshot().seconds_left, 0.99);
   EXPECT_LT(progress.snapshot().seconds_left, 8);

@@ -8,13 +8,13 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string number(std::uint64_t value, int bytes) {
+std::string little_endian(std::uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
   return text;
 }
 
-std::string deflated(const std::string& bytes) {
+std::string raw_deflate(const std::string& bytes) {
   z_stream stream{};
   deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
   std::string out(compressBound(bytes.size()) + 16, '\0');
@@ -31,38 +31,43 @@ std::string deflated(const std::string& bytes) {
 struct Member {
   std::string name, bytes;
   bool deflate = true;
-  bool wide = false;         // sizes in the zip64 field
-  std::uint64_t claims = 0;  // declared size, if not the true one
+  bool is_zip64 = false;            // sizes in the zip64 field
+  std::uint64_t declared_size = 0;  // if not 0: instead of the true size
 };
 
 // An archive according to the format specification.
 std::string zip(const std::vector<Member>& members) {
   std::string file, directory;
   for (const Member& m : members) {
-    const std::string packed = m.deflate ? deflated(m.bytes) : m.bytes;
-    const std::uint64_t size = m.claims != 0 ? m.claims : m.bytes.size();
+    const std::string packed = m.deflate ? raw_deflate(m.bytes) : m.bytes;
+    const std::uint64_t size = m.declared_size != 0 ? m.declared_size : m.bytes.size();
     const auto sum =
         crc32(0, reinterpret_cast<const Bytef*>(m.bytes.data()), static_cast<uInt>(m.bytes.size()));
-    const std::uint64_t shown_size = m.wide ? 0xffffffff : size;
-    const std::uint64_t shown_packed = m.wide ? 0xffffffff : packed.size();
-    const std::string extra =
-        m.wide ? number(1, 2) + number(16, 2) + number(size, 8) + number(packed.size(), 8) : "";
-    const std::string common = number(20, 2) + number(0, 2) + number(m.deflate ? 8 : 0, 2) +
-                               number(0, 4) + number(sum, 4) + number(shown_packed, 4) +
-                               number(shown_size, 4) + number(m.name.size(), 2) +
-                               number(extra.size(), 2);
-    directory += "PK\1\2" + number(20, 2) + common + number(0, 2) + number(0, 2) + number(0, 2) +
-                 number(0, 4) + number(file.size(), 4) + m.name + extra;
+    const std::uint64_t size_field = m.is_zip64 ? 0xffffffff : size;
+    const std::uint64_t packed_size_field = m.is_zip64 ? 0xffffffff : packed.size();
+    const std::string extra = m.is_zip64
+                                  ? little_endian(1, 2) + little_endian(16, 2) +
+                                        little_endian(size, 8) + little_endian(packed.size(), 8)
+                                  : "";
+    const std::string common = little_endian(20, 2) + little_endian(0, 2) +
+                               little_endian(m.deflate ? 8 : 0, 2) + little_endian(0, 4) +
+                               little_endian(sum, 4) + little_endian(packed_size_field, 4) +
+                               little_endian(size_field, 4) + little_endian(m.name.size(), 2) +
+                               little_endian(extra.size(), 2);
+    directory += "PK\1\2" + little_endian(20, 2) + common + little_endian(0, 2) +
+                 little_endian(0, 2) + little_endian(0, 2) + little_endian(0, 4) +
+                 little_endian(file.size(), 4) + m.name + extra;
     file += "PK\3\4" + common + m.name + extra + packed;
   }
-  const std::size_t at = file.size();
-  return file + directory + "PK\5\6" + number(0, 4) + number(members.size(), 2) +
-         number(members.size(), 2) + number(directory.size(), 4) + number(at, 4) + number(0, 2);
+  const std::size_t directory_offset = file.size();
+  return file + directory + "PK\5\6" + little_endian(0, 4) + little_endian(members.size(), 2) +
+         little_endian(members.size(), 2) + little_endian(directory.size(), 4) +
+         little_endian(directory_offset, 4) + little_endian(0, 2);
 }
 
-std::string refusal(const std::string& bytes, std::size_t most = 1 << 20) {
+std::string refusal(const std::string& bytes, std::size_t max_bytes = 1 << 20) {
   try {
-    parse_zip(bytes, "a.npz", most);
+    parse_zip(bytes, "a.npz", max_bytes);
   } catch (const InputError& e) {
     return e.what();
   }
@@ -111,8 +116,8 @@ TEST(Zip, SurvivesDamage) {
       damaged[at] = static_cast<char>(damaged[at] ^ flip);
       try {
         for (const auto& [name, bytes] : parse_zip(damaged, "a.npz", 1 << 20)) {
-          const bool known = bytes == good.at("a.npy") || bytes == good.at("b");
-          EXPECT_TRUE(known) << at;
+          const bool is_original = bytes == good.at("a.npy") || bytes == good.at("b");
+          EXPECT_TRUE(is_original) << at;
         }
       } catch (const InputError&) {
       }
@@ -123,18 +128,18 @@ TEST(Zip, SurvivesDamage) {
 TEST(Zip, SkipsUnselectedMembers) {
   const std::string large(1 << 20, 'x');
   const std::string bytes = zip({{"a", large}, {"b", "short"}});
-  std::map<std::string, std::size_t> begins;
-  const auto wanted = [&](const std::string& member, std::string_view begin, std::size_t size) {
+  std::map<std::string, std::size_t> begin_sizes;
+  const auto filter = [&](const std::string& member, std::string_view begin, std::size_t size) {
     EXPECT_EQ(size, member == "a" ? large.size() : 5u);
-    begins[member] = begin.size();
+    begin_sizes[member] = begin.size();
     return member == "b";
   };
   // Skipped members do not count towards the limit.
-  const auto members = parse_zip(bytes, "x.zip", 1000000 + large.size(), wanted);
+  const auto members = parse_zip(bytes, "x.zip", 1000000 + large.size(), filter);
   ASSERT_EQ(members.size(), 1u);
   EXPECT_EQ(members.at("b"), "short");
-  EXPECT_LT(begins.at("a"), large.size() / 2);
-  EXPECT_EQ(begins.at("b"), 5u);
+  EXPECT_LT(begin_sizes.at("a"), large.size() / 2);
+  EXPECT_EQ(begin_sizes.at("b"), 5u);
 }
 
 }  // namespace ATTNSCOPE_FILE
