@@ -15,11 +15,11 @@ double element(const Matrix& m, Index row, Index column) {
                                           : m.data[row * m.stride + column]);
 }
 
-Tensor by_definition(const Matrix& a, const Matrix& b, const Tensor& before, bool add) {
+Tensor multiply_by_definition(const Matrix& a, const Matrix& b, const Tensor& initial, bool add) {
   Tensor c({a.rows, b.columns});
   for (Index i = 0; i < a.rows; ++i) {
     for (Index j = 0; j < b.columns; ++j) {
-      double sum = add ? static_cast<double>(before(i, j)) : 0;
+      double sum = add ? static_cast<double>(initial(i, j)) : 0;
       for (Index t = 0; t < a.columns; ++t) sum += element(a, i, t) * element(b, t, j);
       c(i, j) = static_cast<float>(sum);
     }
@@ -27,8 +27,8 @@ Tensor by_definition(const Matrix& a, const Matrix& b, const Tensor& before, boo
   return c;
 }
 
-// A view of a matrix inside a wider array.
-Matrix inside(const Tensor& memory, Index rows, Index columns, bool transposed) {
+// View of a matrix in a wider array.
+Matrix matrix_in(const Tensor& memory, Index rows, Index columns, bool transposed) {
   return {memory.data(), rows, columns, (transposed ? rows : columns) + 3, transposed};
 }
 
@@ -45,12 +45,12 @@ TEST(MatrixProduct, MatchesDefinition) {
         const bool a_transposed = flags & 1, b_transposed = flags & 2, add = flags & 4;
         const Tensor memory_a = testing::random_tensor({(rows + 3) * (inner + 3)}, 1);
         const Tensor memory_b = testing::random_tensor({(columns + 3) * (inner + 3)}, 2);
-        const Matrix a = inside(memory_a, rows, inner, a_transposed);
-        const Matrix b = inside(memory_b, inner, columns, b_transposed);
-        const Tensor before = testing::random_tensor({rows, columns}, 3);
-        Tensor c = before.copy();
+        const Matrix a = matrix_in(memory_a, rows, inner, a_transposed);
+        const Matrix b = matrix_in(memory_b, inner, columns, b_transposed);
+        const Tensor initial = testing::random_tensor({rows, columns}, 3);
+        Tensor c = initial.copy();
         multiply_matrices(a, b, c.data(), columns, add);
-        EXPECT_TRUE(testing::close(c, by_definition(a, b, before, add), 1e-5))
+        EXPECT_TRUE(testing::close(c, multiply_by_definition(a, b, initial, add), 1e-5))
             << rows << " " << columns << " " << inner << " flags " << flags;
       }
     }

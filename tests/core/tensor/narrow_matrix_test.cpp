@@ -31,18 +31,18 @@ TEST_P(NarrowMatrices, ConvertToFloat) {
     Tensor values;
     const NarrowMatrix matrix = narrow_matrix(9, 21, transposed, GetParam(), values);
     EXPECT_TRUE(testing::close(matrix.to_tensor(), values, 0));
-    const Tensor turned = matrix.transpose().to_tensor(),
-                 part = matrix.column_range(4, 6).to_tensor();
-    ASSERT_EQ(turned.shape(), (Shape{21, 9}));
-    ASSERT_EQ(part.shape(), (Shape{9, 6}));
+    const Tensor transposed_copy = matrix.transpose().to_tensor(),
+                 columns_4_to_9 = matrix.column_range(4, 6).to_tensor();
+    ASSERT_EQ(transposed_copy.shape(), (Shape{21, 9}));
+    ASSERT_EQ(columns_4_to_9.shape(), (Shape{9, 6}));
     for (Index r = 0; r < 9; ++r) {
-      for (Index c = 0; c < 21; ++c) EXPECT_EQ(turned(c, r), values(r, c));
-      for (Index c = 0; c < 6; ++c) EXPECT_EQ(part(r, c), values(r, c + 4));
+      for (Index c = 0; c < 21; ++c) EXPECT_EQ(transposed_copy(c, r), values(r, c));
+      for (Index c = 0; c < 6; ++c) EXPECT_EQ(columns_4_to_9(r, c), values(r, c + 4));
     }
   }
 }
 
-// Bit for bit.
+// Results are bit-identical.
 TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
   const std::vector<std::array<Index, 3>> sizes{
       {1, 1, 1},     {3, 5, 7},      {0, 4, 2},     {4, 0, 2},      {4, 3, 0},
@@ -53,14 +53,16 @@ TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
       Tensor values;
       const NarrowMatrix b = narrow_matrix(inner, columns, transposed, GetParam(), values);
       const Tensor a = testing::random_tensor({rows, inner}, 2);
-      const Tensor before = testing::random_tensor({rows, columns}, 3);
+      const Tensor initial = testing::random_tensor({rows, columns}, 3);
       const Matrix left{a.data(), rows, inner, inner};
-      Tensor wide = transposed ? b.transpose().to_tensor() : b.to_tensor();  // in the same order
-      const Matrix right{wide.data(), inner, columns, transposed ? inner : columns, transposed};
-      Tensor expected = before.copy(), got = before.copy();
+      Tensor converted =
+          transposed ? b.transpose().to_tensor() : b.to_tensor();  // in the same order
+      const Matrix right{converted.data(), inner, columns, transposed ? inner : columns,
+                         transposed};
+      Tensor expected = initial.copy(), result = initial.copy();
       multiply_matrices(left, right, expected.data(), columns, add);
-      multiply_matrices(left, b, got.data(), columns, add);
-      EXPECT_TRUE(testing::close(got, expected, 0)) << rows << " " << columns << " " << flags;
+      multiply_matrices(left, b, result.data(), columns, add);
+      EXPECT_TRUE(testing::close(result, expected, 0)) << rows << " " << columns << " " << flags;
     }
   }
 }

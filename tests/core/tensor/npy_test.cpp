@@ -92,9 +92,9 @@ TEST(Npy, ConvertsFortranOrderToCOrder) {
 
 // NumPy strings: UCS-4 padded with zeros, or bytes.
 TEST(Npy, ReadsStrings) {
-  const std::string last = bytes_of<std::uint32_t>(
+  const std::string characters = bytes_of<std::uint32_t>(
       {'a', 0x10ffff, 0, 0x110000, 0, 'b', 0xd800, 'c', 0});  // three texts of three characters
-  const auto texts = parse_npy_texts(npy(header("<U3", "(3,)"), last), "a.npy");
+  const auto texts = parse_npy_texts(npy(header("<U3", "(3,)"), characters), "a.npy");
   ASSERT_TRUE(texts.has_value());
   EXPECT_EQ(*texts,
             (std::vector<std::string>{"a\U0010ffff", std::string("\ufffd\0b", 5), "\ufffdc"}));
@@ -105,17 +105,18 @@ TEST(Npy, ReadsStrings) {
 }
 
 TEST(Npy, ReportsInvalidFiles) {
-  const std::string four = bytes_of<float>({1});
-  EXPECT_EQ(refusal(npy(header("<f4", "(1,)"), four)), "");
+  const std::string one_float = bytes_of<float>({1});
+  EXPECT_EQ(refusal(npy(header("<f4", "(1,)"), one_float)), "");
   EXPECT_EQ(refusal("PK\x03\x04"), "a.npy: not a .npy file");
-  EXPECT_NE(refusal(npy(header("<f4", "(1,)"), four, 4)).find("version 4"), std::string::npos);
+  EXPECT_NE(refusal(npy(header("<f4", "(1,)"), one_float, 4)).find("version 4"), std::string::npos);
   for (const char* descr : {">f4", "<U5", "|O", "<c8", "f4", ""}) {
-    EXPECT_NE(refusal(npy(header(descr, "(1,)"), four)).find("type '"), std::string::npos) << descr;
+    EXPECT_NE(refusal(npy(header(descr, "(1,)"), one_float)).find("type '"), std::string::npos)
+        << descr;
   }
   for (const char* shape :
        {"(1)", "(2,)", "(-1,)", "1", "(1,,)", "(1.0,)", "(1 1)", "(9223372036854775807, 4)",
         "(99999999999999999999,)", "(4611686018427387904,)"}) {
-    EXPECT_NE(refusal(npy(header("<f4", shape), four)), "") << shape;
+    EXPECT_NE(refusal(npy(header("<f4", shape), one_float)), "") << shape;
   }
   for (const char* text :
        {"", "{", "{}", "{'descr': '<f4'}", "{'descr': [('a', '<f4')], 'fortran_order': False}",
@@ -124,20 +125,21 @@ TEST(Npy, ReportsInvalidFiles) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
         "{'descr: '<f4', 'fortran_order': False, 'shape': (1,)}"}) {
-    EXPECT_NE(refusal(npy(text, four)), "") << text;
+    EXPECT_NE(refusal(npy(text, one_float)), "") << text;
   }
 }
 
-// Checks members of archives that would unpack to far more than their shapes need.
+// Rejects members of archives that would unpack to far more than their shapes need.
 TEST(Npy, ChecksHeaderAgainstFileSize) {
   for (const std::string& begin :
        {npy(header("<f4", "(1000, 1000)"), "ab"), npy(header("|S8", "(500000,)"), "ab")}) {
-    const std::size_t before = begin.size() - 2, numbers = 4'000'000;
-    EXPECT_NO_THROW(check_npy(begin, before + numbers, "a.npy"));
-    for (const std::size_t bytes : {before, before + numbers - 1, before + numbers + 1}) {
+    const std::size_t header_bytes = begin.size() - 2, data_bytes = 4'000'000;
+    EXPECT_NO_THROW(check_npy(begin, header_bytes + data_bytes, "a.npy"));
+    for (const std::size_t bytes :
+         {header_bytes, header_bytes + data_bytes - 1, header_bytes + data_bytes + 1}) {
       EXPECT_THROW(check_npy(begin, bytes, "a.npy"), InputError) << bytes;
     }
-    EXPECT_THROW(check_npy(begin.substr(0, 20), before + numbers, "a.npy"), InputError);
+    EXPECT_THROW(check_npy(begin.substr(0, 20), header_bytes + data_bytes, "a.npy"), InputError);
   }
 }
 
@@ -168,13 +170,13 @@ TEST(Npy, ReportsTruncation) {
 }
 
 TEST(Npy, LimitsRank) {
-  const auto of_rank = [](int rank) {
+  const auto file_of_rank = [](int rank) {
     std::string shape = "(";
     for (int n = 0; n < rank; ++n) shape += "1, ";
     return npy(header("<f4", shape + ")"), bytes_of<float>({1}));
   };
-  EXPECT_EQ(refusal(of_rank(32)), "");
-  EXPECT_NE(refusal(of_rank(33)), "");
+  EXPECT_EQ(refusal(file_of_rank(32)), "");
+  EXPECT_NE(refusal(file_of_rank(33)), "");
 }
 
 TEST(Npy, LimitsStringLength) {

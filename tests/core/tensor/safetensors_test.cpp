@@ -160,19 +160,19 @@ TEST_F(Safetensors, RejectsInvalidEntries) {
 }
 
 TEST_F(Safetensors, RejectsOverlapsGapsAndDuplicateKeys) {
-  const auto two = [&](const std::string& a, const std::string& b, std::size_t bytes) {
+  const auto refusal_of_two = [&](const std::string& a, const std::string& b, std::size_t bytes) {
     return refusal(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + a +
                        R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + b + "}}",
                    bytes);
   };
-  EXPECT_EQ(two("[0,4]", "[4,8]", 8), "");
-  EXPECT_EQ(two("[4,8]", "[0,4]", 8), "");
-  EXPECT_NE(two("[0,4]", "[2,6]", 8).find("overlap"), std::string::npos);
-  EXPECT_NE(two("[0,4]", "[0,4]", 4).find("overlap"), std::string::npos);
-  EXPECT_NE(two("[0,4]", "[5,9]", 9).find("gap"), std::string::npos);
-  EXPECT_NE(two("[1,5]", "[5,9]", 9).find("gap"), std::string::npos);
-  EXPECT_NE(two("[0,4]", "[4,8]", 7).find("ends before"), std::string::npos);
-  EXPECT_NE(two("[0,4]", "[4,8]", 9), "");
+  EXPECT_EQ(refusal_of_two("[0,4]", "[4,8]", 8), "");
+  EXPECT_EQ(refusal_of_two("[4,8]", "[0,4]", 8), "");
+  EXPECT_NE(refusal_of_two("[0,4]", "[2,6]", 8).find("overlap"), std::string::npos);
+  EXPECT_NE(refusal_of_two("[0,4]", "[0,4]", 4).find("overlap"), std::string::npos);
+  EXPECT_NE(refusal_of_two("[0,4]", "[5,9]", 9).find("gap"), std::string::npos);
+  EXPECT_NE(refusal_of_two("[1,5]", "[5,9]", 9).find("gap"), std::string::npos);
+  EXPECT_NE(refusal_of_two("[0,4]", "[4,8]", 7).find("ends before"), std::string::npos);
+  EXPECT_NE(refusal_of_two("[0,4]", "[4,8]", 9), "");
   const std::string entry = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   EXPECT_EQ(refusal("{\"a\":" + entry + ",\"a\":" + entry + "}", 0),
             "key \"a\" occurs twice in one object");
@@ -242,18 +242,18 @@ TEST_F(Safetensors, ReadsTensorsOfSeveralChunks) {
 }
 
 TEST_F(Safetensors, ReadsEveryInteger32) {
-  constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min(),
-                         most = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t min = std::numeric_limits<std::int32_t>::min(),
+                         max = std::numeric_limits<std::int32_t>::max();
   const auto read = [&](std::int64_t value) {
     std::string bytes = file_bytes(R"({"i":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})", 8);
     std::memcpy(bytes.data() + bytes.size() - 8, &value, 8);
     write_file(path_, bytes);
     return read_safetensors(path_).tensors.at("i").integers()[0];
   };
-  EXPECT_EQ(read(least), least);
-  EXPECT_EQ(read(most), most);
-  EXPECT_THROW(read(least - 1), InputError);
-  EXPECT_THROW(read(most + 1), InputError);
+  EXPECT_EQ(read(min), min);
+  EXPECT_EQ(read(max), max);
+  EXPECT_THROW(read(min - 1), InputError);
+  EXPECT_THROW(read(max + 1), InputError);
 }
 
 TEST_F(Safetensors, ReportsErrorLocation) {
@@ -286,7 +286,7 @@ TEST_F(Safetensors, ReportsErrorLocation) {
 
 // The reference library's limit, and one byte more.
 TEST_F(Safetensors, LimitsHeaderSize) {
-  for (const auto& [length, words] :
+  for (const auto& [length, message] :
        {std::pair(std::uint64_t{100'000'000}, "the header is not a JSON object"),
         std::pair(std::uint64_t{100'000'001}, "header of 100000001 bytes in a file of 2")}) {
     std::string prefix(8, '\0');
@@ -297,7 +297,7 @@ TEST_F(Safetensors, LimitsHeaderSize) {
       read_safetensors(path_);
       ADD_FAILURE() << length;
     } catch (const InputError& e) {
-      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
     }
   }
 }

@@ -29,12 +29,12 @@ TEST(Storage, ReusesFreedBlocks) {
   release_cached_storage();
   const void* first = allocate_block(10'000).get();
   const StorageStatistics before = storage_statistics();
-  const auto again = allocate_block(10'000);
+  const auto second = allocate_block(10'000);
   const StorageStatistics after = storage_statistics();
   EXPECT_EQ(after.reused_blocks - before.reused_blocks, kCaches ? 1u : 0u);
   EXPECT_EQ(after.fresh_blocks - before.fresh_blocks, kCaches ? 0u : 1u);
   if (kCaches) {
-    EXPECT_EQ(again.get(), first);
+    EXPECT_EQ(second.get(), first);
   }
 }
 
@@ -51,27 +51,27 @@ TEST(Storage, CountsLiveBytes) {
 
 // Sixteen size classes per power of two: slightly smaller requests reuse a block.
 TEST(Storage, UsesSizeClasses) {
-  const auto taken = [](std::size_t bytes) {
+  const auto block_size = [](std::size_t bytes) {
     const std::size_t before = storage_statistics().live_bytes;
     const auto block = allocate_block(bytes);
     return storage_statistics().live_bytes - before;
   };
   constexpr std::size_t kMega = std::size_t{1} << 20, kStep = kMega / 32;
-  EXPECT_EQ(taken(kMega), kMega);
-  EXPECT_EQ(taken(kMega - 1), kMega);
-  EXPECT_EQ(taken(kMega - kStep + 1), kMega);
-  EXPECT_EQ(taken(kMega - kStep), kMega - kStep);
-  EXPECT_EQ(taken(kMega + 1), kMega + 2 * kStep);
-  EXPECT_EQ(taken(0), kStorageAlignment);
-  EXPECT_EQ(taken(1), kStorageAlignment);
-  EXPECT_EQ(taken(kStorageAlignment + 1), 2 * kStorageAlignment);
+  EXPECT_EQ(block_size(kMega), kMega);
+  EXPECT_EQ(block_size(kMega - 1), kMega);
+  EXPECT_EQ(block_size(kMega - kStep + 1), kMega);
+  EXPECT_EQ(block_size(kMega - kStep), kMega - kStep);
+  EXPECT_EQ(block_size(kMega + 1), kMega + 2 * kStep);
+  EXPECT_EQ(block_size(0), kStorageAlignment);
+  EXPECT_EQ(block_size(1), kStorageAlignment);
+  EXPECT_EQ(block_size(kStorageAlignment + 1), 2 * kStorageAlignment);
 }
 
-// Restores the memory budget at the end of a scope.
-class BudgetOf {
+// Sets the memory budget for a scope.
+class ScopedBudget {
  public:
-  explicit BudgetOf(std::size_t bytes) : before_(memory_budget()) { set_memory_budget(bytes); }
-  ~BudgetOf() { set_memory_budget(before_); }
+  explicit ScopedBudget(std::size_t bytes) : before_(memory_budget()) { set_memory_budget(bytes); }
+  ~ScopedBudget() { set_memory_budget(before_); }
 
  private:
   std::size_t before_;
@@ -80,17 +80,17 @@ class BudgetOf {
 TEST(Storage, RejectsLargeBlocksBeyondBudget) {
   constexpr std::size_t kMega = std::size_t{1} << 20, kBudget = 256 * kMega;
   release_cached_storage();
-  const BudgetOf budget(kBudget);
+  const ScopedBudget budget(kBudget);
   const std::size_t live = storage_statistics().live_bytes;
   ASSERT_LT(live, 8 * kMega);
-  const auto most = allocate_block(128 * kMega);
+  const auto half = allocate_block(128 * kMega);
   const std::size_t rest = kBudget - 128 * kMega - live;
   // The largest size class within the remaining budget, and the next one.
-  const std::size_t step = 4 * kMega, fits = rest / step * step;
-  allocate_block(fits);
-  EXPECT_THROW(allocate_block(fits + step), WorkError);
+  const std::size_t step = 4 * kMega, remaining_block = rest / step * step;
+  allocate_block(remaining_block);
+  EXPECT_THROW(allocate_block(remaining_block + step), WorkError);
   EXPECT_EQ(storage_statistics().live_bytes, live + 128 * kMega);
-  const auto all = allocate_block(fits);
+  const auto last_block = allocate_block(remaining_block);
   EXPECT_THROW(allocate_block(kMega * 4), WorkError);
   EXPECT_NO_THROW(allocate_block(kMega / 2)) << "small blocks are exempt from the budget";
 }
@@ -101,7 +101,7 @@ TEST(Storage, ReportsExceededBudget) {
   release_cached_storage();
   std::vector<std::shared_ptr<void>> blocks;
   while (storage_statistics().live_bytes < 512 * kMega) blocks.push_back(allocate_block(8 * kMega));
-  const BudgetOf budget(256 * kMega);
+  const ScopedBudget budget(256 * kMega);
   try {
     allocate_block(kMega);
     ADD_FAILURE() << "twice as much as the budget is in use";
@@ -125,17 +125,17 @@ TEST(Storage, ReleasesCachedBlocksBeyondBudget) {
   release_cached_storage();
   const std::size_t live = storage_statistics().live_bytes;
   allocate_block(200 * kMega);
-  const std::size_t kept = storage_statistics().cached_bytes;
-  EXPECT_EQ(kept, 200 * kMega);
+  const std::size_t cached = storage_statistics().cached_bytes;
+  EXPECT_EQ(cached, 200 * kMega);
   {
-    const BudgetOf budget(live + kept + 128 * kMega);
+    const ScopedBudget budget(live + cached + 128 * kMega);
     { const auto fits = allocate_block(128 * kMega); }
-    EXPECT_EQ(storage_statistics().cached_bytes, kept + 128 * kMega);
+    EXPECT_EQ(storage_statistics().cached_bytes, cached + 128 * kMega);
   }
   release_cached_storage();
   allocate_block(200 * kMega);
   {
-    const BudgetOf budget(live + kept + 128 * kMega - 1);
+    const ScopedBudget budget(live + cached + 128 * kMega - 1);
     const auto more = allocate_block(128 * kMega);
     EXPECT_EQ(storage_statistics().cached_bytes, 0u);
   }
@@ -185,7 +185,7 @@ TEST(Storage, ReleasesCacheBeforeFailing) {
     release_cached_storage();
     limit_addresses(200 * kMega);
     allocate_block(120 * kMega);
-    const bool kept = storage_statistics().cached_bytes >= 120 * kMega;
+    const bool cached = storage_statistics().cached_bytes >= 120 * kMega;
     try {
       allocate_block(130 * kMega);
     } catch (const std::exception&) {
@@ -194,7 +194,7 @@ TEST(Storage, ReleasesCacheBeforeFailing) {
     try {
       allocate_block(1000 * kMega);
     } catch (const std::exception&) {
-      _exit(kept && storage_statistics().live_bytes < kMega ? 0 : 2);
+      _exit(cached && storage_statistics().live_bytes < kMega ? 0 : 2);
     }
     _exit(3);
   }
@@ -225,15 +225,15 @@ TEST(Storage, IsThreadSafe) {
 TEST(StorageDeathTest, DetectsWritesPastEnd) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("ATTNSCOPE_GUARD_STORAGE", "1", 1);
-  const auto past = [](std::size_t offset) {
+  const auto write_at = [](std::size_t offset) {
     const auto block = allocate_block(12);
     float* numbers = static_cast<float*>(block.get());
     if (!std::isnan(numbers[3])) return 1;
     numbers[offset] = 1;
     return 0;
   };
-  EXPECT_EXIT(std::exit(past(2)), ::testing::ExitedWithCode(0), "");
-  EXPECT_DEATH(past(3), "write past the end of an array of 12 bytes");
+  EXPECT_EXIT(std::exit(write_at(2)), ::testing::ExitedWithCode(0), "");
+  EXPECT_DEATH(write_at(3), "write past the end of an array of 12 bytes");
 }
 
 }  // namespace ATTNSCOPE_FILE

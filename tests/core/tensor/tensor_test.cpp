@@ -100,24 +100,25 @@ TEST(Tensor, ReportsRowsOutOfRange) {
   EXPECT_EQ(t.slice(1, 0).shape(), (Shape{0, 2}));
 }
 
-// As views read device tensors: every third row of the second plane.
+// As views read device tensors: every third row of a plane.
 TEST(Tensor, ReturnsRowsOfPlane) {
-  class OfTheHost : public DeviceTensor {
+  class HostTensor : public DeviceTensor {
    public:
-    explicit OfTheHost(Tensor all) : all_(std::move(all)) {}
-    Shape shape() const override { return all_.shape(); }
-    Tensor download() const override { return all_; }
+    explicit HostTensor(Tensor tensor) : tensor_(std::move(tensor)) {}
+    Shape shape() const override { return tensor_.shape(); }
+    Tensor download() const override { return tensor_; }
 
    private:
-    Tensor all_;
+    Tensor tensor_;
   };
-  Tensor all({3, 8, 5});
-  for (Index i = 0; i < all.size(); ++i) all[i] = static_cast<float>(i);
+  Tensor tensor({3, 8, 5});
+  for (Index i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<float>(i);
   for (const Index plane : {0, 1, 2}) {
-    for (const Tensor& rows : {rows_of(all, plane, 1, 3, 3), OfTheHost(all).rows(plane, 1, 3, 3)}) {
+    for (const Tensor& rows :
+         {rows_of(tensor, plane, 1, 3, 3), HostTensor(tensor).rows(plane, 1, 3, 3)}) {
       ASSERT_EQ(rows.shape(), (Shape{3, 5}));
       for (Index n = 0; n < 3; ++n) {
-        for (Index c = 0; c < 5; ++c) EXPECT_EQ(rows(n, c), all(plane, 1 + 3 * n, c));
+        for (Index c = 0; c < 5; ++c) EXPECT_EQ(rows(n, c), tensor(plane, 1 + 3 * n, c));
       }
     }
   }
