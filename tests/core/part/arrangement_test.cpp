@@ -19,7 +19,7 @@ using testing::strided_pattern;
 
 constexpr Index kBlock = Arrangement::block_rows, kGroup = Arrangement::group_rows;
 
-std::size_t at(Index n) {
+std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 
@@ -29,9 +29,9 @@ class Tally {
   Tally(const Pattern& pattern, Index head)
       : pattern_(pattern),
         head_(head),
-        counts_(at(pattern.queries() * pattern.keys()), 0),
-        of_layer_(at(pattern.queries()), -1),
-        closed_(at(pattern.queries()), false) {}
+        counts_(to_size(pattern.queries() * pattern.keys()), 0),
+        last_layer_(to_size(pattern.queries()), -1),
+        closed_(to_size(pattern.queries()), false) {}
 
   void add(const Arrangement::Head& head) {
     for (Index i = 0; i < pattern_.queries(); ++i) {
@@ -43,22 +43,23 @@ class Tally {
         add_block(head, block, static_cast<int>(layer));
       }
     }
-    std::vector<std::int32_t> alone;
+    std::vector<std::int32_t> lone_queries;
     for (const Arrangement::LoneRow& row : head.lone_rows) {
-      alone.push_back(row.query);
-      EXPECT_EQ(row.first, of_layer_[at(row.query)] < 0);
-      closed_[at(row.query)] = true;
+      lone_queries.push_back(row.query);
+      EXPECT_EQ(row.first, last_layer_[to_size(row.query)] < 0);
+      closed_[to_size(row.query)] = true;
       for (std::int32_t n = 0; n < row.width; ++n) {
-        ++counts_[at(row.query * pattern_.keys() + head.columns[row.columns + at(n)])];
+        ++counts_[to_size(row.query * pattern_.keys() + head.columns[row.columns + to_size(n)])];
       }
     }
-    std::sort(alone.begin(), alone.end());
-    EXPECT_EQ(std::adjacent_find(alone.begin(), alone.end()), alone.end());
+    std::sort(lone_queries.begin(), lone_queries.end());
+    EXPECT_EQ(std::adjacent_find(lone_queries.begin(), lone_queries.end()), lone_queries.end());
     std::vector<std::int32_t> empty;
     for (Index i = 0; i < pattern_.queries(); ++i) {
-      const bool elsewhere = !head.is_in_order(i / kBlock);
-      EXPECT_EQ(closed_[at(i)], elsewhere && !pattern_.row(head_, i).empty()) << "query " << i;
-      if (elsewhere && pattern_.row(head_, i).empty())
+      const bool is_reordered = !head.is_in_order(i / kBlock);
+      EXPECT_EQ(closed_[to_size(i)], is_reordered && !pattern_.row(head_, i).empty())
+          << "query " << i;
+      if (is_reordered && pattern_.row(head_, i).empty())
         empty.push_back(static_cast<std::int32_t>(i));
     }
     EXPECT_EQ(head.empty, empty);
@@ -67,7 +68,7 @@ class Tally {
   void expect_once() const {
     for (Index i = 0; i < pattern_.queries(); ++i) {
       for (Index c = 0; c < pattern_.keys(); ++c) {
-        ASSERT_EQ(counts_[at(i * pattern_.keys() + c)], pattern_.allowed(head_, i, c) ? 1 : 0)
+        ASSERT_EQ(counts_[to_size(i * pattern_.keys() + c)], pattern_.allowed(head_, i, c) ? 1 : 0)
             << "query " << i << ", key " << c;
       }
     }
@@ -77,7 +78,7 @@ class Tally {
   void add_runs(Index i, const Run* first, const Run* last) {
     for (const Run* run = first; run != last; ++run) {
       for (std::int32_t c = run->begin; c < run->end; c += run->step) {
-        ++counts_[at(i * pattern_.keys() + c)];
+        ++counts_[to_size(i * pattern_.keys() + c)];
       }
     }
   }
@@ -88,22 +89,22 @@ class Tally {
     ASSERT_TRUE(std::is_sorted(columns, columns + block.width));
     const Index words = (block.width + 63) / 64;
     for (Index r = 0; r < block.rows; ++r) {
-      const Index i = head.queries[block.queries + at(r)];
+      const Index i = head.queries[block.queries + to_size(r)];
       ASSERT_FALSE(head.is_in_order(i / kBlock));
-      EXPECT_NE(of_layer_[at(i)], layer) << "two blocks of a layer have query " << i;
-      const std::uint8_t visits = head.visits[block.queries + at(r)];
-      EXPECT_EQ((visits & Arrangement::first_visit) != 0, of_layer_[at(i)] < 0);
-      EXPECT_FALSE(closed_[at(i)]) << "a visit after the last one of query " << i;
-      if ((visits & Arrangement::last_visit) != 0) closed_[at(i)] = true;
-      of_layer_[at(i)] = layer;
-      const Arrangement::Extent& extent = head.extents[block.extents + at(r / kGroup)];
+      EXPECT_NE(last_layer_[to_size(i)], layer) << "two blocks of a layer have query " << i;
+      const std::uint8_t visits = head.visits[block.queries + to_size(r)];
+      EXPECT_EQ((visits & Arrangement::first_visit) != 0, last_layer_[to_size(i)] < 0);
+      EXPECT_FALSE(closed_[to_size(i)]) << "a visit after the last one of query " << i;
+      if ((visits & Arrangement::last_visit) != 0) closed_[to_size(i)] = true;
+      last_layer_[to_size(i)] = layer;
+      const Arrangement::Extent& extent = head.extents[block.extents + to_size(r / kGroup)];
       for (Index x = 0; x < block.width; ++x) {
         const bool allowed =
             block.words < 0 ||
-            (head.words[at(block.words + r * words + x / 64)] >> (x % 64) & 1) != 0;
+            (head.words[to_size(block.words + r * words + x / 64)] >> (x % 64) & 1) != 0;
         const bool within = x >= extent.begin && x < extent.end;
         EXPECT_TRUE(within || block.words < 0 || !allowed);
-        if (allowed && within) ++counts_[at(i * pattern_.keys() + columns[x])];
+        if (allowed && within) ++counts_[to_size(i * pattern_.keys() + columns[x])];
       }
     }
   }
@@ -111,8 +112,8 @@ class Tally {
   const Pattern& pattern_;
   const Index head_;
   std::vector<int> counts_;
-  std::vector<int> of_layer_;  // last layer that contained the query
-  std::vector<bool> closed_;   // the query had its last visit
+  std::vector<int> last_layer_;  // last layer that contained the query
+  std::vector<bool> closed_;     // the query had its last visit
 };
 
 void expect_every_pair_once(const Pattern& pattern) {
@@ -131,7 +132,7 @@ Index cells_of_blocks(const Arrangement::Head& head) {
   for (const auto& layer : head.layers) {
     for (const Arrangement::Block& block : layer) {
       for (Index r = 0; r < block.rows; ++r) {
-        const Arrangement::Extent& extent = head.extents[block.extents + at(r / kGroup)];
+        const Arrangement::Extent& extent = head.extents[block.extents + to_size(r / kGroup)];
         cells += extent.end - extent.begin;
       }
     }
@@ -172,28 +173,28 @@ TEST(Arrangement, KeepsSimilarRunsInOrder) {
               })).all_in_order());
 }
 
-// Finds the structure: rectangles hold all pairs and little else.
+// Blocks contain nearly all pairs and few forbidden ones.
 TEST(Arrangement, FillsRectanglesWithSharedKeys) {
   const Pattern by_stride = strided_pattern(2048, 2048, 32, 32),
                 by_bucket = hashed_pattern(1, 1024, 1024, 16);
   for (const Pattern* pattern : {&by_stride, &by_bucket}) {
     const Arrangement arrangement = arrange(*pattern);
     const Arrangement::Head& head = arrangement.of(0);
-    Index alone = 0, stay = 0;
+    Index lone_pairs = 0, pairs_in_order = 0;
     for (const Arrangement::LoneRow& row : head.lone_rows) {
-      alone += row.width;
+      lone_pairs += row.width;
     }
     for (Index i = 0; i < pattern->queries(); ++i) {
-      if (head.is_in_order(i / kBlock)) stay += pattern->row_count(0, i);
+      if (head.is_in_order(i / kBlock)) pairs_in_order += pattern->row_count(0, i);
     }
-    const Index pairs = pattern->pair_count(1) - stay;
-    EXPECT_LT(alone, pairs / 20);
+    const Index pairs = pattern->pair_count(1) - pairs_in_order;
+    EXPECT_LT(lone_pairs, pairs / 20);
     EXPECT_LT(cells_of_blocks(head), 3 * pairs / 2);
   }
 }
 
 // Memory is proportional to the number of pairs.
-TEST(Arrangement, LeavesScatteredKeysInPlace) {
+TEST(Arrangement, StoresScatteredKeysAsLoneRows) {
   const Index length = 4096;
   const Pattern pattern = scattered_pattern(1, length, length, 16);
   const Arrangement arrangement = arrange(pattern);
@@ -211,7 +212,7 @@ TEST(Arrangement, IsComputedOnceAndShared) {
   EXPECT_EQ(first, copy.arrangement());
 }
 
-TEST(Arrangement, StopsOnRequest) {
+TEST(Arrangement, CanBeCancelled) {
   const Pattern pattern = strided_pattern(300, 300, 16, 20);
   {
     const Stop stop;

@@ -146,11 +146,11 @@ TEST(Registries, AreComplete) {
 
 TEST(Registries, KeepGroupsTogether) {
   const auto expect_together = [](const auto& list) {
-    std::set<std::string> done;
+    std::set<std::string> finished_groups;
     std::string current;
     for (const Info& info : list) {
       if (info.group == current) continue;
-      EXPECT_TRUE(done.insert(info.group).second) << info.group;
+      EXPECT_TRUE(finished_groups.insert(info.group).second) << info.group;
       current = info.group;
     }
   };

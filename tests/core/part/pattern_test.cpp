@@ -1,4 +1,4 @@
-// Patterns against sets of columns.
+// Compares patterns with sets of columns.
 #include "core/part/pattern.h"
 
 #include <gtest/gtest.h>
@@ -32,23 +32,24 @@ Columns columns_of(const Pattern& pattern, Index head, Index query) {
 
 TEST(Pattern, AgreesWithSetsForRandomRuns) {
   std::mt19937 random(7);
-  const auto below = [&](Index n) {
+  const auto random_below = [&](Index n) {
     return static_cast<Index>(random() % static_cast<unsigned>(n));
   };
   for (int round = 0; round < 300; ++round) {
-    const Index heads = 1 + below(3), queries = 1 + below(5), keys = 1 + below(60);
+    const Index heads = 1 + random_below(3), queries = 1 + random_below(5),
+                keys = 1 + random_below(60);
     const bool stepped = round % 2 == 0;
     PatternBuilder builder(heads, queries, keys, {"a", "b", "c"});
     std::vector<Columns> expected;
     for (Index row = 0; row < heads * queries; ++row) {
       Columns columns;
-      const Index limit = below(4) == 0 ? below(keys + 1) : keys;
-      const bool limit_first = below(2) == 0;
+      const Index limit = random_below(4) == 0 ? random_below(keys + 1) : keys;
+      const bool limit_first = random_below(2) == 0;
       if (limit != keys && limit_first) builder.causal_limit(limit);
-      for (Index n = below(6); n > 0; --n) {
-        const int rule = static_cast<int>(below(3));
-        const Index begin = below(keys + 20) - 10, end = begin + below(30) - 2;
-        const Index step = stepped ? 1 + below(4) : 1;
+      for (Index n = random_below(6); n > 0; --n) {
+        const int rule = static_cast<int>(random_below(3));
+        const Index begin = random_below(keys + 20) - 10, end = begin + random_below(30) - 2;
+        const Index step = stepped ? 1 + random_below(4) : 1;
         builder.add(rule, begin, end, step);
         for (Index c = begin; c < end; c += step) {
           if (c >= 0 && c < limit) columns.emplace(c, rule);
@@ -68,17 +69,17 @@ TEST(Pattern, AgreesWithSetsForRandomRuns) {
       EXPECT_EQ(pattern.row_count(head, query), static_cast<Index>(columns.size()));
       pairs += static_cast<Index>(columns.size());
       for (Index c = 0; c < keys; ++c) {
-        const auto found = columns.find(c);
-        ASSERT_EQ(pattern.rule(head, query, c), found == columns.end() ? -1 : found->second);
-        ASSERT_EQ(pattern.allowed(head, query, c), found != columns.end());
-        ASSERT_EQ(mask(head, query, c), found != columns.end());
+        const auto it = columns.find(c);
+        ASSERT_EQ(pattern.rule(head, query, c), it == columns.end() ? -1 : it->second);
+        ASSERT_EQ(pattern.allowed(head, query, c), it != columns.end());
+        ASSERT_EQ(mask(head, query, c), it != columns.end());
       }
     }
     EXPECT_EQ(pattern.pair_count(heads), pairs);
   }
 }
 
-// More runs than are moved between two checks for a stop.
+// More runs than are moved between two cancellation checks.
 TEST(Pattern, KeepsHundredsOfThousandsOfRuns) {
   constexpr Index kRows = 700, kRunsOfRow = 1000;
   PatternBuilder builder(1, kRows, 3 * kRunsOfRow, {"a"});
