@@ -72,9 +72,9 @@ class EstimatedWeights {
   // Estimated weights on tokens.  [L_q, L]
   Tensor run_with(const std::string& key, Index size, const EstimateSettings& setting, Index seed) {
     Values& values = input_.variant.values;
-    values.entry(key, size);
-    if (setting.drawn) values.entry("seed", seed);
-    for (const auto& [name, value] : setting.values) values.entry(name, value);
+    values.set(key, size);
+    if (setting.drawn) values.set("seed", seed);
+    for (const auto& [name, value] : setting.values) values.set(name, value);
     const OperationResult result =
         evaluate(input_, cpu_backend(), {.output = true, .attention = true});
     const auto implied = result.extra.find("implied");

@@ -267,7 +267,7 @@ Var dropout(const Var& x, double rate, std::uint64_t seed) {
     float* to = result.data();
     parallel_for(from.size(), kGrain, [=](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
-        const std::uint64_t bits = Random::offset(stream, static_cast<std::uint64_t>(i));
+        const std::uint64_t bits = Random::at(stream, static_cast<std::uint64_t>(i));
         to[i] = static_cast<std::uint32_t>(bits >> 40) < zeros ? 0.0f : in[i] * factor;
       }
     });

@@ -60,7 +60,7 @@ Tensor permute_axes(const Tensor& x, const std::vector<Index>& axes) {
   }
   Tensor result(shape);
   if (result.empty()) return result;
-  const Index size = shape.position(), step = steps.position();
+  const Index size = shape.back(), step = steps.back();
   const float* from = x.data();
   float* to = result.data();
   parallel_for(result.size() / size, row_grain(size), [&, from, to](Index first, Index last) {

@@ -42,11 +42,11 @@ Array<T>::Array(Shape shape) : shape_(std::move(shape)), size_(element_count(sha
 
 template <class T>
 Array<T> Array<T>::full(Shape shape, T value) {
-  constexpr Index kChunk = Index{1} << 22;  // first access to fresh pages is slow
+  constexpr Index kFillChunk = Index{1} << 22;  // first access to fresh pages is slow
   Array result(std::move(shape));
-  for (Index first = 0; first < result.size(); first += kChunk) {
+  for (Index first = 0; first < result.size(); first += kFillChunk) {
     check_stop();
-    std::fill_n(result.data() + first, std::min(kChunk, result.size() - first), value);
+    std::fill_n(result.data() + first, std::min(kFillChunk, result.size() - first), value);
   }
   return result;
 }

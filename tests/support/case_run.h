@@ -16,12 +16,12 @@ inline const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 1
 inline std::shared_ptr<const Trace> run_case(const std::string& model,
                                              const std::vector<std::int32_t>& ids,
                                              const std::vector<std::int32_t>& target = {}) {
-  Session e;
-  e.run.model = source_folder() / "tests" / "model-cases" / model;
-  e.run.ids = ids;
-  e.run.target_ids = target;
+  Session session;
+  session.run.model = source_folder() / "tests" / "model-cases" / model;
+  session.run.ids = ids;
+  session.run.target_ids = target;
   ExperimentRun runner(cpu_only());
-  return runner.run(e.run);
+  return runner.run(session.run);
 }
 
 }  // namespace attnscope::testing

@@ -18,42 +18,43 @@ Comparison compare(const Tensor& got, const Tensor& expected, double tolerance) 
   for (const float v : expected) {
     if (std::isfinite(v)) scale = std::max(scale, std::abs(static_cast<double>(v)));
   }
-  const auto at = [&](Index i) {
-    std::ostringstream words;
-    words << "element " << i << " of " << to_string(expected.shape()) << " is " << got[i]
-          << " instead of " << expected[i] << ", allowed difference " << tolerance * scale;
-    return words.str();
+  const auto describe_element = [&](Index i) {
+    std::ostringstream text;
+    text << "element " << i << " of " << to_string(expected.shape()) << " is " << got[i]
+         << " instead of " << expected[i] << ", allowed difference " << tolerance * scale;
+    return text.str();
   };
-  Index farthest = 0;
-  double most = 0;
+  Index largest_index = 0;
+  double largest = 0;
   for (Index i = 0; i < expected.size(); ++i) {
     if (std::isinf(got[i]) && got[i] == expected[i]) continue;
     if (!std::isfinite(got[i]) || !std::isfinite(expected[i])) {
-      return {Agreement::NotComparable, at(i)};
+      return {Agreement::NotComparable, describe_element(i)};
     }
     const double difference =
         std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
-    if (difference > most) {
-      most = difference;
-      farthest = i;
+    if (difference > largest) {
+      largest = difference;
+      largest_index = i;
     }
   }
-  return {most <= tolerance * scale ? Agreement::Same : Agreement::Different,
-          expected.empty() ? "no elements" : at(farthest)};
+  return {largest <= tolerance * scale ? Agreement::Same : Agreement::Different,
+          expected.empty() ? "no elements" : describe_element(largest_index)};
 }
 
 ::testing::AssertionResult close(const Tensor& got, const Tensor& expected, double tolerance) {
-  const Comparison found = compare(got, expected, tolerance);
-  if (found.agreement == Agreement::Same) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << found.words;
+  const Comparison comparison = compare(got, expected, tolerance);
+  if (comparison.agreement == Agreement::Same) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << comparison.words;
 }
 
 ::testing::AssertionResult differs(const Tensor& got, const Tensor& expected, double tolerance) {
-  const Comparison found = compare(got, expected, tolerance);
-  if (found.agreement == Agreement::Different) return ::testing::AssertionSuccess();
+  const Comparison comparison = compare(got, expected, tolerance);
+  if (comparison.agreement == Agreement::Different) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
-         << (found.agreement == Agreement::Same ? "the same, farthest apart: " : "not comparable: ")
-         << found.words;
+         << (comparison.agreement == Agreement::Same ? "the same, farthest apart: "
+                                                     : "not comparable: ")
+         << comparison.words;
 }
 
 Tensor random_tensor(Shape shape, std::uint64_t seed, double scale) {
@@ -71,8 +72,8 @@ TemporaryFolder::TemporaryFolder() {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
 }
 
 }  // namespace attnscope::testing

@@ -35,15 +35,15 @@ std::vector<std::string> conformance_names() {
 void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected) {
   ASSERT_FALSE(expected.tensors.empty());
   for (const auto& [name, tensor] : expected.tensors) {
-    const auto found = got.tensors.find(name);
-    ASSERT_TRUE(found != got.tensors.end()) << name << " is missing";
-    ASSERT_EQ(to_string(found->second.dtype), to_string(tensor.dtype)) << name;
-    ASSERT_EQ(found->second.shape, tensor.shape) << name;
+    const auto it = got.tensors.find(name);
+    ASSERT_TRUE(it != got.tensors.end()) << name << " is missing";
+    ASSERT_EQ(to_string(it->second.dtype), to_string(tensor.dtype)) << name;
+    ASSERT_EQ(it->second.shape, tensor.shape) << name;
     if (tensor.dtype == DType::F32) {
-      EXPECT_TRUE(close(found->second.floats(), tensor.floats(), 2e-5)) << name;
+      EXPECT_TRUE(close(it->second.floats(), tensor.floats(), 2e-5)) << name;
     } else {
       const Index bytes = element_count(tensor.shape) * byte_size(tensor.dtype);
-      EXPECT_TRUE(std::equal(tensor.bytes, tensor.bytes + bytes, found->second.bytes)) << name;
+      EXPECT_TRUE(std::equal(tensor.bytes, tensor.bytes + bytes, it->second.bytes)) << name;
     }
   }
 }
@@ -52,15 +52,15 @@ void expect_conformance(const std::string& name) {
   const fs::path begin = conformance_folder() / name;
   const fs::path spec_file = begin.string() + ".spec.json";
   const auto spec = fs::exists(spec_file) ? std::optional(read_file(spec_file)) : std::nullopt;
-  const auto carried = [&](bool terms) {
+  const auto run_attend = [&](bool terms) {
     return attend(read_safetensors(begin.string() + ".safetensors"), spec, terms, cpu_backend());
   };
   if (fs::exists(begin.string() + ".reject.txt")) {
-    EXPECT_THROW(carried(false), InputError) << name;
+    EXPECT_THROW(run_attend(false), InputError) << name;
     return;
   }
   const SafetensorsFile expected = read_safetensors(begin.string() + ".expected.safetensors");
-  expect_tensors(carried(expected.metadata.contains("terms")).out, expected);
+  expect_tensors(run_attend(expected.metadata.contains("terms")).out, expected);
 }
 
 }  // namespace attnscope::testing

@@ -20,7 +20,7 @@ std::string number_text(double value) {
   return text;
 }
 
-// Sizes of a small model, all different where they can be.
+// Sizes of a small model, different from each other where possible.
 Dimensions small_dimensions() {
   Dimensions n;
   n.model = 24;
@@ -61,7 +61,7 @@ std::string weight_line(const WeightInfo& weight, const Values& values) {
          number_text(std::sqrt(squares / count)) + "\n";
 }
 
-constexpr const char* kHowToUpdate =
+constexpr const char* kUpdateHint =
     "\nIf the change is intended, run the test with ATTNSCOPE_UPDATE_GOLDEN=1 and review the diff.";
 
 bool is_updating() {
@@ -89,28 +89,28 @@ std::vector<std::string> lines_of(const std::string& text) {
 template <class Equal>
 std::string difference(const std::string& expected, const std::string& text, const Equal& equal) {
   constexpr std::size_t kMaxLines = 6;
-  const std::vector<std::string> before = lines_of(expected), after = lines_of(text);
-  const std::size_t least = std::min(before.size(), after.size());
+  const std::vector<std::string> expected_lines = lines_of(expected), actual_lines = lines_of(text);
+  const std::size_t common_size = std::min(expected_lines.size(), actual_lines.size());
   std::size_t first = 0, last = 0;
-  while (first < least && equal(before[first], after[first])) ++first;
-  while (last < least - first &&
-         equal(before[before.size() - 1 - last], after[after.size() - 1 - last])) {
+  while (first < common_size && equal(expected_lines[first], actual_lines[first])) ++first;
+  while (last < common_size - first && equal(expected_lines[expected_lines.size() - 1 - last],
+                                             actual_lines[actual_lines.size() - 1 - last])) {
     ++last;
   }
-  std::string shown = ":" + std::to_string(first + 1) + "\n";
-  if (first > 0) shown += "  " + before[first - 1] + "\n";
+  std::string report = ":" + std::to_string(first + 1) + "\n";
+  if (first > 0) report += "  " + expected_lines[first - 1] + "\n";
   const auto add = [&](char sign, const std::vector<std::string>& lines) {
     const std::size_t end = lines.size() - last;
     for (std::size_t n = first; n < std::min(end, first + kMaxLines); ++n) {
-      shown += sign + (" " + lines[n]) + "\n";
+      report += sign + (" " + lines[n]) + "\n";
     }
     if (end > first + kMaxLines) {
-      shown += sign + (" ... " + std::to_string(end - first - kMaxLines)) + " more lines\n";
+      report += sign + (" ... " + std::to_string(end - first - kMaxLines)) + " more lines\n";
     }
   };
-  add('-', before);
-  add('+', after);
-  return shown;
+  add('-', expected_lines);
+  add('+', actual_lines);
+  return report;
 }
 
 template <class Equal>
@@ -118,12 +118,12 @@ template <class Equal>
                                                const Equal& equal) {
   if (is_updating()) return write_golden(text, path);
   if (!std::filesystem::exists(golden_path(path))) {
-    return ::testing::AssertionFailure() << path << " does not exist" << kHowToUpdate;
+    return ::testing::AssertionFailure() << path << " does not exist" << kUpdateHint;
   }
   const std::string expected = read_file(golden_path(path));
-  const std::vector<std::string> before = lines_of(expected), after = lines_of(text);
-  if (std::ranges::equal(before, after, equal)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << path << difference(expected, text, equal) << kHowToUpdate;
+  const std::vector<std::string> expected_lines = lines_of(expected), actual_lines = lines_of(text);
+  if (std::ranges::equal(expected_lines, actual_lines, equal)) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << path << difference(expected, text, equal) << kUpdateHint;
 }
 
 bool is_digit(char c) {
@@ -133,9 +133,9 @@ bool is_digit(char c) {
 // A number at the beginning of a text.
 struct NumberAt {
   explicit NumberAt(const char* text) {
-    char* after = nullptr;
-    value = std::strtod(text, &after);
-    length = static_cast<std::size_t>(after - text);
+    char* end = nullptr;
+    value = std::strtod(text, &end);
+    length = static_cast<std::size_t>(end - text);
     const std::string digits(text, length);
     const std::size_t exponent = std::min(digits.find_first_of("eE"), digits.size());
     const std::size_t point = digits.find('.');
@@ -144,7 +144,7 @@ struct NumberAt {
         ("1e" + (exponent < digits.size() ? digits.substr(exponent + 1) : std::string("0")))
             .c_str(),
         nullptr);
-    is_rounded = decimals > 0 || exponent < digits.size() || *after == '%';
+    is_rounded = decimals > 0 || exponent < digits.size() || *end == '%';
     unit = std::pow(10, -decimals) * power;
   }
   double value = 0, unit = 1;  // unit: of the last digit
@@ -177,8 +177,8 @@ bool equal_but_for_rounding(const std::string& expected, const std::string& text
         continue;
       }
       const bool is_rounded = x.is_rounded || y.is_rounded;
-      const double off = is_rounded ? 1.01 * std::max(x.unit, y.unit) : 0;
-      if (!(std::abs(x.value - y.value) <= off)) return false;
+      const double max_difference = is_rounded ? 1.01 * std::max(x.unit, y.unit) : 0;
+      if (!(std::abs(x.value - y.value) <= max_difference)) return false;
       a += x.length;
       b += y.length;
     } else if (*a++ != *b++) {
@@ -254,8 +254,8 @@ std::string wrapped_entries(const std::vector<std::string>& entries) {
 }
 
 void NamesByResult::add(const std::string& result, const std::string& name) {
-  for (auto& [known, names] : groups_) {
-    if (known == result) {
+  for (auto& [group_result, names] : groups_) {
+    if (group_result == result) {
       names.push_back(name);
       return;
     }
@@ -301,7 +301,7 @@ std::string NamesByResult::text() const {
   // Values as parsed from the file, in order, since it rounds them to six digits.
   const std::string expected = read_file(golden_path(path));
   std::istringstream lines(expected);
-  std::size_t at = 0;
+  std::size_t index = 0;
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("  ")) {
       group = line;
@@ -313,24 +313,26 @@ std::string NamesByResult::text() const {
       begin = end + 3;
       const std::size_t space = entry.rfind(' ');
       const std::string name = group + ": " + entry.substr(0, space);
-      const double wanted = std::strtod(entry.c_str() + space, nullptr);
-      if (at == numbers.size()) {
+      const double expected_value = std::strtod(entry.c_str() + space, nullptr);
+      if (index == numbers.size()) {
         return ::testing::AssertionFailure() << path << ": unexpected end, expected " << name;
       }
-      const auto& [found, value] = numbers[at++];
-      const bool same = std::isnan(wanted)
-                            ? std::isnan(value)
-                            : wanted == value || std::abs(value - wanted) <=
-                                                     tolerance * std::max(1.0, std::abs(wanted));
-      if (name != found || !same) {
-        return ::testing::AssertionFailure() << path << ":\n- " << name << " " << wanted << "\n+ "
-                                             << found << " " << value << kHowToUpdate;
+      const auto& [actual_name, value] = numbers[index++];
+      const bool is_equal =
+          std::isnan(expected_value)
+              ? std::isnan(value)
+              : expected_value == value || std::abs(value - expected_value) <=
+                                               tolerance * std::max(1.0, std::abs(expected_value));
+      if (name != actual_name || !is_equal) {
+        return ::testing::AssertionFailure()
+               << path << ":\n- " << name << " " << expected_value << "\n+ " << actual_name << " "
+               << value << kUpdateHint;
       }
     }
   }
-  if (at < numbers.size()) {
+  if (index < numbers.size()) {
     return ::testing::AssertionFailure()
-           << path << ": " << numbers[at].first << " is missing" << kHowToUpdate;
+           << path << ": " << numbers[index].first << " is missing" << kUpdateHint;
   }
   return ::testing::AssertionSuccess();
 }

@@ -27,7 +27,7 @@ std::string describe(const Info& info, const Flags& flags);
 // The entries, separated by " | ", in indented lines of at most 100 columns where possible.
 std::string wrapped_entries(const std::vector<std::string>& entries);
 
-// Names grouped by a shared result, in the order in which results occur first.
+// Names grouped by result, in the order in which the results first occur.
 class NamesByResult {
  public:
   void add(const std::string& result, const std::string& name);

@@ -13,21 +13,21 @@
 namespace attnscope::testing {
 namespace {
 
-std::string formatted(const char* format, double value) {
+std::string format_number(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
   return std::string(text) == "-0.0" ? "0.0" : text;
 }
 
 std::string coordinate(double value) {
-  return formatted("%.1f", value);
+  return format_number("%.1f", value);
 }
 
 std::string number(double value) {
   if (std::isnan(value)) return "none";
   const double size = std::abs(value);
   if (size < 5e-5) return "0.0000";
-  return formatted(size < 100 ? "%.4f" : size < 1e4 ? "%.1f" : "%.4e", value);
+  return format_number(size < 100 ? "%.4f" : size < 1e4 ? "%.1f" : "%.4e", value);
 }
 
 std::string attribute(const std::string& name, const std::string& value) {
@@ -43,10 +43,10 @@ std::string colour_attributes(const std::string& name, Colour c) {
   char text[16];
   std::snprintf(text, sizeof text, "#%02x%02x%02x", c.r, c.g, c.b);
   return attribute(name, text) +
-         (c.a == 255 ? "" : attribute(name + "-opacity", formatted("%.2f", c.a / 255.0)));
+         (c.a == 255 ? "" : attribute(name + "-opacity", format_number("%.2f", c.a / 255.0)));
 }
 
-std::string titled(const std::string& element, const std::string& title) {
+std::string with_title(const std::string& element, const std::string& title) {
   return title.empty() ? element + "/>\n" : element + "><title>" + title + "</title></rect>\n";
 }
 
@@ -92,10 +92,10 @@ std::string heat_map_title(const HeatMap& map) {
   if (cells.size() == 0) return text;
   text += ", values " + Statistics(cells).text() + "; ";
   const Index rows = cells.dim(0), columns = cells.dim(1);
-  const std::array<std::pair<Index, Index>, 4> named{
+  const std::array<std::pair<Index, Index>, 4> samples{
       {{0, 0}, {rows / 2, columns / 4}, {rows - 1, columns / 2}, {rows - 1, columns - 1}}};
-  for (std::size_t n = 0; n < named.size(); ++n) {
-    const auto [row, column] = named[n];
+  for (std::size_t n = 0; n < samples.size(); ++n) {
+    const auto [row, column] = samples[n];
     text += (n == 0 ? "[" : ", [") + std::to_string(row) + "," + std::to_string(column) + "] " +
             number(static_cast<double>(cells(row, column)));
   }
@@ -112,7 +112,7 @@ class ReadableSvg {
         attribute("style", "background:" + colour_attributes("", list.background).substr(3, 7)) +
         ">\n";
     for (std::size_t n = 0; n < list.items.size();) {
-      const std::size_t dashes = dashes_from(list.items, n);
+      const std::size_t dashes = count_dashes(list.items, n);
       if (dashes >= kDashes) {
         add_dashes(list.items, n, dashes);
         n += dashes;
@@ -123,7 +123,7 @@ class ReadableSvg {
     for (; open_clips_ > 0; --open_clips_) text_ += "</g>\n";
   }
   void add(const std::string& line) { text_ += line; }
-  std::string take() { return std::move(text_) + "</svg>\n"; }
+  std::string finish() { return std::move(text_) + "</svg>\n"; }
 
   void operator()(const FilledBox& item) {
     text_ += "<rect" + box_attributes(item.box) +
@@ -157,18 +157,18 @@ class ReadableSvg {
              ">" + markup(item.text) + "</text>\n";
   }
   void operator()(const HeatMap& item) {
-    text_ += titled("<rect" + box_attributes(item.box) + attribute("class", "heat-map") +
-                        attribute("fill-opacity", "0.1"),
-                    heat_map_title(item));
+    text_ += with_title("<rect" + box_attributes(item.box) + attribute("class", "heat-map") +
+                            attribute("fill-opacity", "0.1"),
+                        heat_map_title(item));
   }
   void operator()(const ColourImage& item) {
     const std::string size = item.colours.empty()
                                  ? "empty"
                                  : size_text(item.colours.dim(0), item.colours.dim(1)) +
                                        " pixels, " + Statistics(item.colours).text();
-    text_ += titled("<rect" + box_attributes(item.box) + attribute("class", "image") +
-                        attribute("fill-opacity", "0.1"),
-                    size);
+    text_ += with_title("<rect" + box_attributes(item.box) + attribute("class", "image") +
+                            attribute("fill-opacity", "0.1"),
+                        size);
   }
   void operator()(const Clip& item) {
     if (!item.box) {
@@ -189,7 +189,7 @@ class ReadableSvg {
  private:
   // Consecutive segments of one style are a dashed line: one element.
   static constexpr std::size_t kDashes = 8;
-  static std::size_t dashes_from(const std::vector<Item>& items, std::size_t first) {
+  static std::size_t count_dashes(const std::vector<Item>& items, std::size_t first) {
     const auto* begin = std::get_if<Line>(&items[first]);
     std::size_t count = 0;
     for (; begin != nullptr && first + count < items.size(); ++count) {
@@ -215,7 +215,7 @@ class ReadableSvg {
              colour_attributes("stroke", line.colour) + stroke_width(line.thickness) + "/>\n";
   }
   static std::string stroke_width(double thickness) {
-    return thickness == 1 ? "" : attribute("stroke-width", formatted("%.2f", thickness));
+    return thickness == 1 ? "" : attribute("stroke-width", format_number("%.2f", thickness));
   }
 
   std::string text_;
@@ -240,22 +240,22 @@ double PlainMeasure::width(const std::string& text, double size, bool bold) cons
 }
 
 std::string readable_svg(const DisplayList& list) {
-  return ReadableSvg(list).take();
+  return ReadableSvg(list).finish();
 }
 
 std::string readable_svg(const ViewLayout& layout) {
   ReadableSvg svg(layout.list);
   const std::string clear = attribute("fill", "none");
   if (layout.plot.width > 0) {
-    svg.add(titled("<rect" + box_attributes(layout.plot) + attribute("class", "plot") + clear,
-                   "rows from " + coordinate(layout.row) + ": " + coordinate(layout.height) +
-                       " of " + std::to_string(layout.rows) + ", columns from " +
-                       coordinate(layout.column) + ": " + coordinate(layout.width) + " of " +
-                       std::to_string(layout.columns)));
+    svg.add(with_title("<rect" + box_attributes(layout.plot) + attribute("class", "plot") + clear,
+                       "rows from " + coordinate(layout.row) + ": " + coordinate(layout.height) +
+                           " of " + std::to_string(layout.rows) + ", columns from " +
+                           coordinate(layout.column) + ": " + coordinate(layout.width) + " of " +
+                           std::to_string(layout.columns)));
   }
   for (const Handle& handle : layout.handles) {
-    svg.add(titled("<rect" + box_attributes(handle.area) + attribute("class", "handle") + clear,
-                   markup(handle.help)));
+    svg.add(with_title("<rect" + box_attributes(handle.area) + attribute("class", "handle") + clear,
+                       markup(handle.help)));
   }
   constexpr int kSteps = 3;
   const Box area =
@@ -269,7 +269,7 @@ std::string readable_svg(const ViewLayout& layout) {
             attribute("r", "2") + attribute("class", "hit") + clear + "><title>" +
             markup(hit_text(*hit)) + "</title></circle>\n");
   }
-  return svg.take();
+  return svg.finish();
 }
 
 ::testing::AssertionResult matches_golden_svg(const DisplayList& list, const std::string& path) {
@@ -296,8 +296,8 @@ ViewLayout lay_out_plain(const Trace& trace, const Session& session, const Findi
 }
 
 std::string describe_data(const Trace& trace, const Session& session, const Findings& findings) {
-  const View& shown = view(session.view.id);
-  if (!shown.data) return "";
+  const View& current_view = view(session.view.id);
+  if (!current_view.data) return "";
   const PlainMeasure measure;
   const ViewInput input{.trace = trace,
                         .session = session,
@@ -305,7 +305,7 @@ std::string describe_data(const Trace& trace, const Session& session, const Find
                         .canvas = {.theme = Theme::light(), .measure = measure}};
   std::string text;
   try {
-    for (const ViewData::Matrix& matrix : shown.data(input).matrices) {
+    for (const ViewData::Matrix& matrix : current_view.data(input).matrices) {
       text += "  " + matrix.name + " " + to_string(matrix.values.shape()) + ": " +
               Statistics(matrix.values).text();
       if (!matrix.rows.empty()) {

@@ -7,15 +7,16 @@ namespace attnscope::testing {
 namespace {
 
 // Elements of `values` to vary: evenly spread, and that of the largest gradient.
-std::vector<Index> probes(const Tensor& gradient, const Tensor& values, Index most) {
+std::vector<Index> select_elements(const Tensor& gradient, const Tensor& values, Index most) {
   std::vector<Index> elements;
   const Index stride = std::max<Index>(1, values.size() / most) | 1;
   for (Index i = 0; i < values.size(); i += stride) elements.push_back(i);
   if (!gradient.defined()) return elements;
   const auto largest = std::max_element(gradient.begin(), gradient.end(),
                                         [](float a, float b) { return std::abs(a) < std::abs(b); });
-  const Index at = largest - gradient.begin();
-  if (std::find(elements.begin(), elements.end(), at) == elements.end()) elements.push_back(at);
+  const Index largest_index = largest - gradient.begin();
+  if (std::find(elements.begin(), elements.end(), largest_index) == elements.end())
+    elements.push_back(largest_index);
   return elements;
 }
 
@@ -32,7 +33,8 @@ double central_difference(float& number, float step, const std::function<double(
 }  // namespace
 
 ::testing::AssertionResult is_gradient(const Tensor& gradient, Tensor values,
-                                       const std::function<double()>& f, const Differences& how) {
+                                       const std::function<double()>& f,
+                                       const Differences& options) {
   if (!gradient.defined()) return ::testing::AssertionFailure() << "missing gradient";
   if (gradient.shape() != values.shape()) {
     return ::testing::AssertionFailure() << "shape " << to_string(gradient.shape())
@@ -45,27 +47,27 @@ double central_difference(float& number, float step, const std::function<double(
     Index element;
     double expected, error;  // for the best step
   };
-  std::vector<Probe> found;
+  std::vector<Probe> probes;
   double largest = 0;
-  for (const Index i : probes(gradient, values, how.most)) {
+  for (const Index i : select_elements(gradient, values, options.most)) {
     Probe probe{i, 0, 0};
-    for (std::size_t n = 0; n < how.steps.size(); ++n) {
-      const double expected = central_difference(values[i], how.steps[n], f);
+    for (std::size_t n = 0; n < options.steps.size(); ++n) {
+      const double expected = central_difference(values[i], options.steps[n], f);
       const double error = std::abs(static_cast<double>(gradient[i]) - expected);
       if (n == 0 || error < probe.error) probe = {i, expected, error};
     }
     largest = std::max(largest, std::abs(probe.expected));
-    found.push_back(probe);
+    probes.push_back(probe);
   }
   if (!(largest > 0)) {
     return ::testing::AssertionFailure() << "all differences are zero: nothing was tested";
   }
-  for (const Probe& probe : found) {
-    if (!(probe.error <= how.tolerance * largest)) {
+  for (const Probe& probe : probes) {
+    if (!(probe.error <= options.tolerance * largest)) {
       return ::testing::AssertionFailure()
              << "element " << probe.element << " of " << to_string(values.shape()) << " is "
              << gradient[probe.element] << " instead of " << probe.expected
-             << ", allowed difference " << how.tolerance * largest;
+             << ", allowed difference " << options.tolerance * largest;
     }
   }
   return ::testing::AssertionSuccess();
@@ -73,9 +75,9 @@ double central_difference(float& number, float step, const std::function<double(
 
 ::testing::AssertionResult has_no_gradient(const Tensor& gradient, Tensor values,
                                            const std::function<double()>& f, double rounding,
-                                           const Differences& how) {
-  for (const Index i : probes(gradient, values, how.most)) {
-    const double expected = central_difference(values[i], how.steps.front(), f);
+                                           const Differences& options) {
+  for (const Index i : select_elements(gradient, values, options.most)) {
+    const double expected = central_difference(values[i], options.steps.front(), f);
     const double got = gradient.defined() ? static_cast<double>(gradient[i]) : 0;
     if (!(std::abs(expected) <= rounding && std::abs(got) <= rounding)) {
       return ::testing::AssertionFailure()
@@ -104,8 +106,9 @@ double central_difference(float& number, float step, const std::function<double(
     return ::testing::AssertionFailure() << "the gradient is zero: nothing was tested";
   }
   for (Index i = 0; i < got.size(); ++i) {
-    const double off = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
-    if (!(off <= tolerance * largest)) {
+    const double difference =
+        std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
+    if (!(difference <= tolerance * largest)) {
       return ::testing::AssertionFailure()
              << "element " << i << " of " << to_string(got.shape()) << " is " << got[i]
              << " instead of " << expected[i] << ", allowed difference " << tolerance * largest;

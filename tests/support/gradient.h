@@ -13,18 +13,19 @@ namespace attnscope::testing {
 struct Differences {
   std::vector<float> steps = {1e-3f};  // tried in order: a large one may cross a kink
   double tolerance = 2e-4;             // relative to the largest central difference
-  Index most = 25;                     // elements: evenly spread, and that of the largest gradient
+  Index most = 25;  // number of elements: evenly spread, and that of the largest gradient
 };
 
 // Checks that `gradient` is that of f with respect to `values`, which f reads and which are
 // restored. Fails if all differences are zero, since a missing gradient would pass as well.
 ::testing::AssertionResult is_gradient(const Tensor& gradient, Tensor values,
-                                       const std::function<double()>& f, const Differences& how);
+                                       const std::function<double()>& f,
+                                       const Differences& options);
 
 // Checks that the gradient is zero or missing, and f depends on `values` by at most `rounding`.
 ::testing::AssertionResult has_no_gradient(const Tensor& gradient, Tensor values,
                                            const std::function<double()>& f, double rounding,
-                                           const Differences& how);
+                                           const Differences& options);
 
 // Compares with a gradient from another method: differences at most `tolerance` times the largest
 // component of `expected`, which must not be zero.

@@ -19,9 +19,9 @@ class Gradient : public ::testing::Test {
     for (Index i = 0; i < g.size(); ++i) g[i] = static_cast<float>(scale_ * values_[i]);
     return g;
   }
-  ::testing::AssertionResult check(const Tensor& gradient, const Differences& how = {}) const {
+  ::testing::AssertionResult check(const Tensor& gradient, const Differences& options = {}) const {
     return is_gradient(
-        gradient, values_, [this] { return f(); }, how);
+        gradient, values_, [this] { return f(); }, options);
   }
 
   Tensor values_ = Tensor::from({4}, {1, -2, 0.5f, 3});
@@ -50,14 +50,14 @@ TEST_F(Gradient, ChecksLargestComponent) {
 TEST_F(Gradient, RejectsZeroGradient) {
   scale_ = 0;
   EXPECT_FALSE(check(gradient()));
-  const auto none = [this](const Tensor& g) {
+  const auto has_none = [this](const Tensor& g) {
     return has_no_gradient(g, values_, [this] { return f(); }, 0, {});
   };
-  EXPECT_TRUE(none(gradient()));
-  EXPECT_TRUE(none(Tensor()));
-  EXPECT_FALSE(none(Tensor::full({4}, 1e-3f)));
+  EXPECT_TRUE(has_none(gradient()));
+  EXPECT_TRUE(has_none(Tensor()));
+  EXPECT_FALSE(has_none(Tensor::full({4}, 1e-3f)));
   scale_ = 1;
-  EXPECT_FALSE(none(Tensor::zeros({4})));
+  EXPECT_FALSE(has_none(Tensor::zeros({4})));
 }
 
 TEST_F(Gradient, RejectsNaNAndOtherShapes) {

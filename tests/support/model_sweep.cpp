@@ -29,11 +29,11 @@ ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice
   c.hidden = 12;
   c.causal = causal;
   c.groups = uniform_groups(c, variant, encoding);
-  const Architecture& of = architecture(pair.architecture);
-  c.architecture = default_choice(of);
+  const Architecture& info = architecture(pair.architecture);
+  c.architecture = default_choice(info);
   c.residual_connection = default_choice(residual_connection(pair.residual_connection));
-  if (of.adapt) {
-    of.adapt(c);
+  if (info.adapt) {
+    info.adapt(c);
     c.residual_connection = default_choice(residual_connection(pair.residual_connection));
     c.groups = uniform_groups(c, variant, encoding);
     c.causal = causal;
@@ -60,7 +60,7 @@ std::optional<ModelConfig> possible_config(const SweptPair& pair, const Choice& 
   return std::nullopt;
 }
 
-IntTensor some_ids(Index count, Index below, Index step) {
+IntTensor make_ids(Index count, Index below, Index step) {
   IntTensor ids({1, count});
   for (Index i = 0; i < count; ++i) ids[i] = static_cast<std::int32_t>((i * step + 1) % below);
   return ids;
@@ -75,12 +75,12 @@ Batch batch_of(const ModelConfig& c) {
     Batch batch;
     batch.returns = random_tensor({1, steps}, 5);
     batch.states = random_tensor({1, steps, c.architecture.values.integer("state_size")}, 6);
-    batch.actions = some_ids(steps, c.vocabulary, 3);
+    batch.actions = make_ids(steps, c.vocabulary, 3);
     batch.targets = batch.actions;
     return batch;
   }
-  Batch batch = next_token_batch(some_ids(c.context, c.vocabulary, 3));
-  if (reads == Reads::SourceAndTarget) batch.source = some_ids(c.context, c.vocabulary, 5);
+  Batch batch = next_token_batch(make_ids(c.context, c.vocabulary, 3));
+  if (reads == Reads::SourceAndTarget) batch.source = make_ids(c.context, c.vocabulary, 5);
   return batch;
 }
 
@@ -89,21 +89,21 @@ Model make_random_model(const ModelConfig& config) {
   std::uint64_t seed = 100;
   for (auto& [name, weight] : model.weights) {
     if (!name.ends_with("weight") || name.find("norm") == std::string::npos) {
-      const Tensor more = random_tensor(weight.shape(), ++seed, kSpread);
+      const Tensor noise = random_tensor(weight.shape(), ++seed, kSpread);
       Tensor sum(weight.shape());
-      for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + more[i];
+      for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + noise[i];
       weight = Var(sum);
     }
   }
   return model;
 }
 
-struct Manner {
+struct RunMode {
   bool causal, in_segments;
 };
 
 // Recurrent variants are also run in segments.
-std::vector<Manner> manners(const Variant& variant) {
+std::vector<RunMode> run_modes(const Variant& variant) {
   if (!variant.memory.remember) return {{true, false}, {false, false}};
   return {{true, false}, {false, false}, {true, true}};
 }
@@ -119,30 +119,30 @@ std::vector<SweptPair> swept_pairs() {
   for (const Architecture& a : architectures()) {
     for (const ResidualConnection& j : residual_connections()) {
       const SweptPair pair{a.id, j.id};
-      const Choice none = default_choice(encoding("none"));
-      if (possible_config(pair, default_variant(), none, true, false)) pairs.push_back(pair);
+      const Choice no_encoding = default_choice(encoding("none"));
+      if (possible_config(pair, default_variant(), no_encoding, true, false)) pairs.push_back(pair);
     }
   }
   return pairs;
 }
 
 int sweep_models(const SweptPair& pair, const std::function<void(const SweptModel&)>& check) {
-  int swept = 0;
+  int model_count = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
-      for (const Manner& manner : manners(v)) {
-        const auto config = possible_config(pair, default_choice(v), default_choice(e),
-                                            manner.causal, manner.in_segments);
+      for (const RunMode& mode : run_modes(v)) {
+        const auto config = possible_config(pair, default_choice(v), default_choice(e), mode.causal,
+                                            mode.in_segments);
         if (!config) continue;
         const std::string name = pair.architecture + ", " + pair.residual_connection + ", " + v.id +
-                                 " with " + e.id + (manner.causal ? "" : ", bidirectional") +
-                                 (manner.in_segments ? ", in segments" : "");
+                                 " with " + e.id + (mode.causal ? "" : ", bidirectional") +
+                                 (mode.in_segments ? ", in segments" : "");
         check({name, make_random_model(*config), batch_of(*config)});
-        ++swept;
+        ++model_count;
       }
     }
   }
-  return swept;
+  return model_count;
 }
 
 }  // namespace attnscope::testing

@@ -13,19 +13,19 @@ Json choice_json(const std::string& text) {
 
 }  // namespace
 
-Trace run_model(const ModelTrace& what) {
+Trace run_model(const ModelTrace& options) {
   ModelConfig config;
   config.vocabulary = 64;
-  config.context = what.context;
-  config.heads = what.heads;
-  config.kv_heads = what.kv_heads;
-  config.head_size = what.head_size;
-  config.width = what.heads * what.head_size;
-  config.layers = what.layers;
+  config.context = options.context;
+  config.heads = options.heads;
+  config.kv_heads = options.kv_heads;
+  config.head_size = options.head_size;
+  config.width = options.heads * options.head_size;
+  config.layers = options.layers;
   config.hidden = 2 * config.width;
-  config.causal = what.causal;
-  config.groups = uniform_groups(config, variant_from_json(choice_json(what.variant), "variant"),
-                                 encoding_from_json(choice_json(what.encoding), "position"));
+  config.causal = options.causal;
+  config.groups = uniform_groups(config, variant_from_json(choice_json(options.variant), "variant"),
+                                 encoding_from_json(choice_json(options.encoding), "position"));
   Model model = make_model(config, 7);
   // Initial biases are zero, which would hide their effect; sharper scores are more illustrative.
   std::uint64_t seed = 1;
@@ -42,12 +42,12 @@ Trace run_model(const ModelTrace& what) {
   trace.model = "synthetic";
   trace.config = std::make_shared<const ModelConfig>(config);
   trace.backend = "CPU (2 threads)";
-  trace.tokens = synthetic_tokens(what.length);
-  IntTensor ids({1, what.length});
-  for (Index i = 0; i < what.length; ++i) ids[i] = static_cast<std::int32_t>(i * 7 % 64);
-  ForwardOptions options;
-  options.trace = &trace;
-  forward(model, ids, options);
+  trace.tokens = synthetic_tokens(options.length);
+  IntTensor ids({1, options.length});
+  for (Index i = 0; i < options.length; ++i) ids[i] = static_cast<std::int32_t>(i * 7 % 64);
+  ForwardOptions forward_options;
+  forward_options.trace = &trace;
+  forward(model, ids, forward_options);
   return trace;
 }
 

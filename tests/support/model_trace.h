@@ -14,7 +14,7 @@ struct ModelTrace {
   Index length = 12, layers = 2, heads = 2, kv_heads = 2, head_size = 8, context = 300;
   bool causal = true;
 };
-Trace run_model(const ModelTrace& what);
+Trace run_model(const ModelTrace& options);
 // Trace of a variant with illustrative parameters, without positions, on 16 tokens.
 Trace run_variant(const Variant& v);
 

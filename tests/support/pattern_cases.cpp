@@ -46,20 +46,20 @@ Pattern any_pattern(Index heads, Index queries, Index keys, std::uint64_t seed) 
   const auto below = [&](Index n) {
     return static_cast<Index>(random.below(static_cast<std::uint64_t>(n)));
   };
-  const Index kinds = 1 + below(6), most_runs = 1 + below(9), most_step = 1 + below(9);
+  const Index kinds = 1 + below(6), max_runs = 1 + below(9), max_step = 1 + below(9);
   std::uint64_t row_seed = 0;
   return built_pattern(heads, queries, keys, 3, [&](PatternBuilder& rows, Index, Index) {
     if (below(kinds) != 0 || row_seed == 0) row_seed = random.below(std::uint64_t{1} << 40) + 1;
     Random row(row_seed);
-    const auto of_row = [&](Index n) {
+    const auto row_below = [&](Index n) {
       return static_cast<Index>(row.below(static_cast<std::uint64_t>(n)));
     };
-    const Index kind = of_row(20);
+    const Index kind = row_below(20);
     if (kind == 0) return;
     if (kind == 1) rows.add(0, 0, keys);
-    for (Index n = of_row(most_runs); n >= 0; --n) {
-      const Index begin = of_row(keys), step = 1 + of_row(most_step);
-      rows.add(static_cast<int>(of_row(3)), begin, begin + 1 + of_row(keys / 2 + 1), step);
+    for (Index n = row_below(max_runs); n >= 0; --n) {
+      const Index begin = row_below(keys), step = 1 + row_below(max_step);
+      rows.add(static_cast<int>(row_below(3)), begin, begin + 1 + row_below(keys / 2 + 1), step);
     }
   });
 }

@@ -14,8 +14,8 @@ namespace {
 bool entities_ok(std::string_view text) {
   for (std::size_t at = text.find('&'); at != text.npos; at = text.find('&', at + 1)) {
     const std::string_view rest = text.substr(at + 1);
-    const std::array<std::string_view, 5> known{"amp;", "lt;", "gt;", "quot;", "apos;"};
-    if (std::none_of(known.begin(), known.end(),
+    const std::array<std::string_view, 5> entities{"amp;", "lt;", "gt;", "quot;", "apos;"};
+    if (std::none_of(entities.begin(), entities.end(),
                      [&](std::string_view name) { return rest.starts_with(name); })) {
       return false;
     }
@@ -29,7 +29,7 @@ struct Tag {
 };
 
 // Removes a name from the front; empty if there is none.
-std::string take_name(std::string_view& rest) {
+std::string consume_name(std::string_view& rest) {
   std::size_t end = 0;
   while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 ||
                                std::string_view("_:.-").find(rest[end]) != rest.npos)) {
@@ -42,31 +42,31 @@ std::string take_name(std::string_view& rest) {
 
 Tag parse_tag(std::string_view source) {
   Tag tag;
-  const auto failed = [&](const char* fault) {
+  const auto with_fault = [&](const char* fault) {
     tag.fault = fault;
     return tag;
   };
-  if (source.size() < 3 || source.back() != '>') return failed("no end");
+  if (source.size() < 3 || source.back() != '>') return with_fault("no end");
   std::string_view rest = source.substr(1, source.size() - 2);
   tag.closes = rest.starts_with('/');
   if (tag.closes) rest.remove_prefix(1);
   tag.empty = rest.ends_with('/');
   if (tag.empty) rest.remove_suffix(1);
-  tag.name = take_name(rest);
-  if (tag.name.empty()) return failed("no name");
+  tag.name = consume_name(rest);
+  if (tag.name.empty()) return with_fault("no name");
   while (true) {
     const std::size_t spaces = std::min(rest.find_first_not_of(" \n"), rest.size());
     rest.remove_prefix(spaces);
     if (rest.empty()) return tag;
-    if (spaces == 0) return failed("no space before an attribute");
-    if (take_name(rest).empty()) return failed("no attribute name");
+    if (spaces == 0) return with_fault("no space before an attribute");
+    if (consume_name(rest).empty()) return with_fault("no attribute name");
     if (rest.size() < 3 || rest[0] != '=' || (rest[1] != '"' && rest[1] != '\'')) {
-      return failed("no quoted value");
+      return with_fault("no quoted value");
     }
     const std::size_t end = rest.find(rest[1], 2);
-    if (end == rest.npos) return failed("no closing quote");
+    if (end == rest.npos) return with_fault("no closing quote");
     const std::string_view value = rest.substr(2, end - 2);
-    if (value.find('<') != value.npos || !entities_ok(value)) return failed("bad value");
+    if (value.find('<') != value.npos || !entities_ok(value)) return with_fault("bad value");
     rest.remove_prefix(end + 1);
   }
 }
@@ -98,7 +98,7 @@ std::string xml_error(std::string_view text) {
   if (!text.starts_with("<?xml ")) return "no XML declaration";
   text.remove_prefix(text.find("?>") + 2);
   std::vector<std::string> open;
-  bool closed = false;
+  bool is_complete = false;
   while (!text.empty()) {
     if (text[0] != '<') {
       const std::string_view run = text.substr(0, text.find('<'));
@@ -108,17 +108,17 @@ std::string xml_error(std::string_view text) {
       continue;
     }
     const std::string_view source = text.substr(0, text.find('>') + 1);
-    const std::string shown = std::string(source.substr(0, 200));
+    const std::string excerpt = std::string(source.substr(0, 200));
     const Tag tag = parse_tag(source);
-    if (!tag.fault.empty()) return tag.fault + " in " + shown;
-    if (closed) return "a second root";
+    if (!tag.fault.empty()) return tag.fault + " in " + excerpt;
+    if (is_complete) return "a second root";
     if (tag.closes) {
-      if (open.empty() || open.back() != tag.name) return "not open: " + shown;
+      if (open.empty() || open.back() != tag.name) return "not open: " + excerpt;
       open.pop_back();
     } else if (!tag.empty) {
       open.push_back(tag.name);
     }
-    closed = open.empty();
+    is_complete = open.empty();
     text.remove_prefix(source.size());
   }
   return open.empty() ? "" : "not closed: " + open.back();

@@ -19,7 +19,7 @@ extern char** environ;
 namespace attnscope::testing {
 namespace {
 
-std::string contents(const std::filesystem::path& path) {
+std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
@@ -53,8 +53,8 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
   rusage used{};
   if (wait4(child, &status, 0, &used) != child) throw std::runtime_error("wait4");
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          .out = contents(out),
-          .err = contents(err),
+          .out = read_text(out),
+          .err = read_text(err),
           .peak_kilobytes = used.ru_maxrss};
 }
 

@@ -1,4 +1,4 @@
-// Runs of the built program.
+// Runs the built program.
 #pragma once
 
 #include <string>

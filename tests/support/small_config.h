@@ -28,7 +28,7 @@ inline ModelConfig small_config(const SmallConfig& size) {
   return config;
 }
 
-// Config of a trace of which only the context matters.
+// Default configuration with this context, for traces.
 inline std::shared_ptr<const ModelConfig> config_of_context(Index context) {
   ModelConfig config;
   config.context = context;

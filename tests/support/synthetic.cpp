@@ -16,7 +16,7 @@ namespace {
 constexpr Index kVocabulary = 13;
 constexpr Index kContext = 4096;  // identifies these traces
 
-// A deterministic wave.
+// Deterministic values in [0, 1].
 float wave(Index a, Index b) {
   return static_cast<float>(0.5 + 0.5 * std::sin(static_cast<double>(3 * a + 5 * b)));
 }
@@ -52,14 +52,15 @@ LogitLens synthetic_lens(const Trace& trace) {
 }
 
 Findings found_in(const Trace& trace, const Trace* reference) {
-  Findings found;
+  Findings findings;
   if (trace.config && trace.config->context == kContext) {
-    found.set(Findings::lens, std::make_shared<const LogitLens>(synthetic_lens(trace)));
+    findings.set(Findings::lens, std::make_shared<const LogitLens>(synthetic_lens(trace)));
   }
   if (reference != nullptr) {
-    found.add(reference_findings(std::shared_ptr<const Trace>(std::shared_ptr<void>(), reference)));
+    findings.add(
+        reference_findings(std::shared_ptr<const Trace>(std::shared_ptr<void>(), reference)));
   }
-  return found;
+  return findings;
 }
 
 std::vector<TraceToken> synthetic_tokens(Index count) {
@@ -93,10 +94,10 @@ AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern) {
         return std::exp(-std::abs(distance) / (1.0 + static_cast<double>(layer))) +
                (c == 0 ? 0.3 : 0.005);
       };
-      const Index rows_of = pattern.heads() > 1 ? a : 0;
-      for (Index c = 0; c < keys; ++c) sum += pattern.allowed(rows_of, i, c) ? weight(c) : 0;
+      const Index pattern_head = pattern.heads() > 1 ? a : 0;
+      for (Index c = 0; c < keys; ++c) sum += pattern.allowed(pattern_head, i, c) ? weight(c) : 0;
       for (Index c = 0; c < keys; ++c) {
-        if (pattern.allowed(rows_of, i, c)) {
+        if (pattern.allowed(pattern_head, i, c)) {
           attention(a, i, c) = static_cast<float>(weight(c) / sum);
         }
       }
@@ -160,18 +161,18 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   if (look.reference != nullptr && look.interventions.empty()) {
     session.b = Session();
   }
-  Findings found = found_in(trace, look.reference);
-  if (!look.knows_lens) found.remove(Findings::lens.id);
+  Findings findings = found_in(trace, look.reference);
+  if (!look.knows_lens) findings.remove(Findings::lens.id);
   if (look.errors != nullptr) {
-    found.set(Findings::errors, std::make_shared<const ErrorStudy>(*look.errors));
+    findings.set(Findings::errors, std::make_shared<const ErrorStudy>(*look.errors));
   }
   if (look.heads != nullptr) {
-    found.set(Findings::heads, std::make_shared<const HeadTable>(*look.heads));
+    findings.set(Findings::heads, std::make_shared<const HeadTable>(*look.heads));
   }
   const ViewInput input{
       .trace = trace,
       .session = session,
-      .findings = found,
+      .findings = findings,
       .canvas = {.width = look.width,
                  .height = look.height,
                  .font_size = look.font_size,
@@ -190,12 +191,12 @@ Box extent(const Text& text) {
   const double left = text.align == Align::Start    ? 0
                       : text.align == Align::Middle ? -width / 2
                                                     : -width;
-  const double turn = text.angle * std::numbers::pi / 180;
+  const double radians = text.angle * std::numbers::pi / 180;
   double x0 = 1e9, y0 = 1e9, x1 = -1e9, y1 = -1e9;
   for (const double x : {left, left + width}) {
     for (const double y : {-kAbove * text.size, kBelow * text.size}) {
-      const double px = text.at.x + x * std::cos(turn) + y * std::sin(turn);
-      const double py = text.at.y - x * std::sin(turn) + y * std::cos(turn);
+      const double px = text.at.x + x * std::cos(radians) + y * std::sin(radians);
+      const double py = text.at.y - x * std::sin(radians) + y * std::cos(radians);
       x0 = std::min(x0, px);
       x1 = std::max(x1, px);
       y0 = std::min(y0, py);
@@ -214,9 +215,9 @@ std::vector<Text> texts(const DisplayList& list) {
 }
 
 std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : texts(list)) all += text.text + "\n";
-  return all;
+  std::string lines;
+  for (const Text& text : texts(list)) lines += text.text + "\n";
+  return lines;
 }
 
 bool says(const DisplayList& list, const std::string& words) {
@@ -264,7 +265,7 @@ struct Bounds {
 
 std::string fault(const DisplayList& list) {
   constexpr double kSlack = 0.5;  // pixels
-  std::vector<std::pair<Box, std::string>> placed;
+  std::vector<std::pair<Box, std::string>> placed_texts;
   int clips = 0;
   for (const Item& item : list.items) {
     if (const Clip* clip = std::get_if<Clip>(&item)) clips += clip->box ? 1 : -1;
@@ -278,13 +279,13 @@ std::string fault(const DisplayList& list) {
     }
     if (text == nullptr || clips > 0) continue;
     if (text->text.empty()) continue;
-    for (const auto& [other, name] : placed) {
+    for (const auto& [other, name] : placed_texts) {
       if (overlap(box, other)) {
         return "\"" + text->text + "\" " + describe(box) + " overlaps \"" + name + "\" " +
                describe(other);
       }
     }
-    placed.emplace_back(box, text->text);
+    placed_texts.emplace_back(box, text->text);
   }
   return clips == 0 ? "" : "clips do not balance";
 }

@@ -23,12 +23,12 @@ AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern);
 // A causal model's run over `length` tokens, with logits of 13 tokens.
 Trace synthetic_trace(Index layers, Index heads, Index length);
 
-// As above with this pattern in one layer; keys beyond the tokens come first, as memory.
+// One layer with this pattern. Keys in excess of the tokens are memory columns, which come first.
 Trace synthetic_trace(Pattern pattern);
 
 // Logit lens of such a trace.
 LogitLens synthetic_lens(const Trace& trace);
-// Findings of a trace: the logit lens of the traces above, and the reference if given, which must
+// Findings of a trace: the logit lens of the traces above, and `reference`, if not null, which must
 // outlive the result.
 Findings found_in(const Trace& trace, const Trace* reference = nullptr);
 
@@ -64,7 +64,7 @@ struct InputOf {
 Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
 std::string all_text(const DisplayList& list);                 // one line per text
-bool says(const DisplayList& list, const std::string& words);  // contained in one of the texts
+bool says(const DisplayList& list, const std::string& words);  // true if a text contains `words`
 // Number of boxes outlined in the highlight colour.
 int marked_boxes(const DisplayList& list, const Theme& theme = Theme::light());
 

@@ -1,5 +1,4 @@
-// Cost curves: counts against counts by hand, growth against the published one, skipped points,
-// stopping.
+// Cost curves: counts, published growth, skipped points, cancellation.
 #include "core/analysis/cost_curve.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +15,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-CostRequest small(const std::vector<CostVariant>& variants, const std::vector<Index>& lengths) {
+CostRequest small_request(const std::vector<CostVariant>& variants,
+                          const std::vector<Index>& lengths) {
   CostRequest request;
   request.variants = variants;
   request.lengths = lengths;
@@ -26,7 +26,7 @@ CostRequest small(const std::vector<CostVariant>& variants, const std::vector<In
   return request;
 }
 
-CostVariant named(const std::string& id) {
+CostVariant published_variant(const std::string& id) {
   return {{id, default_values(variant(id).parameters)}, true};
 }
 
@@ -35,10 +35,10 @@ CostCurves curves_of(const CostRequest& request) {
 }
 
 TEST(CostCurve, CountsPairsOfFullAndLocal) {
-  CostVariant local = named("local");
+  CostVariant local = published_variant("local");
   local.uses_published_sizes = false;
   local.choice.values.set("window", Index{3});
-  const CostCurves curves = curves_of(small({named("full"), local}, {10, 40}));
+  const CostCurves curves = curves_of(small_request({published_variant("full"), local}, {10, 40}));
   ASSERT_EQ(curves.series.size(), 2u);
   for (const std::size_t n : {0u, 1u}) {
     const auto length = static_cast<double>(curves.series[0].points[n].tokens);
@@ -51,7 +51,7 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
     EXPECT_DOUBLE_EQ(curves.series[1].points[n].operations, 2 * pairs * 16);
     EXPECT_DOUBLE_EQ(curves.series[1].points[n].bytes, 4 * (2 * length * 4 * 8 + 2 * pairs));
   }
-  CostRequest causal = small({named("full")}, {10});
+  CostRequest causal = small_request({published_variant("full")}, {10});
   causal.causal = true;
   EXPECT_DOUBLE_EQ(curves_of(causal).series[0].points[0].operations, 2 * 55 * 16);
 }
@@ -60,10 +60,10 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
 TEST(CostCurve, CountsMatchTheOperation) {
   std::vector<CostVariant> all;
   for (const Variant& v : variants()) {
-    if (cost_refusal(v).empty()) all.push_back(named(v.id));
+    if (cost_refusal(v).empty()) all.push_back(published_variant(v.id));
   }
   ASSERT_GT(all.size(), 20u);
-  CostRequest request = small(all, {64, 144});
+  CostRequest request = small_request(all, {64, 144});
   const CostCurves counted = curves_of(request);
   request.measured = true;
   const CostCurves measured = curves_of(request);
@@ -88,29 +88,30 @@ TEST(CostCurve, OperationsGrowAsPublished) {
   const std::vector<Index> lengths{1024, 4096};
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;
-    CostRequest request = small({named(v.id)}, lengths);
+    CostRequest request = small_request({published_variant(v.id)}, lengths);
     request.heads = 1;
     request.head_size = 32;
     const CostCurves curves = curves_of(request);
     const CostPoint &first = curves.series[0].points[0], &last = curves.series[0].points[1];
     ASSERT_EQ(last.missing, "") << v.id;
     const auto from = static_cast<double>(first.tokens), to = static_cast<double>(last.tokens);
-    const double found = std::log(last.operations / first.operations) / std::log(to / from);
+    const double exponent = std::log(last.operations / first.operations) / std::log(to / from);
     const double expected =
         std::log(v.cost.growth.at(to) / v.cost.growth.at(from)) / std::log(to / from);
-    EXPECT_TRUE(std::abs(found - expected) <= kTolerance)
-        << v.id << ": " << found << " against " << expected << ", " << v.cost.growth.text();
+    EXPECT_TRUE(std::abs(exponent - expected) <= kTolerance)
+        << v.id << ": " << exponent << " against " << expected << ", " << v.cost.growth.text();
   }
 }
 
 TEST(CostCurve, ReportsSkippedPoints) {
-  CostRequest request = small({named("full"), named("image_2d")}, {60, 128});
+  CostRequest request =
+      small_request({published_variant("full"), published_variant("image_2d")}, {60, 128});
   const CostCurves curves = curves_of(request);
   EXPECT_EQ(curves.series[1].points[0].tokens, variant("image_2d").defaults.length(60));
-  request = small({named("full")}, {64, 4096});
+  request = small_request({published_variant("full")}, {64, 4096});
   request.max_bytes = 1 << 16;
   EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB of input"), std::string::npos);
-  request = small({named("full")}, {64, 512});
+  request = small_request({published_variant("full")}, {64, 512});
   request.measured = true;
   request.max_seconds = 1e-9;
   const CostPoint slow = curves_of(request).series[0].points[1];
@@ -119,21 +120,22 @@ TEST(CostCurve, ReportsSkippedPoints) {
 }
 
 TEST(CostCurve, RejectsInvalidRequests) {
-  EXPECT_THROW(curves_of(small({}, {64})), InputError);
-  EXPECT_THROW(curves_of(small({named("full")}, {})), InputError);
-  EXPECT_THROW(curves_of(small({named("full")}, {64, 32})), InputError);
-  EXPECT_THROW(curves_of(small({named("full")}, {0})), InputError);
-  EXPECT_THROW(curves_of(small({named("custom")}, {64})), InputError);
-  EXPECT_THROW(curves_of(small({named("segment_memory")}, {64})), InputError);
-  CostVariant image = named("image_2d");  // 8 x 8 at all lengths
+  EXPECT_THROW(curves_of(small_request({}, {64})), InputError);
+  EXPECT_THROW(curves_of(small_request({published_variant("full")}, {})), InputError);
+  EXPECT_THROW(curves_of(small_request({published_variant("full")}, {64, 32})), InputError);
+  EXPECT_THROW(curves_of(small_request({published_variant("full")}, {0})), InputError);
+  EXPECT_THROW(curves_of(small_request({published_variant("custom")}, {64})), InputError);
+  EXPECT_THROW(curves_of(small_request({published_variant("segment_memory")}, {64})), InputError);
+  CostVariant image = published_variant("image_2d");  // 8 x 8 at all lengths
   image.uses_published_sizes = false;
-  EXPECT_THROW(curves_of(small({image}, {60})), InputError);
+  EXPECT_THROW(curves_of(small_request({image}, {60})), InputError);
 }
 
 TEST(CostCurve, ReturnsPartialResultsWhenStopped) {
   const Stop stop;
   const StopScope scope(stop);
-  CostRequest request = small({named("full"), named("local")}, {32, 64, 128});
+  CostRequest request =
+      small_request({published_variant("full"), published_variant("local")}, {32, 64, 128});
   int points = 0;
   double last = 0;
   const CostCurves curves = cost_curves(request, [&](const CostCurves&, double share) {
@@ -154,16 +156,17 @@ TEST(CostCurve, DoublesLengths) {
 }
 
 TEST(CostCurve, TableAndPlotAreComplete) {
-  CostRequest request = small({named("full"), named("strided")}, {64, 256});
+  CostRequest request =
+      small_request({published_variant("full"), published_variant("strided")}, {64, 256});
   request.measured = true;
   CostCurves curves = curves_of(request);
   const std::string csv = to_csv(curves);
   EXPECT_TRUE(csv.starts_with("variant,parameters,length,tokens,operations,bytes,seconds,"));
   EXPECT_NE(csv.find("strided,\"stride = 16, mode = merged\",256,256,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",L·√L,"), std::string::npos);
-  const auto texts = [&](const CostPlotOptions& look) {
+  const auto texts = [&](const CostPlotOptions& options) {
     std::string all;
-    const DisplayList list = cost_plot(curves, look, Theme::light(), file_text_measure());
+    const DisplayList list = cost_plot(curves, options, Theme::light(), file_text_measure());
     for (const Item& item : list.items) {
       if (const Text* text = std::get_if<Text>(&item)) all += text->text + "\n";
     }
@@ -198,7 +201,7 @@ TEST(CostCurve, FormatsNumbersWithUnits) {
 
 // Adjacent lengths that fit to the same number of tokens carry no information on growth.
 TEST(CostCurve, LengthsWithEqualFitDoNotSkipLaterOnes) {
-  CostRequest request = small({named("sinkhorn")}, {16, 17, 18, 32, 64});
+  CostRequest request = small_request({published_variant("sinkhorn")}, {16, 17, 18, 32, 64});
   request.measured = true;
   const CostCurves curves = curves_of(request);
   ASSERT_EQ(curves.series[0].points.size(), 5u);
@@ -213,22 +216,22 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
   for (const Variant& v : variants()) {
     if (!cost_refusal(v).empty()) continue;
     for (const bool uses_published_sizes : {true, false}) {
-      CostVariant one = named(v.id);
-      one.uses_published_sizes = uses_published_sizes;
+      CostVariant selected = published_variant(v.id);
+      selected.uses_published_sizes = uses_published_sizes;
       for (const Index length : {64, 1000}) {
-        CostRequest request = small({one}, {length});
+        CostRequest request = small_request({selected}, {length});
         request.max_bytes = 0;
-        std::string why;
+        std::string error;
         try {
           curves_of(request);
         } catch (const InputError& e) {
-          why = e.what();
+          error = e.what();
         }
         request.max_bytes = std::size_t{1} << 30;
-        text += why + (uses_published_sizes ? "\n" : " as it is\n");
+        text += error + (uses_published_sizes ? "\n" : " as it is\n");
       }
     }
-    const CostCurves curves = curves_of(small({named(v.id)}, {64}));
+    const CostCurves curves = curves_of(small_request({published_variant(v.id)}, {64}));
     const CostPoint& point = curves.series[0].points[0];
     text += v.id + " " + std::to_string(point.tokens) + (curves.series[0].causal ? " causal" : "") +
             " " + v.cost.growth.text() + " " + parameters_text(v, point.values) + "\n";
@@ -238,14 +241,14 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
 
 // The exact limit suffices, a byte less does not: three arrays of rows.
 TEST(CostCurve, AcceptsInputsUpToTheLimit) {
-  CostRequest request = small({named("full")}, {32, 64});
+  CostRequest request = small_request({published_variant("full")}, {32, 64});
   request.max_bytes = 3 * 2 * 64 * 8 * 4;
   EXPECT_EQ(curves_of(request).series[0].points[1].missing, "");
   --request.max_bytes;
   EXPECT_NE(curves_of(request).series[0].points[1].missing, "");
   EXPECT_EQ(curves_of(request).series[0].points[0].missing, "");
   // The shortest and the longest length, one head of size 1.
-  request = small({named("local")}, {1, 2});
+  request = small_request({published_variant("local")}, {1, 2});
   request.heads = request.head_size = 1;
   EXPECT_EQ(curves_of(request).series[0].points[0].tokens, 1);
   request.lengths = {1, Index{1} << 20};
@@ -269,7 +272,7 @@ TEST(CostCurve, AcceptsInputsUpToTheLimit) {
 
 TEST(CostCurve, ReportsProgressByLength) {
   std::vector<double> shares;
-  cost_curves(small({named("full"), named("local")}, {10, 30}),
+  cost_curves(small_request({published_variant("full"), published_variant("local")}, {10, 30}),
               [&](const CostCurves&, double share) { shares.push_back(share); });
   ASSERT_EQ(shares.size(), 4u);
   EXPECT_NEAR(shares[0], 10 / 80.0, 1e-12);
@@ -279,7 +282,7 @@ TEST(CostCurve, ReportsProgressByLength) {
 }
 
 TEST(CostCurve, WritesNumbersInTheirColumns) {
-  CostCurves curves = curves_of(small({named("full")}, {10}));
+  CostCurves curves = curves_of(small_request({published_variant("full")}, {10}));
   curves.seconds_per_operation = 0.5;
   CostPoint& point = curves.series[0].points[0];
   EXPECT_EQ(seconds_by_formula(curves, point), 1600);

@@ -31,23 +31,24 @@ CostCurves curves() {
   return result;
 }
 
-void expect_golden(const CostCurves& of, const CostPlotOptions& look, const std::string& name) {
+void expect_golden(const CostCurves& costs, const CostPlotOptions& options,
+                   const std::string& name) {
   static const testing::PlainMeasure measure;
-  EXPECT_TRUE(testing::matches_golden_svg(cost_plot(of, look, Theme::light(), measure),
+  EXPECT_TRUE(testing::matches_golden_svg(cost_plot(costs, options, Theme::light(), measure),
                                           "golden/charts/costs-" + name + ".svg"));
 }
 
 TEST(CostPlot, MatchesGoldenSvg) {
-  const CostCurves whole = curves();
-  expect_golden(whole, {.quantity = CostQuantity::Time, .formula = true}, "time");
-  CostCurves stopped = whole;  // with points that are missing or not measured
+  const CostCurves complete = curves();
+  expect_golden(complete, {.quantity = CostQuantity::Time, .formula = true}, "time");
+  CostCurves stopped = complete;  // with points that are missing or not measured
   stopped.series[0].points[3].missing = "would take about 9 s";
   stopped.series[1].points.pop_back();
   stopped.series[2].points[1].seconds = stopped.series[2].points[1].peak_bytes =
       std::numeric_limits<double>::quiet_NaN();
   stopped.stopped = true;
   expect_golden(stopped, {.quantity = CostQuantity::Bytes, .guides = false}, "stopped");
-  CostCurves empty = whole;
+  CostCurves empty = complete;
   empty.series.clear();
   expect_golden(empty, {.width = 360, .height = 300}, "empty");
 }
@@ -57,14 +58,14 @@ TEST(CostPlot, TableMatchesGolden) {
 }
 
 TEST(CostPlot, ShowsTheRequestedNumbers) {
-  const CostCurves of = curves();
-  const CostPoint& point = of.series[1].points[2];
-  EXPECT_EQ(cost_number(of, point, CostQuantity::Operations, true), point.operations);
-  EXPECT_EQ(cost_number(of, point, CostQuantity::Operations, false), point.operations);
-  EXPECT_EQ(cost_number(of, point, CostQuantity::Time, true), point.seconds);
-  EXPECT_DOUBLE_EQ(cost_number(of, point, CostQuantity::Time, false), 2e-10 * point.operations);
-  EXPECT_EQ(cost_number(of, point, CostQuantity::Bytes, true), point.peak_bytes);
-  EXPECT_EQ(cost_number(of, point, CostQuantity::Bytes, false), point.bytes);
+  const CostCurves costs = curves();
+  const CostPoint& point = costs.series[1].points[2];
+  EXPECT_EQ(cost_number(costs, point, CostQuantity::Operations, true), point.operations);
+  EXPECT_EQ(cost_number(costs, point, CostQuantity::Operations, false), point.operations);
+  EXPECT_EQ(cost_number(costs, point, CostQuantity::Time, true), point.seconds);
+  EXPECT_DOUBLE_EQ(cost_number(costs, point, CostQuantity::Time, false), 2e-10 * point.operations);
+  EXPECT_EQ(cost_number(costs, point, CostQuantity::Bytes, true), point.peak_bytes);
+  EXPECT_EQ(cost_number(costs, point, CostQuantity::Bytes, false), point.bytes);
 }
 
 }  // namespace ATTNSCOPE_FILE

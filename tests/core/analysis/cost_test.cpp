@@ -148,8 +148,8 @@ TEST(HeadCost, CountsPairsOfAMask) {
   EXPECT_EQ(head_cost(tap, 1).full, 15);
 }
 
-// Causal if no key of any query is later. A single query, or fewer keys than queries, decides
-// nothing.
+// Causal if no key of any query is later. A single query, or fewer keys than queries, does not
+// count as causal.
 TEST(HeadCost, DetectsCausalPatterns) {
   EXPECT_TRUE(head_cost(tap_of(Pattern::causal(4, 6, 2), 1), 0).causal);
   EXPECT_EQ(head_cost(tap_of(Pattern::causal(4, 6, 2), 1), 0).full, 24 - 6);
@@ -195,9 +195,9 @@ TEST(RunCost, CountsAllStoredArrays) {
   EXPECT_EQ(cost.bytes, 4 * (floats + 13) + 30);
   // Queries, keys, values (as many as keys), output and one number per pair, for both taps.
   EXPECT_EQ(cost.attention_bytes, 2 * 4 * (24 + 20 + 5 * 7 + 42 + 2 * 15));
-  AttentionTap unseen = tap;
-  unseen.result.pattern = nullptr;
-  trace.attention = {unseen};
+  AttentionTap without_pattern = tap;
+  without_pattern.result.pattern = nullptr;
+  trace.attention = {without_pattern};
   EXPECT_EQ(run_cost(trace).pairs, 0);
   EXPECT_EQ(run_cost(trace).attention_bytes, 0);
 }

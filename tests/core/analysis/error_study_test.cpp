@@ -24,16 +24,17 @@ ErrorStudy study_of(const Trace& trace, Index head = 0) {
 }
 
 double error_of(const Tensor& exact, const Tensor& weights) {
-  double apart = 0, all = 0;
+  double error = 0, norm = 0;  // squared
   for (Index i = 0; i < exact.size(); ++i) {
-    const auto of = static_cast<double>(exact[i]);
-    apart += (of - static_cast<double>(weights[i])) * (of - static_cast<double>(weights[i]));
-    all += of * of;
+    const auto weight = static_cast<double>(exact[i]);
+    error +=
+        (weight - static_cast<double>(weights[i])) * (weight - static_cast<double>(weights[i]));
+    norm += weight * weight;
   }
-  return std::sqrt(apart / all);
+  return std::sqrt(error / norm);
 }
 
-// The head's own error, from its trace, lies within the range at its size: seed 0 is one of them.
+// The head's own error, from its trace, is within the range at its size, which includes its seed 0.
 TEST(ErrorStudy, ContainsTheHeadsOwnError) {
   for (const auto& [variant, encoding] :
        {std::pair{R"({"type": "performer", "features": 32})", "rope"},
@@ -44,16 +45,16 @@ TEST(ErrorStudy, ContainsTheHeadsOwnError) {
     const Trace trace = trace_of(variant, true, encoding);
     const AttentionTap& tap = trace.attention[0];
     for (const Index head : {0, 1}) {
-      const double own = error_of(softmax_weights(tap, head, kWidth), tap.attention(head));
+      const double head_error = error_of(softmax_weights(tap, head, kWidth), tap.attention(head));
       const ErrorStudy study = study_of(trace, head);
       EXPECT_EQ(study.own_size, tap.variant.values.integer("features"));
-      const auto at = std::ranges::find(study.sizes, study.own_size) - study.sizes.begin();
+      const auto size_index = std::ranges::find(study.sizes, study.own_size) - study.sizes.begin();
       const auto curve = std::ranges::find(study.curves, true, &ErrorCurve::is_own);
       ASSERT_NE(curve, study.curves.end()) << variant;
-      const ErrorSpread& spread = curve->errors[static_cast<std::size_t>(at)];
-      EXPECT_TRUE(own >= spread.least - 1e-5 && own <= spread.most + 1e-5)
-          << variant << " " << encoding << " " << head << ": " << own << " in " << spread.least
-          << " .. " << spread.most;
+      const ErrorSpread& spread = curve->errors[static_cast<std::size_t>(size_index)];
+      EXPECT_TRUE(head_error >= spread.least - 1e-5 && head_error <= spread.most + 1e-5)
+          << variant << " " << encoding << " " << head << ": " << head_error << " in "
+          << spread.least << " .. " << spread.most;
     }
   }
 }
@@ -81,9 +82,10 @@ TEST(ErrorStudy, LinformerIsNoBetterThanTheBestOfItsRank) {
   ASSERT_EQ(study.curves.size(), 2u);
   EXPECT_EQ(study.sizes, (std::vector<Index>{1, 2, 4, 8, 16}));
   const Tensor& implied = tap.result.extra.at("implied");
-  const double own = error_of(softmax_weights(tap, 1, kWidth),
-                              implied.slice(1, 1).reshaped({implied.dim(1), implied.dim(2)}));
-  EXPECT_TRUE(std::abs(study.curves[0].errors[2].median - own) <= 1e-5);
+  const double head_error =
+      error_of(softmax_weights(tap, 1, kWidth),
+               implied.slice(1, 1).reshaped({implied.dim(1), implied.dim(2)}));
+  EXPECT_TRUE(std::abs(study.curves[0].errors[2].median - head_error) <= 1e-5);
   for (std::size_t n = 0; n < study.sizes.size(); ++n) {
     EXPECT_TRUE(study.curves[1].errors[n].median <= study.curves[0].errors[n].median + 1e-6);
     if (n > 0) {

@@ -41,11 +41,11 @@ TEST(Reachability, BandWidensByItsWindowPerLayer) {
     builder.next_row();
   }
   const Pattern band = builder.finish();
-  const IntTensor heard = reachability({{&band}, {&band}, {&band}});
+  const IntTensor reached = reachability({{&band}, {&band}, {&band}});
   for (Index i = 0; i < 6; ++i) {
     for (Index j = 0; j < 6; ++j) {
       const Index distance = i - j;
-      EXPECT_EQ(heard(i, j), distance < 0 || distance > 3 ? -1 : distance) << i << " " << j;
+      EXPECT_EQ(reached(i, j), distance < 0 || distance > 3 ? -1 : distance) << i << " " << j;
     }
   }
 }
@@ -82,9 +82,9 @@ TEST(Rollout, MatchesMatrixProductForLongTexts) {
     }
     flow = next;
   }
-  const Tensor found = attention_rollout(layers);
-  for (Index n = 0; n < found.size(); ++n) {
-    EXPECT_NEAR(found[n], flow[static_cast<std::size_t>(n)], 1e-5);
+  const Tensor result = attention_rollout(layers);
+  for (Index n = 0; n < result.size(); ++n) {
+    EXPECT_NEAR(result[n], flow[static_cast<std::size_t>(n)], 1e-5);
   }
 }
 
@@ -105,21 +105,21 @@ TEST(Reachability, MatchesPathsOfPairs) {
     }
     const Pattern a = strided.finish(), b = back.finish();
     const std::vector<std::vector<const Pattern*>> layers{{&b}, {&a, &b}, {&a}, {&b}};
-    const IntTensor found = reachability(layers);
+    const IntTensor result = reachability(layers);
     std::vector<std::vector<Index>> first(static_cast<std::size_t>(size),
                                           std::vector<Index>(static_cast<std::size_t>(size), -1));
     for (std::size_t i = 0; i < first.size(); ++i) first[i][i] = 0;
     for (std::size_t depth = 0; depth < layers.size(); ++depth) {
-      const auto before = first;
+      const auto previous = first;
       for (Index i = 0; i < size; ++i) {
         for (const Pattern* pattern : layers[depth]) {
           for (Index head = 0; head < pattern->heads(); ++head) {
             for (Index k = 0; k < size; ++k) {
               if (!pattern->allowed(head, i, k)) continue;
               for (std::size_t j = 0; j < first.size(); ++j) {
-                Index& heard = first[static_cast<std::size_t>(i)][j];
-                const bool now = before[static_cast<std::size_t>(k)][j] >= 0;
-                if (now && heard < 0) heard = static_cast<Index>(depth) + 1;
+                Index& reached = first[static_cast<std::size_t>(i)][j];
+                const bool is_reached = previous[static_cast<std::size_t>(k)][j] >= 0;
+                if (is_reached && reached < 0) reached = static_cast<Index>(depth) + 1;
               }
             }
           }
@@ -128,7 +128,7 @@ TEST(Reachability, MatchesPathsOfPairs) {
     }
     for (Index i = 0; i < size; ++i) {
       for (Index j = 0; j < size; ++j) {
-        ASSERT_EQ(found(i, j), first[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+        ASSERT_EQ(result(i, j), first[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
       }
     }
   }

@@ -19,11 +19,11 @@ TEST(GatesOf, SummarisesResidualGatesOverComponents) {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(5);
   const auto add = [&](const char* name, Stack stack, Index step, Index layer, std::uint64_t seed) {
-    Address at;
-    at.stack = stack;
-    at.step = step;
-    at.layer = layer;
-    trace.located.push_back({name, at, testing::random_tensor({5, 3}, seed)});
+    Address address;
+    address.stack = stack;
+    address.step = step;
+    address.layer = layer;
+    trace.located.push_back({name, address, testing::random_tensor({5, 3}, seed)});
   };
   add("gate.attention", Stack::Decoder, 0, 1, 11);  // unordered
   add("gate.attention", Stack::Encoder, 0, 0, 12);
@@ -39,10 +39,10 @@ TEST(GatesOf, SummarisesResidualGatesOverComponents) {
   EXPECT_EQ(sets[0].rows[0].label(), "layer 0");
   EXPECT_EQ(sets[0].rows[1].label(), "layer 1");
   EXPECT_EQ(sets[0].components, 3);
-  double all = 0;
+  double overall_mean = 0;
   for (Index row = 0; row < 2; ++row) {
     const Tensor z = testing::random_tensor({5, 3}, row == 0 ? 13 : 11);
-    double of_row = 0;
+    double row_mean = 0;
     for (Index i = 0; i < 5; ++i) {
       double mean = 0, variance = 0;
       for (Index n = 0; n < 3; ++n) mean += static_cast<double>(z(i, n)) / 3;
@@ -53,12 +53,12 @@ TEST(GatesOf, SummarisesResidualGatesOverComponents) {
       EXPECT_NEAR(sets[0].deviation(row, i), std::sqrt(variance), 1e-6);
       EXPECT_EQ(sets[0].least(row, i), std::min({z(i, 0), z(i, 1), z(i, 2)}));
       EXPECT_EQ(sets[0].most(row, i), std::max({z(i, 0), z(i, 1), z(i, 2)}));
-      of_row += mean / 5;
+      row_mean += mean / 5;
     }
-    EXPECT_NEAR(sets[0].row_mean(row), of_row, 1e-6);
-    all += of_row / 2;
+    EXPECT_NEAR(sets[0].row_mean(row), row_mean, 1e-6);
+    overall_mean += row_mean / 2;
   }
-  EXPECT_NEAR(sets[0].all_mean(), all, 1e-6);
+  EXPECT_NEAR(sets[0].all_mean(), overall_mean, 1e-6);
   ASSERT_EQ(gates_of(trace, Stack::Encoder).size(), 1u);
   EXPECT_EQ(gates_of(trace, Stack::Encoder)[0].rows.size(), 1u);
   trace.parts.step = true;
@@ -75,12 +75,12 @@ TEST(GatesOf, HasARowPerExpert) {
   trace.tokens = testing::synthetic_tokens(4);
   const Tensor first = testing::random_tensor({4, 2}, 1),
                second = testing::random_tensor({4, 3}, 2);
-  Address at;
-  trace.located.push_back({"gate.experts", at, first});
-  at.layer = 2;
-  trace.located.push_back({"gate.experts", at, second});
-  at.stack = Stack::Encoder;
-  trace.located.push_back({"gate.experts", at, second});
+  Address address;
+  trace.located.push_back({"gate.experts", address, first});
+  address.layer = 2;
+  trace.located.push_back({"gate.experts", address, second});
+  address.stack = Stack::Encoder;
+  trace.located.push_back({"gate.experts", address, second});
   const std::vector<GateSet> sets = gates_of(trace, Stack::Decoder);
   ASSERT_EQ(sets.size(), 1u);
   ASSERT_EQ(sets[0].mean.shape(), (Shape{5, 4}));
@@ -185,7 +185,7 @@ TEST(Halting, CountsStepsAndRemainder) {
   EXPECT_FALSE(record.stopped(2));
 }
 
-TEST(Sinks, HoldTheRemainingWeightOfARow) {
+TEST(Sinks, ShareIsTheRemainingWeightOfARow) {
   AttentionTap tap = testing::synthetic_tap(0, 2, Pattern::all(3, 3));
   EXPECT_EQ(sink_share(tap), 0);
   EXPECT_EQ(sink_share(tap, 0, 0), 0);

@@ -12,7 +12,7 @@ constexpr Index kLength = 16;
 
 // Statistics name of a causal map whose row i has all its weight on `key(i)`.
 template <class Key>
-HeadName named(const std::vector<std::int32_t>& tokens, Key key) {
+HeadName name_of_map(const std::vector<std::int32_t>& tokens, Key key) {
   Tensor map = Tensor::zeros({kLength, kLength});
   for (Index i = 0; i < kLength; ++i) map(i, key(i)) = 1;
   return head_name(head_statistics(map, tokens));
@@ -23,17 +23,17 @@ TEST(HeadName, MatchesTheMap) {
   for (Index i = 0; i < kLength; ++i) twice.push_back(static_cast<std::int32_t>(i % 8));
   std::vector<std::int32_t> different;
   for (Index i = 0; i < kLength; ++i) different.push_back(static_cast<std::int32_t>(i));
-  const auto before = [](Index i) { return std::max<Index>(0, i - 1); };
+  const auto previous = [](Index i) { return std::max<Index>(0, i - 1); };
   const auto first = [](Index) { return Index{0}; };
-  const auto followed = [](Index i) { return i >= 8 ? i - 7 : 0; };
+  const auto after_copy = [](Index i) { return i >= 8 ? i - 7 : 0; };
   const auto copy = [](Index i) { return i >= 8 ? i - 8 : i; };
-  const auto far = [](Index i) { return i / 3; };
-  EXPECT_EQ(named(different, before).badge, "previous token");
-  EXPECT_EQ(named(different, first).badge, "first token");
-  EXPECT_EQ(named(twice, followed).badge, "induction");
-  EXPECT_EQ(named(twice, copy).badge, "same token");
-  EXPECT_EQ(named(different, [](Index i) { return i; }).badge, "nearby");
-  EXPECT_EQ(named(different, far).badge, "sharp");
+  const auto distant = [](Index i) { return i / 3; };
+  EXPECT_EQ(name_of_map(different, previous).badge, "previous token");
+  EXPECT_EQ(name_of_map(different, first).badge, "first token");
+  EXPECT_EQ(name_of_map(twice, after_copy).badge, "induction");
+  EXPECT_EQ(name_of_map(twice, copy).badge, "same token");
+  EXPECT_EQ(name_of_map(different, [](Index i) { return i; }).badge, "nearby");
+  EXPECT_EQ(name_of_map(different, distant).badge, "sharp");
 }
 
 TEST(HeadName, CallsWideHeadsBroad) {
@@ -47,8 +47,8 @@ TEST(HeadName, CallsWideHeadsBroad) {
 
 TEST(HeadName, IgnoresUnknownStatistics) {
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  const HeadStatistics none{unknown, unknown, unknown, unknown, unknown, unknown};
-  EXPECT_EQ(head_name(none).badge, "mixed");
+  const HeadStatistics statistics{unknown, unknown, unknown, unknown, unknown, unknown};
+  EXPECT_EQ(head_name(statistics).badge, "mixed");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -32,8 +32,9 @@ AttentionTap tap_of(Index segment, Index layer, std::vector<RowSource> remembere
   tap.variant = default_variant();
   tap.query_rows.first = tap.key_rows.first = 4 * segment;
   tap.remembered = std::move(remembered);
-  const Index before = pattern.keys() - 4;
-  if (before > 0) tap.result.columns = {{KeyKind::Memory, before}, {KeyKind::Token, 4}};
+  const Index memory_columns = pattern.keys() - 4;
+  if (memory_columns > 0)
+    tap.result.columns = {{KeyKind::Memory, memory_columns}, {KeyKind::Token, 4}};
   tap.result.pattern = std::make_shared<const Pattern>(std::move(pattern));
   return tap;
 }
@@ -108,20 +109,20 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
     EXPECT_EQ(share_of({&tap, head}, KeyKind::Compressed), 0);
   }
   const std::vector<TapHead> heads{{&tap, 0}, {&tap, 1}, {&other, 1}};
-  const SlotWeights found = slot_weights(heads);
-  ASSERT_EQ(found.mean.size(), 7u);
+  const SlotWeights slots = slot_weights(heads);
+  ASSERT_EQ(slots.mean.size(), 7u);
   for (Index c = 0; c < 7; ++c) {
-    std::vector<double> all;
+    std::vector<double> weights;
     for (const TapHead& head : heads) {
       for (Index i = 0; i < 4; ++i) {
-        all.push_back(static_cast<double>(head.tap->attention(head.head)(i, c)));
+        weights.push_back(static_cast<double>(head.tap->attention(head.head)(i, c)));
       }
     }
     double mean = 0, variance = 0;
-    for (const double x : all) mean += x / 12;
-    for (const double x : all) variance += (x - mean) * (x - mean) / 12;
-    EXPECT_NEAR(found.mean[static_cast<std::size_t>(c)], mean, 1e-6);
-    EXPECT_NEAR(found.deviation[static_cast<std::size_t>(c)], std::sqrt(variance), 1e-6);
+    for (const double x : weights) mean += x / 12;
+    for (const double x : weights) variance += (x - mean) * (x - mean) / 12;
+    EXPECT_NEAR(slots.mean[static_cast<std::size_t>(c)], mean, 1e-6);
+    EXPECT_NEAR(slots.deviation[static_cast<std::size_t>(c)], std::sqrt(variance), 1e-6);
   }
   tap.result.attention = Tensor::full({2, 4, 7}, 0.1F);  // deviation exactly 0 despite rounding
   for (const double deviation : slot_weights({{&tap, 0}}).deviation)
@@ -129,7 +130,7 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
 }
 
 // Receptive fields token by token and layer by layer, from the allowed pairs.
-TEST(MemoryUse, ReachesAsFarAsPairsLead) {
+TEST(MemoryUse, OldestReachableFollowsAllowedPairs) {
   Trace trace = segmented_trace();
   // Columns of segment 2: one row made of three, every second token of the first segment, one row.
   const std::vector<RowSource> of_second{{1, 2, 1}, {3}},
@@ -138,11 +139,11 @@ TEST(MemoryUse, ReachesAsFarAsPairsLead) {
     PatternBuilder builder(2, 4, keys, {"some"});
     for (Index head = 0; head < 2; ++head) {
       for (Index i = 0; i < 4; ++i) {
-        const Index own = keys - 4 + i;
-        builder.add(0, own, own + 1);
-        if (kind == 0 && head == 1) builder.add(0, std::max<Index>(own - 2, 0), own);
-        if (kind == 1 && head == 0) builder.add(0, own % 2, own, 2);
-        if (kind == 2) builder.add(0, std::max<Index>(own - 4 - head, 0), own);
+        const Index own_column = keys - 4 + i;
+        builder.add(0, own_column, own_column + 1);
+        if (kind == 0 && head == 1) builder.add(0, std::max<Index>(own_column - 2, 0), own_column);
+        if (kind == 1 && head == 0) builder.add(0, own_column % 2, own_column, 2);
+        if (kind == 2) builder.add(0, std::max<Index>(own_column - 4 - head, 0), own_column);
         builder.next_row();
       }
     }
@@ -161,41 +162,41 @@ TEST(MemoryUse, ReachesAsFarAsPairsLead) {
       for (Index n = 0; n < 12; ++n) below[static_cast<std::size_t>(n)] = n;
       std::vector<Index> expected;
       for (Index layer = 0; layer < 3; ++layer) {
-        std::vector<Index> here = below;
+        std::vector<Index> reach = below;
         for (const AttentionTap& tap : trace.attention) {
           if (tap.address.layer != layer || tap.address.segment > segment) continue;
           for (Index i = 0; i < 4; ++i) {
-            Index& oldest = here[static_cast<std::size_t>(4 * tap.address.segment + i)];
+            Index& oldest = reach[static_cast<std::size_t>(4 * tap.address.segment + i)];
             for (Index c = 0; c < tap.keys(); ++c) {
               if (!tap.result.pattern->allowed(0, i, c) && !tap.result.pattern->allowed(1, i, c)) {
                 continue;
               }
-              const Index before = tap.keys() - 4;
-              RowSource source{4 * tap.address.segment + c - before};
-              if (c < before) source = tap.remembered[static_cast<std::size_t>(c)];
+              const Index memory_columns = tap.keys() - 4;
+              RowSource source{4 * tap.address.segment + c - memory_columns};
+              if (c < memory_columns) source = tap.remembered[static_cast<std::size_t>(c)];
               for (Index n = 0; n < source.count; ++n) {
-                const Index at = source.first + n * source.step;
-                oldest = std::min(oldest, below[static_cast<std::size_t>(at)]);
+                const Index row = source.first + n * source.step;
+                oldest = std::min(oldest, below[static_cast<std::size_t>(row)]);
               }
             }
           }
         }
-        below = here;
+        below = reach;
         expected.push_back(below[static_cast<std::size_t>(4 * segment + 3)]);
       }
       EXPECT_EQ(oldest_reachable(trace, segment), expected) << shift << " " << segment;
     }
   }
   // A text of two tokens.
-  PatternBuilder both(1, 2, 2, {"some"});
-  both.add(0, 0, 1);
-  both.next_row();
-  both.add(0, 0, 2);
-  both.next_row();
-  Trace two = trace;
-  two.tokens.resize(2);
-  two.attention = {tap_of(0, 0, {}, both.finish())};
-  EXPECT_EQ(oldest_reachable(two, 0), (std::vector<Index>{0}));
+  PatternBuilder builder(1, 2, 2, {"some"});
+  builder.add(0, 0, 1);
+  builder.next_row();
+  builder.add(0, 0, 2);
+  builder.next_row();
+  Trace short_trace = trace;
+  short_trace.tokens.resize(2);
+  short_trace.attention = {tap_of(0, 0, {}, builder.finish())};
+  EXPECT_EQ(oldest_reachable(short_trace, 0), (std::vector<Index>{0}));
   // Unknown columns are not reached.
   trace.attention = {tap_of(2, 0, {}, pattern(9, 2))};
   EXPECT_EQ(oldest_reachable(trace, 2), (std::vector<Index>{8}));

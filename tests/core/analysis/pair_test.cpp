@@ -53,9 +53,9 @@ TEST(PairScore, AgreesWithTheTermsOfTheWholeOperation) {
       double sum = 0, factor = 1, bias = 0;
       for (const auto& [term, values] : terms) {
         const auto expected = static_cast<double>(values(head, query, key));
-        const double found = pair->terms.at(term);
-        EXPECT_TRUE(std::abs(found - expected) <= 2e-5 * std::max(1.0, std::abs(expected)))
-            << e.id << " " << to_string(term) << ": " << found << " instead of " << expected;
+        const double actual = pair->terms.at(term);
+        EXPECT_TRUE(std::abs(actual - expected) <= 2e-5 * std::max(1.0, std::abs(expected)))
+            << e.id << " " << to_string(term) << ": " << actual << " instead of " << expected;
         (term == Term::Factor ? factor : (term == Term::Bias ? bias : sum)) =
             term == Term::Factor || term == Term::Bias ? expected : sum + expected;
       }

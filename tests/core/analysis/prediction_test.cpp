@@ -17,8 +17,8 @@ TEST(Prediction, BitsMatchTheSoftmax) {
   for (Index i = 1; i < 4; ++i) {
     double sum = 0;
     for (Index v = 0; v < 7; ++v) sum += std::exp(static_cast<double>(logits(i - 1, v)));
-    const auto own = static_cast<double>(logits(i - 1, ids[static_cast<std::size_t>(i)]));
-    EXPECT_NEAR(static_cast<double>(bits[i]), -std::log2(std::exp(own) / sum), 1e-5) << i;
+    const auto target_logit = static_cast<double>(logits(i - 1, ids[static_cast<std::size_t>(i)]));
+    EXPECT_NEAR(static_cast<double>(bits[i]), -std::log2(std::exp(target_logit) / sum), 1e-5) << i;
   }
 }
 
@@ -49,20 +49,20 @@ TEST(Prediction, DetectsNonCausalAttention) {
   Trace trace;
   trace.tokens.resize(2);
   trace.token_bits = Tensor::from({2}, {NAN, 2});
-  const auto sees = [&](const Address& address, bool causal) {
+  const auto leaks_targets_with = [&](const Address& address, bool causal) {
     trace.attention.assign(2, AttentionTap());
     trace.attention[0].causal = true;
     trace.attention[1].address = address;
     trace.attention[1].causal = causal;
     return prediction(trace)->leaks_targets;
   };
-  EXPECT_FALSE(sees({}, true));
-  EXPECT_TRUE(sees({}, false));
+  EXPECT_FALSE(leaks_targets_with({}, true));
+  EXPECT_TRUE(leaks_targets_with({}, false));
   // Attention to another text may be non-causal.
-  EXPECT_FALSE(sees({.stack = Stack::Encoder}, false));
-  EXPECT_FALSE(sees({.kind = AttentionKind::Cross}, false));
+  EXPECT_FALSE(leaks_targets_with({.stack = Stack::Encoder}, false));
+  EXPECT_FALSE(leaks_targets_with({.kind = AttentionKind::Cross}, false));
   // A causal pattern whose weights depend on later tokens.
-  EXPECT_FALSE(sees({}, true));
+  EXPECT_FALSE(leaks_targets_with({}, true));
   trace.attention[1].result.leaks_future = "clusters are made of all tokens";
   EXPECT_TRUE(prediction(trace)->leaks_targets);
 }
@@ -79,8 +79,10 @@ TEST(Prediction, BitsMatchForAnyVocabulary) {
     for (Index i = 1; i < 70; ++i) {
       double sum = 0;
       for (Index v = 0; v < vocabulary; ++v) sum += std::exp(static_cast<double>(logits(i - 1, v)));
-      const auto own = static_cast<double>(logits(i - 1, ids[static_cast<std::size_t>(i)]));
-      EXPECT_NEAR(static_cast<double>(bits[i]), (std::log(sum) - own) / std::log(2.0), 1e-4)
+      const auto target_logit =
+          static_cast<double>(logits(i - 1, ids[static_cast<std::size_t>(i)]));
+      EXPECT_NEAR(static_cast<double>(bits[i]), (std::log(sum) - target_logit) / std::log(2.0),
+                  1e-4)
           << vocabulary << " " << i;
     }
   }

@@ -80,16 +80,16 @@ TEST(Recurrence, StepsFollowTheEquation) {
   const Recurrence r = recurrence_of(trace.attention[0], 1);
   ASSERT_EQ(r.gates.size(), static_cast<std::size_t>(kLength));
   for (Index t = 1; t < kLength; ++t) {
-    const RecurrentStep last = recurrent_step(r, t - 1), now = recurrent_step(r, t);
+    const RecurrentStep previous = recurrent_step(r, t - 1), current = recurrent_step(r, t);
     const double g = r.gates[static_cast<std::size_t>(t)];
     for (Index i = 0; i < r.k.dim(1); ++i) {
       for (Index c = 0; c < r.v.dim(1); ++c) {
         const double added =
             (1 - g) * static_cast<double>(r.k(t, i)) * static_cast<double>(r.v(t, c));
-        EXPECT_TRUE(std::abs(static_cast<double>(now.added(i, c)) - added) <= 1e-6);
-        const double kept = g * static_cast<double>(last.after(i, c));
-        EXPECT_TRUE(std::abs(static_cast<double>(now.before(i, c)) - kept) <= 1e-6);
-        EXPECT_TRUE(std::abs(static_cast<double>(now.after(i, c)) - kept - added) <= 1e-6);
+        EXPECT_TRUE(std::abs(static_cast<double>(current.added(i, c)) - added) <= 1e-6);
+        const double decayed = g * static_cast<double>(previous.after(i, c));
+        EXPECT_TRUE(std::abs(static_cast<double>(current.before(i, c)) - decayed) <= 1e-6);
+        EXPECT_TRUE(std::abs(static_cast<double>(current.after(i, c)) - decayed - added) <= 1e-6);
       }
     }
   }

@@ -37,9 +37,9 @@ TEST(RiskBound, IsTheSmallerOfBothInequalities) {
         if (a > 0) h += a * std::log(a / tolerance);
         const double expected = std::min({1.0, std::exp(-static_cast<double>(n) * h),
                                           std::numbers::e * binomial(hits, n, tolerance)});
-        const double found = hoeffding_bentkus(mean, n, tolerance);
-        EXPECT_TRUE(std::abs(found - expected) <= 1e-9 * expected + 1e-300)
-            << n << " " << tolerance << " " << hits << ": " << found << " " << expected;
+        const double bound = hoeffding_bentkus(mean, n, tolerance);
+        EXPECT_TRUE(std::abs(bound - expected) <= 1e-9 * expected + 1e-300)
+            << n << " " << tolerance << " " << hits << ": " << bound << " " << expected;
       }
     }
   }

@@ -1,4 +1,4 @@
-// Sentence statistics against sums written from their definition.
+// Compares sentence statistics with sums from their definitions.
 #include "core/analysis/sentences.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ Trace two_sentences() {
 TEST(Sentences, ComputesBlockShares) {
   const Trace trace = two_sentences();
   const AttentionTap& tap = trace.attention[0];
-  const HeadRef at{tap.address.layer, tap.heads[0], part_of(tap.address)};
-  const auto shares = block_shares(trace, at);
+  const HeadRef ref{tap.address.layer, tap.heads[0], part_of(tap.address)};
+  const auto shares = block_shares(trace, ref);
   ASSERT_TRUE(shares);
   for (int from = 0; from < 2; ++from) {
     for (int to = 0; to < 2; ++to) {
@@ -40,15 +40,15 @@ TEST(Sentences, ComputesBlockShares) {
     }
     EXPECT_TRUE(std::abs(shares->of[from][0] + shares->of[from][1] - 1) <= 1e-5);
   }
-  EXPECT_FALSE(block_shares(testing::synthetic_trace(Pattern::all(8, 8)), at));
+  EXPECT_FALSE(block_shares(testing::synthetic_trace(Pattern::all(8, 8)), ref));
 }
 
 TEST(Sentences, ComputesBlockSharesWithoutSpecialTokens) {
   Trace trace = two_sentences();
   trace.tokens[0].special = trace.tokens[7].special = true;
   const AttentionTap& tap = trace.attention[0];
-  const HeadRef at{tap.address.layer, tap.heads[0], part_of(tap.address)};
-  const auto shares = block_shares(trace, at, true);
+  const HeadRef ref{tap.address.layer, tap.heads[0], part_of(tap.address)};
+  const auto shares = block_shares(trace, ref, true);
   ASSERT_TRUE(shares);
   double sum = 0;
   for (Index i = 1; i < 5; ++i)
@@ -91,8 +91,8 @@ TEST(Sentences, BlockSharesIgnoreMemory) {
   for (std::size_t n = 6; n < 8; ++n) trace.tokens[n].sentence = 2;
   const AttentionTap& tap = trace.attention[0];
   ASSERT_EQ(tap.keys(), 11);
-  const HeadRef at{tap.address.layer, tap.heads[1], part_of(tap.address)};
-  const auto shares = block_shares(trace, at);
+  const HeadRef ref{tap.address.layer, tap.heads[1], part_of(tap.address)};
+  const auto shares = block_shares(trace, ref);
   ASSERT_TRUE(shares);
   for (int from = 0; from < 2; ++from) {
     for (int to = 0; to < 2; ++to) {
@@ -108,19 +108,19 @@ TEST(Sentences, BlockSharesIgnoreMemory) {
   // Without a query of the second sentence there are no shares.
   for (TraceToken& token : trace.tokens) token.sentence = token.sentence == 1 ? 2 : token.sentence;
   EXPECT_TRUE(has_two_sentences(trace));
-  EXPECT_FALSE(block_shares(trace, at));
+  EXPECT_FALSE(block_shares(trace, ref));
   for (TraceToken& token : trace.tokens) token.sentence = 1;
-  EXPECT_FALSE(block_shares(trace, at));
+  EXPECT_FALSE(block_shares(trace, ref));
 }
 
 TEST(Sentences, VectorsCoverAllTokensOrNone) {
   Trace trace = two_sentences();
   const Tensor& states = trace.taps.at("layers.1.residual");
-  const std::vector<double> all = sentence_vector(trace, SentenceVector::Mean, -1);
+  const std::vector<double> mean = sentence_vector(trace, SentenceVector::Mean, -1);
   for (Index c = 0; c < 3; ++c) {
     double sum = 0;
     for (Index i = 0; i < 8; ++i) sum += static_cast<double>(states(i, c));
-    EXPECT_NEAR(all[static_cast<std::size_t>(c)], sum / 8, 1e-9);
+    EXPECT_NEAR(mean[static_cast<std::size_t>(c)], sum / 8, 1e-9);
   }
   EXPECT_TRUE(sentence_vector(trace, SentenceVector::Mean, 2).empty());
   trace.tokens.pop_back();  // the states no longer match

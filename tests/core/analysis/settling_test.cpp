@@ -13,9 +13,9 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kLength = 11;
 
-Trace settled(const char* more = "", bool causal = true, Index kv_heads = 2) {
+Trace run_hopfield(const char* options = "", bool causal = true, Index kv_heads = 2) {
   return testing::run_model(
-      {.variant = std::string(R"({"type": "hopfield", "steps": 6)") + more + "}",
+      {.variant = std::string(R"({"type": "hopfield", "steps": 6)") + options + "}",
        .encoding = "none",
        .length = kLength,
        .kv_heads = kv_heads,
@@ -24,9 +24,9 @@ Trace settled(const char* more = "", bool causal = true, Index kv_heads = 2) {
 
 // The last step has the weights of the map, and the operation reports as many steps.
 TEST(Settling, EndsAtTheResultOfTheOperation) {
-  for (const char* more : {"", R"(, "beta": 2)", R"(, "tolerance": 0.05)", R"(, "beta": -1)"}) {
+  for (const char* options : {"", R"(, "beta": 2)", R"(, "tolerance": 0.05)", R"(, "beta": -1)"}) {
     for (const bool causal : {true, false}) {
-      const Trace trace = settled(more, causal, causal ? 1 : 2);
+      const Trace trace = run_hopfield(options, causal, causal ? 1 : 2);
       const AttentionTap& tap = trace.attention[1];
       const IntTensor& steps = tap.result.extra_counts.at("hopfield.steps");
       for (const Index head : {0, 1}) {
@@ -38,7 +38,7 @@ TEST(Settling, EndsAtTheResultOfTheOperation) {
           EXPECT_EQ(static_cast<Index>(s.keys.size()), causal ? i + 1 : kLength);
           for (Index j = 0; j < kLength; ++j) {
             EXPECT_TRUE(std::abs(s.weights(s.steps() - 1, j) - weights(i, j)) <= 1e-5)
-                << more << " " << i << " " << j;
+                << options << " " << i << " " << j;
           }
           EXPECT_TRUE(s.weights(s.steps() - 1, s.nearest) >= s.weights(s.steps() - 1, 0));
         }
@@ -49,7 +49,7 @@ TEST(Settling, EndsAtTheResultOfTheOperation) {
 
 // The energy E, from its equation, never increases.
 TEST(Settling, EnergyDecreases) {
-  const Trace trace = settled(R"(, "beta": 1.5)");
+  const Trace trace = run_hopfield(R"(, "beta": 1.5)");
   for (Index i = 0; i < kLength; ++i) {
     const Settling s = settling_of(trace.attention[0], 1, i);
     ASSERT_EQ(s.energy.size(), static_cast<std::size_t>(s.steps()) + 1);
@@ -72,7 +72,7 @@ TEST(Settling, EnergyDecreases) {
       }
     }
   }
-  EXPECT_TRUE(settling_of(settled(R"(, "beta": -1)").attention[0], 0, 3).energy.empty());
+  EXPECT_TRUE(settling_of(run_hopfield(R"(, "beta": -1)").attention[0], 0, 3).energy.empty());
 }
 
 TEST(Settling, ReportsRefusals) {
@@ -85,11 +85,11 @@ TEST(Settling, ReportsRefusals) {
 TEST(Plane, PreservesPlanarPoints) {
   Tensor rows({5, 4});
   const double angle = std::numbers::pi / 5;
-  const double at[5][2] = {{0, 0}, {3, 1}, {-2, 0.5}, {1, -1}, {5, 2}};
+  const double points[5][2] = {{0, 0}, {3, 1}, {-2, 0.5}, {1, -1}, {5, 2}};
   for (Index n = 0; n < 5; ++n) {
-    rows(n, 0) = static_cast<float>(at[n][0] * std::cos(angle));
-    rows(n, 1) = static_cast<float>(at[n][1]);
-    rows(n, 2) = static_cast<float>(at[n][0] * std::sin(angle));
+    rows(n, 0) = static_cast<float>(points[n][0] * std::cos(angle));
+    rows(n, 1) = static_cast<float>(points[n][1]);
+    rows(n, 2) = static_cast<float>(points[n][0] * std::sin(angle));
     rows(n, 3) = 7;
   }
   const Plane plane(rows);
@@ -97,10 +97,10 @@ TEST(Plane, PreservesPlanarPoints) {
   const auto places = plane.places(rows);
   for (std::size_t a = 0; a < 5; ++a) {
     for (std::size_t b = 0; b < 5; ++b) {
-      const double found =
+      const double distance =
           std::hypot(places[a].first - places[b].first, places[a].second - places[b].second);
-      const double expected = std::hypot(at[a][0] - at[b][0], at[a][1] - at[b][1]);
-      EXPECT_TRUE(std::abs(found - expected) <= 1e-5);
+      const double expected = std::hypot(points[a][0] - points[b][0], points[a][1] - points[b][1]);
+      EXPECT_TRUE(std::abs(distance - expected) <= 1e-5);
     }
   }
 }

@@ -59,18 +59,18 @@ TEST(HeadStatistics, MatchesDefinitions) {
     std::vector<std::int32_t> tokens;
     for (Index i = 0; i < queries; ++i) tokens.push_back(static_cast<std::int32_t>(i * i % 5));
     double entropy = 0, distance = 0, first = 0, previous = 0, same = 0, induction = 0;
-    double rows = 0, later = 0, known = 0;
+    double rows = 0, later_rows = 0, repeated_rows = 0;
     for (Index i = 0; i < queries; ++i) {
-      double bits = 0, far = 0, on_same = 0, after = 0;
-      bool any = false;
+      double bits = 0, row_distance = 0, on_same = 0, after = 0;
+      bool is_repeated = false;
       for (Index c = 0; c < columns; ++c) {
         const auto w = static_cast<double>(weights(i, c));
         if (w > 0) bits -= w * std::log2(w);
         const Index j = c - memory;
         if (j < 0) continue;
-        far += w * std::abs(static_cast<double>(i - j));
+        row_distance += w * std::abs(static_cast<double>(i - j));
         if (j < i && tokens[static_cast<std::size_t>(j)] == tokens[static_cast<std::size_t>(i)]) {
-          any = true;
+          is_repeated = true;
           on_same += w;
           if (c + 1 < columns) after += static_cast<double>(weights(i, c + 1));
         }
@@ -80,14 +80,14 @@ TEST(HeadStatistics, MatchesDefinitions) {
       if (i == 2) continue;
       ++rows;
       entropy += bits;
-      distance += far;
+      distance += row_distance;
       if (i > 0) {
-        ++later;
+        ++later_rows;
         first += static_cast<double>(weights(i, memory));
         previous += static_cast<double>(weights(i, memory + i - 1));
       }
-      if (any) {
-        ++known;
+      if (is_repeated) {
+        ++repeated_rows;
         same += on_same;
         induction += after;
       }
@@ -95,10 +95,10 @@ TEST(HeadStatistics, MatchesDefinitions) {
     const HeadStatistics s = head_statistics(weights, tokens, memory);
     EXPECT_NEAR(s.entropy, entropy / rows, 1e-6 * static_cast<double>(columns));
     EXPECT_NEAR(s.distance, distance / rows, 1e-6 * static_cast<double>(columns * columns));
-    EXPECT_NEAR(s.first_token, first / later, 1e-6);
-    EXPECT_NEAR(s.previous_token, previous / later, 1e-6);
-    EXPECT_NEAR(s.same_token, same / known, 1e-5);
-    EXPECT_NEAR(s.induction, induction / known, 1e-5);
+    EXPECT_NEAR(s.first_token, first / later_rows, 1e-6);
+    EXPECT_NEAR(s.previous_token, previous / later_rows, 1e-6);
+    EXPECT_NEAR(s.same_token, same / repeated_rows, 1e-5);
+    EXPECT_NEAR(s.induction, induction / repeated_rows, 1e-5);
     EXPECT_TRUE(std::isnan(head_statistics(weights, {}, memory).same_token));
   }
 }
@@ -112,10 +112,10 @@ TEST(HeadStatistics, HandlesFewerKeysThanQueries) {
   EXPECT_DOUBLE_EQ(s.distance, (0.5 + 0.25 + 2 + 2.5) / 4);
   EXPECT_DOUBLE_EQ(s.same_token, (0.25 + 1 + 1) / 3);
   EXPECT_DOUBLE_EQ(s.induction, (0.75 + 0 + 0.5) / 3);
-  const HeadStatistics none = head_statistics(Tensor::full({3, 2}, 0.5F), {1, 1, 1}, 2);
-  EXPECT_DOUBLE_EQ(none.entropy, 1);
-  EXPECT_DOUBLE_EQ(none.distance, 0);
-  EXPECT_TRUE(std::isnan(none.first_token) && std::isnan(none.previous_token));
+  const HeadStatistics memory_only = head_statistics(Tensor::full({3, 2}, 0.5F), {1, 1, 1}, 2);
+  EXPECT_DOUBLE_EQ(memory_only.entropy, 1);
+  EXPECT_DOUBLE_EQ(memory_only.distance, 0);
+  EXPECT_TRUE(std::isnan(memory_only.first_token) && std::isnan(memory_only.previous_token));
 }
 
 }  // namespace ATTNSCOPE_FILE

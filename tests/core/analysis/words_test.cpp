@@ -1,4 +1,4 @@
-// Word merging against sums written from its definition.
+// Compares word merging with sums from its definition.
 #include "core/analysis/words.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using testing::differs;
 
 const std::vector<std::string> kTokens = {"The", " sa", "il", "or", " sings", ".", " La", "nd"};
 
-void name(Trace& trace, const std::vector<std::string>& tokens) {
+void set_tokens(Trace& trace, const std::vector<std::string>& tokens) {
   trace.tokenizer = byte_tokenizer();
   for (std::size_t n = 0; n < trace.tokens.size(); ++n) {
     trace.tokens[n].bytes = tokens[n % tokens.size()];
@@ -26,16 +26,16 @@ void name(Trace& trace, const std::vector<std::string>& tokens) {
   }
 }
 
-Trace worded_trace(Pattern pattern) {
+Trace trace_with_words(Pattern pattern) {
   Trace trace = testing::synthetic_trace(std::move(pattern));
-  name(trace, kTokens);
+  set_tokens(trace, kTokens);
   return trace;
 }
 
 // Merged map of one head: for each pair of words, the sum over the key's columns, averaged over the
 // query's rows that see any key.
-Tensor naive(const Tensor& weights, const std::vector<std::vector<Index>>& queries,
-             const std::vector<std::vector<Index>>& keys, const ByteTensor& mask) {
+Tensor merge_by_definition(const Tensor& weights, const std::vector<std::vector<Index>>& queries,
+                           const std::vector<std::vector<Index>>& keys, const ByteTensor& mask) {
   Tensor words({static_cast<Index>(queries.size()), static_cast<Index>(keys.size())});
   for (std::size_t a = 0; a < queries.size(); ++a) {
     for (std::size_t b = 0; b < keys.size(); ++b) {
@@ -58,13 +58,14 @@ Tensor naive(const Tensor& weights, const std::vector<std::vector<Index>>& queri
 const std::vector<std::vector<Index>> kWords = {{0}, {1, 2, 3}, {4}, {5}, {6, 7}};
 
 TEST(Words, SumsOverKeysAndAveragesOverQueries) {
-  const Trace trace = worded_trace(Pattern::causal(8, 8));
+  const Trace trace = trace_with_words(Pattern::causal(8, 8));
   const auto words = merge_words(trace);
   const AttentionTap &tap = trace.attention[0], &merged = words->trace.attention[0];
   EXPECT_EQ(words->of(tap).queries.first, (std::vector<Index>{0, 1, 4, 5, 6}));
   EXPECT_EQ(words->of(tap).keys.first, (std::vector<Index>{0, 1, 4, 5, 6}));
   for (Index head = 0; head < static_cast<Index>(tap.heads.size()); ++head) {
-    const Tensor expected = naive(tap.attention(head), kWords, kWords, tap.result.pattern->mask(1));
+    const Tensor expected =
+        merge_by_definition(tap.attention(head), kWords, kWords, tap.result.pattern->mask(1));
     EXPECT_TRUE(close(merged.attention(head), expected));
     EXPECT_TRUE(differs(merged.attention(head), Tensor::full({5, 5}, 0.2F), 1e-3));
     for (Index row = 0; row < 5; ++row) {  // rows still sum to 1
@@ -76,18 +77,19 @@ TEST(Words, SumsOverKeysAndAveragesOverQueries) {
 }
 
 TEST(Words, AllowsPairsWithAnyAllowedTokenPair) {
-  const Trace trace = worded_trace(testing::window_and_global(8, 1, 1));
+  const Trace trace = trace_with_words(testing::window_and_global(8, 1, 1));
   const auto words = merge_words(trace);
   const Pattern &pattern = *trace.attention[0].result.pattern,
                 &merged = *words->trace.attention[0].result.pattern;
   ASSERT_EQ(merged.queries(), 5);
   for (Index a = 0; a < 5; ++a) {
     for (Index b = 0; b < 5; ++b) {
-      bool any = false;
+      bool is_allowed = false;
       for (const Index i : kWords[static_cast<std::size_t>(a)]) {
-        for (const Index c : kWords[static_cast<std::size_t>(b)]) any |= pattern.allowed(0, i, c);
+        for (const Index c : kWords[static_cast<std::size_t>(b)])
+          is_allowed |= pattern.allowed(0, i, c);
       }
-      EXPECT_EQ(merged.allowed(0, a, b), any) << a << " " << b;
+      EXPECT_EQ(merged.allowed(0, a, b), is_allowed) << a << " " << b;
     }
   }
   EXPECT_EQ(merged.rules(), pattern.rules());
@@ -100,17 +102,18 @@ TEST(Words, ExcludesFullyMaskedRowsFromTheMean) {
     if (i != 2) builder.add(0, 0, i + 1);
     builder.next_row();
   }
-  const Trace trace = worded_trace(builder.finish());
+  const Trace trace = trace_with_words(builder.finish());
   const AttentionTap& tap = trace.attention[0];
   const Tensor merged = merge_words(trace)->trace.attention[0].attention(0);
-  EXPECT_TRUE(close(merged, naive(tap.attention(0), kWords, kWords, tap.result.pattern->mask(1))));
+  EXPECT_TRUE(close(
+      merged, merge_by_definition(tap.attention(0), kWords, kWords, tap.result.pattern->mask(1))));
   double sum = 0;
   for (Index c = 0; c < 5; ++c) sum += static_cast<double>(merged(1, c));
   EXPECT_TRUE(std::abs(sum - 1) <= 1e-5) << sum;
 }
 
 TEST(Words, KeepsMemorySeparate) {
-  const Trace trace = worded_trace(Pattern::causal(8, 11, 3));
+  const Trace trace = trace_with_words(Pattern::causal(8, 11, 3));
   const auto words = merge_words(trace);
   const AttentionTap& merged = words->trace.attention[0];
   EXPECT_EQ(words->pairs[0].keys.first, (std::vector<Index>{0, 1, 2, 3, 4, 7, 8, 9}));
@@ -119,14 +122,14 @@ TEST(Words, KeepsMemorySeparate) {
   EXPECT_EQ(merged.result.columns[1], (std::pair<KeyKind, Index>{KeyKind::Token, 5}));
   const std::vector<std::vector<Index>> keys = {{0}, {1}, {2}, {3}, {4, 5, 6}, {7}, {8}, {9, 10}};
   const AttentionTap& tap = trace.attention[0];
-  EXPECT_TRUE(close(merged.attention(0),
-                    naive(tap.attention(0), kWords, keys, tap.result.pattern->mask(1))));
+  EXPECT_TRUE(close(merged.attention(0), merge_by_definition(tap.attention(0), kWords, keys,
+                                                             tap.result.pattern->mask(1))));
 }
 
 // Maps that are not stored are merged on request, at any resolution.
 TEST(Words, TilesMatchTheWholeMap) {
   Trace trace = testing::run_model({.length = 70, .causal = true});
-  name(trace, kTokens);
+  set_tokens(trace, kTokens);
   Trace derived = trace;
   for (AttentionTap& tap : derived.attention) {
     ASSERT_TRUE(tap.result.part != nullptr && tap.result.log_sum_exp.defined());
@@ -134,10 +137,10 @@ TEST(Words, TilesMatchTheWholeMap) {
     tap.result.attention = {};
     tap.result.device = nullptr;
   }
-  const auto kept = merge_words(trace), tiled = merge_words(derived);
+  const auto stored_trace = merge_words(trace), tiled = merge_words(derived);
   const AttentionTap& tap = tiled->trace.attention[1];
   ASSERT_FALSE(tap.is_kept());
-  const Tensor whole = kept->trace.attention[1].attention(1);
+  const Tensor whole = stored_trace->trace.attention[1].attention(1);
   EXPECT_TRUE(close(tap.attention(1), whole));
   const Index words = whole.dim(0);
   for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
@@ -170,7 +173,7 @@ TEST(Words, TilesMatchTheWholeMap) {
 }
 
 TEST(Words, ReplacesTokensByWords) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   trace.tokens[0].begin = 0;
   for (std::size_t n = 1; n < 8; ++n) trace.tokens[n].begin = trace.tokens[n - 1].end = 10 * n;
   trace.tokens[7].end = 80;
@@ -188,8 +191,8 @@ TEST(Words, ReplacesTokensByWords) {
 }
 
 TEST(Words, OmitsTheLeadingSpaceOfWordPieces) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
-  name(trace, {"[CLS]", " un", "able", "s", " the", ",", " ca", "fe"});
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
+  set_tokens(trace, {"[CLS]", " un", "able", "s", " the", ",", " ca", "fe"});
   const std::vector<std::string> labels = {"[CLS]", "un", "##able", "##s",
                                            "the",   ",",  "ca",     "##fe"};
   for (std::size_t n = 0; n < labels.size(); ++n) trace.tokens[n].label = labels[n];
@@ -203,7 +206,7 @@ TEST(Words, OmitsTheLeadingSpaceOfWordPieces) {
 
 // Rows of a segment, and rows with gaps.
 TEST(Words, MergesRowsOfPartOfTheText) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(4, 4));
   tap.query_rows.first = tap.key_rows.first = 2;
   trace.attention = {tap};
@@ -218,7 +221,7 @@ TEST(Words, MergesRowsOfPartOfTheText) {
 
 // An encoder-decoder has words of both texts.
 TEST(Words, MergesSourceAndTargetSeparately) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   trace.streams = {{kSourceStream, {}}};
   for (const char* bytes : {"Le", " ma", "rin"}) {
     TraceToken token;
@@ -234,25 +237,25 @@ TEST(Words, MergesSourceAndTargetSeparately) {
   EXPECT_EQ(words->pairs[1].queries.first, (std::vector<Index>{0, 1, 4, 5, 6}));
   EXPECT_EQ(words->pairs[1].keys.first, (std::vector<Index>{0, 1}));
   EXPECT_EQ(words->trace.tokens_of({kSourceStream})[1].label, "␣marin");
-  EXPECT_TRUE(
-      close(words->trace.attention[1].attention(0),
-            naive(cross.attention(0), kWords, {{0}, {1, 2}}, cross.result.pattern->mask(1))));
+  EXPECT_TRUE(close(words->trace.attention[1].attention(0),
+                    merge_by_definition(cross.attention(0), kWords, {{0}, {1, 2}},
+                                        cross.result.pattern->mask(1))));
 }
 
 TEST(Words, ReportsRefusals) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   EXPECT_EQ(words_refusal(trace), "");
-  name(trace, {" a", " b"});
+  set_tokens(trace, {" a", " b"});
   EXPECT_EQ(words_refusal(trace), "no word of this text has several tokens");
   trace.tokenizer = nullptr;  // imported tokens
-  name(trace, {"The", "sail"});
+  set_tokens(trace, {"The", "sail"});
   trace.tokenizer = nullptr;
   EXPECT_NE(words_refusal(trace).find("no word boundary marks"), std::string::npos);
-  name(trace, {"The", "sail", "##or"});
+  set_tokens(trace, {"The", "sail", "##or"});
   trace.tokenizer = nullptr;
   EXPECT_EQ(words_refusal(trace), "");
   EXPECT_EQ(merge_words(trace)->trace.tokens[1].label, "sailor");
-  name(trace, {"ĠThe", "Ġsail", "or"});
+  set_tokens(trace, {"ĠThe", "Ġsail", "or"});
   trace.tokenizer = nullptr;
   EXPECT_EQ(words_refusal(trace), "");
   EXPECT_EQ(merge_words(trace)->trace.tokens[1].label, "␣sailor");
@@ -267,37 +270,38 @@ TEST(Words, ConvertsPositionsBetweenTokensAndWords) {
   EXPECT_EQ(groups.of(8), -1);
   EXPECT_DOUBLE_EQ(groups.to_words(2.5), 1.5);
   EXPECT_DOUBLE_EQ(groups.to_words(8), 4);
-  for (double at = 0; at <= 8; at += 0.25) {
-    EXPECT_NEAR(groups.to_rows(groups.to_words(at)), at, 1e-12);
+  for (double position = 0; position <= 8; position += 0.25) {
+    EXPECT_NEAR(groups.to_rows(groups.to_words(position)), position, 1e-12);
   }
 }
 
 // The other weights and the pattern are unchanged.
 TEST(Words, RemovesSpecialTokens) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   EXPECT_EQ(special_refusal(trace), "this text has no special tokens");
-  for (const std::size_t at : {0, 3, 7}) trace.tokens[at].special = true;
+  for (const std::size_t n : {0, 3, 7}) trace.tokens[n].special = true;
   EXPECT_EQ(special_refusal(trace), "");
-  const auto left = merge_words(trace, {.merged = false, .without_special = true});
-  const std::vector<Index> kept = {1, 2, 4, 5, 6};
-  const AttentionTap &tap = trace.attention[0], &shown = left->trace.attention[0];
-  EXPECT_EQ(left->of(tap).queries.first, kept);
-  EXPECT_FALSE(has_merged_words(left->trace));
-  EXPECT_EQ(left->trace.counts.at(kLeftOut)[0], 3);
-  ASSERT_EQ(shown.queries(), 5);
-  ASSERT_EQ(shown.keys(), 5);
+  const auto reduced = merge_words(trace, {.merged = false, .without_special = true});
+  const std::vector<Index> remaining = {1, 2, 4, 5, 6};
+  const AttentionTap &tap = trace.attention[0], &filtered = reduced->trace.attention[0];
+  EXPECT_EQ(reduced->of(tap).queries.first, remaining);
+  EXPECT_FALSE(has_merged_words(reduced->trace));
+  EXPECT_EQ(reduced->trace.counts.at(kLeftOut)[0], 3);
+  ASSERT_EQ(filtered.queries(), 5);
+  ASSERT_EQ(filtered.keys(), 5);
   Tensor expected({5, 5});
   for (Index i = 0; i < 5; ++i) {
-    EXPECT_EQ(left->trace.token_index(shown.query_rows, 5, i), kept[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(reduced->trace.token_index(filtered.query_rows, 5, i),
+              remaining[static_cast<std::size_t>(i)]);
     for (Index c = 0; c < 5; ++c) {
-      const Index row = kept[static_cast<std::size_t>(i)],
-                  column = kept[static_cast<std::size_t>(c)];
+      const Index row = remaining[static_cast<std::size_t>(i)],
+                  column = remaining[static_cast<std::size_t>(c)];
       expected(i, c) = tap.attention(0)(row, column);
-      EXPECT_EQ(shown.result.pattern->allowed(0, i, c),
+      EXPECT_EQ(filtered.result.pattern->allowed(0, i, c),
                 tap.result.pattern->allowed(0, row, column));
     }
   }
-  EXPECT_TRUE(close(shown.attention(0), expected, 0));
+  EXPECT_TRUE(close(filtered.attention(0), expected, 0));
 }
 
 TEST(Words, ConvertsPositionsWithRemovedTokens) {
@@ -319,13 +323,14 @@ TEST(Words, ConvertsPositionsWithRemovedTokens) {
 
 // A word with a removed token is merged from the rest.
 TEST(Words, MergesAndRemovesSpecialTokens) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   trace.tokens[0].special = true;
-  const auto left = merge_words(trace, {.merged = true, .without_special = true});
+  const auto reduced = merge_words(trace, {.merged = true, .without_special = true});
   const std::vector<std::vector<Index>> words = {{1, 2, 3}, {4}, {5}, {6, 7}};
   const AttentionTap& tap = trace.attention[0];
-  EXPECT_TRUE(close(left->trace.attention[0].attention(0),
-                    naive(tap.attention(0), words, words, tap.result.pattern->mask(1))));
+  EXPECT_TRUE(
+      close(reduced->trace.attention[0].attention(0),
+            merge_by_definition(tap.attention(0), words, words, tap.result.pattern->mask(1))));
 }
 
 // Heads with different columns, some with steps, and rows that are fully masked in one head only.
@@ -339,25 +344,26 @@ TEST(Words, HasPairsPerHead) {
       builder.next_row();
     }
   }
-  const Trace trace = worded_trace(builder.finish());
+  const Trace trace = trace_with_words(builder.finish());
   const AttentionTap& tap = trace.attention[0];
   ASSERT_EQ(tap.heads.size(), 2u);
   const auto words = merge_words(trace);
   const AttentionTap& merged = words->trace.attention[0];
   const ByteTensor mask = tap.result.pattern->mask(2);
   for (Index head = 0; head < 2; ++head) {
-    ByteTensor own({1, 8, 8});
-    std::copy_n(mask.data() + head * 64, 64, own.data());
-    EXPECT_TRUE(close(merged.attention(head), naive(tap.attention(head), kWords, kWords, own)));
+    ByteTensor head_mask({1, 8, 8});
+    std::copy_n(mask.data() + head * 64, 64, head_mask.data());
+    EXPECT_TRUE(close(merged.attention(head),
+                      merge_by_definition(tap.attention(head), kWords, kWords, head_mask)));
     for (Index a = 0; a < 5; ++a) {
       for (Index b = 0; b < 5; ++b) {
-        bool any = false;
+        bool is_allowed = false;
         for (const Index i : kWords[static_cast<std::size_t>(a)]) {
           for (const Index c : kWords[static_cast<std::size_t>(b)]) {
-            any |= tap.result.pattern->allowed(head, i, c);
+            is_allowed |= tap.result.pattern->allowed(head, i, c);
           }
         }
-        EXPECT_EQ(merged.result.pattern->allowed(head, a, b), any) << head << a << b;
+        EXPECT_EQ(merged.result.pattern->allowed(head, a, b), is_allowed) << head << a << b;
       }
     }
   }
@@ -365,7 +371,7 @@ TEST(Words, HasPairsPerHead) {
 
 // Masks per head replace patterns that do not determine the pairs.
 TEST(Words, MergesMasks) {
-  Trace trace = worded_trace(Pattern::all(8, 10));
+  Trace trace = trace_with_words(Pattern::all(8, 10));
   AttentionTap& tap = trace.attention[0];
   tap.result.mask = ByteTensor::zeros({2, 8, 10});
   for (Index head = 0; head < 2; ++head) {
@@ -377,11 +383,11 @@ TEST(Words, MergesMasks) {
   for (Index head = 0; head < 2; ++head) {
     for (std::size_t a = 0; a < 5; ++a) {
       for (std::size_t b = 0; b < 7; ++b) {
-        int any = 0;
+        int is_allowed = 0;
         for (const Index i : kWords[a]) {
-          for (const Index c : keys[b]) any |= tap.result.mask(head, i, c);
+          for (const Index c : keys[b]) is_allowed |= tap.result.mask(head, i, c);
         }
-        EXPECT_EQ(merged(head, static_cast<Index>(a), static_cast<Index>(b)), any);
+        EXPECT_EQ(merged(head, static_cast<Index>(a), static_cast<Index>(b)), is_allowed);
       }
     }
   }
@@ -390,28 +396,28 @@ TEST(Words, MergesMasks) {
 // Sampled tiles use the middle word of each step; signed weights the one of largest magnitude.
 TEST(Words, TilesSupportSamplingAndSigns) {
   struct Whole : AttentionTiles {
-    explicit Whole(Tensor all) : all_(std::move(all)) {}
+    explicit Whole(Tensor map) : map_(std::move(map)) {}
     std::string note() const override { return "whole"; }
     Tensor tile(const TileRequest& request) const override {
       Tensor part({request.height, request.width});
       for (Index r = 0; r < request.height; ++r) {
         for (Index c = 0; c < request.width; ++c) {
-          part(r, c) = all_(request.head, request.row + r, request.column + c);
+          part(r, c) = map_(request.head, request.row + r, request.column + c);
         }
       }
       return part;
     }
-    Tensor all_;
+    Tensor map_;
   };
-  Trace trace = worded_trace(Pattern::all(24, 24));
+  Trace trace = trace_with_words(Pattern::all(24, 24));
   AttentionTap& tap = trace.attention[0];
-  Trace kept = trace;
+  Trace stored_trace = trace;
   const Tensor weights = testing::random_tensor({2, 24, 24}, 7);
-  kept.attention[0].result.attention = weights;
+  stored_trace.attention[0].result.attention = weights;
   tap.result.attention = {};
   tap.result.tiles = std::make_shared<Whole>(weights);
   const AttentionTap merged = merge_words(trace)->trace.attention[0];
-  const Tensor whole = merge_words(kept)->trace.attention[0].attention(1);
+  const Tensor whole = merge_words(stored_trace)->trace.attention[0].attention(1);
   const Index words = whole.dim(0);
   ASSERT_EQ(words, 13);
   EXPECT_EQ(merged.result.tiles->note(), "whole");
@@ -462,7 +468,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
 }
 
 TEST(Words, AssignsEqualIdsToEqualTextsInAllStreams) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   trace.tokens[5].id = -1;  // unknown
   trace.streams = {{kSourceStream, {}}};
   for (const char* bytes : {" The", " sail", "or", " other"}) {
@@ -486,7 +492,7 @@ TEST(Words, AssignsEqualIdsToEqualTextsInAllStreams) {
 }
 
 TEST(Words, ReportsWhyNothingCanBeRemoved) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   for (TraceToken& token : trace.tokens) token.special = true;
   EXPECT_EQ(special_refusal(trace), "this text has only special tokens");
   TraceToken other;
@@ -494,8 +500,8 @@ TEST(Words, ReportsWhyNothingCanBeRemoved) {
   trace.streams = {{kSourceStream, {other}}};
   EXPECT_EQ(special_refusal(trace), "");
   trace.streams[0].tokens[0].special = true;
-  const auto left = merge_words(trace, {.merged = false, .without_special = true});
-  EXPECT_EQ(left->trace.counts.at(kLeftOut)[0], 9);
+  const auto reduced = merge_words(trace, {.merged = false, .without_special = true});
+  EXPECT_EQ(reduced->trace.counts.at(kLeftOut)[0], 9);
   // A mask token is not special: the model predicts it.
   ModelConfig config;
   config.architecture = {"decoder", {}};
@@ -520,15 +526,15 @@ TEST(Words, ConvertsPositionsBeyondTheLastWord) {
   EXPECT_EQ(groups.words_ending_by(3), 1);
   EXPECT_EQ(groups.words_starting_before(4), 2);
   EXPECT_EQ(groups.words_starting_before(5), 3);
-  const WordGroups none{{}, {}, 3};
-  EXPECT_EQ(none.to_words(2), 2);
-  EXPECT_EQ(none.to_rows(2), 2);
-  EXPECT_EQ(none.of(1), -1);
+  const WordGroups no_words{{}, {}, 3};
+  EXPECT_EQ(no_words.to_words(2), 2);
+  EXPECT_EQ(no_words.to_rows(2), 2);
+  EXPECT_EQ(no_words.of(1), -1);
 }
 
 // Tokens that are not consecutive are never merged.
 TEST(Words, KeepsSeparatedRowsApart) {
-  Trace trace = worded_trace(Pattern::causal(8, 8));
+  Trace trace = trace_with_words(Pattern::causal(8, 8));
   AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(5, 5));
   tap.query_rows = {.indices = {1, 3, 4, 6, 7}};
   tap.key_rows = {.indices = {0, 1, 2, 3, 3}};

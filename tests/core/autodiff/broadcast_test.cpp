@@ -28,9 +28,9 @@ TEST(Broadcast, MergesContiguousAxes) {
 TEST(Broadcast, ComputesRowOffsets) {
   const std::vector<BroadcastAxis> axes = broadcast_axes({2, 3, 4}, {2, 3, 4}, {2, 1, 4});
   for (Index row = 0; row < 6; ++row) {
-    const BroadcastRow at = broadcast_row(axes, row);
-    EXPECT_EQ(at.a, 4 * row);
-    EXPECT_EQ(at.b, 4 * (row / 3));
+    const BroadcastRow offset = broadcast_row(axes, row);
+    EXPECT_EQ(offset.a, 4 * row);
+    EXPECT_EQ(offset.b, 4 * (row / 3));
   }
 }
 

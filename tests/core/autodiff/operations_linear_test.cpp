@@ -15,8 +15,8 @@ TEST(Matmul, MultipliesBatches) {
   const Tensor c = matmul(a, b).value();
   ASSERT_EQ(c.shape(), (Shape{3, 2, 4}));
   for (Index i = 0; i < 3; ++i) {
-    const Var one = matmul(a.slice(i, 1).reshaped({2, 5}), b.slice(i, 1).reshaped({5, 4}));
-    EXPECT_TRUE(testing::close(c.slice(i, 1).reshaped({2, 4}), one.value(), 1e-6));
+    const Var product = matmul(a.slice(i, 1).reshaped({2, 5}), b.slice(i, 1).reshaped({5, 4}));
+    EXPECT_TRUE(testing::close(c.slice(i, 1).reshaped({2, 4}), product.value(), 1e-6));
   }
 }
 

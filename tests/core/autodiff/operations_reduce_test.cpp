@@ -44,9 +44,9 @@ TEST(Softmax, ReturnsZerosForRowOfMinusInfinity) {
 TEST(LogSoftmax, KeepsSmallDifferencesOfLargeNumbers) {
   const Var x = Var::parameter(Tensor::from({1, 2}, {10000, 9999}));
   const Var y = log_softmax(x);
-  const double rest = std::log1p(std::exp(-1.0));
-  EXPECT_NEAR(y.value()[0], -rest, 1e-6);
-  EXPECT_NEAR(y.value()[1], -1 - rest, 1e-6);
+  const double log_sum = std::log1p(std::exp(-1.0));
+  EXPECT_NEAR(y.value()[0], -log_sum, 1e-6);
+  EXPECT_NEAR(y.value()[1], -1 - log_sum, 1e-6);
   const Var far = log_softmax(Tensor::from({2}, {1e4f, -1e4f}));
   EXPECT_TRUE(close(far.value(), Tensor::from({2}, {0, -2e4f}), 1e-7));
 }
@@ -149,13 +149,13 @@ TEST(UnitRows, KeepZerosZero) {
 // Rows as long as the number of lanes, and longer.
 TEST(Softmax, FindsMaximumAtAnyPosition) {
   for (const Index size : {31, 32, 33, 64, 70}) {
-    for (Index most = 0; most < size; ++most) {
+    for (Index peak = 0; peak < size; ++peak) {
       Tensor x = Tensor::full({size}, -200);
-      x[most] = 300;
+      x[peak] = 300;
       const Tensor y = softmax(x).value(), z = log_softmax(x).value();
       for (Index i = 0; i < size; ++i) {
-        ASSERT_EQ(y[i], i == most ? 1 : 0) << size << " " << most;
-        ASSERT_EQ(z[i], i == most ? 0 : -500) << size << " " << most;
+        ASSERT_EQ(y[i], i == peak ? 1 : 0) << size << " " << peak;
+        ASSERT_EQ(z[i], i == peak ? 0 : -500) << size << " " << peak;
       }
     }
   }

@@ -71,15 +71,15 @@ TEST(Rotate, RotatesPairs) {
   const float angle = 0.3f;
   const Tensor c = Tensor::full({1, 2}, std::cos(angle)), s = Tensor::full({1, 2}, std::sin(angle));
   const Tensor x = Tensor::from({1, 5}, {1, 2, 3, 4, 5});
-  const auto turned = [&](double a, double b) {
+  const auto rotated = [&](double a, double b) {
     return std::pair(a * std::cos(0.3) - b * std::sin(0.3), a * std::sin(0.3) + b * std::cos(0.3));
   };
   const Tensor pairs = rotate(x, c, s, true).value(), halves = rotate(x, c, s, false).value();
-  EXPECT_NEAR(pairs[0], turned(1, 2).first, 1e-6);
-  EXPECT_NEAR(pairs[3], turned(3, 4).second, 1e-6);
-  EXPECT_NEAR(halves[0], turned(1, 3).first, 1e-6);
-  EXPECT_NEAR(halves[2], turned(1, 3).second, 1e-6);
-  EXPECT_NEAR(halves[3], turned(2, 4).second, 1e-6);
+  EXPECT_NEAR(pairs[0], rotated(1, 2).first, 1e-6);
+  EXPECT_NEAR(pairs[3], rotated(3, 4).second, 1e-6);
+  EXPECT_NEAR(halves[0], rotated(1, 3).first, 1e-6);
+  EXPECT_NEAR(halves[2], rotated(1, 3).second, 1e-6);
+  EXPECT_NEAR(halves[3], rotated(2, 4).second, 1e-6);
   EXPECT_EQ(pairs[4], 5);
   EXPECT_EQ(halves[4], 5);
   EXPECT_THROW(rotate(x, Tensor({1, 3}), Tensor({1, 3}), true), InputError);
@@ -98,26 +98,27 @@ TEST(Axes, CountFromBothEnds) {
 }
 
 TEST(Axes, CanBeEmpty) {
-  const Tensor none = Tensor::zeros({2, 0});
-  EXPECT_EQ(concat({none, none}, 0).shape(), (Shape{4, 0}));
+  const Tensor empty = Tensor::zeros({2, 0});
+  EXPECT_EQ(concat({empty, empty}, 0).shape(), (Shape{4, 0}));
   EXPECT_EQ(permute(Tensor::zeros({2, 0, 3}), {2, 0, 1}).shape(), (Shape{3, 2, 0}));
   EXPECT_EQ(permute(Tensor::zeros({2, 3, 0}), {1, 2, 0}).shape(), (Shape{3, 0, 2}));
-  EXPECT_EQ(gather(none, IntTensor::from({3}, {0, 1, 1})).shape(), (Shape{3, 0}));
+  EXPECT_EQ(gather(empty, IntTensor::from({3}, {0, 1, 1})).shape(), (Shape{3, 0}));
   EXPECT_EQ(gather(Tensor::zeros({2, 3}), IntTensor({0})).shape(), (Shape{0, 3}));
-  EXPECT_EQ(rotate(none, Tensor({2, 0}), Tensor({2, 0}), true).shape(), (Shape{2, 0}));
+  EXPECT_EQ(rotate(empty, Tensor({2, 0}), Tensor({2, 0}), true).shape(), (Shape{2, 0}));
 }
 
-// Every case of a copy, with more rows than one thread's share.
+// Every order of axes, with more rows than one thread's share.
 TEST(Permute, MovesManyRows) {
   const Tensor x = random_tensor({130, 6, 45}, 1);
   for (const std::vector<Index>& axes :
        {std::vector<Index>{1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {2, 0, 1}, {1, 2, 0}, {0, 1, 2}}) {
     const Tensor y = permute(x, axes).value();
-    Index from[3];
-    for (from[0] = 0; from[0] < 130; ++from[0]) {
-      for (from[1] = 0; from[1] < 6; ++from[1]) {
-        for (from[2] = 0; from[2] < 45; ++from[2]) {
-          ASSERT_EQ(y(from[axes[0]], from[axes[1]], from[axes[2]]), x(from[0], from[1], from[2]));
+    Index index[3];
+    for (index[0] = 0; index[0] < 130; ++index[0]) {
+      for (index[1] = 0; index[1] < 6; ++index[1]) {
+        for (index[2] = 0; index[2] < 45; ++index[2]) {
+          ASSERT_EQ(y(index[axes[0]], index[axes[1]], index[axes[2]]),
+                    x(index[0], index[1], index[2]));
         }
       }
     }

@@ -1,5 +1,5 @@
 // Tests every operation in operation_names() against finite differences; an operation without a
-// case here fails.
+// case fails the test.
 //
 // Each case provides inputs and a function of them. The gradient of a random projection of the
 // result is compared with central differences; projections are summed in double precision.
@@ -40,38 +40,38 @@ struct Case {
 };
 
 void check(const std::string& name, const Case& c) {
-  std::vector<Var> parameters, moved;
+  std::vector<Var> parameters, shifted;
   for (const Tensor& input : c.inputs) {
     parameters.push_back(Var::parameter(input.copy()));
-    moved.emplace_back(input.copy());
+    shifted.emplace_back(input.copy());
   }
   const Var result = c.compute(parameters);
   const Tensor weights = random_tensor(result.shape(), 99);
   backward(sum(multiply(result, weights)));
-  const auto f = [&] { return testing::projected(c.compute(moved).value(), weights); };
-  for (std::size_t which = 0; which < c.inputs.size(); ++which) {
-    const Tensor& values = moved[which].value();
-    const Tensor gradient = parameters[which].gradient();
-    const testing::Differences how{{c.step}, c.tolerance, values.size()};
-    ASSERT_TRUE(gradient.defined()) << name << " input " << which;
-    if (c.without_effect.contains(which)) {
-      EXPECT_TRUE(testing::has_no_gradient(gradient, values, f, 1e-4, how))
-          << name << " input " << which;
+  const auto f = [&] { return testing::projected(c.compute(shifted).value(), weights); };
+  for (std::size_t input = 0; input < c.inputs.size(); ++input) {
+    const Tensor& values = shifted[input].value();
+    const Tensor gradient = parameters[input].gradient();
+    const testing::Differences options{{c.step}, c.tolerance, values.size()};
+    ASSERT_TRUE(gradient.defined()) << name << " input " << input;
+    if (c.without_effect.contains(input)) {
+      EXPECT_TRUE(testing::has_no_gradient(gradient, values, f, 1e-4, options))
+          << name << " input " << input;
     } else {
-      EXPECT_TRUE(testing::is_gradient(gradient, values, f, how)) << name << " input " << which;
+      EXPECT_TRUE(testing::is_gradient(gradient, values, f, options)) << name << " input " << input;
     }
   }
   // Gradients must accumulate onto an existing gradient, even if it is shared.
-  std::vector<Tensor> first;
-  for (const Var& parameter : parameters) first.push_back(parameter.gradient().copy());
-  for (int again = 2; again <= 3; ++again) {
+  std::vector<Tensor> first_gradients;
+  for (const Var& parameter : parameters) first_gradients.push_back(parameter.gradient().copy());
+  for (int pass = 2; pass <= 3; ++pass) {
     backward(sum(multiply(c.compute(parameters), weights)));
-    for (std::size_t which = 0; which < c.inputs.size(); ++which) {
-      if (c.without_effect.contains(which)) continue;
-      Tensor expected = first[which].copy();
-      for (float& g : expected) g *= static_cast<float>(again);
-      EXPECT_TRUE(testing::same_gradient(parameters[which].gradient(), expected, 1e-4))
-          << name << " input " << which << ", " << again << " times";
+    for (std::size_t input = 0; input < c.inputs.size(); ++input) {
+      if (c.without_effect.contains(input)) continue;
+      Tensor expected = first_gradients[input].copy();
+      for (float& g : expected) g *= static_cast<float>(pass);
+      EXPECT_TRUE(testing::same_gradient(parameters[input].gradient(), expected, 1e-4))
+          << name << " input " << input << ", " << pass << " times";
     }
   }
 }
@@ -123,7 +123,7 @@ std::vector<Case> linear_cases(Binary f, bool transposed) {
 }
 
 using Reader = std::function<Var(const Var&)>;
-Case of_one(Shape shape, Reader f) {
+Case unary_case(Shape shape, Reader f) {
   return {{random_tensor(std::move(shape), 1)},
           [f = std::move(f)](const std::vector<Var>& in) { return f(in[0]); }};
 }
@@ -140,8 +140,8 @@ std::pair<Tensor, Tensor> angles(Index rows, Index pairs) {
 
 Case rotate_case(Shape shape, Index pairs, bool interleaved) {
   const auto [cosine, sine] = angles(shape[shape.size() - 2], pairs);
-  return of_one(shape,
-                [=, c = cosine, s = sine](const Var& x) { return rotate(x, c, s, interleaved); });
+  return unary_case(
+      shape, [=, c = cosine, s = sine](const Var& x) { return rotate(x, c, s, interleaved); });
 }
 
 std::vector<Case> norm_cases(bool layer) {
@@ -222,9 +222,9 @@ Case reversible_case() {
     c.inputs.push_back(random_tensor(shape, c.inputs.size() + 1));
   }
   c.compute = [model, names](const std::vector<Var>& in) {
-    Model changed = model;
-    for (std::size_t n = 0; n < names.size(); ++n) changed.weights[names[n]] = in[n];
-    return forward(changed, IntTensor::from({1, 4}, {0, 1, 2, 4}));
+    Model modified = model;
+    for (std::size_t n = 0; n < names.size(); ++n) modified.weights[names[n]] = in[n];
+    return forward(modified, IntTensor::from({1, 4}, {0, 1, 2, 4}));
   };
   c.step = 2e-2f;  // smaller steps have more rounding error, larger ones more truncation error
   c.tolerance = 5e-4;
@@ -243,11 +243,11 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["subtract"] = binary_cases(subtract);
   cases["multiply"] = binary_cases(multiply);
   cases["divide"] = binary_cases(divide);
-  cases["scale"] = {of_one({2, 3}, [](const Var& x) { return scale(x, -2.5f); })};
+  cases["scale"] = {unary_case({2, 3}, [](const Var& x) { return scale(x, -2.5f); })};
   cases["relu"] = unary_cases(relu, away_from_zero);
   cases["clamp"] = unary_cases([](const Var& x) { return clamp(x, 0, 10); }, away_from_zero);
-  for (Case& below : unary_cases([](const Var& x) { return clamp(x, -10, 0); }, away_from_zero)) {
-    cases["clamp"].push_back(below);
+  for (Case& clamped : unary_cases([](const Var& x) { return clamp(x, -10, 0); }, away_from_zero)) {
+    cases["clamp"].push_back(clamped);
   }
   cases["gelu"] = unary_cases(gelu, plain);
   cases["gelu_tanh"] = unary_cases(gelu_tanh, plain);
@@ -259,19 +259,19 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["log"] = unary_cases(log, positive);
   cases["sine"] = unary_cases(sine, plain);
   cases["cosine"] = unary_cases(cosine, plain);
-  cases["dropout"] = {of_one({7, 9}, [](const Var& x) { return dropout(x, 0.4, 7); })};
+  cases["dropout"] = {unary_case({7, 9}, [](const Var& x) { return dropout(x, 0.4, 7); })};
 
-  cases["reshape"] = {of_one({2, 6}, [](const Var& x) { return reshape(x, {3, 1, 4}); })};
-  cases["permute"] = {of_one({2, 3, 4},
-                             [](const Var& x) {
-                               return permute(x, {2, 0, 1});
-                             }),
-                      of_one({2, 3, 4},
-                             [](const Var& x) {
-                               return permute(x, {1, 0, -1});
-                             }),
-                      of_one({3, 5}, [](const Var& x) { return transpose(x); }),
-                      of_one({3}, [](const Var& x) { return permute(x, {0}); })};
+  cases["reshape"] = {unary_case({2, 6}, [](const Var& x) { return reshape(x, {3, 1, 4}); })};
+  cases["permute"] = {unary_case({2, 3, 4},
+                                 [](const Var& x) {
+                                   return permute(x, {2, 0, 1});
+                                 }),
+                      unary_case({2, 3, 4},
+                                 [](const Var& x) {
+                                   return permute(x, {1, 0, -1});
+                                 }),
+                      unary_case({3, 5}, [](const Var& x) { return transpose(x); }),
+                      unary_case({3}, [](const Var& x) { return permute(x, {0}); })};
   for (const Index axis : {0, 1, -1}) {
     Shape a{2, 3, 4}, b{2, 3, 4};
     b[static_cast<std::size_t>(axis < 0 ? axis + 3 : axis)] = 5;
@@ -280,47 +280,47 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
            return concat({in[0], in[1], in[0]}, axis);
          }});
     cases["slice"].push_back(
-        of_one({3, 4, 5}, [axis](const Var& x) { return slice(x, axis, 1, 2); }));
+        unary_case({3, 4, 5}, [axis](const Var& x) { return slice(x, axis, 1, 2); }));
   }
   const IntTensor ids = IntTensor::from({2, 3}, {0, 4, 4, 1, 0, 4});
-  cases["gather"] = {of_one({5, 3}, [ids](const Var& x) { return gather(x, ids); }),
-                     of_one({5, 1}, [ids](const Var& x) { return gather(x, ids); })};
-  cases["split_heads"] = {of_one({2, 3, 8}, [](const Var& x) { return split_heads(x, 4); }),
-                          of_one({1, 5, 3}, [](const Var& x) { return split_heads(x, 1); })};
-  cases["merge_heads"] = {of_one({8, 3, 2}, [](const Var& x) { return merge_heads(x, 4); }),
-                          of_one({3, 1, 1}, [](const Var& x) { return merge_heads(x, 3); })};
+  cases["gather"] = {unary_case({5, 3}, [ids](const Var& x) { return gather(x, ids); }),
+                     unary_case({5, 1}, [ids](const Var& x) { return gather(x, ids); })};
+  cases["split_heads"] = {unary_case({2, 3, 8}, [](const Var& x) { return split_heads(x, 4); }),
+                          unary_case({1, 5, 3}, [](const Var& x) { return split_heads(x, 1); })};
+  cases["merge_heads"] = {unary_case({8, 3, 2}, [](const Var& x) { return merge_heads(x, 4); }),
+                          unary_case({3, 1, 1}, [](const Var& x) { return merge_heads(x, 3); })};
   cases["rotate"] = {rotate_case({2, 3, 8}, 4, true), rotate_case({2, 3, 8}, 4, false),
                      rotate_case({3, 7}, 2, true), rotate_case({3, 7}, 2, false)};
 
-  cases["sum"] = {of_one({3, 5}, [](const Var& x) { return sum(x); })};
-  cases["mean"] = {of_one({3, 5}, [](const Var& x) { return mean(x); })};
+  cases["sum"] = {unary_case({3, 5}, [](const Var& x) { return sum(x); })};
+  cases["mean"] = {unary_case({3, 5}, [](const Var& x) { return mean(x); })};
   for (const Index axis : {0, 1, 2, -1}) {
     cases["sum_axis"].push_back(
-        of_one({2, 3, 4}, [axis](const Var& x) { return sum_axis(x, axis); }));
+        unary_case({2, 3, 4}, [axis](const Var& x) { return sum_axis(x, axis); }));
   }
   for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{2, 1, 67}, Shape{32}}) {
-    cases["softmax"].push_back(of_one(shape, [](const Var& x) { return softmax(x); }));
-    cases["log_softmax"].push_back(of_one(shape, [](const Var& x) { return log_softmax(x); }));
+    cases["softmax"].push_back(unary_case(shape, [](const Var& x) { return softmax(x); }));
+    cases["log_softmax"].push_back(unary_case(shape, [](const Var& x) { return log_softmax(x); }));
     if (shape.back() > 1) continue;
     cases["softmax"].back().without_effect = {0};  // the result is 1 for any input
     cases["log_softmax"].back().without_effect = {0};
   }
   for (const Shape& shape : {Shape{3, 5}, Shape{2}, Shape{2, 1, 67}}) {
-    cases["unit_rows"].push_back(of_one(shape, [](const Var& x) { return unit_rows(x); }));
+    cases["unit_rows"].push_back(unary_case(shape, [](const Var& x) { return unit_rows(x); }));
   }
   cases["cross_entropy"] = {
-      of_one({2, 2, 5},
-             [](const Var& x) {
-               return cross_entropy(x, IntTensor::from({2, 2}, {0, 4, -1, 2}));
-             }),
-      of_one({67}, [](const Var& x) { return cross_entropy(x, IntTensor::from({}, {66})); })};
+      unary_case({2, 2, 5},
+                 [](const Var& x) {
+                   return cross_entropy(x, IntTensor::from({2, 2}, {0, 4, -1, 2}));
+                 }),
+      unary_case({67}, [](const Var& x) { return cross_entropy(x, IntTensor::from({}, {66})); })};
   cases["layer_norm"] = norm_cases(true);
   cases["rms_norm"] = norm_cases(false);
 
   cases["attention"] = {attention_case(1, 1), attention_case(5, 6), attention_case(7, 4)};
   cases["attention"].front().without_effect = {0, 1, 3};  // a single key has all the weight
   cases["gate_exponents"] = {
-      of_one({2, 5}, [](const Var& x) { return gate_exponents(x).exponents; })};
+      unary_case({2, 5}, [](const Var& x) { return gate_exponents(x).exponents; })};
   cases["feature_weights"] = {feature_weights_case(false, 5), feature_weights_case(true, 5),
                               feature_weights_case(true, 1)};
   // A single exponent per query cancels in the ratio.
@@ -332,12 +332,12 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
 TEST(Operations, MatchFiniteDifferences) {
   const auto cases = all_cases();
   for (const std::string_view name : operation_names()) {
-    const auto found = cases.find(name);
-    if (found == cases.end()) {
+    const auto it = cases.find(name);
+    if (it == cases.end()) {
       ADD_FAILURE() << "operation \"" << name << "\" has no case";
       continue;
     }
-    for (const Case& c : found->second) check(std::string(name), c);
+    for (const Case& c : it->second) check(std::string(name), c);
   }
   EXPECT_EQ(cases.size(), operation_names().size()) << "a case for an unknown operation";
 }

@@ -100,25 +100,25 @@ TEST(ImageFile, RejectsOtherFiles) {
   for (std::size_t length = 0; length + 20 < png.size(); ++length) {
     EXPECT_NE(refusal(png.substr(0, length)), "") << length;
   }
-  for (std::size_t at = 0; at < png.size(); ++at) {  // must not crash
+  for (std::size_t offset = 0; offset < png.size(); ++offset) {  // must not crash
     std::string damaged = png;
-    damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
+    damaged[offset] = static_cast<char>(damaged[offset] ^ 0x55);
     refusal(damaged);
   }
 }
 
 TEST(ImageFile, RejectsLargeImagesBeforeDecoding) {
   std::string png = kSteps.png();
-  const auto claim = [&](std::size_t at, int side) {
+  const auto write_size = [&](std::size_t offset, int side) {
     for (std::size_t n = 0; n < 4; ++n) {
-      png[at + n] = static_cast<char>(side >> (24 - 8 * static_cast<int>(n)) & 0xff);
+      png[offset + n] = static_cast<char>(side >> (24 - 8 * static_cast<int>(n)) & 0xff);
     }
   };
-  claim(16, 16384);  // width and height in the header
-  claim(20, 16384);
+  write_size(16, 16384);  // width and height in the header
+  write_size(20, 16384);
   EXPECT_NE(refusal(png).find("found 16384 x 16384"), std::string::npos) << refusal(png);
-  claim(16, 1);
-  claim(20, 16385);
+  write_size(16, 1);
+  write_size(20, 16385);
   EXPECT_NE(refusal(png).find("found 1 x 16385"), std::string::npos) << refusal(png);
 }
 

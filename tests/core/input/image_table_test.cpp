@@ -23,11 +23,11 @@ std::string refusal(const std::filesystem::path& file) {
 
 class ImageTable : public ::testing::Test {
  protected:
-  std::filesystem::path written(const std::string& name, const std::string& text) const {
+  std::filesystem::path write_text(const std::string& name, const std::string& text) const {
     write_file(folder_.path() / name, text);
     return folder_.path() / name;
   }
-  std::filesystem::path packed(const std::string& name, const std::string& text) const {
+  std::filesystem::path write_compressed(const std::string& name, const std::string& text) const {
     const std::filesystem::path path = folder_.path() / name;
     gzFile file = gzopen(path.c_str(), "wb");
     EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())),
@@ -40,30 +40,31 @@ class ImageTable : public ::testing::Test {
 
 TEST_F(ImageTable, ReadsOneImagePerLineWithoutLabels) {
   const Pictures expected{{0, 1, 2, 0}, {2, 2, 2, 2}};
-  EXPECT_EQ(read_image_table(written("a.csv", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3), expected);
-  EXPECT_EQ(read_image_table(written("b.csv", "0,1,2,0\r\n\n2,2,2,2"), 4, 3), expected);
-  EXPECT_EQ(read_image_table(packed("c.csv.gz", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3), expected);
-  EXPECT_NE(refusal(written("empty.csv", "")).find("found none"), std::string::npos);
-  EXPECT_NE(refusal(written("wide.csv", "0,1,2,0,1,1\n")).find("found more"), std::string::npos);
+  EXPECT_EQ(read_image_table(write_text("a.csv", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3), expected);
+  EXPECT_EQ(read_image_table(write_text("b.csv", "0,1,2,0\r\n\n2,2,2,2"), 4, 3), expected);
+  EXPECT_EQ(read_image_table(write_compressed("c.csv.gz", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3),
+            expected);
+  EXPECT_NE(refusal(write_text("empty.csv", "")).find("found none"), std::string::npos);
+  EXPECT_NE(refusal(write_text("wide.csv", "0,1,2,0,1,1\n")).find("found more"), std::string::npos);
 }
 
 TEST_F(ImageTable, ReportsTheLineOfAnError) {
   for (const char* line : {"0,1,2", "0,1,3,0", "0,-1,1,0", "0,x,1,0", "0;1;1;0", "0,,1,0",
                            "0 ,1,1,0", "99999999999999999999,0,0,0"}) {
-    const std::string found = refusal(written("a.csv", "0,0,0,0\n" + std::string(line)));
-    EXPECT_NE(found.find("line 2: expected 4 levels from 0 to 2"), std::string::npos) << found;
+    const std::string message = refusal(write_text("a.csv", "0,0,0,0\n" + std::string(line)));
+    EXPECT_NE(message.find("line 2: expected 4 levels from 0 to 2"), std::string::npos) << message;
   }
 }
 
 TEST_F(ImageTable, RejectsDamagedFiles) {
   std::string lines;
   for (int n = 0; n < 5000; ++n) lines += std::to_string(n % 3) + ",0,1,2,0\n";
-  const std::string whole = read_file(packed("a.csv.gz", lines));
-  EXPECT_NE(refusal(written("cut.csv.gz", whole.substr(0, whole.size() / 2))).find("truncated"),
+  const std::string whole = read_file(write_compressed("a.csv.gz", lines));
+  EXPECT_NE(refusal(write_text("cut.csv.gz", whole.substr(0, whole.size() / 2))).find("truncated"),
             std::string::npos);
-  std::string wrong = whole;
-  wrong[wrong.size() / 2] = static_cast<char>(wrong[wrong.size() / 2] ^ 0x55);
-  EXPECT_FALSE(refusal(written("wrong.csv.gz", wrong)).empty());
+  std::string damaged = whole;
+  damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
+  EXPECT_FALSE(refusal(write_text("wrong.csv.gz", damaged)).empty());
   EXPECT_NE(refusal(folder_.path() / "none.csv").find("none.csv"), std::string::npos);
 }
 

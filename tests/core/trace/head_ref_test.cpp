@@ -113,10 +113,10 @@ TEST(Trace, ListsAlternativesToAPart) {
 TEST(Trace, LayerSequenceCoversAllSteps) {
   const Trace trace =
       trace_of({{.step = 1}, {.step = 1, .layer = 1}, {.step = 2}, {.step = 2, .layer = 1}});
-  const std::vector<HeadRef> passed = trace.layer_sequence({.step = 2});
-  ASSERT_EQ(passed.size(), 4u);
-  EXPECT_EQ(passed[1], (HeadRef{1, 0, {.step = 1}}));
-  EXPECT_EQ(passed[2], (HeadRef{0, 0, {.step = 2}}));
+  const std::vector<HeadRef> sequence = trace.layer_sequence({.step = 2});
+  ASSERT_EQ(sequence.size(), 4u);
+  EXPECT_EQ(sequence[1], (HeadRef{1, 0, {.step = 1}}));
+  EXPECT_EQ(sequence[2], (HeadRef{0, 0, {.step = 2}}));
 }
 
 TEST(Trace, MapsRowsToTokensOfTheirStream) {

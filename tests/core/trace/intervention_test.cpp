@@ -20,11 +20,11 @@ std::string problem(const std::string& line) {
 }
 
 TEST(Intervention, DescribesTokensByName) {
-  const Intervention i = intervention_from_text("replace position=7 token=276");
-  EXPECT_EQ(describe(i), "token 7 is replaced by token 276");
-  EXPECT_EQ(describe(i, {.token = [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }}),
+  const Intervention change = intervention_from_text("replace position=7 token=276");
+  EXPECT_EQ(describe(change), "token 7 is replaced by token 276");
+  EXPECT_EQ(describe(change, {.token = [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }}),
             "token 7 is replaced by “␣cat”");
-  EXPECT_EQ(describe(i, {.token = [](std::int32_t) { return ""; }}),
+  EXPECT_EQ(describe(change, {.token = [](std::int32_t) { return ""; }}),
             "token 7 is replaced by token 276");
 }
 
@@ -33,11 +33,12 @@ TEST(Intervention, RoundTripsAsText) {
                            "forbid key=0", "forbid key=0 layer=1 head=2",
                            "force query=5 key=3 layer=0", "replace position=4 token=312",
                            "replace position=4 text= cat", "replace position=0 text=a b = c"}) {
-    const Intervention i = intervention_from_text(line);
-    EXPECT_EQ(to_text(i), line);
-    EXPECT_FALSE(describe(i).empty());
-    const Json json = to_json(Interventions{i});
-    EXPECT_EQ(interventions_from_json(json, "session.interventions"), Interventions{i}) << line;
+    const Intervention change = intervention_from_text(line);
+    EXPECT_EQ(to_text(change), line);
+    EXPECT_FALSE(describe(change).empty());
+    const Json json = to_json(Interventions{change});
+    EXPECT_EQ(interventions_from_json(json, "session.interventions"), Interventions{change})
+        << line;
   }
 }
 
@@ -58,20 +59,20 @@ TEST(Intervention, RejectsInvalidText) {
 }
 
 TEST(Intervention, ParsesJsonStrictly) {
-  const auto refused = [](const char* text) {
+  const auto expect_rejected = [](const char* text) {
     EXPECT_THROW(interventions_from_json(Json::parse(text), "i"), InputError) << text;
   };
-  refused("{}");
-  refused(R"([{"type": "stop"}])");
-  refused(R"([{"type": "off"}])");
-  refused(R"([{"type": "off", "layer": 1, "key": 2}])");
-  refused(R"([{"type": "forbid", "key": -1}])");
-  refused(R"([{"type": "forbid", "key": 1.5}])");
-  refused(R"([{"type": "replace", "position": 1}])");
-  refused(R"([7])");
+  expect_rejected("{}");
+  expect_rejected(R"([{"type": "stop"}])");
+  expect_rejected(R"([{"type": "off"}])");
+  expect_rejected(R"([{"type": "off", "layer": 1, "key": 2}])");
+  expect_rejected(R"([{"type": "forbid", "key": -1}])");
+  expect_rejected(R"([{"type": "forbid", "key": 1.5}])");
+  expect_rejected(R"([{"type": "replace", "position": 1}])");
+  expect_rejected(R"([7])");
 }
 
-TEST(Intervention, StaysWithinTheModel) {
+TEST(Intervention, RejectsIndicesBeyondTheModel) {
   const ModelExtent extent{.layers = 2, .heads = 3, .vocabulary = 10, .tokens = 5};
   for (const char* line :
        {"off layer=2", "off layer=1 head=3", "forbid key=5", "force query=5 key=0",
@@ -83,28 +84,28 @@ TEST(Intervention, StaysWithinTheModel) {
 
 // Interventions affect the decoder's self-attention and nothing else.
 TEST(Intervention, PairsReferToTheDecodersOwnTokens) {
-  const auto refused = [](const char* line, const ModelExtent& extent) {
+  const auto expect_rejected = [](const char* line, const ModelExtent& extent) {
     EXPECT_THROW(check({intervention_from_text(line)}, extent), InputError) << line;
   };
-  const auto taken = [](const char* line, const ModelExtent& extent) {
+  const auto expect_accepted = [](const char* line, const ModelExtent& extent) {
     EXPECT_NO_THROW(check({intervention_from_text(line)}, extent)) << line;
   };
   ModelExtent extent{.layers = 2, .heads = 3, .vocabulary = 10, .tokens = 5};
   extent.attended = 2;  // an encoder-decoder: five source tokens, two target tokens
-  refused("forbid key=2", extent);
-  taken("forbid key=1", extent);
-  taken("replace position=4 token=1", extent);
+  expect_rejected("forbid key=2", extent);
+  expect_accepted("forbid key=1", extent);
+  expect_accepted("replace position=4 token=1", extent);
   extent.attended = -1;
   extent.segments = true;
-  refused("forbid key=0", extent);
-  refused("force query=1 key=0", extent);
-  taken("off layer=1 head=0", extent);
-  taken("replace position=4 token=1", extent);
+  expect_rejected("forbid key=0", extent);
+  expect_rejected("force query=1 key=0", extent);
+  expect_accepted("off layer=1 head=0", extent);
+  expect_accepted("replace position=4 token=1", extent);
   extent.segments = false;
   extent.self_attention = false;
-  refused("off layer=0", extent);
-  refused("forbid key=0", extent);
-  taken("replace position=4 token=1", extent);
+  expect_rejected("off layer=0", extent);
+  expect_rejected("forbid key=0", extent);
+  expect_accepted("replace position=4 token=1", extent);
 }
 
 std::vector<Index> keys(const Pattern& pattern, Index head, Index query) {
@@ -138,10 +139,10 @@ TEST(ChangedPattern, ForcesOnlyAllowedKeys) {
   const Pattern changed = changed_pattern(causal, column, 0, 0, 1);
   EXPECT_EQ(keys(changed, 0, 0), Keys({0}));  // may not see the forced key
   EXPECT_EQ(keys(changed, 0, 2), Keys({1}));
-  const Interventions two{intervention_from_text("force query=3 key=1"),
-                          intervention_from_text("force query=3 key=3"),
-                          intervention_from_text("forbid query=3 key=3")};
-  EXPECT_EQ(keys(changed_pattern(causal, two, 0, 0, 1), 0, 3), Keys({1}));
+  const Interventions same_query{intervention_from_text("force query=3 key=1"),
+                                 intervention_from_text("force query=3 key=3"),
+                                 intervention_from_text("forbid query=3 key=3")};
+  EXPECT_EQ(keys(changed_pattern(causal, same_query, 0, 0, 1), 0, 3), Keys({1}));
   try {
     changed_pattern(causal, {intervention_from_text("force query=1 key=3")}, 2, 4, 1);
     FAIL();

@@ -31,7 +31,7 @@ TEST(Recorder, JoinsRowsOfSegments) {
   EXPECT_THROW(recorder.rows("embed", row(0), 0), std::logic_error);
 }
 
-TEST(Recorder, KeepsNothingWithoutATrace) {
+TEST(Recorder, RecordsNothingWithoutATrace) {
   Recorder recorder(nullptr);
   EXPECT_FALSE(recorder.on());
   recorder.rows("embed", Tensor::zeros({1, 2}), 1);
