@@ -164,7 +164,7 @@ double warm_seconds(const OperationInput& input, double first_run) {
   constexpr int kMinRuns = 3, kMaxRuns = 15;
   const int target_runs =
       std::clamp(static_cast<int>(kTargetSeconds / std::max(first_run, 1e-6)), 0, kMaxRuns);
-  // If a run takes seconds, one more suffices.
+  // One more run suffices if runs are long.
   const int runs = first_run > 1 ? 1 : std::max(kMinRuns, target_runs);
   std::vector<double> seconds;
   for (int n = 0; n < runs; ++n) {
@@ -294,7 +294,7 @@ void check(const CostRequest& request) {
   }
 }
 
-// If a variant fails at all lengths, throws the last reason.
+// Throws the last reason if a variant fails at all lengths.
 void check_reached(const CostCurves& curves) {
   for (const CostSeries& series : curves.series) {
     const bool has_point = std::ranges::any_of(

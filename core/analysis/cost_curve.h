@@ -25,7 +25,7 @@ struct CostRequest {
   bool causal = false;     // for variants that support it; some are always causal
   bool measured = true;    // also measures time and memory
   double max_seconds = 5;  // per operation: longer lengths are skipped
-  std::size_t max_bytes = std::size_t{2} << 30;  // of inputs per operation, likewise
+  std::size_t max_bytes = std::size_t{2} << 30;  // of inputs per operation: likewise
 };
 
 struct CostPoint {
@@ -46,7 +46,7 @@ struct CostPoint {
 struct CostSeries {
   CostVariant variant;
   std::string label{};              // "Local window"
-  bool causal = false;              // measured direction
+  bool causal = false;              // direction of the measurement
   std::vector<CostPoint> points{};  // points reached so far
 };
 

@@ -18,7 +18,7 @@ void check_square(const Tensor& layer, Index size) {
   }
 }
 
-// (A + I) / 2, rows normalised to sum 1; a fully masked row keeps only the residual.
+// (A + I) / 2, rows normalised to sum 1; a fully masked row becomes the residual alone.
 Tensor add_residual(const Tensor& attention) {
   const Index size = attention.dim(0);
   Tensor result = attention.copy();  // [L, L]

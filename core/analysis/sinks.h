@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Share of a row's weight that goes to the head's sink; 0 without sinks.
+// Share of a row's weight on the head's sink; 0 without sinks.
 double sink_share(const AttentionTap& tap, Index head, Index query);
 // Mean over all rows and heads; 0 without sinks.
 double sink_share(const AttentionTap& tap);

@@ -79,7 +79,7 @@ bool has_texts(const std::vector<TraceToken>& tokens) {
   return std::ranges::any_of(tokens, [](const TraceToken& t) { return !t.bytes.empty(); });
 }
 
-// For each token, true if it begins a word.
+// True for each token that begins a word.
 std::vector<bool> word_starts(const Trace& trace, const std::vector<TraceToken>& tokens) {
   const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
   std::vector<bool> starts(tokens.size(), true);

@@ -68,7 +68,7 @@ class Json {
   // object repeats a key, the last value wins; `repeated` receives the first repeated key.
   static Json parse(std::string_view text, std::string* repeated = nullptr);
   static Json parse_or_null(std::string_view text);  // null for invalid JSON
-  // Text on one line, or with a line per member, indented by `indent` spaces per level if >= 0.
+  // Text on one line (indent < 0), or a line per member with `indent` spaces per level.
   std::string dump(int indent = -1, BadUtf8 bad = BadUtf8::Reject) const;
   std::string dump_ascii() const;  // on one line; non-ASCII escaped, invalid UTF-8 replaced
 

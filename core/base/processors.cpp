@@ -42,7 +42,7 @@ double group_quota(const fs::path& group) {
 int affinity_processors() {
   cpu_set_t affinity;
   CPU_ZERO(&affinity);
-  // Fails on machines with more processors than cpu_set_t holds.
+  // Fails on machines with more processors than fit into cpu_set_t.
   if (sched_getaffinity(0, sizeof affinity, &affinity) == 0) return CPU_COUNT(&affinity);
   return static_cast<int>(std::thread::hardware_concurrency());
 }

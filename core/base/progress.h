@@ -10,8 +10,8 @@ namespace attnscope {
 
 class Progress {
  public:
-  // Begins a stage, "layer 3 of 4", that covers the range [from, to] of the whole work, in [0, 1].
-  // Both are 0 if the size of the work is not known yet, as while a file is being read.
+  // Begins a stage, "layer 3 of 4", that covers the fractions [from, to] of the work. Both are 0
+  // while the size of the work is unknown, such as during reading of a file.
   void begin_stage(std::string name, double from, double to);
   // Sets the completed share of the stage, in [0, 1]. Cheap enough for kernel threads.
   void set_stage_share(double share) { stage_share_.store(share, std::memory_order_relaxed); }

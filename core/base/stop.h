@@ -22,8 +22,8 @@ class Stop {
 };
 
 // While a StopScope is alive, check_stop() and parallel loops (parallel.h) on this thread throw
-// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work on
-// another thread opens its own scope, with current_stop() of the thread that waits for it.
+// Stopped once `stop` is requested. Scopes nest; the innermost wins. Work on another
+// thread opens its own scope, with current_stop() of the thread that waits for it.
 class StopScope {
  public:
   explicit StopScope(Stop stop);

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-// Reads the whole file, decompressed if necessary (zlib reads both).
+// Reads a file and decompresses it if necessary; zlib accepts both.
 std::string read_unpacked(const std::filesystem::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) throw InputError(path.string() + ": cannot be opened");

@@ -1,4 +1,4 @@
-// Hand-made attention structure from files: masks for the variant `custom`, edges for `graph`.
+// Drawn attention structure from files: masks for the variant `custom`, edges for `graph`.
 #pragma once
 
 #include <filesystem>

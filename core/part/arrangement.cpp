@@ -17,7 +17,7 @@ constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row
 constexpr double good_fill = 0.75;
 // Minimum size of a rectangle in rows, and of a run in columns.
 constexpr Index min_rows = 8, min_run = 8;
-// Rows kept in order have at most this many runs on average, since kernels scan them every time.
+// Rows in order have at most this many runs on average, since kernels scan them every time.
 constexpr Index max_runs_in_order = 2;
 constexpr double min_fill_in_order = 0.6, min_fill_of_single_runs = 0.3;
 // Extents are rounded to whole SIMD vectors.

@@ -25,7 +25,7 @@ struct Arrangement {
   struct Extent {
     std::int32_t begin = 0, end = 0;
   };
-  // Rectangle of queries and keys of which most pairs are allowed. Offsets are into arrays of Head.
+  // Rectangle of queries and keys whose pairs are mostly allowed. Offsets are into arrays of Head.
   struct Block {
     std::int32_t rows = 0, width = 0;
     std::size_t queries = 0;  // [rows]

@@ -21,8 +21,8 @@ struct Choice {
 const std::string& type_of(const Json& object, std::string_view path);
 // Parses the other members as parameters of `info`. InputErrors: "variant.window: expected ..."
 Choice choice_from_json(const Info& info, const Json& object, std::string_view path);
-// As choice_from_json(), but parameters without a default may be missing; they are filled in later
-// (core/experiment).
+// Like choice_from_json(), but parameters without a default may be missing; they are filled in
+// later (core/experiment).
 Choice incomplete_choice_from_json(const Info& info, const Json& object, std::string_view path);
 // Looks up the Info of the object's id with `find`: choice_from_json(join, ...).
 template <class InfoType>

@@ -32,8 +32,7 @@ struct Dimensions {
   // Head group: its first head within the layer, and the layer's heads; 0: the only group.
   Index first_head = 0, layer_heads = 0;
 
-  // Lengths of weights with a fixed length. In a model L_max: shorter sequences use the leading
-  // part.
+  // Lengths of weights with a fixed length; in a model L_max, of which shorter texts use a part.
   Index query_length() const { return queries != 0 ? queries : context; }
   Index key_length() const { return keys != 0 ? keys : context; }
   Index inner_or(Index fallback) const { return inner != 0 ? inner : fallback; }
@@ -70,7 +69,7 @@ struct WeightFile {
 };
 
 struct WeightTraining {
-  // Not trained by gradients: painted masks and graphs, random directions and rotations, fixed
+  // Not trained by gradients: drawn masks and graphs, random directions and rotations, fixed
   // frequencies, usage counts, and centroids (updated from their inputs).
   bool constant = false;
   // Upper limit during training (lower limit 0), and unit of its updates: for weights of large
@@ -78,7 +77,7 @@ struct WeightTraining {
   std::function<double(const Values&)> max{};
 };
 
-enum class WeightScope { Everywhere, Operation, Model };  // Operation: not in whole models
+enum class WeightScope { Everywhere, Operation, Model };  // only single operations, models
 
 // Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores it
 // under the layer's prefix and this name.

@@ -1,7 +1,7 @@
 // Part: one normalised weighting of keys. An attention operation is a sum of parts.
 //
 // Nearly every variant is defined by four choices: scores, allowed keys, normaliser, and keys and
-// values. A Part holds these choices as ingredients; the CPU kernel and the compute shader support
+// values. A Part stores these choices as ingredients; the CPU kernel and the compute shader support
 // all ingredients and know no variant or encoding by name. Ingredients are Vars, so that gradients
 // exist per ingredient (on the CPU); without gradients the Vars are plain tensors.
 //

@@ -14,7 +14,7 @@ struct Matrix {
   bool transposed = false;
 };
 
-// c: [a.rows, b.columns], rows `c_stride` numbers apart; If `add`, adds the product to c, which
+// c: [a.rows, b.columns], rows `c_stride` numbers apart. If `add`, adds the product to c, which
 // must not overlap a or b. Requires a.columns == b.rows. Empty sums are 0.
 void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add);
 

@@ -236,7 +236,7 @@ void release_pages(const StoredTensor& tensor, Index count) {
 // Elements between two cancellation checks: some milliseconds if the pages are not yet in memory.
 constexpr Index kChunk = Index{1} << 19;
 
-// Calls take(first, count) for consecutive chunks.
+// Calls body(first, count) for consecutive chunks.
 template <class Body>
 void for_each_chunk(Index count, const Body& body) {
   for (Index first = 0; first < count; first += kChunk) {

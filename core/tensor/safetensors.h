@@ -25,7 +25,7 @@ enum class DType {
   I32,
   I64,
   Bool,
-  // Only the size is known: files may contain such tensors, but their numbers are never read.
+  // Only the size is known: files may contain such tensors, but their numbers are never converted.
   I8,
   I16,
   U16,

@@ -1,10 +1,10 @@
 // Memory for arrays, with a cache of freed blocks.
 //
-// Fresh pages cost about as much as the arithmetic that fills them. Freed blocks are therefore kept
-// by size class, up to a limit, and reused. Large blocks request huge pages. With AddressSanitizer
-// every block is fresh, so that it detects use after free. With ATTNSCOPE_GUARD_STORAGE in the
-// environment, as in the tests, reads past a block's end yield NaN and writes there abort the
-// program.
+// Fresh pages cost about as much as the arithmetic that fills them. Freed blocks are therefore
+// cached by size class, up to a limit, and reused. Large blocks request huge pages. With
+// AddressSanitizer every block is fresh, so that it detects use after free. With
+// ATTNSCOPE_GUARD_STORAGE in the environment, as in the tests, reads past a block's end yield NaN
+// and writes there abort the program.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ using StorageVector = std::vector<T, StorageAllocator<T>>;
 struct StorageStatistics {
   std::size_t live_bytes = 0;     // in use
   std::size_t peak_bytes = 0;     // maximum of live_bytes since program start or reset
-  std::size_t cached_bytes = 0;   // kept for reuse
+  std::size_t cached_bytes = 0;   // cached for reuse
   std::size_t fresh_blocks = 0;   // allocated from the system since program start
   std::size_t reused_blocks = 0;  // served from the cache since program start
 };

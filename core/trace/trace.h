@@ -29,13 +29,13 @@ struct AttentionTap : AttentionMethod {
   Address address;
   StreamRows query_rows{}, key_rows{};
   std::vector<Index> heads;     // the group's heads, numbered within the layer
-  OperationResult result;       // batch 1; `part` holds q, k, v
+  OperationResult result;       // batch 1; `part` contains q, k, v
   HeadTensors<Tensor> input{};  // before rotation; v may be undefined
   // Combines the layer's heads: concatenated head outputs times the output projection, plus its
   // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
   std::function<Tensor(const Tensor&)> combine_heads{};
   NamedVars encoding_weights;  // weights of the encoding: "pos.bias"; shared with the model
-  // Rows of the text in the memory columns, which precede those of the segment, in order.
+  // Text rows in the memory columns, in order. These columns precede those of the segment.
   std::vector<RowSource> remembered{};
 
   Index queries() const { return result.pattern->queries(); }
@@ -75,8 +75,8 @@ struct PixelGrid {
   // Key c is pixel c - key_shift. Models that predict pixels read each pixel one step later; pixel
   // -1 is the start token.
   Index key_shift = 0;
-  // Number of tokens before the first patch, for a model that reads an image as patches: these are
-  // the pixels of this grid.
+  // Number of tokens before the first patch, for an image read as patches, which are then the
+  // pixels of this grid.
   Index before = 0;
   // Image read as patches of side x side pixels; undefined if each cell of the grid is one pixel.
   Tensor picture;  // [height side, width side, 3], from 0 to 1

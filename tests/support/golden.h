@@ -1,4 +1,4 @@
-// Golden files: expected output, kept as text in tests/.
+// Golden files: expected output, stored as text in tests/.
 //
 // Paths are relative to tests/. With ATTNSCOPE_UPDATE_GOLDEN=1 in the environment, the functions
 // below write the file instead of comparing with it, and succeed.

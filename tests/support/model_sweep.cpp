@@ -69,7 +69,7 @@ IntTensor make_ids(Index count, Index below, Index step) {
 Batch batch_of(const ModelConfig& c) {
   const Reads reads = architecture(c.architecture.id).reads;
   if (reads == Reads::Trajectories) {
-    // As many complete steps of return, state and action as the context holds.
+    // Complete steps (return, state, action) that fit into the context.
     const Index steps =
         std::min(c.architecture.values.integer("most_steps"), c.context / kTokensOfStep);
     Batch batch;

@@ -59,7 +59,7 @@ TEST(ErrorStudy, ContainsTheHeadsOwnError) {
   }
 }
 
-// As in the paper: more features reduce the error, positive ones more than sine and cosine.
+// More features reduce the error, as in the paper.
 TEST(ErrorStudy, PerformerErrorDecreasesWithFeatures) {
   const ErrorStudy study = study_of(trace_of(R"({"type": "performer", "features": 32})"));
   ASSERT_EQ(study.curves.size(), 4u);

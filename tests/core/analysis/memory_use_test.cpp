@@ -132,7 +132,7 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
 // Receptive fields token by token and layer by layer, from the allowed pairs.
 TEST(MemoryUse, OldestReachableFollowsAllowedPairs) {
   Trace trace = segmented_trace();
-  // Columns of segment 2: one row made of three, every second token of the first segment, one row.
+  // Memory columns: several consecutive rows, every second row, or single rows.
   const std::vector<RowSource> of_second{{1, 2, 1}, {3}},
       of_third{{4, 3, 1}, {0, 2, 2}, {6}, {7}, {5}};
   const auto pattern = [](Index keys, int kind) {

@@ -100,7 +100,7 @@ TEST(Tensor, ReportsRowsOutOfRange) {
   EXPECT_EQ(t.slice(1, 0).shape(), (Shape{0, 2}));
 }
 
-// As views read device tensors: every third row of a plane.
+// Reads every third row of a plane, as views do with device tensors.
 TEST(Tensor, ReturnsRowsOfPlane) {
   class HostTensor : public DeviceTensor {
    public:
