@@ -18,37 +18,37 @@ namespace {
 // Differences between the layouts.
 struct BartLayout {
   const char* model_type;
-  bool pre_norm;        // also: a final norm of each stack
-  bool embedding_norm;  // after tokens and positions
-  bool learned;         // learned positions with two unused rows; else sinusoids
+  bool pre_norm;           // pre norm, and a final norm in each stack
+  bool embedding_norm;     // after tokens and positions
+  bool learned_positions;  // table with two unused first rows; false: sinusoids
 };
 constexpr BartLayout kLayouts[] = {{"bart", false, true, true},
                                    {"mbart", true, true, true},
                                    {"marian", false, false, false},
                                    {"pegasus", true, false, false}};
-constexpr Index kSkippedPositions = 2;
+constexpr Index kUnusedPositions = 2;
 
-// A size that the encoder and the decoder must share.
-Index shared_integer(JsonObject& object, const std::string& name, Index most) {
-  const Index decoder = object.integer("decoder_" + name, 1, most);
-  if (object.integer_or("encoder_" + name, decoder, 1, most) != decoder) {
+// Reads a size that encoder and decoder share: "encoder_" and "decoder_" followed by `name`.
+Index shared_integer(JsonObject& object, const std::string& name, Index maximum) {
+  const Index decoder = object.integer("decoder_" + name, 1, maximum);
+  if (object.integer_or("encoder_" + name, decoder, 1, maximum) != decoder) {
     object.fail("encoder_" + name, "decoder_" + name + ", " + std::to_string(decoder) +
                                        " (nothing else is supported)");
   }
   return decoder;
 }
 
-Choice positions_of(const BartLayout& layout) {
-  const char* id = layout.learned ? "learned" : "sinusoidal";
+Choice position_encoding(const BartLayout& layout) {
+  const char* id = layout.learned_positions ? "learned" : "sinusoidal";
   Choice choice{id, default_values(encoding(id).parameters)};
-  if (!layout.learned) choice.values.set("style", std::string("half"));
+  if (!layout.learned_positions) choice.values.set("style", std::string("half"));
   return choice;
 }
 
 ModelConfig read_bart_config(const Json& json, const std::string& path, const BartLayout& layout,
-                             bool biased) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+                             bool has_logit_bias) {
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig c;
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   if (object.integer_or("decoder_vocab_size", c.vocabulary, 1, kMaxModelTokens) != c.vocabulary) {
@@ -71,11 +71,11 @@ ModelConfig read_bart_config(const Json& json, const std::string& path, const Ba
   c.attention_biases = c.feed_forward_biases = true;
   c.tied_output = object.flag_or("tie_word_embeddings", true);
   c.embedding.norm = layout.embedding_norm;
-  c.head.bias = biased;
+  c.head.bias = has_logit_bias;
   if (object.flag_or("scale_embedding", false)) {
     c.model_options.embedding_scale = std::sqrt(static_cast<double>(c.width));
   }
-  c.groups = uniform_groups(c, default_variant(), positions_of(layout));
+  c.groups = uniform_groups(c, default_variant(), position_encoding(layout));
   c.architecture = default_choice(architecture("encoder_decoder"));
   c.architecture.values.set("encoder_layers", object.integer("encoder_layers", 1, 1024));
   c.architecture.values.set("start",
@@ -93,7 +93,7 @@ void move_bart_attention(WeightMover& mover, const std::string& from, const std:
   mover.linear(from + "out_proj", to, "o", width, width, true);
 }
 
-// Older versions store the sinusoids.
+// Checks the sinusoids that older versions store.
 void check_sinusoids(WeightMover& mover, const std::string& name) {
   const ModelConfig& c = mover.model().config;
   constexpr double kBase = 10000;
@@ -113,8 +113,8 @@ void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::st
                      const std::string& ours, Index layers, bool cross) {
   const ModelConfig& c = mover.model().config;
   const std::string positions = theirs + "embed_positions.weight";
-  if (layout.learned) {
-    mover.positions(positions, ours + "embed.pos.embedding", c.context, kSkippedPositions, c.width);
+  if (layout.learned_positions) {
+    mover.positions(positions, ours + "embed.pos.embedding", c.context, kUnusedPositions, c.width);
   } else if (mover.has(positions)) {
     check_sinusoids(mover, positions);
   }
@@ -139,13 +139,13 @@ void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::st
 
 Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
   Model model;
-  const bool biased = source.tensors.contains("final_logits_bias");
-  model.config = read_bart_config(source.config, source.config_place, layout, biased);
+  const bool has_logit_bias = source.tensors.contains("final_logits_bias");
+  model.config = read_bart_config(source.config, source.config_place, layout, has_logit_bias);
   const ModelConfig& c = model.config;
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
-  const bool bare = reader.has("encoder.layers.0.fc1.weight");
-  const std::string prefix = bare ? "" : "model.";
+  const bool unprefixed = reader.has("encoder.layers.0.fc1.weight");
+  const std::string prefix = unprefixed ? "" : "model.";
   std::string embedding;
   for (const char* name :
        {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}) {
@@ -165,7 +165,7 @@ Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
                   c.architecture.values.integer("encoder_layers"), false);
   move_bart_stack(mover, layout, prefix + "decoder.", "", c.layers, true);
   mover.output("lm_head.weight", embedding);
-  if (biased) mover.output_bias({"final_logits_bias"}, {1, c.vocabulary});
+  if (has_logit_bias) mover.output_bias({"final_logits_bias"}, {1, c.vocabulary});
   mover.leave_out("classification_head.", "a classifier");
   mover.leave_out("qa_outputs.", "a classifier");
   reader.finish();

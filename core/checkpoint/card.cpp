@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kCard = "card.json";
-constexpr const char* kText = "text";  // the task of most models
+constexpr const char* kTextTask = "text";  // the task of most models
 
 // Order of groups in lists; other groups follow.
 const std::vector<std::string> kGroups = {"Text", "Memory and depth", "Tasks", kTwins};
 
-Json read(const fs::path& file) {
+Json read_json_file(const fs::path& file) {
   return parse_json(read_file(file, limits::kMaxSmallFile), file.string());
 }
 
@@ -37,12 +37,12 @@ std::string task_of(const Json& card, const ModelConfig& config) {
 }
 
 bool has_card(const fs::path& folder) {
-  std::error_code unknown;  // reading the file reports the error
+  std::error_code unknown;  // such a card counts as present: reading it reports the error
   return fs::exists(folder / kCard, unknown) || unknown;
 }
 
 // "2.2 million", "58 thousand".
-std::string rounded(Index parameters) {
+std::string rounded_count(Index parameters) {
   constexpr double kThousand = 1e3, kMillion = 1e6, kBillion = 1e9;
   const auto count = static_cast<double>(parameters);
   if (count >= kBillion) return brief(count / kBillion, 2) + " billion";
@@ -52,7 +52,7 @@ std::string rounded(Index parameters) {
 
 // Distinctive property of the attention: the variant unless it is full attention, else the position
 // encoding, shortened: "RoPE" for "RoPE, rotary".
-std::string method(const ModelConfig& config) {
+std::string attention_label(const ModelConfig& config) {
   const HeadGroup& group = config.groups.front().front();
   if (group.variant.id != default_variant().id) return variant(group.variant.id).label;
   if (group.encoding.id == default_encoding().id) return "no positions";
@@ -67,24 +67,24 @@ std::string implied_task(const ModelConfig& config) {
   if (reads == Reads::Trajectories) return "trajectory";
   if (!input_kind(config.input.id).is_text) return "image";
   if (reads == Reads::SourceAndTarget) return "numbers";
-  return is_masked_model(config) ? "masked" : kText;
+  return is_masked_model(config) ? "masked" : kTextTask;
 }
 
 ModelCard model_card(const std::string& name_or_folder) {
   const fs::path folder = model_folder(name_or_folder);
   const fs::path config_file = folder / "config.json";
-  const Json config = read(config_file);
+  const Json config = read_json_file(config_file);
   ModelCard card;
   if (JsonObject(config, config_file.string()).text("model_type") == "attnscope") {
     card.config = model_config_from_json(config, config_file.string());
   }
-  card.task = card.config ? implied_task(*card.config) : kText;
+  card.task = card.config ? implied_task(*card.config) : kTextTask;
   const std::string type = format_type(config, config_file.string(), model_tower(name_or_folder));
   const auto format = std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type);
   if (format != checkpoint_formats().end() && !format->task.empty()) card.task = format->task;
   if (!has_card(folder)) return card;
-  const Json written = read(folder / kCard);
-  JsonObject object(written, (folder / kCard).string());
+  const Json card_json = read_json_file(folder / kCard);
+  JsonObject object(card_json, (folder / kCard).string());
   card.group = object.text_or("group", "");
   card.summary = object.text_or("summary", "");
   card.task = object.text_or("task", card.task);
@@ -101,7 +101,7 @@ void save_card(const fs::path& folder, const std::string& task, const ModelConfi
     if (!implied) write_file(folder / kCard, Json{{"task", task}}.dump(2) + "\n");
     return;
   }
-  Json card = read(folder / kCard);  // from an earlier training
+  Json card = read_json_file(folder / kCard);  // from an earlier training
   if (!card.is_object() || task_of(card, config) == task) return;
   card["task"] = task;
   write_file(folder / kCard, card.dump(2) + "\n");
@@ -109,9 +109,9 @@ void save_card(const fs::path& folder, const std::string& task, const ModelConfi
 
 std::string subtitle(const ModelCard& card) {
   if (!card.config) return card.summary;
-  std::string text = rounded(parameter_count(*card.config));
+  std::string text = rounded_count(parameter_count(*card.config));
   if (!card.summary.empty()) text += ", " + card.summary;
-  return card.task == kText ? text + ", " + method(*card.config) : text;
+  return card.task == kTextTask ? text + ", " + attention_label(*card.config) : text;
 }
 
 std::vector<ModelGroup> bundled_groups() {
@@ -137,7 +137,7 @@ ModelGroup downloaded_group() {
   for (const std::string& name : hub_models()) {
     try {
       const fs::path file = *hub_folder(name) / "config.json";
-      const Json config = read(file);
+      const Json config = read_json_file(file);
       const std::string type = JsonObject(config, file.string()).text("model_type");
       if (std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type) !=
           checkpoint_formats().end()) {

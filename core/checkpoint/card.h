@@ -1,4 +1,4 @@
-// Model cards: the description of a model for lists, card.json next to config.json,
+// Model cards: descriptions of models for lists, stored as card.json next to config.json:
 //   {"group": "Tasks", "summary": "nested brackets, halts by itself",
 //    "task": "brackets", "sample": "nested", "layer": 0, "head": 3}
 // Every member and the file itself are optional; defaults follow from the model's config.
@@ -13,22 +13,22 @@
 namespace attnscope {
 
 struct ModelCard {
-  std::string group;    // heading in lists; empty: with the models in folders
+  std::string group;    // heading in lists; empty: no heading
   std::string summary;  // training data or task in a few words: "children's books"
   std::string task;     // training task: an id of core/training/task.h
   std::string sample;   // most illustrative sample (core/experiment/samples.h); empty: the first
   Index layer = 0, head = 0;          // most illustrative head
-  std::optional<ModelConfig> config;  // for attnscope's own layout only; other models read text
+  std::optional<ModelConfig> config;  // nullopt for layouts other than attnscope's own
 };
 
-inline constexpr const char* kTwins = "Twins";  // the group of models that differ by one choice
+inline constexpr const char* kTwins = "Twins";  // bundled models that differ in one choice
 
-// Reads the card of a bundled model or a folder. Throws InputError as load_checkpoint() does, for
-// config.json and card.json.
+// Reads the card of a bundled model or a folder. Throws InputError if config.json or card.json is
+// invalid.
 ModelCard model_card(const std::string& name_or_folder);
 
-// Writes the card of a model trained on `task`, unless its config implies that task. In an existing
-// card only the task changes.
+// Writes the card of a model trained on `task`, unless its config implies that task. An existing
+// card keeps its other members.
 void save_card(const std::filesystem::path& folder, const std::string& task,
                const ModelConfig& config);
 
@@ -36,10 +36,10 @@ void save_card(const std::filesystem::path& folder, const std::string& task,
 // "masked" for masked prediction, else "text".
 std::string implied_task(const ModelConfig& config);
 
-// "5.1 million, children's books, whole words, RoPE"
+// Number of parameters, summary, attention: "5.1 million, children's books, whole words, RoPE".
 std::string subtitle(const ModelCard& card);
 
-// Bundled models by group; groups and models in the order of lists.
+// Models under a common heading, in display order.
 struct ModelGroup {
   std::string title;
   struct Entry {

@@ -25,7 +25,7 @@ fs::path models_folder() {
   return home_folder() / "assets" / "models";
 }
 
-// Called before weights are copied: a lower bound is their stored size.
+// Throws BudgetError if the stored weights, a lower bound of the memory need, exceed the budget.
 void check_memory_budget(const CheckpointSource& source) {
   double bytes = 0;
   for (const auto& [name, tensor] : source.tensors) {
@@ -38,28 +38,28 @@ void check_memory_budget(const CheckpointSource& source) {
                                 " of memory, the limit is " + memory_text(budget));
 }
 
-const CheckpointFormat& format_of(const Json& config, const std::string& name,
-                                  const std::string& tower) {
-  const std::string type = format_type(config, name, tower);
+const CheckpointFormat& find_format(const Json& config, const std::string& place,
+                                    const std::string& tower) {
+  const std::string type = format_type(config, place, tower);
   std::string known;
   for (const CheckpointFormat& format : checkpoint_formats()) {
     if (format.model_type == type) return format;
     known += (known.empty() ? "" : ", ") + format.model_type;
   }
-  throw InputError(name + ": model_type: expected one of " + known + ", found " +
+  throw InputError(place + ": model_type: expected one of " + known + ", found " +
                    shortened(config["model_type"]));
 }
 
 // Reads "eos_token_id": a number, a list of numbers, or absent.
 std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
-                                     const std::string& name) {
+                                     const std::string& place) {
   std::vector<std::int32_t> ids;
   if (!config.contains("eos_token_id") || config["eos_token_id"].is_null()) return ids;
-  const Json& given = config["eos_token_id"];
-  for (const Json& id : given.is_array() ? given : Json::array({given})) {
+  const Json& stored_ids = config["eos_token_id"];
+  for (const Json& id : stored_ids.is_array() ? stored_ids : Json::array({stored_ids})) {
     if (!id.is_number_integer()) {
-      throw InputError(name + ": eos_token_id: expected a token number or a list of them, found " +
-                       shortened(given));
+      throw InputError(place + ": eos_token_id: expected a token number or a list of them, found " +
+                       shortened(stored_ids));
     }
     // Ids outside the vocabulary are never generated.
     if (id >= 0 && id < model.config.vocabulary) ids.push_back(id.get<std::int32_t>());
@@ -67,7 +67,7 @@ std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
   return ids;
 }
 
-void check_size(const Tokenizer& tokenizer, const Model& model, const std::string& place) {
+void check_vocabulary(const Tokenizer& tokenizer, const Model& model, const std::string& place) {
   if (tokenizer.vocabulary_size() <= model.config.vocabulary) return;
   throw InputError(place + ": the tokenizer has " + std::to_string(tokenizer.vocabulary_size()) +
                    " tokens, the model only " + std::to_string(model.config.vocabulary));
@@ -77,10 +77,10 @@ void check_size(const Tokenizer& tokenizer, const Model& model, const std::strin
 void add_tokenizer(Checkpoint& checkpoint, const CheckpointSource& source) {
   try {
     checkpoint.tokenizer = source.read_tokenizer();
-    check_size(*checkpoint.tokenizer, checkpoint.model, source.place);
+    check_vocabulary(*checkpoint.tokenizer, checkpoint.model, source.place);
     checkpoint.target_tokenizer = source.read_target_tokenizer();
     if (checkpoint.target_tokenizer) {
-      check_size(*checkpoint.target_tokenizer, checkpoint.model, source.place);
+      check_vocabulary(*checkpoint.target_tokenizer, checkpoint.model, source.place);
     }
   } catch (const InputError& e) {
     checkpoint.tokenizer = checkpoint.target_tokenizer = nullptr;
@@ -92,8 +92,8 @@ void add_tokenizer(Checkpoint& checkpoint, const CheckpointSource& source) {
 
 std::vector<std::string> bundled_models() {
   std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(models_folder(), none)) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(models_folder(), ignored)) {
     if (file_exists(entry.path() / "config.json")) names.push_back(entry.path().filename());
   }
   std::ranges::sort(names, {},
@@ -102,8 +102,8 @@ std::vector<std::string> bundled_models() {
 }
 
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
-  // [variant, encoding]
-  const auto choices = [](const std::string& name) {
+  // Ids of variant and encoding.
+  const auto choice_ids = [](const std::string& name) {
     const fs::path folder = models_folder() / name;
     const Json config = checkpoint_container(folder).open(folder).config;
     return std::pair(type_of(config["variant"], "variant"),
@@ -112,14 +112,14 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   std::map<std::string, std::string, std::less<>> models;
   const std::vector<std::string> names = bundled_models();
   if (names.empty()) return models;
-  const auto usual = choices(names.front());
+  const auto default_ids = choice_ids(names.front());
   for (const std::string& name : names) {
     if (model_card(name).task != "text") continue;  // reads other inputs than the default model
-    const auto [variant, encoding] = choices(name);
+    const auto [variant, encoding] = choice_ids(name);
     // A variant may imply another encoding: the variant takes precedence.
-    if (variant != usual.first) {
+    if (variant != default_ids.first) {
       models.insert_or_assign(variant, name);
-    } else if (encoding != usual.second) {
+    } else if (encoding != default_ids.second) {
       models.insert_or_assign(encoding, name);
     }
   }
@@ -152,11 +152,11 @@ fs::path model_folder(const std::string& name_or_folder) {
   if (const auto downloaded = hub_folder(name_or_folder)) return *downloaded;
   std::string names;
   for (const std::string& name : bundled) names += (names.empty() ? "" : ", ") + name;
-  const bool could_be = is_hub_name(name_or_folder);
+  const bool is_hub_form = is_hub_name(name_or_folder);
   throw InputError(
       "model: expected a folder, a bundled model (" + (names.empty() ? "there are none" : names) +
       ") or one in the cache of the Hugging Face libraries, found \"" + name_or_folder + "\"" +
-      (could_be ? " (" + missing_in_hub(name_or_folder) + ")" : ""));
+      (is_hub_form ? " (" + missing_in_hub(name_or_folder) + ")" : ""));
 }
 
 Checkpoint load_checkpoint(const std::string& name_or_folder) {
@@ -165,13 +165,13 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   Checkpoint checkpoint;
   const std::string tower = model_tower(name_or_folder);
   const bool is_path = !tower.empty() || is_folder(name_or_folder) || !is_hub_name(name_or_folder);
-  // Folders in the Hugging Face cache are named by their commit.
+  // Folders in the Hugging Face cache are named after commits.
   checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
                                   (tower.empty() ? "" : "/" + tower)
                             : name_or_folder;
-  const CheckpointFormat& format = format_of(source.config, source.config_place, tower);
+  const CheckpointFormat& format = find_format(source.config, source.config_place, tower);
   source.tensors = source.read_tensors();
-  if (tower.empty()) check_memory_budget(source);  // with a tower, only part of it is loaded
+  if (tower.empty()) check_memory_budget(source);  // towers load part of the tensors
   checkpoint.model = format.load(source);
   checkpoint.end_tokens = end_tokens(source.config, checkpoint.model, source.config_place);
   add_tokenizer(checkpoint, source);

@@ -1,4 +1,4 @@
-// Checkpoints: a model with its tokenizer, loaded from a folder with config.json,
+// Checkpoints: models with their tokenizers, loaded from folders with config.json,
 // model.safetensors, tokenizer files and MODEL.md.
 //
 // The layout follows from config.json's "model_type"; checkpoint_formats() lists the supported
@@ -17,7 +17,7 @@
 namespace attnscope {
 
 struct Checkpoint {
-  std::string name;  // the folder's name
+  std::string name;  // of the folder, or in the Hugging Face cache
   Model model;
   std::shared_ptr<const Tokenizer> tokenizer;         // null: the model runs on token ids only
   std::string tokenizer_problem;                      // reason for a null tokenizer
@@ -30,20 +30,20 @@ struct Checkpoint {
 };
 
 // Loads a bundled model ("default"), a folder, or a model in the Hugging Face cache (hub.h). Throws
-// InputError that names the missing or invalid file, key or tensor.
+// InputError, naming the missing or invalid file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// Folder of such a model. Throws InputError if there is none.
+// Folder of a model with such a name. Throws InputError if there is none.
 std::filesystem::path model_folder(const std::string& name_or_folder);
 
-// Tower of a multi-tower model that the name ends with: "vision_model" for "clip/vision_model";
-// empty if it names none.
+// Last part of a name that selects one tower (encoder) of a model such as CLIP: "vision_model" for
+// "clip/vision_model"; empty if there is none.
 std::string model_tower(const std::string& name_or_folder);
 
 // Writes config.json, model.safetensors (weights as F16 if `half`, else F32) and the tokenizer into
 // `folder`, which is created if missing.
 void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, bool half);
 
-// Folders in assets/models, in the source tree or as installed; "default" first.
+// Names of the folders in assets/models; "default" first.
 std::vector<std::string> bundled_models();
 // Bundled text models for variants and encodings that the default model lacks, by the id of the
 // variant or encoding.

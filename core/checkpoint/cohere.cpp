@@ -16,10 +16,10 @@ DecoderLayout read_cohere(JsonObject& object) {
   config.norm = Norm::LayerNorm;
   config.attention_biases = object.flag_or("attention_bias", false);
   require_flag(object, "use_qk_norm", false);
-  ModelOptions& i = config.model_options;
-  i.norm_biases = false;
-  i.parallel = i.shared_norm = true;
-  i.logit_scale = object.number_or("logit_scale", 0.0625, -1e6, 1e6);
+  ModelOptions& options = config.model_options;
+  options.norm_biases = false;
+  options.parallel = options.shared_norm = true;
+  options.logit_scale = object.number_or("logit_scale", 0.0625, -1e6, 1e6);
   RopeSettings settings;
   settings.interleaved = true;
   config.groups =

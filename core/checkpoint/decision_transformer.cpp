@@ -1,6 +1,6 @@
 // Decision Transformer (Chen et al., 2021, arXiv:2106.01345) as the Hugging Face libraries store
-// it: GPT-2's layers over returns, states and actions. Actions are vectors; attnscope supports
-// one-hot actions, one for each component.
+// it: GPT-2's layers over returns, states and actions. Of the action vectors, attnscope supports
+// one-hot ones: an action per component.
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/gpt2.h"
@@ -13,9 +13,9 @@ namespace attnscope {
 namespace {
 
 ModelConfig read_decision_config(const Json& json, const std::string& path) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
-  constexpr Index kMaxCount = Index{1} << 20;  // as the architecture's parameters
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
+  constexpr Index kMaxCount = Index{1} << 20;  // limit of the architecture's parameters
   ModelConfig c;
   const Index actions = object.integer("act_dim", 1, kMaxCount);
   const Index steps = object.integer_or("max_ep_len", 4096, 1, kMaxCount);
@@ -48,7 +48,7 @@ ModelConfig read_decision_config(const Json& json, const std::string& path) {
   return c;
 }
 
-// Action embeddings: a column of the matrix plus the bias.  [actions, d]
+// Moves the action embeddings [actions, d]: each is a column of the matrix plus the bias.
 void move_actions(WeightMover& mover) {
   const ModelConfig& c = mover.model().config;
   Tensor table = mover.reader().take_transposed("embed_action.weight", c.vocabulary, c.width);
@@ -58,11 +58,11 @@ void move_actions(WeightMover& mover) {
 }
 
 // Adds the position vector 0, which all tokens share, to the bias of the norm.
-void move_norm(WeightMover& mover, Index places) {
+void move_norm(WeightMover& mover, Index positions) {
   const ModelConfig& c = mover.model().config;
   mover.plain("embed_ln.weight", "embed.norm.weight", {c.width});
   Tensor bias = mover.reader().take("embed_ln.bias", {c.width});
-  const Tensor table = mover.reader().take("encoder.wpe.weight", {places, c.width});
+  const Tensor table = mover.reader().take("encoder.wpe.weight", {positions, c.width});
   for (Index d = 0; d < c.width; ++d) bias[d] += table[d];
   mover.model().weights.emplace("embed.norm.bias", Var(bias));
 }
@@ -72,8 +72,8 @@ Model load_decision_transformer(const CheckpointSource& source) {
   const std::string& path = source.config_place;
   model.config = read_decision_config(source.config, path);
   const ModelConfig& c = model.config;
-  const Json known = without_nulls(source.config);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(source.config);
+  JsonObject object(non_null, path);
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
   mover.dense("embed_return", "embed.return", 1, c.width);

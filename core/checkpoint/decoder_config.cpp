@@ -44,16 +44,18 @@ ModelConfig plain_sizes(JsonObject& object, const SizeNames& names) {
 
 namespace {
 
-// Gain of YaRN and LongRoPE if the config has none.
+// YaRN's scale of queries and keys for a context stretched by `factor`.
 double yarn_magnitude(double factor, double magnitude) {
   return factor <= 1 ? 1 : 0.1 * magnitude * std::log(factor) + 1;
 }
 
 double yarn_gain(JsonObject& scaling, double factor) {
   if (scaling.has("attention_factor")) return scaling.number("attention_factor", 1e-6, 1e6);
-  const double one = scaling.number_or("mscale", 0, 0, 1e6);
-  const double all = scaling.number_or("mscale_all_dim", 0, 0, 1e6);
-  if (one > 0 && all > 0) return yarn_magnitude(factor, one) / yarn_magnitude(factor, all);
+  const double scale = scaling.number_or("mscale", 0, 0, 1e6);
+  const double all_dims = scaling.number_or("mscale_all_dim", 0, 0, 1e6);
+  if (scale > 0 && all_dims > 0) {
+    return yarn_magnitude(factor, scale) / yarn_magnitude(factor, all_dims);
+  }
   return yarn_magnitude(factor, 1);
 }
 
@@ -62,16 +64,16 @@ double longrope_gain(JsonObject& scaling, double factor, double original) {
   return factor <= 1 || original <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
 }
 
-std::vector<double> numbers(JsonObject& object, const char* key) {
-  std::vector<double> all;
+std::vector<double> read_numbers(JsonObject& object, const char* key) {
+  std::vector<double> factors;
   for (const Json& number : object.array(key)) {
     if (!number.is_number()) object.fail(key, "a list of numbers");
-    all.push_back(number.get<double>());
+    factors.push_back(number.get<double>());
   }
-  return all;
+  return factors;
 }
 
-// Reads the parameters of a RoPE scaling.
+// Reads a RoPE scaling into the parameters of the encoding `rope`.
 void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& type_key,
                   const ModelConfig& model, Values& rope) {
   std::string type = scaling.text_or(type_key, "default");
@@ -82,17 +84,17 @@ void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& ty
     scaling.fail(type_key,
                  "\"default\", \"linear\", \"llama3\", \"dynamic\", \"yarn\" or \"longrope\"");
   }
-  const bool may_lack = type == "yarn" || type == "longrope";
+  const bool has_default_factor = type == "yarn" || type == "longrope";
   Index original = model.context;
   if (type != "dynamic") {
     const char* const key = "original_max_position_embeddings";
-    const Index least = type == "longrope" ? 2 : 1;  // LongRoPE divides by its logarithm
-    original = scaling.integer_or(key, original, least, kMaxModelTokens);
-    original = config.integer_or(key, original, least, kMaxModelTokens);  // Phi 3
+    const Index min_length = type == "longrope" ? 2 : 1;  // LongRoPE divides by its logarithm
+    original = scaling.integer_or(key, original, min_length, kMaxModelTokens);
+    original = config.integer_or(key, original, min_length, kMaxModelTokens);  // Phi 3
   }
   const double stretched = static_cast<double>(model.context) / static_cast<double>(original);
-  const double factor = may_lack ? scaling.number_or("factor", stretched, 1e-6, 1e6)
-                                 : scaling.number("factor", 1e-6, 1e6);
+  const double factor = has_default_factor ? scaling.number_or("factor", stretched, 1e-6, 1e6)
+                                           : scaling.number("factor", 1e-6, 1e6);
   rope.set("factor", factor);
   if (type == "linear") return;
   rope.set("scaling", type);
@@ -106,8 +108,8 @@ void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& ty
     rope.set("whole_pairs", scaling.flag_or("truncate", true));
     rope.set("gain", yarn_gain(scaling, factor));
   } else if (type == "longrope") {
-    rope.set("short_factors", numbers(scaling, "short_factor"));
-    rope.set("long_factors", numbers(scaling, "long_factor"));
+    rope.set("short_factors", read_numbers(scaling, "short_factor"));
+    rope.set("long_factors", read_numbers(scaling, "long_factor"));
     rope.set("gain", longrope_gain(scaling, factor, static_cast<double>(original)));
   }
 }
@@ -123,16 +125,16 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
   double share = config.number_or("partial_rotary_factor", settings.share, 0, 1);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!config.has(key)) continue;
-    Json inner = without_nulls(config.any(key));
+    Json entry = without_nulls(config.any(key));
     std::string path = config.path_of(key);
-    if (settings.layer_type && inner.is_object() && inner.contains(settings.layer_type)) {
+    if (settings.layer_type && entry.is_object() && entry.contains(settings.layer_type)) {
       path += std::string(".") + settings.layer_type;
-      const Json of_type = inner[settings.layer_type];
-      inner = without_nulls(of_type);
+      const Json type_settings = entry[settings.layer_type];
+      entry = without_nulls(type_settings);
     } else if (!settings.scaled) {
       continue;  // applies to the other layers
     }
-    JsonObject scaling(inner, path);
+    JsonObject scaling(entry, path);
     base = scaling.number_or("rope_theta", base, 1e-3, 1e18);
     share = scaling.number_or("partial_rotary_factor", share, 0, 1);
     read_scaling(config, scaling, scaling.has("rope_type") ? "rope_type" : "type", model,
@@ -184,10 +186,10 @@ void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choic
 }
 
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
-                const Choice& position, const Choice& position_of_windows) {
+                const Choice& position, const Choice& window_position) {
   set_groups(model, slides, window, position);
   for (std::size_t layer = 0; layer < slides.size(); ++layer) {
-    if (slides[layer]) model.groups[layer][0].encoding = position_of_windows;
+    if (slides[layer]) model.groups[layer][0].encoding = window_position;
   }
 }
 

@@ -48,11 +48,11 @@ class DecoderReader {
 
  private:
   void norm(const std::string& theirs, const std::string& ours, Index size) {
-    if (!names_.gains) {
+    if (!names_.has_gains) {
       model_.weights.emplace(ours + ".weight", Var(Tensor::full({size}, 1)));
-    } else if (names_.gain != 0) {
+    } else if (names_.gain_offset != 0) {
       Tensor gain = reader_.take(theirs + ".weight", {size});
-      for (float& x : gain) x += static_cast<float>(names_.gain);
+      for (float& x : gain) x += static_cast<float>(names_.gain_offset);
       model_.weights.emplace(ours + ".weight", Var(std::move(gain)));
     } else {
       mover_.norm(theirs, ours, size);
@@ -72,7 +72,7 @@ class DecoderReader {
     if (c_.embedding.norm) norm(prefix_ + names_.embedding_norm, "embed.norm", c_.width);
   }
 
-  // Multiplies an embedding that is narrower than the stream with its projections.
+  // Reads an embedding narrower than the model: multiplies it with its projections.
   void read_narrow_table(const std::string& table) {
     const std::string in = prefix_ + names_.projected_in + ".weight",
                       out = prefix_ + names_.projected_out + ".weight";
@@ -98,59 +98,59 @@ class DecoderReader {
   }
 
   void read_layer() {
-    const ModelOptions& i = c_.model_options;
-    const auto own = [&](const std::string& name) { return from_ + name; };
-    if (i.output_norm != OutputNorm::Instead) {
-      norm(own(names_.attn_norm), to_ + "attn_norm", c_.width);
-      if (!i.shared_norm) norm(own(names_.ffn_norm), to_ + "ffn_norm", c_.width);
+    const ModelOptions& options = c_.model_options;
+    const auto in_layer = [&](const std::string& name) { return from_ + name; };
+    if (options.output_norm != OutputNorm::Instead) {
+      norm(in_layer(names_.attn_norm), to_ + "attn_norm", c_.width);
+      if (!options.shared_norm) norm(in_layer(names_.ffn_norm), to_ + "ffn_norm", c_.width);
     }
-    if (i.output_norm != OutputNorm::None) {
-      norm(own(names_.attn_output_norm), to_ + "attn_output_norm", c_.width);
-      norm(own(names_.ffn_output_norm), to_ + "ffn_output_norm", c_.width);
+    if (options.output_norm != OutputNorm::None) {
+      norm(in_layer(names_.attn_output_norm), to_ + "attn_output_norm", c_.width);
+      norm(in_layer(names_.ffn_output_norm), to_ + "ffn_output_norm", c_.width);
     }
     read_attention();
-    if (i.experts.count == 0) {
+    if (options.experts.count == 0) {
       read_feed_forward();
     } else {
       read_experts();
     }
-    for (const std::string& name : names_.ignored) reader_.ignore(own(name));
+    for (const std::string& name : names_.ignored) reader_.ignore(in_layer(name));
   }
 
   Index queries() const { return c_.heads * c_.head_size; }
   Index keys() const { return c_.kv_heads * c_.head_size; }
 
   void read_attention() {
-    const std::string at = to_ + "attn.";
+    const std::string attn = to_ + "attn.";
     const auto linear = [&](const std::string& theirs, const char* letter, Index out) {
-      mover_.linear(from_ + theirs, at, letter, c_.width, out, c_.attention_biases);
+      mover_.linear(from_ + theirs, attn, letter, c_.width, out, c_.attention_biases);
     };
     if (!names_.qkv.empty()) split_attention();
     linear(names_.q, "q", queries());
     linear(names_.k, "k", keys());
     linear(names_.v, "v", keys());
-    if (!names_.qkv.empty()) forget({names_.qkv, names_.q, names_.k, names_.v});
-    mover_.linear(from_ + names_.o, at, "o", queries(), c_.width, has_output_bias(c_));
+    if (!names_.qkv.empty()) remove_views({names_.qkv, names_.q, names_.k, names_.v});
+    mover_.linear(from_ + names_.o, attn, "o", queries(), c_.width, has_output_bias(c_));
     const QueryKeyNorm kind = c_.model_options.query_key_norm;
     if (kind != QueryKeyNorm::None) {
       const bool by_head = kind == QueryKeyNorm::Head;
-      norm(from_ + names_.q_norm, at + "q_norm", by_head ? c_.head_size : queries());
-      norm(from_ + names_.k_norm, at + "k_norm", by_head ? c_.head_size : keys());
+      norm(from_ + names_.q_norm, attn + "q_norm", by_head ? c_.head_size : queries());
+      norm(from_ + names_.k_norm, attn + "k_norm", by_head ? c_.head_size : keys());
     }
     if (c_.model_options.attention_sinks) {
-      mover_.plain(from_ + names_.sinks, at + "sinks", {c_.heads});
+      mover_.plain(from_ + names_.sinks, attn + "sinks", {c_.heads});
     }
   }
 
-  // Removes the views that were added for the current layer.
-  void forget(const std::vector<std::string>& names) {
+  // Removes the current layer's views with these names.
+  void remove_views(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       for (const char* kind : {".weight", ".bias"}) tensors_.erase(from_ + name + kind);
     }
   }
 
-  void part(const std::string& whole, const std::string& name, Index in, const RowRuns& runs,
-            bool bias) {
+  void add_view(const std::string& whole, const std::string& name, Index in, const RowRuns& runs,
+                bool bias) {
     const Index rows = runs.repeats * runs.count;
     add_part(tensors_, from_ + whole + ".weight", from_ + name + ".weight", in, runs, {rows, in},
              place_);
@@ -159,47 +159,47 @@ class DecoderReader {
   }
 
   void split_attention() {
-    const Index size = c_.head_size, shared = c_.heads / c_.kv_heads,
-                of_group = (shared + 2) * size;
+    const Index size = c_.head_size, group_heads = c_.heads / c_.kv_heads,
+                group_rows = (group_heads + 2) * size;
     reader_.expect_rows(from_ + names_.qkv + ".weight", queries() + 2 * keys());
-    const auto take = [&](const std::string& name, const RowRuns& runs) {
-      part(names_.qkv, name, c_.width, runs, c_.attention_biases);
+    const auto add_rows = [&](const std::string& name, const RowRuns& runs) {
+      add_view(names_.qkv, name, c_.width, runs, c_.attention_biases);
     };
     if (names_.by_head) {
-      take(names_.q, {0, shared * size, of_group, c_.kv_heads});
-      take(names_.k, {shared * size, size, of_group, c_.kv_heads});
-      take(names_.v, {(shared + 1) * size, size, of_group, c_.kv_heads});
+      add_rows(names_.q, {0, group_heads * size, group_rows, c_.kv_heads});
+      add_rows(names_.k, {group_heads * size, size, group_rows, c_.kv_heads});
+      add_rows(names_.v, {(group_heads + 1) * size, size, group_rows, c_.kv_heads});
     } else {
-      take(names_.q, {0, queries()});
-      take(names_.k, {queries(), keys()});
-      take(names_.v, {queries() + keys(), keys()});
+      add_rows(names_.q, {0, queries()});
+      add_rows(names_.k, {queries(), keys()});
+      add_rows(names_.v, {queries() + keys(), keys()});
     }
   }
 
   void read_feed_forward() {
-    const std::string at = to_ + "ffn.";
+    const std::string ffn = to_ + "ffn.";
     const bool bias = c_.feed_forward_biases;
     if (!names_.gate_in.empty()) {
       reader_.expect_rows(from_ + names_.gate_in + ".weight", 2 * c_.hidden);
-      part(names_.gate_in, names_.gate, c_.width, {0, c_.hidden}, bias);
-      part(names_.gate_in, names_.in, c_.width, {c_.hidden, c_.hidden}, bias);
+      add_view(names_.gate_in, names_.gate, c_.width, {0, c_.hidden}, bias);
+      add_view(names_.gate_in, names_.in, c_.width, {c_.hidden, c_.hidden}, bias);
     }
-    if (c_.gated) mover_.linear(from_ + names_.gate, at, "_gate", c_.width, c_.hidden, bias);
-    mover_.linear(from_ + names_.in, at, "_in", c_.width, c_.hidden, bias);
-    if (!names_.gate_in.empty()) forget({names_.gate_in, names_.gate, names_.in});
-    mover_.linear(from_ + names_.out, at, "_out", c_.hidden, c_.width, bias);
+    if (c_.gated) mover_.linear(from_ + names_.gate, ffn, "_gate", c_.width, c_.hidden, bias);
+    mover_.linear(from_ + names_.in, ffn, "_in", c_.width, c_.hidden, bias);
+    if (!names_.gate_in.empty()) remove_views({names_.gate_in, names_.gate, names_.in});
+    mover_.linear(from_ + names_.out, ffn, "_out", c_.hidden, c_.width, bias);
   }
 
   void read_experts() {
     const Experts& experts = c_.model_options.experts;
-    const std::string at = to_ + "ffn.";
+    const std::string ffn = to_ + "ffn.";
     mover_.reader().move(from_ + names_.router + ".weight", c_.width, experts.count, true, model_,
-                         at + "router");
+                         ffn + "router");
     if (experts.router_bias) {
-      mover_.plain(from_ + names_.router + ".bias", at + "router_bias", {experts.count});
+      mover_.plain(from_ + names_.router + ".bias", ffn + "router_bias", {experts.count});
     }
     for (Index e = 0; e < experts.count; ++e) {
-      const std::string ours = at + "experts." + std::to_string(e) + ".";
+      const std::string ours = ffn + "experts." + std::to_string(e) + ".";
       if (!names_.fused_experts.empty()) {
         read_fused_expert(e, ours);
         continue;
@@ -218,31 +218,31 @@ class DecoderReader {
 
   // gate_up_proj [experts, d, 2 hidden], gate and in interleaved; down_proj [experts, hidden, d].
   void read_fused_expert(Index e, const std::string& ours) {
-    const std::string from = from_ + names_.fused_experts, now = from + "now.";
+    const std::string from = from_ + names_.fused_experts, view = from + "now.";
     const Index d = c_.width, hidden = c_.hidden, count = c_.model_options.experts.count;
     reader_.expect_shape(from + "gate_up_proj", {count, d, 2 * hidden});
     reader_.expect_shape(from + "down_proj", {count, hidden, d});
     for (const Index half : {0, 1}) {
       const std::string letter = half == 0 ? "_gate" : "_in";
-      add_part(tensors_, from + "gate_up_proj", now + "w", 1,
+      add_part(tensors_, from + "gate_up_proj", view + "w", 1,
                {2 * e * d * hidden + half, 1, 2, d * hidden}, {d, hidden}, place_);
-      reader_.move(now + "w", d, hidden, false, model_, ours + "w" + letter);
-      add_part(tensors_, from + "gate_up_proj_bias", now + "b", 1,
+      reader_.move(view + "w", d, hidden, false, model_, ours + "w" + letter);
+      add_part(tensors_, from + "gate_up_proj_bias", view + "b", 1,
                {2 * e * hidden + half, 1, 2, hidden}, {hidden}, place_);
-      mover_.plain(now + "b", ours + "b" + letter, {hidden});
+      mover_.plain(view + "b", ours + "b" + letter, {hidden});
     }
-    add_part(tensors_, from + "down_proj", now + "w", 1, {e * hidden * d, hidden * d}, {hidden, d},
+    add_part(tensors_, from + "down_proj", view + "w", 1, {e * hidden * d, hidden * d}, {hidden, d},
              place_);
-    reader_.move(now + "w", hidden, d, false, model_, ours + "w_out");
-    add_part(tensors_, from + "down_proj_bias", now + "b", 1, {e * d, d}, {d}, place_);
-    mover_.plain(now + "b", ours + "b_out", {d});
-    tensors_.erase(now + "w");
-    tensors_.erase(now + "b");
+    reader_.move(view + "w", hidden, d, false, model_, ours + "w_out");
+    add_part(tensors_, from + "down_proj_bias", view + "b", 1, {e * d, d}, {d}, place_);
+    mover_.plain(view + "b", ours + "b_out", {d});
+    tensors_.erase(view + "w");
+    tensors_.erase(view + "b");
   }
 
   const DecoderNames& names_;
   const std::string& place_;
-  StoredTensors tensors_;  // views; parts are added while a layer is read
+  StoredTensors tensors_;  // copy, to which views of fused matrices are added per layer
   Model& model_;
   const ModelConfig& c_;
   TensorReader reader_;
@@ -270,8 +270,8 @@ Model load_decoder(DecoderLayout layout, const CheckpointSource& source) {
 
 CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(JsonObject&)) {
   return {std::move(model_type), [read](const CheckpointSource& source) {
-            const Json known = without_nulls(source.config);
-            JsonObject object(known, source.config_place);
+            const Json non_null = without_nulls(source.config);
+            JsonObject object(non_null, source.config_place);
             return load_decoder(read(object), source);
           }};
 }

@@ -1,5 +1,5 @@
-// Decoder layouts of the Hugging Face libraries: each layout maps its config and the names of its
-// tensors; one reader does the rest.
+// Decoder layouts of the Hugging Face libraries: each translates its config and lists its tensor
+// names, by which one reader moves the weights.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace attnscope {
 
-// Tensor names of a layout, by default Llama's. Empty: no such tensor. ".weight" and ".bias"
-// follow.
+// Tensor names of a layout without ".weight" and ".bias". The defaults are Llama's. Empty: no such
+// tensor.
 struct DecoderNames {
-  // Prefix of all names of the stack; the first that matches.
+  // Possible prefixes of the names below; the first that the checkpoint uses applies.
   std::vector<std::string> prefixes{"model.", ""};
   std::string embedding = "embed_tokens", positions, embedding_norm;
   Index skipped_positions = 0;              // unused first rows of the position table
-  std::string projected_in, projected_out;  // between a narrower embedding and the stream (OPT)
+  std::string projected_in, projected_out;  // of an embedding narrower than the model (OPT)
   std::string layers = "layers.", final_norm = "norm";
-  std::string head = "lm_head";  // outside the stack
+  std::string head = "lm_head";  // without a prefix
 
   // Within a layer.
   std::string attn_norm = "input_layernorm", ffn_norm = "post_attention_layernorm";
@@ -30,18 +30,18 @@ struct DecoderNames {
   std::string o = "self_attn.o_proj";
   std::string q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   std::string sinks = "self_attn.sinks";  // without ".weight"
-  // q, k and v fused in one matrix, instead of the three. by_head: ordered by key-value head, each
-  // with its queries, key and value; else all queries first.
+  // q, k and v fused in one matrix. Order of its rows: by key-value head (the head's queries, key,
+  // value) if `by_head`; else all queries, all keys, all values.
   std::string qkv;
   bool by_head = false;
   std::string gate = "mlp.gate_proj", in = "mlp.up_proj", out = "mlp.down_proj";
   std::string gate_in;          // gate and in fused in one matrix
-  std::string router, experts;  // "experts.", followed by the index and the three names
+  std::string router, experts;  // "experts.", followed by the index and a name of the next line
   std::string expert_gate, expert_in, expert_out;
   std::string fused_experts;  // gpt-oss: all experts in one tensor, gate and in interleaved
 
-  double gain = 0;    // added to stored RMS norm gains: 1 in Gemma
-  bool gains = true;  // norms have weights
+  double gain_offset = 0;  // added to stored RMS norm gains: 1 in Gemma
+  bool has_gains = true;   // norms have weights
   std::vector<std::string> ignored{"self_attn.rotary_emb.inv_freq"};  // buffers within a layer
 };
 
@@ -50,14 +50,13 @@ struct DecoderLayout {
   DecoderNames names;
 };
 
-// read: called with config.json without its nulls. InputErrors begin with the file's name.
+// `read` translates config.json, whose null members are removed first.
 CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(JsonObject& config));
 
 // All decoder formats.
 std::vector<CheckpointFormat> decoder_formats();
 
-// Names and defaults of sizes in the config, by default Llama's; norms, activation and tying as in
-// Llama.
+// Config keys of a layout and their defaults. The initial values are Llama's.
 struct SizeNames {
   const char *context = "max_position_embeddings", *width = "hidden_size",
              *layers = "num_hidden_layers", *heads = "num_attention_heads",
@@ -69,6 +68,7 @@ struct SizeNames {
   bool tied_by_default = false;
   bool hidden_is_optional = false;  // default: four times the width
 };
+// Sizes of a model with RMS norms and gated feed-forward blocks.
 ModelConfig decoder_sizes(JsonObject& config, const SizeNames& names = {});
 // Names of layouts that follow GPT-2: "n_embd", tensors "transformer.h.0.ln_1".
 SizeNames gpt2_size_names();
@@ -76,7 +76,8 @@ DecoderNames gpt2_names();
 // Sizes of a model with layer norms and ungated feed-forward blocks.
 ModelConfig plain_sizes(JsonObject& config, const SizeNames& names);
 
-// RoPE from rope_theta and rope_scaling, or from rope_parameters, which holds both.
+// Details of hugging_face_rope(), which reads rope_theta and rope_scaling, or rope_parameters,
+// which combines the two.
 struct RopeSettings {
   double base = 10000;
   double share = 1;  // rotary share of a head's components: partial_rotary_factor
@@ -91,17 +92,17 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
 // Attention to the last `window` tokens, including the token itself; full attention if the window
 // covers the context.
 Choice window_variant(const ModelConfig& model, Index window);
-// As above with the config's "sliding_window", if present.
+// As above with the config's "sliding_window"; full attention without this key.
 Choice configured_window_variant(JsonObject& config, const ModelConfig& model);
-// Layers with a sliding window: by "layer_types", else by `otherwise`.
+// True for layers with a sliding window: by "layer_types", else by fallback(layer, every).
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
                                  bool (*fallback)(Index layer, Index every), Index every = 0);
-// Sets the head groups of layers with full or sliding attention.
+// Sets the variants and encodings of all layers; those in `slides` attend to the window.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position);
 // As above with another position encoding for the sliding layers.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
-                const Choice& position, const Choice& position_of_windows);
+                const Choice& position, const Choice& window_position);
 
 // Layouts by family, one file each.
 CheckpointFormat llama_format();

@@ -39,7 +39,7 @@ constexpr LayerNames kAlbertLayer{"attention.query", "attention.key",        "at
                                   "attention.dense", "attention.LayerNorm",  "ffn",
                                   "ffn_output",      "full_layer_layer_norm"};
 
-// Tensor names of a masked language model head; biases are stored under several names.
+// Tensor names of a masked language model head, whose bias has several alternative names.
 struct HeadNames {
   std::string dense, norm, decoder;
   std::vector<std::string> biases;
@@ -73,10 +73,10 @@ struct EncoderLayout {
   LayerNames layer = kBertLayer;
   std::string layers = "encoder.layer.";
   std::vector<HeadNames> heads{kBertHead};
-  bool head_gelu = false;         // the head's activation is not the config's
+  bool head_gelu = false;         // the head uses GELU instead of the config's activation
   bool padded_positions = false;  // the first rows of the position table belong to padding
   bool distil_keys = false;       // config.json uses "dim" and similar keys
-  // Further members of config.json and tensors.
+  // Readers of further config keys and tensors; null: none.
   void (*config)(JsonObject&, ModelConfig&) = nullptr;
   void (*weights)(WeightMover&, const EncoderLayout&, const std::string& prefix) = nullptr;
 };
@@ -89,8 +89,8 @@ void require_text(JsonObject& object, const char* key, const std::string& expect
 void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelConfig& c,
                         Index& skipped) {
   const bool distil = layout.distil_keys;
-  const auto key = [distil](const char* usual, const char* of_distil) {
-    return distil ? of_distil : usual;
+  const auto key = [distil](const char* bert_key, const char* distil_key) {
+    return distil ? distil_key : bert_key;
   };
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   c.context = object.integer_or("max_position_embeddings", 512, 1, kMaxModelTokens);
@@ -115,8 +115,8 @@ void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelCo
 
 ModelConfig read_encoder_config(const Json& json, const std::string& path,
                                 const EncoderLayout& layout, Index& skipped) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig c;
   read_encoder_sizes(object, layout, c, skipped);
   c.norm = Norm::LayerNorm;
@@ -148,22 +148,22 @@ void move_encoder_layer(WeightMover& mover, const LayerNames& names, const std::
 void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index skipped) {
   const ModelConfig& c = mover.model().config;
   const Index width = table_width(c);
-  const std::string at = prefix + "embeddings.";
-  mover.reader().move(at + "word_embeddings.weight", c.vocabulary, width, false, mover.model(),
+  const std::string from = prefix + "embeddings.";
+  mover.reader().move(from + "word_embeddings.weight", c.vocabulary, width, false, mover.model(),
                       "embed.weight");
   if (input_encoding(c)) {
-    mover.positions(at + "position_embeddings.weight", "embed.pos.embedding", c.context, skipped,
+    mover.positions(from + "position_embeddings.weight", "embed.pos.embedding", c.context, skipped,
                     width);
   }
   if (c.embedding.types > 0) {
-    mover.plain(at + "token_type_embeddings.weight", "embed.type", {c.embedding.types, width});
+    mover.plain(from + "token_type_embeddings.weight", "embed.type", {c.embedding.types, width});
   }
-  mover.norm(at + "LayerNorm", "embed.norm", width);
-  mover.reader().ignore(at + "position_ids");  // 0, 1, ..., in older versions
-  mover.reader().ignore(at + "token_type_ids");
+  mover.norm(from + "LayerNorm", "embed.norm", width);
+  mover.reader().ignore(from + "position_ids");  // 0, 1, ..., in older versions
+  mover.reader().ignore(from + "token_type_ids");
 }
 
-const HeadNames* head_of(const EncoderLayout& layout, const StoredTensors& tensors) {
+const HeadNames* find_head(const EncoderLayout& layout, const StoredTensors& tensors) {
   for (const HeadNames& head : layout.heads) {
     if (tensors.contains(head.dense + ".weight")) return &head;
   }
@@ -194,7 +194,7 @@ Model load_encoder(const EncoderLayout& layout, const CheckpointSource& source) 
   ModelConfig& c = model.config;
   Index skipped = 0;
   c = read_encoder_config(source.config, path, layout, skipped);
-  const HeadNames* head = head_of(layout, source.tensors);
+  const HeadNames* head = find_head(layout, source.tensors);
   c.model_options.output_head = c.head.bias = c.head.transform = head != nullptr;
   c.head.activation = layout.head_gelu ? Activation::Gelu : c.activation;
   if (head) {
@@ -206,8 +206,8 @@ Model load_encoder(const EncoderLayout& layout, const CheckpointSource& source) 
   check(c, path);
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
-  const bool bare = reader.has("embeddings.word_embeddings.weight");
-  const std::string prefix = bare ? "" : layout.prefix;
+  const bool unprefixed = reader.has("embeddings.word_embeddings.weight");
+  const std::string prefix = unprefixed ? "" : layout.prefix;
   move_encoder_embedding(mover, prefix, skipped);
   for (Index n = 0; n < c.layers && c.own_layers == 0; ++n) {
     move_encoder_layer(mover, layout.layer, prefix + layout.layers + std::to_string(n) + ".",
@@ -273,8 +273,8 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
                         ? types.size() == 2 && types[0] != types[1]
                         : types.is_string() && (types == "c2p|p2c" || types == "p2c|c2p");
   if (!both) object.fail("pos_att_type", "\"c2p|p2c\" (nothing else is supported)");
-  const Index most = object.integer_or("max_relative_positions", -1, -1, kMaxModelTokens);
-  const Index farthest = most > 0 ? most : c.context;
+  const Index max_relative = object.integer_or("max_relative_positions", -1, -1, kMaxModelTokens);
+  const Index farthest = max_relative > 0 ? max_relative : c.context;
   const Index buckets = object.integer_or("position_buckets", -1, -1, kMaxModelTokens);
   Choice deberta{"deberta", default_values(encoding("deberta").parameters)};
   deberta.values.set("key_side", std::string("query_key"));
@@ -284,15 +284,15 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
   c.groups = uniform_groups(c, default_variant(), deberta);
 }
 
-// The distance table is normalised once and passes through the projections of each layer.
+// Copies the normalised distance table and the projections of q and k to each layer's encoding.
 void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string& prefix) {
   Model& model = mover.model();
   const ModelConfig& c = model.config;
   const Index rows = 2 * c.groups[0][0].encoding.values.integer("clip");
-  const std::string at = prefix + "encoder.";
-  const Tensor table = mover.reader().take(at + "rel_embeddings.weight", {rows, c.width});
-  const Tensor gain = mover.reader().take(at + "LayerNorm.weight", {c.width});
-  const Tensor bias = mover.reader().take(at + "LayerNorm.bias", {c.width});
+  const std::string from = prefix + "encoder.";
+  const Tensor table = mover.reader().take(from + "rel_embeddings.weight", {rows, c.width});
+  const Tensor gain = mover.reader().take(from + "LayerNorm.weight", {c.width});
+  const Tensor bias = mover.reader().take(from + "LayerNorm.bias", {c.width});
   const Var normed = layer_norm(Var(table), Var(gain), Var(bias), c.norm_epsilon);
   for (Index n = 0; n < c.layers; ++n) {
     const std::string attn = layer_prefix(n) + "attn.", to = group_prefix(n, 0) + "pos.";
@@ -311,12 +311,12 @@ void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string
 
 void longformer_config(JsonObject& object, ModelConfig& c) {
   constexpr Index kMaxWindow = Index{1} << 20;
-  const Choice placed = c.groups[0][0].encoding;
-  const bool several = object.has("attention_window") && object.any("attention_window").is_array();
+  const Choice positions = c.groups[0][0].encoding;
+  const bool is_list = object.has("attention_window") && object.any("attention_window").is_array();
   std::vector<Index> windows(
       static_cast<std::size_t>(c.layers),
-      several ? 0 : object.integer_or("attention_window", 512, 2, kMaxWindow));
-  if (several) {
+      is_list ? 0 : object.integer_or("attention_window", 512, 2, kMaxWindow));
+  if (is_list) {
     const Json& list = object.array("attention_window");
     if (list.size() != windows.size()) object.fail("attention_window", "one for each layer");
     for (std::size_t n = 0; n < windows.size(); ++n) {
@@ -328,11 +328,11 @@ void longformer_config(JsonObject& object, ModelConfig& c) {
   c.groups.clear();
   for (const Index window : windows) {
     if (window % 2 != 0) object.fail("attention_window", "even numbers of at least 2");
-    Choice chosen{"longformer", default_values(variant("longformer").parameters)};
-    chosen.values.set("window", window / 2);
-    chosen.values.set("global", std::vector<Index>{0});  // as in the libraries' classifiers
-    chosen.values.set("projections", std::string("own"));
-    c.groups.push_back({{c.heads, chosen, placed}});
+    Choice longformer{"longformer", default_values(variant("longformer").parameters)};
+    longformer.values.set("window", window / 2);
+    longformer.values.set("global", std::vector<Index>{0});  // as in the libraries' classifiers
+    longformer.values.set("projections", std::string("own"));
+    c.groups.push_back({{c.heads, longformer, positions}});
   }
 }
 

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// ALiBi that is added before the scores are scaled.
+// ALiBi with slopes divided by sqrt(d_k): Falcon adds it before scaling the scores.
 Choice scaled_alibi(const ModelConfig& config) {
   Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
   std::vector<double> slopes = default_slopes(config.heads);
@@ -31,19 +31,19 @@ DecoderLayout read_falcon(JsonObject& object) {
   sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("bias", false);
-  const bool newer = object.flag_or("new_decoder_architecture", false);
-  const bool one_key_head = object.flag_or("multi_query", true);
-  if (newer) {
+  const bool new_architecture = object.flag_or("new_decoder_architecture", false);
+  const bool multi_query = object.flag_or("multi_query", true);
+  if (new_architecture) {
     const char* name = object.has("n_head_kv") ? "n_head_kv" : "num_kv_heads";
     config.kv_heads = object.integer_or(name, config.heads, 1, config.heads);
     if (config.heads % config.kv_heads != 0) object.fail(name, "a divisor of the heads");
   } else {
-    config.kv_heads = one_key_head ? 1 : config.heads;
+    config.kv_heads = multi_query ? 1 : config.heads;
   }
-  ModelOptions& i = config.model_options;
-  i.parallel = newer || object.flag_or("parallel_attn", true);
-  const Index norms = object.integer_or("num_ln_in_parallel_attn", newer ? 2 : 1, 1, 2);
-  i.shared_norm = i.parallel && norms == 1;
+  ModelOptions& options = config.model_options;
+  options.parallel = new_architecture || object.flag_or("parallel_attn", true);
+  const Index norms = object.integer_or("num_ln_in_parallel_attn", new_architecture ? 2 : 1, 1, 2);
+  options.shared_norm = options.parallel && norms == 1;
   config.groups = uniform_groups(
       config, default_variant(),
       object.flag_or("alibi", false) ? scaled_alibi(config) : hugging_face_rope(object, config));
@@ -52,12 +52,12 @@ DecoderLayout read_falcon(JsonObject& object) {
   names.embedding = "word_embeddings";
   names.layers = "h.";
   names.final_norm = "ln_f";
-  if (i.parallel && !i.shared_norm) {
+  if (options.parallel && !options.shared_norm) {
     names.attn_norm = "ln_attn";
     names.ffn_norm = "ln_mlp";
   }
   names.qkv = "self_attention.query_key_value";
-  names.by_head = newer || !one_key_head;
+  names.by_head = new_architecture || !multi_query;
   names.o = "self_attention.dense";
   names.in = "mlp.dense_h_to_4h";
   names.out = "mlp.dense_4h_to_h";

@@ -27,7 +27,7 @@ StoredTensors read_shards(const fs::path& folder) {
   JsonObject object(index, index_path.string());
   const Json& map = object.any("weight_map");
   if (!map.is_object()) object.fail("weight_map", "an object");
-  std::map<std::string, std::set<std::string>> tensors_of;  // by file
+  std::map<std::string, std::set<std::string>> file_tensors;  // names by file
   for (const auto& [tensor, name_of_file] : map.items()) {
     if (!name_of_file.is_string()) object.fail("weight_map", "a file name for each tensor");
     const auto file = name_of_file.text();
@@ -35,10 +35,10 @@ StoredTensors read_shards(const fs::path& folder) {
       throw InputError(object.path_of("weight_map") + ": expected a plain file name, found " +
                        shortened(name_of_file));
     }
-    tensors_of[file].insert(tensor);
+    file_tensors[file].insert(tensor);
   }
   StoredTensors tensors;
-  for (const auto& [file, names] : tensors_of) {
+  for (const auto& [file, names] : file_tensors) {
     SafetensorsFile shard = read_safetensors(folder / file);
     for (const std::string& name : names) {
       const auto found = shard.tensors.find(name);
@@ -50,28 +50,28 @@ StoredTensors read_shards(const fs::path& folder) {
     }
     for (const auto& [name, tensor] : shard.tensors) {
       if (names.contains(name)) continue;
-      const bool elsewhere = map.contains(name);
+      const bool listed = map.contains(name);
       throw InputError((folder / file).string() + ": tensor " + name + " is present, which " +
                        "model.safetensors.index.json " +
-                       (elsewhere ? "places in " + map[name].get<std::string>() : "does not list"));
+                       (listed ? "places in " + map[name].get<std::string>() : "does not list"));
     }
   }
   return tensors;
 }
 
-// Suffix of transformers' AutoModel class that loads the model with its head.
-const char* loads_as(const fs::path& folder) {
+// Suffix of the AutoModel class of the transformers library that loads the model with its head.
+const char* auto_model_suffix(const fs::path& folder) {
   const Json config = read_json(folder / "config.json");
   const Json classes = config.contains("architectures") ? config["architectures"] : Json();
   const std::string name = classes.is_array() && classes.size() > 0 && classes[0].is_string()
                                ? classes[0].get<std::string>()
                                : "";
-  for (const auto& [part, rest] : {std::pair{"CausalLM", "ForCausalLM"},
-                                   {"LMHead", "ForCausalLM"},
-                                   {"MaskedLM", "ForMaskedLM"},
-                                   {"ForPreTraining", "ForPreTraining"},
-                                   {"ConditionalGeneration", "ForSeq2SeqLM"}}) {
-    if (name.find(part) != std::string::npos) return rest;
+  for (const auto& [class_part, suffix] : {std::pair{"CausalLM", "ForCausalLM"},
+                                           {"LMHead", "ForCausalLM"},
+                                           {"MaskedLM", "ForMaskedLM"},
+                                           {"ForPreTraining", "ForPreTraining"},
+                                           {"ConditionalGeneration", "ForSeq2SeqLM"}}) {
+    if (name.find(class_part) != std::string::npos) return suffix;
   }
   return "";
 }
@@ -86,7 +86,7 @@ StoredTensors read_tensors(const fs::path& folder) {
     throw InputError((folder / file).string() +
                      ": expected model.safetensors, since pickled weights may run arbitrary code; "
                      "to convert them: python3 -c \"from transformers import AutoModel" +
-                     std::string(loads_as(folder)) + " as M; M.from_pretrained('" +
+                     std::string(auto_model_suffix(folder)) + " as M; M.from_pretrained('" +
                      folder.string() + "').save_pretrained('" + folder.string() + "')\"");
   }
   throw InputError(folder.string() +
@@ -109,25 +109,25 @@ std::set<std::string> mask_names(const fs::path& folder) {
   return names;
 }
 
-// Id in tokenizer.json: {"added_tokens": [{"id": 4, "content": "[MASK]"}]}.
-Index among_added(const fs::path& file, const std::set<std::string>& names) {
+// Id of one of `names` in "added_tokens" of tokenizer.json; -1: none.
+Index find_in_added_tokens(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
   const Json object = parse_json(read_file(file, limits::kMaxConfig), file.string());
   if (!object.is_object() || !object.contains("added_tokens")) return -1;
   const Json& added = object["added_tokens"];
   if (!added.is_array()) return -1;
   for (const Json& token : added) {
-    const bool whole = token.is_object() && token.contains("content") && token.contains("id") &&
+    const bool valid = token.is_object() && token.contains("content") && token.contains("id") &&
                        token["content"].is_string() && token["id"].is_number_integer();
-    if (whole && names.contains(token["content"].get<std::string>())) {
+    if (valid && names.contains(token["content"].get<std::string>())) {
       return token["id"].get<Index>();
     }
   }
   return -1;
 }
 
-// Id in vocab.txt, which has one token per line.
-Index among_lines(const fs::path& file, const std::set<std::string>& names) {
+// Id of one of `names` in vocab.txt, which has one token per line; -1: none.
+Index find_in_lines(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
   const std::string text = read_file(file, limits::kMaxConfig);
   Index line = 0;
@@ -141,8 +141,8 @@ Index among_lines(const fs::path& file, const std::set<std::string>& names) {
   return -1;
 }
 
-// Id in vocab.json: {"<mask>": 50264}.
-Index among_members(const fs::path& file, const std::set<std::string>& names) {
+// Id of one of `names` in vocab.json, {"<mask>": 50264}; -1: none.
+Index find_in_members(const fs::path& file, const std::set<std::string>& names) {
   if (!fs::exists(file)) return -1;
   const Json object = parse_json(read_file(file, limits::kMaxConfig), file.string());
   for (const std::string& name : names) {
@@ -155,9 +155,9 @@ Index among_members(const fs::path& file, const std::set<std::string>& names) {
 
 Index find_mask_token(const fs::path& folder, Index vocabulary) {
   const std::set<std::string> names = mask_names(folder);
-  for (const Index id :
-       {among_added(folder / "tokenizer.json", names), among_lines(folder / "vocab.txt", names),
-        among_members(folder / "vocab.json", names)}) {
+  for (const Index id : {find_in_added_tokens(folder / "tokenizer.json", names),
+                         find_in_lines(folder / "vocab.txt", names),
+                         find_in_members(folder / "vocab.json", names)}) {
     if (id >= 0 && id < vocabulary) return id;
   }
   return -1;
@@ -185,9 +185,9 @@ CheckpointSource open_folder(const fs::path& folder) {
   return source;
 }
 
-std::vector<fs::path> files_of(const fs::path& folder) {
+std::vector<fs::path> model_files(const fs::path& folder) {
   std::vector<std::string> names = tokenizer_file_names();
-  // The index represents its shards.
+  // Shards are omitted: their index changes with them.
   names.insert(names.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
   std::vector<fs::path> files;
   for (const std::string& name : names) files.push_back(folder / name);
@@ -197,7 +197,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
 }  // namespace
 
 CheckpointContainer folder_container() {
-  return {"folder", [](const fs::path& path) { return is_folder(path); }, open_folder, files_of};
+  return {"folder", [](const fs::path& path) { return is_folder(path); }, open_folder, model_files};
 }
 
 }  // namespace attnscope

@@ -34,12 +34,12 @@ bool all_finite(const std::uint8_t* numbers, Index count, std::uint16_t exponent
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
     std::vector<CheckpointFormat> all{native_format()};
-    for (const auto& some :
+    for (const auto& family :
          {decoder_formats(),
           std::vector{gpt2_format(), modernbert_format(), xlnet_format(), reformer_format(),
                       transformer_xl_format(), decision_transformer_format()},
           encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
-      all.insert(all.end(), some.begin(), some.end());
+      all.insert(all.end(), family.begin(), family.end());
     }
     return all;
   }();
@@ -103,7 +103,7 @@ const StoredTensor& TensorReader::find(const std::string& name, const Shape& sha
     fail("tensor " + name + ": expected dtype F32, F16, BF16 or F64, found " +
          std::string(to_string(found->second.dtype)));
   }
-  taken_.push_back(name);
+  read_names_.push_back(name);
   return found->second;
 }
 
@@ -159,8 +159,7 @@ Tensor TensorReader::take(const std::string& name, const Shape& shape) {
 Tensor TensorReader::take_transposed(const std::string& name, Index in, Index out) {
   const StoredTensor& stored = find(name, {out, in});
   Tensor result({in, out});
-  // Works in blocks of rows: there is never a second copy of the matrix, and both sides of a block
-  // stay in the cache.
+  // Transposes blocks of rows that stay in the cache, without a second copy of the whole matrix.
   constexpr Index kBlock = 32;
   for (Index row = 0; row < out; row += kBlock) {
     StoredTensor rows = stored;
@@ -207,10 +206,10 @@ void TensorReader::move(const std::string& name, Index in, Index out, bool trans
 }
 
 void TensorReader::finish() const {
-  std::vector<std::string> taken = taken_;
-  std::ranges::sort(taken);
+  std::vector<std::string> read_names = read_names_;
+  std::ranges::sort(read_names);
   for (const auto& [name, tensor] : tensors_) {
-    if (!std::ranges::binary_search(taken, name)) {
+    if (!std::ranges::binary_search(read_names, name)) {
       fail("tensor " + name + " " + to_string(tensor.shape) +
            " is not part of the model that config.json describes");
     }

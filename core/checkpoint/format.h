@@ -17,13 +17,13 @@ struct CheckpointFormat {
   // Translates configuration and tensors. InputError begins with the source's place and names the
   // key or tensor that is missing, invalid or not supported.
   std::function<Model(const CheckpointSource& source)> load;
-  std::string task{};  // of models that do not read text: "image" (ModelCard::task)
+  std::string task{};  // as ModelCard::task: "image"; empty: text
 };
 
 const std::vector<CheckpointFormat>& checkpoint_formats();
 
-// "model_type" of the config, or of its tower `tower` in a multi-tower model. Throws InputError if
-// there is no such tower.
+// CheckpointFormat::model_type of a config, or of its tower unless `tower` is empty. Throws
+// InputError if there is no such tower.
 std::string format_type(const Json& config, const std::string& path, const std::string& tower);
 
 CheckpointFormat native_format();
@@ -39,8 +39,8 @@ CheckpointFormat reformer_format();
 CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
-// Minimum number of weights of a model that keeps 16-bit matrices (Model::narrow). As floats they
-// would need twice the memory, which smaller models can spare for speed.
+// Models with at least this many weights keep 16-bit matrices (Model::narrow), which need half the
+// memory of floats; smaller models convert them to floats for speed.
 inline constexpr Index kMinNarrowWeights = Index{1} << 22;
 
 // True if two stored tensors are bitwise equal, or if one is missing.
@@ -56,11 +56,11 @@ class TensorReader {
       : TensorReader(source.tensors, source.place, config) {}
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
-  Tensor take(const std::string& name, const Shape& shape);
+  Tensor take(const std::string& name, const Shape& shape);  // InputError for another shape
   // Transpose of a stored [out, in] matrix.  [in, out]
   Tensor take_transposed(const std::string& name, Index in, Index out);
-  // Moves a matrix, stored as [in, out] or, if `transposed`, as [out, in], to the model's weights
-  // under the name `ours`, or to its 16-bit matrices.
+  // Reads a matrix, stored as [in, out] or, if `transposed`, as [out, in], into
+  // model.weights[ours], or into model.narrow[ours] if the model keeps 16-bit matrices.
   void move(const std::string& name, Index in, Index out, bool transposed, Model& model,
             const std::string& ours);
   // A stored 16-bit [rows, columns] matrix; nullopt if the model requires floats.
@@ -68,14 +68,14 @@ class TensorReader {
   bool holds_same_numbers(const std::string& a, const std::string& b) const {
     return same_numbers(tensors_, a, b);
   }
-  // Throw InputError if a tensor that is read in parts is missing or has another shape.
+  // For tensors read in parts. Throw InputError if the tensor is missing or has another shape.
   void expect_shape(const std::string& name, const Shape& shape) const;
   void expect_rows(const std::string& name, Index rows) const;
-  Index rows_of(const std::string& name) const;     // its first size
+  Index rows_of(const std::string& name) const;     // of an array: its first size
   Index columns_of(const std::string& name) const;  // of a matrix
   // Names of stored tensors with this prefix.
   std::vector<std::string> names_below(const std::string& prefix) const;
-  void ignore(const std::string& name) { taken_.push_back(name); }
+  void ignore(const std::string& name) { read_names_.push_back(name); }
   void finish() const;
   [[noreturn]] void fail(const std::string& message) const;  // "PLACE: ..."
 
@@ -89,7 +89,7 @@ class TensorReader {
   const StoredTensors& tensors_;
   std::string place_;
   bool keeps_narrow_;
-  std::vector<std::string> taken_;
+  std::vector<std::string> read_names_;
 };
 
 }  // namespace attnscope

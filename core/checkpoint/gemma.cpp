@@ -25,7 +25,7 @@ DecoderLayout gemma_layout(JsonObject& object, Index context) {
   config.attention_biases = object.flag_or("attention_bias", false);
   config.model_options.embedding_scale = std::sqrt(static_cast<double>(config.width));
   DecoderNames names;
-  names.gain = 1;
+  names.gain_offset = 1;
   return {config, names};
 }
 
@@ -36,14 +36,15 @@ DecoderLayout read_gemma(JsonObject& object) {
   return layout;
 }
 
-// Common parts of Gemma 2 and 3. A null cap means none; published configs always have them.
+// Common parts of Gemma 2 and 3. A missing cap means no cap.
 DecoderLayout gemma2_layout(JsonObject& object, Index context) {
   DecoderLayout layout = gemma_layout(object, context);
-  ModelOptions& i = layout.config.model_options;
-  i.output_norm = OutputNorm::Also;
-  i.attention_scale = 1 / std::sqrt(object.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6));
-  i.score_cap = object.number_or("attn_logit_softcapping", 0, 0, 1e6);
-  i.logit_cap = object.number_or("final_logit_softcapping", 0, 0, 1e6);
+  ModelOptions& options = layout.config.model_options;
+  options.output_norm = OutputNorm::Also;
+  options.attention_scale =
+      1 / std::sqrt(object.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6));
+  options.score_cap = object.number_or("attn_logit_softcapping", 0, 0, 1e6);
+  options.logit_cap = object.number_or("final_logit_softcapping", 0, 0, 1e6);
   require_flag(object, "use_bidirectional_attention", false);
   layout.names.attn_output_norm = "post_attention_layernorm";
   layout.names.ffn_norm = "pre_feedforward_layernorm";
@@ -70,15 +71,15 @@ DecoderLayout read_gemma3(JsonObject& object) {
       object.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern";
   const Index every = object.integer_or(pattern, 6, 1, 4096);
   const std::vector<bool> slides = sliding_layers(
-      object, config, [](Index layer, Index of) { return (layer + 1) % of != 0; }, every);
-  RopeSettings all, near;
-  all.base = 1e6;
-  all.layer_type = "full_attention";
-  near.base = object.number_or("rope_local_base_freq", 10000, 1e-3, 1e18);
-  near.layer_type = "sliding_attention";
-  near.scaled = false;
-  set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config, all),
-             hugging_face_rope(object, config, near));
+      object, config, [](Index layer, Index period) { return (layer + 1) % period != 0; }, every);
+  RopeSettings full, sliding;
+  full.base = 1e6;
+  full.layer_type = "full_attention";
+  sliding.base = object.number_or("rope_local_base_freq", 10000, 1e-3, 1e18);
+  sliding.layer_type = "sliding_attention";
+  sliding.scaled = false;
+  set_groups(config, slides, window_variant(config, window),
+             hugging_face_rope(object, config, full), hugging_face_rope(object, config, sliding));
   return layout;
 }
 

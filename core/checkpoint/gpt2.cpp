@@ -12,8 +12,8 @@ namespace attnscope {
 namespace {
 
 ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig config;
   config.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   config.context = object.integer("n_positions", 1, kMaxModelTokens);
@@ -40,20 +40,20 @@ ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
   return config;
 }
 
-// Score scales other than 1/sqrt(d_k), which are folded into the queries.
+// Score scales other than 1/sqrt(d_k): factors of the queries.
 struct Scaling {
   bool by_head_size = true;  // scale_attn_weights
   bool by_layer = false;     // scale_attn_by_inverse_layer_idx
   // Factor of a layer's queries.
   float factor(const ModelConfig& config, Index layer) const {
-    const double undone = by_head_size ? 1 : std::sqrt(static_cast<double>(config.head_size));
-    return static_cast<float>(undone / (by_layer ? static_cast<double>(layer + 1) : 1));
+    const double head_factor = by_head_size ? 1 : std::sqrt(static_cast<double>(config.head_size));
+    return static_cast<float>(head_factor / (by_layer ? static_cast<double>(layer + 1) : 1));
   }
 };
 
 Scaling read_scaling(const Json& json, const std::string& path) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   return {object.flag_or("scale_attn_weights", true),
           object.flag_or("scale_attn_by_inverse_layer_idx", false)};
 }
@@ -64,11 +64,11 @@ void multiply(Tensor& values, float factor) {
 }
 
 // Columns [first, first + count) of a matrix or vector.
-Tensor columns(const Tensor& all, Index first, Index count) {
-  const Index width = all.dim(-1), rows = all.size() / width;
-  Tensor part(all.rank() == 1 ? Shape{count} : Shape{rows, count});
+Tensor columns(const Tensor& matrix, Index first, Index count) {
+  const Index width = matrix.dim(-1), rows = matrix.size() / width;
+  Tensor part(matrix.rank() == 1 ? Shape{count} : Shape{rows, count});
   for (Index r = 0; r < rows; ++r) {
-    std::copy_n(all.data() + r * width + first, count, part.data() + r * count);
+    std::copy_n(matrix.data() + r * width + first, count, part.data() + r * count);
   }
   return part;
 }
@@ -91,10 +91,10 @@ void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from
     keep(ours + ".bias", reader.take(from + theirs + ".bias", {c.width}));
   };
   norm("ln_1", "attn_norm");
-  const std::string joined = from + "attn.c_attn.weight";
+  const std::string fused = from + "attn.c_attn.weight";
   const auto narrow =
-      query_factor == 1 ? reader.take_narrow(joined, c.width, 3 * c.width) : std::nullopt;
-  const Tensor weight = narrow ? Tensor() : reader.take(joined, {c.width, 3 * c.width});
+      query_factor == 1 ? reader.take_narrow(fused, c.width, 3 * c.width) : std::nullopt;
+  const Tensor weight = narrow ? Tensor() : reader.take(fused, {c.width, 3 * c.width});
   const Tensor bias = reader.take(from + "attn.c_attn.bias", {3 * c.width});
   const std::string letters = "qkv";
   for (std::size_t i = 0; i < letters.size(); ++i) {

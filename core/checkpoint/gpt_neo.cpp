@@ -5,7 +5,8 @@
 namespace attnscope {
 namespace {
 
-// "attention_layers", or "attention_types": [[["global", "local"], 12]].
+// True for layers with a window: by "attention_layers": ["global", "local", ...], or by
+// "attention_types": [[["global", "local"], 12]].
 std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
   std::vector<bool> local;
   const auto add = [&](const Json& kind) {
@@ -17,12 +18,12 @@ std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
   if (object.has("attention_layers")) {
     for (const Json& kind : object.array("attention_layers")) add(kind);
   } else if (object.has("attention_types")) {
-    for (const Json& run : object.array("attention_types")) {
-      const bool whole = run.is_array() && run.size() == 2 && run[0].is_array() &&
-                         run[1].is_number_integer() && run[1] >= 0 && run[1] <= config.layers;
-      if (!whole) object.fail("attention_types", "lists of kinds, each with a count");
-      for (Index n = 0; n < run[1].get<Index>(); ++n) {
-        for (const Json& kind : run[0]) add(kind);
+    for (const Json& entry : object.array("attention_types")) {
+      const bool valid = entry.is_array() && entry.size() == 2 && entry[0].is_array() &&
+                         entry[1].is_number_integer() && entry[1] >= 0 && entry[1] <= config.layers;
+      if (!valid) object.fail("attention_types", "lists of kinds, each with a count");
+      for (Index n = 0; n < entry[1].get<Index>(); ++n) {
+        for (const Json& kind : entry[0]) add(kind);
       }
     }
   } else {

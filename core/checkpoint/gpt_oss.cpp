@@ -18,13 +18,13 @@ DecoderLayout read_gpt_oss(JsonObject& object) {
   config.activation = Activation::QuickGelu;  // x sigmoid(1.702 x)
   config.attention_biases = object.flag_or("attention_bias", true);
   config.feed_forward_biases = true;
-  ModelOptions& i = config.model_options;
-  i.attention_sinks = true;
-  i.gate_limit = object.number_or("swiglu_limit", 7, 1e-6, 1e6);
-  i.gate_offset = 1;
-  i.experts.count = object.integer_or("num_local_experts", 128, 1, 4096);
-  i.experts.chosen = object.integer_or("num_experts_per_tok", 4, 1, 4096);
-  i.experts.router_bias = true;
+  ModelOptions& options = config.model_options;
+  options.attention_sinks = true;
+  options.gate_limit = object.number_or("swiglu_limit", 7, 1e-6, 1e6);
+  options.gate_offset = 1;
+  options.experts.count = object.integer_or("num_local_experts", 128, 1, 4096);
+  options.experts.chosen = object.integer_or("num_experts_per_tok", 4, 1, 4096);
+  options.experts.router_bias = true;
   const Index window = object.integer_or("sliding_window", 128, 1, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index layer, Index) { return layer % 2 == 0; });

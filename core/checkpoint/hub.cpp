@@ -24,17 +24,17 @@ std::optional<fs::path> from_environment(const char* name) {
   return fs::path(value);
 }
 
-struct Name {
+struct HubName {
   std::string model, revision = kMain;
 };
 
-Name parse_hub_name(const std::string& name) {
+HubName parse_hub_name(const std::string& name) {
   const std::size_t at = name.find('@');
   if (at == std::string::npos) return {name};
   return {name.substr(0, at), name.substr(at + 1)};
 }
 
-fs::path cache_of(const std::string& model) {
+fs::path model_cache(const std::string& model) {
   std::string folder = kPrefix + model;
   if (const std::size_t slash = folder.find('/'); slash != std::string::npos) {
     folder.replace(slash, 1, kSlash);
@@ -54,9 +54,9 @@ fs::path hub_cache() {
     if (const auto folder = from_environment(name)) return *folder;
   }
   if (const auto home = from_environment("HF_HOME")) return *home / "hub";
-  const fs::path behind = fs::path("huggingface") / "hub";
-  if (const auto caches = from_environment("XDG_CACHE_HOME")) return *caches / behind;
-  return from_environment("HOME").value_or("/") / ".cache" / behind;
+  const fs::path hub_path = fs::path("huggingface") / "hub";
+  if (const auto caches = from_environment("XDG_CACHE_HOME")) return *caches / hub_path;
+  return from_environment("HOME").value_or("/") / ".cache" / hub_path;
 }
 
 namespace {
@@ -73,34 +73,34 @@ bool is_path_component(const std::string& word) {
 }  // namespace
 
 bool is_hub_name(const std::string& name) {
-  const Name parts = parse_hub_name(name);
+  const HubName parts = parse_hub_name(name);
   const std::size_t slash = parts.model.find('/');
-  const bool revised = is_path_component(parts.revision);
-  if (slash == std::string::npos) return revised && is_path_component(parts.model);
-  return revised && is_path_component(parts.model.substr(0, slash)) &&
+  const bool valid_revision = is_path_component(parts.revision);
+  if (slash == std::string::npos) return valid_revision && is_path_component(parts.model);
+  return valid_revision && is_path_component(parts.model.substr(0, slash)) &&
          is_path_component(parts.model.substr(slash + 1));
 }
 
 std::optional<fs::path> hub_folder(const std::string& name) {
   if (!is_hub_name(name)) return std::nullopt;
   const auto [model, revision] = parse_hub_name(name);
-  const fs::path folder = cache_of(model);
-  std::error_code none;  // inaccessible counts as missing
-  if (!fs::is_directory(folder, none)) return std::nullopt;
+  const fs::path folder = model_cache(model);
+  std::error_code ignored;  // inaccessible counts as missing
+  if (!fs::is_directory(folder, ignored)) return std::nullopt;
   std::string commit = revision;
   const fs::path reference = folder / "refs" / revision;
-  if (fs::is_regular_file(reference, none)) {
+  if (fs::is_regular_file(reference, ignored)) {
     commit = without_space(read_file(reference, limits::kMaxReference));
     if (!is_path_component(commit)) {
       throw InputError("model " + name + ": expected a commit in " + reference.string() +
                        ", found \"" + commit + "\"");
     }
-  } else if (!fs::is_directory(folder / "snapshots" / commit, none)) {
+  } else if (!fs::is_directory(folder / "snapshots" / commit, ignored)) {
     throw InputError("model " + name + ": expected " + reference.string() +
                      ", which holds the downloaded commit, found no such file");
   }
   const fs::path snapshot = folder / "snapshots" / commit;
-  if (commit.empty() || !fs::exists(snapshot / "config.json", none)) {
+  if (commit.empty() || !fs::exists(snapshot / "config.json", ignored)) {
     throw InputError("model " + name + ": expected " + (snapshot / "config.json").string() +
                      ", found no such file: is the download complete?");
   }
@@ -108,19 +108,20 @@ std::optional<fs::path> hub_folder(const std::string& name) {
 }
 
 std::string missing_in_hub(const std::string& name) {
-  return "no " + cache_of(parse_hub_name(name).model).string();
+  return "no " + model_cache(parse_hub_name(name).model).string();
 }
 
 std::vector<std::string> hub_models() {
   std::vector<std::string> names;
-  std::error_code none;
-  for (fs::directory_iterator at(hub_cache(), none), end; !none && at != end; at.increment(none)) {
+  std::error_code error;
+  for (fs::directory_iterator at(hub_cache(), error), end; !error && at != end;
+       at.increment(error)) {
     std::string name = at->path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
     name.erase(0, std::string(kPrefix).size());
     // Organisation names contain no "--"; a model without an organisation has no separator.
-    if (const std::size_t two = name.find(kSlash); two != std::string::npos) {
-      name.replace(two, 2, "/");
+    if (const std::size_t separator = name.find(kSlash); separator != std::string::npos) {
+      name.replace(separator, 2, "/");
     }
     try {
       if (hub_folder(name)) names.push_back(name);

@@ -14,18 +14,18 @@ namespace attnscope {
 
 std::filesystem::path hub_cache();
 
-// True if `name` has the form of a model there: "org/name" or "name", followed by "@revision" for a
-// revision other than main.
+// True if `name` has the form "org/name" or "name", followed by "@revision" for a revision other
+// than main.
 bool is_hub_name(const std::string& name);
 
-// Folder of the model's files; nullopt if the cache has no such model. Throws InputError if it
-// lacks the revision or its files.
+// Folder of the model's files; nullopt if the cache has no such model. Throws InputError if the
+// revision or its files are missing.
 std::optional<std::filesystem::path> hub_folder(const std::string& name);
 
 // Message about a missing model: "no /home/ann/.cache/huggingface/hub/models--org--name".
 std::string missing_in_hub(const std::string& name);
 
-// Sorted names of the models with a config.json, of any layout.
+// Sorted names of the cached models that have a config.json, supported or not.
 std::vector<std::string> hub_models();
 
 }  // namespace attnscope

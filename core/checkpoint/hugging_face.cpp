@@ -18,8 +18,8 @@ namespace {
 std::size_t activation_row(JsonObject& config, std::string_view key,
                            const std::vector<std::string>& names, std::string_view fallback) {
   if (fallback.empty()) return config.choice(key, names);
-  const auto usual = std::ranges::find(names, fallback);
-  return config.choice_or(key, static_cast<std::size_t>(usual - names.begin()), names);
+  const auto default_name = std::ranges::find(names, fallback);
+  return config.choice_or(key, static_cast<std::size_t>(default_name - names.begin()), names);
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key,
                                    std::string_view fallback) {
   struct Row {
     const char* name;
-    Activation meaning;
+    Activation activation;
   };
   static constexpr Row kRows[] = {
       {"relu", Activation::Relu},
@@ -48,7 +48,7 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key,
   };
   std::vector<std::string> names;
   for (const Row& row : kRows) names.emplace_back(row.name);
-  return kRows[activation_row(config, key, names, fallback)].meaning;
+  return kRows[activation_row(config, key, names, fallback)].activation;
 }
 
 void read_embedding(TensorReader& reader, Model& model, const std::string& name) {

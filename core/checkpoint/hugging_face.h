@@ -20,15 +20,15 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key,
                                    std::string_view fallback);
 
 // Reads "embed.weight" from the tensor `name`, or from "lm_head.weight" if the two are tied and
-// only that one is stored.
+// only the latter is stored.
 void read_embedding(TensorReader& reader, Model& model, const std::string& name);
 
-// Reads "output.weight" from "lm_head.weight", unless it is tied to the tensor `embedding`: then a
-// stored "lm_head.weight" must hold the same numbers.
+// Reads "output.weight" from "lm_head.weight", unless the config ties it to the tensor
+// `embedding`. A tied "lm_head.weight" may be stored, too, but must be equal.
 void read_output_head(TensorReader& reader, Model& model, const std::string& embedding);
 
-// True if a checkpoint has a language model head: by the class in "architectures" if present, and
-// by the tensor `head` if that is not tied to the embedding.
+// True if a checkpoint has a language model head: an untied tensor `head`, or a class with a head
+// in "architectures", or no "architectures".
 bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,
                      const std::string& head);
 

@@ -7,9 +7,9 @@ namespace {
 
 // Canonical path, so that every spelling of a path is the same key.
 std::string canonical_name(const std::filesystem::path& path) {
-  std::error_code failed;
-  const std::filesystem::path found = std::filesystem::weakly_canonical(path, failed);
-  return failed ? path.string() : found.string();
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::weakly_canonical(path, error);
+  return error ? path.string() : found.string();
 }
 
 }  // namespace

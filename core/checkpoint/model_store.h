@@ -24,8 +24,8 @@ struct ModelVersion {
   bool operator==(const ModelVersion&) const = default;
 };
 
-// Thread-safe. Checkpoints never change; a published model or a file that has been modified is a
-// new version, while earlier holders keep the old one.
+// Thread-safe. Checkpoints are immutable: publishing a model or modifying its files creates a new
+// version, and users of an earlier version keep that version.
 class ModelStore {
  public:
   // The model published under this name, else that of load_checkpoint(), which may throw
@@ -35,13 +35,13 @@ class ModelStore {
     return current(name_or_folder).checkpoint;
   }
 
-  // As load_store() of a bundled store or a file.
+  // Retrieval store, as load_store() reads it from a bundled store or a file.
   std::shared_ptr<const Store> contexts(const std::string& file);
 
-  // Publishes an in-memory model, such as one in training (Trainer::snapshot), under a name of its
-  // own, in place of the previous one: runs of that name notice and run again.
+  // Publishes an in-memory model, such as Trainer::snapshot(), under `name`, replacing the previous
+  // one. Runs that use this name notice and run again.
   void publish(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint);
-  void withdraw(const std::string& name);  // the name refers to a folder again
+  void withdraw(const std::string& name);  // `name` refers to a folder again
   // Number of calls of publish() and withdraw(): changes when runs may be out of date.
   std::uint64_t publications() const;
 

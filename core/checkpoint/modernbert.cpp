@@ -1,6 +1,6 @@
 // ModernBERT (Warner et al., 2024, arXiv:2412.13663) as the Hugging Face libraries store it: pre
-// norm except for the first attention, RoPE, gated feed-forward blocks, and local windows in all
-// but every few layers.
+// norm except for the first attention, RoPE, gated feed-forward blocks, and local windows except in
+// every third layer.
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
@@ -11,14 +11,14 @@ namespace attnscope {
 namespace {
 
 // RoPE base of "full_attention" or "sliding_attention"; newer configs store it per layer type.
-double modern_base(JsonObject& object, const char* type, const char* older, double fallback) {
-  double base = object.number_or(older, fallback, 1e-3, 1e18);
+double modern_base(JsonObject& object, const char* type, const char* older_key, double fallback) {
+  double base = object.number_or(older_key, fallback, 1e-3, 1e18);
   if (!object.has("rope_parameters")) return base;
   const Json all = without_nulls(object.any("rope_parameters"));
   JsonObject by_type(all, object.path_of("rope_parameters"));
   if (!by_type.has(type)) return base;
-  const Json own = without_nulls(by_type.any(type));
-  JsonObject parameters(own, by_type.path_of(type));
+  const Json type_settings = without_nulls(by_type.any(type));
+  JsonObject parameters(type_settings, by_type.path_of(type));
   if (parameters.text_or("rope_type", "default") != "default") {
     parameters.fail("rope_type", "\"default\" (nothing else is supported)");
   }
@@ -27,7 +27,7 @@ double modern_base(JsonObject& object, const char* type, const char* older, doub
 
 // True for layers with full attention.
 std::vector<bool> full_layers(JsonObject& object, Index layers) {
-  std::vector<bool> all;
+  std::vector<bool> is_full;
   if (object.has("layer_types")) {
     const Json& types = object.array("layer_types");
     for (const Json& type : types) {
@@ -35,19 +35,20 @@ std::vector<bool> full_layers(JsonObject& object, Index layers) {
       if (!full && type != "sliding_attention") {
         object.fail("layer_types", "\"full_attention\" or \"sliding_attention\"");
       }
-      all.push_back(full);
+      is_full.push_back(full);
     }
-    if (static_cast<Index>(all.size()) != layers) object.fail("layer_types", "one for each layer");
-    return all;
+    if (static_cast<Index>(is_full.size()) != layers)
+      object.fail("layer_types", "one for each layer");
+    return is_full;
   }
   const Index every = object.integer_or("global_attn_every_n_layers", 3, 1, 1024);
-  for (Index n = 0; n < layers; ++n) all.push_back(n % every == 0);
-  return all;
+  for (Index n = 0; n < layers; ++n) is_full.push_back(n % every == 0);
+  return is_full;
 }
 
 ModelConfig read_modernbert_config(const Json& json, const std::string& path, bool has_head) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig c;
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   c.context = object.integer_or("max_position_embeddings", 8192, 1, kMaxModelTokens);
@@ -87,8 +88,8 @@ ModelConfig read_modernbert_config(const Json& json, const std::string& path, bo
   const Choice near = rope(modern_base(object, "sliding_attention", "local_rope_theta", 10000));
   Choice window{"local", default_values(variant("local").parameters)};
   window.values.set("window", object.integer_or("local_attention", 128, 2, kMaxModelTokens) / 2);
-  for (const bool all : full_layers(object, c.layers)) {
-    c.groups.push_back({{c.heads, all ? default_variant() : window, all ? far : near}});
+  for (const bool full : full_layers(object, c.layers)) {
+    c.groups.push_back({{c.heads, full ? default_variant() : window, full ? far : near}});
   }
   return c;
 }
@@ -103,7 +104,7 @@ Tensor transposed_rows(const Tensor& all, Index first, Index count) {
   return part;
 }
 
-// Splits matrices that are stacked in one.
+// Splits a stored stack of matrices [letters * out, in] and of biases into one weight per letter.
 void split_rows(WeightMover& mover, const std::string& theirs, const std::string& folder,
                 const std::vector<std::string>& letters, Index in, Index out, bool bias) {
   const auto count = static_cast<Index>(letters.size());

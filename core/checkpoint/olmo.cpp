@@ -1,6 +1,6 @@
 // OLMo (arXiv:2402.00838): Llama with layer norms without weights; OLMo 2 (arXiv:2501.00656): norms
-// after blocks instead of before them, and over all queries and keys; OLMo 3: the same with a
-// window in three of four layers.
+// after blocks instead of before, and norms of the whole query and key projections; OLMo 3: OLMo 2
+// with a window in three of four layers.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -17,7 +17,7 @@ DecoderLayout read_olmo(JsonObject& object) {
   }
   config.groups = uniform_groups(config, default_variant(), hugging_face_rope(object, config));
   DecoderNames names;
-  names.gains = false;
+  names.has_gains = false;
   return {config, names};
 }
 
@@ -42,21 +42,21 @@ DecoderLayout read_olmo2(JsonObject& object) {
   return layout;
 }
 
-// RoPE scaling applies to layers with full attention.
+// RoPE scaling applies only to layers with full attention.
 DecoderLayout read_olmo3(JsonObject& object) {
   DecoderLayout layout = olmo2_layout(object);
   ModelConfig& config = layout.config;
   const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index layer, Index) { return (layer + 1) % 4 != 0; });
-  RopeSettings all;
-  all.base = object.number_or("rope_theta", 500000, 1e-3, 1e18);
-  RopeSettings near = all;
-  all.layer_type = "full_attention";
-  near.layer_type = "sliding_attention";
-  near.scaled = false;
-  set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config, all),
-             hugging_face_rope(object, config, near));
+  RopeSettings full;
+  full.base = object.number_or("rope_theta", 500000, 1e-3, 1e18);
+  RopeSettings sliding = full;
+  full.layer_type = "full_attention";
+  sliding.layer_type = "sliding_attention";
+  sliding.scaled = false;
+  set_groups(config, slides, window_variant(config, window),
+             hugging_face_rope(object, config, full), hugging_face_rope(object, config, sliding));
   return layout;
 }
 

@@ -1,6 +1,5 @@
 // OPT (Zhang et al., 2022, arXiv:2205.01068): GPT-2 with ReLU and matrices [out, in]; positions
-// begin at row 2 of their table. OPT-350m has post norm and an embedding that is narrower than the
-// stream.
+// begin at row 2 of their table. OPT-350m has post norm and an embedding narrower than the model.
 #include "core/checkpoint/decoder_layout.h"
 #include "core/checkpoint/hugging_face.h"
 

@@ -1,6 +1,6 @@
 // Phi 1 to 2 (Gunasekar et al., 2023, arXiv:2306.11644): parallel attention and feed-forward blocks
-// after one layer norm, partial RoPE, biases everywhere. Phi 3 (arXiv:2404.14219): Llama with q, k
-// and v, and gate and in, fused in one matrix each, and LongRoPE.
+// after one layer norm, partial RoPE, biases everywhere. Phi 3 (arXiv:2404.14219): Llama with
+// LongRoPE and fused matrices: one for q, k and v, one for gate and in.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {

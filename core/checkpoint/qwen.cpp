@@ -7,12 +7,12 @@ namespace {
 
 // Windows apply from layer `max_window_layers` on, if enabled.
 void set_windows(JsonObject& object, ModelConfig& config) {
-  const bool uses = object.flag_or("use_sliding_window", false);
+  const bool has_windows = object.flag_or("use_sliding_window", false);
   const Index window = object.integer_or("sliding_window", 4096, 1, kMaxModelTokens);
   const Index first = object.integer_or("max_window_layers", 28, 0, kMaxModelTokens);
   const std::vector<bool> slides = sliding_layers(
       object, config, [](Index layer, Index from) { return layer >= from; },
-      uses ? first : config.layers);
+      has_windows ? first : config.layers);
   set_groups(config, slides, window_variant(config, window), hugging_face_rope(object, config));
 }
 

@@ -19,15 +19,15 @@ namespace {
 constexpr Index kMaxChunk = Index{1} << 20, kMaxBuckets = Index{1} << 20;
 
 struct ReformerAttention {
-  std::vector<bool> hashes;  // per layer: LSH, else local
+  std::vector<bool> is_lsh;  // by layer; false: local attention
   Index lsh_chunk = 0, local_chunk = 0;
   Choice lsh, local;
   std::optional<std::uint64_t> seed;
-  bool buckets_given = false;
+  bool has_buckets = false;
 };
 
-// Reads two numbers.
-std::pair<Index, Index> pair_of(JsonObject& object, const char* key) {
+// Reads two positive numbers.
+std::pair<Index, Index> read_pair(JsonObject& object, const char* key) {
   const Json& list = object.array(key);
   const bool fits = list.size() == 2 && list[0].is_number_integer() &&
                     list[1].is_number_integer() && list[0] >= 1 && list[1] >= 1 &&
@@ -36,7 +36,7 @@ std::pair<Index, Index> pair_of(JsonObject& object, const char* key) {
   return {list[0].get<Index>(), list[1].get<Index>()};
 }
 
-// The libraries' default for a text of maximum length.
+// Sets the libraries' default number of buckets for a text of maximum length.
 void set_default_buckets(Values& lsh, Index context) {
   const Index chunk = lsh.integer("chunk");
   Index power = 0;
@@ -45,21 +45,21 @@ void set_default_buckets(Values& lsh, Index context) {
   Index root = 0;
   while ((root + 1) * (root + 1) <= context / chunk) ++root;
   lsh.set("buckets", Index{1} << power);
-  const bool pair = (Index{1} << power) > 2 * std::max(root, chunk);
-  if (pair && power >= 2) lsh.set("factor", Index{1} << (power / 2));
+  const bool factorised = (Index{1} << power) > 2 * std::max(root, chunk);
+  if (factorised && power >= 2) lsh.set("factor", Index{1} << (power / 2));
 }
 
 void read_buckets(JsonObject& object, ReformerAttention& attention, Index context) {
   Values& lsh = attention.lsh.values;
-  attention.buckets_given = object.has("num_buckets");
-  if (!attention.buckets_given) return set_default_buckets(lsh, context);
-  const Json& given = object.any("num_buckets");
-  if (given.is_array() && given.size() == 2) {
-    const auto [first, second] = pair_of(object, "num_buckets");
+  attention.has_buckets = object.has("num_buckets");
+  if (!attention.has_buckets) return set_default_buckets(lsh, context);
+  const Json& stored_buckets = object.any("num_buckets");
+  if (stored_buckets.is_array() && stored_buckets.size() == 2) {
+    const auto [first, second] = read_pair(object, "num_buckets");
     if (first > kMaxBuckets / second) object.fail("num_buckets", "fewer buckets");
     lsh.set("buckets", first * second);
     lsh.set("factor", first);
-  } else if (given.is_array()) {
+  } else if (stored_buckets.is_array()) {
     object.fail("num_buckets", "a number or two of them (nothing else is supported)");
   } else {
     lsh.set("buckets", object.integer("num_buckets", 2, kMaxBuckets));
@@ -75,9 +75,9 @@ void read_layers(JsonObject& object, ModelConfig& c, ReformerAttention& attentio
     if (layer != "lsh" && layer != "local") {
       object.fail("attn_layers", "\"lsh\" and \"local\" (nothing else is supported)");
     }
-    attention.hashes.push_back(layer == "lsh");
+    attention.is_lsh.push_back(layer == "lsh");
   }
-  c.layers = static_cast<Index>(attention.hashes.size());
+  c.layers = static_cast<Index>(attention.is_lsh.size());
 }
 
 ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
@@ -85,8 +85,8 @@ ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
   read_layers(object, c, a);
   a.lsh_chunk = object.integer_or("lsh_attn_chunk_length", 64, 1, kMaxChunk);
   a.local_chunk = object.integer_or("local_attn_chunk_length", 64, 1, kMaxChunk);
-  const bool both = std::ranges::find(a.hashes, true) != a.hashes.end() &&
-                    std::ranges::find(a.hashes, false) != a.hashes.end();
+  const bool both = std::ranges::find(a.is_lsh, true) != a.is_lsh.end() &&
+                    std::ranges::find(a.is_lsh, false) != a.is_lsh.end();
   const Index multiple = std::lcm(a.lsh_chunk, a.local_chunk);
   if (both && multiple > kMaxModelTokens) {
     object.fail("lsh_attn_chunk_length", "chunks with a smaller common multiple");
@@ -114,25 +114,25 @@ ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
 }
 
 Choice read_positions(JsonObject& object, const ModelConfig& c) {
-  Choice placed{"learned", default_values(encoding("learned").parameters)};
-  if (!object.flag_or("axial_pos_embds", true)) return placed;
-  const auto [rows, columns] = pair_of(object, "axial_pos_shape");
-  const auto [row_width, column_width] = pair_of(object, "axial_pos_embds_dim");
+  Choice positions{"learned", default_values(encoding("learned").parameters)};
+  if (!object.flag_or("axial_pos_embds", true)) return positions;
+  const auto [rows, columns] = read_pair(object, "axial_pos_shape");
+  const auto [row_width, column_width] = read_pair(object, "axial_pos_embds_dim");
   if (row_width + column_width != c.width) {
     object.fail("axial_pos_embds_dim", "two numbers whose sum is hidden_size");
   }
   if (rows * columns < c.context) {
     object.fail("axial_pos_shape", "two numbers with a product of max_position_embeddings");
   }
-  placed.values.set("columns", columns);
-  placed.values.set("row_width", row_width);
-  return placed;
+  positions.values.set("columns", columns);
+  positions.values.set("row_width", row_width);
+  return positions;
 }
 
 ReformerAttention read_reformer_config(const Json& json, const std::string& path, bool has_head,
                                        ModelConfig& c) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   c.context = object.integer_or("max_position_embeddings", 4096, 1, kMaxModelTokens);
   c.width = object.integer_or("hidden_size", 256, 1, kMaxModelWidth);
@@ -152,9 +152,9 @@ ReformerAttention read_reformer_config(const Json& json, const std::string& path
   c.residual_connection = default_choice(residual_connection("reversible"));
   c.residual_connection.values.set("end", std::string("both"));
   const ReformerAttention attention = read_attention(object, c);
-  const Choice placed = read_positions(object, c);
-  for (const bool hashes : attention.hashes) {
-    c.groups.push_back({{c.heads, hashes ? attention.lsh : attention.local, placed}});
+  const Choice positions = read_positions(object, c);
+  for (const bool is_lsh : attention.is_lsh) {
+    c.groups.push_back({{c.heads, is_lsh ? attention.lsh : attention.local, positions}});
   }
   return attention;
 }
@@ -162,24 +162,25 @@ ReformerAttention read_reformer_config(const Json& json, const std::string& path
 void move_positions(WeightMover& mover, const std::string& at) {
   Model& model = mover.model();
   const ModelConfig& c = model.config;
-  const Values& placed = c.groups[0][0].encoding.values;
-  const Index columns = placed.integer("columns"), row_width = placed.integer("row_width");
+  const Values& positions = c.groups[0][0].encoding.values;
+  const Index columns = positions.integer("columns"), row_width = positions.integer("row_width");
   if (columns == 0) {
     return mover.plain(at + "embedding.weight", "embed.pos.embedding", {c.context, c.width});
   }
   TensorReader& reader = mover.reader();
   const std::string first = at + "weights.0", second = at + "weights.1";
-  const Index needed = (c.context + columns - 1) / columns;
+  const Index min_rows = (c.context + columns - 1) / columns;
   const Index rows = reader.rows_of(first);
-  if (rows < needed) reader.expect_shape(first, {needed, 1, row_width});
+  if (rows < min_rows) reader.expect_shape(first, {min_rows, 1, row_width});
   const Tensor table = reader.take(first, {rows, 1, row_width}).reshaped({rows, row_width});
-  model.weights.emplace("embed.pos.row", Var(table.slice(0, needed)));
+  model.weights.emplace("embed.pos.row", Var(table.slice(0, min_rows)));
   model.weights.emplace("embed.pos.column",
                         Var(reader.take(second, {1, columns, c.width - row_width})
                                 .reshaped({columns, c.width - row_width})));
 }
 
-// Rotations that the libraries' code draws in every layer: [h, d_k, n, b/2].
+// Draws the LSH rotations [rounds, h, d_k, b/2]. The libraries draw the same numbers in every
+// layer, in the order [h, d_k, rounds, b/2].
 Tensor draw_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t seed) {
   const Index rounds = lsh.integer("rounds"), factor = lsh.integer("factor");
   const Index buckets = lsh.integer("buckets");
@@ -203,14 +204,14 @@ void share_keys(Model& model, const std::string& attn) {
   }
 }
 
-void move_reformer_layer(WeightMover& mover, const std::string& from, Index layer, bool hashes) {
+void move_reformer_layer(WeightMover& mover, const std::string& from, Index layer, bool is_lsh) {
   const ModelConfig& c = mover.model().config;
   const Index inner = c.heads * c.head_size;
   const std::string to = layer_prefix(layer), attn = to + "attn.";
   const std::string self = from + "attention.self_attention.";
   mover.norm(from + "attention.layer_norm", to + "attn_norm", c.width);
-  mover.linear(self + (hashes ? "query_key" : "query"), attn, "q", c.width, inner, false);
-  if (hashes) {
+  mover.linear(self + (is_lsh ? "query_key" : "query"), attn, "q", c.width, inner, false);
+  if (is_lsh) {
     share_keys(mover.model(), attn);
   } else {
     mover.linear(self + "key", attn, "k", c.width, inner, false);
@@ -225,8 +226,8 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
 }
 
 void note_hashes(Model& model, const ReformerAttention& attention) {
-  if (std::ranges::find(attention.hashes, true) == attention.hashes.end()) return;
-  if (!attention.buckets_given) {
+  if (std::ranges::find(attention.is_lsh, true) == attention.is_lsh.end()) return;
+  if (!attention.has_buckets) {
     model.notes.push_back(
         "the checkpoint does not store the number of buckets (num_buckets): the libraries' default "
         "for the longest text is used");
@@ -252,13 +253,13 @@ Model load_reformer(const CheckpointSource& source) {
               "embed.weight");
   move_positions(mover, prefix + "embeddings.position_embeddings.");
   std::optional<Var> rotations;
-  if (attention.seed && attention.buckets_given) {
+  if (attention.seed && attention.has_buckets) {
     rotations = Var(draw_rotations(c, attention.lsh.values, *attention.seed));
   }
   for (Index n = 0; n < c.layers; ++n) {
-    const bool hashes = attention.hashes[static_cast<std::size_t>(n)];
-    move_reformer_layer(mover, prefix + "encoder.layers." + std::to_string(n) + ".", n, hashes);
-    if (hashes && rotations) {
+    const bool is_lsh = attention.is_lsh[static_cast<std::size_t>(n)];
+    move_reformer_layer(mover, prefix + "encoder.layers." + std::to_string(n) + ".", n, is_lsh);
+    if (is_lsh && rotations) {
       model.weights.emplace(group_prefix(n, 0) + "lsh.rotation", *rotations);
     }
   }

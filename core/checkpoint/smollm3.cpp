@@ -14,25 +14,25 @@ DecoderLayout read_smollm3(JsonObject& object) {
   config.feed_forward_biases = object.flag_or("mlp_bias", false);
   RopeSettings settings;
   settings.base = 2e6;
-  const bool windows = object.flag_or("use_sliding_window", false) && object.has("sliding_window");
+  const bool windowed = object.flag_or("use_sliding_window", false) && object.has("sliding_window");
   const Choice window =
-      windows ? window_variant(config, object.integer("sliding_window", 1, kMaxModelTokens))
-              : default_variant();
+      windowed ? window_variant(config, object.integer("sliding_window", 1, kMaxModelTokens))
+               : default_variant();
   const std::vector<bool> slides =
       sliding_layers(object, config, [](Index, Index) { return false; });
   set_groups(config, slides, window, hugging_face_rope(object, config, settings));
   const Index every = object.integer_or("no_rope_layer_interval", 4, 1, 4096);
-  std::vector<bool> turns;
-  for (Index layer = 0; layer < config.layers; ++layer) turns.push_back((layer + 1) % every != 0);
+  std::vector<bool> rotary;
+  for (Index layer = 0; layer < config.layers; ++layer) rotary.push_back((layer + 1) % every != 0);
   if (object.has("no_rope_layers")) {  // 1: the layer has positions
-    turns.clear();
-    for (const Json& flag : object.array("no_rope_layers")) turns.push_back(flag == 1);
-    if (static_cast<Index>(turns.size()) != config.layers) {
+    rotary.clear();
+    for (const Json& flag : object.array("no_rope_layers")) rotary.push_back(flag == 1);
+    if (static_cast<Index>(rotary.size()) != config.layers) {
       object.fail("no_rope_layers", "one for each of " + std::to_string(config.layers) + " layers");
     }
   }
-  for (std::size_t layer = 0; layer < turns.size(); ++layer) {
-    if (!turns[layer]) config.groups[layer][0].encoding = default_encoding();
+  for (std::size_t layer = 0; layer < rotary.size(); ++layer) {
+    if (!rotary[layer]) config.groups[layer][0].encoding = default_encoding();
   }
   return {config, {}};
 }

@@ -12,10 +12,10 @@ const std::vector<CheckpointContainer>& checkpoint_containers() {
 }
 
 const CheckpointContainer& checkpoint_container(const std::filesystem::path& path) {
-  const auto& all = checkpoint_containers();
+  const auto& list = checkpoint_containers();
   const auto found = std::ranges::find_if(
-      all, [&](const CheckpointContainer& container) { return container.matches(path); });
-  if (found == all.end()) throw InputError(path.string() + ": expected a folder with a model");
+      list, [&](const CheckpointContainer& container) { return container.matches(path); });
+  if (found == list.end()) throw InputError(path.string() + ": expected a folder with a model");
   return *found;
 }
 

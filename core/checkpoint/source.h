@@ -1,9 +1,9 @@
-// Checkpoint sources: a model as its container stores it, whatever the container is.
+// Checkpoint sources: stored models, independent of their containers.
 //
-// A container (a folder of the Hugging Face libraries) is opened as a
-// CheckpointSource: configuration, tensors, tokenizer. Layouts (format.h) translate a source into
-// a Model and know neither files nor folders. checkpoint_containers() is the ordered list of
-// containers; another one is one file and a line there.
+// A container (a folder of the Hugging Face libraries) is opened as a CheckpointSource:
+// configuration, tensors, tokenizer. Layouts (format.h) translate a source into a Model and know
+// neither files nor folders. checkpoint_containers() lists the containers; a new one needs a file
+// and a line in that list.
 #pragma once
 
 #include <filesystem>
@@ -34,9 +34,9 @@ struct CheckpointSource {
   std::string config_place;  // begins messages about `config`: "models/tiny/config.json"
   StoredTensors tensors;     // by name; filled from read_tensors()
 
-  // Reads all tensors; their numbers may stay mapped from the file. InputError names the file.
+  // Reads all tensors; their numbers may remain memory-mapped. InputErrors name the file.
   std::function<StoredTensors()> read_tensors{};
-  // InputError if there is no usable tokenizer.
+  // Throws InputError if there is no usable tokenizer.
   std::function<std::shared_ptr<const Tokenizer>()> read_tokenizer{};
   // Tokenizer of the generated text if it differs from that of the input; else null.
   std::function<std::shared_ptr<const Tokenizer>()> read_target_tokenizer{};
@@ -50,15 +50,15 @@ struct CheckpointSource {
 struct CheckpointContainer {
   std::string name;  // "folder"
   std::function<bool(const std::filesystem::path&)> matches;
-  // Reads the configuration and provides the readers for the rest.
+  // Reads the configuration; CheckpointSource::read_*() read the rest on demand.
   std::function<CheckpointSource(const std::filesystem::path&)> open;
-  // The files at `path` that make up the model, present or not: a change of one is another model.
+  // Files that determine the model at a path, existing or not; a changed file is a new version.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path&)> files;
 };
 
 // Ordered by precedence: the first that matches opens a path.
 const std::vector<CheckpointContainer>& checkpoint_containers();
-// The container of `path`. InputError if none matches.
+// Container of `path`. Throws InputError if none matches.
 const CheckpointContainer& checkpoint_container(const std::filesystem::path& path);
 
 CheckpointContainer folder_container();

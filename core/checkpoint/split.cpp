@@ -6,22 +6,22 @@
 
 namespace attnscope {
 
-void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part, Index row,
-              const RowRuns& runs, const Shape& shape, const std::string& place) {
+void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part,
+              Index row_size, const RowRuns& runs, const Shape& shape, const std::string& place) {
   const auto found = tensors.find(whole);
   if (found == tensors.end()) {
     throw InputError(place + ": tensor " + whole + " is missing");
   }
   const StoredTensor& all = found->second;
   const Index last = runs.first + (runs.repeats - 1) * runs.stride + runs.count;
-  if (element_count(all.shape) % row != 0 || element_count(all.shape) / row < last ||
-      element_count(shape) != runs.repeats * runs.count * row) {
+  if (element_count(all.shape) % row_size != 0 || element_count(all.shape) / row_size < last ||
+      element_count(shape) != runs.repeats * runs.count * row_size) {
     throw InputError(place + ": tensor " + whole + ": expected at least " +
-                     std::to_string(last * row) + " numbers, found " + to_string(all.shape));
+                     std::to_string(last * row_size) + " numbers, found " + to_string(all.shape));
   }
   StoredTensor piece = all;
   piece.shape = shape;
-  const Index bytes = row * byte_size(all.dtype);
+  const Index bytes = row_size * byte_size(all.dtype);
   if (runs.repeats == 1) {
     piece.bytes = all.bytes + runs.first * bytes;
   } else {

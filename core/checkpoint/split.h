@@ -1,4 +1,4 @@
-// Views of parts of stored tensors under their own names, for layouts that fuse several matrices.
+// Views of parts of stored tensors, for layouts that fuse several matrices.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace attnscope {
 
-// `repeats` runs of `count` rows each; the first starts at row `first`, each next one `stride` rows
-// later. The tensor is regarded as [rows, row].
+// `repeats` runs of `count` rows of a tensor [rows, row_size]; run n starts at row
+// first + n * stride.
 struct RowRuns {
   Index first = 0, count = 0, stride = 0, repeats = 1;
 };
 
-// Adds these rows of tensors[whole] as tensors[part] with the given shape; a single run shares the
-// numbers. row: numbers per row. Throws InputError "PLACE: tensor NAME: ..." if rows are missing.
-void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part, Index row,
-              const RowRuns& runs, const Shape& shape, const std::string& place);
+// Adds these rows of tensors[whole] as tensors[part] of shape `shape`; a single run is not copied.
+// Throws InputError "PLACE: tensor NAME: ..." if rows are missing.
+void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part,
+              Index row_size, const RowRuns& runs, const Shape& shape, const std::string& place);
 
 }  // namespace attnscope

@@ -27,15 +27,15 @@ DecoderLayout read_gpt_bigcode(JsonObject& object) {
   sizes.default_activation = "gelu_pytorch_tanh";
   sizes.tied_by_default = true;
   ModelConfig config = plain_sizes(object, sizes);
-  const bool one_key_head = object.flag_or("multi_query", true);
-  if (one_key_head) config.kv_heads = 1;
+  const bool multi_query = object.flag_or("multi_query", true);
+  if (multi_query) config.kv_heads = 1;
   require_flag(object, "scale_attn_weights", true);
   require_flag(object, "add_cross_attention", false);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   config.groups = uniform_groups(config, default_variant(), learned);
   DecoderNames names = gpt2_names();
   names.qkv = "attn.c_attn";
-  names.by_head = !one_key_head;
+  names.by_head = !multi_query;
   names.o = "attn.c_proj";
   names.ignored = {"attn.bias", "attn.masked_bias"};
   return {config, names};

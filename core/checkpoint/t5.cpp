@@ -33,7 +33,7 @@ void read_t5_feed_forward(JsonObject& object, ModelConfig& c) {
   c.gated = row.gated;
 }
 
-Choice bucketed(JsonObject& object, bool both_directions) {
+Choice bucketed_distances(JsonObject& object, bool both_directions) {
   Choice t5{"t5", default_values(encoding("t5").parameters)};
   t5.values.set("buckets", object.integer_or("relative_attention_num_buckets", 32, 4, 1 << 20));
   t5.values.set("max_distance",
@@ -42,30 +42,30 @@ Choice bucketed(JsonObject& object, bool both_directions) {
   return t5;
 }
 
-// Properties that follow from the tensors.
-struct Found {
-  bool decodes = false, has_head = false;
-  bool own_output = false;  // not tied to the embedding, regardless of the config
+// Properties that follow from the tensors and the class of the model.
+struct StoredParts {
+  bool has_decoder = false, has_head = false;
+  bool untied = false;  // regardless of the config
 };
 
-ModelConfig read_t5_config(const Json& json, const std::string& path, const Found& found) {
-  const bool decodes = found.decodes, has_head = found.has_head;
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+ModelConfig read_t5_config(const Json& json, const std::string& path, const StoredParts& parts) {
+  const bool has_decoder = parts.has_decoder, has_head = parts.has_head;
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig c;
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   // Relative positions are unbounded; this is the training length.
   c.context = object.integer_or("n_positions", 512, 1, kMaxModelTokens);
   c.width = object.integer("d_model", 1, kMaxModelWidth);
   const Index layers = object.integer("num_layers", 1, 1024);
-  c.layers = decodes ? object.integer_or("num_decoder_layers", layers, 1, 1024) : layers;
+  c.layers = has_decoder ? object.integer_or("num_decoder_layers", layers, 1, 1024) : layers;
   c.heads = c.kv_heads = object.integer("num_heads", 1, 1024);
   c.head_size = object.integer("d_kv", 1, kMaxModelWidth);
   c.hidden = object.integer("d_ff", 1, 8 * kMaxModelWidth);
   read_t5_feed_forward(object, c);
   c.norm = Norm::RmsNorm;
   c.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-6, 0, 1);
-  c.tied_output = !found.own_output;
+  c.tied_output = !parts.untied;
   c.model_options.attention_scale = 1;
   c.model_options.output_head = has_head;
   // T5 with a tied output divides by sqrt(width) first; newer configs have a key for it.
@@ -74,15 +74,15 @@ ModelConfig read_t5_config(const Json& json, const std::string& path, const Foun
   const bool scaled = object.flag_or("scale_decoder_outputs", tied);
   if (scaled && has_head) c.model_options.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   if (!has_head) c.tied_output = true;
-  c.causal = decodes;
-  c.groups = uniform_groups(c, default_variant(), bucketed(object, !decodes));
-  if (decodes) {
+  c.causal = has_decoder;
+  c.groups = uniform_groups(c, default_variant(), bucketed_distances(object, !has_decoder));
+  if (has_decoder) {
     c.architecture = default_choice(architecture("encoder_decoder"));
     c.architecture.values.set("encoder_layers", layers);
     c.architecture.values.set("start",
                               object.integer_or("decoder_start_token_id", 0, 0, c.vocabulary - 1));
     c.encoder_variant = default_variant();
-    c.encoder_encoding = bucketed(object, true);
+    c.encoder_encoding = bucketed_distances(object, true);
   }
   refuse_quantisation(object);
   check(c, path);
@@ -142,18 +142,18 @@ void move_t5_stack(WeightMover& mover, const std::string& theirs, const std::str
 
 Model load_t5(const CheckpointSource& source) {
   Model model;
-  Found found;
-  found.decodes = source.tensors.contains("decoder.final_layer_norm.weight");
-  const Json* named =
+  StoredParts parts;
+  parts.has_decoder = source.tensors.contains("decoder.final_layer_norm.weight");
+  const Json* classes =
       source.config.contains("architectures") ? &source.config["architectures"] : nullptr;
-  const bool no_head = named && named->is_array() && named->size() == 1 &&
-                       (*named)[0].is_string() &&
-                       (*named)[0].get<std::string>().find("ForConditional") == std::string::npos;
-  found.has_head = found.decodes && !no_head;
+  const bool no_head = classes && classes->is_array() && classes->size() == 1 &&
+                       (*classes)[0].is_string() &&
+                       (*classes)[0].get<std::string>().find("ForConditional") == std::string::npos;
+  parts.has_head = parts.has_decoder && !no_head;
   const char* embedding =
       source.tensors.contains("shared.weight") ? "shared.weight" : kEncoderTable;
-  found.own_output = found.has_head && !same_numbers(source.tensors, embedding, "lm_head.weight");
-  model.config = read_t5_config(source.config, source.config_place, found);
+  parts.untied = parts.has_head && !same_numbers(source.tensors, embedding, "lm_head.weight");
+  model.config = read_t5_config(source.config, source.config_place, parts);
   const ModelConfig& c = model.config;
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
@@ -165,7 +165,7 @@ Model load_t5(const CheckpointSource& source) {
     }
     reader.ignore(copy);
   }
-  if (found.decodes) {
+  if (parts.has_decoder) {
     move_t5_stack(mover, "encoder.", "encoder.", c.architecture.values.integer("encoder_layers"),
                   false);
     move_t5_stack(mover, "decoder.", "", c.layers, true);

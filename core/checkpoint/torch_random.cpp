@@ -10,7 +10,7 @@ namespace {
 
 constexpr Index kBlock = 16;
 
-// Box-Muller transform: of 16 uniform numbers the first 8 give radii, the others angles.
+// Box-Muller transform: of 16 uniform numbers the first 8 determine radii, the others angles.
 void make_normal(float* numbers) {
   for (Index n = 0; n < kBlock / 2; ++n) {
     const double radius = std::sqrt(-2 * std::log(1 - static_cast<double>(numbers[n])));

@@ -20,7 +20,7 @@ constexpr Index kDefaultSegment = 128;  // as in the released models
 void read_vocabulary(JsonObject& object, ModelConfig& c) {
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   c.width = object.integer_or("d_model", 1024, 1, kMaxModelWidth);
-  // Without clusters the table is multiplied with its projection.
+  // Without clusters, move_projected_table() widens the table to d_model.
   const Index narrow = object.integer_or("d_embed", c.width, 1, kMaxModelWidth);
   if (narrow != c.width && object.has("cutoffs") && object.array("cutoffs").size() > 0) {
     c.embedding.width = narrow;
@@ -41,8 +41,8 @@ void read_vocabulary(JsonObject& object, ModelConfig& c) {
 }
 
 ModelConfig read_transformer_xl_config(const Json& json, const std::string& path, bool has_head) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig c;
   read_vocabulary(object, c);
   c.layers = object.integer("n_layer", 1, 1024);
@@ -65,14 +65,14 @@ ModelConfig read_transformer_xl_config(const Json& json, const std::string& path
   const Index segment = object.integer_or("tgt_len", kDefaultSegment, 1, kMaxModelTokens);
   c.segment = segment;
   c.context = std::max(segment + memory, Index{1});
-  Choice remembers{"segment_memory", default_values(variant("segment_memory").parameters)};
-  remembers.values.set("memory", memory);
-  if (object.flag_or("same_length", true) && memory > 0) remembers.values.set("reach", memory);
+  Choice segment_memory{"segment_memory", default_values(variant("segment_memory").parameters)};
+  segment_memory.values.set("memory", memory);
+  if (object.flag_or("same_length", true) && memory > 0) segment_memory.values.set("reach", memory);
   Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
   relative.values.set("style", std::string("half"));
   const Index clamp = object.integer_or("clamp_len", 1000, -1, kMaxModelTokens);
   if (clamp > 0) relative.values.set("clamp", clamp);
-  c.groups = uniform_groups(c, remembers, relative);
+  c.groups = uniform_groups(c, segment_memory, relative);
   check(c, path);
   return c;
 }
@@ -92,7 +92,7 @@ void move_transformer_xl_layer(WeightMover& mover, const std::string& prefix, In
   const ModelConfig& c = model.config;
   const Index rows = c.heads * c.head_size;
   const std::string from = prefix + "layers." + std::to_string(layer) + ".";
-  const std::string to = layer_prefix(layer), pairs = group_prefix(layer, 0) + "pos.";
+  const std::string to = layer_prefix(layer), positions = group_prefix(layer, 0) + "pos.";
   {
     const Tensor all = mover.reader().take(from + "dec_attn.qkv_net.weight", {3 * rows, c.width});
     for (const char* letter : {"q", "k", "v"}) {
@@ -102,14 +102,14 @@ void move_transformer_xl_layer(WeightMover& mover, const std::string& prefix, In
     }
   }
   mover.linear(from + "dec_attn.o_net", to + "attn.", "o", rows, c.width, false);
-  model.weights.emplace(pairs + "wr", Var(mover.reader().take_transposed(
-                                          from + "dec_attn.r_net.weight", c.width, rows)));
+  model.weights.emplace(positions + "wr", Var(mover.reader().take_transposed(
+                                              from + "dec_attn.r_net.weight", c.width, rows)));
   for (const auto& [theirs, ours] : {std::pair{"r_w_bias", "u"}, {"r_r_bias", "v"}}) {
     // Shared by all layers unless untied.
-    const std::string own = from + "dec_attn." + theirs, shared = prefix + theirs;
+    const std::string layer_name = from + "dec_attn." + theirs, shared_name = prefix + theirs;
     const Shape shape{c.heads, c.head_size};
-    mover.plain(mover.has(own) ? own : shared, pairs + ours, shape);
-    if (mover.has(shared)) mover.reader().ignore(shared);
+    mover.plain(mover.has(layer_name) ? layer_name : shared_name, positions + ours, shape);
+    if (mover.has(shared_name)) mover.reader().ignore(shared_name);
   }
   mover.norm(from + "dec_attn.layer_norm", to + "attn_norm", c.width);
   const std::string ffn = from + "pos_ff.";
@@ -122,44 +122,45 @@ Tensor identity(Index size) {
   return one;
 }
 
-// Tables and projections of a side: "word_emb.emb_layers.", "crit.out_layers.". If all tables are
-// as wide as the model, one table covers all clusters and there is no projection.
+// Moves the projections, and if `with_tables` the tables, of the input ("word_emb.emb_layers.") or
+// the output ("crit.out_layers."). Tables of equal width are stored as one table, without
+// projections if it is as wide as the model.
 void move_clusters(WeightMover& mover, const std::string& layers, const std::string& projections,
-                   const std::string& ours, bool tables) {
+                   const std::string& ours, bool with_tables) {
   Model& model = mover.model();
   const ModelConfig& c = model.config;
   const auto clusters = vocabulary_clusters(c);
-  const bool together = c.embedding.adaptive.narrowing == 1;
+  const bool one_table = c.embedding.adaptive.narrowing == 1;
   const bool out = ours == "output.";
   Tensor all;
-  if (together && tables) {
+  if (one_table && with_tables) {
     all = mover.reader().take(layers + "0.weight", {c.vocabulary, clusters[0].width});
   }
   for (std::size_t n = 0; n < clusters.size(); ++n) {
     const std::string number = std::to_string(n), to = ours + "cluster." + number + ".";
     const VocabularyCluster& cluster = clusters[n];
-    if (tables && together) {
+    if (with_tables && one_table) {
       model.weights.emplace(to + "table", Var(all.slice(cluster.first, cluster.count)));
-    } else if (tables) {
+    } else if (with_tables) {
       mover.reader().move(layers + number + ".weight", cluster.count, cluster.width, false, model,
                           to + "table");
     }
-    if (together && cluster.width == c.width) {
+    if (one_table && cluster.width == c.width) {
       model.weights.emplace(to + "project", Var(identity(c.width)));
       continue;
     }
-    // A tied projection is stored once; the input clusters share one if their tables are one.
-    const std::string theirs = projections + (together && !out ? "0" : number);
-    const std::string of_words =
-        "transformer.word_emb.emb_projs." + (together ? std::string("0") : number);
-    const std::string from = mover.has(theirs) ? theirs : of_words;
+    // Tied projections are stored with the input, whose clusters share one if they share a table.
+    const std::string theirs = projections + (one_table && !out ? "0" : number);
+    const std::string input_projection =
+        "transformer.word_emb.emb_projs." + (one_table ? std::string("0") : number);
+    const std::string from = mover.has(theirs) ? theirs : input_projection;
     model.weights.emplace(to + "project",
                           Var(out ? mover.reader().take(from, {c.width, cluster.width})
                                   : mover.reader().take_transposed(from, cluster.width, c.width)));
   }
 }
 
-// Tensors of the output that may repeat those of the input.
+// Ignores an output tensor tied to an input tensor. Throws InputError if the two differ.
 void ignore_tied(TensorReader& reader, const std::string& words, const std::string& output) {
   if (!reader.has(output)) return;
   if (!reader.holds_same_numbers(words, output)) {
@@ -169,7 +170,7 @@ void ignore_tied(TensorReader& reader, const std::string& words, const std::stri
   reader.ignore(output);
 }
 
-// Multiplies an embedding of another width than the model with its projections.
+// Moves an embedding whose width differs from the model's, multiplied with its projections.
 void move_projected_table(WeightMover& mover, const std::string& prefix, bool has_head) {
   TensorReader& reader = mover.reader();
   Model& model = mover.model();
@@ -181,14 +182,14 @@ void move_projected_table(WeightMover& mover, const std::string& prefix, bool ha
   const Var to_stream(reader.take_transposed(in, narrow, c.width));
   model.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
   if (!has_head) return;
-  const bool tied = c.tied_output;  // refers to the table; tied projections are stored once
+  const bool tied = c.tied_output;  // of the tables; tied projections are stored once
   const std::string head = "crit.out_layers.0.weight";
   if (tied) ignore_tied(reader, table, head);
   if (tied && !reader.has(out)) return;
   const Var from_stream(reader.take(reader.has(out) ? out : in, {c.width, narrow}));
-  const Var others = tied ? words : Var(reader.take(head, {c.vocabulary, narrow}));
+  const Var output_words = tied ? words : Var(reader.take(head, {c.vocabulary, narrow}));
   model.config.tied_output = false;
-  model.weights.emplace("output.weight", Var(matmul_transposed(from_stream, others).value()));
+  model.weights.emplace("output.weight", Var(matmul_transposed(from_stream, output_words).value()));
 }
 
 void move_adaptive_output(WeightMover& mover, const std::string& words) {
@@ -196,22 +197,22 @@ void move_adaptive_output(WeightMover& mover, const std::string& words) {
   const ModelConfig& c = model.config;
   const auto clusters = vocabulary_clusters(c);
   TensorReader& reader = mover.reader();
-  const bool together = c.embedding.adaptive.narrowing == 1;
+  const bool one_table = c.embedding.adaptive.narrowing == 1;
   move_clusters(mover, "crit.out_layers.", "crit.out_projs.", "output.", !c.tied_output);
   std::vector<float> bias;
-  for (std::size_t n = 0; n < (together ? 1 : clusters.size()); ++n) {
+  for (std::size_t n = 0; n < (one_table ? 1 : clusters.size()); ++n) {
     const std::string number = std::to_string(n), at = "crit.out_layers." + number;
     if (c.tied_output) ignore_tied(reader, words + number + ".weight", at + ".weight");
-    const Tensor part = reader.take(at + ".bias", {together ? c.vocabulary : clusters[n].count});
+    const Tensor part = reader.take(at + ".bias", {one_table ? c.vocabulary : clusters[n].count});
     bias.insert(bias.end(), part.begin(), part.end());
   }
   Tensor all({c.vocabulary});
   std::ranges::copy(bias, all.begin());
   model.weights.emplace("output.bias", Var(all));
-  const auto others = static_cast<Index>(clusters.size()) - 1;
+  const auto tails = static_cast<Index>(clusters.size()) - 1;
   model.weights.emplace("output.choice.w", Var(reader.take_transposed("crit.cluster_weight",
-                                                                      clusters[0].width, others)));
-  model.weights.emplace("output.choice.b", Var(reader.take("crit.cluster_bias", {others})));
+                                                                      clusters[0].width, tails)));
+  model.weights.emplace("output.choice.b", Var(reader.take("crit.cluster_bias", {tails})));
 }
 
 Model load_transformer_xl(const CheckpointSource& source) {

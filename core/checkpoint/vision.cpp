@@ -17,21 +17,21 @@ namespace fs = std::filesystem;
 
 constexpr Index kMaxPixels = 4096;
 
-// [height, width] from one number or two.
+// Reads height and width from one number or two.
 std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index fallback) {
   if (!object.has(key)) return {fallback, fallback};
-  const Json& given = object.any(key);
-  if (!given.is_array()) {
+  const Json& sizes = object.any(key);
+  if (!sizes.is_array()) {
     const Index side = object.integer(key, 1, kMaxPixels);
     return {side, side};
   }
   const auto fits = [](const Json& n) {
     return n.is_number_integer() && n >= 1 && n <= kMaxPixels;
   };
-  if (given.size() != 2 || !fits(given[0]) || !fits(given[1])) {
+  if (sizes.size() != 2 || !fits(sizes[0]) || !fits(sizes[1])) {
     object.fail(key, "a number of pixels, or two");
   }
-  return {given[0].get<Index>(), given[1].get<Index>()};
+  return {sizes[0].get<Index>(), sizes[1].get<Index>()};
 }
 
 // Reads the colour normalisation of preprocessor_config.json.
@@ -42,25 +42,25 @@ void read_colours(const CheckpointSource& source, const std::vector<double>& mea
   if (!source.read_image_processor) return;
   const auto processor = source.read_image_processor();
   if (!processor) return;
-  const Json known = without_nulls(processor->json);
-  JsonObject object(known, processor->place);
+  const Json non_null = without_nulls(processor->json);
+  JsonObject object(non_null, processor->place);
   if (!object.flag_or("do_normalize", true)) {
     image.set("mean", std::vector<double>(3, 0.0));
     image.set("deviation", std::vector<double>(3, 1.0));
     return;
   }
-  const auto numbers = [&](const char* key, const char* ours) {
+  const auto read_list = [&](const char* key, const char* ours) {
     if (!object.has(key)) return;
     std::vector<double> values;
-    const Json& given = object.any(key);
-    for (const Json& n : given.is_array() ? given : Json::array({given})) {
+    const Json& list = object.any(key);
+    for (const Json& n : list.is_array() ? list : Json::array({list})) {
       if (!n.is_number()) object.fail(key, "numbers");
       values.push_back(n.get<double>());
     }
     image.set(ours, values);
   };
-  numbers("image_mean", "mean");
-  numbers("image_std", "deviation");
+  read_list("image_mean", "mean");
+  read_list("image_std", "deviation");
 }
 
 // Common parts of ViT and CLIP's image tower.
@@ -82,30 +82,29 @@ ModelConfig read_vision_sizes(JsonObject& object, const CheckpointSource& source
     object.fail("num_channels", "3 (nothing else is supported)");
   }
   const auto [height, width] = side_lengths(object, "image_size", 224);
-  const auto [tall, wide] = side_lengths(object, "patch_size", 16);
-  if (tall != wide) object.fail("patch_size", "square patches (nothing else is supported)");
-  if (height % tall != 0 || width % tall != 0)
+  const auto [patch, patch_width] = side_lengths(object, "patch_size", 16);
+  if (patch != patch_width) object.fail("patch_size", "square patches (nothing else is supported)");
+  if (height % patch != 0 || width % patch != 0)
     object.fail("image_size", "a multiple of patch_size");
   c.input = {"patches", default_values(input_kind("patches").parameters)};
   Values& image = c.input.values;
   image.set("width", width);
   image.set("height", height);
-  image.set("patch", tall);
+  image.set("patch", patch);
   image.set("extra", extra);
   read_colours(source, mean, deviation, image);
   c.vocabulary = extra + 1;
-  c.context = extra + (height / tall) * (width / tall);
+  c.context = extra + (height / patch) * (width / patch);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   c.groups = uniform_groups(c, default_variant(), learned);
   return c;
 }
 
-// Embeddings of the extra tokens; the bias of the patches is that of the last "token".
+// Sets embed.weight: a row per extra token, and the bias of the patches as last row.
 void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra, const Shape& shape,
                       const std::string& bias) {
   const ModelConfig& c = mover.model().config;
-  Tensor table =
-      Tensor::zeros({c.vocabulary, c.width});  // without a bias the last row adds nothing
+  Tensor table = Tensor::zeros({c.vocabulary, c.width});  // without a bias the last row stays zero
   Index row = 0;
   for (const std::string& name : extra) {
     const Tensor vector = mover.reader().take(name, shape);
@@ -118,7 +117,7 @@ void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra,
   mover.model().weights.emplace("embed.weight", Var(table));
 }
 
-// [d, colours, rows, columns] -> [colours rows columns, d]
+// Moves the patch projection: [d, colours, rows, columns] -> [colours rows columns, d].
 void move_patches(WeightMover& mover, const std::string& name) {
   const ModelConfig& c = mover.model().config;
   const Index side = c.input.values.integer("patch");
@@ -136,8 +135,8 @@ void move_patches(WeightMover& mover, const std::string& name) {
 Model load_vit(bool distilled, const CheckpointSource& source) {
   Model model;
   const std::string& path = source.config_place;
-  const Json known = without_nulls(source.config);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(source.config);
+  JsonObject object(non_null, path);
   const std::vector<double> half(3, 0.5);
   ModelConfig& c = model.config;
   c = distilled ? read_vision_sizes(object, source, 2, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})
@@ -212,11 +211,11 @@ Activation clip_activation(JsonObject& object) {
                                   : Activation::QuickGelu;
 }
 
-Model load_clip_vision(const Json& own, const std::string& path, const CheckpointSource& source,
-                       const std::string& prefix) {
+Model load_clip_vision(const Json& tower_config, const std::string& path,
+                       const CheckpointSource& source, const std::string& prefix) {
   Model model;
-  const Json known = without_nulls(own);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(tower_config);
+  JsonObject object(non_null, path);
   ModelConfig& c = model.config;
   c = read_vision_sizes(object, source, 1, {0.48145466, 0.4578275, 0.40821073},
                         {0.26862954, 0.26130258, 0.27577711});
@@ -242,11 +241,11 @@ Model load_clip_vision(const Json& own, const std::string& path, const Checkpoin
   return model;
 }
 
-Model load_clip_text(const Json& own, const std::string& path, const CheckpointSource& source,
-                     const std::string& prefix) {
+Model load_clip_text(const Json& tower_config, const std::string& path,
+                     const CheckpointSource& source, const std::string& prefix) {
   Model model;
-  const Json known = without_nulls(own);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(tower_config);
+  JsonObject object(non_null, path);
   ModelConfig& c = model.config;
   c.vocabulary = object.integer_or("vocab_size", 49408, 1, kMaxModelTokens);
   c.context = object.integer_or("max_position_embeddings", 77, 1, kMaxModelTokens);
@@ -285,17 +284,17 @@ Model load_clip_text(const Json& own, const std::string& path, const CheckpointS
 using ClipLoader = Model (*)(const Json&, const std::string&, const CheckpointSource&,
                              const std::string&);
 
-// A folder with one tower has its config at the top level, one with both as a member.
+// config.json describes the tower if the folder has only one; otherwise a member does.
 Model load_clip_tower(ClipLoader load, const char* tower, const char* config,
                       const CheckpointSource& source) {
   const Json& json = source.config;
   const std::string& path = source.config_place;
   const std::string prefix = std::string(tower) + ".";
-  const bool bare = !std::ranges::any_of(
+  const bool unprefixed = !std::ranges::any_of(
       source.tensors, [&](const auto& tensor) { return tensor.first.starts_with(prefix); });
-  const bool within = json.contains(config) && json[config].is_object();
-  return load(within ? json[config] : json, within ? path + ": " + config : path, source,
-              bare ? "" : prefix);
+  const bool nested = json.contains(config) && json[config].is_object();
+  return load(nested ? json[config] : json, nested ? path + ": " + config : path, source,
+              unprefixed ? "" : prefix);
 }
 
 }  // namespace

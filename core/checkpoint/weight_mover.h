@@ -1,4 +1,5 @@
-// Moves weights of a layout with [out, in] matrices to the model's names and layout.
+// Moves weights of a layout with [out, in] matrices to the model's names and layout. `theirs` are
+// names in the checkpoint, `ours` names in the model (core/model/weights.h).
 #pragma once
 
 #include <string>
@@ -17,13 +18,13 @@ class WeightMover {
 
   // A vector or table, unchanged.
   void plain(const std::string& theirs, const std::string& ours, const Shape& shape);
-  // theirs.weight [out, in] and, with a bias, theirs.bias to `folder` + "w" + letter, "b" + letter.
+  // theirs.weight [out, in] and, if `bias`, theirs.bias to folder + "w" + letter, "b" + letter.
   void linear(const std::string& theirs, const std::string& folder, const std::string& letter,
               Index in, Index out, bool bias);
-  // As above with a bias, for weights of a variant, which are always floats.
+  // As above with a bias, for weights of a variant, which are never 16-bit.
   void variant_linear(const std::string& theirs, const std::string& folder,
                       const std::string& letter, Index in, Index out);
-  // To ours.w and ours.b; a missing bias becomes zeros.
+  // theirs.weight and .bias to ours.w and ours.b; a missing bias becomes zeros.
   void dense(const std::string& theirs, const std::string& ours, Index in, Index out);
   // theirs.weight and .bias, or .gamma and .beta in older files; RMS norms have no bias.
   void norm(const std::string& theirs, const std::string& ours, Index size);
@@ -40,12 +41,12 @@ class WeightMover {
   void output(const std::string& theirs, const std::string& embedding);
   // Bias of the logits, from the first of these names that exists.
   void output_bias(const std::vector<std::string>& theirs, const Shape& shape);
-  // Both, if the model has a head.
+  // output() and output_bias(), if the model has a head.
   void head(const std::string& theirs, const std::string& embedding,
             const std::vector<std::string>& biases);
   // Ignores all tensors with this prefix; a note in the model describes them as `what`.
   void leave_out(const std::string& prefix, const std::string& what);
-  // As above for classifiers. Throws InputError if any tensor remains unread.
+  // Leaves out classifiers with these prefixes. Throws InputError if a tensor remains unread.
   void finish(std::initializer_list<const char*> classifiers);
 
  private:

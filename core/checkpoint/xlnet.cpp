@@ -1,7 +1,7 @@
 // XLNet (Yang et al., 2019, arXiv:1906.08237) as the Hugging Face libraries store it: projections
-// [in, heads, d_k], relative positions as in Transformer-XL, norms behind the residual sums. Of its
-// two streams the content stream is supported; the query stream of permutation training
-// (mask_emb) and segment embeddings (seg_embed) are omitted with a note.
+// [in, heads, d_k], relative positions as in Transformer-XL, post norm. Of its two streams the
+// content stream is supported; the query stream of permutation training (mask_emb) and segment
+// embeddings (seg_embed) are omitted with a note.
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
@@ -12,8 +12,8 @@ namespace attnscope {
 namespace {
 
 ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool has_head) {
-  const Json known = without_nulls(json);
-  JsonObject object(known, path);
+  const Json non_null = without_nulls(json);
+  JsonObject object(non_null, path);
   ModelConfig c;
   c.vocabulary = object.integer("vocab_size", 1, kMaxModelTokens);
   c.context = 512;  // relative positions are unbounded; this is the training length
@@ -49,7 +49,7 @@ void move_xlnet_layer(WeightMover& mover, const std::string& from, Index layer) 
   Model& model = mover.model();
   const ModelConfig& c = model.config;
   const Index rows = c.heads * c.head_size;
-  const std::string to = layer_prefix(layer), pairs = group_prefix(layer, 0) + "pos.";
+  const std::string to = layer_prefix(layer), positions = group_prefix(layer, 0) + "pos.";
   const auto projection = [&](const char* letter) {  // [d, h, d_k] -> [d, h d_k]
     const Tensor stored =
         mover.reader().take(from + "rel_attn." + letter, {c.width, c.heads, c.head_size});
@@ -64,9 +64,9 @@ void move_xlnet_layer(WeightMover& mover, const std::string& from, Index layer) 
     for (Index d = 0; d < c.width; ++d) transposed(r, d) = out(d, r);
   }
   model.weights.emplace(to + "attn.wo", Var(transposed));
-  model.weights.emplace(pairs + "wr", Var(projection("r")));
-  mover.plain(from + "rel_attn.r_w_bias", pairs + "u", {c.heads, c.head_size});
-  mover.plain(from + "rel_attn.r_r_bias", pairs + "v", {c.heads, c.head_size});
+  model.weights.emplace(positions + "wr", Var(projection("r")));
+  mover.plain(from + "rel_attn.r_w_bias", positions + "u", {c.heads, c.head_size});
+  mover.plain(from + "rel_attn.r_r_bias", positions + "v", {c.heads, c.head_size});
   mover.reader().ignore(from + "rel_attn.r_s_bias");
   mover.reader().ignore(from + "rel_attn.seg_embed");
   mover.norm(from + "rel_attn.layer_norm", to + "attn_norm", c.width);
