@@ -1,7 +1,6 @@
 // BERT (Devlin et al., 2018) and its variants RoBERTa, XLM-R, CamemBERT, DistilBERT, ELECTRA,
 // ALBERT, DeBERTa-v2, Longformer and BigBird, as the Hugging Face libraries store them: matrices
 // [out, in], post norm, biases everywhere. Poolers and classifiers are omitted with a note.
-
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"

@@ -1,6 +1,5 @@
 // Folders with config.json, model.safetensors (or shards) and tokenizer files, as the Hugging Face
 // libraries write them.
-
 #include <algorithm>
 #include <set>
 

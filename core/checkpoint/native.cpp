@@ -1,5 +1,4 @@
 // attnscope's own layout: weights under the names of core/model/weights.h.
-
 #include "core/base/json.h"
 #include "core/checkpoint/format.h"
 #include "core/model/weights.h"

@@ -61,10 +61,10 @@ const AddedToken* AddedTokens::find_id(std::int32_t id) const {
   return found == by_id_.end() ? nullptr : &tokens_[found->second];
 }
 
-// True if a match satisfies the token's conditions. Extends `span` by stripped white space, but not
-// before `free`, the end of the previous token.
+// True if a match satisfies the token's conditions. Extends `span` by the white space that the
+// token strips, at most back to `previous_end`, the end of the previous token.
 bool AddedTokens::matches_at(const AddedToken& token, std::string_view text, Span& span,
-                             std::size_t free) const {
+                             std::size_t previous_end) const {
   if (token.single_word) {
     const std::size_t before = span.begin > 0 ? character_before(text, span.begin) : 0;
     if (has_word_character(text.substr(before, span.begin - before))) return false;
@@ -75,12 +75,12 @@ bool AddedTokens::matches_at(const AddedToken& token, std::string_view text, Spa
   }
   if (token.lstrip) {
     std::size_t begin = span.begin;
-    while (begin > free) {
+    while (begin > previous_end) {
       const std::size_t before = character_before(text, begin);
       if (!is_white_space(character_at(text, before).code)) break;
       begin = before;
     }
-    span.begin = std::max(begin, free);
+    span.begin = std::max(begin, previous_end);
   }
   if (token.rstrip) {
     while (span.end < text.size()) {
@@ -98,8 +98,8 @@ std::vector<AddedTokens::Part> AddedTokens::parts(std::string_view text, bool no
   std::size_t read = 0;
   for (std::size_t at = 0; at < text.size() && !matcher.contents.empty();) {
     std::int32_t number = -1;
-    const bool may = matcher.starts[static_cast<unsigned char>(text[at])];
-    const std::size_t size = may ? matcher.trie.longest(text, at, number) : 0;
+    const bool can_start = matcher.starts[static_cast<unsigned char>(text[at])];
+    const std::size_t size = can_start ? matcher.trie.longest(text, at, number) : 0;
     if (size == 0) {
       ++at;
       continue;

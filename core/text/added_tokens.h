@@ -1,4 +1,4 @@
-// Added tokens: matched in a text before any other step ("<|endoftext|>"), or right after
+// Added tokens such as "<|endoftext|>": matched in a text before all other steps, or right after
 // normalization.
 #pragma once
 
@@ -37,7 +37,8 @@ class AddedTokens {
     Span span;
     std::int32_t id;  // -1: plain text
   };
-  // Splits a text into added tokens and plain text; the longest match at a position wins.
+  // Splits a text into added tokens and plain text; the longest match at a position wins. Matches
+  // the tokens with normalized == `normalized`.
   std::vector<Part> parts(std::string_view text, bool normalized) const;
 
  private:
@@ -48,7 +49,7 @@ class AddedTokens {
     std::array<bool, 256> starts{};  // first bytes
   };
   bool matches_at(const AddedToken& token, std::string_view text, Span& span,
-                  std::size_t free) const;
+                  std::size_t previous_end) const;
 
   std::vector<AddedToken> tokens_;
   std::unordered_map<std::int32_t, std::size_t> by_id_;

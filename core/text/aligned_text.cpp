@@ -5,10 +5,10 @@
 namespace attnscope {
 
 Span AlignedText::origin(Span part) const {
-  if (origins_.empty()) return {at_ + part.begin, at_ + part.end};
+  if (origins_.empty()) return {offset_ + part.begin, offset_ + part.end};
   if (part.begin >= part.end) {
-    const bool behind = part.begin > 0 && part.begin == origins_.size();
-    const std::size_t at = behind ? origins_.back().end : origins_[part.begin].begin;
+    const bool at_end = part.begin > 0 && part.begin == origins_.size();
+    const std::size_t at = at_end ? origins_.back().end : origins_[part.begin].begin;
     return {at, at};
   }
   return {origins_[part.begin].begin, origins_[part.end - 1].end};
@@ -17,7 +17,7 @@ Span AlignedText::origin(Span part) const {
 void AlignedText::store_origins() {
   if (!origins_.empty()) return;
   origins_.reserve(text_.size());
-  for (std::size_t i = 0; i < text_.size(); ++i) origins_.push_back({at_ + i, at_ + i + 1});
+  for (std::size_t i = 0; i < text_.size(); ++i) origins_.push_back({offset_ + i, offset_ + i + 1});
 }
 
 void AlignedText::append(std::string_view bytes, Span origin) {
@@ -43,11 +43,11 @@ void AlignedText::append(const AlignedText& other, Span part) {
 void AlignedText::rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped) {
   AlignedText result = empty_copy();
   std::size_t at = 0;
-  Span last{at_, at_};  // original bytes of the character before `at`
+  Span last_origin{offset_, offset_};  // original bytes of the character before `at`
   const auto skip_character = [&] {
     if (at >= text_.size()) return;
     const std::size_t size = character_at(text_, at).size;
-    last = origin({at, at + size});
+    last_origin = origin({at, at + size});
     at += size;
   };
   for (std::size_t n = 0; n < dropped; ++n) skip_character();
@@ -55,9 +55,9 @@ void AlignedText::rewrite(const std::vector<NewCharacter>& characters, std::size
     std::string bytes;
     append_character(bytes, c.code);
     if (c.change <= 0) skip_character();
-    const Span from = last;
+    const Span character_origin = last_origin;
     for (int n = 0; n < -c.change; ++n) skip_character();
-    result.append(bytes, from);
+    result.append(bytes, character_origin);
   }
   *this = std::move(result);
 }

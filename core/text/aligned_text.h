@@ -1,4 +1,4 @@
-// Text under normalization with byte-exact alignment to the original text.
+// Text that normalizers and splitters rewrite, aligned byte by byte with the original text.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-// A replacement character, in the manner of Hugging Face's tokenizers, whose spans it reproduces.
+// A character of a rewritten text, as in Hugging Face's tokenizers, whose spans it reproduces.
 // `change` 0: replaces the next character of the old text. 1: inserted, aligned with the previous
-// character. -n: replaces the next character and removes n more after it.
+// character. -n: replaces the next character and removes the n characters after it.
 struct NewCharacter {
   std::int32_t code = 0;
   int change = 0;
@@ -25,19 +25,19 @@ struct NewCharacter {
 class AlignedText {
  public:
   AlignedText() = default;
-  // A part of the original that begins at its byte `at`.
-  AlignedText(std::string_view stretch, std::size_t at) : text_(stretch), at_(at) {}
+  // `part` of the original text, which begins at byte `offset`.
+  AlignedText(std::string_view part, std::size_t offset) : text_(part), offset_(offset) {}
 
   const std::string& text() const { return text_; }
-  std::size_t offset() const { return at_; }  // begin of the part in the original
-  AlignedText empty_copy() const { return AlignedText("", at_); }
+  std::size_t offset() const { return offset_; }  // begin of the part in the original
+  AlignedText empty_copy() const { return AlignedText("", offset_); }
   // The original bytes of a span of this text; empty for an empty span.
   Span origin(Span part) const;
 
-  // Replaces the whole text; the first `dropped` characters are removed before the first new one.
+  // Replaces the whole text; removes the first `dropped` characters of the old text.
   void rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped = 0);
 
-  // Appends text with its alignment, in order.
+  // Append text with its alignment.
   void append(std::string_view bytes, Span origin);
   void append(const AlignedText& other, Span part);
 
@@ -45,8 +45,8 @@ class AlignedText {
   void store_origins();  // fills origins_
 
   std::string text_;
-  std::size_t at_ = 0;         // begin of the part in the original
-  std::vector<Span> origins_;  // [bytes of text_]; empty: text_ is the original from at_ on
+  std::size_t offset_ = 0;     // begin of the part in the original
+  std::vector<Span> origins_;  // by byte of text_; empty: text_ is unchanged
 };
 
 }  // namespace attnscope

@@ -25,7 +25,7 @@ struct PairHash {
   }
 };
 
-// A distinct piece of the text in its current state of merging.
+// A distinct piece of the text, with the merges so far applied.
 struct Word {
   std::vector<std::int32_t> ids;
   std::int64_t count = 0;  // occurrences in the text
@@ -36,20 +36,20 @@ struct PairCount {
   std::vector<std::uint32_t> words;  // words that contain or contained the pair
 };
 
-struct Best {
+struct QueuedPair {
   std::int64_t count;
   Pair pair;
-  bool operator<(const Best& other) const {
+  bool operator<(const QueuedPair& other) const {
     return std::tie(count, other.pair) < std::tie(other.count, pair);
   }
 };
 
 std::vector<Word> distinct_pieces(std::string_view text) {
-  std::unordered_map<std::string_view, std::size_t> numbers;
+  std::unordered_map<std::string_view, std::size_t> word_indices;
   std::vector<Word> words;
   Expression(kGpt2Expression, "GPT-2").each(text, [&](std::size_t begin, std::size_t end) {
     const std::string_view piece = text.substr(begin, end - begin);
-    const auto [entry, is_new] = numbers.emplace(piece, words.size());
+    const auto [entry, is_new] = word_indices.emplace(piece, words.size());
     if (is_new) {
       words.emplace_back();
       for (const char c : piece) words.back().ids.push_back(static_cast<unsigned char>(c));
@@ -88,13 +88,13 @@ class Trainer {
   // Merges the most frequent pair. Returns false if there is none.
   bool merge() {
     while (!queue_.empty()) {
-      const Best best = queue_.top();
+      const QueuedPair best = queue_.top();
       queue_.pop();
       const auto found = pairs_.find(best.pair);
-      const std::int64_t now = found == pairs_.end() ? 0 : found->second.count;
-      if (now == 0) continue;
-      if (now != best.count) {  // outdated by other merges
-        queue_.push({now, best.pair});
+      const std::int64_t current_count = found == pairs_.end() ? 0 : found->second.count;
+      if (current_count == 0) continue;
+      if (current_count != best.count) {  // outdated by other merges
+        queue_.push({current_count, best.pair});
         continue;
       }
       learned_.merges.push_back(best.pair);
@@ -107,7 +107,7 @@ class Trainer {
   const LearnedVocabulary& learned() const { return learned_; }
 
  private:
-  // Reuses the id of an equal token: "a" + "bc" and "ab" + "c" are one token.
+  // Id of the merged token. Equal tokens share an id: "a" + "bc" and "ab" + "c".
   std::int32_t merge_id(Pair pair) {
     std::string token = learned_.tokens[static_cast<std::size_t>(pair.first)] +
                         learned_.tokens[static_cast<std::size_t>(pair.second)];
@@ -126,36 +126,36 @@ class Trainer {
   }
 
   void merge_in_words(Pair pair, std::int32_t id) {
-    std::vector<std::uint32_t> places = std::move(pairs_[pair].words);
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    std::vector<Pair> fresh;
-    for (const std::uint32_t w : places) merge_in_word(w, pair, id, fresh);
+    std::vector<std::uint32_t> words = std::move(pairs_[pair].words);
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    std::vector<Pair> new_pairs;
+    for (const std::uint32_t w : words) merge_in_word(w, pair, id, new_pairs);
     pairs_.erase(pair);
-    // Only counts of pairs with `id` rose; decreased counts are corrected in merge().
-    std::sort(fresh.begin(), fresh.end());
-    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
-    for (const Pair& p : fresh) {
+    // Only pairs with `id` became more frequent; merge() corrects queued counts that decreased.
+    std::sort(new_pairs.begin(), new_pairs.end());
+    new_pairs.erase(std::unique(new_pairs.begin(), new_pairs.end()), new_pairs.end());
+    for (const Pair& p : new_pairs) {
       const auto found = pairs_.find(p);
       if (found != pairs_.end()) queue_.push({found->second.count, p});
     }
   }
 
-  void merge_in_word(std::uint32_t w, Pair pair, std::int32_t id, std::vector<Pair>& fresh) {
+  void merge_in_word(std::uint32_t w, Pair pair, std::int32_t id, std::vector<Pair>& new_pairs) {
     Word& word = words_[w];
     std::vector<std::int32_t>& ids = word.ids;
     std::vector<std::int32_t> merged;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      const bool here = i + 1 < ids.size() && ids[i] == pair.first && ids[i + 1] == pair.second;
-      merged.push_back(here ? id : ids[i]);
-      i += here;
+      const bool is_pair = i + 1 < ids.size() && ids[i] == pair.first && ids[i + 1] == pair.second;
+      merged.push_back(is_pair ? id : ids[i]);
+      i += is_pair;
     }
     if (merged.size() == ids.size()) return;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) count({ids[i], ids[i + 1]}, -word.count, w);
     for (std::size_t i = 0; i + 1 < merged.size(); ++i) {
       const Pair p{merged[i], merged[i + 1]};
       count(p, word.count, w);
-      if (p.first == id || p.second == id) fresh.push_back(p);
+      if (p.first == id || p.second == id) new_pairs.push_back(p);
     }
     ids = std::move(merged);
   }
@@ -164,7 +164,7 @@ class Trainer {
   std::unordered_map<std::string, std::int32_t> ids_;
   std::vector<Word> words_;
   std::unordered_map<Pair, PairCount, PairHash> pairs_;
-  std::priority_queue<Best> queue_;
+  std::priority_queue<QueuedPair> queue_;
 };
 
 // Builds the tokenizer through tokenizer.json, so that a saved tokenizer equals the trained one.

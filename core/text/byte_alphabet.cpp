@@ -23,19 +23,19 @@ struct Alphabet {
     for (int b = 0; b < 256; ++b) {
       const int code = is_unmapped(b) ? b : next++;
       byte[static_cast<std::size_t>(code)] = b;
-      std::string& t = text[static_cast<std::size_t>(b)];
+      std::string& letter = text[static_cast<std::size_t>(b)];
       if (code < 0x80) {
-        t = static_cast<char>(code);
+        letter = static_cast<char>(code);
       } else {
-        t = {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 0x3f))};
+        letter = {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 0x3f))};
       }
     }
   }
 };
 
 const Alphabet& alphabet() {
-  static const Alphabet only;
-  return only;
+  static const Alphabet instance;
+  return instance;
 }
 
 }  // namespace

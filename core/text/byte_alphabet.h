@@ -1,4 +1,4 @@
-// GPT-2's printable stand-ins for the 256 bytes, in which byte-level vocabularies are written.
+// GPT-2's byte alphabet: a printable character for each byte, used in byte-level vocabularies.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@ namespace attnscope {
 // " the" -> "Ġthe". Bytes 33 to 126, 161 to 172 and 174 to 255 map to the code point of the same
 // value, the others in order to code points from U+0100.
 std::string to_byte_alphabet(std::string_view bytes);
-const std::string& byte_letter(char byte);  // of a single byte
-// Empty optional if `text` has a character outside the alphabet.
+const std::string& byte_letter(char byte);  // to_byte_alphabet() of a single byte
+// Inverse of to_byte_alphabet(); nullopt if `text` has a character outside the alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view text);
 
 }  // namespace attnscope

@@ -17,23 +17,24 @@ constexpr std::size_t kMaxSteps = 10'000'000;  // of backtracking, per match
 constexpr std::size_t kStepsPerByte = 1000;
 constexpr unsigned kMaxStack = 1'000'000;  // entries
 
-const OnigUChar* begin_of(std::string_view text) {
+const OnigUChar* first_byte(std::string_view text) {
   return reinterpret_cast<const OnigUChar*>(text.data());
 }
 
 [[noreturn]] void fail_with(std::string_view where, std::string_view pattern,
-                            const std::string& what) {
-  throw InputError(std::string(where) + ": expression " + shortened(Json(pattern)) + ": " + what);
+                            const std::string& error_text) {
+  throw InputError(std::string(where) + ": expression " + shortened(Json(pattern)) + ": " +
+                   error_text);
 }
 
-std::string message_of(int error, OnigErrorInfo* info = nullptr) {
+std::string error_message(int error, OnigErrorInfo* info = nullptr) {
   OnigUChar text[ONIG_MAX_ERROR_MESSAGE_LEN];
   const int length = info != nullptr ? onig_error_code_to_str(text, error, info)
                                      : onig_error_code_to_str(text, error);
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(length)};
 }
 
-// Adds the symbols that Oniguruma counts as punctuation only since 6.9.9.
+// Adds symbols to [:punct:], which contains them only since Oniguruma 6.9.9.
 std::string with_symbols(std::string pattern) {
   constexpr std::string_view kClass = "[:punct:]", kSymbols = R"(\p{S})";
   for (auto at = pattern.find(kClass); at != pattern.npos; at = pattern.find(kClass, at)) {
@@ -61,35 +62,35 @@ struct Workspace {
   Workspace& operator=(const Workspace&) = delete;
 };
 
-// Replaces each invalid byte by a control character, keeping the length. `made` holds the result if
-// it differs from `text`.
-std::string_view valid_utf8(std::string_view text, std::string& made) {
+// Replaces each invalid byte by a control character, keeping the length. Returns `text` itself if
+// it is valid, else a view of `storage`.
+std::string_view valid_utf8(std::string_view text, std::string& storage) {
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
     if (c.code < 0) {
-      if (made.empty()) made = text;
-      made[at] = '\x01';
+      if (storage.empty()) storage = text;
+      storage[at] = '\x01';
     }
     at += c.size;
   }
-  return made.empty() ? text : made;
+  return storage.empty() ? text : storage;
 }
 
 }  // namespace
 
 struct Expression::Compiled {
-  Compiled(std::string_view shown, std::string_view file, OnigSyntaxType* syntax)
-      : pattern(shown), where(file) {
-    static const int ready = [] {
+  Compiled(std::string_view source, std::string_view file, OnigSyntaxType* syntax)
+      : pattern(source), where(file) {
+    static const int initialised = [] {
       OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
       return onig_initialize(encodings, 1);
     }();
-    if (ready != ONIG_NORMAL) fail_with(where, pattern, message_of(ready));
+    if (initialised != ONIG_NORMAL) fail_with(where, pattern, error_message(initialised));
     OnigErrorInfo info;
-    const std::string read = syntax == ONIG_SYNTAX_ASIS ? pattern : with_symbols(pattern);
-    const int error = onig_new(&code, begin_of(read), begin_of(read) + read.size(),
+    const std::string adjusted = syntax == ONIG_SYNTAX_ASIS ? pattern : with_symbols(pattern);
+    const int error = onig_new(&code, first_byte(adjusted), first_byte(adjusted) + adjusted.size(),
                                ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, syntax, &info);
-    if (error != ONIG_NORMAL) fail_with(where, pattern, message_of(error, &info));
+    if (error != ONIG_NORMAL) fail_with(where, pattern, error_message(error, &info));
   }
   ~Compiled() { onig_free(code); }
   Compiled(const Compiled&) = delete;
@@ -122,12 +123,12 @@ void Expression::each(std::string_view text,
                       const std::function<void(std::size_t begin, std::size_t end)>& match) const {
   using Clock = std::chrono::steady_clock;
   thread_local Workspace workspace;
-  std::string made;
-  const std::string_view subject = valid_utf8(text, made);
-  const OnigUChar *const first = begin_of(subject), *const last = first + subject.size();
-  const auto most = kStepsPerByte * (std::min<std::size_t>(subject.size(), kMaxSteps) + 100);
-  onig_set_retry_limit_in_search_of_match_param(workspace.limits, std::min(most, kMaxSteps));
-  const auto latest =
+  std::string storage;
+  const std::string_view subject = valid_utf8(text, storage);
+  const OnigUChar *const first = first_byte(subject), *const last = first + subject.size();
+  const auto max_steps = kStepsPerByte * (std::min<std::size_t>(subject.size(), kMaxSteps) + 100);
+  onig_set_retry_limit_in_search_of_match_param(workspace.limits, std::min(max_steps, kMaxSteps));
+  const auto deadline =
       Clock::now() + std::chrono::seconds(2) + std::chrono::microseconds(10 * subject.size());
   std::size_t at = 0, last_end = std::string_view::npos;
   for (std::size_t n = 1; at <= subject.size(); ++n) {
@@ -135,9 +136,9 @@ void Expression::each(std::string_view text,
                                              workspace.region, ONIG_OPTION_NONE, workspace.limits);
     if (found == ONIG_MISMATCH) return;
     if (found < 0) {
-      fail_with(compiled_->where, compiled_->pattern, "matching failed: " + message_of(found));
+      fail_with(compiled_->where, compiled_->pattern, "matching failed: " + error_message(found));
     }
-    if (n % 256 == 0 && Clock::now() > latest) {
+    if (n % 256 == 0 && Clock::now() > deadline) {
       fail_with(compiled_->where, compiled_->pattern, "matching takes too long");
     }
     const auto begin = static_cast<std::size_t>(workspace.region->beg[0]);

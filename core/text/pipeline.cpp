@@ -36,13 +36,13 @@ class Pipeline final : public Tokenizer {
     return bytes_[static_cast<std::size_t>(id)];
   }
   std::string decode(const std::vector<std::int32_t>& ids) const override {
-    return steps_.decoder.whole(Tokenizer::decode(ids));
+    return steps_.decoder.finish(Tokenizer::decode(ids));
   }
   std::string label(std::int32_t id) const override {
-    const std::string stands_for = bytes(id);  // checks the id
+    const std::string token_text = bytes(id);  // checks the id
     const std::string& written = steps_.vocabulary->token(id);
     const bool shown = steps_.labels_as_written && !written.empty();
-    return visible(shown ? written : stands_for);
+    return visible(shown ? written : token_text);
   }
 
   bool is_special(std::int32_t id) const override {
@@ -72,7 +72,7 @@ class Pipeline final : public Tokenizer {
     return result;
   }
 
-  // Tokenizes text between added tokens, and finds added tokens in its normalized form.
+  // Encodes text between added tokens; finds further added tokens in its normalized form.
   void add_stretch(AlignedText text, std::vector<Token>& tokens) const {
     for (const NormalizerPtr& normalizer : steps_.normalizers) normalizer->apply(text);
     const std::vector<AddedTokens::Part> parts = added_.parts(text.text(), true);

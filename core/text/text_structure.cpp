@@ -15,7 +15,7 @@ struct PlacedCharacter {
   Index token = 0;
 };
 
-std::size_t length_of(char first) {
+std::size_t character_length(char first) {
   const auto byte = static_cast<unsigned char>(first);
   if (byte < 0xC0) return 1;
   if (byte < 0xE0) return 2;
@@ -29,7 +29,7 @@ std::vector<PlacedCharacter> characters(const std::vector<std::string>& tokens,
   std::size_t at = 0, end = 0, token = 0;
   while (at < text.size()) {
     while (end + tokens[token].size() <= at) end += tokens[token++].size();
-    const std::size_t length = std::min(length_of(text[at]), text.size() - at);
+    const std::size_t length = std::min(character_length(text[at]), text.size() - at);
     result.push_back({std::string_view(text).substr(at, length), static_cast<Index>(token)});
     at += length;
   }
@@ -85,27 +85,30 @@ std::vector<bool> sentence_ends(const std::vector<PlacedCharacter>& text) {
   return ends;
 }
 
-// The sentence of each token: that of its first non-space character.
+// Sentence of each token: the sentence of its first non-space character.
 std::vector<Index> sentences(const std::vector<PlacedCharacter>& text, std::size_t tokens) {
   const std::vector<bool> ends = sentence_ends(text);
   std::vector<Index> of_token(tokens, -1);
   Index sentence = 0;
-  bool over = false;  // the sentence has ended and no character has followed
+  bool has_ended = false;  // the sentence has ended and no character has followed
   for (std::size_t n = 0; n < text.size(); ++n) {
-    if (over && !is_blank(text[n].bytes)) {
+    if (has_ended && !is_blank(text[n].bytes)) {
       ++sentence;
-      over = false;
+      has_ended = false;
     }
-    Index& its = of_token[static_cast<std::size_t>(text[n].token)];
-    if (its < 0 && !is_blank(text[n].bytes)) its = sentence;
-    over |= ends[n];
+    Index& token_sentence = of_token[static_cast<std::size_t>(text[n].token)];
+    if (token_sentence < 0 && !is_blank(text[n].bytes)) token_sentence = sentence;
+    has_ended |= ends[n];
   }
-  Index before = 0;
-  for (Index& its : of_token) before = its = its < 0 ? before : its;
+  Index previous = 0;
+  for (Index& token_sentence : of_token) {
+    if (token_sentence < 0) token_sentence = previous;
+    previous = token_sentence;
+  }
   return of_token;
 }
 
-// The character that closes an opening one; empty if `c` does not open anything.
+// Closing counterpart of an opening character; empty for other characters.
 std::string_view counterpart(std::string_view c) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPairs{
       {{"(", ")"}, {"[", "]"}, {"{", "}"}, {"\u201C", "\u201D"}, {"«", "»"}, {"\"", "\""}}};
@@ -126,28 +129,28 @@ class OpenBrackets {
   std::optional<std::size_t> close(std::string_view closer) {
     const auto found = by_closer_.find(closer);
     if (found == by_closer_.end()) return std::nullopt;
-    std::vector<Place>& places = found->second;
-    const auto is_gone = [&](const Place& p) {
+    std::vector<Opener>& openers = found->second;
+    const auto is_closed = [&](const Opener& p) {
       return p.depth >= open_.size() || open_[p.depth] != p.character;
     };
-    while (!places.empty() && is_gone(places.back())) places.pop_back();
-    if (places.empty()) return std::nullopt;
-    const Place place = places.back();
-    places.pop_back();
-    open_.resize(place.depth);
-    return place.character;
+    while (!openers.empty() && is_closed(openers.back())) openers.pop_back();
+    if (openers.empty()) return std::nullopt;
+    const Opener innermost = openers.back();
+    openers.pop_back();
+    open_.resize(innermost.depth);
+    return innermost.character;
   }
 
  private:
-  struct Place {
+  struct Opener {
     std::size_t depth, character;
   };
   std::vector<std::size_t> open_;  // characters, outermost first
-  std::map<std::string_view, std::vector<Place>> by_closer_;
+  std::map<std::string_view, std::vector<Opener>> by_closer_;
 };
 
 // Pairs of matching opening and closing characters, ordered by the opening one.
-std::vector<std::pair<std::size_t, std::size_t>> matching(
+std::vector<std::pair<std::size_t, std::size_t>> matching_pairs(
     const std::vector<PlacedCharacter>& text) {
   OpenBrackets open;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -163,18 +166,18 @@ std::vector<std::pair<std::size_t, std::size_t>> matching(
   return pairs;
 }
 
-void add_brackets(const std::vector<PlacedCharacter>& text, TextStructure& shape) {
-  const auto pairs = matching(text);
+void add_brackets(const std::vector<PlacedCharacter>& text, TextStructure& structure) {
+  const auto pairs = matching_pairs(text);
   for (const auto& [open, close] : pairs) {
     if (text[open].token != text[close].token) {
-      shape.brackets.emplace_back(text[open].token, text[close].token);
+      structure.brackets.emplace_back(text[open].token, text[close].token);
     }
   }
-  shape.enclosing.assign(static_cast<std::size_t>(shape.tokens()), -1);
+  structure.enclosing.assign(static_cast<std::size_t>(structure.tokens()), -1);
   // Outer pairs come first, so that inner pairs overwrite them.
-  for (const auto& [open, close] : shape.brackets) {
+  for (const auto& [open, close] : structure.brackets) {
     for (Index token = open + 1; token <= close; ++token) {
-      shape.enclosing[static_cast<std::size_t>(token)] = open;
+      structure.enclosing[static_cast<std::size_t>(token)] = open;
     }
   }
 }
@@ -185,10 +188,10 @@ TextStructure text_structure(const std::vector<std::string>& bytes) {
   std::string all;
   for (const std::string& token : bytes) all += token;
   const std::vector<PlacedCharacter> text = characters(bytes, all);
-  TextStructure shape;
-  shape.sentence = sentences(text, bytes.size());
-  add_brackets(text, shape);
-  return shape;
+  TextStructure structure;
+  structure.sentence = sentences(text, bytes.size());
+  add_brackets(text, structure);
+  return structure;
 }
 
 }  // namespace attnscope

@@ -20,11 +20,11 @@ struct TextStructure {
   Index sentences() const { return sentence.empty() ? 0 : sentence.back() + 1; }
 };
 
-// `bytes`: the text of each token, "" for tokens without text; concatenated they are the whole
-// text. A sentence ends after . ! ? … (and their wide forms) with any closing marks, before a space
-// or the end of the text, and at an empty line; but not after abbreviations such as "Mr." or single
+// Finds the structure of a text. `bytes`: the text of each token, "" for tokens without text. A
+// sentence ends after . ! ? … (and their wide forms) with any closing marks, before a space or the
+// end of the text, and at an empty line; but not after abbreviations such as "Mr." or single
 // capital letters. Brackets are ( [ { and their counterparts, “ ” « » and straight quotation marks;
-// unmatched ones are ordinary characters.
+// unmatched brackets are ordinary characters.
 TextStructure text_structure(const std::vector<std::string>& bytes);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ namespace attnscope {
 
 struct Token {
   std::int32_t id = 0;
-  std::size_t begin = 0, end = 0;  // byte range in its text; empty for special tokens
+  std::size_t begin = 0, end = 0;  // byte range in the text; empty for special tokens
   bool special = false;            // added by the tokenizer (BOS)
   std::int32_t segment = 0;        // token type, for an encoder's segment embedding
   int text = 0;                    // 0: the first text, 1: the second of a pair
@@ -26,14 +26,14 @@ class Tokenizer {
   virtual std::int32_t vocabulary_size() const = 0;
   // Accepts any bytes, even invalid UTF-8. InputError if the vocabulary cannot represent the text.
   virtual std::vector<Token> encode(std::string_view text) const = 0;
-  // Encodes two texts as one sequence for an encoder: "[CLS] first [SEP] second [SEP]". The default
-  // concatenates them, the second as segment 1.
+  // Encodes two texts as one sequence for an encoder: "[CLS] first [SEP] second [SEP]". By default
+  // concatenates the two, with segment 1 for the second.
   virtual std::vector<Token> encode_pair(std::string_view first, std::string_view second) const;
-  // Bytes of the token's text; for a special token its name, "<s>". InputError for an invalid id.
+  // Bytes of the token's text; of a special token, its name "<s>". InputError for an invalid id.
   virtual std::string bytes(std::int32_t id) const = 0;
   virtual bool is_special(std::int32_t id) const = 0;  // a marker, not text
-  // Label for display: visible() of its bytes, or its form in the vocabulary if that is more
-  // informative ("##ing").
+  // Label for display: visible() of the token's bytes, or of its form in the vocabulary ("##ing")
+  // where that is more informative.
   virtual std::string label(std::int32_t id) const;
   // Id of a token by its form in the vocabulary ("[SEP]"); -1: none.
   virtual std::int32_t id_of(std::string_view written) const;
@@ -67,8 +67,8 @@ std::string visible(std::string_view bytes);
 
 // Marks a leading or trailing space of a token in visible().
 inline constexpr std::string_view kSpaceMarker = "␣";
-// Removes the markers from a label or a sentence with quoted labels; between two words of a label
-// they become spaces. The label of spaces alone keeps them.
+// Removes the markers from a label or a sentence with quoted labels. Markers between words of a
+// label become spaces; a label that consists of markers is unchanged.
 std::string without_space_markers(std::string_view text);
 
 }  // namespace attnscope

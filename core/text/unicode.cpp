@@ -8,15 +8,15 @@ Character character_at(std::string_view text, std::size_t at) {
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
   if (*bytes < 0x80) return {*bytes, 1};
   utf8proc_int32_t code = -1;
-  const utf8proc_ssize_t left = static_cast<utf8proc_ssize_t>(text.size() - at);
-  const utf8proc_ssize_t size = utf8proc_iterate(bytes, left, &code);
+  const utf8proc_ssize_t remaining = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t size = utf8proc_iterate(bytes, remaining, &code);
   if (size <= 0 || code < 0) return {};
   return {code, static_cast<std::size_t>(size)};
 }
 
 namespace {
 
-constexpr std::int32_t kBrokenByte = 0x110000;  // code of an invalid byte 0
+constexpr std::int32_t kInvalidByte = 0x110000;  // code of an invalid byte 0
 
 }  // namespace
 
@@ -24,14 +24,14 @@ std::int32_t next_code(std::string_view text, std::size_t& at) {
   const Character c = character_at(text, at);
   const auto byte = static_cast<unsigned char>(text[at]);
   at += c.size;
-  return c.code < 0 ? kBrokenByte + byte : c.code;
+  return c.code < 0 ? kInvalidByte + byte : c.code;
 }
 
 void append_character(std::string& text, std::int32_t code) {
   if (code >= 0 && code < 0x80) {
     text += static_cast<char>(code);
-  } else if (code >= kBrokenByte) {
-    text += static_cast<char>(code - kBrokenByte);
+  } else if (code >= kInvalidByte) {
+    text += static_cast<char>(code - kInvalidByte);
   } else {
     utf8proc_uint8_t bytes[4];
     const auto size = utf8proc_encode_char(code, bytes);

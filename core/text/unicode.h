@@ -13,12 +13,12 @@ struct Character {
   std::int32_t code = -1;  // -1: an invalid byte
   std::size_t size = 1;    // bytes
 };
-// The character at text[at]; at < text.size(). Overlong forms, surrogates and codes above U+10FFFF
-// are invalid.
+// Character at text[at]; requires at < text.size(). Overlong forms, surrogates and codes above
+// U+10FFFF are invalid.
 Character character_at(std::string_view text, std::size_t at);
 
-// Returns the code point at text[at] and advances `at`. An invalid byte gets a code above U+10FFFF,
-// which append_character() writes as that byte again.
+// Returns the code point at text[at] and advances `at`. An invalid byte has a code above U+10FFFF,
+// which append_character() converts back to the byte.
 std::int32_t next_code(std::string_view text, std::size_t& at);
 void append_character(std::string& text, std::int32_t code);
 
@@ -32,6 +32,6 @@ CharacterClass class_of(std::int32_t code);
 // its accents, an emoji of several parts), in order. Each invalid byte is one cluster.
 std::vector<std::size_t> cluster_starts(std::string_view text);
 
-bool is_control(std::int32_t code);  // Unicode Cc, Cf, Zl, Zp, unassigned and private
+bool is_control(std::int32_t code);  // Unicode Cc, Cf, Zl, Zp, Cn and Co
 
 }  // namespace attnscope

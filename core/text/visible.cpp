@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-std::string numbered(const char* format, int number) {
+std::string format_number(const char* format, int number) {
   char text[16];
   std::snprintf(text, sizeof text, format, static_cast<unsigned>(number));
   return text;
@@ -16,10 +16,10 @@ std::string numbered(const char* format, int number) {
 constexpr const char* kBetweenNumbers = " ";
 
 std::string visible_character(std::string_view bytes, const Character& c) {
-  if (c.code < 0) return numbered("0x%02X", static_cast<unsigned char>(bytes[0]));
+  if (c.code < 0) return format_number("0x%02X", static_cast<unsigned char>(bytes[0]));
   if (c.code == '\n') return "⏎";
   if (c.code == '\t') return "⇥";
-  if (is_control(c.code)) return numbered(c.code < 0x80 ? "0x%02X" : "U+%04X", c.code);
+  if (is_control(c.code)) return format_number(c.code < 0x80 ? "0x%02X" : "U+%04X", c.code);
   return std::string(bytes);
 }
 
@@ -31,7 +31,7 @@ std::string visible(std::string_view bytes) {
   const std::size_t last = bytes.find_last_not_of(' ');
   const std::size_t word_end = last == std::string_view::npos ? 0 : last + 1;
   std::string text;
-  bool after_number = false;  // separates consecutive numbers by a space
+  bool after_number = false;  // consecutive numbers are separated by spaces
   for (std::size_t at = 0; at < bytes.size();) {
     const Character c = character_at(bytes, at);
     const bool is_number = c.code < 0 || (is_control(c.code) && c.code != '\n' && c.code != '\t');
@@ -49,20 +49,20 @@ std::string visible(std::string_view bytes) {
 
 std::string without_space_markers(std::string_view text) {
   constexpr std::string_view kOpen = "“", kClose = "”";
-  std::string shown;
+  std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t first = std::min(text.find(kSpaceMarker, at), text.size());
-    shown += text.substr(at, first - at);
+    result += text.substr(at, first - at);
     at = first;
     while (text.substr(at).starts_with(kSpaceMarker)) at += kSpaceMarker.size();
     if (at == first) continue;
     const std::string_view before = text.substr(0, first), after = text.substr(at);
     const bool follows = !before.empty() && !before.ends_with(' ') && !before.ends_with(kOpen);
     const bool precedes = !after.empty() && !after.starts_with(' ') && !after.starts_with(kClose);
-    if (follows && precedes) shown += ' ';
-    if (!follows && !precedes) shown += text.substr(first, at - first);
+    if (follows && precedes) result += ' ';
+    if (!follows && !precedes) result += text.substr(first, at - first);
   }
-  return shown;
+  return result;
 }
 
 }  // namespace attnscope

@@ -25,10 +25,10 @@ bool is_unspaced(std::int32_t c) {
          within(0x20000, 0x3ffff);  // rarer Chinese characters
 }
 
-// Role of a character, with its combining accents, in a word.
+// Role of a grapheme cluster (a character with its accents) in a word.
 enum class Kind { Space, Letter, Number, Connector, Apostrophe, Point, Other };
 
-Kind kind_of(std::int32_t code) {
+Kind character_kind(std::int32_t code) {
   constexpr std::int32_t kCurly = 0x2019;
   if (code == ' ') return Kind::Space;
   if (code == '_') return Kind::Connector;
@@ -52,7 +52,8 @@ bool is_word_kind(Kind kind) {
 class Text {
  public:
   explicit Text(std::string_view bytes) : starts_(cluster_starts(bytes)) {
-    for (const std::size_t at : starts_) kinds_.push_back(kind_of(character_at(bytes, at).code));
+    for (const std::size_t at : starts_)
+      kinds_.push_back(character_kind(character_at(bytes, at).code));
     // Unicode counts line ends and tabs as spaces, but they belong to no word.
     for (std::size_t n = 0; n < starts_.size(); ++n) {
       spaces_.push_back(class_of(character_at(bytes, starts_[n]).code) == CharacterClass::Space);
@@ -90,7 +91,7 @@ class Text {
   std::vector<bool> spaces_;
 };
 
-// True for a piece with a trailing space, which ends its word: "low " is not continued by "er".
+// True for a piece that ends its word with a trailing space: "low ".
 bool ends_word(const std::string& piece) {
   return piece.ends_with(' ') && piece.find_first_not_of(' ') != piece.npos;
 }

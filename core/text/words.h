@@ -1,12 +1,12 @@
 // Grouping of tokens into words; the single definition of a word.
 //
 // A token continues the word before it if the concatenated text has no word boundary between them:
-// - inside a character (tokens can be single bytes), or between a letter and its accent;
+// - within a character (tokens can be single bytes), or between a letter and its accent;
 // - between letters, numbers and "_": "sa" "il" "or", "GPT" "2";
-// - around an apostrophe between letters ("don" "'t"), and a point or comma between numbers;
+// - next to an apostrophe between letters ("don" "'t"), or a point or comma between numbers;
 // - after a space: a space belongs to the next token ("␣" "boat") and begins a word; a token with a
 //   trailing space ("low␣" "er") ends its word.
-// Punctuation, line ends, tabs and special tokens are words of their own, and so are all tokens in
+// Punctuation, line ends, tabs and special tokens are separate words, and so are all tokens in
 // scripts without spaces between words (Chinese, Japanese, Thai, ...).
 #pragma once
 

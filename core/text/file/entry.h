@@ -1,4 +1,4 @@
-// A JSON value in a tokenizer file with its location for messages.
+// A JSON value in a tokenizer file and its location, which begins the messages of InputErrors.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Entry {
   [[noreturn]] void fail(const std::string& expected) const {
     throw InputError(where + ": expected " + expected + ", found " + shortened(value));
   }
-  // For unsupported features that would change the ids.
+  // Reports an unsupported feature that would change the token ids.
   [[noreturn]] void unsupported() const {
     throw InputError(where + ": " + shortened(value) + " is not supported");
   }
@@ -36,11 +36,11 @@ struct Entry {
     if (!value.is_string()) fail("a string");
     return value.text();
   }
-  std::string text_or(const char* key, const char* otherwise) const {
-    return has(key) ? at(key).text() : otherwise;
+  std::string text_or(const char* key, const char* fallback) const {
+    return has(key) ? at(key).text() : fallback;
   }
-  bool flag_or(const char* key, bool otherwise) const {
-    if (!has(key)) return otherwise;
+  bool flag_or(const char* key, bool fallback) const {
+    if (!has(key)) return fallback;
     if (!value[key].is_boolean()) at(key).fail("true or false");
     return value[key].get<bool>();
   }
@@ -49,9 +49,9 @@ struct Entry {
     if (!is_token_id()) fail("a token id from 0 to " + std::to_string(kMaxTokens - 1));
     return value.get<std::int32_t>();
   }
-  std::size_t count(std::int64_t most) const {
-    if (!value.is_number_integer() || value < 0 || value > most) {
-      fail("a number from 0 to " + std::to_string(most));
+  std::size_t count(std::int64_t maximum) const {
+    if (!value.is_number_integer() || value < 0 || value > maximum) {
+      fail("a number from 0 to " + std::to_string(maximum));
     }
     return static_cast<std::size_t>(value.get<std::int64_t>());
   }
@@ -60,9 +60,9 @@ struct Entry {
   }
   std::vector<Entry> items() const {
     check_list();
-    std::vector<Entry> all;
-    for (std::size_t i = 0; i < value.size(); ++i) all.push_back(member(i));
-    return all;
+    std::vector<Entry> entries;
+    for (std::size_t i = 0; i < value.size(); ++i) entries.push_back(member(i));
+    return entries;
   }
   std::string type() const { return at("type").text(); }
 };

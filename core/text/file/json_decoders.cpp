@@ -18,9 +18,9 @@ void read_strip(const Entry& step, bool fused, Decoder& decoder) {
 
 void read_decoders(const Entry& root, PipelineSteps& steps) {
   Decoder& decoder = steps.decoder;
-  const std::vector<Entry> all = steps_of(root, "decoder", "decoders");
-  bool fused = false;  // later steps work on the whole text
-  for (const Entry& step : all) {
+  const std::vector<Entry> decoder_steps = section_steps(root, "decoder", "decoders");
+  bool fused = false;  // true: later steps apply to the whole text
+  for (const Entry& step : decoder_steps) {
     const std::string type = step.type();
     if (type == "ByteLevel") {
       decoder.add_byte_level();
@@ -31,7 +31,7 @@ void read_decoders(const Entry& root, PipelineSteps& steps) {
     } else if (type == "Strip") {
       read_strip(step, fused, decoder);
     } else if (type == "Replace") {
-      decoder.add_replacement(pattern_of(step), step.at("content").text());
+      decoder.add_replacement(read_pattern(step), step.at("content").text());
     } else if (type == "WordPiece") {
       decoder.add_word_pieces(step.text_or("prefix", "##"), step.flag_or("cleanup", true));
     } else if (type == "BPEDecoder") {
@@ -47,13 +47,13 @@ void read_decoders(const Entry& root, PipelineSteps& steps) {
   }
   const Entry model = root.at("model");
   const std::string suffix = model.text_or("end_of_word_suffix", "");
-  const bool ends =
-      std::ranges::none_of(all, [](const Entry& step) { return step.type() == "BPEDecoder"; });
-  if (!suffix.empty() && ends) decoder.add_word_ends(suffix);  // CLIP leaves this to the caller
+  const bool keeps_suffix = std::ranges::none_of(
+      decoder_steps, [](const Entry& step) { return step.type() == "BPEDecoder"; });
+  if (!suffix.empty() && keeps_suffix) decoder.add_word_ends(suffix);  // as in CLIP's files
   // Without a decoder section, derive the tokens' text from the other sections.
-  if (!all.empty()) return;
+  if (!decoder_steps.empty()) return;
   if (works_on_bytes(root)) decoder.add_byte_level();
-  for (const Entry& step : steps_of(root, "pre_tokenizer", "pretokenizers")) {
+  for (const Entry& step : section_steps(root, "pre_tokenizer", "pretokenizers")) {
     if (step.type() == "Metaspace") decoder.add_spaces(step.text_or("replacement", "▁"));
   }
   if (model.flag_or("byte_fallback", false)) decoder.add_byte_fallback();

@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace {
 
-// Id of "unk_token"; -1: none.
-std::int32_t unknown_of(const Entry& model, const Vocabulary& vocabulary) {
+// Id of the model's "unk_token"; -1: none.
+std::int32_t unknown_id(const Entry& model, const Vocabulary& vocabulary) {
   if (!model.has("unk_token")) return -1;
   const std::int32_t id = vocabulary.find(model.at("unk_token").text());
   if (id < 0) model.at("unk_token").fail("a token of the vocabulary");
@@ -17,10 +17,10 @@ std::int32_t unknown_of(const Entry& model, const Vocabulary& vocabulary) {
 }
 
 bool marks_spaces(const Entry& root) {
-  for (const Entry& step : steps_of(root, "pre_tokenizer", "pretokenizers")) {
+  for (const Entry& step : section_steps(root, "pre_tokenizer", "pretokenizers")) {
     if (step.type() == "Metaspace") return true;
   }
-  for (const Entry& step : steps_of(root, "normalizer", "normalizers")) {
+  for (const Entry& step : section_steps(root, "normalizer", "normalizers")) {
     if (step.type() == "Replace" && step.text_or("content", "") == "▁") return true;
   }
   return false;
@@ -53,7 +53,7 @@ void read_bpe(const Entry& root, const Entry& model, PipelineSteps& steps) {
       }
     }
   }
-  options.unknown = unknown_of(model, *steps.vocabulary);
+  options.unknown = unknown_id(model, *steps.vocabulary);
   if (options.bytes) check_byte_alphabet(steps, model.where);
   steps.model = bpe_model(steps.vocabulary, std::move(merges), options);
 }
@@ -61,7 +61,7 @@ void read_bpe(const Entry& root, const Entry& model, PipelineSteps& steps) {
 void read_wordpiece(const Entry& model, PipelineSteps& steps) {
   WordPieceOptions options;
   options.prefix = model.text_or("continuing_subword_prefix", "##");
-  options.unknown = unknown_of(model, *steps.vocabulary);
+  options.unknown = unknown_id(model, *steps.vocabulary);
   if (model.has("max_input_chars_per_word")) {
     options.max_characters = model.at("max_input_chars_per_word").count(1 << 30);
   }
@@ -105,7 +105,7 @@ void read_unigram(const Entry& model, PipelineSteps& steps, std::vector<double> 
   steps.model = unigram_model(steps.vocabulary, std::move(scores), options);
 }
 
-std::string type_of_model(const Entry& model) {
+std::string model_type(const Entry& model) {
   if (model.has("type")) return model.type();
   if (!model.has("merges") && model.has("vocab")) {  // older files have no type
     if (model.value["vocab"].is_array()) return "Unigram";
@@ -182,7 +182,7 @@ void check_byte_alphabet(const PipelineSteps& steps, const std::string& where) {
 
 void read_model(const Entry& root, PipelineSteps& steps) {
   const Entry model = root.at("model");
-  const std::string type = type_of_model(model);
+  const std::string type = model_type(model);
   std::vector<double> scores;
   if (type == "Unigram") {
     scores = read_scores(model.at("vocab"), *steps.vocabulary);
@@ -197,7 +197,7 @@ void read_model(const Entry& root, PipelineSteps& steps) {
   if (type == "Unigram") read_unigram(model, steps, std::move(scores));
   if (type == "WordLevel") {
     steps.labels_as_written = true;
-    steps.model = word_level_model(steps.vocabulary, unknown_of(model, *steps.vocabulary));
+    steps.model = word_level_model(steps.vocabulary, unknown_id(model, *steps.vocabulary));
   }
 }
 

@@ -1,4 +1,3 @@
-
 #include "core/text/file/json_steps.h"
 
 namespace attnscope {
@@ -7,14 +6,14 @@ namespace {
 constexpr int kMaxNesting = 16;
 constexpr std::size_t kMaxSteps = 64;
 
-void add_steps(const Entry& step, const char* list, int depth, std::vector<Entry>& all) {
+void add_steps(const Entry& step, const char* list, int depth, std::vector<Entry>& steps) {
   if (step.type() != "Sequence") {
-    all.push_back(step);
+    steps.push_back(step);
     return;
   }
   if (depth == kMaxNesting) step.unsupported();
-  for (const Entry& inner : step.at(list).items()) add_steps(inner, list, depth + 1, all);
-  if (all.size() > kMaxSteps) {
+  for (const Entry& inner : step.at(list).items()) add_steps(inner, list, depth + 1, steps);
+  if (steps.size() > kMaxSteps) {
     throw InputError(step.where + ": more than " + std::to_string(kMaxSteps) +
                      " steps are not supported");
   }
@@ -42,7 +41,7 @@ std::string from_base64(const Entry& entry) {
   return bytes;
 }
 
-NormalizerPtr bert_of(const Entry& step) {
+NormalizerPtr read_bert(const Entry& step) {
   BertOptions options;
   options.clean_text = step.flag_or("clean_text", true);
   options.chinese_characters = step.flag_or("handle_chinese_chars", true);
@@ -51,7 +50,7 @@ NormalizerPtr bert_of(const Entry& step) {
   return bert_normalizer(options);
 }
 
-NormalizerPtr normalizer_of(const Entry& step) {
+NormalizerPtr read_normalizer(const Entry& step) {
   const std::string type = step.type();
   if (type == "NFC") return unicode_form_normalizer(UnicodeForm::Nfc);
   if (type == "NFD") return unicode_form_normalizer(UnicodeForm::Nfd);
@@ -59,11 +58,11 @@ NormalizerPtr normalizer_of(const Entry& step) {
   if (type == "NFKD") return unicode_form_normalizer(UnicodeForm::Nfkd);
   if (type == "Lowercase") return lowercase_normalizer();
   if (type == "StripAccents") return strip_accents_normalizer();
-  if (type == "BertNormalizer") return bert_of(step);
+  if (type == "BertNormalizer") return read_bert(step);
   if (type == "Nmt") return nmt_normalizer();
   if (type == "ByteLevel") return byte_level_normalizer();
   if (type == "Prepend") return prepend_normalizer(step.at("prepend").text());
-  if (type == "Replace") return replace_normalizer(pattern_of(step), step.at("content").text());
+  if (type == "Replace") return replace_normalizer(read_pattern(step), step.at("content").text());
   if (type == "Strip" || type == "StripNormalizer") {
     return strip_normalizer(step.flag_or("strip_left", true), step.flag_or("strip_right", true));
   }
@@ -77,13 +76,13 @@ NormalizerPtr normalizer_of(const Entry& step) {
 
 }  // namespace
 
-std::vector<Entry> steps_of(const Entry& root, const char* section, const char* list) {
-  std::vector<Entry> all;
-  if (root.has(section)) add_steps(root.at(section), list, 0, all);
-  return all;
+std::vector<Entry> section_steps(const Entry& root, const char* section, const char* list) {
+  std::vector<Entry> steps;
+  if (root.has(section)) add_steps(root.at(section), list, 0, steps);
+  return steps;
 }
 
-Expression pattern_of(const Entry& step) {
+Expression read_pattern(const Entry& step) {
   const Entry pattern = step.at("pattern");
   if (pattern.has("String")) {
     const std::string& text = pattern.at("String").text();
@@ -94,8 +93,8 @@ Expression pattern_of(const Entry& step) {
 }
 
 void read_normalizers(const Entry& root, PipelineSteps& steps) {
-  for (const Entry& step : steps_of(root, "normalizer", "normalizers")) {
-    steps.normalizers.push_back(normalizer_of(step));
+  for (const Entry& step : section_steps(root, "normalizer", "normalizers")) {
+    steps.normalizers.push_back(read_normalizer(step));
   }
 }
 

@@ -3,8 +3,8 @@
 namespace attnscope {
 namespace {
 
-SplitBehavior behavior_of(const Entry& step, const char* otherwise) {
-  const std::string name = step.text_or("behavior", otherwise);
+SplitBehavior read_behavior(const Entry& step, const char* fallback) {
+  const std::string name = step.text_or("behavior", fallback);
   if (name == "Removed") return SplitBehavior::Removed;
   if (name == "Isolated") return SplitBehavior::Isolated;
   if (name == "MergedWithPrevious") return SplitBehavior::MergedWithPrevious;
@@ -13,7 +13,7 @@ SplitBehavior behavior_of(const Entry& step, const char* otherwise) {
   step.unsupported();
 }
 
-SplitterPtr metaspace_of(const Entry& step) {
+SplitterPtr read_metaspace(const Entry& step) {
   MetaspaceOptions options;
   options.space = step.text_or("replacement", "▁");
   if (options.space.empty()) step.at("replacement").fail("a non-empty string");
@@ -32,14 +32,14 @@ SplitterPtr metaspace_of(const Entry& step) {
   return metaspace_splitter(options);
 }
 
-SplitterPtr splitter_of(const Entry& step) {
+SplitterPtr read_splitter(const Entry& step) {
   const std::string type = step.type();
   if (type == "BertPreTokenizer") return bert_splitter();
   if (type == "Whitespace") return whitespace_splitter();
   if (type == "WhitespaceSplit") return whitespace_only_splitter();
-  if (type == "Punctuation") return punctuation_splitter(behavior_of(step, "Isolated"));
+  if (type == "Punctuation") return punctuation_splitter(read_behavior(step, "Isolated"));
   if (type == "Digits") return digits_splitter(step.flag_or("individual_digits", false));
-  if (type == "Metaspace") return metaspace_of(step);
+  if (type == "Metaspace") return read_metaspace(step);
   if (type == "CharDelimiterSplit") {
     const std::string& delimiter = step.at("delimiter").text();
     if (delimiter.empty()) step.at("delimiter").fail("a character");
@@ -55,7 +55,7 @@ SplitterPtr splitter_of(const Entry& step) {
                                step.flag_or("use_regex", true));
   }
   if (type == "Split") {
-    return expression_splitter(pattern_of(step), behavior_of(step, ""),
+    return expression_splitter(read_pattern(step), read_behavior(step, ""),
                                step.flag_or("invert", false));
   }
   step.unsupported();
@@ -64,15 +64,15 @@ SplitterPtr splitter_of(const Entry& step) {
 }  // namespace
 
 void read_splitters(const Entry& root, PipelineSteps& steps) {
-  for (const Entry& step : steps_of(root, "pre_tokenizer", "pretokenizers")) {
-    steps.splitters.push_back(splitter_of(step));
+  for (const Entry& step : section_steps(root, "pre_tokenizer", "pretokenizers")) {
+    steps.splitters.push_back(read_splitter(step));
   }
 }
 
 bool works_on_bytes(const Entry& root) {
   for (const auto& [section, list] :
        {std::pair("pre_tokenizer", "pretokenizers"), std::pair("normalizer", "normalizers")}) {
-    for (const Entry& step : steps_of(root, section, list)) {
+    for (const Entry& step : section_steps(root, section, list)) {
       if (step.type() == "ByteLevel") return true;
     }
   }

@@ -6,24 +6,25 @@
 
 namespace attnscope {
 
-// A section's steps: none, one object with a "type", or a (possibly nested) "Sequence" of them
-// under `list`.
-std::vector<Entry> steps_of(const Entry& root, const char* section, const char* list);
+// Steps of a section of tokenizer.json, which is absent, one step, or a step of type "Sequence"
+// that contains steps, possibly sequences again, in its member `list`.
+std::vector<Entry> section_steps(const Entry& root, const char* section, const char* list);
 
 // Reads "pattern": {"String": ...} or {"Regex": ...}.
-Expression pattern_of(const Entry& step);
+Expression read_pattern(const Entry& step);
 
 void read_normalizers(const Entry& root, PipelineSteps& steps);
 void read_splitters(const Entry& root, PipelineSteps& steps);
 void read_added_tokens(const Entry& list, PipelineSteps& steps);
-void read_model(const Entry& root, PipelineSteps& steps);  // reads the added tokens, too
+void read_model(const Entry& root, PipelineSteps& steps);  // and the added tokens
 void read_processors(const Entry& root, PipelineSteps& steps);
 void read_decoders(const Entry& root, PipelineSteps& steps);
 
 bool works_on_bytes(const Entry& root);  // true if the vocabulary uses GPT-2's byte alphabet
-// InputError if a vocabulary token, except for added tokens, is not written in the byte alphabet.
+// Throws InputError if a token other than an added token is not written in the byte alphabet.
 void check_byte_alphabet(const PipelineSteps& steps, const std::string& where);
-// Adds a merge. InputError if a token is not in the vocabulary.
+// Adds the merge of two tokens; `prefix`: bytes to remove from `right`. Throws InputError if a
+// token is not in the vocabulary.
 void add_merge(const Vocabulary& vocabulary, const std::string& left, const std::string& right,
                std::size_t prefix, Merges& merges, const std::string& where);
 // Adds a merge written as "a b".

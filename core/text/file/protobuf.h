@@ -20,35 +20,35 @@ class ProtobufMessage {
     std::uint32_t number = 0;
     std::uint64_t value = 0;  // an integer, or the bits of a float
     std::string_view bytes;   // a string, bytes or a message
-    int kind = 0;             // wire type: 0 varint, 1 and 5 fixed 8 and 4 bytes, 2 bytes
+    int kind = 0;             // wire type: 0 varint, 1: 8 bytes, 5: 4 bytes, 2: length and bytes
 
     float real() const {
       const auto bits = static_cast<std::uint32_t>(value);
-      float number_of_bits = 0;
-      std::memcpy(&number_of_bits, &bits, 4);
-      return number_of_bits;
+      float result = 0;
+      std::memcpy(&result, &bits, 4);
+      return result;
     }
   };
-  // Returns false at the end.
+  // Reads the next field. Returns false at the end.
   bool next(Field& field) {
     if (at_ == bytes_.size()) return false;
-    const std::uint64_t key = integer();
+    const std::uint64_t key = read_varint();
     field = {};
     field.number = static_cast<std::uint32_t>(key >> 3);
     field.kind = static_cast<int>(key & 7);
     if (field.number == 0 || key >> 32 != 0) fail();
     switch (field.kind) {
       case 0:
-        field.value = integer();
+        field.value = read_varint();
         return true;
       case 1:
       case 5: {
-        const std::string_view raw = take(field.kind == 1 ? 8 : 4);
+        const std::string_view raw = read_bytes(field.kind == 1 ? 8 : 4);
         std::memcpy(&field.value, raw.data(), raw.size());
         return true;
       }
       case 2:
-        field.bytes = take(integer());
+        field.bytes = read_bytes(read_varint());
         return true;
       default:
         fail();
@@ -64,7 +64,7 @@ class ProtobufMessage {
   }
 
  private:
-  std::uint64_t integer() {
+  std::uint64_t read_varint() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       if (at_ == bytes_.size()) fail();
@@ -74,7 +74,7 @@ class ProtobufMessage {
     }
     fail();
   }
-  std::string_view take(std::uint64_t size) {
+  std::string_view read_bytes(std::uint64_t size) {
     if (size > bytes_.size() - at_) fail();
     const std::string_view part = bytes_.substr(at_, size);
     at_ += size;

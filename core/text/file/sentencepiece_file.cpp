@@ -21,7 +21,7 @@ struct SentencePieceModel {
   std::vector<int> types;
   int algorithm = 1;  // 1 Unigram, 2 BPE, 3 words, 4 characters
   bool byte_fallback = false;
-  std::string table;  // precompiled_charsmap
+  std::string charsmap;  // "precompiled_charsmap"
   SentencePieceSpaces spaces;
 };
 
@@ -70,7 +70,7 @@ void read_normalizer_spec(std::string_view bytes, std::string_view where,
   while (message.next(field)) {
     if (field.number == 2) {
       message.expect(field, 2);
-      model.table = field.bytes;
+      model.charsmap = field.bytes;
     } else if (field.number >= 3 && field.number <= 5) {
       message.expect(field, 0);
       const bool value = field.value != 0;
@@ -81,7 +81,7 @@ void read_normalizer_spec(std::string_view bytes, std::string_view where,
   }
 }
 
-SentencePieceModel parsed_model(const std::string& bytes, const std::string& where) {
+SentencePieceModel parse_model(const std::string& bytes, const std::string& where) {
   SentencePieceModel model;
   ProtobufMessage message(bytes, where);
   ProtobufMessage::Field field;
@@ -101,22 +101,22 @@ SentencePieceModel parsed_model(const std::string& bytes, const std::string& whe
   return model;
 }
 
-// Scores by id as the algorithm uses them; NaN: unused.
-std::vector<double> scores_of(const SentencePieceModel& model, double& unknown_score) {
+// Scores by id, as SentencePiece's encoders use them. NaN: token not used in segmentation.
+std::vector<double> model_scores(const SentencePieceModel& model, double& unknown_score) {
   constexpr float kPenalty = 10;
-  float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::min();
+  float lowest = std::numeric_limits<float>::max(), highest = std::numeric_limits<float>::min();
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     if (model.types[n] != kNormal) continue;
-    least = std::min(least, model.scores[n]);
-    most = std::max(most, model.scores[n]);
+    lowest = std::min(lowest, model.scores[n]);
+    highest = std::max(highest, model.scores[n]);
   }
-  unknown_score = least - kPenalty;
+  unknown_score = lowest - kPenalty;
   std::vector<double> scores;
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     double score = model.scores[n];
     if (model.types[n] == kUserDefined && model.algorithm == 1) {
       score = static_cast<float>(
-          static_cast<double>(static_cast<float>(model.pieces[n].size()) * most) - 0.1);
+          static_cast<double>(static_cast<float>(model.pieces[n].size()) * highest) - 0.1);
     } else if (model.types[n] != kNormal && model.types[n] != kUserDefined) {
       score = std::numeric_limits<double>::quiet_NaN();
     }
@@ -126,20 +126,21 @@ std::vector<double> scores_of(const SentencePieceModel& model, double& unknown_s
 }
 
 void add_model(const SentencePieceModel& model, const std::string& where, PipelineSteps& steps) {
-  std::vector<std::string> whole;
+  std::vector<std::string> user_defined;
   std::int32_t unknown = -1;
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     const auto id = static_cast<std::int32_t>(n);
     steps.vocabulary->add(model.pieces[n], id, where);
     if (model.types[n] == kUnknown) unknown = id;
-    if (model.types[n] == kUserDefined) whole.push_back(model.pieces[n]);
+    if (model.types[n] == kUserDefined) user_defined.push_back(model.pieces[n]);
     if (model.types[n] == kUnused && model.algorithm == 2) {
       throw InputError(where + ": unused tokens in a BPE model are not supported");
     }
   }
-  steps.normalizers.push_back(sentencepiece_normalizer(model.table, model.spaces, whole, where));
+  steps.normalizers.push_back(
+      sentencepiece_normalizer(model.charsmap, model.spaces, user_defined, where));
   double unknown_score = 0;
-  std::vector<double> scores = scores_of(model, unknown_score);
+  std::vector<double> scores = model_scores(model, unknown_score);
   if (model.algorithm == 1) {
     UnigramOptions options;
     options.unknown = unknown;
@@ -149,7 +150,7 @@ void add_model(const SentencePieceModel& model, const std::string& where, Pipeli
     steps.model = unigram_model(steps.vocabulary, std::move(scores), options);
   } else if (model.algorithm == 2) {
     steps.model = sentencepiece_bpe_model(steps.vocabulary, std::move(scores),
-                                          {unknown, model.byte_fallback, std::move(whole)});
+                                          {unknown, model.byte_fallback, std::move(user_defined)});
   } else {
     throw InputError(where + ": word and character models are not supported");
   }
@@ -160,7 +161,7 @@ void add_model(const SentencePieceModel& model, const std::string& where, Pipeli
   }
 }
 
-// Special tokens are never matched in a text.
+// Special tokens of the model, which are never matched in a text.
 void add_marks(const SentencePieceModel& model, PipelineSteps& steps) {
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     if (model.types[n] != kControl && model.types[n] != kUnknown) continue;
@@ -173,8 +174,8 @@ void add_t5(const TokenizerConfig& config, PipelineSteps& steps) {
   const Entry entry = config.entry();
   const std::size_t count = entry.has("extra_ids") ? entry.at("extra_ids").count(kMaxExtra) : 100;
   const std::int32_t first = steps.vocabulary->size();
-  const bool listed = steps.vocabulary->find("<extra_id_0>") >= 0;
-  for (std::size_t n = 0; n < count && !listed; ++n) {  // in descending order
+  const bool in_vocabulary = steps.vocabulary->find("<extra_id_0>") >= 0;
+  for (std::size_t n = 0; n < count && !in_vocabulary; ++n) {  // in descending order
     AddedToken token;
     token.content = "<extra_id_" + std::to_string(count - 1 - n) + ">";
     token.id = first + static_cast<std::int32_t>(n);
@@ -186,7 +187,7 @@ void add_t5(const TokenizerConfig& config, PipelineSteps& steps) {
 }
 
 // Normalizers applied before SentencePiece's own.
-std::vector<NormalizerPtr> albert_normalizers(const TokenizerConfig& config, bool lowers) {
+std::vector<NormalizerPtr> albert_normalizers(const TokenizerConfig& config, bool lowercases) {
   const Entry entry = config.entry();
   std::vector<NormalizerPtr> all = {replace_normalizer(Expression::literal("``"), "\""),
                                     replace_normalizer(Expression::literal("''"), "\"")};
@@ -194,7 +195,7 @@ std::vector<NormalizerPtr> albert_normalizers(const TokenizerConfig& config, boo
     all.push_back(unicode_form_normalizer(UnicodeForm::Nfkd));
     all.push_back(strip_accents_normalizer());
   }
-  if (entry.flag_or("do_lower_case", lowers)) all.push_back(lowercase_normalizer());
+  if (entry.flag_or("do_lower_case", lowercases)) all.push_back(lowercase_normalizer());
   return all;
 }
 
@@ -216,8 +217,8 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
         .at("tokenizer_class")
         .fail("a class supported with a SentencePiece model (others need a tokenizer.json)");
   }
-  const auto before = albert_normalizers(config, albert);
-  normalizers.insert(normalizers.begin(), before.begin(), before.end());
+  const auto outer = albert_normalizers(config, albert);
+  normalizers.insert(normalizers.begin(), outer.begin(), outer.end());
   const std::int32_t begin = config.special_id(steps, "cls_token", albert ? "[CLS]" : "<cls>");
   const std::int32_t separator = config.special_id(steps, "sep_token", albert ? "[SEP]" : "<sep>");
   if (albert) {
@@ -255,22 +256,22 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   if (!name.empty() && name != "MarianTokenizer") {
     config.entry().at("tokenizer_class").fail("MarianTokenizer with source.spm");
   }
-  PipelineSteps pieces;  // of the SentencePiece model
-  add_model(parsed_model(bytes, where), where, pieces);
+  PipelineSteps sentencepiece;
+  add_model(parse_model(bytes, where), where, sentencepiece);
   read_vocabulary(vocabulary, *steps.vocabulary);
   const std::int32_t unknown = config.special_id(steps, "unk_token", "<unk>");
   std::vector<std::int32_t> ids;
-  for (std::int32_t id = 0; id < pieces.vocabulary->size(); ++id) {
-    const std::int32_t known = steps.vocabulary->find(pieces.vocabulary->token(id));
+  for (std::int32_t id = 0; id < sentencepiece.vocabulary->size(); ++id) {
+    const std::int32_t known = steps.vocabulary->find(sentencepiece.vocabulary->token(id));
     ids.push_back(known < 0 ? unknown : known);
   }
-  steps.normalizers = std::move(pieces.normalizers);
-  steps.decoder = std::move(pieces.decoder);
-  steps.model = std::make_shared<RenumberedModel>(std::move(pieces.model), std::move(ids));
+  steps.normalizers = std::move(sentencepiece.normalizers);
+  steps.decoder = std::move(sentencepiece.decoder);
+  steps.model = std::make_shared<RenumberedModel>(std::move(sentencepiece.model), std::move(ids));
   for (std::int32_t id = 0; id < steps.vocabulary->size(); ++id) {
     const std::string& token = steps.vocabulary->token(id);
-    const bool language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;
-    if (!language) continue;  // language codes such as ">>fra<<" precede the text
+    const bool is_language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;
+    if (!is_language) continue;  // ">>fra<<", before the text
     AddedToken added;
     added.content = token;
     added.id = id;
@@ -288,7 +289,7 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
 
 void read_sentencepiece(const std::string& bytes, const std::string& where,
                         const TokenizerConfig& config, PipelineSteps& steps) {
-  const SentencePieceModel model = parsed_model(bytes, where);
+  const SentencePieceModel model = parse_model(bytes, where);
   add_model(model, where, steps);
   add_marks(model, steps);
   config.add_tokens(steps);

@@ -15,7 +15,7 @@ bool is_added(const PipelineSteps& steps, std::string_view content) {
                              [&](const AddedToken& token) { return token.content == content; });
 }
 
-AddedToken added_of(const Entry& entry, std::int32_t id, bool special) {
+AddedToken read_added_token(const Entry& entry, std::int32_t id, bool special) {
   AddedToken token;
   token.id = id;
   token.special = special;
@@ -33,7 +33,7 @@ AddedToken added_of(const Entry& entry, std::int32_t id, bool special) {
   return token;
 }
 
-std::int32_t id_of_key(const std::string& key, const std::string& where) {
+std::int32_t parse_id(const std::string& key, const std::string& where) {
   std::int64_t id = -1;
   const char* end = key.data() + key.size();
   const auto read = std::from_chars(key.data(), end, id);
@@ -66,14 +66,14 @@ std::string TokenizerConfig::class_name() const {
   return name;
 }
 
-std::string TokenizerConfig::special(const char* key, const char* otherwise) const {
+std::string TokenizerConfig::special(const char* key, const char* fallback) const {
   for (const Json* object : {&config_, &specials_}) {
     const Entry all{*object, where_};
     if (!all.has(key)) continue;
     const Entry found = all.at(key);
     return found.value.is_object() ? found.at("content").text() : found.text();
   }
-  return otherwise;
+  return fallback;
 }
 
 void TokenizerConfig::add_tokens(PipelineSteps& steps) const {
@@ -83,7 +83,7 @@ void TokenizerConfig::add_tokens(PipelineSteps& steps) const {
     if (!list.value.is_object()) list.fail("an object");
     for (const auto& [key, value] : list.value.items()) {
       const std::string where = list.where + ": " + key;
-      AddedToken token = added_of({value, where}, id_of_key(key, list.where), false);
+      AddedToken token = read_added_token({value, where}, parse_id(key, list.where), false);
       if (token.content.empty()) throw InputError(where + ": expected a non-empty string");
       steps.vocabulary->add(token.content, token.id, where);
       steps.added.push_back(std::move(token));
@@ -93,13 +93,13 @@ void TokenizerConfig::add_tokens(PipelineSteps& steps) const {
     const Entry value{id, where_ + ": added_tokens.json: " + content};
     if (is_added(steps, content) || content.empty()) continue;
     steps.vocabulary->add(content, value.token_id(), value.where);
-    steps.added.push_back(added_of({Json(content), value.where}, value.token_id(), false));
+    steps.added.push_back(read_added_token({Json(content), value.where}, value.token_id(), false));
   }
   const auto add = [&](const Entry& found) {
     const std::string content = found.value.is_object() ? found.at("content").text() : found.text();
     const std::int32_t id = steps.vocabulary->find(content);
     if (id < 0 || content.empty() || is_added(steps, content)) return;
-    steps.added.push_back(added_of(found, id, true));
+    steps.added.push_back(read_added_token(found, id, true));
   };
   for (const Json* object : {&config_, &specials_}) {
     const Entry all{*object, where_};
@@ -113,8 +113,8 @@ void TokenizerConfig::add_tokens(PipelineSteps& steps) const {
 }
 
 std::int32_t TokenizerConfig::special_id(const PipelineSteps& steps, const char* key,
-                                         const char* otherwise) const {
-  const std::string content = special(key, otherwise);
+                                         const char* fallback) const {
+  const std::string content = special(key, fallback);
   const std::int32_t id = steps.vocabulary->find(content);
   if (id < 0) {
     throw InputError(where_ + ": " + key + ": \"" + content + "\" is not in the vocabulary");
@@ -124,22 +124,22 @@ std::int32_t TokenizerConfig::special_id(const PipelineSteps& steps, const char*
 
 void TokenizerConfig::apply_flags(PipelineSteps& steps) const {
   const Entry config = entry();
-  for (const bool before : {true, false}) {
-    const char* flag = before ? "add_bos_token" : "add_eos_token";
-    const char* key = before ? "bos_token" : "eos_token";
+  for (const bool begins : {true, false}) {
+    const char* flag = begins ? "add_bos_token" : "add_eos_token";
+    const char* key = begins ? "bos_token" : "eos_token";
     if (!config.has(flag)) continue;
     const bool wanted = config.flag_or(flag, false);
     const std::int32_t id = steps.vocabulary->find(special(key));
     if (id < 0 && wanted) {
       throw InputError(where_ + ": " + flag + " without a known " + key);
     }
-    if (id >= 0) (before ? set_before : set_after)(steps.around, id, wanted);
+    if (id >= 0) (begins ? set_before : set_after)(steps.around, id, wanted);
   }
 }
 
 void TokenizerConfig::find_mask(PipelineSteps& steps) const {
-  const std::string named = special("mask_token");
-  for (const std::string& content : {named, std::string("[MASK]"), std::string("<mask>")}) {
+  const std::string mask_content = special("mask_token");
+  for (const std::string& content : {mask_content, std::string("[MASK]"), std::string("<mask>")}) {
     if (steps.mask < 0 && is_added(steps, content)) steps.mask = steps.vocabulary->find(content);
   }
 }

@@ -1,6 +1,6 @@
 // Formats of Hugging Face's tokenizers and transformers libraries, and of SentencePiece.
 // Unsupported features that would change the ids are InputErrors. "truncation" and "padding" are
-// ignored: the caller decides on the length of the text.
+// ignored: the caller determines the length of the text.
 #include "core/text/file/tokenizer_files.h"
 
 #include <filesystem>
@@ -33,7 +33,7 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
   const auto where = [&](const char* file) {
     return (std::filesystem::path(name) / file).string();
   };
-  const auto parsed = [&](const char* file) { return parse_json(files.at(file), where(file)); };
+  const auto parse = [&](const char* file) { return parse_json(files.at(file), where(file)); };
   const TokenizerConfig config(files, name);
   PipelineSteps steps;
   const char* sentencepiece = nullptr;
@@ -41,14 +41,14 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
     if (sentencepiece == nullptr && files.contains(file)) sentencepiece = file;
   }
   if (files.contains("tokenizer.json")) {
-    const Json root = parsed("tokenizer.json");
+    const Json root = parse("tokenizer.json");
     read_tokenizer_json({root, where("tokenizer.json")}, steps);
   } else if (files.contains("vocab.json") && files.contains("merges.txt")) {
-    const Json vocabulary = parsed("vocab.json");
+    const Json vocabulary = parse("vocab.json");
     read_bpe_files({vocabulary, where("vocab.json")}, files.at("merges.txt"), where("merges.txt"),
                    config, steps);
   } else if (files.contains("source.spm") && files.contains("vocab.json")) {
-    const Json vocabulary = parsed("vocab.json");
+    const Json vocabulary = parse("vocab.json");
     read_marian({vocabulary, where("vocab.json")}, files.at("source.spm"), where("source.spm"),
                 config, steps);
   } else if (files.contains("vocab.txt")) {
@@ -105,31 +105,31 @@ namespace {
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
-  const auto take = [&](const char* name) {
-    std::error_code none;
-    if (std::filesystem::exists(folder / name, none)) {
+  const auto read_if_present = [&](const char* name) {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder / name, ignored)) {
       files[name] = read_file(folder / name, limits::kMaxTokenizer);
     }
   };
-  take("tokenizer.json");
-  take("tokenizer_config.json");
+  read_if_present("tokenizer.json");
+  read_if_present("tokenizer_config.json");
   if (!files.contains("tokenizer.json")) {
     for (const char* name : {"special_tokens_map.json", "added_tokens.json", "vocab.json",
                              "merges.txt", "vocab.txt", "source.spm"}) {
-      take(name);
+      read_if_present(name);
     }
     const bool known = files.contains("vocab.txt") ||
                        (files.contains("vocab.json") &&
                         (files.contains("merges.txt") || files.contains("source.spm")));
     if (!known) {
-      for (const char* name : kSentencePieceFiles) take(name);
+      for (const char* name : kSentencePieceFiles) read_if_present(name);
     }
   }
   for (const char* pickled : {"vocab.pkl", "vocab.bin"}) {
-    std::error_code none;
-    const bool alone =
+    std::error_code ignored;
+    const bool is_only_file =
         files.empty() || (files.size() == 1 && files.contains("tokenizer_config.json"));
-    if (alone && std::filesystem::exists(folder / pickled, none)) {
+    if (is_only_file && std::filesystem::exists(folder / pickled, ignored)) {
       refuse_pickled_words(folder, pickled);
     }
   }
@@ -138,8 +138,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fol
 
 std::shared_ptr<const Tokenizer> load_target_tokenizer(const std::filesystem::path& folder) {
   const auto has = [&](const char* name) {
-    std::error_code none;
-    return std::filesystem::exists(folder / name, none);
+    std::error_code ignored;
+    return std::filesystem::exists(folder / name, ignored);
   };
   const auto read = [&](const char* name) {
     return read_file(folder / name, limits::kMaxTokenizer);

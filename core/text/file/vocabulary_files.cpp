@@ -18,7 +18,7 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> known
 }
 
 // Lines of a text without line ends.
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -30,8 +30,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 void add_special(PipelineSteps& steps, const TokenizerConfig& config, const char* key,
-                 const char* otherwise, bool lstrip = false) {
-  const std::string content = config.special(key, otherwise);
+                 const char* fallback, bool lstrip = false) {
+  const std::string content = config.special(key, fallback);
   const std::int32_t id = steps.vocabulary->find(content);
   const bool known = std::ranges::any_of(
       steps.added, [&](const AddedToken& token) { return token.content == content; });
@@ -98,7 +98,7 @@ void read_wordpiece_vocabulary(const std::string& text, const std::string& where
            "ConvBertTokenizer", "SqueezeBertTokenizer", "LayoutLMTokenizer", "LxmertTokenizer"})) {
     fail_class(config, "vocab.txt");
   }
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string> lines = split_lines(text);
   if (lines.size() > kMaxTokens) throw InputError(where + ": too many tokens");
   for (std::size_t n = 0; n < lines.size(); ++n) {
     if (!lines[n].empty()) steps.vocabulary->add_or_replace(lines[n], static_cast<std::int32_t>(n));
@@ -137,15 +137,15 @@ void read_bpe_files(const Entry& vocabulary, const std::string& merges,
   options.bytes = true;
   add_bpe_class(config, config.class_name(), steps, options);
   check_byte_alphabet(steps, vocabulary.where);
-  Merges all;
-  const std::vector<std::string> lines = lines_of(merges);
+  Merges merge_table;
+  const std::vector<std::string> lines = split_lines(merges);
   for (std::size_t n = 0; n < lines.size(); ++n) {
     if (lines[n].empty() || (n == 0 && lines[n].starts_with("#version"))) continue;
-    add_merge(*steps.vocabulary, lines[n], 0, all, merges_where + " line " + std::to_string(n + 1));
+    add_merge(*steps.vocabulary, lines[n], 0, merge_table,
+              merges_where + " line " + std::to_string(n + 1));
   }
-  const std::int32_t unknown = steps.vocabulary->find(config.special("unk_token"));
-  options.unknown = unknown;
-  steps.model = bpe_model(steps.vocabulary, std::move(all), options);
+  options.unknown = steps.vocabulary->find(config.special("unk_token"));
+  steps.model = bpe_model(steps.vocabulary, std::move(merge_table), options);
   steps.decoder.add_byte_level();
   if (!options.suffix.empty()) steps.decoder.add_word_ends(options.suffix);
 }

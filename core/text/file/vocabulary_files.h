@@ -14,21 +14,21 @@ namespace attnscope {
 // tokenizer_config.json, complemented by special_tokens_map.json and added_tokens.json.
 class TokenizerConfig {
  public:
-  // `files`: contents of the existing files by name. InputError for a file that is not an object.
+  // `files`: contents by name. Throws InputError if a file does not contain a JSON object.
   TokenizerConfig(const std::map<std::string, std::string>& files, std::string_view folder);
 
   Entry entry() const { return {config_, where_}; }
   // "BertTokenizer", also for "BertTokenizerFast"; "" if none is named.
   std::string class_name() const;
-  // Content of a special token such as mask_token, given as a string or as an object.
-  std::string special(const char* key, const char* otherwise = "") const;
+  // Content of a special token such as "mask_token"; `fallback` if the files do not define it.
+  std::string special(const char* key, const char* fallback = "") const;
   // Adds the files' added tokens, and the special tokens that the vocabulary contains.
   void add_tokens(PipelineSteps& steps) const;
   // Id of a special token. InputError if the vocabulary lacks it.
-  std::int32_t special_id(const PipelineSteps& steps, const char* key, const char* otherwise) const;
+  std::int32_t special_id(const PipelineSteps& steps, const char* key, const char* fallback) const;
   // Applies "add_bos_token" and "add_eos_token", which override the template.
   void apply_flags(PipelineSteps& steps) const;
-  void find_mask(PipelineSteps& steps) const;
+  void find_mask(PipelineSteps& steps) const;  // sets steps.mask
 
  private:
   Json config_, specials_, added_;
@@ -41,7 +41,7 @@ void read_wordpiece_vocabulary(const std::string& text, const std::string& where
 void read_bpe_files(const Entry& vocabulary, const std::string& merges,
                     const std::string& merges_where, const TokenizerConfig& config,
                     PipelineSteps& steps);
-// Marian: tokens of a SentencePiece model with the ids of another vocabulary.
+// Marian: tokens of a SentencePiece model, with the ids of vocab.json.
 void read_marian(const Entry& vocabulary, const std::string& bytes, const std::string& where,
                  const TokenizerConfig& config, PipelineSteps& steps);
 void read_sentencepiece(const std::string& bytes, const std::string& where,

@@ -8,9 +8,9 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMaxCached = 1 << 16;  // pieces
-constexpr std::size_t kMaxCachedPiece = 64;  // bytes
-constexpr std::int32_t kSingleCodes = 0x200;
+constexpr std::size_t kMaxCached = 1 << 16;   // pieces
+constexpr std::size_t kMaxCachedPiece = 64;   // bytes
+constexpr std::int32_t kSingleCodes = 0x200;  // characters whose ids are looked up once
 
 class BpeModel final : public TokenModel {
  public:
@@ -61,20 +61,20 @@ class BpeModel final : public TokenModel {
       if (whole >= 0) return {{whole, 0, piece.size()}};
     }
     std::vector<Piece> word;
-    std::size_t done = 0;     // bytes covered by `word`
-    std::size_t unknown = 0;  // pending unknown bytes
+    std::size_t covered = 0;        // bytes covered by `word`
+    std::size_t unknown_bytes = 0;  // pending unknown bytes
     const auto add = [&](std::int32_t id, std::size_t size) {
-      word.push_back({id, done, std::min(done + size, piece.size())});
-      done = word.back().end;
+      word.push_back({id, covered, std::min(covered + size, piece.size())});
+      covered = word.back().end;
     };
     const auto add_unknown = [&] {
-      if (unknown > 0) add(options_.unknown, unknown);
-      unknown = 0;
+      if (unknown_bytes > 0) add(options_.unknown, unknown_bytes);
+      unknown_bytes = 0;
     };
     for (std::size_t at = 0; at < piece.size();) {
       const std::size_t begin = at;
       const std::int32_t code = next_code(piece, at);
-      const std::int32_t id = id_of(piece, begin, at, code);
+      const std::int32_t id = character_id(piece, begin, at, code);
       if (id >= 0) {
         add_unknown();
         add(id, at - begin);
@@ -83,10 +83,10 @@ class BpeModel final : public TokenModel {
           add(byte_ids_[static_cast<unsigned char>(piece[i])], 1);
         }
       } else if (options_.unknown < 0) {
-        refuse(piece.substr(begin));
+        fail_unknown(piece.substr(begin));
       } else {
         if (!options_.fuse_unknown) add_unknown();
-        unknown += at - begin;
+        unknown_bytes += at - begin;
       }
     }
     add_unknown();
@@ -95,8 +95,8 @@ class BpeModel final : public TokenModel {
   }
 
   // Token id of the character at [begin, end); -1: none.
-  std::int32_t id_of(std::string_view piece, std::size_t begin, std::size_t end,
-                     std::int32_t code) const {
+  std::int32_t character_id(std::string_view piece, std::size_t begin, std::size_t end,
+                            std::int32_t code) const {
     const bool inner = begin > 0 && !options_.prefix.empty();
     const bool last = end == piece.size() && !options_.suffix.empty();
     if (!inner && !last && code < kSingleCodes) {
@@ -116,7 +116,7 @@ class BpeModel final : public TokenModel {
     return true;
   }
 
-  [[noreturn]] void refuse(std::string_view rest) const {
+  [[noreturn]] void fail_unknown(std::string_view rest) const {
     const auto bytes = options_.bytes ? from_byte_alphabet(rest) : std::nullopt;
     const std::string text = bytes ? *bytes : std::string(rest);
     fail_no_token(text.substr(0, character_at(text, 0).size));
@@ -125,7 +125,7 @@ class BpeModel final : public TokenModel {
   std::shared_ptr<const Vocabulary> vocabulary_;
   Merges merges_;
   BpeModelOptions options_;
-  std::array<std::int32_t, kSingleCodes> single_ids_{};  // ids of characters with low codes
+  std::array<std::int32_t, kSingleCodes> single_ids_{};  // by code below kSingleCodes
   std::vector<std::int32_t> byte_ids_;                   // ids of "<0x..>"; empty: no fallback
   mutable std::mutex mutex_;                             // guards cache_
   mutable std::unordered_map<std::string, std::vector<Piece>> cache_;

@@ -7,12 +7,12 @@
 namespace attnscope {
 namespace {
 
-std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
+std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
          static_cast<std::uint32_t>(right);
 }
 
-// Random per process, so that no file can contain pairs that all collide.
+// Random per process, so that no file can provoke collisions.
 std::uint64_t hash_seed() {
   static const std::uint64_t seed = std::uint64_t{std::random_device{}()} * 0x100000001u;
   return seed;
@@ -20,7 +20,7 @@ std::uint64_t hash_seed() {
 
 }  // namespace
 
-// The pair's slot, or the free slot for it.
+// Slot of the pair, or the free slot where it belongs.
 std::size_t Merges::slot_of(std::uint64_t pair) const {
   const std::uint64_t mixed = (pair ^ hash_seed()) * 0x9e3779b97f4a7c15u;
   std::size_t at = (mixed ^ mixed >> 32) & (slots_.size() - 1);
@@ -38,7 +38,7 @@ void Merges::add(std::int32_t left, std::int32_t right, std::int32_t result) {
       if (slot.merge.rank >= 0) slots_[slot_of(slot.pair)] = slot;
     }
   }
-  const std::uint64_t pair = pair_of(left, right);
+  const std::uint64_t pair = pair_key(left, right);
   Slot& slot = slots_[slot_of(pair)];
   if (slot.merge.rank >= 0) return;
   slot = {pair, {static_cast<std::int32_t>(count_++), result}};
@@ -46,7 +46,7 @@ void Merges::add(std::int32_t left, std::int32_t right, std::int32_t result) {
 
 const Merge* Merges::find(std::int32_t left, std::int32_t right) const {
   if (slots_.empty()) return nullptr;
-  const Slot& slot = slots_[slot_of(pair_of(left, right))];
+  const Slot& slot = slots_[slot_of(pair_key(left, right))];
   return slot.merge.rank >= 0 ? &slot.merge : nullptr;
 }
 

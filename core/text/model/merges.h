@@ -19,14 +19,14 @@ struct Merge {
   std::int32_t rank, result;
 };
 
-// Repeatedly merges the neighbours of the best rank, the leftmost first in a tie, until
-// find(left, right), a const Merge*, is null for all neighbours. O(n log n).
+// Merges neighbours, lowest rank first and leftmost in a tie, until no neighbours can be merged.
+// find(left, right) returns their const Merge*, null if there is none. O(n log n).
 template <class Find>
 void merge_best_pairs(std::vector<Piece>& pieces, const Find& find);
 
 class Merges {
  public:
-  // Adds pairs in order of rank, best first; ignores a repeated pair.
+  // Adds a merge; the first added ranks best. Ignores a repeated pair.
   void add(std::int32_t left, std::int32_t right, std::int32_t result);
   bool empty() const { return count_ == 0; }
 
@@ -50,45 +50,45 @@ void merge_best_pairs(std::vector<Piece>& pieces, const Find& find) {
   struct Candidate {
     std::int32_t rank;
     std::size_t left, right;         // indices of the pieces
-    std::int32_t left_id, right_id;  // ids when queued; outdated if the pieces have changed
+    std::int32_t left_id, right_id;  // ids when queued; others now: outdated
     std::int32_t result;
     bool operator>(const Candidate& other) const {
       return std::tie(rank, left) > std::tie(other.rank, other.left);
     }
   };
   if (pieces.size() < 2) return;
-  // A doubly linked list over the pieces; merged ones are unlinked and marked.
-  std::vector<std::size_t> before(pieces.size()), after(pieces.size());
-  std::vector<bool> gone(pieces.size(), false);
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> best;
+  // Doubly linked list of the pieces, from which the right piece of a merge is removed.
+  std::vector<std::size_t> previous(pieces.size()), next(pieces.size());
+  std::vector<bool> is_merged(pieces.size(), false);
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> candidates;
   const auto consider = [&](std::size_t left, std::size_t right) {
     if (left == kNone || right == kNone) return;
     const Merge* m = find(pieces[left], pieces[right]);
-    if (m) best.push({m->rank, left, right, pieces[left].id, pieces[right].id, m->result});
+    if (m) candidates.push({m->rank, left, right, pieces[left].id, pieces[right].id, m->result});
   };
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    before[i] = i == 0 ? kNone : i - 1;
-    after[i] = i + 1 == pieces.size() ? kNone : i + 1;
-    consider(i, after[i]);
+    previous[i] = i == 0 ? kNone : i - 1;
+    next[i] = i + 1 == pieces.size() ? kNone : i + 1;
+    consider(i, next[i]);
   }
-  while (!best.empty()) {
-    const Candidate c = best.top();
-    best.pop();
-    if (gone[c.left] || gone[c.right] || after[c.left] != c.right ||
+  while (!candidates.empty()) {
+    const Candidate c = candidates.top();
+    candidates.pop();
+    if (is_merged[c.left] || is_merged[c.right] || next[c.left] != c.right ||
         pieces[c.left].id != c.left_id || pieces[c.right].id != c.right_id) {
       continue;
     }
     pieces[c.left].id = c.result;
     pieces[c.left].end = pieces[c.right].end;
-    gone[c.right] = true;
-    after[c.left] = after[c.right];
-    if (after[c.left] != kNone) before[after[c.left]] = c.left;
-    consider(before[c.left], c.left);
-    consider(c.left, after[c.left]);
+    is_merged[c.right] = true;
+    next[c.left] = next[c.right];
+    if (next[c.left] != kNone) previous[next[c.left]] = c.left;
+    consider(previous[c.left], c.left);
+    consider(c.left, next[c.left]);
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (!gone[i]) pieces[kept++] = pieces[i];
+    if (!is_merged[i]) pieces[kept++] = pieces[i];
   }
   pieces.resize(kept);
 }

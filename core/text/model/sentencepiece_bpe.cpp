@@ -18,8 +18,8 @@ class SentencePieceBpe final : public TokenModel {
     for (const double score : scores) {
       if (!std::isnan(score)) ranks[score] = 0;
     }
-    std::int32_t next = 0;
-    for (auto& [score, rank] : ranks) rank = next++;
+    std::int32_t next_rank = 0;
+    for (auto& [score, rank] : ranks) rank = next_rank++;
     for (std::size_t id = 0; id < scores.size(); ++id) {
       const bool used = !std::isnan(scores[id]);
       merges_.push_back({used ? ranks[scores[id]] : -1, static_cast<std::int32_t>(id)});
@@ -46,7 +46,7 @@ class SentencePieceBpe final : public TokenModel {
       std::size_t size = whole_.longest(piece, at, id);
       if (size == 0) {
         size = character_at(piece, at).size;
-        id = usable(vocabulary_->find(piece.substr(at, size)));
+        id = id_if_used(vocabulary_->find(piece.substr(at, size)));
       }
       parts.push_back({id, at, at + size});
       at += size;
@@ -54,7 +54,7 @@ class SentencePieceBpe final : public TokenModel {
     merge_best_pairs(parts, [&](const Piece& left, const Piece& right) -> const Merge* {
       if (is_whole(left.id) || is_whole(right.id)) return nullptr;
       const std::int32_t id =
-          usable(vocabulary_->find(piece.substr(left.begin, right.end - left.begin)));
+          id_if_used(vocabulary_->find(piece.substr(left.begin, right.end - left.begin)));
       return id < 0 ? nullptr : &merges_[static_cast<std::size_t>(id)];
     });
     bool after_unknown = false;
@@ -75,7 +75,7 @@ class SentencePieceBpe final : public TokenModel {
   }
 
  private:
-  std::int32_t usable(std::int32_t id) const {
+  std::int32_t id_if_used(std::int32_t id) const {
     const bool known = id >= 0 && static_cast<std::size_t>(id) < merges_.size();
     return known && merges_[static_cast<std::size_t>(id)].rank >= 0 ? id : -1;
   }

@@ -20,8 +20,8 @@ std::uint32_t hash_of(std::string_view token) {
 
 }  // namespace
 
-// The token's slot, or the free slot for it. Slots of replaced tokens remain; the comparison with
-// tokens_ rejects them.
+// Slot of the token, or the free slot where it belongs. Slots of replaced tokens remain, but do not
+// match tokens_.
 std::size_t Vocabulary::slot_of(std::string_view token, std::uint32_t hash) const {
   std::size_t at = hash & (slots_.size() - 1);
   while (slots_[at].id >= 0) {
@@ -66,10 +66,10 @@ void Vocabulary::add(std::string token, std::int32_t id, const std::string& wher
 void Vocabulary::add_or_replace(std::string token, std::int32_t id) {
   const auto index = static_cast<std::size_t>(id);
   if (index >= tokens_.size()) tokens_.resize(index + 1);
-  if (2 * (taken_ + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
+  if (2 * (used_slots_ + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
   const std::uint32_t hash = hash_of(token);
   Slot& slot = slots_[slot_of(token, hash)];
-  taken_ += slot.id < 0;
+  used_slots_ += slot.id < 0;
   slot = {hash, id};
   tokens_[index] = std::move(token);
 }

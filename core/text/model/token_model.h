@@ -1,4 +1,4 @@
-// Token models, the third step of a tokenizer: encode a piece as tokens.
+// Token models, the third step of a tokenizer (pipeline.h): encode a piece as tokens.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ class Vocabulary {
   std::int32_t find(std::string_view token) const;  // -1: none
   std::int32_t size() const { return static_cast<std::int32_t>(tokens_.size()); }
   const std::string& token(std::int32_t id) const { return tokens_[static_cast<std::size_t>(id)]; }
-  // InputError, beginning with `where`, if the id or the token is already paired differently.
+  // Throws InputError, beginning with `where`, if the id has another token or the token another id.
   void add(std::string token, std::int32_t id, const std::string& where);
   // Adds a token, replacing an earlier id of it.
   void add_or_replace(std::string token, std::int32_t id);
   void reserve(std::size_t count);
 
  private:
-  // Open addressing: a lookup reads one or two places in memory, independent of the size.
+  // Entry of a hash table with open addressing.
   struct Slot {
     std::uint32_t hash = 0;
     std::int32_t id = -1;
@@ -34,7 +34,7 @@ class Vocabulary {
 
   std::vector<std::string> tokens_;  // by id; "" if unused
   std::vector<Slot> slots_;          // a power of two, at most half full
-  std::size_t taken_ = 0;
+  std::size_t used_slots_ = 0;
 };
 
 class TokenModel {
@@ -51,10 +51,10 @@ using TokenModelPtr = std::shared_ptr<const TokenModel>;
 struct BpeModelOptions {
   std::string prefix;          // of tokens inside a piece: "##"
   std::string suffix;          // of tokens that end a piece: "</w>"
-  std::int32_t unknown = -1;   // -1: InputError
+  std::int32_t unknown = -1;   // -1: unknown characters are an InputError
   bool fuse_unknown = false;   // one unknown token for a run of unknown characters
   bool byte_fallback = false;  // unknown characters as "<0xE4>"
-  bool whole_pieces = false;   // a piece that is a token needs no merges
+  bool whole_pieces = false;   // a piece that is a token becomes that token without merges
   bool bytes = false;          // pieces are in the byte alphabet
   bool spaces_marked = false;  // spaces are "▁"; affects kind() only
 };
@@ -77,7 +77,7 @@ TokenModelPtr word_level_model(std::shared_ptr<const Vocabulary> vocabulary, std
 struct UnigramOptions {
   std::int32_t unknown = -1;
   bool byte_fallback = false;
-  bool single_precision = false;  // as in SentencePiece; can decide ties
+  bool single_precision = false;  // as in SentencePiece, which affects ties
   double unknown_score = 0;       // per unknown character
 };
 TokenModelPtr unigram_model(std::shared_ptr<const Vocabulary> vocabulary,
@@ -93,7 +93,7 @@ TokenModelPtr sentencepiece_bpe_model(std::shared_ptr<const Vocabulary> vocabula
                                       std::vector<double> scores,
                                       const SentencePieceBpeOptions& options);
 
-// Byte fallback tokens: "<0xE4>" -> 0xE4, -1 for other texts; and back.
+// Byte of a byte fallback token: "<0xE4>" -> 0xE4; -1 for other tokens.
 int byte_of_token(std::string_view token);
 std::string token_of_byte(unsigned char byte);
 // Ids of "<0x00>" to "<0xFF>"; -1 if absent.

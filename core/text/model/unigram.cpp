@@ -34,16 +34,16 @@ class UnigramModel final : public TokenModel {
       if (token.id == options_.unknown) {  // merges a run of unknown tokens
         while (n + 1 < path.size() && path[n + 1].id == options_.unknown) token.end = path[++n].end;
         const auto text = piece.substr(token.begin, token.end - token.begin);
-        const std::int32_t written = options_.single_precision ? -1 : vocabulary_->find(text);
-        if (written < 0 && add_bytes(piece, token, tokens)) continue;
-        if (written >= 0) token.id = written;  // the text "<unk>"
+        const std::int32_t text_id = options_.single_precision ? -1 : vocabulary_->find(text);
+        if (text_id < 0 && add_bytes(piece, token, tokens)) continue;
+        if (text_id >= 0) token.id = text_id;  // the text contains "<unk>"
       }
       tokens.push_back(token);
     }
   }
 
  private:
-  // Best path that ends at a position (Viterbi); the first found wins a tie.
+  // Best path to a position (Viterbi), by its last token; the first path found wins a tie.
   template <class Number>
   struct Node {
     std::int32_t id = 0;
@@ -55,22 +55,22 @@ class UnigramModel final : public TokenModel {
   std::vector<Piece> best_path(std::string_view piece) const {
     std::vector<Node<Number>> ends(piece.size() + 1);
     for (std::size_t at = 0; at < piece.size();) {
-      const Number so_far = ends[at].score;
+      const Number path_score = ends[at].score;
       const std::size_t size = character_at(piece, at).size;
-      const auto offer = [&](std::size_t length, std::int32_t id, Number score) {
+      const auto relax = [&](std::size_t length, std::int32_t id, Number score) {
         Node<Number>& node = ends[at + length];
-        const Number sum = score + so_far;
+        const Number sum = score + path_score;
         if (node.begin != static_cast<std::size_t>(-1) && !(sum > node.score)) return;
         node = {id, sum, at};
       };
-      bool single = false;  // the character itself is a token
+      bool has_character = false;  // the character is a token
       trie_.prefixes(piece, at, [&](std::size_t length, std::int32_t id) {
-        offer(length, id, static_cast<Number>(scores_[static_cast<std::size_t>(id)]));
-        single = single || length == size;
+        relax(length, id, static_cast<Number>(scores_[static_cast<std::size_t>(id)]));
+        has_character = has_character || length == size;
       });
-      if (!single) {
+      if (!has_character) {
         if (options_.unknown < 0) fail_no_token(piece.substr(at, size));
-        offer(size, options_.unknown, static_cast<Number>(options_.unknown_score));
+        relax(size, options_.unknown, static_cast<Number>(options_.unknown_score));
       }
       at += size;
     }

@@ -19,7 +19,7 @@ class WordPieceModel final : public TokenModel {
 
   void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
     const std::size_t before = tokens.size();
-    if (!is_too_long(piece) && cut(piece, tokens)) return;
+    if (!is_too_long(piece) && split(piece, tokens)) return;
     tokens.resize(before);
     if (options_.unknown < 0) fail_no_token(piece);
     tokens.push_back({options_.unknown, 0, piece.size()});
@@ -32,22 +32,23 @@ class WordPieceModel final : public TokenModel {
     return count > options_.max_characters;
   }
 
-  bool cut(std::string_view piece, std::vector<Piece>& tokens) const {
-    std::string written;
+  bool split(std::string_view piece, std::vector<Piece>& tokens) const {
+    std::string candidate;
     for (std::size_t at = 0; at < piece.size();) {
-      written = at > 0 ? options_.prefix : "";
-      const std::size_t fixed = written.size();
-      written += piece.substr(at, longest_);
+      candidate = at > 0 ? options_.prefix : "";
+      const std::size_t prefix_size = candidate.size();
+      candidate += piece.substr(at, longest_);
       std::int32_t id = -1;
-      while (written.size() > fixed) {
-        id = vocabulary_->find(written);
+      while (candidate.size() > prefix_size) {
+        id = vocabulary_->find(candidate);
         if (id >= 0) break;
         do {  // drops the last character
-          written.pop_back();
-        } while (written.size() > fixed && is_inside(piece, at + written.size() - fixed));
+          candidate.pop_back();
+        } while (candidate.size() > prefix_size &&
+                 is_inside(piece, at + candidate.size() - prefix_size));
       }
       if (id < 0) return false;
-      const std::size_t size = written.size() - fixed;
+      const std::size_t size = candidate.size() - prefix_size;
       tokens.push_back({id, at, at + size});
       at += size;
     }

@@ -39,16 +39,16 @@ class BertNormalizer final : public Normalizer {
 
   static void space_chinese(AlignedText& text) {
     std::vector<NewCharacter> spaced;
-    bool any = false;
+    bool changed = false;
     for (std::size_t at = 0; at < text.text().size();) {
       const std::int32_t code = next_code(text.text(), at);
       const bool chinese = is_chinese(code);
       if (chinese) spaced.push_back({' ', 1});
       spaced.push_back({code, 0});
       if (chinese) spaced.push_back({' ', 1});
-      any = any || chinese;
+      changed = changed || chinese;
     }
-    if (any) text.rewrite(spaced);
+    if (changed) text.rewrite(spaced);
   }
 
   BertOptions options_;

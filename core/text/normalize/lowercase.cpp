@@ -14,17 +14,17 @@ class Lowercase final : public Normalizer {
 
 // Character by character, without special treatment of final sigma.
 void lowercase(AlignedText& text) {
-  constexpr std::int32_t kDottedI = 0x130, kDot = 0x307;  // the only one that becomes two
+  constexpr std::int32_t kDottedI = 0x130, kDot = 0x307;  // the only character that becomes two
   std::vector<NewCharacter> lower;
-  bool any = false;
+  bool changed = false;
   for (std::size_t at = 0; at < text.text().size();) {
     const std::int32_t code = next_code(text.text(), at);
     const bool known = code >= 0 && code <= 0x10ffff;
     lower.push_back({code == kDottedI ? 'i' : known ? utf8proc_tolower(code) : code, 0});
-    any = any || lower.back().code != code;
+    changed = changed || lower.back().code != code;
     if (code == kDottedI) lower.push_back({kDot, 1});
   }
-  if (any) text.rewrite(lower);
+  if (changed) text.rewrite(lower);
 }
 
 NormalizerPtr lowercase_normalizer() {

@@ -1,5 +1,5 @@
-// Normalizers, the first step of a tokenizer: rewrite a text before it is split. Names and effects
-// equal those of Hugging Face's tokenizers, including spans (core/text/aligned_text.h).
+// Normalizers, the first step of a tokenizer (pipeline.h): rewrite a text before it is split. Names
+// and effects equal those of Hugging Face's tokenizers, including spans (aligned_text.h).
 #pragma once
 
 #include <memory>
@@ -31,28 +31,28 @@ NormalizerPtr strip_accents_normalizer();  // removes combining marks
 
 struct BertOptions {
   bool clean_text = true;          // removes controls, white space becomes " "
-  bool chinese_characters = true;  // adds " " on both sides of each
+  bool chinese_characters = true;  // adds " " on both sides of Chinese characters
   bool strip_accents = true;       // decomposes and removes non-spacing marks
   bool lowercase = true;
 };
 NormalizerPtr bert_normalizer(const BertOptions& options);
 
-NormalizerPtr replace_normalizer(Expression what, std::string with);
-NormalizerPtr prepend_normalizer(std::string what);  // leaves empty text unchanged
+NormalizerPtr replace_normalizer(Expression pattern, std::string replacement);
+NormalizerPtr prepend_normalizer(std::string prefix);  // leaves empty text unchanged
 NormalizerPtr strip_normalizer(bool left, bool right);
 NormalizerPtr nmt_normalizer();         // SentencePiece's: removes controls, maps spaces to " "
 NormalizerPtr byte_level_normalizer();  // maps bytes to GPT-2's alphabet
 
 // SentencePiece's replacement table ("precompiled_charsmap"). precompiled_normalizer() applies it
 // by grapheme clusters, as tokenizer.json does; sentencepiece_normalizer() by longest match, as
-// SentencePiece does, and handles white space. InputError, beginning with `where`, for a damaged
-// table.
+// SentencePiece does, leaves the texts `untouched` as they are, and handles white space. Both throw
+// InputError, beginning with `where`, for a damaged table.
 NormalizerPtr precompiled_normalizer(std::string_view table, std::string_view where);
 struct SentencePieceSpaces {
   bool remove_extra = true;  // trims and collapses spaces
   bool escape = true;        // " " becomes "▁"
   bool prefix = true;        // adds "▁" before the text
-  bool suffix = false;       // adds it after the text instead
+  bool suffix = false;       // adds "▁" after the text instead of before
 };
 NormalizerPtr sentencepiece_normalizer(std::string_view table, const SentencePieceSpaces& spaces,
                                        std::vector<std::string> untouched, std::string_view where);

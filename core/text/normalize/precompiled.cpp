@@ -25,13 +25,13 @@ class CharacterTable {
     if (!units_.empty() && (replacements_.empty() || replacements_.back() != '\0')) fail(where);
   }
 
-  struct Found {
+  struct Replacement {
     std::size_t size;  // bytes replaced
     std::string_view by;
   };
   // Replacement for the shortest or longest prefix of text[at...] in the table.
-  std::optional<Found> find(std::string_view text, std::size_t at, bool longest) const {
-    std::optional<Found> best;
+  std::optional<Replacement> find(std::string_view text, std::size_t at, bool longest) const {
+    std::optional<Replacement> best;
     if (units_.empty()) return best;
     std::size_t node = offset(units_[0]);
     for (std::size_t i = at; i < text.size(); ++i) {
@@ -44,7 +44,7 @@ class CharacterTable {
       if (node >= units_.size()) return best;
       const std::size_t value = units_[node] & 0x7fffffffu;
       if (value >= replacements_.size()) return best;
-      best = Found{i + 1 - at, std::string_view(replacements_.data() + value)};
+      best = Replacement{i + 1 - at, std::string_view(replacements_.data() + value)};
       if (!longest) return best;
     }
     return best;
@@ -71,7 +71,7 @@ std::size_t count_characters(std::string_view text) {
   return count;
 }
 
-// Replaces `old_count` characters by those of `by`; a difference in count affects the last ones.
+// Appends the characters of `by`, replacing `old_count` ones; inserts or removes at the end.
 void replace_part(std::vector<NewCharacter>& to, std::size_t old_count, std::string_view by) {
   const std::size_t first = to.size();
   for (std::size_t at = 0; at < by.size();) to.push_back({next_code(by, at), 0});
@@ -178,8 +178,8 @@ class SentencePieceNormalizer final : public Normalizer {
     std::string_view by;
   };
   Part next(std::string_view text, std::size_t at) const {
-    std::int32_t none = 0;
-    if (const std::size_t size = untouched_.longest(text, at, none)) {
+    std::int32_t unused_number = 0;
+    if (const std::size_t size = untouched_.longest(text, at, unused_number)) {
       return {size, text.substr(at, size)};
     }
     if (const auto found = table_.find(text, at, true)) return {found->size, found->by};

@@ -1,5 +1,5 @@
-// Decomposition and composition track the characters added and removed, which utf8proc's whole-text
-// functions do not; its tables are used instead.
+// Uses utf8proc's tables instead of its whole-text functions, which do not track the characters
+// that decomposition and composition add and remove.
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void add_decomposed(std::vector<Decomposed>& to, std::int32_t code, bool compati
 }
 
 // Sorts runs of marks by combining class (canonical ordering).
-void put_in_order(std::vector<Decomposed>& text) {
+void sort_marks(std::vector<Decomposed>& text) {
   for (auto first = text.begin(); first != text.end();) {
     if (first->combining == 0) {
       ++first;
@@ -66,9 +66,9 @@ void compose(std::vector<Decomposed>& text) {
   for (const Decomposed& next : text) {
     if (starter >= 0 && (last_class < next.combining)) {
       Decomposed& first = all[static_cast<std::size_t>(starter)];
-      const std::int32_t one = compose_pair(first.code, next.code);
-      if (one >= 0) {
-        first.code = one;
+      const std::int32_t composed = compose_pair(first.code, next.code);
+      if (composed >= 0) {
+        first.code = composed;
         first.change += next.change - 1;
         continue;
       }
@@ -103,7 +103,7 @@ void apply_unicode_form(AlignedText& text, UnicodeForm form) {
     add_decomposed(all, next_code(text.text(), at),
                    form == UnicodeForm::Nfkc || form == UnicodeForm::Nfkd);
   }
-  put_in_order(all);
+  sort_marks(all);
   if (form == UnicodeForm::Nfc || form == UnicodeForm::Nfkc) compose(all);
   std::vector<NewCharacter> characters;
   characters.reserve(all.size());

@@ -87,12 +87,12 @@ void Decoder::add_strip(char character, std::size_t front, std::size_t back) {
   strips_.push_back({character, front, back});
 }
 
-std::string Decoder::bytes(std::string written) const {
-  for (const auto& step : steps_) written = step(std::move(written));
-  return written;
+std::string Decoder::bytes(std::string token) const {
+  for (const auto& step : steps_) token = step(std::move(token));
+  return token;
 }
 
-std::string Decoder::whole(std::string text) const {
+std::string Decoder::finish(std::string text) const {
   for (const Strip& strip : strips_) {
     const std::size_t front = std::min(text.find_first_not_of(strip.character), text.size());
     text.erase(0, std::min(front, strip.front));

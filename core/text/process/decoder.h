@@ -13,17 +13,17 @@ namespace attnscope {
 
 class Decoder {
  public:
-  void add_byte_level();                                   // from the byte alphabet
+  void add_byte_level();                                   // byte alphabet to bytes
   void add_byte_fallback();                                // "<0xE4>" to the byte
   void add_spaces(std::string mark);                       // "▁" to " "
-  void add_word_pieces(std::string prefix, bool cleanup);  // removes "##"; else adds a space
+  void add_word_pieces(std::string prefix, bool cleanup);  // removes "##" or adds a space
   void add_word_ends(std::string suffix);                  // "</w>" to a space
   void add_replacement(Expression what, std::string with);
   // Strips up to `front` and `back` characters at the ends of the whole text.
   void add_strip(char character, std::size_t front, std::size_t back);
 
-  std::string bytes(std::string written) const;  // text of one token
-  std::string whole(std::string text) const;     // final text from the tokens' concatenated texts
+  std::string bytes(std::string token) const;  // text of one token
+  std::string finish(std::string text) const;  // final text from the concatenated token texts
 
  private:
   struct Strip {

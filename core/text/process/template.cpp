@@ -28,8 +28,8 @@ bool is_token(const TemplatePart& part, std::int32_t id) {
 }  // namespace
 
 void set_before(Template& all, std::int32_t id, bool wanted) {
-  const bool there = !all.single.empty() && is_token(all.single.front(), id);
-  if (there == wanted) return;
+  const bool present = !all.single.empty() && is_token(all.single.front(), id);
+  if (present == wanted) return;
   if (!wanted) {
     all.single.erase(all.single.begin());
     std::erase_if(all.pair, [&](const TemplatePart& part) { return is_token(part, id); });
@@ -44,8 +44,8 @@ void set_before(Template& all, std::int32_t id, bool wanted) {
 }
 
 void set_after(Template& all, std::int32_t id, bool wanted) {
-  const bool there = !all.single.empty() && is_token(all.single.back(), id);
-  if (there == wanted) return;
+  const bool present = !all.single.empty() && is_token(all.single.back(), id);
+  if (present == wanted) return;
   if (!wanted) {
     all.single.pop_back();
     std::erase_if(all.pair, [&](const TemplatePart& part) { return is_token(part, id); });

@@ -1,4 +1,4 @@
-// Templates, the fourth step of a tokenizer: add special tokens around one or two texts.
+// Templates, the last step of a tokenizer (pipeline.h): add special tokens around texts.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Template {
 // BERT and RoBERTa: "[CLS] A [SEP] B [SEP]", "<s> A </s> </s> B </s>".
 Template bert_template(std::int32_t begin, std::int32_t separator);
 Template roberta_template(std::int32_t begin, std::int32_t separator);
-// Adds or removes a special token before (after) each text.
+// Add the special token `id` before (after) each text if `wanted`, else remove it.
 void set_before(Template& all, std::int32_t id, bool wanted);
 void set_after(Template& all, std::int32_t id, bool wanted);
 
@@ -31,6 +31,7 @@ struct EncodedText {
   std::vector<Token> tokens;
   std::size_t size = 0;
 };
+// Sequence of tokens by a template: `parts` is its `single` or `pair`.
 std::vector<Token> assemble(const std::vector<TemplatePart>& parts,
                             const std::vector<EncodedText>& texts);
 

@@ -1,5 +1,4 @@
 // Splitters by properties of single characters.
-
 #include "core/text/split/pieces.h"
 #include "core/text/unicode.h"
 #include "core/text/unicode8.h"
@@ -34,35 +33,35 @@ class CharacterSplitter final : public Splitter {
   std::vector<Step> steps_;
 };
 
-SplitterPtr by_characters(std::vector<CharacterSplitter::Step> steps) {
+SplitterPtr character_splitter(std::vector<CharacterSplitter::Step> steps) {
   return std::make_shared<CharacterSplitter>(std::move(steps));
 }
 
 }  // namespace
 
 SplitterPtr whitespace_only_splitter() {
-  return by_characters({{characters_where(is_white_space), SplitBehavior::Removed}});
+  return character_splitter({{characters_where(is_white_space), SplitBehavior::Removed}});
 }
 
 SplitterPtr bert_splitter() {
-  return by_characters({{characters_where(is_white_space), SplitBehavior::Removed},
-                        {characters_where(is_unicode8_punctuation), SplitBehavior::Isolated}});
+  return character_splitter({{characters_where(is_white_space), SplitBehavior::Removed},
+                             {characters_where(is_unicode8_punctuation), SplitBehavior::Isolated}});
 }
 
 SplitterPtr punctuation_splitter(SplitBehavior behavior) {
-  return by_characters({{characters_where(is_unicode8_punctuation), behavior}});
+  return character_splitter({{characters_where(is_unicode8_punctuation), behavior}});
 }
 
 SplitterPtr digits_splitter(bool individual) {
   const auto is_number = [](std::int32_t c) { return class_of(c) == CharacterClass::Number; };
-  return by_characters({{characters_where(is_number),
-                         individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous}});
+  return character_splitter({{characters_where(is_number),
+                              individual ? SplitBehavior::Isolated : SplitBehavior::Contiguous}});
 }
 
 SplitterPtr delimiter_splitter(std::string delimiter) {
   std::size_t at = 0;
   const std::int32_t code = delimiter.empty() ? -1 : next_code(delimiter, at);
-  return by_characters(
+  return character_splitter(
       {{characters_where([code](std::int32_t c) { return c == code; }), SplitBehavior::Removed}});
 }
 
@@ -76,7 +75,7 @@ SplitterPtr fixed_length_splitter(std::size_t characters) {
       begin = at;
     }
   };
-  return by_characters({{finder, SplitBehavior::Isolated}});
+  return character_splitter({{finder, SplitBehavior::Isolated}});
 }
 
 }  // namespace attnscope

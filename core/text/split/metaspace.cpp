@@ -33,10 +33,10 @@ class Metaspace final : public Splitter {
     const std::size_t begin = to.text.text().size();
     const std::size_t original = pieces.text.origin(span).begin;
     const bool whole = span == Span{0, pieces.text.text().size()};
-    const std::size_t first = whole ? pieces.text.offset() : original;
-    const bool wanted = options_.prepend == PrependScheme::Always ||
-                        (options_.prepend == PrependScheme::First && first == 0);
-    if (wanted && !piece.starts_with(' ') && !piece.starts_with(options_.space)) {
+    const std::size_t text_begin = whole ? pieces.text.offset() : original;
+    const bool prepends = options_.prepend == PrependScheme::Always ||
+                          (options_.prepend == PrependScheme::First && text_begin == 0);
+    if (prepends && !piece.starts_with(' ') && !piece.starts_with(options_.space)) {
       to.text.append(options_.space, {original, original});
     }
     for (std::size_t at = 0; at < piece.size();) {

@@ -1,5 +1,5 @@
-// Splitters, the second step of a tokenizer: divide a text into pieces, which the model encodes
-// separately. Names and effects equal those of Hugging Face's pre-tokenizers.
+// Splitters, the second step of a tokenizer (pipeline.h): split a text into pieces, which the model
+// encodes separately. Names and effects equal those of Hugging Face's pre-tokenizers.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class Splitter {
 };
 using SplitterPtr = std::shared_ptr<const Splitter>;
 
-// Treatment of a match: discarded, a piece of its own, merged with the text before or after it, or
+// Treatment of a match: discarded, a separate piece, merged with the text before or after it, or
 // merged with adjacent matches.
 enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 
@@ -56,10 +56,10 @@ struct MetaspaceOptions {
 };
 SplitterPtr metaspace_splitter(const MetaspaceOptions& options);
 
-// GPT-2's splitting expression (Radford et al., 2019); its matches cover any text.
+// GPT-2's splitting expression (Radford et al., 2019); its matches cover the whole text.
 inline constexpr const char* kGpt2Expression =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-// GPT-2's splitter: pieces by that expression (if `expression`), converted to the byte alphabet.
+// GPT-2's splitter: splits by kGpt2Expression if `expression`, then converts to the byte alphabet.
 SplitterPtr byte_level_splitter(bool prefix_space, bool expression);
 
 }  // namespace attnscope
