@@ -52,10 +52,8 @@ double yarn_magnitude(double factor, double magnitude) {
 double yarn_gain(JsonObject& scaling, double factor) {
   if (scaling.has("attention_factor")) return scaling.number("attention_factor", 1e-6, 1e6);
   const double scale = scaling.number_or("mscale", 0, 0, 1e6);
-  const double all_dims = scaling.number_or("mscale_all_dim", 0, 0, 1e6);
-  if (scale > 0 && all_dims > 0) {
-    return yarn_magnitude(factor, scale) / yarn_magnitude(factor, all_dims);
-  }
+  const double all = scaling.number_or("mscale_all_dim", 0, 0, 1e6);
+  if (scale > 0 && all > 0) return yarn_magnitude(factor, scale) / yarn_magnitude(factor, all);
   return yarn_magnitude(factor, 1);
 }
 

@@ -76,8 +76,7 @@ DecoderNames gpt2_names();
 // Sizes of a model with layer norms and ungated feed-forward blocks.
 ModelConfig plain_sizes(JsonObject& config, const SizeNames& names);
 
-// Details of hugging_face_rope(), which reads rope_theta and rope_scaling, or rope_parameters,
-// which combines the two.
+// Details of hugging_face_rope(), which reads rope_theta with rope_scaling, or rope_parameters.
 struct RopeSettings {
   double base = 10000;
   double share = 1;  // rotary share of a head's components: partial_rotary_factor

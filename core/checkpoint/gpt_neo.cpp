@@ -5,8 +5,7 @@
 namespace attnscope {
 namespace {
 
-// True for layers with a window: by "attention_layers": ["global", "local", ...], or by
-// "attention_types": [[["global", "local"], 12]].
+// True for layers with a window; "attention_types" repeats kinds: [[["global", "local"], 12]].
 std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
   std::vector<bool> local;
   const auto add = [&](const Json& kind) {

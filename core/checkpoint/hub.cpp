@@ -113,9 +113,8 @@ std::string missing_in_hub(const std::string& name) {
 
 std::vector<std::string> hub_models() {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(hub_cache(), error), end; !error && at != end;
-       at.increment(error)) {
+  std::error_code code;
+  for (fs::directory_iterator at(hub_cache(), code), end; !code && at != end; at.increment(code)) {
     std::string name = at->path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
     name.erase(0, std::string(kPrefix).size());

@@ -27,23 +27,22 @@ double modern_base(JsonObject& object, const char* type, const char* older_key, 
 
 // True for layers with full attention.
 std::vector<bool> full_layers(JsonObject& object, Index layers) {
-  std::vector<bool> is_full;
+  std::vector<bool> full;
   if (object.has("layer_types")) {
     const Json& types = object.array("layer_types");
     for (const Json& type : types) {
-      const bool full = type == "full_attention";
-      if (!full && type != "sliding_attention") {
+      const bool is_full = type == "full_attention";
+      if (!is_full && type != "sliding_attention") {
         object.fail("layer_types", "\"full_attention\" or \"sliding_attention\"");
       }
-      is_full.push_back(full);
+      full.push_back(is_full);
     }
-    if (static_cast<Index>(is_full.size()) != layers)
-      object.fail("layer_types", "one for each layer");
-    return is_full;
+    if (static_cast<Index>(full.size()) != layers) object.fail("layer_types", "one for each layer");
+    return full;
   }
   const Index every = object.integer_or("global_attn_every_n_layers", 3, 1, 1024);
-  for (Index n = 0; n < layers; ++n) is_full.push_back(n % every == 0);
-  return is_full;
+  for (Index n = 0; n < layers; ++n) full.push_back(n % every == 0);
+  return full;
 }
 
 ModelConfig read_modernbert_config(const Json& json, const std::string& path, bool has_head) {

@@ -179,8 +179,7 @@ void move_positions(WeightMover& mover, const std::string& at) {
                                 .reshaped({columns, c.width - row_width})));
 }
 
-// Draws the LSH rotations [rounds, h, d_k, b/2]. The libraries draw the same numbers in every
-// layer, in the order [h, d_k, rounds, b/2].
+// Draws the LSH rotations [rounds, h, d_k, b/2]; the libraries' order is [h, d_k, rounds, b/2].
 Tensor draw_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t seed) {
   const Index rounds = lsh.integer("rounds"), factor = lsh.integer("factor");
   const Index buckets = lsh.integer("buckets");

@@ -123,8 +123,7 @@ Tensor identity(Index size) {
 }
 
 // Moves the projections, and if `with_tables` the tables, of the input ("word_emb.emb_layers.") or
-// the output ("crit.out_layers."). Tables of equal width are stored as one table, without
-// projections if it is as wide as the model.
+// the output ("crit.out_layers."). Tables of equal width are stored as one.
 void move_clusters(WeightMover& mover, const std::string& layers, const std::string& projections,
                    const std::string& ours, bool with_tables) {
   Model& model = mover.model();

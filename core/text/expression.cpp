@@ -22,9 +22,8 @@ const OnigUChar* first_byte(std::string_view text) {
 }
 
 [[noreturn]] void fail_with(std::string_view where, std::string_view pattern,
-                            const std::string& error_text) {
-  throw InputError(std::string(where) + ": expression " + shortened(Json(pattern)) + ": " +
-                   error_text);
+                            const std::string& what) {
+  throw InputError(std::string(where) + ": expression " + shortened(Json(pattern)) + ": " + what);
 }
 
 std::string error_message(int error, OnigErrorInfo* info = nullptr) {

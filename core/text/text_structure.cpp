@@ -100,10 +100,8 @@ std::vector<Index> sentences(const std::vector<PlacedCharacter>& text, std::size
     if (token_sentence < 0 && !is_blank(text[n].bytes)) token_sentence = sentence;
     has_ended |= ends[n];
   }
-  Index previous = 0;
-  for (Index& token_sentence : of_token) {
-    if (token_sentence < 0) token_sentence = previous;
-    previous = token_sentence;
+  for (std::size_t n = 0; n < tokens; ++n) {
+    if (of_token[n] < 0) of_token[n] = n > 0 ? of_token[n - 1] : 0;
   }
   return of_token;
 }

@@ -12,68 +12,68 @@
 namespace attnscope {
 namespace {
 
-// Tokens of a window, and their targets.
+// Tokens of a window and their targets.
 struct CalibrationWindow {
   IntTensor ids, targets;               // [1, L]
   std::vector<std::int32_t> guesses{};  // of the full model, [L]
 };
 
-// End of a stretch of text that begins at `first`: before the space that begins a word, where
-// tokenizers split a text anyway.
-std::size_t end_of_stretch(std::string_view text, std::size_t first) {
-  constexpr std::size_t kStretch = std::size_t{1} << 16;  // bytes
-  const auto space = [](char c) { return c == ' ' || c == '\n'; };
-  for (std::size_t at = first + kStretch; at + 1 < text.size(); ++at) {
-    if (space(text[at]) && !space(text[at - 1]) && !space(text[at + 1])) return at;
+// End of the chunk of text that begins at `first`: before a space that begins a word, where all
+// tokenizers split a text.
+std::size_t chunk_end(std::string_view text, std::size_t first) {
+  constexpr std::size_t kMinChunk = std::size_t{1} << 16;  // bytes
+  const auto is_space = [](char c) { return c == ' ' || c == '\n'; };
+  for (std::size_t at = first + kMinChunk; at + 1 < text.size(); ++at) {
+    if (is_space(text[at]) && !is_space(text[at - 1]) && !is_space(text[at + 1])) return at;
   }
   return text.size();
 }
 
-// Tokenises in stretches, so that stopping does not wait for a long text. Special tokens of the
-// tokenizer are added only at the ends of the text.
-std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_view text) {
+// Tokenises in chunks, so that a long text can be cancelled. Special tokens of the tokenizer remain
+// only at the ends of the text.
+std::vector<std::int32_t> tokenise(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> ids;
   for (std::size_t first = 0, end = 0; end < text.size(); first = end) {
     check_stop();
-    end = end_of_stretch(text, first);
+    end = chunk_end(text, first);
     const std::vector<Token> tokens = tokenizer.encode(text.substr(first, end - first));
     for (const Token& token : tokens) {
-      const bool inner = token.special && (token.begin > 0 ? end < text.size() : first > 0);
-      if (!inner) ids.push_back(token.id);
+      const bool is_inner = token.special && (token.begin > 0 ? end < text.size() : first > 0);
+      if (!is_inner) ids.push_back(token.id);
     }
   }
   check_stop();
   return ids;
 }
 
-// Tokens per window; and number of windows with a token to predict after each position.
 Index window_length(const Checkpoint& checkpoint, const CalibrationRequest& request) {
   return request.length > 0 ? request.length : checkpoint.model.config.context;
 }
-Index windows_among(std::size_t tokens, Index length) {
+// Number of windows of `length` tokens, each of which is followed by another token.
+Index full_windows(std::size_t tokens, Index length) {
   return std::max<Index>(static_cast<Index>(tokens) - 1, 0) / length;
 }
 
-std::vector<CalibrationWindow> windows_of(const Checkpoint& checkpoint, std::string_view text,
-                                          const CalibrationRequest& request) {
-  const std::vector<std::int32_t> tokens = ids_of_text(*checkpoint.tokenizer, text);
+std::vector<CalibrationWindow> make_windows(const Checkpoint& checkpoint, std::string_view text,
+                                            const CalibrationRequest& request) {
+  const std::vector<std::int32_t> tokens = tokenise(*checkpoint.tokenizer, text);
   const Index length = window_length(checkpoint, request);
-  const Index there = windows_among(tokens.size(), length);
-  if (there < 2) {
+  const Index available = full_windows(tokens.size(), length);
+  if (available < 2) {
     throw InputError("text: expected at least " + std::to_string(2 * length + 1) +
                      " tokens, two windows, found " + std::to_string(tokens.size()));
   }
-  const Index count = std::min(there, request.max_windows);
+  const Index count = std::min(available, request.max_windows);
   std::vector<CalibrationWindow> windows;
   for (Index w = 0; w < count; ++w) {
-    const auto first = tokens.begin() + w * there / count * length;
+    const auto first = tokens.begin() + w * available / count * length;
     windows.push_back({IntTensor::from({1, length}, {first, first + length}),
                        IntTensor::from({1, length}, {first + 1, first + length + 1})});
   }
   return windows;
 }
 
-std::vector<std::int32_t> likeliest(const Tensor& logits) {
+std::vector<std::int32_t> most_likely_tokens(const Tensor& logits) {
   const Index vocabulary = logits.dim(-1), rows = logits.size() / vocabulary;
   std::vector<std::int32_t> best;
   for (Index r = 0; r < rows; ++r) {
@@ -94,27 +94,27 @@ Output run_window(const Model& model, const CalibrationWindow& window,
   return output;
 }
 
-// Computes the full model's guesses, stored in the windows, and its loss.
-double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows) {
+// Runs the model without exits. Stores its guesses in the windows and returns its loss.
+double run_full_model(const Model& model, std::vector<CalibrationWindow>& windows) {
   Tally tally;
   for (CalibrationWindow& window : windows) {
     const Output output = run_window(model, window, std::nullopt);
-    window.guesses = likeliest(output.logits.value());
+    window.guesses = most_likely_tokens(output.logits.value());
     tally.add(output.logits.value(), window.targets);
   }
   return tally.score().loss;
 }
 
-// Effect of exits at the effect's threshold; risks: of each window.
-ExitEffect effect_of(const Model& model, const std::vector<CalibrationWindow>& windows,
-                     double threshold) {
+// Measures the effect of exits at a threshold. Requires the guesses of the full model.
+ExitEffect measure_exits(const Model& model, const std::vector<CalibrationWindow>& windows,
+                         double threshold) {
   ExitEffect effect{.threshold = threshold};
   Tally tally;
   double tokens = 0;
   for (const CalibrationWindow& window : windows) {
     const Output output = run_window(model, window, threshold);
     tally.add(output.logits.value(), window.targets);
-    const std::vector<std::int32_t> guesses = likeliest(output.logits.value());
+    const std::vector<std::int32_t> guesses = most_likely_tokens(output.logits.value());
     for (std::size_t i = 0; i < guesses.size(); ++i) {
       if (guesses[i] != window.guesses[i]) ++effect.differs;
       ++tokens;
@@ -128,11 +128,11 @@ ExitEffect effect_of(const Model& model, const std::vector<CalibrationWindow>& w
 }
 
 void check_request(const CalibrationRequest& request) {
-  const auto expect = [](bool holds, const char* words) {
-    if (!holds) throw InputError(words);
+  const auto expect = [](bool is_valid, const char* message) {
+    if (!is_valid) throw InputError(message);
   };
-  const bool tests = request.method == CalibrationMethod::LearnThenTest;
-  expect(request.tolerance > 0 && (!tests || request.tolerance < 1),
+  const bool is_test = request.method == CalibrationMethod::LearnThenTest;
+  expect(request.tolerance > 0 && (!is_test || request.tolerance < 1),
          "tolerance: expected a number above 0 (and below 1 for a share)");
   expect(request.level > 0 && request.level < 1, "level: expected a number above 0 and below 1");
   expect(request.length >= 0, "length: expected at least 1 token");
@@ -141,25 +141,25 @@ void check_request(const CalibrationRequest& request) {
          "thresholds: expected descending numbers");
 }
 
-// Tests thresholds in falling order, each at the full level, until one is not accepted: the
-// probability that an accepted one exceeds the tolerance is then at most the level.
-void accept_tested(Calibration& calibration) {
-  bool accepts = true;
+// Fixed-sequence testing: tests thresholds in descending order, each at the full level, until one
+// is rejected. An accepted threshold exceeds the tolerance with at most the probability `level`.
+void accept_by_test(Calibration& calibration) {
+  bool all_accepted = true;
   for (CalibrationPoint& point : calibration.points) {
     point.p =
         hoeffding_bentkus(point.effect.differs, calibration.windows, calibration.request.tolerance);
-    accepts = accepts && point.p <= calibration.request.level;
-    point.accepted = accepts = accepts && std::isfinite(point.effect.loss);
-    if (accepts) calibration.threshold = point.effect.threshold;
+    all_accepted = all_accepted && point.p <= calibration.request.level;
+    point.accepted = all_accepted = all_accepted && std::isfinite(point.effect.loss);
+    if (all_accepted) calibration.threshold = point.effect.threshold;
   }
 }
 
-void accept_searched(Calibration& calibration) {
-  double fewest = std::numeric_limits<double>::infinity();
+void accept_by_loss(Calibration& calibration) {
+  double fewest_layers = std::numeric_limits<double>::infinity();
   for (CalibrationPoint& point : calibration.points) {
     point.accepted = point.effect.loss <= calibration.full_loss + calibration.request.tolerance;
-    if (!point.accepted || !(point.effect.layers < fewest)) continue;
-    fewest = point.effect.layers;
+    if (!point.accepted || !(point.effect.layers < fewest_layers)) continue;
+    fewest_layers = point.effect.layers;
     calibration.threshold = point.effect.threshold;
   }
 }
@@ -206,9 +206,9 @@ std::string calibration_refusal(const ModelConfig& config) {
     return "with the exits \"" + rule.label +
            "\" tokens exit at the most likely layer: there is no threshold to calibrate";
   }
-  const Architecture& shape = architecture(config.architecture.id);
-  if (shape.reads == Reads::Tokens) return "";
-  return "thresholds are calibrated on a single text, but \"" + shape.label +
+  const Architecture& model_architecture = architecture(config.architecture.id);
+  if (model_architecture.reads == Reads::Tokens) return "";
+  return "thresholds are calibrated on a single text, but \"" + model_architecture.label +
          "\" reads more than one text";
 }
 
@@ -222,8 +222,8 @@ Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request) {
   const std::string refusal = calibration_refusal(checkpoint);
   if (!refusal.empty()) throw InputError(refusal);
-  const std::size_t tokens = ids_of_text(*checkpoint.tokenizer, text).size();
-  return std::min(windows_among(tokens, window_length(checkpoint, request)), request.max_windows);
+  const std::size_t tokens = tokenise(*checkpoint.tokenizer, text).size();
+  return std::min(full_windows(tokens, window_length(checkpoint, request)), request.max_windows);
 }
 
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
@@ -233,36 +233,36 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   check_predicts(checkpoint);
   check_request(request);
   const Model& model = checkpoint.model;
-  std::vector<CalibrationWindow> windows = windows_of(checkpoint, text, request);
+  std::vector<CalibrationWindow> windows = make_windows(checkpoint, text, request);
   std::vector<CalibrationWindow> others;
-  if (!other.empty()) others = windows_of(checkpoint, other, request);
+  if (!other.empty()) others = make_windows(checkpoint, other, request);
   Calibration calibration{.request = request,
                           .model = checkpoint.name,
                           .rule = model.config.exits->id,
                           .layers = model.config.layers,
                           .windows = static_cast<Index>(windows.size())};
   calibration.tokens = calibration.windows * windows.front().ids.size();
-  calibration.full_loss = read_in_full(model, windows);
+  calibration.full_loss = run_full_model(model, windows);
   if (!std::isfinite(calibration.full_loss)) {
     throw WorkError("the model's logits are not finite");
   }
   const auto steps = static_cast<double>(request.thresholds.size() + (others.empty() ? 1 : 3));
-  const auto report = [&](double done) {
-    if (progress) progress(calibration, done / steps);
+  const auto report = [&](double steps_done) {
+    if (progress) progress(calibration, steps_done / steps);
   };
   report(1);
   for (const double threshold : request.thresholds) {
-    calibration.points.push_back({effect_of(model, windows, threshold)});
+    calibration.points.push_back({measure_exits(model, windows, threshold)});
     report(1 + static_cast<double>(calibration.points.size()));
   }
   if (request.method == CalibrationMethod::LearnThenTest) {
-    accept_tested(calibration);
+    accept_by_test(calibration);
   } else {
-    accept_searched(calibration);
+    accept_by_loss(calibration);
   }
   if (!others.empty() && calibration.threshold) {
-    calibration.other_full_loss = read_in_full(model, others);
-    calibration.other = effect_of(model, others, *calibration.threshold);
+    calibration.other_full_loss = run_full_model(model, others);
+    calibration.other = measure_exits(model, others, *calibration.threshold);
   }
   report(steps);
   return calibration;

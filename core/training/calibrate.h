@@ -1,5 +1,4 @@
-// Calibration of early-exit confidence thresholds, so that the loss of quality stays within a
-// tolerance.
+// Calibration of early-exit confidence thresholds, so that predictions change within a tolerance.
 #pragma once
 
 #include <functional>
@@ -25,7 +24,7 @@ enum class CalibrationMethod {
 };
 CalibrationMethod calibration_method(std::string_view name);  // "test", "grid"; InputError
 std::string name_of(CalibrationMethod method);
-// Method of the publication of the model's exit rule.
+// Method with which the model's exit rule was published.
 CalibrationMethod default_method(const ModelConfig& config);
 
 struct CalibrationRequest {
@@ -39,7 +38,7 @@ struct CalibrationRequest {
   static std::vector<double> descending_thresholds(Index steps);  // 1, .., 1/steps
 };
 
-// Effect of exits at a threshold on a text, with skipped layers not computed.
+// Effect of exits at a threshold on a text; skipped layers are not computed.
 struct ExitEffect {
   double threshold = 0;
   double differs = 0;  // share of tokens whose guess differs from the full model's
@@ -49,7 +48,7 @@ struct ExitEffect {
 
 struct CalibrationPoint {
   ExitEffect effect;
-  // p-value of the hypothesis that more than the tolerance differs; NaN: not tested.
+  // p-value of the hypothesis that a larger share than the tolerance differs; NaN: not tested.
   double p = std::numeric_limits<double>::quiet_NaN();
   bool accepted = false;  // satisfies the criterion
 };
@@ -61,29 +60,29 @@ struct Calibration {
   double full_loss = 0;  // nats per token, without exits
   std::vector<CalibrationPoint> points{};
   std::optional<double> threshold{};  // none: no threshold satisfies the tolerance
-  // On a second text, at that threshold: the effect, and the loss without exits.
+  // On a second text: effect at `threshold`, and loss without exits.
   std::optional<ExitEffect> other{};
   double other_full_loss = 0;
 
-  const CalibrationPoint* chosen() const;
+  const CalibrationPoint* chosen() const;  // point of `threshold`; null: none
 };
 
 using CalibrationProgress = std::function<void(const Calibration&, double share)>;
 
-// Reason why thresholds of this model cannot be calibrated; empty: none.
+// Reason why thresholds of this model cannot be calibrated; empty: they can.
 std::string calibration_refusal(const Checkpoint& checkpoint);
 std::string calibration_refusal(const ModelConfig& config);  // before weights are loaded
 
 // Number of windows of a text; calibrate() needs two. Throws InputError if calibration_refusal()
-// gives a reason.
+// is not empty.
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request);
 // "7 windows are too few for any guarantee: ..."; empty: enough for this request.
 std::string too_few_windows(Index windows, const CalibrationRequest& request);
 
-// other: a second text for validation; empty: none. Windows are adjacent and treated as
-// independent. Throws InputError if calibration_refusal() gives a reason, a text is shorter than
-// two windows, or the request is invalid.
+// Calibrates on `text`. other: a second text for validation; empty: none. Adjacent windows are
+// treated as independent. Throws InputError if calibration_refusal() is not empty, a text is
+// shorter than two windows, or the request is invalid.
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
                       const CalibrationRequest& request, const CalibrationProgress& progress);
 

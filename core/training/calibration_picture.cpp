@@ -10,19 +10,19 @@ namespace attnscope {
 DisplayList calibration_picture(const Calibration& calibration, double width, double height,
                                 const Theme& theme, const TextMeasure& measure) {
   const CalibrationRequest& request = calibration.request;
-  const bool tests = request.method == CalibrationMethod::LearnThenTest;
+  const bool is_test = request.method == CalibrationMethod::LearnThenTest;
   const ColourMap& colours = colour_map(kCategories);
   LineChart chart;
   chart.title = "Early exits: cost and savings";
   chart.x_label = "confidence threshold for exits";
-  chart.y_label = tests ? "share" : "nats per token, share of layers";
+  chart.y_label = is_test ? "share" : "nats per token, share of layers";
   chart.width = width;
   chart.height = height;
   chart.x.least = 0;
   chart.x.most = 1;
   chart.y.least = 0;
   chart.y.most = 1;
-  Curve cost{.label = tests ? "different predictions" : "additional loss",
+  Curve cost{.label = is_test ? "different predictions" : "additional loss",
              .points = {},
              .colour = colours.colours[1],
              .thickness = 2.2,
@@ -34,12 +34,12 @@ DisplayList calibration_picture(const Calibration& calibration, double width, do
               .dots = true};
   for (const CalibrationPoint& point : calibration.points) {
     const ExitEffect& effect = point.effect;
-    const double costs = tests ? effect.differs : effect.loss - calibration.full_loss;
-    cost.points.push_back({effect.threshold, costs});
+    const double cost_value = is_test ? effect.differs : effect.loss - calibration.full_loss;
+    cost.points.push_back({effect.threshold, cost_value});
     saved.points.push_back(
         {effect.threshold, 1 - effect.layers / static_cast<double>(calibration.layers)});
   }
-  // Thresholds fall, but the x axis rises.
+  // Thresholds are in descending order, the x axis is ascending.
   std::ranges::reverse(cost.points);
   std::ranges::reverse(saved.points);
   chart.curves = {{.label = "tolerance",

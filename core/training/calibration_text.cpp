@@ -19,16 +19,16 @@ std::string effect_text(const ExitEffect& effect, double full_loss, Index layers
 
 }  // namespace
 
-// Minimum for any guarantee, even without differences: (1 - tolerance)^n must be at most `level`.
+// A guarantee for n windows without any difference requires (1 - tolerance)^n <= level.
 std::string too_few_windows(Index windows, const CalibrationRequest& request) {
-  const bool promises = request.method == CalibrationMethod::LearnThenTest;
+  const bool is_test = request.method == CalibrationMethod::LearnThenTest;
   double needed = 2;
-  if (promises) {
+  if (is_test) {
     needed = std::max(needed, std::ceil(std::log(request.level) / std::log1p(-request.tolerance)));
   }
   if (!(static_cast<double>(windows) < needed)) return "";
   return std::to_string(windows) + (windows == 1 ? " window is" : " windows are") + " too few" +
-         (promises ? " for any guarantee" : "") + ": at least " + fixed(needed, 0) +
+         (is_test ? " for any guarantee" : "") + ": at least " + fixed(needed, 0) +
          " are needed; use a longer text.";
 }
 

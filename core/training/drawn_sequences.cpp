@@ -29,11 +29,11 @@ Score score_of(const Model& model, const DrawnSequences& sequences, Index count)
         "model: expected one with a causal mask, found one that sees its "
         "targets");
   }
-  constexpr Index kAtATime = 16;
+  constexpr Index kBatch = 16;
   Tally tally;
-  for (Index first = 0; first < count; first += kAtATime) {
+  for (Index first = 0; first < count; first += kBatch) {
     IntTensor inputs, targets;
-    sequences.batch(static_cast<std::uint64_t>(first), std::min(kAtATime, count - first), inputs,
+    sequences.batch(static_cast<std::uint64_t>(first), std::min(kBatch, count - first), inputs,
                     targets);
     ForwardOptions options;
     tally.add(forward(model, inputs, options).value(), targets);

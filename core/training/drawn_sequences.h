@@ -1,4 +1,4 @@
-// Randomly generated sequences: endless training data of synthetic tasks, and scores on it.
+// Randomly generated sequences: unlimited training data of synthetic tasks, and scores on it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class DrawnSequences {
 
   DrawnSequences(Index length, std::uint64_t seed, Draw draw);
 
-  // inputs and targets [count, length]: sequences number, number + 1, ..., independent of earlier
-  // calls.
+  // Generates the sequences `number`, number + 1, ...: inputs and targets [count, length]. The
+  // result does not depend on earlier calls.
   void batch(std::uint64_t number, Index count, IntTensor& inputs, IntTensor& targets) const;
 
  private:

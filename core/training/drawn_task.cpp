@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kSampled = 256, kScored = 2048;  // sequences of a score during training, at the end
+constexpr Index kSampled = 256, kScored = 2048;  // sequences per score: during training, at the end
 constexpr std::uint64_t kScoreSeed = 0x7265706561;  // differs from training seeds
 
 class DrawnTask final : public TextualTask {

@@ -1,4 +1,4 @@
-// Task with generated sequences, scored on other generated sequences.
+// Tasks on generated sequences, scored on other generated sequences.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Generator of sequences of the same kind for a seed.
+// Creates the task's sequences for a seed.
 using SequenceFactory = std::function<DrawnSequences(std::uint64_t seed)>;
 
 std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std::uint64_t seed,
@@ -16,9 +16,9 @@ std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std
 
 inline constexpr Index kByteTokens = 256;
 
-// Checks common to all such tasks: no held-out texts, which would be ignored. Throws InputError.
+// Throws InputError if the plan of such a task has held-out texts, which would be ignored.
 void check_drawn(const TrainingPlan& plan);
-// Also checks tasks on bytes: vocabulary of bytes, no texts, sufficient length.
+// As above for tasks on bytes: also requires a vocabulary of bytes, no texts, a minimum length.
 void check_drawn_bytes(const TrainingPlan& plan, Index min_length);
 
 }  // namespace attnscope

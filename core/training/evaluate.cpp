@@ -13,11 +13,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// One window: predicts tokens [first + 1, first + length]; those from `fresh` on are counted.
+// A window predicts tokens [first + 1, first + length]; those from `counted_from` on are counted.
 struct Window {
-  Index first, fresh;
+  Index first, counted_from;
 };
 
 std::vector<Window> windows(Index predicted, Index length) {
@@ -43,20 +43,20 @@ void add_batch(const Model& model, const Batch& batch, const IntTensor& targets,
   check_stop();
 }
 
-// Adds the counted predictions of some windows.
+// Adds the counted predictions of a batch of windows.
 void add_windows(const Model& model, const std::vector<std::int32_t>& tokens,
-                 const std::vector<Window>& some, Index length, const ForwardOptions& options,
-                 Evaluation& evaluation) {
-  const Index count = static_cast<Index>(some.size());
+                 const std::vector<Window>& batch_windows, Index length,
+                 const ForwardOptions& options, Evaluation& evaluation) {
+  const Index count = static_cast<Index>(batch_windows.size());
   Batch batch;
   batch.ids = IntTensor({count, length});
   IntTensor targets({count, length});
   for (Index w = 0; w < count; ++w) {
-    const Window& window = some[static_cast<std::size_t>(w)];
+    const Window& window = batch_windows[static_cast<std::size_t>(w)];
     for (Index i = 0; i < length; ++i) {
       const Index target = window.first + i + 1;
       batch.ids(w, i) = tokens[static_cast<std::size_t>(target - 1)];
-      targets(w, i) = target >= window.fresh ? tokens[static_cast<std::size_t>(target)] : -1;
+      targets(w, i) = target >= window.counted_from ? tokens[static_cast<std::size_t>(target)] : -1;
     }
   }
   add_batch(model, batch, targets, options, evaluation);
@@ -64,13 +64,13 @@ void add_windows(const Model& model, const std::vector<std::int32_t>& tokens,
 
 void read_windows(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
                   const ForwardOptions& options, Evaluation& evaluation) {
-  // Exited tokens are only skipped in batches of one.
-  const std::size_t at_a_time = options.exit ? 1 : 8;
+  // Layers are only skipped in batches of one window.
+  const std::size_t batch_size = options.exit ? 1 : 8;
   const Index predicted = static_cast<Index>(tokens.size()) - 1;
   length = std::min(length > 0 ? length : model.config.context, predicted);
   const std::vector<Window> all = windows(predicted, length);
-  for (std::size_t first = 0; first < all.size(); first += at_a_time) {
-    const std::size_t last = std::min(first + at_a_time, all.size());
+  for (std::size_t first = 0; first < all.size(); first += batch_size) {
+    const std::size_t last = std::min(first + batch_size, all.size());
     add_windows(model, tokens,
                 {all.begin() + static_cast<std::ptrdiff_t>(first),
                  all.begin() + static_cast<std::ptrdiff_t>(last)},
@@ -93,19 +93,19 @@ void read_segments(const Model& model, const std::vector<std::int32_t>& tokens,
   }
 }
 
-// Evaluates masked tokens in adjacent windows.
-void fill_in(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
-             const ForwardOptions& options, Evaluation& evaluation) {
+// Masks tokens in adjacent windows and evaluates their predictions.
+void read_masked(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
+                 const ForwardOptions& options, Evaluation& evaluation) {
   constexpr std::uint64_t kSeed = 1;
   const Index count = static_cast<Index>(tokens.size());
   length = std::min(length > 0 ? length : model.config.context, count);
   Random random(kSeed);
   for (Index first = 0; first < count; first += length) {
-    const Index here = std::min(length, count - first);
+    const Index window_size = std::min(length, count - first);
     Batch batch;
-    batch.ids = IntTensor({1, here});
-    batch.targets = IntTensor({1, here});
-    mask_tokens(tokens.data() + first, masking_of(model.config), random, 0, batch);
+    batch.ids = IntTensor({1, window_size});
+    batch.targets = IntTensor({1, window_size});
+    mask_tokens(tokens.data() + first, model_masking(model.config), random, 0, batch);
     const IntTensor targets = batch.targets;
     batch.targets = IntTensor();
     add_batch(model, batch, targets, options, evaluation);
@@ -129,11 +129,11 @@ double Evaluation::loss() const {
 }
 
 double Evaluation::bits_per_byte() const {
-  return bytes > 0 ? (tally.nats() + first_token_nats) / std::numbers::ln2 / bytes : kNone;
+  return bytes > 0 ? (tally.nats() + first_token_nats) / std::numbers::ln2 / bytes : kNaN;
 }
 
 double Evaluation::mean_layers() const {
-  return available_layers > 0 ? layers / available_layers : kNone;
+  return available_layers > 0 ? layers / available_layers : kNaN;
 }
 
 void check_predicts(const Checkpoint& checkpoint) {
@@ -164,7 +164,7 @@ Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
   options.exit = reading.exit;
   Evaluation evaluation;
   if (is_masked_model(model.config)) {
-    fill_in(model, tokens, reading.length, options, evaluation);
+    read_masked(model, tokens, reading.length, options, evaluation);
     return evaluation;
   }
   evaluation.bytes = static_cast<double>(text.size());

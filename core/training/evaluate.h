@@ -21,8 +21,8 @@ struct Evaluation {
   Tally tally;                              // of predicted tokens, pixels, actions
   double bytes = 0;                         // of predicted text; 0: no text
   double first_token_nats = 0;              // nats of first tokens, which have no context
-  Index lines = 0, whole = 0;               // targets of sources, and those predicted exactly
-  double layers = 0, available_layers = 0;  // layers run, and maximum, of tokens with exits
+  Index lines = 0, whole = 0;               // source-target pairs, and those predicted exactly
+  double layers = 0, available_layers = 0;  // computed and maximum, of tokens with exits
 
   void add(const Evaluation& other);
   double loss() const;           // nats per token
@@ -30,14 +30,14 @@ struct Evaluation {
   double mean_layers() const;
 };
 
-// Throws InputError for models that see the tokens they predict: those without a causal mask,
-// unless they predict masked tokens.
+// Throws InputError for models that see the tokens that they predict: models without a causal mask,
+// except masked language models.
 void check_predicts(const Checkpoint& checkpoint);
 
-// Windows of `length` tokens overlap by half, so that every token but the first ones is predicted
+// Evaluates a text in windows that overlap by half: every token but the first ones is predicted
 // from at least half a window. The first token costs log2(vocabulary) bits unless the tokenizer
 // puts a special token before it. Models with segments process the text as one sequence, segment by
-// segment, in constant memory. For models of masked tokens, tokens are masked at random as in
+// segment, in constant memory. For masked language models, tokens are masked at random as in
 // training, with a fixed seed, and bytes are not counted. Throws InputError for an empty text or a
 // model without a tokenizer; all evaluations throw as check_predicts() does.
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,

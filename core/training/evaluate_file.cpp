@@ -15,18 +15,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Pair {
+struct TextPair {
   std::string source, target;
 };
 
 // Reads lines of source, tab and target.
-std::vector<Pair> read_pairs(const fs::path& file) {
-  std::vector<Pair> pairs;
+std::vector<TextPair> read_pairs(const fs::path& file) {
+  std::vector<TextPair> pairs;
   const std::string text = read_file(file);
-  std::string_view left = text;
-  for (Index number = 1; !left.empty(); ++number) {
-    const std::string_view line = left.substr(0, left.find('\n'));
-    left.remove_prefix(std::min(left.size(), line.size() + 1));
+  std::string_view remaining = text;
+  for (Index number = 1; !remaining.empty(); ++number) {
+    const std::string_view line = remaining.substr(0, remaining.find('\n'));
+    remaining.remove_prefix(std::min(remaining.size(), line.size() + 1));
     const auto tab = line.find('\t');
     if (tab == std::string_view::npos || tab == 0 || tab + 1 == line.size()) {
       throw InputError(file.string() + ": line " + std::to_string(number) +
@@ -41,12 +41,12 @@ std::vector<Pair> read_pairs(const fs::path& file) {
   return pairs;
 }
 
-// With or without the tokenizer's special tokens (BOS).
+// Token ids of a text, with or without the tokenizer's special tokens (BOS).
 std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text,
-                                 bool specials) {
+                                 bool with_special) {
   std::vector<std::int32_t> ids;
   for (const Token& token : tokenizer.encode(text)) {
-    if (specials || !token.special) ids.push_back(token.id);
+    if (with_special || !token.special) ids.push_back(token.id);
   }
   return ids;
 }
@@ -71,14 +71,14 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
   ForwardOptions options;
   options.exit = reading.exit;
   Evaluation all;
-  for (const Pair& pair : read_pairs(file)) {
+  for (const TextPair& pair : read_pairs(file)) {
     std::vector<std::int32_t> targets = ids_of(*checkpoint.output_tokenizer(), pair.target, false);
-    std::vector<std::int32_t> seen{start};
-    seen.insert(seen.end(), targets.begin(), targets.end());
+    std::vector<std::int32_t> inputs{start};
+    inputs.insert(inputs.end(), targets.begin(), targets.end());
     targets.push_back(end);
     Batch batch;
     batch.source = row(ids_of(*checkpoint.tokenizer, pair.source, true));
-    batch.ids = row(seen);
+    batch.ids = row(inputs);
     const Output output = run(checkpoint.model, batch, options);
     Tally line;
     line.add(output.logits.value(), row(targets));

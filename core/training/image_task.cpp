@@ -19,31 +19,31 @@ class ImageTask final : public Task {
   ImageTask(const TrainingPlan& plan, std::vector<Picture> training, std::vector<Picture> held_out)
       : config_(plan.model),
         seed_(plan.seed),
-        sampled_(static_cast<std::size_t>(plan.score_batches * plan.batch)),
+        sample_size_(static_cast<std::size_t>(plan.score_batches * plan.batch)),
         training_(std::move(training)),
         held_out_(std::move(held_out)) {}
 
-  // Every image once per epoch, in a new order.
+  // Returns every image once per epoch, in a new order.
   Batch batch(std::uint64_t number, Index count) override {
-    std::vector<const Picture*> some;
+    std::vector<const Picture*> batch_pictures;
     for (Index b = 0; b < count; ++b) {
       const std::uint64_t n = number + static_cast<std::uint64_t>(b);
       if (n / training_.size() != epoch_) begin_epoch(n / training_.size());
-      some.push_back(&training_[order_[n % training_.size()]]);
+      batch_pictures.push_back(&training_[order_[n % training_.size()]]);
     }
-    return picture_batch(some, config_);
+    return picture_batch(batch_pictures, config_);
   }
 
   Score score(const Checkpoint& checkpoint, bool all) const override {
-    constexpr std::size_t kAtATime = 8;
-    const std::size_t count = all ? held_out_.size() : std::min(held_out_.size(), sampled_);
+    constexpr std::size_t kBatch = 8;
+    const std::size_t count = all ? held_out_.size() : std::min(held_out_.size(), sample_size_);
     Tally tally;
-    for (std::size_t first = 0; first < count; first += kAtATime) {
-      std::vector<const Picture*> some;
-      for (std::size_t n = first; n < std::min(first + kAtATime, count); ++n) {
-        some.push_back(&held_out_[n]);
+    for (std::size_t first = 0; first < count; first += kBatch) {
+      std::vector<const Picture*> batch_pictures;
+      for (std::size_t n = first; n < std::min(first + kBatch, count); ++n) {
+        batch_pictures.push_back(&held_out_[n]);
       }
-      const Batch batch = picture_batch(some, config_);
+      const Batch batch = picture_batch(batch_pictures, config_);
       ForwardOptions options;
       tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
       check_stop();
@@ -64,7 +64,7 @@ class ImageTask final : public Task {
 
   ModelConfig config_;
   std::uint64_t seed_;
-  std::size_t sampled_;
+  std::size_t sample_size_;
   std::vector<Picture> training_, held_out_;
   std::uint64_t epoch_ = ~std::uint64_t{0};  // of order_
   std::vector<std::size_t> order_;
@@ -92,12 +92,12 @@ std::unique_ptr<Task> make_image(const TrainingPlan& plan) {
     return pictures;
   };
   std::vector<Picture> training = read(plan.text), held_out = read(plan.held_out);
-  const auto kept =
+  const auto training_count =
       training.size() -
       static_cast<std::size_t>(static_cast<double>(training.size()) * plan.held_out_share);
-  held_out.insert(held_out.end(), training.begin() + static_cast<std::ptrdiff_t>(kept),
+  held_out.insert(held_out.end(), training.begin() + static_cast<std::ptrdiff_t>(training_count),
                   training.end());
-  training.resize(kept);
+  training.resize(training_count);
   if (training.empty()) throw InputError("text: expected images to train on, found none");
   return std::make_unique<ImageTask>(plan, std::move(training), std::move(held_out));
 }

@@ -16,11 +16,11 @@ namespace {
 constexpr std::string_view kHeader =
     "step,loss,rate,tokens_per_second,held_out_loss,held_out_bits_per_byte,held_out_accuracy";
 
-// Columns after the step.
-std::array<double LossRow::*, 3> numbers() {
+// Members in the columns after the step.
+std::array<double LossRow::*, 3> row_members() {
   return {&LossRow::loss, &LossRow::learning_rate, &LossRow::tokens_per_second};
 }
-std::array<double Score::*, 3> scores() {
+std::array<double Score::*, 3> score_members() {
   return {&Score::loss, &Score::bits_per_byte, &Score::accuracy};
 }
 
@@ -31,17 +31,17 @@ void append(std::string& line, double value) {
   if (!std::isnan(value)) line.append(text, end.ptr);
 }
 
-std::string line_of(const LossRow& row) {
+std::string to_line(const LossRow& row) {
   std::string line = std::to_string(row.step);
-  for (const auto member : numbers()) append(line, row.*member);
-  for (const auto member : scores()) append(line, row.held_out.*member);
+  for (const auto member : row_members()) append(line, row.*member);
+  for (const auto member : score_members()) append(line, row.held_out.*member);
   return line + '\n';
 }
 
-// Removes the text before the next comma from `line` and parses it. An empty real number is NaN;
-// returns false if it is not a number.
+// Removes the field before the next comma from `line` and parses it; an empty real number is NaN.
+// Returns false if the field is not a number.
 template <class Number>
-bool take(std::string_view& line, Number& value) {
+bool parse_field(std::string_view& line, Number& value) {
   const std::string_view field = line.substr(0, line.find(','));
   line.remove_prefix(std::min(line.size(), field.size() + 1));
   if constexpr (std::is_floating_point_v<Number>) {
@@ -54,12 +54,12 @@ bool take(std::string_view& line, Number& value) {
 
 bool parse(std::string_view line, LossRow& row) {
   if (std::count(line.begin(), line.end(), ',') != 6) return false;
-  if (!take(line, row.step)) return false;
-  for (const auto member : numbers()) {
-    if (!take(line, row.*member)) return false;
+  if (!parse_field(line, row.step)) return false;
+  for (const auto member : row_members()) {
+    if (!parse_field(line, row.*member)) return false;
   }
-  for (const auto member : scores()) {
-    if (!take(line, row.held_out.*member)) return false;
+  for (const auto member : score_members()) {
+    if (!parse_field(line, row.held_out.*member)) return false;
   }
   return true;
 }
@@ -70,22 +70,22 @@ void LossLog::keep(Index steps) {
   const std::filesystem::path path = folder_ / "loss.csv";
   if (!file_exists(path)) return;
   const std::string text = read_file(path);
-  std::string_view left = text;
-  for (Index number = 1; !left.empty(); ++number) {
-    const std::string_view line = left.substr(0, left.find('\n'));
-    left.remove_prefix(std::min(left.size(), line.size() + 1));
-    const auto refuse = [&](const std::string& expected) {
+  std::string_view remaining = text;
+  for (Index number = 1; !remaining.empty(); ++number) {
+    const std::string_view line = remaining.substr(0, remaining.find('\n'));
+    remaining.remove_prefix(std::min(remaining.size(), line.size() + 1));
+    const auto fail = [&](const std::string& expected) {
       throw InputError(path.string() + ": line " + std::to_string(number) + ": expected " +
                        expected);
     };
     if (number == 1) {
-      if (line != kHeader) refuse("\"" + std::string(kHeader) + "\"");
+      if (line != kHeader) fail("\"" + std::string(kHeader) + "\"");
       continue;
     }
     LossRow row;
-    const Index least = rows_.empty() ? 1 : rows_.back().step + 1;
-    if (!parse(line, row) || row.step < least) {
-      refuse("the numbers of step " + std::to_string(least) + " or a later one");
+    const Index min_step = rows_.empty() ? 1 : rows_.back().step + 1;
+    if (!parse(line, row) || row.step < min_step) {
+      fail("the numbers of step " + std::to_string(min_step) + " or a later one");
     }
     if (row.step > steps) break;
     rows_.push_back(row);
@@ -102,7 +102,7 @@ void LossLog::add_score(const Score& score) {
 
 void LossLog::save() const {
   std::string text = std::string(kHeader) + '\n';
-  for (const LossRow& row : rows_) text += line_of(row);
+  for (const LossRow& row : rows_) text += to_line(row);
   write_file(folder_ / "loss.csv", text);
   const std::string title = "Training of " + folder_.filename().string();
   constexpr double kScale = 2;  // pixels per unit, for high-resolution screens

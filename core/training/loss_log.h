@@ -13,10 +13,10 @@ struct LossRow {
   double loss = 0;  // nats per token
   double learning_rate = 0;
   double tokens_per_second = 0;
-  Score held_out;  // if the step was followed by an evaluation
+  Score held_out;  // NaN unless an evaluation followed the step
 };
 
-// Kept in memory and rewritten completely at every save.
+// Rows stay in memory; save() rewrites the whole file.
 class LossLog {
  public:
   explicit LossLog(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -25,7 +25,7 @@ class LossLog {
   // that was not written by a LossLog.
   void keep(Index steps);
   void add(const LossRow& row);
-  // Adds a score to the last row, if there is one.
+  // Adds a score to the last row, if any.
   void add_score(const Score& score);
   const std::vector<LossRow>& rows() const { return rows_; }
   void save() const;

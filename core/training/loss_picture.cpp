@@ -10,8 +10,7 @@ namespace {
 
 // Legible on light and dark backgrounds.
 constexpr Colour kStep{61, 133, 210, 80}, kMean{61, 133, 210, 255}, kHeldOut{222, 95, 24, 255};
-// Half width of the running mean: a few percent of all steps, for a smooth curve.
-constexpr std::size_t kShareOfSteps = 50;
+constexpr std::size_t kHalfWidthDivisor = 50;  // the running mean spans 2 / 50 of all steps
 
 std::vector<Point> every_step(const std::vector<LossRow>& rows) {
   std::vector<Point> points;
@@ -19,15 +18,15 @@ std::vector<Point> every_step(const std::vector<LossRow>& rows) {
   return points;
 }
 
-// Mean over the steps around each; fewer near the ends, so that both ends stay in place.
+// Mean over the steps around each step. Windows are narrower near the ends, to stay symmetric.
 std::vector<Point> running_mean(const std::vector<LossRow>& rows) {
   std::vector<double> sums{0};
   for (const LossRow& row : rows) sums.push_back(sums.back() + row.loss);
   std::vector<Point> points;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t reach = std::min({i, rows.size() - 1 - i, rows.size() / kShareOfSteps});
-    const double sum = sums[i + reach + 1] - sums[i - reach];
-    points.push_back({static_cast<double>(rows[i].step), sum / static_cast<double>(2 * reach + 1)});
+    const std::size_t half = std::min({i, rows.size() - 1 - i, rows.size() / kHalfWidthDivisor});
+    const double sum = sums[i + half + 1] - sums[i - half];
+    points.push_back({static_cast<double>(rows[i].step), sum / static_cast<double>(2 * half + 1)});
   }
   return points;
 }

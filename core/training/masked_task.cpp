@@ -1,5 +1,5 @@
-// Text files with masked tokens, predicted from both sides. The mask is the last id, after the
-// tokens learned from the text.
+// Text files with masked tokens, predicted from the tokens on both sides. The mask token has the
+// last id, after the tokens learned from the text.
 #include "core/base/error.h"
 #include "core/base/stop.h"
 #include "core/training/masking.h"
@@ -11,8 +11,8 @@
 namespace attnscope {
 namespace {
 
-constexpr std::uint64_t kHidingSeed = 0x6d61736b;       // differs from the order's seed
-constexpr std::uint64_t kMaskedHeldOut = 0x6d68656c64;  // windows and masks of scores
+constexpr std::uint64_t kMaskSeed = 0x6d61736b;  // differs from the seed of the windows' order
+constexpr std::uint64_t kMaskedScoreSeed = 0x6d68656c64;  // windows and masks of scores
 constexpr Index kMaskIds = 1;
 
 class MaskedTask final : public TextualTask {
@@ -21,11 +21,11 @@ class MaskedTask final : public TextualTask {
              std::shared_ptr<const Tokenizer> tokenizer)
       : TextualTask(std::move(tokenizer)),
         config_(config(plan.model)),
-        seed_(derived_seed(plan.seed, kHidingSeed)),
+        seed_(derived_seed(plan.seed, kMaskSeed)),
         length_(sequence_length(plan)),
-        sampled_(plan.score_batches * plan.batch),
-        stream_(tokens_of(texts.training, *tokenizer_), length_, plan.seed),
-        held_out_(tokens_of(texts.held_out, *tokenizer_)) {}
+        sample_size_(plan.score_batches * plan.batch),
+        stream_(encode_texts(texts.training, *tokenizer_), length_, plan.seed),
+        held_out_(encode_texts(texts.held_out, *tokenizer_)) {}
 
   ModelConfig config(const ModelConfig& planned) const override {
     ModelConfig config = TextualTask::config(planned);
@@ -36,32 +36,32 @@ class MaskedTask final : public TextualTask {
 
   Batch batch(std::uint64_t number, Index count) override {
     Batch batch;
-    IntTensor whole;
-    stream_.batch(number, count, whole, batch.targets);  // next-token targets are not used
-    batch.ids = IntTensor(whole.shape());
+    IntTensor unmasked;
+    stream_.batch(number, count, unmasked, batch.targets);  // next-token targets are not used
+    batch.ids = IntTensor(unmasked.shape());
     for (Index b = 0; b < count; ++b) {
       Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
-      mask_tokens(whole.data() + b * length_, masking_of(config_), random, b, batch);
+      mask_tokens(unmasked.data() + b * length_, model_masking(config_), random, b, batch);
     }
     return batch;
   }
 
   Score score(const Checkpoint& checkpoint, bool all) const override {
-    const auto most = static_cast<Index>(held_out_.size()) - 1;
-    const Index length = std::min(length_, most);
+    const auto predictable = static_cast<Index>(held_out_.size()) - 1;
+    const Index length = std::min(length_, predictable);
     if (length < 1) return {};
-    constexpr Index kAtATime = 8;
-    const Index windows = all ? std::max(sampled_, most / length) : sampled_;
-    Random random(kMaskedHeldOut);
+    constexpr Index kBatch = 8;
+    const Index windows = all ? std::max(sample_size_, predictable / length) : sample_size_;
+    Random random(kMaskedScoreSeed);
     Tally tally;
-    for (Index done = 0; done < windows; done += kAtATime) {
-      const Index count = std::min(kAtATime, windows - done);
-      IntTensor whole;
+    for (Index first = 0; first < windows; first += kBatch) {
+      const Index count = std::min(kBatch, windows - first);
+      IntTensor unmasked;
       Batch batch;
-      random_windows(held_out_, count, length, random, whole, batch.targets);
-      batch.ids = IntTensor(whole.shape());
+      random_windows(held_out_, count, length, random, unmasked, batch.targets);
+      batch.ids = IntTensor(unmasked.shape());
       for (Index b = 0; b < count; ++b) {
-        mask_tokens(whole.data() + b * length, masking_of(config_), random, b, batch);
+        mask_tokens(unmasked.data() + b * length, model_masking(config_), random, b, batch);
       }
       ForwardOptions options;
       tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
@@ -73,13 +73,13 @@ class MaskedTask final : public TextualTask {
  private:
   ModelConfig config_;
   std::uint64_t seed_;
-  Index length_, sampled_;
+  Index length_, sample_size_;
   TokenStream stream_;
   std::vector<std::int32_t> held_out_;
 };
 
 void check_masked(const TrainingPlan& plan) {
-  const Masking masking = masking_of(plan.model);
+  const Masking masking = model_masking(plan.model);
   if (masking.mask + kMaskIds == plan.model.vocabulary) return;
   throw InputError("model.architecture.mask: expected the last id, " +
                    std::to_string(plan.model.vocabulary - kMaskIds) +

@@ -4,7 +4,7 @@
 
 namespace attnscope {
 
-Masking masking_of(const ModelConfig& config) {
+Masking model_masking(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   if (!values.has("mask")) {
     throw InputError("model.architecture.mask: expected the id of the mask, found nothing");
@@ -16,21 +16,21 @@ Masking masking_of(const ModelConfig& config) {
 void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random, Index row,
                  Batch& batch) {
   constexpr double kMasked = 0.8, kRandom = 0.1;
-  const auto others = static_cast<std::uint64_t>(masking.vocabulary - 1);
+  const auto other_ids = static_cast<std::uint64_t>(masking.vocabulary - 1);
   for (Index i = 0; i < batch.ids.dim(1); ++i) {
-    std::int32_t shown = ids[i];
-    const bool hidden = random.uniform() < masking.share;
-    if (hidden) {
-      const double how = random.uniform();
-      if (how < kMasked) {
-        shown = masking.mask;
-      } else if (how < kMasked + kRandom && others > 0) {
-        shown = static_cast<std::int32_t>(random.below(others));
-        if (shown >= masking.mask) ++shown;  // any id but the mask
+    std::int32_t visible_id = ids[i];
+    const bool is_target = random.uniform() < masking.share;
+    if (is_target) {
+      const double choice = random.uniform();
+      if (choice < kMasked) {
+        visible_id = masking.mask;
+      } else if (choice < kMasked + kRandom && other_ids > 0) {
+        visible_id = static_cast<std::int32_t>(random.below(other_ids));
+        if (visible_id >= masking.mask) ++visible_id;  // any id but the mask
       }
     }
-    batch.ids(row, i) = shown;
-    batch.targets(row, i) = hidden ? ids[i] : -1;
+    batch.ids(row, i) = visible_id;
+    batch.targets(row, i) = is_target ? ids[i] : -1;
   }
 }
 

@@ -8,12 +8,12 @@
 namespace attnscope {
 
 struct Masking {
-  double share = 0;       // of the positions that are predicted
+  double share = 0;       // of positions that are predicted
   std::int32_t mask = 0;  // id of the mask token
   Index vocabulary = 0;   // number of ids, including the mask
 };
 
-Masking masking_of(const ModelConfig& config);  // of a model that is_masked_model()
+Masking model_masking(const ModelConfig& config);  // InputError if there is no mask token
 
 // Masks ids [L] in row `row` of the batch's ids and targets [B, L]. Each position is a target with
 // probability `share`; of these 80 % become the mask, 10 % a random id, 10 % are unchanged.

@@ -17,8 +17,8 @@ std::uint64_t key(std::string_view bytes) {
   return k;
 }
 
-std::string_view context_before(std::string_view text, std::size_t at, int longest) {
-  const std::size_t length = std::min(at, static_cast<std::size_t>(longest));
+std::string_view context_before(std::string_view text, std::size_t at, int max_length) {
+  const std::size_t length = std::min(at, static_cast<std::size_t>(max_length));
   return text.substr(at - length, length);
 }
 
@@ -35,10 +35,10 @@ void NgramModel::learn(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string_view context = context_before(text, i, order_ - 1);
     for (;; context.remove_prefix(1)) {
-      ContextCounts& seen = contexts_[key(context)];
-      const std::string_view with_byte(context.data(), context.size() + 1);
-      ++seen.count;
-      if (++pairs_[key(with_byte)] == 1) ++seen.kinds;
+      ContextCounts& counts = contexts_[key(context)];
+      const std::string_view context_and_byte(context.data(), context.size() + 1);
+      ++counts.count;
+      if (++pairs_[key(context_and_byte)] == 1) ++counts.kinds;
       if (context.empty()) break;
     }
   }
@@ -58,12 +58,12 @@ double NgramModel::probability(std::string_view context, unsigned char byte) con
   double p = 1.0 / 256;
   for (std::size_t length = 0; length <= context.size(); ++length) {
     const std::string_view suffix = context.substr(context.size() - length);
-    const auto seen = contexts_.find(key(suffix));
-    if (seen == contexts_.end()) break;  // longer contexts are then unseen, too
+    const auto counts = contexts_.find(key(suffix));
+    if (counts == contexts_.end()) break;  // longer contexts are unseen, too
     const auto pair = pairs_.find(key(std::string(suffix) + static_cast<char>(byte)));
     const double count = pair == pairs_.end() ? 0 : pair->second;
-    const double kinds = seen->second.kinds;
-    p = (count + kinds * p) / (seen->second.count + kinds);
+    const double kinds = counts->second.kinds;
+    p = (count + kinds * p) / (counts->second.count + kinds);
   }
   return p;
 }

@@ -7,15 +7,16 @@
 
 namespace attnscope {
 
-// Interpolated with Witten-Bell weights (Witten and Bell, 1991): with N(c) the number of bytes seen
-// after a context c and T(c) the number of different ones,
+// An n-gram of `order` bytes is a context and the predicted byte. Probabilities are interpolated
+// with Witten-Bell weights (Witten and Bell, 1991): with N(c) the number of bytes seen after a
+// context c and T(c) the number of different ones,
 //   p(b | c) = (N(c, b) + T(c) p(b | c without its first byte)) / (N(c) + T(c)),
 // down to the uniform 1/256 below the empty context.
 class NgramModel {
  public:
   static constexpr int kMaxOrder = 7;  // a context and its byte fit in one 64-bit key
 
-  explicit NgramModel(int order);     // 1..kMaxOrder bytes, including the predicted one; InputError
+  explicit NgramModel(int order);     // in 1..kMaxOrder, else InputError
   void learn(std::string_view text);  // adds a text; contexts do not cross texts
   // Mean of -log2 p over the bytes of `text`, given the preceding ones. NaN for an empty text.
   double bits_per_byte(std::string_view text) const;

@@ -18,7 +18,7 @@ std::string unit(Index number) {
   return kUnits[static_cast<std::size_t>(number)];
 }
 
-// 1 to 999, as written before "tausend": one is "ein".
+// Words of 1 to 999, as before "tausend": 1 is "ein".
 std::string below_thousand(Index number) {
   std::string words;
   if (number >= 100) words = unit(number / 100) + "hundert";
@@ -39,7 +39,7 @@ std::string german_number(Index number) {
   std::string words;
   if (number >= 1000) words = below_thousand(number / 1000) + "tausend";
   if (number % 1000 > 0) words += below_thousand(number % 1000);
-  if (number % 100 == 1) words += "s";  // at the end: "eins"
+  if (number % 100 == 1) words += "s";  // final "eins"
   return words;
 }
 

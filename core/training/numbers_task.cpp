@@ -1,5 +1,5 @@
-// Numbers in German words: a source of digits, a target of letters, both as bytes. The start id of
-// a target also ends it. A tenth of the numbers from 100 on is held out.
+// Numbers in German words: the source is digits, the target letters, both as bytes. Targets begin
+// and end with the start id. A tenth of the numbers from 100 on is held out.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -16,25 +16,25 @@ constexpr Index kByteIds = 256;
 constexpr Index kHeldOutFrom = 100, kHeldOutOneIn = 10;
 constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // number of digits in each step
 
-Index least_of(Index digits) {  // smallest number with this many digits
+Index min_number(Index digits) {  // smallest number with this many digits
   Index least = 0;
   for (Index d = 1; d < digits; ++d) least = std::max<Index>(10, 10 * least);
   return least;
 }
 
-Index past_of(Index digits) {  // first number with more digits
-  return least_of(digits + 1);
+Index end_number(Index digits) {  // smallest number with more digits
+  return min_number(digits + 1);
 }
 
-Index longest_words(Index digits) {  // in bytes, for numbers with this many digits
+Index max_word_bytes(Index digits) {  // in bytes, for numbers with this many digits
   constexpr Index kLongest[] = {7, 37, 737, 7737, 37737, 737737};
   return static_cast<Index>(german_number(kLongest[digits - 1]).size());
 }
 
-// Maximum number of digits whose words, with the end, fit in `length` tokens; 0: none.
+// Maximum number of digits whose words and end id fit in `length` tokens; 0: none.
 Index digits_that_fit(Index length) {
   Index digits = 0;
-  while (digits < kMaxNumberDigits && longest_words(digits + 1) + 1 <= length) ++digits;
+  while (digits < kMaxNumberDigits && max_word_bytes(digits + 1) + 1 <= length) ++digits;
   return digits;
 }
 
@@ -43,8 +43,8 @@ bool is_held_out(Index number) {
          derived_seed(0, static_cast<std::uint64_t>(number)) % kHeldOutOneIn == 0;
 }
 
-// Sources and targets of numbers with equally many digits; shorter words are padded, not counted.
-Batch batch_of(const std::vector<Index>& numbers, std::int32_t start) {
+// Batch of numbers with equally many digits. Shorter words are padded; padding is not counted.
+Batch make_batch(const std::vector<Index>& numbers, std::int32_t start) {
   std::vector<std::string> words;
   std::size_t longest = 0;
   for (const Index number : numbers) {
@@ -76,7 +76,7 @@ class NumbersTask final : public Task {
         step_(static_cast<std::uint64_t>(plan.batch)),
         seed_(plan.seed) {
     for (Index d = 1; d <= digits_; ++d) {
-      for (Index n = least_of(d); n < past_of(d); ++n) {
+      for (Index n = min_number(d); n < end_number(d); ++n) {
         if (is_held_out(n)) held_out_.push_back(n);
       }
     }
@@ -84,60 +84,60 @@ class NumbersTask final : public Task {
 
   std::shared_ptr<const Tokenizer> tokenizer() const override { return byte_tokenizer(); }
 
-  // All numbers of a step have equally many digits, longer ones more often, so that the encoder
-  // sees no padding.
+  // All numbers of a step have equally many digits, so that the encoder sees no padding. Longer
+  // numbers are drawn more often.
   Batch batch(std::uint64_t number, Index count) override {
-    Random of_step(derived_seed(derived_seed(seed_, kDigitsSeed), number / step_));
+    Random step_random(derived_seed(derived_seed(seed_, kDigitsSeed), number / step_));
     const auto weights = static_cast<std::uint64_t>(digits_ * (digits_ + 1) / 2);
-    const auto drawn = static_cast<Index>(of_step.below(weights));
+    const auto draw = static_cast<Index>(step_random.below(weights));
     Index digits = 1;
-    while (digits * (digits + 1) / 2 <= drawn) ++digits;
+    while (digits * (digits + 1) / 2 <= draw) ++digits;
     std::vector<Index> numbers;
     for (Index b = 0; b < count; ++b) {
       Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
-      const Index least = least_of(digits);
-      const auto choices = static_cast<std::uint64_t>(past_of(digits) - least);
+      const Index least = min_number(digits);
+      const auto choices = static_cast<std::uint64_t>(end_number(digits) - least);
       Index chosen = 0;
       do {
         chosen = least + static_cast<Index>(random.below(choices));
       } while (is_held_out(chosen));
       numbers.push_back(chosen);
     }
-    return batch_of(numbers, kByteIds);
+    return make_batch(numbers, kByteIds);
   }
 
   // Loss per letter, and share of numbers whose words are entirely correct, which equals greedy
   // decoding accuracy.
   Score score(const Checkpoint& checkpoint, bool all) const override {
-    constexpr std::size_t kAtATime = 32, kSampledNumbers = 256;
+    constexpr std::size_t kBatch = 32, kSampledNumbers = 256;
     const std::size_t stride =
         all ? 1 : std::max<std::size_t>(1, held_out_.size() / kSampledNumbers);
     Tally letters;
-    double numbers = 0, right = 0;
+    double numbers = 0, correct = 0;
     for (std::size_t at = 0; at < held_out_.size();) {
-      std::vector<Index> some;
+      std::vector<Index> batch_numbers;
       const std::size_t digits = std::to_string(held_out_[at]).size();
-      while (at < held_out_.size() && some.size() < kAtATime &&
+      while (at < held_out_.size() && batch_numbers.size() < kBatch &&
              std::to_string(held_out_[at]).size() == digits) {
-        some.push_back(held_out_[at]);
+        batch_numbers.push_back(held_out_[at]);
         at += stride;
       }
-      const Batch batch = batch_of(some, kByteIds);
-      Batch unscored = batch;
-      unscored.targets = IntTensor();
+      const Batch batch = make_batch(batch_numbers, kByteIds);
+      Batch inputs = batch;
+      inputs.targets = IntTensor();
       ForwardOptions options;
-      const Tensor logits = run(checkpoint.model, unscored, options).logits.value();
+      const Tensor logits = run(checkpoint.model, inputs, options).logits.value();
       for (Index b = 0; b < logits.dim(0); ++b) {
         Tally word;
         word.add(logits.slice(b, 1), batch.targets.slice(b, 1));
-        if (word.right() == word.counted()) ++right;
+        if (word.right() == word.counted()) ++correct;
       }
       letters.add(logits, batch.targets);
-      numbers += static_cast<double>(some.size());
+      numbers += static_cast<double>(batch_numbers.size());
       check_stop();
     }
     Score score = letters.score();
-    if (numbers > 0) score.accuracy = right / numbers;
+    if (numbers > 0) score.accuracy = correct / numbers;
     return score;
   }
 
@@ -160,7 +160,7 @@ void check_numbers(const TrainingPlan& plan) {
                      std::to_string(start));
   }
   if (digits_that_fit(sequence_length(plan)) == 0) {
-    throw InputError("model.context: expected at least " + std::to_string(longest_words(1) + 1) +
+    throw InputError("model.context: expected at least " + std::to_string(max_word_bytes(1) + 1) +
                      " tokens for a word, found " + std::to_string(sequence_length(plan)));
   }
 }

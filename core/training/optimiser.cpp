@@ -13,8 +13,7 @@ namespace {
 
 constexpr Index kPiece = Index{1} << 13;  // numbers of a parameter per thread task
 
-// Partial sums that the compiler keeps in vector registers, over stretches short enough for
-// float32.
+// Accumulates in float lanes, which the compiler vectorises, and adds short stretches in double.
 double squared_norm(const float* numbers, Index count) {
   constexpr Index kLanes = 64, kStretch = 4096;
   double sum = 0;
@@ -38,37 +37,37 @@ struct Piece {
   const float* gradient;
   float *value, *first, *second;  // the parameter and its moments
   float keep;                     // decay factor of the value
-  float most;                     // bound of the value, and scale of updates; 0: none, and 1
+  float bound;                    // upper bound of the value, scale of updates; 0: unbounded
 };
 
-struct Move {
-  float beta1, beta2, shrink, rate, epsilon;
+struct StepFactors {
+  float beta1, beta2, clipping, rate, epsilon;
 };
 
-void move(const Piece& piece, const Move& m) {
+void update(const Piece& piece, const StepFactors& factors) {
   const float* const gradient = piece.gradient;
   float *const value = piece.value, *const first = piece.first, *const second = piece.second;
   const float keep = piece.keep;
-  const auto [beta1, beta2, shrink, rate, epsilon] = m;
-  const float unit = piece.most > 0 ? rate * piece.most : rate;
+  const auto [beta1, beta2, clipping, rate, epsilon] = factors;
+  const float unit = piece.bound > 0 ? rate * piece.bound : rate;
   for (Index i = 0; i < piece.size; ++i) {
-    const float g = gradient[i] * shrink;
+    const float g = gradient[i] * clipping;
     first[i] = beta1 * first[i] + (1 - beta1) * g;
     second[i] = beta2 * second[i] + (1 - beta2) * g * g;
     value[i] = keep * value[i] - unit * first[i] / (std::sqrt(second[i]) + epsilon);
   }
-  if (!(piece.most > 0)) return;
-  for (Index i = 0; i < piece.size; ++i) value[i] = std::clamp(value[i], 0.0F, piece.most);
+  if (!(piece.bound > 0)) return;
+  for (Index i = 0; i < piece.size; ++i) value[i] = std::clamp(value[i], 0.0F, piece.bound);
 }
 
 }  // namespace
 
-double learning_rate(Index step, Index steps, Index warm_up, double most, double least) {
-  if (step < warm_up) return most * static_cast<double>(step + 1) / static_cast<double>(warm_up);
-  const double way = static_cast<double>(step - warm_up) /
-                     static_cast<double>(std::max<Index>(1, steps - warm_up));
-  const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, way)));
-  return least + (most - least) * cosine;
+double learning_rate(Index step, Index steps, Index warm_up, double maximum, double minimum) {
+  if (step < warm_up) return maximum * static_cast<double>(step + 1) / static_cast<double>(warm_up);
+  const double progress = static_cast<double>(step - warm_up) /
+                          static_cast<double>(std::max<Index>(1, steps - warm_up));
+  const double cosine = 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, progress)));
+  return minimum + (maximum - minimum) * cosine;
 }
 
 double AdamW::step(NamedVars& parameters, double rate) {
@@ -82,34 +81,35 @@ double AdamW::step(NamedVars& parameters, double rate) {
       moments.second = Tensor::zeros(gradient.shape());
     }
     const double decay = parameter.rank() >= 2 ? rate * settings_.weight_decay : 0;
-    const auto known = most_.find(name);
-    const auto most = known != most_.end() ? static_cast<float>(known->second) : 0.0F;
+    const auto known = upper_bounds_.find(name);
+    const auto bound = known != upper_bounds_.end() ? static_cast<float>(known->second) : 0.0F;
     for (Index at = 0; at < gradient.size(); at += kPiece) {
       pieces.push_back({std::min(kPiece, gradient.size() - at), gradient.data() + at,
                         parameter.mutable_value().data() + at, moments.first.data() + at,
-                        moments.second.data() + at, 1 - static_cast<float>(decay), most});
+                        moments.second.data() + at, 1 - static_cast<float>(decay), bound});
     }
   }
-  const auto for_pieces = [&](const auto& body) {
+  const auto for_each = [&](const auto& body) {
     parallel_for(static_cast<Index>(pieces.size()), 2, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) body(static_cast<std::size_t>(i));
     });
   };
   std::vector<double> squares(pieces.size());
-  for_pieces([&](std::size_t i) { squares[i] = squared_norm(pieces[i].gradient, pieces[i].size); });
-  const double length = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
-  if (!std::isfinite(length)) return length;
+  for_each([&](std::size_t i) { squares[i] = squared_norm(pieces[i].gradient, pieces[i].size); });
+  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  if (!std::isfinite(norm)) return norm;
   ++steps_;
-  const double shrink = settings_.clip > 0 && length > settings_.clip ? settings_.clip / length : 1;
+  const double clipping = settings_.clip > 0 && norm > settings_.clip ? settings_.clip / norm : 1;
   // Bias correction of the moments, folded into the learning rate and epsilon.
   const double unbias1 = 1 - std::pow(settings_.beta1, static_cast<double>(steps_));
   const double unbias2 = std::sqrt(1 - std::pow(settings_.beta2, static_cast<double>(steps_)));
-  const Move how{static_cast<float>(settings_.beta1), static_cast<float>(settings_.beta2),
-                 static_cast<float>(shrink), static_cast<float>(rate * unbias2 / unbias1),
-                 static_cast<float>(settings_.epsilon * unbias2)};
-  for_pieces([&](std::size_t i) { move(pieces[i], how); });
+  const StepFactors factors{static_cast<float>(settings_.beta1),
+                            static_cast<float>(settings_.beta2), static_cast<float>(clipping),
+                            static_cast<float>(rate * unbias2 / unbias1),
+                            static_cast<float>(settings_.epsilon * unbias2)};
+  for_each([&](std::size_t i) { update(pieces[i], factors); });
   for (auto& [name, parameter] : parameters) parameter.clear_gradient();
-  return length;
+  return norm;
 }
 
 }  // namespace attnscope

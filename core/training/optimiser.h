@@ -9,9 +9,9 @@
 
 namespace attnscope {
 
-// Learning rate: linear from 0 to `most` over warm_up steps, then half a cosine down to `least` at
-// `steps`. step counts from 0.
-double learning_rate(Index step, Index steps, Index warm_up, double most, double least);
+// Learning rate of a step (from 0): linear up to `maximum` over `warm_up` steps, then half a cosine
+// down to `minimum` at `steps`.
+double learning_rate(Index step, Index steps, Index warm_up, double maximum, double minimum);
 
 struct AdamSettings {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
@@ -22,9 +22,9 @@ struct AdamSettings {
 class AdamW {
  public:
   explicit AdamW(const AdamSettings& settings) : settings_(settings) {}
-  // Sets upper bounds, by name, of parameters in [0, bound] whose updates are relative to the
-  // bound.
-  void set_upper_bounds(std::map<std::string, double> most) { most_ = std::move(most); }
+  // Sets the bounds, by name, of parameters restricted to [0, bound]. Their updates are scaled by
+  // the bound.
+  void set_upper_bounds(std::map<std::string, double> bounds) { upper_bounds_ = std::move(bounds); }
 
   // Updates every parameter with a gradient and clears the gradients. Returns the gradient norm
   // before clipping; if it is not finite, no parameter changes.
@@ -41,7 +41,7 @@ class AdamW {
 
  private:
   AdamSettings settings_;
-  std::map<std::string, double> most_;
+  std::map<std::string, double> upper_bounds_;
   std::map<std::string, Moments> moments_;
   Index steps_ = 0;
 };

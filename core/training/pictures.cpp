@@ -19,7 +19,7 @@ std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
       files.push_back(name);
       continue;
     }
-    const auto before = files.size();
+    const auto first_in_folder = files.size();
     std::error_code unreadable;
     for (const auto& entry : fs::directory_iterator(name, unreadable)) {
       const bool hidden = entry.path().filename().string().starts_with('.');
@@ -28,10 +28,10 @@ std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
     if (unreadable) {
       throw InputError(name.string() + ": cannot be read: " + unreadable.message());
     }
-    if (files.size() == before) {
+    if (files.size() == first_in_folder) {
       throw InputError(name.string() + ": expected a folder with images, found it empty");
     }
-    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+    std::sort(files.begin() + static_cast<std::ptrdiff_t>(first_in_folder), files.end());
   }
   return files;
 }

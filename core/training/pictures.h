@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-// Given files, and the files of given folders sorted by name. Throws InputError for a folder
-// without images.
+// Files among `names`, and the files in folders among `names`, sorted by name. Throws InputError
+// for a folder without images.
 std::vector<std::filesystem::path> picture_files(const std::vector<std::filesystem::path>& names);
 
 // Images of a file as the model's levels, row by row: a single image, or all images of a table

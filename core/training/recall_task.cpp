@@ -1,36 +1,36 @@
-// Recall after a delay: "!k" shows a letter, distractor digits follow, and the letter is the target
-// after "?". Tests memory across segments; gated residual connections train it more stably
+// Recall after a delay: "!k" presents a letter, distractor digits follow, and the letter is the
+// target after "?". Tests memory across segments; gated residual connections train it more stably
 // (Parisotto et al., 2019, Stabilizing transformers for reinforcement learning, arXiv:1910.06764).
 #include "core/training/drawn_task.h"
 
 namespace attnscope {
 namespace {
 
-std::int32_t letter(Random& random) {
+std::int32_t random_letter(Random& random) {
   return static_cast<std::int32_t>('a' + random.below(26));
 }
 
-std::int32_t digit(Random& random) {
+std::int32_t random_digit(Random& random) {
   return static_cast<std::int32_t>('0' + random.below(10));
 }
 
-// Repeated recalls, each after a delay of up to half of the sequence. Targets are the letters after
-// "?".
+// Draws recalls, each after a delay of at most half of the sequence. Targets: letters after "?".
 void draw_recalls(Random& random, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
   const std::size_t length = inputs.size();
   std::size_t at = 0;
-  const auto put = [&](std::int32_t token) {
+  const auto add_token = [&](std::int32_t token) {
     if (at < length) inputs[at++] = token;
   };
   while (at < length) {
-    const std::int32_t said = letter(random);
-    put('!');
-    put(said);
-    for (std::uint64_t left = 1 + random.below(length / 2); left > 0; --left) put(digit(random));
-    if (at < length) targets[at] = said;
-    put('?');
-    put(said);
-    for (std::uint64_t left = random.below(4); left > 0; --left) put(digit(random));
+    const std::int32_t recalled = random_letter(random);
+    add_token('!');
+    add_token(recalled);
+    for (std::uint64_t n = 1 + random.below(length / 2); n > 0; --n)
+      add_token(random_digit(random));
+    if (at < length) targets[at] = recalled;
+    add_token('?');
+    add_token(recalled);
+    for (std::uint64_t n = random.below(4); n > 0; --n) add_token(random_digit(random));
   }
 }
 

@@ -17,9 +17,9 @@ DrawnSequences repeated_sequences(Index vocabulary, Index length, std::uint64_t 
   return {length, seed,
           [vocabulary](Random& random, std::span<std::int32_t> inputs,
                        std::span<std::int32_t> targets) {
-            const std::size_t least = std::max<std::size_t>(2, inputs.size() / 16);
-            const std::size_t most = (inputs.size() + 1) / 2;
-            const std::size_t period = least + random.below(most - least + 1);
+            const std::size_t min_period = std::max<std::size_t>(2, inputs.size() / 16);
+            const std::size_t max_period = (inputs.size() + 1) / 2;
+            const std::size_t period = min_period + random.below(max_period - min_period + 1);
             for (std::size_t i = 0; i < period; ++i) {
               inputs[i] =
                   static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocabulary)));

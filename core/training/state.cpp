@@ -11,8 +11,8 @@
 namespace attnscope {
 namespace {
 
-// Settings that must be equal when resuming: all but paths and reporting.
-Json decisive(const TrainingPlan& plan) {
+// Settings that must not change when resuming: all but paths and reporting.
+Json fixed_settings(const TrainingPlan& plan) {
   Json object = to_json(plan);
   for (const char* key :
        {"folder", "held_out", "evaluate_every", "score_batches", "save_every_seconds", "half"}) {
@@ -25,10 +25,10 @@ std::string state_file(const TrainingPlan& plan) {
   return (plan.folder / "training.safetensors").string();
 }
 
-void compare_plans(const TrainingPlan& plan, const std::string& stored_text) {
+void check_same_plan(const TrainingPlan& plan, const std::string& stored_text) {
   const std::string name = state_file(plan);
-  const Json stored = parse_json(stored_text, name), wanted = decisive(plan);
-  for (const auto& [key, value] : wanted.items()) {
+  const Json stored = parse_json(stored_text, name), planned = fixed_settings(plan);
+  for (const auto& [key, value] : planned.items()) {
     const Json* found = stored.find(key);
     if (found == nullptr || *found != value) {
       throw InputError(name + ": belongs to a training with other settings (" + key + " " +
@@ -38,7 +38,7 @@ void compare_plans(const TrainingPlan& plan, const std::string& stored_text) {
   }
 }
 
-Index number_of(const SafetensorsFile& file, const std::string& key, const std::string& name) {
+Index read_count(const SafetensorsFile& file, const std::string& key, const std::string& name) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) throw InputError(name + ": metadata " + key + " is missing");
   const Json member = {{key, parse_json(found->second, name)}};
@@ -54,10 +54,10 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
   const SafetensorsFile file = read_safetensors(name);
   const auto stored_plan = file.metadata.find("plan");
   if (stored_plan == file.metadata.end()) throw InputError(name + ": metadata plan is missing");
-  compare_plans(plan, stored_plan->second);
+  check_same_plan(plan, stored_plan->second);
   TrainingState state;
-  state.step = number_of(file, "step", name);
-  state.optimiser_steps = number_of(file, "optimiser_steps", name);
+  state.step = read_count(file, "step", name);
+  state.optimiser_steps = read_count(file, "optimiser_steps", name);
   for (const auto& [key, tensor] : file.tensors) {
     const auto colon = key.find(':');
     const std::string kind = key.substr(0, colon);
@@ -72,7 +72,7 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
       throw InputError(name + ": tensor " + key + " does not belong to a training state");
     }
   }
-  const Index moments_saved = number_of(file, "moments", name);
+  const Index moments_saved = read_count(file, "moments", name);
   if (static_cast<Index>(state.moments.size()) != moments_saved) {
     throw InputError(name + ": expected the moments of " + std::to_string(moments_saved) +
                      " weights, found those of " + std::to_string(state.moments.size()));
@@ -89,7 +89,7 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
 
 void save_state(const TrainingPlan& plan, const TrainingState& state) {
   SafetensorsFile file;
-  file.metadata["plan"] = decisive(plan).dump();
+  file.metadata["plan"] = fixed_settings(plan).dump();
   file.metadata["step"] = std::to_string(state.step);
   file.metadata["optimiser_steps"] = std::to_string(state.optimiser_steps);
   file.metadata["moments"] = std::to_string(state.moments.size());

@@ -15,7 +15,7 @@ TokenStream::TokenStream(std::vector<std::int32_t> tokens, Index length, std::ui
     throw InputError("text: expected at least " + std::to_string(length + 1) +
                      " tokens to train on, found " + std::to_string(count));
   }
-  // One window fewer than fit, if there are several, leaves room for a new offset in each epoch.
+  // One window fewer than fit, so that each epoch can have another offset; at least one window.
   windows_ = static_cast<std::uint64_t>(std::max<Index>(1, (count - 1) / length - 1));
 }
 

@@ -10,7 +10,7 @@
 namespace attnscope {
 
 // Splits a text into windows of `length` predictions and returns them in shuffled order, each once
-// per epoch; the split has another offset in each epoch. Sequence number n does not depend on
+// per epoch; each epoch has another random offset of the split. Sequence n does not depend on
 // earlier calls, so that resuming needs no state.
 class TokenStream {
  public:
@@ -32,8 +32,8 @@ class TokenStream {
   std::vector<std::uint32_t> order_;
 };
 
-// `count` windows of `length` predictions at random positions in a text of more tokens than that.
-// inputs and targets: [count, length]
+// Draws `count` windows of `length` predictions at random positions. tokens: more than `length`.
+// inputs and targets: [count, length].
 void random_windows(const std::vector<std::int32_t>& tokens, Index count, Index length,
                     Random& random, IntTensor& inputs, IntTensor& targets);
 

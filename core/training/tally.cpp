@@ -8,18 +8,18 @@ namespace attnscope {
 
 void Tally::add(const Tensor& logits, const IntTensor& targets) {
   const Index vocabulary = logits.dim(-1);
-  Index here = 0;
+  Index counted = 0;
   for (Index row = 0; row < targets.size(); ++row) {
     if (targets[row] < 0) continue;
-    const float* of_row = logits.data() + row * vocabulary;
-    ++here;
-    if (std::max_element(of_row, of_row + vocabulary) == of_row + targets[row]) ++right_;
+    const float* scores = logits.data() + row * vocabulary;
+    ++counted;
+    if (std::max_element(scores, scores + vocabulary) == scores + targets[row]) ++right_;
   }
-  if (here == 0) return;
+  if (counted == 0) return;
   const Var mean = cross_entropy(Var(logits.reshaped({targets.size(), vocabulary})),
                                  targets.reshaped({targets.size()}));
-  nats_ += static_cast<double>(here) * static_cast<double>(mean.value()[0]);
-  counted_ += here;
+  nats_ += static_cast<double>(counted) * static_cast<double>(mean.value()[0]);
+  counted_ += counted;
 }
 
 void Tally::add(const Tally& other) {

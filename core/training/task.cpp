@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-std::string words(Reads reads) {
+std::string input_text(Reads reads) {
   if (reads == Reads::SourceAndTarget) return "a source and its target";
   return reads == Reads::Tokens ? "one sequence of tokens" : "trajectories";
 }
@@ -25,11 +25,11 @@ const TaskInfo& task(std::string_view id) {
 }
 
 void check_model(const TaskInfo& task, const ModelConfig& model) {
-  const Architecture& of = architecture(model.architecture.id);
-  if (of.reads != task.reads) {
-    throw InputError("model.architecture: expected one that reads " + words(task.reads) +
-                     " for the task " + task.id + ", found " + of.id + ", which reads " +
-                     words(of.reads));
+  const Architecture& model_architecture = architecture(model.architecture.id);
+  if (model_architecture.reads != task.reads) {
+    throw InputError("model.architecture: expected one that reads " + input_text(task.reads) +
+                     " for the task " + task.id + ", found " + model_architecture.id +
+                     ", which reads " + input_text(model_architecture.reads));
   }
   if (model.input.id != task.input) {
     throw InputError("model.input: expected " + task.input + " for the task " + task.id +

@@ -1,4 +1,4 @@
-// Training tasks. Adding a task = one new file and one line in tasks().
+// Training tasks. A new task needs a file and a line in tasks().
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ class Task {
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }  // null: no text
   // The plan's model, completed with values that depend on the data: the vocabulary size.
   virtual ModelConfig config(const ModelConfig& planned) const { return planned; }
-  // Sequences number, number + 1, ..., `count` of them, all within one step. Independent of earlier
+  // The `count` sequences number, number + 1, ..., all of one step. Does not depend on earlier
   // calls, so that resuming needs no state. Targets of -1 are not counted.
   virtual Batch batch(std::uint64_t number, Index count) = 0;
-  // Score on held-out data: all of it, or a sample that takes no longer than a few training steps.
+  // Score on held-out data: on all data, or on a sample that costs at most a few training steps.
   // All NaN if nothing is held out.
   virtual Score score(const Checkpoint& checkpoint, bool all) const = 0;
 };
@@ -47,14 +47,14 @@ class TextualTask : public Task {
 struct TaskInfo {
   std::string id;
   std::string summary;  // objective, for help texts
-  // Compatible models: form and kind of their input.
+  // Input of compatible models.
   Reads reads = Reads::Tokens;
   std::string input = "text";
   bool masks_tokens = false;  // the model predicts masked tokens, and so need not be causal
   std::string files;          // contents of the plan's `text`: "text files"; empty: optional
-  // Tokens per sequence, if the plan does not specify it.
+  // Tokens per sequence if the task determines their number; otherwise the plan does.
   std::function<Index(const TrainingPlan&)> length{};
-  void (*check)(const TrainingPlan& plan) = nullptr;  // InputError for unsuitable plans
+  void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an unsuitable plan
   std::unique_ptr<Task> (*make)(const TrainingPlan& plan) = nullptr;
 };
 const std::vector<TaskInfo>& tasks();

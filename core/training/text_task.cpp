@@ -13,20 +13,19 @@
 namespace attnscope {
 namespace {
 
-// Bytes of each held-out text in scores during training.
-constexpr std::size_t kSampledBytes = std::size_t{1} << 16;
-constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // differs from training seeds
+constexpr std::size_t kSampledBytes = std::size_t{1} << 16;  // per text in scores during training
+constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;   // differs from training seeds
 
 class TextTask final : public TextualTask {
  public:
   TextTask(const TrainingPlan& plan, Texts texts, std::shared_ptr<const Tokenizer> tokenizer)
       : TextualTask(std::move(tokenizer)),
         texts_(std::move(texts)),
-        stream_(tokens_of(texts_.training, *tokenizer_), sequence_length(plan), plan.seed),
+        stream_(encode_texts(texts_.training, *tokenizer_), sequence_length(plan), plan.seed),
         batch_(plan.batch),
         score_batches_(plan.score_batches),
         length_(sequence_length(plan)),
-        held_out_(tokens_of(texts_.held_out, *tokenizer_)) {
+        held_out_(encode_texts(texts_.held_out, *tokenizer_)) {
     texts_.training.clear();
   }
 
@@ -51,10 +50,10 @@ class TextTask final : public TextualTask {
   }
 
  private:
-  // Mean over batches of random windows, the same ones every time. NaN without a window.
+  // Mean over batches of random windows, the same in every call. NaN if there is no window.
   double held_out_loss(const Model& model) const {
-    const auto most = static_cast<Index>(held_out_.size()) - 1;  // predictable tokens
-    const Index length = std::min(length_, most);
+    const auto predictable = static_cast<Index>(held_out_.size()) - 1;
+    const Index length = std::min(length_, predictable);
     if (length < 1 || score_batches_ == 0) return std::numeric_limits<double>::quiet_NaN();
     Random random(kHeldOutSeed);
     double sum = 0;

@@ -13,10 +13,10 @@ Texts read_texts(const TrainingPlan& plan) {
   Texts texts;
   for (const fs::path& path : plan.text) {
     std::string text = read_file(path);
-    const auto kept = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) *
-                                                             plan.held_out_share);
-    if (kept < text.size()) texts.held_out.push_back(text.substr(kept));
-    text.resize(kept);
+    const auto kept_size = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) *
+                                                                  plan.held_out_share);
+    if (kept_size < text.size()) texts.held_out.push_back(text.substr(kept_size));
+    text.resize(kept_size);
     texts.training.push_back(std::move(text));
   }
   for (const fs::path& path : plan.held_out) texts.held_out.push_back(read_file(path));
@@ -27,16 +27,16 @@ Texts read_texts(const TrainingPlan& plan) {
 }
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
-                                                Index kept) {
+                                                Index reserved) {
   if (file_exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
   std::string all;
   for (const std::string& text : texts.training) all += text;
-  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary - kept),
+  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary - reserved),
                    [&](double) { check_stop(); });
 }
 
-std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
-                                    const Tokenizer& tokenizer) {
+std::vector<std::int32_t> encode_texts(const std::vector<std::string>& texts,
+                                       const Tokenizer& tokenizer) {
   std::vector<std::int32_t> ids;
   for (const std::string& text : texts) {
     for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);

@@ -17,13 +17,13 @@ struct Texts {
 // Throws InputError if a file cannot be read, or a held-out text is empty.
 Texts read_texts(const TrainingPlan& plan);
 
-// Tokenizer in the folder of a resumed training, otherwise one learned from the training texts by
-// byte-pair encoding, with model.vocabulary tokens minus `kept` ids reserved for other purposes.
+// Tokenizer in the folder of a resumed training; otherwise learned from the training texts by
+// byte-pair encoding, with `reserved` tokens fewer than model.vocabulary.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
-                                                Index kept = 0);
+                                                Index reserved = 0);
 
-// Tokens of all texts, concatenated.
-std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
-                                    const Tokenizer& tokenizer);
+// Token ids of all texts, concatenated.
+std::vector<std::int32_t> encode_texts(const std::vector<std::string>& texts,
+                                       const Tokenizer& tokenizer);
 
 }  // namespace attnscope

@@ -14,16 +14,16 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Runs all remaining steps, with scores and saves. Returns the last loss.
+// Runs the remaining steps; evaluates and saves in between. Returns the last loss.
 double run_to_end(Trainer& trainer, const TrainingPlan& plan,
                   const std::function<void(const TrainingProgress&)>& report) {
   const auto start = Clock::now();
   const Index first_step = trainer.steps_done();
-  auto saved = start;
+  auto last_save = start;
   TrainingProgress progress;
   progress.steps = plan.steps;
   progress.loss = std::numeric_limits<double>::quiet_NaN();
-  double evaluating = 0;  // seconds, excluded from the training time
+  double evaluation_seconds = 0;  // excluded from the training time
   while (!trainer.done()) {
     const LossRow row = trainer.step();
     progress.step = row.step;
@@ -32,15 +32,15 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
     if (plan.evaluate_every > 0 && row.step % plan.evaluate_every == 0 && !trainer.done()) {
       const auto evaluation_start = Clock::now();
       progress.held_out = trainer.score(false);
-      evaluating += seconds_since(evaluation_start);
+      evaluation_seconds += seconds_since(evaluation_start);
     }
-    const double per_step =
-        (seconds_since(start) - evaluating) / static_cast<double>(progress.step - first_step);
+    const double per_step = (seconds_since(start) - evaluation_seconds) /
+                            static_cast<double>(progress.step - first_step);
     progress.seconds_left = per_step * static_cast<double>(plan.steps - progress.step);
     if (report) report(progress);
-    if (seconds_since(saved) >= plan.save_every_seconds) {
+    if (seconds_since(last_save) >= plan.save_every_seconds) {
       trainer.save();
-      saved = Clock::now();
+      last_save = Clock::now();
     }
   }
   return progress.loss;

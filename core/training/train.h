@@ -21,12 +21,12 @@ namespace attnscope {
 
 struct TrainingPlan {
   std::string task = "text";  // id in tasks() (task.h)
-  // For texts, model.vocabulary is the number of tokens of byte-pair encoding; 256: bytes. A short
-  // text may yield fewer.
+  // For texts, model.vocabulary is the number of tokens of byte-pair encoding (256: bytes); short
+  // texts may yield fewer.
   ModelConfig model;
   std::vector<std::filesystem::path> text;      // training files: texts or images
   std::vector<std::filesystem::path> held_out;  // never used in training or byte-pair encoding
-  double held_out_share = 0;     // also held out: the end of each text, or the last images
+  double held_out_share = 0;  // of each text (its end) or of the images (the last), also held out
   std::filesystem::path folder;  // for checkpoint and log
   Index steps = 2000;
   Index batch = 12;       // sequences per step
@@ -41,7 +41,7 @@ struct TrainingPlan {
   Index evaluate_every = 250;  // steps; 0: only at the end
   Index score_batches = 20;    // random batches of held-out text averaged in a score
   double save_every_seconds = 60;
-  bool half = true;  // saves model.safetensors as F16
+  bool half = true;  // model.safetensors as F16, else F32
   bool operator==(const TrainingPlan&) const = default;
 };
 
@@ -68,15 +68,15 @@ struct TrainingProgress {
 };
 
 struct TrainingResult {
-  double loss = 0;                 // last step, nats per token; NaN if no step was left to run
+  double loss = 0;                 // last step, nats per token; NaN if no step remained
   Score held_out;                  // on all held-out data
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 
-// Resumes from the training state in the folder if there is one; throws InputError if it belongs to
-// another plan. An interrupted and resumed run gives bit-identical numbers on the same number of
-// threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not finite; the last
-// save is then kept.
+// Resumes from the training state in the folder if there is one; throws InputError if that belongs
+// to another plan. An interrupted and resumed training yields bit-identical numbers for the same
+// number of threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not finite;
+// the files of the last save remain.
 TrainingResult train(const TrainingPlan& plan,
                      const std::function<void(const TrainingProgress&)>& progress);
 

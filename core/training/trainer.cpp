@@ -18,12 +18,12 @@
 namespace attnscope {
 namespace {
 
-// Runs before anything is allocated.
+// Throws if the training needs too much memory, before anything is allocated.
 void check_memory(const ModelConfig& config, const TrainingPlan& plan) {
   const Index length = sequence_length(plan);
-  const bool two = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
+  const bool has_source = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
   check_training_memory(config,
-                        {.length = {length, two ? length : 0},
+                        {.length = {length, has_source ? length : 0},
                          .micro_batch = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
                          .batch = plan.batch});
 }
@@ -128,9 +128,9 @@ double Trainer::update(double rate) {
   }
   const UninterruptedScope updating;
   const double loss = loss_sum / static_cast<double>(parts);
-  const double length = std::isfinite(loss) ? optimiser_.step(parameters_, rate)
-                                            : std::numeric_limits<double>::quiet_NaN();
-  if (!std::isfinite(length)) fail();
+  const double norm = std::isfinite(loss) ? optimiser_.step(parameters_, rate)
+                                          : std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(norm)) fail();
   for (const auto& [name, value] : adapted) checkpoint_.model.weights[name] = Var(value);
   return loss;
 }
@@ -148,8 +148,9 @@ std::shared_ptr<const Checkpoint> Trainer::snapshot() const {
   auto copy = std::make_shared<Checkpoint>(checkpoint_);
   for (auto& [name, weight] : copy->model.weights) {
     const auto parameter = parameters_.find(name);
-    const Tensor& now = parameter != parameters_.end() ? parameter->second.value() : weight.value();
-    weight = Var(now.copy());
+    const Tensor& current =
+        parameter != parameters_.end() ? parameter->second.value() : weight.value();
+    weight = Var(current.copy());
   }
   return copy;
 }

@@ -1,5 +1,5 @@
-// Training step by step. train() is a loop over it; a window can step and inspect the model in
-// between:
+// Step-by-step training. train() is a loop over step(); a window can inspect the model between
+// steps:
 //
 //   Trainer trainer(plan);
 //   while (!trainer.done()) {
@@ -30,11 +30,11 @@ class Trainer {
   Index steps_done() const { return step_; }
   bool done() const { return step_ >= plan_.steps; }
 
-  // Note for the user about resuming: the log lacks steps. Empty: none.
+  // Note for the user if the log of a resumed training lacks steps, else empty.
   const std::string& note() const { return note_; }
 
-  // Trains on one batch and returns the new row of the log. Stopped leaves everything unchanged.
-  // Throws WorkError if the loss is not finite: weights and the last save are unchanged.
+  // Trains on one batch and returns the new row of the log. Throws Stopped, or WorkError if the
+  // loss is not finite, without changing the model or the last save.
   LossRow step();
 
   // Copy of the current model, unaffected by later steps.

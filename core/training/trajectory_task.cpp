@@ -1,5 +1,5 @@
 // Random walks on a grid with returns to go: for a high desired return, the model should find the
-// shortest path, although hardly any training walk took it.
+// shortest path, although hardly any training walk follows it.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training walks
 constexpr Index kTokensPerStep = 3;
 
-// Share of cells from which the model, given the highest return and taking the most likely action,
-// reaches the goal in the fewest steps.
+// Share of cells from which the model reaches the goal in the fewest steps if it is conditioned on
+// the highest return and takes the most likely actions.
 double shortest_share(const Model& model, Index most_steps) {
   double cells = 0, reached = 0;
   for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {
@@ -26,10 +26,10 @@ double shortest_share(const Model& model, Index most_steps) {
       if (Grid::distance(cell) == distance) walks.push_back({cell});
     }
     actions.resize(walks.size());
-    const std::vector<Index> asked(walks.size(), distance);
+    const std::vector<Index> desired_steps(walks.size(), distance);
     for (Index t = 0; t < distance; ++t) {
       ForwardOptions options;
-      const Tensor logits = run(model, unfinished_walks(walks, actions, asked), options)
+      const Tensor logits = run(model, unfinished_walks(walks, actions, desired_steps), options)
                                 .logits.value();  // [B, T, actions]
       for (std::size_t b = 0; b < walks.size(); ++b) {
         const float* last =
@@ -52,19 +52,19 @@ class TrajectoryTask final : public Task {
   explicit TrajectoryTask(const TrainingPlan& plan)
       : seed_(plan.seed),
         steps_(plan.model.architecture.values.integer("most_steps")),
-        sampled_(plan.score_batches * plan.batch) {}
+        sample_size_(plan.score_batches * plan.batch) {}
 
   Batch batch(std::uint64_t number, Index count) override {
     return random_walks(seed_, number, count, steps_);
   }
 
   Score score(const Checkpoint& checkpoint, bool) const override {
-    constexpr Index kAtATime = 16;
+    constexpr Index kBatch = 16;
     Tally tally;
-    for (Index first = 0; first < sampled_; first += kAtATime) {
+    for (Index first = 0; first < sample_size_; first += kBatch) {
       Batch batch =
           random_walks(derived_seed(seed_, kWalksHeldOut), static_cast<std::uint64_t>(first),
-                       std::min(kAtATime, sampled_ - first), steps_);
+                       std::min(kBatch, sample_size_ - first), steps_);
       const IntTensor targets = batch.targets;
       batch.targets = IntTensor();
       ForwardOptions options;
@@ -78,7 +78,7 @@ class TrajectoryTask final : public Task {
 
  private:
   std::uint64_t seed_;
-  Index steps_, sampled_;
+  Index steps_, sample_size_;
 };
 
 Index walk_tokens(const TrainingPlan& plan) {

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-// Values of about 1, because norms discard the scale of larger ones.
+// Sets row and column relative to the goal, scaled to about 1: norms discard larger scales.
 void set_state(Tensor& states, Index b, Index t, Index cell) {
   const auto from_goal = [](Index at, Index goal) {
     return static_cast<float>(at - goal) / static_cast<float>(Grid::kSide / 2);
@@ -63,7 +63,7 @@ Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index 
 
 Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
                        const std::vector<std::vector<Index>>& actions,
-                       const std::vector<Index>& asked) {
+                       const std::vector<Index>& desired_steps) {
   const auto count = static_cast<Index>(cells.size()),
              steps = static_cast<Index>(cells.front().size());
   Batch batch;
@@ -74,7 +74,7 @@ Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
     const auto at = static_cast<std::size_t>(b);
     for (Index t = 0; t < steps; ++t) {
       const auto step = static_cast<std::size_t>(t);
-      batch.returns(b, t) = Grid::return_of(std::max<Index>(asked[at] - t, 0));
+      batch.returns(b, t) = Grid::return_of(std::max<Index>(desired_steps[at] - t, 0));
       set_state(batch.states, b, t, cells[at][step]);
       if (t + 1 < steps) batch.actions(b, t) = static_cast<std::int32_t>(actions[at][step]);
     }

@@ -17,20 +17,20 @@ struct Grid {
 
   static constexpr float kCost = 0.1f;
 
-  static float return_of(Index steps);  // with this many steps left
+  static float return_of(Index steps);  // return to go of `steps` remaining steps
   static Index after(Index cell, Index action);
   static Index distance(Index cell);  // minimum number of steps to the goal
 };
 
-// Walks number, number + 1, ...: `steps` random actions from a random cell. Steps after the goal
+// Walks `number`, number + 1, ...: `steps` random actions from a random cell. Steps after the goal
 // are not targets. A walk that misses the goal has the return of one that reaches it one step after
 // its end. Returns [B, T], states [B, T, 2], actions and targets [B, T].
 Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index steps);
 
-// Unfinished walks whose last action is still to be taken. cells: [B][t + 1], actions: [B][t];
-// asked: desired number of steps to the goal, [B].
+// Unfinished walks, of which the model predicts the next action. cells: [B][t + 1], actions:
+// [B][t], desired_steps: number of steps to the goal, [B].
 Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
                        const std::vector<std::vector<Index>>& actions,
-                       const std::vector<Index>& asked);
+                       const std::vector<Index>& desired_steps);
 
 }  // namespace attnscope
